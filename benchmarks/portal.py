@@ -33,7 +33,7 @@ from urllib.parse import quote
 import psutil
 from search import START, TOPICS, MadeUp, Vocabulary  # beside this file
 
-from newsportal.events import summed_up
+from newsportal.events import combined_state
 from newsportal.search import open_index
 from newsportal.services.accounts import Role, open_accounts
 from newsportal.services.events.following import story_of, vector_of
@@ -114,7 +114,7 @@ def tens(articles: Iterator[StoredArticle]) -> Iterator[list[StoredArticle]]:
 
 def fill(store: Store, number: int, vocabulary: Vocabulary) -> None:
     waiting: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
-    vector = zlib.compress(vector_of(summed_up("", [story_of("", "".join(vocabulary.words[200:230]), "", None)])).encode())
+    vector = zlib.compress(vector_of(combined_state("", [story_of("", "".join(vocabulary.words[200:230]), "", None)])).encode())
     done = 0
     for ten in tens(MadeUp(number, vocabulary).all_articles()):
         stories: list[dict[str, Any]] = []

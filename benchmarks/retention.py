@@ -23,7 +23,7 @@ from storage import BATCH, NOW, made_up  # says where the tests are
 
 from factories import empty_accounts  # isort: skip
 
-from newsportal.portal.reading.front_cache import front
+from newsportal.portal.reading.front_cache import query_front
 from newsportal.search import open_index
 from newsportal.search.base import Query
 from newsportal.services.retention import prune
@@ -71,7 +71,7 @@ def live(folder: Path, *, daily: int, days: int, kept: int, every: int) -> None:
                 pass
             if day % every:
                 continue
-            first = longest(lambda: front(store, ["话题1", "话题2"], {}, now, by_rank=False))  # noqa: B023  asked at once
+            first = longest(lambda: query_front(store, ["话题1", "话题2"], {}, now, by_rank=False))  # noqa: B023  asked at once
             search = longest(lambda: index.search(Query("".join(words.draw(chance, 1)))))
             with store.records.reading() as look:
                 changes = sum(1 for _ in look.rows(BY_NAME["changes"]))

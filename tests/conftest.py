@@ -1,4 +1,4 @@
-"""What every test may use. Real pages with gold answers are looked for beside the project and never copied into it."""
+"""Shared fixtures. Real pages with gold answers are looked for beside the project and never copied into it."""
 
 from __future__ import annotations
 
@@ -29,33 +29,33 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("NEWSPORTAL_DATA", ROOT.parent / "shared" / "data"))
-sys.path.insert(0, str(ROOT / "tests" / "site"))  # the made-up Web: import madeup
-sys.path.insert(0, str(ROOT / "scripts"))  # import local_servers
-sys.path.insert(0, str(ROOT / "tests"))  # import servers
-sys.path.insert(0, str(ROOT))  # training is no part of the installed package
+sys.path.insert(0, str(ROOT / "tests" / "site"))  # the made-up Web: to import madeup
+sys.path.insert(0, str(ROOT / "scripts"))  # to import local_servers
+sys.path.insert(0, str(ROOT / "tests"))  # to import servers
+sys.path.insert(0, str(ROOT))  # training is not installed with the package
 
-os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")  # the cores have a process each already
+os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")  # each core already has a process
 os.environ |= dict.fromkeys(("SPARK_LAUNCHER_OPTS", "SPARK_SUBMIT_OPTS"), "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # Java for seconds
-os.environ["SSL_CERT_FILE"] = str(ROOT / "tests" / "authority.pem")  # to read all that the Web trusts takes each connection 17 ms
+os.environ["SSL_CERT_FILE"] = str(ROOT / "tests" / "authority.pem")  # reading all trusted CAs takes each connection 17 ms
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each process that a test starts would compile all of newsportal,
-sys.dont_write_bytecode = False  # and each that runs tests would rewrite the assertions of all tests: 17 s of processor time
+sys.dont_write_bytecode = False  # and each test process would rewrite the assertions of all tests: 17 s of processor time
 
 settings.register_profile(
     "newsportal",
     deadline=None,
-    derandomize=True,  # the same examples in every run
+    derandomize=True,  # same examples in every run
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("newsportal")
-# Else it draws constants of the modules that a process has loaded by then: other examples in each run, after reading the sources of all
+# Otherwise it draws constants of the modules loaded so far: other examples in each run, after reading the sources of all modules
 providers._get_local_constants = lambda: providers._local_constants
 
 gc.disable()  # while tests are collected: see pytest_collection_finish
 
 
 LONGEST = ("test_crawl_workers", "faults/test_workers", "faults/", "services/jobs/", "test_forums", "test_galleries", "net/", "test_")
-"""What the names of files begin with that take minutes: the whole run would wait for them at its end."""
+"""Prefixes of files that take minutes: the whole run would wait for them at its end."""
 
 
 def _place(path: Path) -> int:
@@ -64,7 +64,7 @@ def _place(path: Path) -> int:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that read real pages read hundreds of them: none is quick. Files that take longest come first: quick ones fill the end."""
+    """Mark tests of real pages, which read hundreds of them, as slow. Files that take longest come first, so quick ones fill the end."""
     for item in items:
         if "data" in item.keywords:
             item.add_marker(pytest.mark.slow)
@@ -79,7 +79,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """What was collected, ten thousand tests, stays to the end; to look through it for garbage would take a second each time."""
+    """Exclude the ten thousand collected tests from garbage collection: they stay to the end, and scanning them takes a second each
+    time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000)  # with Python's 700, a tenth of the tests' processor time is the search for cycles
@@ -87,13 +88,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def _environ() -> dict[bytes, bytes]:
-    """As the environment is stored (to decode it takes longer than a short test), without what pytest itself changes during a test."""
+    """Return the environment as stored (decoding takes longer than a short test), without what pytest itself changes during a test."""
     stored: dict[bytes, bytes] = os.environb._data  # type: ignore[attr-defined]
     return {name: value for name, value in stored.items() if name != b"PYTEST_CURRENT_TEST"}
 
 
 def _as_before() -> Iterator[None]:
-    """Environment, log handlers and log context as they were: commands that run in this process set them for good."""
+    """Restore environment, log handlers and log context: commands that run in this process set them permanently."""
     from newsportal.logs import CONTEXT
 
     root, environ = logging.getLogger(), _environ()
@@ -114,7 +115,7 @@ test_as_before = pytest.fixture(autouse=True)(_as_before)
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    """An empty store in a file of its own."""
+    """An empty store in its own file."""
     from factories import empty_store
 
     with closing(empty_store(tmp_path / "news.db")) as opened:
@@ -129,7 +130,7 @@ def data() -> Path:
 
 @pytest.fixture(scope="session")
 def web() -> Iterator[MadeUpWeb]:
-    """The made-up Web on free loopback ports, one for all tests; ``web.reset()`` makes it forget."""
+    """The made-up Web on free loopback ports, shared by all tests; ``web.reset()`` restores its initial state."""
     from madeup import MadeUpWeb
 
     with MadeUpWeb(hosts=True) as web:
@@ -138,14 +139,14 @@ def web() -> Iterator[MadeUpWeb]:
 
 @pytest.fixture(scope="session")
 def run_folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder common to all processes of the run: a worker of pytest-xdist has its own in it."""
+    """A folder common to all processes of the run; each worker of pytest-xdist has a subfolder."""
     base = tmp_path_factory.getbasetemp()
     return base.parent if hasattr(request.config, "workerinput") else base
 
 
 @pytest.fixture(scope="session")
 def servers(run_folder: Path) -> Iterator[Servers]:
-    """Real servers, started when they are asked for, one of each for the whole run."""
+    """Real servers, started on first use, one of each kind per run."""
     from servers import servers_of
 
     with servers_of(run_folder) as shared:
@@ -153,7 +154,7 @@ def servers(run_folder: Path) -> Iterator[Servers]:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say which servers could not be had: their tests were skipped, nothing else."""
+    """Report which servers were missing; their tests were skipped."""
     reasons = [str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", ()) if isinstance(report.longrepr, tuple)]
     missing = Counter(reason.partition("no server: ")[2] for reason in reasons if "no server: " in reason)
     if missing:
@@ -163,12 +164,12 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 
 class RedisServer:
-    """A redis-server of the test's own, on a free loopback port; ``kill`` and ``start`` may be called as often as wished."""
+    """A redis-server for one test, on a free loopback port; ``kill`` and ``start`` may be called repeatedly."""
 
     def __init__(self, folder: Path) -> None:
         from local_servers.running import free_port
 
-        self.port = free_port()  # no connection takes it while the server is away
+        self.port = free_port()  # no connection takes the port while the server is down
         self.url = f"redis://127.0.0.1:{self.port}/0"
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
@@ -185,7 +186,7 @@ class RedisServer:
         raise TimeoutError("redis-server does not start")
 
     def kill(self) -> None:
-        """As kill -9: nothing is saved."""
+        """Kill the server as kill -9 does: nothing is saved."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -194,7 +195,7 @@ class RedisServer:
 
 @pytest.fixture
 def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
-    """An empty Redis that keeps nothing on disk."""
+    """An empty Redis without persistence."""
     if shutil.which("redis-server") is None:
         pytest.skip("needs redis-server (make tools)")
     server = RedisServer(tmp_path)
@@ -205,7 +206,7 @@ def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
 
 @pytest.fixture(scope="session")
 def redis_for_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    """One Redis for all tests that empty it before they begin, and leave it running."""
+    """One Redis shared by tests that empty it first and leave it running."""
     if shutil.which("redis-server") is None:
         pytest.skip("needs redis-server (make tools)")
     server = RedisServer(tmp_path_factory.mktemp("redis"))

@@ -1,4 +1,4 @@
-"""What commands import, read and compute once. The process imports this from which tests fork their crawls, portals and writers."""
+"""Everything that commands import, load and compute once. The process from which tests fork crawls, portals and writers imports this."""
 
 import gc
 import warnings
@@ -31,7 +31,7 @@ MODULES = (
     "sqlalchemy.dialects.mysql.pymysql",
     "sqlalchemy.dialects.postgresql.psycopg",
 )
-PAGE_OBJECTS = "newsportal.crawl.page_objects"  # for other people's projects; needs scrapy-poet, which no crawl of ours loads
+PAGE_OBJECTS = "newsportal.crawl.page_objects"  # for projects of others; needs scrapy-poet, which our crawls do not load
 PAGE = f"<title>港口夜里开放</title><h1>港口夜里开放</h1><p>2026-03-01 10:00</p>{'<p>港口从今天起夜里也开放，车辆可以进出。</p>' * 9}"
 
 
@@ -45,7 +45,7 @@ def import_all() -> None:
 
 
 def compute() -> None:
-    """Tables of words and characters, statements that make a store, search engines, the models that read a page."""
+    """Load lexicons, the statements that create a store, search engines, and the models that read a page."""
     from newsportal.classify.keywords import keywords
     from newsportal.classify.lexicon import lexicon
     from newsportal.cli import app
@@ -65,9 +65,9 @@ def compute() -> None:
         CliRunner().invoke(app, ["extract", str(page), "--url", "http://a.example/1.html"])
 
 
-gc.disable()  # what is imported stays
+gc.disable()  # imports stay in memory
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # Scrapy's deprecated modules
+    warnings.simplefilter("ignore")  # deprecated modules of Scrapy
     import_all()
     compute()
 gc.collect()

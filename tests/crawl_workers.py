@@ -1,4 +1,4 @@
-"""How tests let workers crawl the made-up Web, and compare what they store with what one crawl stores."""
+"""Helpers that let workers crawl the made-up Web, and compare what they store with what one crawl stores."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from newsportal.store.store import Store
 from tests import forked
 
 LAST_LIMIT = 1800.0
-"""Seconds after which workers are taken to hang for ever. What is waited for is a state."""
+"""Seconds after which workers count as hanging. Tests wait for a state, not a time."""
 
 POLL, QUIET_POLLS = 0.5, 4
-"""Seconds between two looks at the store, and how many in a row find nothing to do at the end. A link that goes back from a worker may be
-missed by one."""
+"""Seconds between two checks of the store, and how many consecutive checks must find nothing to do. One check may miss a link that a worker
+just returned."""
 
 KILL_EVERY = 20
-"""Articles stored until the next worker is killed."""
+"""Stored articles between two kills."""
 
 
 @dataclass(frozen=True)
 class Crawled:
-    """``articles``: their identities. ``sources``: the keys of those that were visited."""
+    """``articles``: identities. ``sources``: keys of the visited sources."""
 
     articles: frozenset[str]
     sources: frozenset[str]
 
 
 def wait_for_answers(sources: Path) -> None:
-    """Let no request fail because a busy machine answers late."""
+    """Set a timeout so long that no request fails because a busy machine responds late."""
     text = sources.read_text("utf-8")
     assert "\npoliteness:\n" in text
     sources.write_text(text.replace("\npoliteness:\n", "\npoliteness:\n  timeout: 600\n", 1), "utf-8")
@@ -50,7 +50,7 @@ def crawled(store: Store) -> Crawled:
 
 
 def one_crawl(web: Any, sources: Path) -> Crawled:
-    """What one crawl of ``sources`` stores, into a file beside it."""
+    """Return what one crawl of ``sources`` stores in a new store beside the file."""
     web.reset()
     wait_for_answers(sources)
     done = forked.run("crawl", "--sources", str(sources), timeout=LAST_LIMIT)
@@ -60,7 +60,7 @@ def one_crawl(web: Any, sources: Path) -> Crawled:
 
 
 class Workers:
-    """So many workers, which write what goes wrong into files."""
+    """``number`` workers that log errors to files."""
 
     def __init__(self, sources: Path, number: int) -> None:
         self._sources = sources
@@ -95,7 +95,7 @@ class Workers:
 
 
 def opened(uri: str, workers: Workers, until: float) -> Store:
-    """The store, as soon as a worker has made it."""
+    """Return the store as soon as a worker has created it."""
     while workers.running and monotonic() < until:
         with suppress(StoreError):
             return open_store(uri, create=False)
@@ -104,15 +104,15 @@ def opened(uri: str, workers: Workers, until: float) -> Store:
 
 
 def unfinished(store: Store) -> Sequence[Any]:
-    """Rows of the table of links that wait or are leased."""
+    """Return the waiting and leased rows of the link table."""
     asked = select(LINKS.c.id, LINKS.c.source, LINKS.c.state, LINKS.c.reason, LINKS.c.not_before)
     asked = asked.where(LINKS.c.state.in_((*OUTSTANDING, LATER, HELD)))
     return store.links.read(lambda turn: turn.connection.execute(asked).all())
 
 
 def await_end(store: Store, workers: Workers, wanted: frozenset[str], kills: int, until: float) -> None:
-    """Wait until each source was visited or rests, no link is in a worker's hands, and none waits but for a time. A worker that is killed
-    right after a captcha leaves its source resting for an hour, with its visit open."""
+    """Wait until each source was visited or rests, no link is leased, and none waits except for a time. A worker killed right after a
+    captcha leaves its source resting for an hour, with its visit open."""
     quiet = killed = 0
     while quiet < QUIET_POLLS:
         sleep(POLL)
@@ -132,7 +132,7 @@ def await_end(store: Store, workers: Workers, wanted: frozenset[str], kills: int
 
 
 def compare(web: Any, sources: Path, uri: str, number: int, alone: Crawled, kills: int = 0) -> None:
-    """Let so many workers crawl, of which some are killed: they store what one crawl stores, and nothing waits without reason and time."""
+    """Let ``number`` workers crawl and kill some: they store what one crawl stores, and nothing waits without a reason and a time."""
     web.reset()
     wait_for_answers(sources)
     until = monotonic() + LAST_LIMIT

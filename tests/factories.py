@@ -1,4 +1,4 @@
-"""Empty databases, invented articles and commands for tests."""
+"""Empty databases, synthetic articles and commands for tests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from newsportal.store import open_store
 from newsportal.store.store import Store
 
 CHEAP: Final = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-"""argon2id at the least cost that it has. ``tests/services/accounts`` asks what production takes."""
+"""argon2id at its lowest cost. ``tests/services/accounts`` tests the cost used in production."""
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 SAME_TITLE = FoldKey("title:河湾镇桥通车", "same-title", score=0.9, same_site=False)
@@ -51,7 +51,7 @@ def uri_of(file: Path | None) -> str:
 
 @cache
 def _empty(opened: Callable[[str], Any]) -> bytes:
-    """The file of an empty database, made once: to copy it takes a fifth of the time, and waits for no disk."""
+    """Return the file of an empty database, created once: copying takes a fifth of the time and needs no disk sync."""
     with TemporaryDirectory() as folder:
         file = Path(folder, "empty.db")
         opened(uri_of(file)).close()
@@ -65,26 +65,26 @@ def _copy(opened: Callable[[str], Any], file: Path, mode: int = 0o666) -> None:
 
 
 def empty_store(file: Path | None = None) -> Store:
-    """An empty store in ``file``, which must not be there yet, or in memory."""
+    """Return an empty store in ``file``, which must not exist yet, or in memory."""
     if file is not None:
         _copy(open_store, file)
     return open_store(uri_of(file))
 
 
 def empty_index(file: Path | None = None) -> Index:
-    """The same of a search index."""
+    """Return an empty search index."""
     assert file is None or not file.exists()
     return open_index(uri_of(file))
 
 
 def empty_accounts(file: Path) -> Accounts:
-    """The same of accounts, whose passwords are kept for nothing."""
-    _copy(open_accounts, file, 0o600)  # as open_accounts makes it
+    """Return empty accounts with cheap password hashes."""
+    _copy(open_accounts, file, 0o600)  # same mode as open_accounts
     return open_accounts(uri_of(file), hasher=CHEAP)
 
 
 def article(name: str = "a", *, host: str = "news.example", source: str = "feed:快讯", topic: str | None = None, **changes: Any) -> Article:
-    """An article called ``name`` as the pipelines hand it to the store."""
+    """Return an article called ``name`` as the pipelines hand it to the store."""
     url = f"https://{host}/{name}.html"
     plain = Article(
         url=url,
@@ -99,12 +99,12 @@ def article(name: str = "a", *, host: str = "news.example", source: str = "feed:
 
 
 def invented(number: int, length: int = 240) -> str:
-    """A text of its own for each number: characters without sense."""
+    """Return a text unique to the number: random characters."""
     return "".join(chr(0x4E00 + (number * 977 + place * (331 + number % 89)) % 20_000) for place in range(length))
 
 
 def run_command(*words: object, stdin: str | bytes | None = None, catch: bool = True) -> Result:
-    """``newsportal words...`` in this process. Exceptions are raised; with ``catch`` a :class:`NewsportalError` is in the result."""
+    """Run ``newsportal words...`` in this process. Exceptions are raised; with ``catch`` a :class:`NewsportalError` is in the result."""
     from newsportal.cli import app
 
     result = CliRunner().invoke(app, [str(word) for word in words], input=stdin)
@@ -114,5 +114,5 @@ def run_command(*words: object, stdin: str | bytes | None = None, catch: bool = 
 
 
 def json_lines(output: str) -> list[dict[str, Any]]:
-    """The lines of ``output`` that are JSON objects."""
+    """Return the lines of ``output`` that are JSON objects."""
     return [json.loads(line) for line in output.splitlines() if line.startswith("{")]

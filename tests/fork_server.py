@@ -1,10 +1,10 @@
-"""The process from which commands of the tests fork: one for all processes of a run, since what it imports takes seconds.
+"""The process from which test commands fork: one per run, since its imports take seconds.
 
-The first process that needs it starts it. It ends when none is connected to it any more, and a command ends with the connection of who
-asked for it, so that nothing stays behind a run that was killed.
+The first process that needs it starts it. It ends when no client is connected any more, and a command ends with its client's connection, so
+nothing outlives a killed run.
 
-A client sends the size of a pickled program, with three open files (input, output, errors), and the program. It is sent the process's
-number, and its exit status at its end. One that sends nothing only keeps the server.
+A client sends the size of a pickled program with three open files (input, output, errors), then the program. It receives the process id
+and, at the end, the exit status. A client that sends nothing only keeps the server running.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ ADDRESS = Path(gettempdir(), f"newsportal-forks-{os.environ.get('PYTEST_XDIST_TE
 NUMBER = struct.Struct("q")
 
 Program = tuple[Path | str | None, str, tuple[str, ...], str, dict[str, str], list[str]]
-"""Script, module, words, current directory, environment, where modules are."""
+"""Script, module, arguments, current directory, environment, import path."""
 
 
 @contextmanager
 def _locked() -> Iterator[None]:
-    """Nobody else connects, starts a server or ends one."""
+    """Lock out other processes that connect, start or end a server."""
     with Path(gettempdir(), f"newsportal-forks-{os.getuid()}.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def connect() -> socket:
-    """A connection to the server of the run, which is started by the first."""
+    """Return a connection to the server of the run, which is started if necessary."""
     client = socket(AF_UNIX)
     with _locked():
         try:
@@ -61,11 +61,11 @@ def _start_server() -> None:
         listener.listen(256)
         words = [sys.executable, "-m", "tests.fork_server", str(ADDRESS), str(listener.fileno())]
         server = Popen(words, cwd=Path(__file__).parent.parent, pass_fds=[listener.fileno()])
-        server.returncode = 0  # it ends by itself: nobody waits for it, and nobody need be warned of that
+        server.returncode = 0  # it ends by itself: suppress the warning about an unwaited process
 
 
 def ask(client: socket, program: Program, files: list[int]) -> int:
-    """Start ``program``; the number of its process."""
+    """Start ``program``; return its process id."""
     message = pickle.dumps(program)
     send_fds(client, [NUMBER.pack(len(message))], files)
     client.sendall(message)
@@ -80,7 +80,7 @@ def read_number(client: socket) -> int:
 
 
 def serve(listener: socket, address: Path) -> None:
-    commands: dict[socket, ForkProcess | None] = {}  # of each client
+    commands: dict[socket, ForkProcess | None] = {}  # by client
     while commands or _is_asked(listener, address):
         ready = wait([listener, *commands, *(command.sentinel for command in commands.values() if command)])
         if listener in ready:
@@ -97,7 +97,7 @@ def serve(listener: socket, address: Path) -> None:
 
 
 def _is_asked(listener: socket, address: Path) -> bool:
-    """Whether somebody waits to be accepted; else nobody may come any more."""
+    """Return whether a client waits to be accepted; otherwise remove the address, so that none can connect."""
     with _locked():
         if wait([listener], 0):
             return True
@@ -106,13 +106,13 @@ def _is_asked(listener: socket, address: Path) -> bool:
 
 
 def _start(client: socket, inherited: list[socket]) -> ForkProcess | None:
-    """The process that ``client`` asks for; ``None`` if it left."""
+    """Return the process that ``client`` requests; ``None`` if it has left."""
     size, files, *_ = recv_fds(client, NUMBER.size, 3)
     if not size:
         return None
     with client.makefile("rb") as sent:
         message = sent.read(NUMBER.unpack(size)[0])
-    if len(message) < NUMBER.unpack(size)[0]:  # it was killed
+    if len(message) < NUMBER.unpack(size)[0]:  # the client was killed
         for file in files:
             os.close(file)
         return None
@@ -121,7 +121,7 @@ def _start(client: socket, inherited: list[socket]) -> ForkProcess | None:
     command.start()
     for file in files:
         os.close(file)
-    with suppress(ConnectionError):  # it is killed when the connection is looked at
+    with suppress(ConnectionError):  # the main loop notices the closed connection and kills the command
         client.sendall(NUMBER.pack(command.pid or 0))
     return command
 

@@ -1,7 +1,7 @@
-"""Commands in processes of their own that fork from one that has imported and computed what they need (``tests/crawl_imports.py``).
+"""Commands in separate processes, forked from one that has already imported and computed what they need (``tests/crawl_imports.py``).
 
-Such a process does what ``python -m newsportal`` does, from its arguments to its exit status, for a tenth of the processor time where
-there is little to do. Tests of how a process starts or of its memory start a real one.
+Such a process behaves like ``python -m newsportal``, from arguments to exit status, for a tenth of the processor time if there is little to
+do. Tests of process startup or memory start a real one.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from tests import fork_server
 
 @cache
 def _keep_server() -> int:
-    """A connection from this process's first command to its end: nobody closes its file."""
+    """Keep a connection from this process's first command to its end; its file is never closed."""
     return fork_server.connect().detach()
 
 
 class Started:
-    """``python -m module words...`` with ``environ`` added to the environment: what tests need of ``subprocess.Popen``.
+    """``python -m module words...`` with ``environ`` added to the environment: the part of ``subprocess.Popen`` that tests need.
 
-    ``script``: a file of Python, or its text, instead of the module. Output and errors are kept for :meth:`communicate`, or go to ``log``
-    as they come. ``piped``: ``stdin`` and ``stdout`` are pipes; ``merged``: errors go where the output goes. A ``with`` ends by killing it.
+    ``script``: a Python file, or its text, instead of the module. Output and errors are saved for :meth:`communicate`, or written to
+    ``log``. ``piped``: ``stdin`` and ``stdout`` are pipes; ``merged``: errors go to the output. Leaving a ``with`` block kills the process.
     """
 
     stdin: TextIO
@@ -134,7 +134,7 @@ class Started:
 
     @property
     def errors(self) -> str:
-        """What it said so far."""
+        """Errors so far."""
         return self._written[1].read_text("utf-8", "replace")
 
     def _texts(self) -> tuple[str, str]:
@@ -143,7 +143,7 @@ class Started:
 
 
 def run(*words: str, timeout: float = 600, **how: Any) -> CompletedProcess[str]:
-    """:class:`Started`, to its end."""
+    """Run :class:`Started` to its end."""
     started = Started(*words, **how)
     try:
         output, errors = started.communicate(timeout)
@@ -163,7 +163,7 @@ def crawl(sources: Path, *options: str) -> dict[str, Any]:
 
 
 def _pipe(files: list[int], number: int, ours: str) -> TextIO:
-    """Our end of a pipe, to be written to or read from; the other is the process's file of this number."""
+    """Return our end of a pipe; the other end becomes the process's file ``number``."""
     os.close(files[number])
     read, write = os.pipe()
     files[number] = read if ours == "w" else write

@@ -1,4 +1,4 @@
-"""A mail server on loopback that speaks as much IMAP as a reader needs (RFC 3501), and misbehaves on request."""
+"""An IMAP server on loopback with the commands that a reader needs (RFC 3501), which misbehaves on request."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ FOLDERS = {'"INBOX"', '"&kBqLrw-"'}  # the second is 通讯
 
 @dataclass
 class ImapServer:
-    """``mails`` by UID. ``seen``: the commands, without their tags. ``before`` and ``instead``: what is done when a command begins so."""
+    """``mails`` by UID. ``seen``: the received commands, without tags. ``instead``: the response to commands with this prefix."""
 
     mails: dict[int, bytes] = field(default_factory=dict)
     validity: int = 7
     port: int = 0
     seen: list[str] = field(default_factory=list)
     instead: dict[str, bytes | None] = field(default_factory=dict)
-    """Bytes are sent and the connection is cut; with ``None`` nothing is answered any more."""
+    """Bytes are sent and the connection is closed; ``None`` sends no response at all."""
     ended: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -99,7 +99,7 @@ class _Server(socketserver.ThreadingTCPServer):
             self.RequestHandlerClass(wrapped, client_address, self)  # type: ignore[arg-type]
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """The client had enough."""
+        """The client closed the connection."""
 
 
 @contextmanager

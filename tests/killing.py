@@ -1,4 +1,4 @@
-"""A crawl that is killed at a certain request, however busy the machine is."""
+"""Kill a crawl at a certain request, however busy the machine is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.forked import Started
 
 
 class Killing(list[Any]):
-    """A made-up Web's log of requests. ``process`` is killed as soon as there are ``more``, before the last of them is answered."""
+    """A request log of the made-up Web that kills ``process`` after ``more`` requests, before the last of them gets its response."""
 
     def __init__(self, log: Sequence[Any], more: int) -> None:
         super().__init__(log)
@@ -25,7 +25,7 @@ class Killing(list[Any]):
 
 
 def crawl_and_kill(web: Any, requests: int, *words: str) -> None:
-    """Run ``newsportal words...`` and kill it at this one of its requests to ``web``."""
+    """Run ``newsportal words...`` and kill it at request number ``requests`` to ``web``."""
     web.requests = log = Killing(web.requests, requests)
     process = Started(*words)
     log.process.set_result(process)

@@ -1,4 +1,4 @@
-"""What tests ask of the table of links, and a spider that asks for links."""
+"""Queries of the link table for tests, and a spider that requests links."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SPIDER = scrapy.Spider(name="rss")
 
 
 def ask(link: Link) -> Request:
-    """The plainest request for a link."""
+    """Return a minimal request for a link."""
     return Request(link.url, meta={"source": link.source}, cb_kwargs={"link": link}, dont_filter=True)
 
 
@@ -30,19 +30,19 @@ def filtered(tracker: LinkTracker, links: Sequence[Link], **how: Any) -> Filtere
 
 
 def let_wait(tracker: LinkTracker, *links: Link) -> None:
-    """As a list page does that names these links."""
+    """Store the links as waiting, as a list page does."""
     asyncio.run(tracker.open(list(links), SPIDER, ask, settled=False, again=True))
 
 
 def waiting(store: Store, source: str | None = None) -> list[str]:
-    """The addresses of links that are not over, in the order in which they came."""
+    """Return the URLs of unfinished links in order of arrival."""
     asked = select(LINKS.c.body).where(LINKS.c.link == 1, LINKS.c.state.not_in(OVER)).order_by(LINKS.c.number)
     asked = asked if source is None else asked.where(LINKS.c.source == source)
     return [json.loads(body)["url"] for body in store.links.read(lambda turn: turn.connection.scalars(asked).all())]
 
 
 def age(store: Store, link: Link, seconds: float) -> None:
-    """The link came so long ago."""
+    """Make a link ``seconds`` older."""
     row = store.links.states([id_of(link)])[id_of(link)]
     older = update(LINKS).where(LINKS.c.id == id_of(link)).values(added=row.added - seconds, changed=row.changed - seconds)
     store.links.write(lambda turn: turn.connection.execute(older))

@@ -1,4 +1,4 @@
-"""An OpenAI-compatible endpoint on loopback that answers what a test says, and keeps what it was sent."""
+"""An OpenAI-compatible endpoint on loopback with configurable responses, which records its requests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class ModelEndpoint:
-    """``answers``: status, headers and body of one answer after the other; the last for ever. ``says`` sets a whole answer of a model."""
+    """``answers``: status, headers and body of each response; the last is repeated. ``says`` sets a model's complete response."""
 
     def __init__(self) -> None:
         self.got: list[tuple[str, dict[str, str], dict[str, Any]]] = []
@@ -31,7 +31,7 @@ class ModelEndpoint:
                 self.wfile.write(answer)
 
             def log_message(self, format: str, *args: object) -> None:
-                """Quiet."""
+                """Log nothing."""
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.host = f"127.0.0.1:{self.server.server_port}"
@@ -41,12 +41,12 @@ class ModelEndpoint:
         self.answers = [(200, {}, json.dumps(answer, ensure_ascii=False).encode())]
 
     def fails(self, *statuses: int, **headers: str) -> None:
-        """First answer these, then what was set before."""
+        """Respond with these statuses first, then as before."""
         self.answers = [*((status, headers, b"{}") for status in statuses), *self.answers]
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Keys of sources.yaml that name it."""
+        """Keys of ``sources.yaml`` for this endpoint."""
         return {"assistant": {"url": f"http://{self.host}/v1", "model": "小模型"}, "politeness": {"allow_private": [self.host]}}
 
 

@@ -1,4 +1,4 @@
-"""How the tests and the benchmark of photo stories crawl the made-up picture Web, and read what the store holds then."""
+"""Helpers for tests and benchmark of photo stories: crawl the made-up picture Web and read the resulting store."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from madeup.photos.measure import Kept
 
 SECONDS = 900
-"""For a crawl of everything on a machine that has other things to do."""
+"""Seconds for a complete crawl on a busy machine."""
 
 
 def crawl(sources: Path, *options: str) -> dict[str, Any]:
-    """Crawl, and hold the report to what every report promises."""
+    """Crawl and return the report after checking that its figures add up."""
     report = forked.crawl(sources, "gallery", *options)
     for row in (*report["sources"], report["total"]):
         assert row["entries"] == row["known"] + row["repeated"] + row["new"], row
@@ -31,7 +31,7 @@ def opened(sources: Path) -> Store:
 
 
 def kept_in(store: Store) -> list[Kept]:
-    """Every photo story of the store, with the pictures that a reader would see."""
+    """Return every photo story of the store, with the pictures that readers see."""
     from madeup.photos.gold import Picture
     from madeup.photos.measure import Kept
 

@@ -1,4 +1,4 @@
-"""A Redis Cluster of three masters on loopback, made by hand: each has a third of the slots, and none a replica."""
+"""A Redis Cluster of three masters on loopback: each has a third of the slots and no replica."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MASTERS = 3
 SLOTS = 16384
 OPTIONS = ("--cluster-enabled", "yes", "--cluster-require-full-coverage", "no")
 SECONDS = 600
-"""Until the nodes know each other; it takes two seconds."""
+"""Seconds until the nodes must know each other; it takes two."""
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Masters:
         self.wait()
 
     def wait(self) -> None:
-        """Until each node says that all slots are served."""
+        """Wait until each node reports that all slots are served."""
         until = monotonic() + SECONDS
         while not all(map(serves, self.servers)):
             assert monotonic() < until, "the nodes do not find each other"

@@ -1,4 +1,4 @@
-"""How the tests and the benchmark of regions crawl one made-up site from its front page, and count what the region missed (漏采)."""
+"""Helpers for tests and benchmark of regions: crawl a made-up site from its front page and count the missed articles (漏采)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOW = datetime(2026, 3, 5, 9, tzinfo=timezone(timedelta(hours=8)))
 
 @dataclass(frozen=True)
 class Coverage:
-    """``found`` of the ``articles`` of a site are stored, for ``requests`` (robots.txt too), of which ``lists`` asked for list pages."""
+    """``found`` of a site's ``articles`` are stored, with ``requests`` (including robots.txt), of which ``lists`` were for list pages."""
 
     articles: int
     found: int
@@ -34,7 +34,7 @@ class Coverage:
 
 
 def visit(folder: Path, address: str, articles: Collection[str], asked: Any, **keys: object) -> Coverage:
-    """One visit of a region whose only seed is the front page of ``address``. ``asked()``: how many requests the site had."""
+    """Make one visit of a region whose only seed is the front page of ``address``. ``asked()`` returns the site's number of requests."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "sources.yaml"
     told = "".join(f", {key}: {value}" for key, value in keys.items())
@@ -55,7 +55,7 @@ def visit(folder: Path, address: str, articles: Collection[str], asked: Any, **k
 
 @contextmanager
 def served(shape: Any) -> Iterator[str]:
-    """The address of a site of ``madeup.regions``, as long as it is served."""
+    """Serve a site of ``madeup.regions`` and yield its URL."""
     from madeup.serving import SiteServer
 
     server = SiteServer(("127.0.0.1", 0), shape.answer, NOW)

@@ -1,7 +1,7 @@
-"""Real servers for the tests, by ``scripts/servers``: one of each for the whole run, and servers of a test's own to kill.
+"""Real servers for the tests, by ``scripts/servers``: one of each kind per run, and separate servers that a test may kill.
 
-A server of the run is started when a test first asks for it, shared by the processes of pytest-xdist, and ends with the last of them,
-also if they are killed. Each test has a database of its own in it, which is dropped afterwards.
+A server of the run is started on first use, shared by the processes of pytest-xdist, and ends with the last of them, even if they are
+killed. Each test has its own database in it, which is dropped afterwards.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from local_servers.machine import scratch
 from local_servers.running import Server
 
 OVER_SERVERS = ["postgresql", "mariadb"]
-"""Servers that there are stores for."""
+"""Servers supported as stores."""
 
-NOT_HAD = "no server:"
-"""What the reason of a test begins with that is skipped because its server cannot be had."""
+NO_SERVER = "no server:"
+"""Prefix of the reason of a test that is skipped because its server is missing."""
 
 
-def made_in_postgresql(port: int, name: str) -> None:
+def create_in_postgresql(port: int, name: str) -> None:
     in_postgresql(port, f'CREATE DATABASE "{name}" TEMPLATE template0')
 
 
-def dropped_in_postgresql(port: int, name: str) -> None:
+def drop_in_postgresql(port: int, name: str) -> None:
     in_postgresql(port, f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
 
@@ -46,11 +46,11 @@ def in_postgresql(port: int, statement: str) -> None:
         connection.execute(statement.encode())
 
 
-def made_in_mariadb(port: int, name: str) -> None:
+def create_in_mariadb(port: int, name: str) -> None:
     in_mariadb(port, f"CREATE DATABASE `{name}`")
 
 
-def dropped_in_mariadb(port: int, name: str) -> None:
+def drop_in_mariadb(port: int, name: str) -> None:
     in_mariadb(port, f"DROP DATABASE IF EXISTS `{name}`")
 
 
@@ -61,14 +61,14 @@ def in_mariadb(port: int, statement: str) -> None:
         cursor.execute(statement)
 
 
-def dropped_in_mongodb(port: int, name: str) -> None:
+def drop_in_mongodb(port: int, name: str) -> None:
     import pymongo
 
     with pymongo.MongoClient("127.0.0.1", port, serverSelectionTimeoutMS=10_000) as client:  # type: ignore[var-annotated]
         client.drop_database(name)
 
 
-def dropped_in_elasticsearch(port: int, name: str) -> None:
+def drop_in_elasticsearch(port: int, name: str) -> None:
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as asking:
         asking.request("DELETE", f"/{name}*?ignore_unavailable=true&expand_wildcards=all")
         answer = asking.getresponse()
@@ -76,21 +76,21 @@ def dropped_in_elasticsearch(port: int, name: str) -> None:
 
 
 def not_needed(port: int, name: str) -> None:
-    """Comes into being when it is written to."""
+    """Do nothing: the database is created by the first write."""
 
 
-MAKE: dict[str, Callable[[int, str], None]] = {"postgresql": made_in_postgresql, "mariadb": made_in_mariadb}
+MAKE: dict[str, Callable[[int, str], None]] = {"postgresql": create_in_postgresql, "mariadb": create_in_mariadb}
 DROP: dict[str, Callable[[int, str], None]] = {
-    "postgresql": dropped_in_postgresql,
-    "mariadb": dropped_in_mariadb,
-    "mongodb": dropped_in_mongodb,
-    "elasticsearch": dropped_in_elasticsearch,
+    "postgresql": drop_in_postgresql,
+    "mariadb": drop_in_mariadb,
+    "mongodb": drop_in_mongodb,
+    "elasticsearch": drop_in_elasticsearch,
 }
 
 
 @dataclass(frozen=True)
 class Database:
-    """An empty database: ``uri`` is what ``open_store`` takes."""
+    """An empty database: ``uri`` is the argument of ``open_store``."""
 
     server: str
     port: int
@@ -109,20 +109,20 @@ class Servers:
     _numbers: Iterator[int] = field(default_factory=itertools.count)
 
     def url(self, server: str) -> str:
-        """Where the server of the run is; the test is skipped when it cannot be had."""
+        """Return the URL of the run's server; skip the test if it is missing."""
         told = keeping.start(server, self.folder, held=self.users)
         if "error" in told:
-            pytest.skip(f"{NOT_HAD} {server}: {' '.join(told['error'].split())}")
+            pytest.skip(f"{NO_SERVER} {server}: {' '.join(told['error'].split())}")
         return str(told["uri"])
 
     @property
     def users(self) -> Path:
-        """The file whose lock every process of the run holds."""
+        """The file on which every process of the run holds a lock."""
         return self.folder / "users"
 
     @contextmanager
     def database(self, server: str) -> Iterator[Database]:
-        """An empty database in the server of the run, dropped afterwards."""
+        """Yield an empty database in the run's server; drop it afterwards."""
         port = urlsplit(self.url(server)).port
         assert port is not None
         name = f"t{os.getpid()}_{next(self._numbers)}"
@@ -136,7 +136,7 @@ class Servers:
 
 @contextmanager
 def servers_of(folder: Path) -> Iterator[Servers]:
-    """The servers of the run whose processes share ``folder``; they run until the last of these leaves."""
+    """Yield the servers of the run whose processes share ``folder``; they stop when the last of these leaves."""
     servers = Servers(folder / "servers")
     servers.folder.mkdir(exist_ok=True)
     with servers.users.open("a") as users:
@@ -146,13 +146,13 @@ def servers_of(folder: Path) -> Iterator[Servers]:
 
 @contextmanager
 def own_server(kind: str) -> Iterator[Server]:
-    """A server of a test's own, started; it may be killed and started again, and is gone afterwards with all it held."""
+    """Start a separate server, which may be killed and restarted, and remove it with its data afterwards."""
     server = Server(KINDS[kind], scratch(kind))
     try:
         try:
             server.start()
         except Missing as error:
-            pytest.skip(f"{NOT_HAD} {kind}: {' '.join(str(error).split())}")
+            pytest.skip(f"{NO_SERVER} {kind}: {' '.join(str(error).split())}")
         yield server
     finally:
         server.remove()

@@ -1,4 +1,4 @@
-"""The main job end to end: real HTTP to the made-up Web on loopback, the real spiders, stages, store and index."""
+"""A complete crawl: real HTTP to the made-up Web on loopback, the real spiders, stages, store and index."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def wanted(web: Any) -> list[dict[str, Any]]:
     return [article for article in web.manifest()["articles"] if article["expect"] == "store" and article["site"] != "maze"]
 
 
-def test_every_article_that_may_be_had_is_stored(web: Any, stored: dict[str, StoredArticle]) -> None:
+def test_every_allowed_article_is_stored(web: Any, stored: dict[str, StoredArticle]) -> None:
     missing = [article["url"] for article in wanted(web) if article["url"] not in stored]
     assert missing == []
 
 
-def test_titles_and_texts_are_those_that_were_written(web: Any, stored: dict[str, StoredArticle]) -> None:
+def test_titles_and_texts_match_gold(web: Any, stored: dict[str, StoredArticle]) -> None:
     wrong = []
     for article in wanted(web):
         found = stored[article["url"]]
@@ -60,21 +60,21 @@ def test_titles_and_texts_are_those_that_were_written(web: Any, stored: dict[str
     assert wrong == []
 
 
-def test_a_line_that_a_site_prints_into_every_article_goes(web: Any, store: Store, stored: dict[str, StoredArticle]) -> None:
+def test_site_boilerplate_line_is_removed(web: Any, store: Store, stored: dict[str, StoredArticle]) -> None:
     long = [article for article in wanted(web) if article["site"] == "haitang" and len(article["text"]) > 150]  # a 快讯 keeps it
     ours = [article["url"] for article in long]
     kept = [url for url in ours if "海棠都市网”公众号" in stored[url].text]
     assert len(ours) > 20
-    assert len(kept) <= 3, kept  # the first page of a site has no witness (a 快讯, often), nor have those that are read beside it
+    assert len(kept) <= 3, kept  # the first page of a site (often a 快讯) has no page to compare with, nor have those read at the same time
     assert store.site_lines(str(urlsplit(ours[0]).hostname)), "the next crawl begins with what this one learnt"
 
 
-def test_what_robots_txt_forbids_is_not_asked_for(web: Any, first: dict[str, Any]) -> None:
+def test_forbidden_paths_are_not_requested(web: Any, first: dict[str, Any]) -> None:
     asked = {visit.path for visit in web.requests}
     assert not [path for path in asked if path.startswith("/private/")]
 
 
-def test_the_report_adds_up(first: dict[str, Any]) -> None:
+def test_report_figures_add_up(first: dict[str, Any]) -> None:
     for row in first["sources"]:
         assert row["entries"] == row["known"] + row["repeated"] + row["new"], row
         assert row["new"] == row["parsed"] + sum(row["failed"].values()), row
@@ -84,12 +84,12 @@ def test_the_report_adds_up(first: dict[str, Any]) -> None:
 
 
 def has_printed_line(found: StoredArticle, text: str) -> bool:
-    """Whether a 快讯 keeps the line that its site prints into every article: read before a second page of the site had shown it."""
+    """Return whether a 快讯 keeps the boilerplate line of its site because it was read before a second page."""
     written = "".join(text.split())
     return len(written) < 100 and any("".join(line.split()) not in written for line in found.text.split("\n"))
 
 
-def test_reposts_with_one_title_are_one_story_and_nothing_is_thrown_away(web: Any, store: Store, stored: dict[str, StoredArticle]) -> None:
+def test_reposts_with_same_title_are_one_story(web: Any, store: Store, stored: dict[str, StoredArticle]) -> None:
     groups: dict[tuple[str, str], list[StoredArticle]] = {}
     printed: list[StoredArticle] = []
     for article in wanted(web):
@@ -108,28 +108,26 @@ def test_reposts_with_one_title_are_one_story_and_nothing_is_thrown_away(web: An
         assert two_lines or story.count >= len(versions)
 
 
-def test_standing_columns_are_not_folded(web: Any, stored: dict[str, StoredArticle]) -> None:
+def test_recurring_columns_are_not_folded(web: Any, stored: dict[str, StoredArticle]) -> None:
     columns = [stored[article["url"]] for article in wanted(web) if article["column"]]
     assert len(columns) > 1
     assert len({column.story_id for column in columns}) == len(columns)
 
 
-def test_topics_hold_what_their_keywords_say(store: Store) -> None:
+def test_topic_contains_matching_stories(store: Store) -> None:
     travel = store.stories(StoryFilter(topic="旅游")).stories
     assert travel
     assert all("旅游" in topics for topics in (story.head.topics for story in travel) if topics)
 
 
-def test_a_second_crawl_stores_nothing_new_and_says_why(
-    first: dict[str, Any], sources: Path, store: Store, stored: dict[str, StoredArticle]
-) -> None:
+def test_second_crawl_stores_nothing_new(first: dict[str, Any], sources: Path, store: Store, stored: dict[str, StoredArticle]) -> None:
     second = crawl(sources)["total"]
     assert second["stored"] == second["folded"] == 0, second
     assert second["known"] > 0
     assert {article.url for article in store.all_articles()} == set(stored)
 
 
-def test_scrapy_crawl_does_the_same(web: Any, tmp_path: Path) -> None:
+def test_scrapy_crawl_command(web: Any, tmp_path: Path) -> None:
     sources = web.sources(tmp_path / "sources.yaml")
     words = ("crawl", "metasearch", "-a", "topic=旅游", "-s", f"NEWSPORTAL_SOURCES={sources}")
     done = run(*words, module="scrapy", cwd=Path(__file__).resolve().parent.parent)
@@ -142,7 +140,7 @@ def test_scrapy_crawl_does_the_same(web: Any, tmp_path: Path) -> None:
         opened.close()
 
 
-def test_an_unknown_topic_names_those_there_are(sources: Path) -> None:
+def test_unknown_topic_error_lists_topics(sources: Path) -> None:
     done = run("crawl", "--topic", "旅行", "--sources", str(sources))
     assert done.returncode == 2
     assert "旅游" in done.stderr

@@ -1,4 +1,4 @@
-"""A crawl of the made-up Web whose feeds ask for a category: who chose it stands with the article, and an editor's word stays."""
+"""A crawl of the made-up Web whose feeds are classified: articles record the classifier, and an editor's choice is kept."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 @pytest.fixture(scope="module")
 def sources(web: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Feeds are classified; regions keep what they have, and nothing where they have nothing. No sitemap brings a feed's articles first."""
+    """Write a file whose feeds are classified and whose regions keep their category or none. Without sitemaps, which would bring a feed's
+    articles first."""
     web.reset()
     path = web.sources(tmp_path_factory.mktemp("分类") / "sources.yaml")
     yaml = YAML()
@@ -33,8 +34,8 @@ def sources(web: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_feeds_are_classified_and_an_editor_has_the_last_word(web: Any, sources: Path) -> None:
-    rows = [*crawl(sources, "rss")["sources"], *crawl(sources)["sources"]]  # feeds first: what a list page brings first is that page's
+def test_feeds_are_classified_and_editors_choice_is_kept(web: Any, sources: Path) -> None:
+    rows = [*crawl(sources, "rss")["sources"], *crawl(sources)["sources"]]  # feeds first: the first list page owns an article
     notes = {row["source"]: " ".join(note["text"] for note in row["notes"]) for row in reversed(rows)}
     assert any("category by" in note and "lexicon: " in note for source, note in notes.items() if source.startswith("feed:"))
     assert not any("category by" in note for source, note in notes.items() if not source.startswith("feed:"))

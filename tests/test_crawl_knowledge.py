@@ -1,4 +1,4 @@
-"""What a crawl learns of a site: real HTTP on loopback. A line that is printed into every article goes, what the articles say stays."""
+"""Site knowledge of a crawl, with real HTTP on loopback: a line printed into every article is removed, the text stays."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PROMOTION = "更多河东新闻，欢迎关注“河东发布”公众号，每�
 PLACES = ("码头", "东站", "老桥", "集市", "书院", "渡口", "水库", "山路")
 
 
-def told(place: str, lines: int = 6) -> list[str]:
+def lines_about(place: str, lines: int = 6) -> list[str]:
     words = "{}的修缮昨天完工，第{}段用的是镇上老人自己挑的青石，走了六十年的{}终于不再积水，街坊们都来看热闹。"
     return [words.format(place, number, place) for number in "一二三四五六七八九十"[:lines]]
 
@@ -35,7 +35,7 @@ def html(title: str, lines: list[str]) -> str:
 
 @dataclass
 class Town:
-    """The server, and what it serves: the front page lists ``named``."""
+    """The server and its pages: the front page lists ``named``."""
 
     port: int = 0
     pages: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -79,7 +79,7 @@ def town() -> Iterator[Town]:
 
 
 def crawl(folder: Path, town: Town) -> dict[str, str]:
-    """Title → text of all that is stored after a crawl."""
+    """Crawl and return all stored texts by title."""
     address = f"http://127.0.0.1:{town.port}/"
     sources = folder / "sources.yaml"
     sources.write_text(
@@ -92,30 +92,30 @@ def crawl(folder: Path, town: Town) -> dict[str, str]:
         return {article.title: article.text or "" for article in store.all_articles()}
 
 
-def test_the_site_s_own_line_goes_once_two_pages_are_known(town: Town, tmp_path: Path) -> None:
+def test_repeated_line_is_removed_after_two_pages(town: Town, tmp_path: Path) -> None:
     for number, place in enumerate(PLACES):
-        town.publish(number, f"{place}修好了", told(place))
+        town.publish(number, f"{place}修好了", lines_about(place))
     town.named = sorted(town.pages)
     texts = crawl(tmp_path, town)
     assert len(texts) == len(PLACES)
     for place in PLACES:
-        assert texts[f"{place}修好了"].split("\n")[:6] == told(place)
+        assert texts[f"{place}修好了"].split("\n")[:6] == lines_about(place)
     kept = [title for title, text in texts.items() if PROMOTION in text]
     assert 1 <= len(kept) <= 2, "the first page has no witness, nor has the one read beside it"
 
 
-def test_the_next_crawl_knows_the_site(town: Town, tmp_path: Path) -> None:
-    town.publish(0, "码头修好了", told("码头"))
-    assert crawl(tmp_path, town)["码头修好了"].split("\n") == [*told("码头"), PROMOTION]
-    town.publish(1, "东站修好了", told("东站"))
+def test_next_crawl_uses_saved_knowledge(town: Town, tmp_path: Path) -> None:
+    town.publish(0, "码头修好了", lines_about("码头"))
+    assert crawl(tmp_path, town)["码头修好了"].split("\n") == [*lines_about("码头"), PROMOTION]
+    town.publish(1, "东站修好了", lines_about("东站"))
     texts = crawl(tmp_path, town)
-    assert texts["东站修好了"].split("\n") == told("东站")
+    assert texts["东站修好了"].split("\n") == lines_about("东站")
     assert PROMOTION in texts["码头修好了"], "what is stored is not changed"
 
 
-def test_a_report_that_grew_at_a_new_address_is_whole(town: Town, tmp_path: Path) -> None:
-    town.publish(0, "码头今晨修好", told("码头", 2))
+def test_extended_report_at_new_url_is_complete(town: Town, tmp_path: Path) -> None:
+    town.publish(0, "码头今晨修好", lines_about("码头", 2))
     crawl(tmp_path, town)
-    town.publish(1, "码头修好之后：一位老人的六十年", [*told("码头", 10), *told("渡口", 10)])
+    town.publish(1, "码头修好之后：一位老人的六十年", [*lines_about("码头", 10), *lines_about("渡口", 10)])
     grown = crawl(tmp_path, town)["码头修好之后：一位老人的六十年"]
-    assert grown.split("\n")[:20] == [*told("码头", 10), *told("渡口", 10)]
+    assert grown.split("\n")[:20] == [*lines_about("码头", 10), *lines_about("渡口", 10)]

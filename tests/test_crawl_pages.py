@@ -1,4 +1,4 @@
-"""Articles of several pages through a whole crawl: real HTTP on loopback, robots.txt, faults, circles, archive and replay."""
+"""Multi-page articles in a complete crawl: real HTTP on loopback, robots.txt, failures, cycles, archive and replay."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TOPICS = {
     830110: "单页就是全文",
 }
 SLOW = 2.0
-"""Seconds; more than all the other answers take together."""
+"""Seconds; more than all other responses take together."""
 
 
 def said(number: int, page: int) -> str:
@@ -74,7 +74,7 @@ def built() -> dict[str, str]:
 
 @dataclass
 class Town:
-    """The server. ``asked`` lists the paths asked for."""
+    """The server. ``asked`` lists the requested paths."""
 
     port: int = 0
     asked: list[str] = field(default_factory=list)
@@ -148,11 +148,11 @@ def crawled(town: Town, tmp_path_factory: pytest.TempPathFactory) -> Crawled:
 
 
 def pages_in(article: StoredArticle) -> list[str]:
-    """The pages' digits, in the order of the text, as often as they stand there."""
+    """Return the page digits of the article's lines, in text order, including repetitions."""
     return [line.partition("编号")[2][6] for line in article.text.split("\n") if line.partition("编号")[2][7:8] == "0"]
 
 
-def test_every_article_is_stored_once_under_its_plain_title(crawled: Crawled) -> None:
+def test_articles_are_stored_once_under_plain_title(crawled: Crawled) -> None:
     assert sorted(crawled.articles) == sorted(TOPICS.values())
     assert crawled.report["total"]["stored"] == len(TOPICS)
     assert crawled.report["total"]["failed"] == {}
@@ -173,23 +173,23 @@ def test_every_article_is_stored_once_under_its_plain_title(crawled: Crawled) ->
         ("单页就是全文", "123"),
     ],
 )
-def test_the_pages_that_can_be_had_stand_in_order(crawled: Crawled, topic: str, pages: str) -> None:
+def test_available_pages_are_joined_in_order(crawled: Crawled, topic: str, pages: str) -> None:
     assert "".join(pages_in(crawled.articles[topic])) == pages
 
 
-def test_what_robots_txt_forbids_is_not_asked_for_and_nothing_twice(crawled: Crawled) -> None:
+def test_forbidden_pages_are_skipped_and_others_requested_once(crawled: Crawled) -> None:
     assert path(830105, 2) not in crawled.asked
     once = [name for name in crawled.asked if name.startswith("/2026") and name != path(830103, 3)]
     assert len(once) == len(set(once)), "each page is asked for once; 500 is retried"
     assert path(830110, 2) not in crawled.asked, "the whole stood on one page"
 
 
-def test_what_could_not_be_had_is_said(crawled: Crawled) -> None:
+def test_unavailable_pages_are_noted(crawled: Crawled) -> None:
     notes = {note["text"] for row in crawled.report["sources"] for note in row["notes"]}
     assert {f"further pages of some articles cannot be fetched ({reason})" for reason in ("http-404", "http-500", "robots")} == notes
 
 
-def test_a_second_crawl_knows_every_page(crawled: Crawled, town: Town) -> None:
+def test_second_crawl_knows_all_pages(crawled: Crawled, town: Town) -> None:
     town.asked.clear()
     front = town.pages["/"]
     town.pages["/"] = front.replace(path(830101, 1), path(830101, 3))
@@ -201,7 +201,7 @@ def test_a_second_crawl_knows_every_page(crawled: Crawled, town: Town) -> None:
     assert [name for name in town.asked if name.startswith("/2026")] == []
 
 
-def test_a_replay_joins_the_same(crawled: Crawled, town: Town, tmp_path: Path) -> None:
+def test_replay_joins_the_same_pages(crawled: Crawled, town: Town, tmp_path: Path) -> None:
     town.asked.clear()
     crawl(tmp_path, town, "--replay", str(crawled.folder / "crawl.warc.gz"))
     assert town.asked == []
@@ -210,7 +210,7 @@ def test_a_replay_joins_the_same(crawled: Crawled, town: Town, tmp_path: Path) -
     }
 
 
-def test_an_article_that_a_ctrl_c_meets_between_two_pages_waits_for_the_next_run(town: Town, tmp_path: Path) -> None:
+def test_interrupted_article_waits_for_next_run(town: Town, tmp_path: Path) -> None:
     town.asked.clear()
     town.slow = 600.0
     with forked.Started("crawl", "--log-level", "INFO", "--sources", str(written(tmp_path, town))) as process:

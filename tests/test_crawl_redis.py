@@ -1,4 +1,4 @@
-"""The main job with its filter of known addresses in Redis, which dies in the middle and comes back empty, and its queue on a cluster."""
+"""A crawl with its URL filter in Redis, which dies and restarts empty, and with its queue on a cluster."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def entered(server: Any) -> int:
         return int(client.hget(state, "n0") or 0) if state else 0
 
 
-def test_nothing_is_lost_and_nothing_comes_twice_when_redis_dies(web: Any, redis_server: Any, tmp_path: Path) -> None:
+def test_restarted_redis_filter_loses_and_duplicates_nothing(web: Any, redis_server: Any, tmp_path: Path) -> None:
     web.reset()
     sources = web.sources(tmp_path / "sources.yaml")
     sources.write_text(f"{sources.read_text('utf-8')}\nurl_filter: {{redis: '{redis_server.url}'}}\n", "utf-8")
@@ -55,7 +55,7 @@ def test_nothing_is_lost_and_nothing_comes_twice_when_redis_dies(web: Any, redis
     assert (second["total"]["stored"], second["total"]["folded"]) == (0, 0)
 
 
-def test_a_crawl_goes_on_without_a_master_of_a_cluster_and_ends_when_it_is_back(web: Any, tmp_path: Path) -> None:
+def test_crawl_survives_outage_of_cluster_master(web: Any, tmp_path: Path) -> None:
     web.reset()
     with masters() as cluster:
         sources = web.sources(tmp_path / "sources.yaml")
@@ -67,7 +67,7 @@ def test_a_crawl_goes_on_without_a_master_of_a_cluster_and_ends_when_it_is_back(
                 sleep(0.05)
             assert crawl.poll() is None, "it still crawls"
             step()
-            before = stored_in(file) + 3  # others are stored while the node is away
+            before = stored_in(file) + 3  # others are stored during the outage
         first, errors = end(crawl)
         assert "serves again" in errors
         store = open_store(f"sqlite:///{file}")

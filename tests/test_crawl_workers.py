@@ -1,5 +1,5 @@
-"""Any number of workers end with exactly the articles of one crawl, over a store on a server or a queue in Redis, too, and leave nothing
-that waits without a reason and a time."""
+"""Any number of workers store exactly the articles of one crawl, also with a store on a server or a queue in Redis, and leave nothing that
+waits without a reason and a time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def alone(web: Any, tmp_path_factory: pytest.TempPathFactory) -> Crawled:
 
 
 @pytest.mark.parametrize(("number", "kills"), [(1, 0), (3, 0), (2, 3)])
-def test_workers_store_what_one_crawl_stores(web: Any, tmp_path: Path, alone: Crawled, number: int, kills: int) -> None:
+def test_workers_store_the_same_as_one_crawl(web: Any, tmp_path: Path, alone: Crawled, number: int, kills: int) -> None:
     sources = web.sources(tmp_path / "sources.yaml")
     compare(web, sources, f"sqlite:///{tmp_path}/data/newsportal.db", number, alone, kills)
 

@@ -1,4 +1,4 @@
-"""The demo's made-up readers leave what real ones would: something to learn from, recommendations with reasons, months to draw."""
+"""The demo's made-up readers leave realistic data: views to learn from, recommendations with reasons, charts over months."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import pytest
 
 
 @pytest.mark.slow
-def test_the_portal_has_something_to_show(tmp_path: Path) -> None:
+def test_demo_has_views_recommendations_and_months(tmp_path: Path) -> None:
     uri = f"sqlite:///{tmp_path / 'store.db'}"
     store = open_store(uri)
     newsroom.fill(store)

@@ -1,4 +1,4 @@
-"""The server of forks: what it starts ends with who asked for it."""
+"""The fork server: commands end with their client."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def there(process: int) -> bool:
     return True
 
 
-def test_a_command_ends_with_its_client() -> None:
-    with Started(script="input()", piped=True) as kept:  # as the server is until the end of this test
+def test_command_ends_with_its_client() -> None:
+    with Started(script="input()", piped=True) as kept:  # keeps the server running until the end of this test
         client, nothing = fork_server.connect(), os.open(os.devnull, os.O_RDWR)
         program = ("import signal; signal.pause()", "", (), "/", dict(os.environ), sys.path)
         process = fork_server.ask(client, program, [nothing] * 3)
@@ -39,6 +39,6 @@ def test_a_command_ends_with_its_client() -> None:
         assert kept.returncode == 0
 
 
-def test_a_command_answers_with_its_status_and_output() -> None:
+def test_command_returns_status_and_output() -> None:
     done = run("a", script="import os, sys; print(sys.argv[1:], os.environ['A']); sys.exit('wrong')", A="b")
     assert (done.returncode, done.stdout, done.stderr) == (1, "['a'] b\n", "wrong\n")

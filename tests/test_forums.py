@@ -1,4 +1,4 @@
-"""Forums end to end: made-up boards on loopback that grow from visit to visit, the real spider, stages, store, index and portal."""
+"""Forums in complete crawls: made-up boards on loopback that grow between visits, the real spider, stages, store, index and portal."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ PAGES = re.compile(
     r"|thread\.php\?fid=\d+(?:&page=\d+)?|read\.php\?tid=\d+(?:&page=\d+)?|viewforum\.php\?f=\d+(?:&start=\d+)?|viewtopic\.php\?f=\d+&t=\d+(?:&start=\d+)?"
     r"|latest\?page=\d+|c/[\w-]+/\d+(?:\?page=\d+)?|t/[\w-]+/\d+(?:\?page=\d+)?|[sv]/\d+(?:/\d+)?)?"
 )
-"""What there is to read on the made-up forums: no calendar, member, search, reply, print view or session id is among it."""
+"""All useful pages of the made-up forums: no calendar, member, search, reply or print view, and no session id."""
 
 SHAPELESS = "homemade"
-"""The forum whose addresses say nothing. A thread of one post has no shape there: it is read as an article is, without its author."""
+"""The forum whose URLs have no pattern. A thread of one post cannot be recognized there: it is read as an article, without its author."""
 
 
 def crawl(sources: Path, *options: str) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def opened(sources: Path) -> Store:
 
 
 def threads(store: Store, key: str) -> dict[int, list[StoredPost]]:
-    """Number of the thread → its posts."""
+    """Return the posts of each thread by its number."""
     found = {}
     for article in store.all_articles():
         if article.source == f"forum:{key}":
@@ -67,7 +67,7 @@ def threads(store: Store, key: str) -> dict[int, list[StoredPost]]:
 
 
 def misread(posts: list[StoredPost], gold: list[dict[str, Any]]) -> list[str]:
-    """What is wrong with the posts of a thread; empty if all are there, once, in order."""
+    """Return what is wrong with the posts of a thread; empty if all are present once and in order."""
     wrong = []
     begins = {post["number"]: post["lines"][0][:20] for post in gold}
     places = {number: [post.place for post in posts if post.text.startswith(begin)] for number, begin in begins.items()}
@@ -90,7 +90,7 @@ def forums() -> Iterator[MadeUpForums]:
 
 @pytest.fixture(scope="module")
 def visits(forums: MadeUpForums, tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], Path, list[Any]]:
-    """The reports of three visits of all forums, while they grow."""
+    """Return the reports of three visits of all forums, while they grow."""
     forums.reset()
     sources = forums.sources(tmp_path_factory.mktemp("论坛") / "sources.yaml", more="    max_age: 30\n")
     reports = []
@@ -101,7 +101,7 @@ def visits(forums: MadeUpForums, tmp_path_factory: pytest.TempPathFactory) -> tu
 
 
 @pytest.mark.parametrize("key", [*ENGINES, SHAPELESS])
-def test_every_thread_and_floor_is_there_once(forums: MadeUpForums, visits: Any, key: str) -> None:
+def test_every_thread_and_post_is_stored_once(forums: MadeUpForums, visits: Any, key: str) -> None:
     store = opened(visits[1])
     kept = threads(store, key)
     gold = {one["number"]: one for one in forums.gold(key) if not one["old"]}
@@ -117,7 +117,7 @@ def test_every_thread_and_floor_is_there_once(forums: MadeUpForums, visits: Any,
 
 
 @pytest.mark.parametrize("key", [*ENGINES, SHAPELESS])
-def test_posts_have_their_authors_and_times(forums: MadeUpForums, visits: Any, key: str) -> None:
+def test_posts_have_authors_and_times(forums: MadeUpForums, visits: Any, key: str) -> None:
     store = opened(visits[1])
     kept = threads(store, key)
     wrong: Counter[str] = Counter()
@@ -131,7 +131,7 @@ def test_posts_have_their_authors_and_times(forums: MadeUpForums, visits: Any, k
     store.close()
 
 
-def test_edits_are_kept_with_what_was_there_before(forums: MadeUpForums, visits: Any) -> None:
+def test_edited_posts_keep_earlier_text(forums: MadeUpForums, visits: Any) -> None:
     store = opened(visits[1])
     for key in ENGINES:
         changed = [post for posts in threads(store, key).values() for post in posts if post.earlier]
@@ -142,8 +142,8 @@ def test_edits_are_kept_with_what_was_there_before(forums: MadeUpForums, visits:
     store.close()
 
 
-def test_a_thread_that_was_seen_is_read_from_its_last_page(forums: MadeUpForums, visits: Any) -> None:
-    """Of a thread of three pages that grows, later visits ask for the last ones alone."""
+def test_known_thread_is_read_from_its_last_page(forums: MadeUpForums, visits: Any) -> None:
+    """Of a growing thread of three pages, later visits request only the last ones."""
     there = [thread for board in forums.forums["discuz"].boards for thread in board.threads]
     long = next(thread for thread in there if thread.pages(0) == 3 and len(thread.posts) > 31)
     own = re.compile(rf"thread-{long.number}-(\d)-1|tid={long.number}\b")
@@ -152,11 +152,11 @@ def test_a_thread_that_was_seen_is_read_from_its_last_page(forums: MadeUpForums,
     assert pages.count("3") > 1
 
 
-def test_nothing_else_is_asked_for(visits: Any) -> None:
+def test_no_other_pages_are_requested(visits: Any) -> None:
     assert {visit.path for visit in visits[2] if not PAGES.fullmatch(visit.path)} == set()
 
 
-def test_boards_for_members_are_reported_and_do_no_harm(forums: MadeUpForums, visits: Any) -> None:
+def test_members_only_boards_are_reported_without_failing(forums: MadeUpForums, visits: Any) -> None:
     for report in visits[0]:
         for key in ("discuz", "phpwind", "phpbb", SHAPELESS):
             assert row(report, key)["list_failed"] == {"login": 1}
@@ -168,16 +168,16 @@ def test_boards_for_members_are_reported_and_do_no_harm(forums: MadeUpForums, vi
     store.close()
 
 
-def test_threads_are_found_and_told_apart_from_articles(visits: Any) -> None:
+def test_threads_are_searchable_by_kind(visits: Any) -> None:
     store, index = opened(visits[1]), open_index("sqlite://")
     index.follow(store)
     assert index.search(Query("灯会 kind:thread")).total > 0
-    assert index.search(Query("Edit checked again kind:thread")).total > 0  # what a later visit brought is in the index
+    assert index.search(Query("Edit checked again kind:thread")).total > 0  # a post of a later visit
     assert index.search(Query("灯会 kind:article")).total == 0
     store.close()
 
 
-def test_limits_hold(forums: MadeUpForums, tmp_path: Path) -> None:
+def test_page_depth_and_age_limits(forums: MadeUpForums, tmp_path: Path) -> None:
     forums.reset()
     board = forums.url("phpwind", "/thread.php?fid=3")
     sources = forums.sources(
@@ -189,14 +189,14 @@ def test_limits_hold(forums: MadeUpForums, tmp_path: Path) -> None:
     store = opened(sources)
     long = {number: posts for number, posts in threads(store, "phpwind").items() if len(posts) == 20}
     assert long
-    crawl(sources)  # the next visit goes on where the first had to stop
+    crawl(sources)  # the next visit continues where the first had to stop
     kept = threads(store, "phpwind")
     gold = {one["number"]: [post for post in one["posts"] if post["day"] == 0] for one in forums.gold("phpwind")}
     assert {number: wrong for number in long if (wrong := misread(kept[number], gold[number]))} == {}
     store.close()
 
 
-def test_of_a_boards_address_that_board_alone_is_read(forums: MadeUpForums, tmp_path: Path) -> None:
+def test_board_url_reads_only_that_board(forums: MadeUpForums, tmp_path: Path) -> None:
     forums.reset()
     sources = forums.sources(tmp_path / "sources.yaml", "discuz")
     sources.write_text(sources.read_text("utf-8").replace(forums.url("discuz"), forums.url("discuz", "/forum-2-1.html")), "utf-8")
@@ -207,8 +207,8 @@ def test_of_a_boards_address_that_board_alone_is_read(forums: MadeUpForums, tmp_
     store.close()
 
 
-def test_a_thread_that_cannot_be_had_waits(forums: MadeUpForums, tmp_path: Path) -> None:
-    """One has no first page, one no second: what can be read is kept, and the next visit reads the rest."""
+def test_unavailable_thread_pages_are_retried(forums: MadeUpForums, tmp_path: Path) -> None:
+    """One thread has no first page, one no second: what can be read is stored, and the next visit reads the rest."""
     forums.reset()
     lost, cut = (next(t for t in forums.forums["phpbb"].boards[0].threads if t.pages(0) == pages and not t.sticky) for pages in (1, 3))
     forums.fail(f"/viewtopic.php?f=2&t={lost.number}", times=9)
@@ -232,7 +232,7 @@ def test_a_thread_that_cannot_be_had_waits(forums: MadeUpForums, tmp_path: Path)
 
 @pytest.fixture(scope="module")
 def resumed(forums: MadeUpForums, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sources of a crawl that was killed, and run again to its end."""
+    """Return the sources of a crawl that was killed and run again to its end."""
     forums.reset()
     sources = forums.sources(tmp_path_factory.mktemp("killed") / "sources.yaml", "discuz")
     crawl_and_kill(forums, 40, "crawl", "forum", "--sources", str(sources))
@@ -243,7 +243,7 @@ def resumed(forums: MadeUpForums, tmp_path_factory: pytest.TempPathFactory) -> P
     return sources
 
 
-def test_killed_it_loses_nothing_and_stores_nothing_twice(forums: MadeUpForums, resumed: Path) -> None:
+def test_killed_crawl_loses_and_duplicates_nothing(forums: MadeUpForums, resumed: Path) -> None:
     with closing(opened(resumed)) as store:
         gold = {one["number"]: [post for post in one["posts"] if post["day"] == 0] for one in forums.gold("discuz")}
         kept = threads(store, "discuz")
@@ -252,14 +252,14 @@ def test_killed_it_loses_nothing_and_stores_nothing_twice(forums: MadeUpForums, 
         assert waiting(store, "forum:discuz") == []
 
 
-def test_where_nothing_happened_each_board_costs_one_request(forums: MadeUpForums, resumed: Path) -> None:
+def test_unchanged_boards_cost_one_request_each(forums: MadeUpForums, resumed: Path) -> None:
     forums.reset()
     report = row(crawl(resumed), "discuz")
     assert (report["new"], report["known"], report["list_pages"]) == (0, report["entries"], 6)  # front page, four boards, one for members
-    assert len(forums.requests) == 7  # and robots.txt
+    assert len(forums.requests) == 7  # including robots.txt
 
 
-def test_boards_that_are_refused_do_not_make_the_forum_a_failure(forums: MadeUpForums, tmp_path: Path) -> None:
+def test_refused_board_does_not_fail_the_forum(forums: MadeUpForums, tmp_path: Path) -> None:
     forums.reset()
     forums.fail("/forum-3-1.html", times=9, status=403)
     sources = forums.sources(tmp_path / "sources.yaml", "discuz", more="    pages: 1\n    depth: 1\n")
@@ -272,7 +272,7 @@ def test_boards_that_are_refused_do_not_make_the_forum_a_failure(forums: MadeUpF
     store.close()
 
 
-def test_a_page_that_is_no_forum_is_a_failure_with_its_reason(forums: MadeUpForums, tmp_path: Path) -> None:
+def test_page_without_threads_is_a_failure(forums: MadeUpForums, tmp_path: Path) -> None:
     forums.reset()
     sources = forums.sources(tmp_path / "sources.yaml", "phpwind")
     sources.write_text(sources.read_text("utf-8").replace(forums.url("phpwind"), forums.url("phpwind", "/u.php?uid=1")), "utf-8")
@@ -280,8 +280,8 @@ def test_a_page_that_is_no_forum_is_a_failure_with_its_reason(forums: MadeUpForu
     assert report["list_failed"] == {"no-threads": 1}
 
 
-def test_threads_that_lead_elsewhere_are_not_stored(forums: MadeUpForums, tmp_path: Path) -> None:
-    """Deleted ones lead to lists, whose rows look like posts."""
+def test_redirected_threads_are_not_stored(forums: MadeUpForums, tmp_path: Path) -> None:
+    """Deleted threads redirect to lists, whose rows look like posts."""
     forums.reset()
     discuz, homemade = ([t for t in forums.forums[key].boards[0].threads if t.pages(0) == 1] for key in ("discuz", SHAPELESS))
     discuz = discuz[:2]

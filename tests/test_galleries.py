@@ -1,4 +1,4 @@
-"""Photo stories end to end: the made-up picture Web on loopback, the real spider, stages and store, two visits."""
+"""Photo stories in complete crawls: the made-up picture Web on loopback, the real spider, stages and store, three visits."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ pytestmark = pytest.mark.slow
 
 SITES = ("jiangan", "songling", "yuntai", "beigang", "guanlan", "qiushui", "lanting", "huaxin", "gulang", "xinghai")
 WHOLE = 0.99
-"""Of the stories, complete with pictures and captions in order, and nothing else among them (paper C: 99.5 / 97.2 %)."""
+"""Share of the stories that are complete with pictures and captions in order, and without others (paper C: 99.5 / 97.2 %)."""
 
 SAME_PRECISION, SAME_RECALL = 0.95, 0.923
-"""Of pairs of stories that are one (paper C)."""
+"""For pairs of stories that are the same (paper C)."""
 
 
 @dataclass(frozen=True)
-class Run:
-    """One visit: its report, what the store held after it, and what was asked for during it."""
+class CrawlRun:
+    """One visit: its report, the stored stories after it, and its requests."""
 
     report: dict[str, Any]
     kept: list[Kept]
@@ -46,8 +46,8 @@ def photos() -> Iterator[MadeUpPhotos]:
 
 
 @pytest.fixture(scope="module")
-def runs(photos: MadeUpPhotos, tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
-    """Three visits of all hosts that need no browser; some pages fail at the first, some for ever."""
+def runs(photos: MadeUpPhotos, tmp_path_factory: pytest.TempPathFactory) -> list[CrawlRun]:
+    """Return three visits of all hosts that need no browser; some pages fail at the first visit, some always."""
     photos.reset()
     sources = photos.sources(tmp_path_factory.mktemp("套图") / "sources.yaml")
     found = []
@@ -55,7 +55,7 @@ def runs(photos: MadeUpPhotos, tmp_path_factory: pytest.TempPathFactory) -> list
         photos.visit, photos.requests = visit, []
         report = crawl(sources)
         store = opened(sources)
-        found.append(Run(report, kept_in(store), list(photos.requests)))
+        found.append(CrawlRun(report, kept_in(store), list(photos.requests)))
         store.close()
     return found
 
@@ -65,17 +65,17 @@ def row(report: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("visit", [0, 1, 2])
-def test_stories_are_whole_with_pictures_and_captions_in_order(photos: MadeUpPhotos, runs: list[Run], visit: int) -> None:
+def test_stories_are_complete_with_ordered_captions(photos: MadeUpPhotos, runs: list[CrawlRun], visit: int) -> None:
     from madeup.photos.measure import collected
 
     found = collected(runs[visit].kept, photos.gold(), visit)
-    late = sum(told.late == 1 for told in photos.gold()) if visit == 0 else 0  # their only page fails: nothing is to be stored of them
+    late = sum(told.late == 1 for told in photos.gold()) if visit == 0 else 0  # their only page fails: nothing of them can be stored
     assert found.right >= WHOLE * (found.stories - late), found.wrong
     assert found.precision >= WHOLE, found.wrong
 
 
 @pytest.mark.parametrize("key", SITES)
-def test_no_layout_is_left_behind(photos: MadeUpPhotos, runs: list[Run], key: str) -> None:
+def test_every_layout_is_supported(photos: MadeUpPhotos, runs: list[CrawlRun], key: str) -> None:
     from madeup.photos.measure import collected
 
     kept = [one for one in runs[1].kept if one.url.startswith(photos.url(key))]
@@ -84,12 +84,12 @@ def test_no_layout_is_left_behind(photos: MadeUpPhotos, runs: list[Run], key: st
     assert found.captions_right >= 0.98 * found.captions
 
 
-def test_no_logo_and_no_advertisement_is_among_the_pictures(photos: MadeUpPhotos, runs: list[Run]) -> None:
+def test_logos_and_advertisements_are_dropped(photos: MadeUpPhotos, runs: list[CrawlRun]) -> None:
     own = {picture.url for told in photos.gold() for part in told.pictures for picture in part}
     assert [picture.url for one in runs[1].kept for picture in one.pictures if picture.url not in own] == []
 
 
-def test_titles_authors_and_times_are_the_stories_own(photos: MadeUpPhotos, runs: list[Run]) -> None:
+def test_titles_authors_and_times_match_gold(photos: MadeUpPhotos, runs: list[CrawlRun]) -> None:
     gold = {told.url: told for told in photos.gold()}
     wrong = {}
     for one in runs[1].kept:
@@ -100,7 +100,7 @@ def test_titles_authors_and_times_are_the_stories_own(photos: MadeUpPhotos, runs
     assert len(wrong) <= 0.01 * len(gold), wrong
 
 
-def test_stories_that_are_one_are_folded_and_others_are_not(photos: MadeUpPhotos, runs: list[Run]) -> None:
+def test_same_stories_are_folded_and_others_not(photos: MadeUpPhotos, runs: list[CrawlRun]) -> None:
     from madeup.photos import STATIC, alike
     from madeup.photos.measure import folded
 
@@ -112,7 +112,7 @@ def test_stories_that_are_one_are_folded_and_others_are_not(photos: MadeUpPhotos
     assert len(joined & alike(photos.world, STATIC)) <= 2
 
 
-def test_the_story_with_most_pictures_heads_its_copies(runs: list[Run]) -> None:
+def test_version_with_most_pictures_heads_story(runs: list[CrawlRun]) -> None:
     stories: dict[str, list[Kept]] = {}
     for one in runs[1].kept:
         stories.setdefault(one.story, []).append(one)
@@ -123,7 +123,7 @@ def test_the_story_with_most_pictures_heads_its_copies(runs: list[Run]) -> None:
         assert len(head.pictures) == max(len(one.pictures) for one in group)
 
 
-def test_a_page_that_failed_is_asked_for_again_and_alone(photos: MadeUpPhotos, runs: list[Run]) -> None:
+def test_only_failed_pages_are_requested_again(photos: MadeUpPhotos, runs: list[CrawlRun]) -> None:
     late = [told for told in photos.gold() if told.late is not None and len(told.pages) > 2]
     assert len(late) >= 8
     second = {(visit.site, visit.path) for visit in runs[1].requests}
@@ -133,7 +133,7 @@ def test_a_page_that_failed_is_asked_for_again_and_alone(photos: MadeUpPhotos, r
         assert (told.site, pages[0]) not in second, told.key
 
 
-def test_a_third_visit_asks_for_index_pages_and_what_is_missing_alone(photos: MadeUpPhotos, runs: list[Run]) -> None:
+def test_third_visit_requests_only_index_and_missing_pages(photos: MadeUpPhotos, runs: list[CrawlRun]) -> None:
     pages = {urlsplit(url)._replace(scheme="", netloc="").geturl() for told in photos.gold() for url in told.pages}
     lost = {urlsplit(told.pages[told.lost - 1])._replace(scheme="", netloc="").geturl() for told in photos.gold() if told.lost is not None}
     asked = {visit.path for visit in runs[2].requests if visit.path in pages}
@@ -141,13 +141,13 @@ def test_a_third_visit_asks_for_index_pages_and_what_is_missing_alone(photos: Ma
     assert runs[2].report["total"]["stored"] == 0
 
 
-def test_films_paid_links_and_searches_are_never_asked_for(runs: list[Run]) -> None:
+def test_videos_paid_links_and_searches_are_not_requested(runs: list[CrawlRun]) -> None:
     asked = {visit.path for run in runs for visit in run.requests}
     assert [path for path in asked if "/video/" in path or "vid=" in path or "click" in path or path.startswith("/search")] == []
 
 
-def test_pictures_are_asked_for_as_their_hosts_expect(photos: MadeUpPhotos, runs: list[Run]) -> None:
-    """No picture is refused for its Referer, and none is fetched twice."""
+def test_pictures_are_requested_once_with_accepted_referer(photos: MadeUpPhotos, runs: list[CrawlRun]) -> None:
+    """No picture is refused because of its Referer, and none is fetched twice."""
     own = [visit for visit in runs[0].requests if "/pics/" in visit.path and "_s." not in visit.path and "_640." not in visit.path]
     assert len(own) >= 1500
     assert {visit.status for visit in own} <= {200, 206}

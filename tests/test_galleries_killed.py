@@ -1,4 +1,4 @@
-"""Photo stories when a worker is killed, when two work at once, and in a browser: the same stories, none twice."""
+"""Photo stories with a killed worker, with two workers, and in a browser: the same stories, each once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 HOSTS = ("yuntai", "songling", "qiushui")
-"""One whose stories are read link by link, one with a pattern, one whose stories have one page each."""
+"""One with stories read link by link, one with a pattern, one with one page per story."""
 
 WORDS = ("crawl", "gallery", "--json", "--sources")
 MOMENTS = (60, 250, 400)
@@ -41,7 +41,7 @@ def photos() -> Iterator[MadeUpPhotos]:
 
 @pytest.fixture(scope="module")
 def undisturbed(photos: MadeUpPhotos, tmp_path_factory: pytest.TempPathFactory) -> list[Kept]:
-    """What one worker brings that nobody kills."""
+    """Return what a worker stores without being killed."""
     photos.reset()
     photos.visit = 1
     sources = photos.sources(tmp_path_factory.mktemp("whole") / "sources.yaml", *HOSTS)
@@ -58,8 +58,8 @@ def stored(sources: Path) -> list[Kept]:
 
 
 def read_pages(sources: Path) -> tuple[set[str], set[str]]:
-    """The addresses of pages that are not to be asked for again: of complete stories whose links are over (a kill may come between a story
-    and its link), and those kept of stories that wait for others."""
+    """Return the URLs that must not be requested again: of complete stories whose links are finished (a kill may come between a story and
+    its link), and of saved pages of unfinished stories."""
     store = opened(sources)
     try:
         with store.galleries._read() as connection:
@@ -73,7 +73,7 @@ def read_pages(sources: Path) -> tuple[set[str], set[str]]:
 
 
 def plain(kept: list[Kept]) -> list[tuple[object, ...]]:
-    """What must be the same however it came about: all but the ids of stories."""
+    """Return what must be the same in any case: everything but the ids of stories."""
     return sorted(
         (one.url, one.complete, one.title, tuple((picture.url, picture.caption or "") for picture in one.pictures)) for one in kept
     )
@@ -86,18 +86,18 @@ def groups(kept: list[Kept]) -> set[frozenset[str]]:
     return {frozenset(urls) for urls in found.values() if len(urls) > 1}
 
 
-def test_nothing_is_missing_to_begin_with(photos: MadeUpPhotos, undisturbed: list[Kept]) -> None:
+def test_undisturbed_crawl_is_complete(photos: MadeUpPhotos, undisturbed: list[Kept]) -> None:
     from madeup.photos.measure import collected
 
     found = collected(undisturbed, photos.gold(*HOSTS), 1)
     assert found.right >= 0.99 * found.stories, found.wrong
 
 
-def test_killed_again_and_again_it_ends_with_the_same_stories(photos: MadeUpPhotos, undisturbed: list[Kept], tmp_path: Path) -> None:
+def test_repeatedly_killed_crawl_ends_with_same_stories(photos: MadeUpPhotos, undisturbed: list[Kept], tmp_path: Path) -> None:
     photos.reset()
     photos.visit = 1
     sources = photos.sources(tmp_path / "sources.yaml", *HOSTS)
-    known: list[tuple[int, set[str], set[str]]] = []  # requests so far, and the pages that were read by then
+    known: list[tuple[int, set[str], set[str]]] = []  # requests so far, and the pages read by then
     for moment in MOMENTS:
         crawl_and_kill(photos, moment, *WORDS, str(sources))
         known.append((len(photos.requests), *read_pages(sources)))
@@ -106,7 +106,7 @@ def test_killed_again_and_again_it_ends_with_the_same_stories(photos: MadeUpPhot
     crawl(sources)
     for asked, whole, kept_pages in known:
         pages = [(visit.site, visit.path) for visit in photos.requests[asked:]]
-        places = {photos.url(*page): photos.world.by_path[page][1] for page in pages if page in photos.world.by_path}  # not the lists
+        places = {photos.url(*page): photos.world.by_path[page][1] for page in pages if page in photos.world.by_path}  # without the lists
         again = {url for url, place in places.items() if url in whole or (url in kept_pages and place > 1)}
         assert again == set(), "what was stored is not asked for again, but the first page of a story that was in hand"
     assert known[-1][1], "stories were whole"
@@ -116,7 +116,7 @@ def test_killed_again_and_again_it_ends_with_the_same_stories(photos: MadeUpPhot
     assert groups(kept) == groups(undisturbed)
 
 
-def test_two_workers_at_once_store_every_story_once(photos: MadeUpPhotos, undisturbed: list[Kept], tmp_path: Path) -> None:
+def test_two_workers_store_every_story_once(photos: MadeUpPhotos, undisturbed: list[Kept], tmp_path: Path) -> None:
     photos.reset()
     photos.visit = 1
     sources = photos.sources(tmp_path / "sources.yaml", *HOSTS)
@@ -135,7 +135,7 @@ def test_two_workers_at_once_store_every_story_once(photos: MadeUpPhotos, undist
 
 
 @pytest.mark.browser
-def test_stories_that_a_script_puts_together_are_read_in_a_browser(photos: MadeUpPhotos, tmp_path: Path) -> None:
+def test_scripted_stories_are_read_in_browser(photos: MadeUpPhotos, tmp_path: Path) -> None:
     from madeup.photos.measure import collected
 
     photos.reset()
@@ -146,7 +146,7 @@ def test_stories_that_a_script_puts_together_are_read_in_a_browser(photos: MadeU
     assert found.right == found.stories == found.stored == 12, found.wrong
 
 
-def test_without_a_browser_such_pages_are_failures_with_a_reason(photos: MadeUpPhotos, tmp_path: Path) -> None:
+def test_scripted_stories_fail_without_browser(photos: MadeUpPhotos, tmp_path: Path) -> None:
     photos.reset()
     sources = photos.sources(tmp_path / "sources.yaml", "weilan")
     sources.write_text(sources.read_text("utf-8").replace("    render: true\n", ""), "utf-8")

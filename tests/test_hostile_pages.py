@@ -1,5 +1,4 @@
-"""Pages that are made to hurt, through whole crawls on loopback: each is counted and refused, the others are stored, and a crawl that is
-told to end does not wait for one."""
+"""Hostile pages in complete crawls on loopback: they are counted and refused, others are stored, and a stopping crawl waits for none."""
 
 from __future__ import annotations
 
@@ -35,14 +34,14 @@ BORNE: Final[dict[str, Callable[[], str]]] = {
     "deep": lambda: "<div><b>" * 24_000,
     "entities": lambda: "a&amp;" * 1_000_000,
 }
-"""Pages that are read within bounds, whatever comes of them."""
+"""Pages that are read within bounds, with any result."""
 
 GOOD: Final = 12
 ENDLESS: Final = "//*[count(preceding::*[count(preceding::*[count(preceding::*)=-1])=-1])=-1]"
-"""A rule whose XPath takes the fourth power of a page: days, for some thousand elements."""
+"""A rule whose XPath takes the fourth power of a page's size: days, for some thousand elements."""
 
 PATIENCE: Final = 300.0
-"""Seconds after which a crawl is taken to wait for the page that it reads; that one takes hours of the processor."""
+"""Seconds after which a crawl counts as waiting for the page that it reads; that page takes hours of processor time."""
 
 
 @dataclass
@@ -103,12 +102,12 @@ def sources_in(folder: Path, site: Site, processes: int) -> Path:
 
 
 def stored(sources: Path) -> dict[str, str]:
-    """Identity → title."""
+    """Return the titles of stored articles by identity."""
     with closing(open_store(f"sqlite:///{sources.parent}/data/newsportal.db", create=False)) as store:
         return {article.identity or "": article.title for article in store.all_articles()}
 
 
-def test_hostile_pages_are_counted_and_the_others_stored(site: Site, tmp_path: Path) -> None:
+def test_hostile_pages_are_counted_and_others_stored(site: Site, tmp_path: Path) -> None:
     sources = sources_in(tmp_path, site, 2)
     rows = {row["source"]: row for row in crawl(sources)["sources"]}
     assert {reason: rows["feed:混合"]["failed"].get(reason) for reason in REFUSED} == REFUSED
@@ -116,7 +115,7 @@ def test_hostile_pages_are_counted_and_the_others_stored(site: Site, tmp_path: P
     assert sum("/good" in name for name in stored(sources)) == GOOD
 
 
-def test_a_crawl_that_is_told_to_end_waits_for_no_page(site: Site, tmp_path: Path) -> None:
+def test_stopping_crawl_does_not_wait_for_page(site: Site, tmp_path: Path) -> None:
     sources, unlimited = sources_in(tmp_path, site, 1), "NEWSPORTAL_EXTRACTION_SECONDS=36000"
     (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = newsportal.settings\n", "utf-8")
     site.long_asked.clear()
@@ -127,7 +126,7 @@ def test_a_crawl_that_is_told_to_end_waits_for_no_page(site: Site, tmp_path: Pat
     assert started.wait(PATIENCE) == 0
 
 
-def test_processes_that_read_pages_store_the_same_articles(web: Any, tmp_path: Path) -> None:
+def test_reader_processes_store_same_articles(web: Any, tmp_path: Path) -> None:
     two = crawled(web, tmp_path / "two", 2)
     assert len(two) > 50
     assert two == crawled(web, tmp_path / "none", 0)

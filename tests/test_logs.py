@@ -1,4 +1,4 @@
-"""The log as JSON lines, and its files of bounded size."""
+"""The log as JSON lines, and rotation of its files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = logging.getLogger("newsportal.tests.logs")
 
 @pytest.fixture
 def file(tmp_path: Path) -> Iterator[Path]:
-    """A log of JSON lines, taken away at the end."""
+    """A log of JSON lines, removed at the end."""
     path = tmp_path / "portal.log"
     handler = logs.install("json", path)
     yield path
@@ -32,7 +32,7 @@ def rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def test_a_line_is_one_object_whatever_it_says(file: Path) -> None:
+def test_log_line_is_one_json_object(file: Path) -> None:
     log.warning("两行\n%s", {"a": 1}, extra={"source": "feed:甲", "url": "https://a.example/1"})
     (row,) = rows(file)
     assert row["text"].startswith("两行\n{'a': 1}")
@@ -42,13 +42,13 @@ def test_a_line_is_one_object_whatever_it_says(file: Path) -> None:
     assert "code" not in row
 
 
-def test_a_lone_surrogate_loses_no_line(file: Path) -> None:
+def test_lone_surrogate_is_logged(file: Path) -> None:
     handler = next(one for one in logging.getLogger().handlers if one.get_name() == logs.NAME)
-    handler.handle(logging.makeLogRecord({"name": log.name, "msg": "a\ud800b"}))  # not by the logger: what tests capture must be UTF-8
+    handler.handle(logging.makeLogRecord({"name": log.name, "msg": "a\ud800b"}))  # not by the logger: what pytest captures must be UTF-8
     assert rows(file)[0]["text"] == "a\ud800b"
 
 
-def test_messages_and_errors_bring_their_codes(file: Path) -> None:
+def test_messages_and_errors_have_codes(file: Path) -> None:
     log.warning("%s %s", "feed:甲", Message("note.wait", number=7))
     log.error("it fails: %s", FetchFailed("https://a.example/", "timeout"))
     log.error("broken", exc_info=FetchFailed("https://a.example/", "timeout"))
@@ -58,14 +58,14 @@ def test_messages_and_errors_bring_their_codes(file: Path) -> None:
     assert "FetchFailed" in third["trace"]
 
 
-def test_requests_of_scrapy_bring_their_url(file: Path) -> None:
+def test_scrapy_requests_are_logged_with_url(file: Path) -> None:
     from scrapy import Request
 
     log.warning("Crawled %(request)s", {"request": Request("https://a.example/2")})
     assert rows(file)[0]["url"] == "https://a.example/2"
 
 
-def test_the_context_stands_in_each_line_of_it_alone(file: Path) -> None:
+def test_context_is_in_its_own_lines_only(file: Path) -> None:
     def task() -> None:
         logs.CONTEXT.set(lambda: {"run": "20260305-1"})
         log.warning("within")
@@ -75,7 +75,7 @@ def test_the_context_stands_in_each_line_of_it_alone(file: Path) -> None:
     assert [row.get("run") for row in rows(file)] == ["20260305-1", None]
 
 
-def test_a_file_is_bounded_and_old_ones_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log_files_are_rotated_and_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logs, "MAX_BYTES", 1000)
     path = tmp_path / "portal.log"
     handler = logs.install("json", path)
@@ -88,7 +88,7 @@ def test_a_file_is_bounded_and_old_ones_go(tmp_path: Path, monkeypatch: pytest.M
     assert rows(path)[-1]["text"] == "line 199"
 
 
-def test_a_second_install_takes_the_place_of_the_first(file: Path, tmp_path: Path) -> None:
+def test_second_install_replaces_first_handler(file: Path, tmp_path: Path) -> None:
     handler = logs.install("json", tmp_path / "other.log")
     log.warning("once")
     logging.getLogger().removeHandler(handler)
@@ -97,6 +97,6 @@ def test_a_second_install_takes_the_place_of_the_first(file: Path, tmp_path: Pat
     assert len(rows(tmp_path / "other.log")) == 1
 
 
-def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+def test_unwritable_log_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(LogUnavailable, match=r"missing.*--log-file"):
         logs.install("text", tmp_path / "missing" / "portal.log")

@@ -1,4 +1,4 @@
-"""Servers that lie, through two whole crawls on loopback: what they say is bounded, counted and told, and nothing is fetched twice."""
+"""Lying servers in two complete crawls on loopback: their claims are bounded, counted and reported, and nothing is fetched twice."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ pytestmark = pytest.mark.slow
 
 NOW = datetime.now(UTC)
 SLUGS = 200
-"""Paths of one article in one feed. They have to be fetched to be known for one."""
+"""URL paths of one article in one feed. Only fetching shows that they are the same."""
 
 OTHER = "127.0.0.2"
-"""The host of the one that wants to be left alone for ten years: all of a host rests then."""
+"""The host with a Retry-After of ten years, which pauses the whole host."""
 
 Said = tuple[int, dict[str, str], bytes]
 
@@ -72,7 +72,7 @@ PLACES, PEOPLE, DEEDS, TIMES = (
 
 
 def article(path: str) -> bytes:
-    """A page for any address, with a text that no other address has."""
+    """Return a page for any path, with a unique text."""
     name, chance = path.strip("/").replace("/", "-").partition(".")[0], random.Random(path)
     told = [f"{chance.choice(TIMES)}{chance.choice(PLACES)}旁，{chance.choice(PEOPLE)}{chance.choice(DEEDS)}" for _ in range(18)]
     lines = "".join(f"<p>{'，'.join(told[place : place + 3])}。</p>" for place in range(0, 18, 3))
@@ -81,7 +81,7 @@ def article(path: str) -> bytes:
 
 
 def rss(liar: Liar, *entries: tuple[str, str, str]) -> bytes:
-    """Entries are path, guid, date as written."""
+    """Entries are path, guid and date as written."""
     told = "".join(
         f"<item><title>{path.strip('/').partition('.')[0]}号消息</title><link>http://127.0.0.1:{liar.port}{path}</link>{guid}{date}</item>"
         for path, guid, date in entries
@@ -199,7 +199,7 @@ def liar() -> Iterator[Liar]:
 
 @dataclass(frozen=True)
 class Crawled:
-    """``rows``: the reports of two crawls by source; ``first``: requests of the first crawl."""
+    """``rows``: the reports of two crawls by source; ``first``: number of requests of the first crawl."""
 
     rows: tuple[dict[str, Any], dict[str, Any]]
     first: int
@@ -230,68 +230,68 @@ def stored(crawled: Crawled, begins: str) -> list[StoredArticle]:
     return [article for article in crawled.articles if article.url.rpartition("/")[2].startswith(begins)]
 
 
-def test_an_etag_that_always_changes_costs_a_list_page_and_no_article(crawled: Crawled, liar: Liar) -> None:
+def test_changing_etag_refetches_only_the_list(crawled: Crawled, liar: Liar) -> None:
     assert len(stored(crawled, "etag")) == 2
     assert (crawled.rows[1]["etag"]["known"], crawled.rows[1]["etag"]["new"]) == (2, 0)
     assert liar.times("/etag1.html") == 1
 
 
-def test_the_body_of_a_304_is_not_read(crawled: Crawled, liar: Liar) -> None:
+def test_body_of_304_is_ignored(crawled: Crawled, liar: Liar) -> None:
     assert len(stored(crawled, "body304")) == 1
     assert (crawled.rows[1]["body304"]["not_modified"], crawled.rows[1]["body304"]["entries"]) == (1, 0)
     assert [conditional for path, conditional in liar.asked if path == "/feed/body304"] == [False, True]
 
 
-def test_a_304_that_nobody_asked_for_is_a_failure(crawled: Crawled) -> None:
+def test_unsolicited_304_is_a_failure(crawled: Crawled) -> None:
     for rows in crawled.rows:
         assert rows["never"]["list_failed"] == {"http-304": 1}
         assert rows["never"]["not_modified"] == 0
 
 
-def test_ten_years_of_retry_after_are_a_day(crawled: Crawled, liar: Liar) -> None:
+def test_retry_after_is_limited_to_a_day(crawled: Crawled, liar: Liar) -> None:
     assert crawled.rows[0]["years"]["list_failed"] == {"http-503": 1}
-    assert liar.times("/feed/years") == 1  # not asked again at once, nor by the second crawl
+    assert liar.times("/feed/years") == 1  # not retried, nor requested by the second crawl
     until = crawled.states["years"].rest_until
     assert until is not None
     assert timedelta(hours=23) < until - crawled.began < timedelta(hours=25)
 
 
-def test_entries_that_share_a_guid_are_each_kept(crawled: Crawled) -> None:
+def test_entries_with_same_guid_are_all_stored(crawled: Crawled) -> None:
     kept = stored(crawled, "guid")
     assert len(kept) == 4
     assert len({article.story_id for article in kept}) == 4
 
 
-def test_dates_that_are_none_are_no_dates(crawled: Crawled) -> None:
+def test_invalid_dates_are_ignored(crawled: Crawled) -> None:
     kept = stored(crawled, "date")
     assert len(kept) == 6
     assert all(article.published is None or NOW - timedelta(days=3) < article.published < NOW + timedelta(days=1) for article in kept)
 
 
-def test_one_article_under_2162_addresses_is_fetched_once(crawled: Crawled, liar: Liar) -> None:
+def test_tracking_parameters_do_not_repeat_fetches(crawled: Crawled, liar: Liar) -> None:
     assert len({article.story_id for article in stored(crawled, "slug")}) == 1
     assert liar.times("/slug.html") <= 2
     assert crawled.rows[1]["slugs"]["new"] == 0
 
 
-def test_one_article_under_many_paths_is_one_story(crawled: Crawled, liar: Liar) -> None:
+def test_many_paths_of_article_are_one_story(crawled: Crawled, liar: Liar) -> None:
     kept = [article for article in crawled.articles if "/story/77/" in article.url]
     assert len({article.story_id for article in kept}) == 1
     asked = [path for path, _ in liar.asked if path.startswith("/story/77/")]
-    assert len(asked) == len(set(asked)) <= SLUGS  # and none by the second crawl
+    assert len(asked) == len(set(asked)) <= SLUGS  # none by the second crawl
     assert crawled.rows[1]["paths"]["new"] == 0
 
 
-def test_redirects_that_nest_without_end_are_cut(crawled: Crawled, liar: Liar) -> None:
+def test_endless_redirects_are_cut(crawled: Crawled, liar: Liar) -> None:
     assert crawled.rows[0]["nest"]["failed"] == {"redirects": 1}
     assert sum(1 for path, _ in liar.asked[: crawled.first] if path.startswith("/nest/")) == 6  # once, and five redirects
 
 
-def test_what_cannot_be_read_has_its_reason_and_the_rest_is_stored(crawled: Crawled, liar: Liar) -> None:
+def test_unreadable_entries_have_reasons_and_others_are_stored(crawled: Crawled, liar: Liar) -> None:
     assert crawled.rows[0]["odd"]["failed"] == {"http-206": 1, "bad-address": 1, "egress-denied": 1}
     assert len(stored(crawled, "rot13")) == len(stored(crawled, "long.html")) == 1
     assert sum(1 for path, _ in liar.asked[: crawled.first] if path == "/part.html") == 1
 
 
-def test_where_a_feed_has_gone_for_ever_is_remembered(crawled: Crawled, liar: Liar) -> None:
+def test_permanent_redirect_of_feed_is_recorded(crawled: Crawled, liar: Liar) -> None:
     assert crawled.moved == f"http://127.0.0.1:{liar.port}/feed/guid"

@@ -1,4 +1,4 @@
-"""Every sentence has a code that is used, is translated with the same parameters, and is never parsed."""
+"""Every message code is used, translated with the same parameters, and never parsed."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ LAB = Path(newsportal_lab.__file__).parent
 ZH, CATALOG = translations("zh").gettext, catalog("zh")
 PARAM = re.compile(r"%\((\w+)\)s")
 WORDS = re.compile(r"[a-z;]")
-"""A template with neither letters nor a separator besides its parameters is the same in every language."""
+"""A template without letters or a semicolon besides its parameters is the same in every language."""
 
 PATTERN = re.compile(r"\(\?[P:<=!]|\\[dSswb]|[.)\]][*+]")
-"""What only a regular expression has."""
+"""Characters that occur only in regular expressions."""
 
 WRITTEN = re.compile(r'(?:log\(request, |trail\.add\([^"\n]*|write\([^"\n]*, |action = |_changed\([^"\n]*, )"([a-z]+\.[a-z-]+)"')
-"""Where the pages and the API name an action."""
+"""Where pages and API name an action."""
 
 
 @cache
@@ -40,7 +40,7 @@ def sources() -> dict[Path, str]:
 
 @cache
 def texts() -> frozenset[str]:
-    """All texts outside the tables of messages; of an f-string what stands before the first value, with ``{``."""
+    """Return all string constants outside the message tables; of an f-string the part before the first value, with ``{``."""
     found = set()
     for path, source in sources().items():
         if path.parent.name == "messages" and path.name not in ("__init__.py", "reasons.py"):
@@ -55,13 +55,13 @@ def texts() -> frozenset[str]:
 
 @cache
 def labelled() -> frozenset[str]:
-    """Kinds of labels that code and templates ask for: ``label("kind", …)``."""
+    """Return the kinds of labels used in code and templates: ``label("kind", …)``."""
     templates = [path.read_text("utf-8") for path in HOUSE.rglob("*.html")]
     return frozenset(kind for text in (*sources().values(), *templates) for kind in re.findall(r'\blabel\("([\w-]+)"', text))
 
 
 @pytest.mark.parametrize("code", sorted(SENTENCES))
-def test_a_sentence_is_used_and_translated_with_its_parameters(code: str) -> None:
+def test_message_is_used_and_translated_with_parameters(code: str) -> None:
     kind = code.partition(".")[0]
     started = (code[: place + 1] for place, sign in enumerate(code) if sign in ".-")
     assert code in texts() or any(f"{start}{{" in texts() for start in started) or kind in labelled()
@@ -74,7 +74,7 @@ def test_a_sentence_is_used_and_translated_with_its_parameters(code: str) -> Non
 
 @cache
 def created() -> dict[str, list[tuple[str, frozenset[str]]]]:
-    """Code -> where a message of it is created, and the names of its parameters; calls with ``**`` are left out."""
+    """Return where each message code is created, with the names of its parameters; calls with ``**`` are skipped."""
     found: dict[str, list[tuple[str, frozenset[str]]]] = {}
     for path, source in sources().items():
         for node in ast.walk(ast.parse(source)):
@@ -89,7 +89,7 @@ def created() -> dict[str, list[tuple[str, frozenset[str]]]]:
     return found
 
 
-def test_every_message_that_is_created_has_a_sentence_and_its_parameters() -> None:
+def test_created_messages_have_template_and_parameters() -> None:
     assert len(created()) > 15
     for code, places in created().items():
         for place, names in places:
@@ -97,8 +97,8 @@ def test_every_message_that_is_created_has_a_sentence_and_its_parameters() -> No
             assert set(PARAM.findall(SENTENCES[code])) <= names, place
 
 
-def test_nothing_parses_a_sentence() -> None:
-    """No module reads words of ours back: no pattern holds a piece of a sentence."""
+def test_no_pattern_parses_messages() -> None:
+    """No regular expression contains a piece of our messages."""
     assert not [path for path in sources() if path.parent.name == "portal" and path.stem.endswith(("_words", "reasons"))]
     prose = [re.sub(r"%\(\w+\)s", "\x00", sentence).split("\x00") for sentence in SENTENCES.values()]
     pieces = {piece.strip() for parts in prose for piece in parts if len(piece.split()) >= 4}
@@ -107,7 +107,7 @@ def test_nothing_parses_a_sentence() -> None:
     assert not [text for text in patterns if any(piece in text for piece in pieces)]
 
 
-def test_messages_survive_the_store() -> None:
+def test_messages_round_trip_as_json() -> None:
     moment = datetime(2026, 3, 1, 8, tzinfo=UTC)
     for message in (
         Message("note.state", before=Message("state.new"), after=Message("state.failing"), why=Message("health.resting", until=moment)),
@@ -120,7 +120,7 @@ def test_messages_survive_the_store() -> None:
     assert str(from_dict("a plain text")) == "a plain text"
 
 
-def test_messages_are_values_and_read_in_any_language() -> None:
+def test_messages_are_hashable_and_rendered_in_any_language() -> None:
     assert {Message("why.weight", weight=2.0, wait=5), Message("why.weight", wait=5, weight=2.0)} == {
         Message("why.weight", weight=2.0, wait=5)
     }
@@ -143,19 +143,19 @@ def test_messages_are_values_and_read_in_any_language() -> None:
         ("strange", "unread"),
     ],
 )
-def test_a_reason_has_a_cause_and_a_sentence(reason: str, cause: str) -> None:
+def test_reason_has_cause_and_explanation(reason: str, cause: str) -> None:
     assert cause_of(reason) == cause
     assert (explain(reason, ZH) is None) is (reason == "strange")
 
 
-def test_every_state_cause_role_and_right_has_a_name() -> None:
+def test_states_causes_roles_and_rights_have_names() -> None:
     assert all(f"state.{state}" in SENTENCES for state in STATES)
     assert all(f"cause.{cause}" in SENTENCES and f"remedy.{cause}" in SENTENCES for cause in CAUSES.values())
     assert all(f"role.{role}" in SENTENCES for role in Role)
     assert all(f"right.{right}" in SENTENCES for right in Right)
 
 
-def test_every_action_that_is_logged_has_a_name() -> None:
+def test_logged_actions_have_names() -> None:
     logged = {name for path, source in sources().items() if "portal" in path.parts for name in WRITTEN.findall(source)}
     assert len(logged) > 30, "the pattern still finds them"
     assert all(label("action", name) != name for name in logged)

@@ -1,6 +1,6 @@
-"""Names in the packages are the field's words, and docstrings refer to modules that exist.
+"""Names in the packages are words of the field, and docstrings refer to existing modules.
 
-A new name that fails here needs a verb of the field (``fetch``, ``merge``, ``describe``) or the noun of what it holds.
+A name that fails here needs a verb of the field (``fetch``, ``merge``, ``describe``) or the noun of what it holds.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ INTERFACE: Final = {
     "SiteRow.known_pages": "a key of the API",
     "Overlap.asked": "a key of the API",
 }
-"""Fields that are called like a column or key that users read: they stay."""
+"""Fields named like a column or key that users see: they stay."""
 
 
 def is_private(name: str) -> bool:
@@ -45,7 +45,7 @@ def is_private(name: str) -> bool:
 
 
 def definitions(tree: ast.AST, scope: str = "") -> Iterator[tuple[str, int]]:
-    """Classes, functions, methods and dataclass fields of a module, with their lines; methods and fields as ``Class.name``."""
+    """Yield classes, functions, methods and dataclass fields of a module, with their lines; methods and fields as ``Class.name``."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.ClassDef):
             yield node.name, node.lineno
@@ -69,7 +69,7 @@ def private(defined: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
     return [(name, line) for name, line in defined if is_private(name.rpartition(".")[2]) and name not in INTERFACE]
 
 
-def test_names_are_the_fields_words() -> None:
+def test_names_are_words_of_the_field() -> None:
     found: list[str] = []
     for path, file in FILES.items():
         modules = [(part, 1) for part in path.with_suffix("").parts if is_private(part)]
@@ -78,7 +78,7 @@ def test_names_are_the_fields_words() -> None:
     assert not found, "private words in names:\n" + "\n".join(found)
 
 
-def test_every_kind_of_name_is_read() -> None:
+def test_every_kind_of_name_is_checked() -> None:
     code = """
 @dataclass(frozen=True)
 class TwinTold:
@@ -93,13 +93,13 @@ async def _known():
     assert [name for name, _ in private(definitions(ast.parse(code)))] == ["TwinTold", "TwinTold.asked", "who", "TwinTold.kept", "_known"]
 
 
-def test_no_exception_is_left_over() -> None:
-    """A field that was renamed after all leaves the list of exceptions."""
+def test_exceptions_are_still_needed() -> None:
+    """A renamed field must leave the list of exceptions."""
     names = {name for file in FILES.values() for name, _ in definitions_of(file)}
     assert set(INTERFACE) <= names
 
 
-def test_modules_that_docstrings_name_exist() -> None:
+def test_modules_in_docstrings_exist() -> None:
     modules = {path.with_suffix(""): file for path, file in FILES.items()}
     names = {".".join(path.parts).removesuffix(".__init__") for path in modules}
     wrong = [

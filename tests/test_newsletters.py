@@ -1,4 +1,4 @@
-"""A crawl of a mailbox: each mail is stored once, and a portal shows what has no address on the Web."""
+"""A crawl of a mailbox: each mail is stored once, and the portal shows mails without a Web URL."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[I
         yield server, file
 
 
-def test_a_mailbox_from_the_crawl_to_the_portal(sources: tuple[ImapServer, Path]) -> None:
+def test_mailbox_from_crawl_to_portal(sources: tuple[ImapServer, Path]) -> None:
     server, file = sources
     (row,) = crawl(file)["sources"]
     assert (row["entries"], row["stored"]) == (2, 2)

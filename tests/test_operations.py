@@ -1,4 +1,4 @@
-"""The recipes of docs/operations.md: every file they name is there, units and containers say what exists, a backup can be restored."""
+"""The recipes of ``docs/operations.md``: named files exist, units and containers are valid, a backup can be restored."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ NAMED = re.compile(r"(?<![\w/.])(?:deploy|requirements|docs)/[\w./@*-]*\w")
 """Paths of the project in the text."""
 
 MADE = {"deploy/data", "deploy/data/backups", "deploy/.env"}
-"""What a recipe makes itself."""
+"""Created by a recipe."""
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.name)
-def test_every_path_that_a_recipe_names_is_there(recipe: Path) -> None:
+def test_paths_in_recipes_exist(recipe: Path) -> None:
     named = set(NAMED.findall(recipe.read_text("utf-8"))) - MADE
     assert len(named) > 5
     assert [name for name in sorted(named) if not list(ROOT.glob(name))] == []
@@ -46,27 +46,27 @@ def test_every_path_that_a_recipe_names_is_there(recipe: Path) -> None:
     assert there <= {unit.name for unit in UNITS}
 
 
-def test_every_kind_of_store_is_told_of() -> None:
+def test_every_store_is_documented() -> None:
     for page in ("sources.md", "storage.md", "operations.md"):
         text = (ROOT / "docs" / page).read_text("utf-8")
         assert [name for name in STORES if f"{name}://" not in text] == [], page
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.name)
-def test_extras_are_added_to_what_is_installed(recipe: Path) -> None:
-    """``pip install '.[scrapyd]'`` puts a copy in the place of an editable install."""
+def test_recipes_add_extras_without_reinstalling(recipe: Path) -> None:
+    """``pip install '.[scrapyd]'`` would replace an editable install by a copy."""
     assert re.findall(r"pip install '\.\[\w+\]'", recipe.read_text("utf-8")) == []
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.name)
-def test_several_machines_share_the_accounts(recipe: Path) -> None:
+def test_machines_share_accounts(recipe: Path) -> None:
     (found,) = (yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", recipe.read_text("utf-8"), re.DOTALL) if "store:" in text)
     assert {"store", "frontier"} <= set(found)
     assert found["portal"]["accounts"].startswith("postgresql://")
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.name)
-def test_every_unit_is_told_of(recipe: Path) -> None:
+def test_every_unit_is_documented(recipe: Path) -> None:
     text = recipe.read_text("utf-8")
     assert [unit.name for unit in UNITS if unit.stem.rstrip("@") not in text] == []
 
@@ -79,7 +79,7 @@ def started(unit: Path) -> list[str]:
 
 
 def check_command(words: list[str]) -> None:
-    """``newsportal COMMAND --option``: both exist."""
+    """Check that a command line ``COMMAND --option`` of newsportal is valid."""
     root: Any = typer.main.get_command(cli.app)
     assert words[0] in cli.COMMANDS
     known = {text for one in root.get_command(None, words[0]).params for text in one.opts}
@@ -87,7 +87,7 @@ def check_command(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize("unit", [unit for unit in UNITS if unit.suffix == ".service"], ids=lambda path: path.name)
-def test_units_start_what_exists_and_may_do_little(unit: Path) -> None:
+def test_units_run_existing_commands_with_few_rights(unit: Path) -> None:
     program, *words = started(unit)
     assert program.startswith(PROGRAM)
     assert (Path(sys.executable).parent / program.removeprefix(PROGRAM)).exists()
@@ -99,7 +99,7 @@ def test_units_start_what_exists_and_may_do_little(unit: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
-def test_systemd_understands_the_units(tmp_path: Path) -> None:
+def test_units_pass_systemd_verify(tmp_path: Path) -> None:
     there = Path(sys.executable).parent
     for unit in UNITS:
         text = unit.read_text("utf-8").replace(PROGRAM, f"{there}/")
@@ -110,7 +110,7 @@ def test_systemd_understands_the_units(tmp_path: Path) -> None:
     assert (done.returncode, said) == (0, []), done.stderr
 
 
-def test_the_containers_run_commands_that_exist_and_open_no_port_to_the_world() -> None:
+def test_containers_run_existing_commands_and_publish_no_port() -> None:
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
     services = compose["services"]
     assert set(services) == {"portal", "worker", "backup", "redis"}
@@ -126,7 +126,7 @@ def test_the_containers_run_commands_that_exist_and_open_no_port_to_the_world() 
     assert all(f"{name}=" in (ROOT / "docs" / "operations.md").read_text("utf-8") for name in asked)
 
 
-def test_the_image_is_made_of_what_is_there() -> None:
+def test_image_copies_existing_files() -> None:
     lines = [line.split() for line in (DEPLOY / "Dockerfile").read_text("utf-8").splitlines() if line.startswith("COPY ")]
     copied = [name for _, *names, _ in lines for name in names]
     assert [name for name in copied if not (ROOT / name).exists()] == []
@@ -136,7 +136,7 @@ def test_the_image_is_made_of_what_is_there() -> None:
     assert sent == {name.partition("/")[0] for name in copied}, "what the image needs is sent to the builder, and nothing else"
 
 
-def test_scrapyd_knows_every_option_of_its_file() -> None:
+def test_scrapyd_options_exist() -> None:
     from scrapyd.config import Config
 
     known, ours = Config(values={}), configparser.ConfigParser()
@@ -158,8 +158,8 @@ def add(store: Store, name: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_backup_holds_what_was_stored_while_somebody_writes(tmp_path: Path) -> None:
-    """As the recipe says: in the portal's folder, into a folder of backups, and back."""
+def test_backup_during_write_can_be_restored(tmp_path: Path) -> None:
+    """Follow the recipe: from the portal's folder into a folder of backups, and back."""
     folder, backups = tmp_path / "门户", tmp_path / "copies"
     folder.mkdir()
     (folder / "sources.yaml").write_text("store: sqlite:///data/newsportal.db\n", "utf-8")
@@ -185,7 +185,7 @@ def test_a_backup_holds_what_was_stored_while_somebody_writes(tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_no_backup_is_told_and_leaves_none_behind(tmp_path: Path) -> None:
+def test_failed_backup_is_reported_and_leaves_no_file(tmp_path: Path) -> None:
     (tmp_path / "sources.yaml").write_text("store: sqlite:///data/newsportal.db\n", "utf-8")
     (tmp_path / "copies").mkdir()
     done = run(tmp_path, "backup", "copies")

@@ -13,24 +13,24 @@ from newsportal.packing import CLASSIFIER, header, pack, unpack
 ARRAYS = {"weights": np.arange(6, dtype=np.float16).reshape(2, 3), "empty": np.zeros(0, dtype=np.uint32)}
 
 
-def test_what_goes_in_comes_out():
+def test_round_trip():
     facts, arrays = unpack(pack({"algorithm": "x", "labels": ["体育/足球"]}, ARRAYS))
     assert facts["labels"] == ["体育/足球"]
     assert arrays.keys() == ARRAYS.keys()
     assert all((arrays[name] == ARRAYS[name]).all() and arrays[name].dtype == ARRAYS[name].dtype for name in ARRAYS)
 
 
-def test_the_same_values_give_the_same_bytes():
+def test_same_values_give_same_bytes():
     assert pack({"b": 1, "a": 2}, ARRAYS) == pack({"a": 2, "b": 1}, ARRAYS)
 
 
 @pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"{}" * 99, bytes(range(256)) * 9])
-def test_a_foreign_file_is_refused(data):
+def test_foreign_file_is_refused(data):
     with pytest.raises(ModelError):
         header(data)
 
 
-def test_a_foreign_archive_is_refused():
+def test_foreign_archive_is_refused():
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr("header.npy", "text")
@@ -39,13 +39,13 @@ def test_a_foreign_archive_is_refused():
             unpack(data)
 
 
-def test_a_newer_format_says_so():
+def test_newer_format_is_reported():
     text = json.dumps({"kind": CLASSIFIER.kind, "format": CLASSIFIER.format + 1}).encode()
     with pytest.raises(ModelError, match="update newsportal"):
         header(_npz(header=np.frombuffer(text, np.uint8)))
 
 
-def test_every_damaged_byte_is_told_or_harmless():
+def test_damaged_bytes_are_reported_or_harmless():
     data = pack({"algorithm": "x"}, ARRAYS)
     refused = 0
     for place in range(0, len(data), 3):
@@ -61,19 +61,19 @@ def test_every_damaged_byte_is_told_or_harmless():
             unpack(data[:end])
 
 
-def test_objects_never_load():
+def test_pickled_objects_are_refused():
     with pytest.raises(ModelError):
         unpack(_npz(header=np.array([{"kind": CLASSIFIER.kind}], dtype=object)))
 
 
-def test_a_bomb_is_refused_before_it_is_unpacked():
+def test_zip_bomb_is_refused_before_unpacking():
     data = pack({}, {"zeros": np.zeros(1 << 20)})
     assert len(data) < 1 << 16
     with pytest.raises(ModelError, match="larger than 1 MiB"):
         header(data, replace(CLASSIFIER, largest=1 << 20))
 
 
-def test_an_array_cannot_claim_more_than_it_has():
+def test_array_with_false_size_is_refused():
     raw = io.BytesIO()
     np.lib.format.write_array_header_1_0(raw, {"descr": "<f8", "fortran_order": False, "shape": (1 << 40,)})
     out = io.BytesIO()
@@ -84,8 +84,8 @@ def test_an_array_cannot_claim_more_than_it_has():
         unpack(out.getvalue())
 
 
-def test_parts_packed_in_another_way_are_refused():
-    """LZMA and bzip2 raise errors of their own on damaged bytes, and nobody of ours uses them."""
+def test_other_compression_is_refused():
+    """LZMA and bzip2 raise other exceptions on damaged bytes, and our files never use them."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(pack({}, {}))) as good, zipfile.ZipFile(out, "w", zipfile.ZIP_LZMA) as archive:
         archive.writestr("header.npy", good.read("header.npy"))
@@ -96,12 +96,12 @@ def test_parts_packed_in_another_way_are_refused():
             unpack(data)
 
 
-def test_a_header_nested_without_end_is_refused():
+def test_deeply_nested_header_is_refused():
     with pytest.raises(ModelError, match="header is damaged"):
         header(_npz(header=np.frombuffer(b"[" * 200_000, np.uint8)))
 
 
-def test_a_part_that_is_one_number_is_refused_by_the_model_it_belongs_to():
+def test_scalar_part_is_refused_by_its_model():
     model = train("linear", [Example(text, (label,)) for label, text in (("球", "球队进球"), ("钱", "股市上涨")) for _ in range(5)])
     out = io.BytesIO(model.saved())
     raw = io.BytesIO()
@@ -112,7 +112,7 @@ def test_a_part_that_is_one_number_is_refused_by_the_model_it_belongs_to():
         restore(out.getvalue())
 
 
-def test_an_unknown_algorithm_is_named():
+def test_unknown_algorithm_is_reported():
     with pytest.raises(ModelError, match="'magic'"):
         restore(pack({"algorithm": "magic"}, {}))
 

@@ -1,4 +1,4 @@
-"""The made-up picture Web is what the tests of photo stories take it for."""
+"""The made-up picture Web has the properties that the tests of photo stories rely on."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def photos() -> Iterator[MadeUpPhotos]:
         yield photos
 
 
-def test_it_has_stories_in_many_layouts_told_again_and_alike(photos: MadeUpPhotos) -> None:
+def test_layouts_reposts_and_similar_stories(photos: MadeUpPhotos) -> None:
     from madeup.photos import SITES, STATIC, alike
     from madeup.photos.measure import Kept, folded
 
@@ -37,7 +37,7 @@ def test_it_has_stories_in_many_layouts_told_again_and_alike(photos: MadeUpPhoto
     assert sum(told.lost is not None for told in gold) >= 4
 
 
-def test_the_same_seed_gives_the_same_world(photos: MadeUpPhotos) -> None:
+def test_seed_determines_world(photos: MadeUpPhotos) -> None:
     from madeup.photos import World
 
     again = World(photos.now, 1, photos.addresses)
@@ -45,14 +45,14 @@ def test_the_same_seed_gives_the_same_world(photos: MadeUpPhotos) -> None:
     assert World(photos.now, 2, photos.addresses).editions != again.editions
 
 
-def test_captions_and_pictures_of_a_story_differ(photos: MadeUpPhotos) -> None:
+def test_captions_and_pictures_of_a_story_differ_from_each_other(photos: MadeUpPhotos) -> None:
     for edition in photos.world.editions:
         captions = [shot.caption for shot in edition.shots if shot.caption]
         assert len(set(captions)) == len(captions)
         assert len({shot.url for shot in edition.shots}) == len(edition.shots) >= 3
 
 
-def test_every_page_and_picture_answers(photos: MadeUpPhotos) -> None:
+def test_pages_and_pictures_respond(photos: MadeUpPhotos) -> None:
     from madeup.client import get
 
     photos.reset()
@@ -68,7 +68,7 @@ def test_every_page_and_picture_answers(photos: MadeUpPhotos) -> None:
             assert picture.get_format_mimetype() == headers["content-type"]
 
 
-def test_index_pages_lead_to_every_story_and_to_what_is_none(photos: MadeUpPhotos) -> None:
+def test_index_pages_link_to_stories_and_traps(photos: MadeUpPhotos) -> None:
     from madeup.client import get, links
     from madeup.photos import SITES
     from madeup.photos.lists import TRAPS, index_path, pages
@@ -84,19 +84,19 @@ def test_index_pages_lead_to_every_story_and_to_what_is_none(photos: MadeUpPhoto
         assert {get(photos.url(key, path))[0] for path in TRAPS[key]} <= {200, 404}
 
 
-def test_pictures_are_not_given_to_strangers(photos: MadeUpPhotos) -> None:
+def test_pictures_need_referer(photos: MadeUpPhotos) -> None:
     from madeup.client import get
 
     first = {site: photos.world.of(site)[0].shots[0].url for site in ("guanlan", "songling", "qiushui")}
-    assert get(first["guanlan"])[0] == 403  # the host for pictures
+    assert get(first["guanlan"])[0] == 403  # the picture host
     assert get(first["songling"], Referer="http://elsewhere.example/")[0] == 403
-    assert get(first["songling"], referer=photos.url("songling", "/"))[0] == 200  # names of headers have no case
+    assert get(first["songling"], referer=photos.url("songling", "/"))[0] == 200  # header names are case-insensitive
     status, _, other = get(first["qiushui"])
     assert status == 200
     assert other != get(first["qiushui"], Referer=photos.url("qiushui", "/gallery/"))[2]
 
 
-def test_what_stands_behind_the_last_page(photos: MadeUpPhotos) -> None:
+def test_requests_beyond_last_page(photos: MadeUpPhotos) -> None:
     from madeup.client import get
 
     def beyond(site: str, even: bool = True) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""The delay of ``sources.yaml`` is a host's: a feed and a region of one site share it, although two spiders visit them."""
+"""The delay of ``sources.yaml`` applies to a host: a feed and a region of one site share it, although two spiders visit them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from newsportal.crawl.handlers.guarded import HostPacer
 
 DELAY = 0.3
 SHARE = 0.8
-"""Of all pauses together: the first request may arrive late on a busy machine. Spiders that do not share a delay take half as long."""
+"""Share of all pauses together: the first request may arrive late on a busy machine. Spiders without a shared delay take half as long."""
 
 SOURCES = """\
 store: sqlite:///data/newsportal.db
@@ -26,11 +26,11 @@ regions:
 
 
 START = 1000.0
-"""Of :class:`Clock`, as a machine's that has run for a while."""
+"""Start of :class:`Clock`, like a machine that has been running for a while."""
 
 
 class Clock(asyncio.SelectorEventLoop):
-    """An event loop whose time is the sum of the waits: nothing else makes it pass."""
+    """An event loop whose time advances only by its waits."""
 
     def __init__(self) -> None:
         self.now = START
@@ -48,7 +48,7 @@ class Clock(asyncio.SelectorEventLoop):
 
 
 def passed(hosts: str, delay: float) -> list[float]:
-    """When each of ``hosts``, one letter each, that all come at once, is let through."""
+    """Return when each of ``hosts``, one letter each and all arriving at once, may proceed."""
     pacer = HostPacer()
 
     async def passes(host: str) -> float:
@@ -62,16 +62,16 @@ def passed(hosts: str, delay: float) -> list[float]:
         return runner.run(all_pass())
 
 
-def test_a_host_is_passed_at_its_pace_and_others_do_not_wait() -> None:
+def test_delay_applies_per_host() -> None:
     assert passed("aaab", 0.1) == pytest.approx([0.0, 0.1, 0.2, 0.0])
 
 
-def test_no_delay_is_no_delay() -> None:
+def test_zero_delay_never_waits() -> None:
     assert passed("a" * 1000, 0) == [0.0] * 1000
 
 
 @pytest.mark.slow
-def test_two_spiders_share_the_delay_of_a_host(web: Any, tmp_path: Path) -> None:
+def test_spiders_share_delay_of_host(web: Any, tmp_path: Path) -> None:
     web.reset()
     base = web.url("haitang", "")
     sources = tmp_path / "sources.yaml"

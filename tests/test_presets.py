@@ -1,4 +1,4 @@
-"""Each paper's system, as ``source init --preset`` writes it, crawls the made-up Web (of photo stories) to its end."""
+"""The system of each paper, as written by ``source init --preset``, crawls the made-up Web (of photo stories) to the end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def init(*words: str) -> Any:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_a_preset_is_a_file_without_mistakes_whose_choices_name_their_sections(tmp_path: Path, preset: str) -> None:
+def test_preset_is_valid_and_cites_paper_sections(tmp_path: Path, preset: str) -> None:
     path = tmp_path / "sources.yaml"
     assert init(str(path), "--preset", preset).exit_code == 0
     assert list(load(path, environ={}).all())
@@ -37,7 +37,7 @@ def test_a_preset_is_a_file_without_mistakes_whose_choices_name_their_sections(t
     assert "paper" in text.splitlines()[1]
 
 
-def test_a_file_that_is_there_stays_and_an_unknown_name_is_told_with_the_nearest(tmp_path: Path) -> None:
+def test_existing_file_is_kept_and_unknown_preset_corrected(tmp_path: Path) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text("version: 1\n", "utf-8")
     assert init(str(path), "--preset", "news-system").exit_code == 1
@@ -50,7 +50,7 @@ def test_a_file_that_is_there_stays_and_an_unknown_name_is_told_with_the_nearest
 
 
 def crawled(folder: Path, preset: str, made_up: Path, **changed: list[Any]) -> tuple[Path, dict[str, Any]]:
-    """The preset's settings with a made-up Web's sources of the kinds that it names, and the report of their first crawl."""
+    """Write the preset's settings with the made-up Web's sources of its kinds; return the file and the report of its first crawl."""
     path, yaml = folder / "sources.yaml", YAML(typ="safe", pure=True)
     given = yaml.load(made_up.read_text("utf-8"))
     assert init(str(path), "--preset", preset).exit_code == 0
@@ -71,7 +71,7 @@ def again(path: Path) -> dict[str, Any]:
 
 
 def reasons(path: Path) -> set[str | None]:
-    """Why articles are folded, by the store."""
+    """Return the stored reasons for folding articles."""
     with opened(path) as store:
         return {article.fold_reason for article in store.all_articles()} - {None}
 
@@ -95,7 +95,7 @@ def lists(made_up: Path) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_the_portal_on_meta_search_crawls(web: Any, made_up: Path, tmp_path: Path) -> None:
+def test_metasearch_portal_crawls(web: Any, made_up: Path, tmp_path: Path) -> None:
     path, first = crawled(tmp_path, "metasearch-portal", made_up, engines=lists(made_up)["engines"])
     assert first["total"]["precision"] > 0.7
     assert first["total"]["left"] == 0
@@ -115,7 +115,7 @@ def test_the_portal_on_meta_search_crawls(web: Any, made_up: Path, tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_the_crawler_of_regions_crawls(made_up: Path, tmp_path: Path) -> None:
+def test_region_crawler_crawls(made_up: Path, tmp_path: Path) -> None:
     path, first = crawled(tmp_path, "region-crawler", made_up, regions=lists(made_up)["regions"][:3])
     assert first["total"]["stored"] > 20
     assert 0 < first["total"]["failed"]["waits-for-sibling"] < first["total"]["parsed"]
@@ -126,7 +126,7 @@ def test_the_crawler_of_regions_crawls(made_up: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_system_of_photo_stories_crawls(tmp_path: Path) -> None:
+def test_photo_stories_crawl(tmp_path: Path) -> None:
     from madeup.photos import MadeUpPhotos
     from madeup.photos.sites import STATIC
 
@@ -140,7 +140,7 @@ def test_the_system_of_photo_stories_crawls(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_bodies_by_tables_are_crawled(made_up: Path, tmp_path: Path) -> None:
+def test_table_statistics_crawls(made_up: Path, tmp_path: Path) -> None:
     topics = [{"name": "旅游", "keywords": ["旅游"]}]
     path, report = crawled(tmp_path, "table-statistics", made_up, topics=topics, regions=lists(made_up)["regions"][:2])
     assert report["total"]["stored"] > 20
@@ -149,7 +149,7 @@ def test_bodies_by_tables_are_crawled(made_up: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_system_of_several_channels_crawls(made_up: Path, tmp_path: Path) -> None:
+def test_news_system_crawls(made_up: Path, tmp_path: Path) -> None:
     web = lists(made_up)
     chosen = {"topics": web["topics"][:1], "engines": web["engines"], "feeds": web["feeds"][:3], "regions": web["regions"][:1]}
     path, report = crawled(tmp_path, "news-system", made_up, **chosen)

@@ -1,4 +1,4 @@
-"""Engines that refuse: a topic goes on living from feeds, sitemaps and regions; they are asked again after growing pauses, and little."""
+"""Search engines that refuse: other sources still feed the topics; engines are queried again after growing pauses, with few queries."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def spider(tmp_path: Path) -> Any:
 
 
 def asked(spider: Any, state: SourceState) -> list[tuple[str, int]]:
-    """The questions of a visit, with their pages."""
+    """Return the queries of a visit with their numbers of pages."""
 
     async def visit() -> list[Request]:
         return [request async for request in spider.visit(next(iter(spider.sources())), state)]
@@ -62,7 +62,7 @@ def asked(spider: Any, state: SourceState) -> list[tuple[str, int]]:
 
 
 def refused(spider: Any, state: SourceState) -> timedelta:
-    """How long the engine rests after a captcha, with this past."""
+    """Return how long the engine rests after a captcha, given its state."""
     spider.tracker.store.save_source_state(state)
     spider.past(KEY)
 
@@ -77,12 +77,12 @@ def refused(spider: Any, state: SourceState) -> timedelta:
     return timedelta(hours=round((until - utcnow()).total_seconds() / 3600))
 
 
-def test_each_refusal_in_a_row_doubles_the_pause_up_to_a_week(spider: Any) -> None:
+def test_consecutive_refusals_double_pause_up_to_a_week(spider: Any) -> None:
     pauses = [refused(spider, SourceState(KEY, failures_in_row=times)) for times in (0, 1, 2, 30)]
     assert pauses == [timedelta(hours=hours) for hours in (2, 4, 8, 7 * 24)]
 
 
-def test_an_engine_that_refused_is_asked_one_question_for_one_page(spider: Any) -> None:
+def test_refusing_engine_gets_one_query_for_one_page(spider: Any) -> None:
     fresh = SourceState(KEY)
     assert sorted(query for query, _ in asked(spider, fresh)) == ["古镇", "海岛", "航天"]
     assert len(asked(spider, replace(fresh, failures_in_row=1, last_error="blocked: captcha"))) == 1
@@ -90,7 +90,7 @@ def test_an_engine_that_refused_is_asked_one_question_for_one_page(spider: Any) 
     assert len(asked(spider, replace(fresh, failures_in_row=1, last_error="http-503"))) == 3
 
 
-def test_questions_take_turns(spider: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_queries_rotate(spider: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     first = []
     for hour in range(3):
         monkeypatch.setattr("newsportal.spiders.metasearch.utcnow", lambda hour=hour: NOW + timedelta(hours=hour))
@@ -98,7 +98,7 @@ def test_questions_take_turns(spider: Any, monkeypatch: pytest.MonkeyPatch) -> N
     assert sorted(first) == ["古镇", "海岛", "航天"]
 
 
-def test_what_an_engine_allows_is_not_what_the_sites_of_its_articles_allow(spider: Any) -> None:
+def test_robots_setting_of_engine_does_not_apply_to_articles(spider: Any) -> None:
     (source,) = spider.sources()
     own = replace(source, robots_on_results=False)
     spider._searches, topic = (own,), own.topics[0]
@@ -106,7 +106,7 @@ def test_what_an_engine_allows_is_not_what_the_sites_of_its_articles_allow(spide
     assert spider.article(Link("https://a.example/1.html", KEY)).meta["obey_robots"] is True
 
 
-def test_the_report_says_which_topics_lose_what(spider: Any) -> None:
+def test_report_lists_affected_topics(spider: Any) -> None:
     refused(spider, SourceState(KEY, last_success=NOW))
     (row,) = spider.tracker.report()
     (note,) = row.notes
@@ -117,7 +117,7 @@ def test_the_report_says_which_topics_lose_what(spider: Any) -> None:
     assert why["again"] > utcnow() + timedelta(hours=1)
 
 
-def test_an_engine_that_answered_is_no_loss() -> None:
+def test_responding_engine_has_no_refusal() -> None:
     assert refusal("a", None, NOW) is None
     assert refusal("a", SourceState("engine:a", last_error="blocked: captcha"), NOW) is None
     never = refusal("a", SourceState("engine:a", last_error="blocked: captcha", failures_in_row=1), NOW)
@@ -129,7 +129,7 @@ def page_of(text: str) -> dom.Document:
     return dom.document(Page("http://127.0.0.1:8888/search", text.encode(), NOW, content_type="application/json"))
 
 
-def test_the_json_of_a_searxng_instance_is_read() -> None:
+def test_searxng_json_is_parsed() -> None:
     rows = [
         {
             "url": "https://a.example/1.html",
@@ -153,14 +153,14 @@ def test_the_json_of_a_searxng_instance_is_read() -> None:
 
 
 @pytest.mark.parametrize(("why", "reason"), [("CAPTCHA", "captcha"), ("Suspended: too many requests", "quota")])
-def test_an_instance_all_of_whose_engines_refuse_refuses_itself(why: str, reason: str) -> None:
+def test_searxng_without_responsive_engines_is_blocked(why: str, reason: str) -> None:
     with pytest.raises(EngineBlocked) as refusal:
         read(load("bing_web"), page_of(json.dumps({"results": [], "unresponsive_engines": [["google", why]]})), NOW)
     assert refusal.value.reason == reason
 
 
 @pytest.mark.slow
-def test_an_instance_of_ones_own_is_an_engine_in_one_line(web: Any, tmp_path: Path) -> None:
+def test_own_searxng_instance_as_engine(web: Any, tmp_path: Path) -> None:
     web.reset()
     articles = [one for one in web.manifest()["articles"] if one["site"] == "kunzhou" and one["expect"] == "store"][:6]
     pages: list[str] = []
@@ -193,7 +193,7 @@ def test_an_instance_of_ones_own_is_an_engine_in_one_line(web: Any, tmp_path: Pa
 
 
 def found_for_topics(folder: Path) -> int:
-    """Articles of the topics, each once a topic."""
+    """Return the number of articles per topic, summed over the topics."""
     store = open_store(f"sqlite:///{folder}/data/newsportal.db", create=False)
     try:
         return sum(topic in TOPICS for article in store.all_articles() for topic in article.topics)
@@ -202,8 +202,8 @@ def found_for_topics(folder: Path) -> int:
 
 
 @pytest.mark.slow
-def test_topics_live_from_the_other_sources_while_engines_refuse(web: Any, tmp_path: Path) -> None:
-    """The table of docs/sources.md."""
+def test_topics_are_fed_by_other_sources_while_engines_refuse(web: Any, tmp_path: Path) -> None:
+    """The table of ``docs/sources.md``."""
     by_engines, found = [], []
     try:
         for refusing in ((), ("baixun", "wansou"), ("baixun", "wansou", "kuaiwen")):
@@ -216,7 +216,7 @@ def test_topics_live_from_the_other_sources_while_engines_refuse(web: Any, tmp_p
             found.append(found_for_topics(file.parent))
             for name in refusing:
                 assert set(first[f"engine:{name}"]["list_failed"]) == {"blocked: captcha"}
-                for report in (first, second):  # in the second crawl the engine rests
+                for report in (first, second):  # the engine rests in the second crawl
                     assert "note.topics-lost" in {note["code"] for note in report[f"engine:{name}"]["notes"]}
                 assert second[f"engine:{name}"]["list_pages"] == 0
     finally:

@@ -1,4 +1,4 @@
-"""Regions follow the hub pages of a site, and miss next to none of its articles (漏采)."""
+"""Regions follow the hub pages of a site and miss hardly any of its articles (漏采)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tests.region_crawls import NOW, served, visit
 
 pytestmark = pytest.mark.slow
 
-MOST_REQUESTS = 2.0  # an article found
+MOST_REQUESTS = 2.0  # per article found
 
 
 def gold_of(web: Any, site: str) -> list[str]:
     return [one["url"] for one in web.manifest()["articles"] if one["site"] == site and one["expect"] == "store"]
 
 
-def test_a_region_finds_what_its_front_page_does_not_name(web: Any, tmp_path: Path) -> None:
+def test_hub_pages_lead_to_articles_missing_on_front_page(web: Any, tmp_path: Path) -> None:
     web.reset()
     gold = gold_of(web, "kunzhou")
     alone = visit(tmp_path / "seeds", web.url("kunzhou", ""), gold, lambda: len(web.requests), depth=0)
@@ -33,7 +33,7 @@ def test_a_region_finds_what_its_front_page_does_not_name(web: Any, tmp_path: Pa
 
 
 @pytest.mark.parametrize("shape", ["tree", "numbers", "journal"])
-def test_sites_of_other_shapes_are_found_whole_and_their_traps_bounded(shape: str, tmp_path: Path) -> None:
+def test_other_site_structures_are_covered_within_bounds(shape: str, tmp_path: Path) -> None:
     made = shapes(NOW)[shape]
     with served(made) as address:
         gold = [address + path for path in made.articles]
@@ -41,10 +41,10 @@ def test_sites_of_other_shapes_are_found_whole_and_their_traps_bounded(shape: st
         again = visit(tmp_path, address, gold, made.asked.total)
     assert first.share >= 0.97
     assert first.requests <= MOST_REQUESTS * first.found
-    assert (again.lists, again.found) == (1, first.found)  # the front page alone: no hub page is due a moment later
+    assert (again.lists, again.found) == (1, first.found)  # only the front page: no hub page is due so soon
 
 
-def test_a_visit_asks_for_no_more_hub_pages_than_it_may(tmp_path: Path) -> None:
+def test_hub_pages_per_visit_are_limited(tmp_path: Path) -> None:
     made = shapes(NOW)["tree"]
     with served(made) as address:
         found = visit(tmp_path, address, [address + path for path in made.articles], made.asked.total, hubs=3)
@@ -52,7 +52,7 @@ def test_a_visit_asks_for_no_more_hub_pages_than_it_may(tmp_path: Path) -> None:
     assert sum(page.asked > 0 for page in found.state.hubs.values()) == 3
 
 
-def test_a_hub_page_that_is_gone_is_no_failure_of_its_region(web: Any, tmp_path: Path) -> None:
+def test_missing_hub_page_does_not_fail_region(web: Any, tmp_path: Path) -> None:
     web.reset()
     web.fail("/sport/index.htm", times=9, status=404, site="kunzhou")
     found = visit(tmp_path, web.url("kunzhou", ""), gold_of(web, "kunzhou"), lambda: len(web.requests))

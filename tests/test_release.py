@@ -1,4 +1,4 @@
-"""``make release``: the wheel and the source archive hold what is needed, install and run; the SBOM names all that is locked."""
+"""``make release``: wheel and source archive are complete, install and run; the SBOM lists all locked packages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "tests", "benchmarks", "t
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
-    """Source archive, wheel and SBOM of a copy of this folder."""
+    """Build source archive, wheel and SBOM from a copy of this folder."""
     copy = tmp_path_factory.mktemp("release") / "newsportal"
     shutil.copytree(ROOT, copy, ignore=LEFT_OUT)
     archive, wheel, described = SCRIPT["release"](copy)
@@ -37,7 +37,7 @@ def files_of(package: str) -> set[str]:
 
 
 @pytest.mark.slow
-def test_both_hold_every_file_of_the_packages(made: tuple[Path, Path, Path]) -> None:
+def test_archives_contain_all_package_files(made: tuple[Path, Path, Path]) -> None:
     wanted = files_of("newsportal") | files_of("newsportal_lab")
     with zipfile.ZipFile(made[1]) as wheel:
         in_wheel = set(wheel.namelist())
@@ -51,8 +51,8 @@ def test_both_hold_every_file_of_the_packages(made: tuple[Path, Path, Path]) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [0, 1], ids=["sdist", "wheel"])
-def test_it_installs_and_runs_in_an_empty_environment(made: tuple[Path, Path, Path], kind: int, tmp_path: Path) -> None:
-    """Without a network: the locked requirements are lent from this environment, whose own newsportal is not."""
+def test_archive_installs_and_runs_in_empty_environment(made: tuple[Path, Path, Path], kind: int, tmp_path: Path) -> None:
+    """Without a network: the locked requirements are borrowed from this environment, but not its newsportal."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
     python = tmp_path / "venv" / "bin" / "python"
     packages = Path(sysconfig.get_path("purelib", vars={"base": str(tmp_path / "venv")}))
@@ -69,15 +69,15 @@ def test_it_installs_and_runs_in_an_empty_environment(made: tuple[Path, Path, Pa
     program = str(tmp_path / "venv" / "bin" / "newsportal")
     assert run(program, "--version") == f"newsportal {__version__}\n"
     (tmp_path / "sources.yaml").write_text("feeds: []\n", "utf-8")
-    assert json.loads(run(program, "crawl", "--json"))["reason"] == "finished"  # store with its migrations, settings, spiders
+    assert json.loads(run(program, "crawl", "--json"))["reason"] == "finished"  # uses store with migrations, settings and spiders
 
 
 @pytest.mark.slow
-def test_the_sbom_of_a_release_is_that_of_the_locked_requirements(made: tuple[Path, Path, Path]) -> None:
+def test_sbom_of_release_matches_locked_requirements(made: tuple[Path, Path, Path]) -> None:
     assert json.loads(made[2].read_text("utf-8")) == SCRIPT["sbom"]((ROOT / "requirements" / "run.txt").read_text("utf-8"), __version__)
 
 
-def test_the_sbom_names_every_locked_package_with_its_version() -> None:
+def test_sbom_lists_locked_packages_and_dependencies() -> None:
     locked = (ROOT / "requirements" / "run.txt").read_text("utf-8")
     found = SCRIPT["sbom"](locked, __version__)
     wanted = [tuple(pair) for pair in re.findall(r"^([^\s#=]+)==([^\s;\\]+)", locked, re.MULTILINE)]
@@ -94,13 +94,13 @@ def test_the_sbom_names_every_locked_package_with_its_version() -> None:
     assert any(one.startswith("pkg:pypi/twisted@") for one in edges[scrapy])
 
 
-def test_the_version_is_the_same_everywhere_and_told_in_the_changelog() -> None:
+def test_version_is_consistent_and_in_changelog() -> None:
     assert f'version = "{__version__}"' in (ROOT / "pyproject.toml").read_text("utf-8")
     headings = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
     assert headings[:2] == ["Unreleased", __version__]
 
 
-def test_a_version_that_the_changelog_does_not_tell_of_is_not_released(tmp_path: Path) -> None:
+def test_version_missing_in_changelog_is_not_released(tmp_path: Path) -> None:
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## Unreleased\n", "utf-8")
     with pytest.raises(SystemExit, match=re.escape(f"no section {__version__}")):

@@ -17,37 +17,37 @@ REGION = SourceReport(source="region:front", list_failed={"dns": 1})
 RUN = Run(id="20260305-120000-a", started=datetime(2026, 3, 5, 12, tzinfo=UTC), spiders=("rss",), sources=(FEED, REGION))
 
 
-def test_the_example_adds_up() -> None:
+def test_example_figures_add_up() -> None:
     assert FEED.entries == FEED.known + FEED.repeated + FEED.new
     assert FEED.left == 0
     assert FEED.parsed == FEED.stored + FEED.folded + FEED.same
 
 
-def test_rates_are_those_of_the_paper() -> None:
+def test_precision_and_recall_as_in_paper() -> None:
     assert FEED.precision == pytest.approx(5 / 6)
     assert FEED.recall == pytest.approx(5 / 7)
     assert REGION.precision is None
     assert REGION.recall is None
 
 
-def test_totals_add_reasons() -> None:
+def test_totals_sum_reasons() -> None:
     total = add_up("total", (FEED, FEED, REGION))
     assert total.failed == {"no-body": 2, "http-404": 2}
     assert total.entries == 20
     assert total.notes == (as_text("slow"),)
 
 
-def test_a_run_survives_json() -> None:
+def test_run_round_trip_as_json() -> None:
     assert from_dict(json.loads(json.dumps(to_dict(RUN)))) == RUN
 
 
-def test_fields_of_later_versions_are_ignored() -> None:
+def test_unknown_fields_are_ignored() -> None:
     plain = to_dict(RUN)
     plain["sources"][0]["paraphrased"] = 3  # type: ignore[index]
     assert from_dict(plain) == RUN
 
 
-def test_the_table_has_a_row_a_source_and_says_why() -> None:
+def test_table_has_row_per_source_and_reasons() -> None:
     text = table(RUN)
     lines = text.splitlines()
     assert lines[1].startswith("feed:青河日报 ")
@@ -57,7 +57,7 @@ def test_the_table_has_a_row_a_source_and_says_why() -> None:
     assert reasons(RUN)[1] == "region:front: list page: dns × 1"
 
 
-def test_the_time_of_a_source_is_that_of_its_visits_and_of_all_that_of_the_run() -> None:
+def test_time_of_source_and_of_run() -> None:
     ended = replace(RUN, ended=RUN.started + timedelta(seconds=200), sources=(replace(FEED, seconds=185.2), REGION))
     assert [row.took for row in (*ended.sources, ended.total)] == ["3m05s", "–", "3m20s"]
     lines = table(ended).splitlines()
@@ -68,7 +68,7 @@ def test_the_time_of_a_source_is_that_of_its_visits_and_of_all_that_of_the_run()
     assert from_dict(json.loads(json.dumps(to_dict(ended)))) == ended
 
 
-def test_columns_that_say_nothing_are_left_out() -> None:
+def test_empty_columns_are_omitted() -> None:
     quiet = Run(id="a", started=RUN.started, sources=(SourceReport(source="feed:a", entries=1, new=1, fetched=1, parsed=1, stored=1),))
     heading = table(quiet).splitlines()[0].split()
     assert "again" not in heading
@@ -88,7 +88,7 @@ SOGOU = SourceReport(source="engine:sogou", entries=5, new=5, topics={"旅游": 
 SEARCHED = replace(RUN, sources=(BAIDU, SOGOU, FEED))
 
 
-def test_a_topic_has_a_row_and_one_for_each_engine_as_in_table_2_of_the_paper() -> None:
+def test_topics_have_rows_per_engine_as_in_paper_table_2() -> None:
     plain = json.loads(json.dumps(to_dict(SEARCHED)))
     rows = {(row["topic"], row["source"]): row for row in plain["topics"]}
     assert list(rows) == [

@@ -1,4 +1,4 @@
-"""docs/security.md names the test of each case: they are there."""
+"""The tests that ``docs/security.md`` lists for its cases exist."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ ROWS = [row.removeprefix("- ") for row in CASES.splitlines() if row.startswith("
 
 
 def functions(path: Path) -> set[str]:
-    """The tests of a file that are not skipped whatever happens."""
+    """Return the tests of a file that are not always skipped."""
     tree = ast.parse(path.read_text("utf-8"))
     found = (node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"))
     return {node.name for node in found if not any(".skip" in ast.unparse(mark) for mark in node.decorator_list)}
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row[:40] for row in ROWS])
-def test_each_case_has_its_tests(row: str) -> None:
+def test_case_lists_existing_tests(row: str) -> None:
     case, _, named = row.partition(": `")
     tests = NAMED.findall(f"`{named}")
     assert tests, case
@@ -34,14 +34,14 @@ def test_each_case_has_its_tests(row: str) -> None:
         assert name in functions(path) if name else functions(path), f"{case}: {file}::{name}"
 
 
-def test_the_list_is_read() -> None:
+def test_case_list_is_parsed() -> None:
     assert len(ROWS) > 40
     assert any("test_routes.py" in row for row in ROWS)
     assert {"test_websub.py"} <= {Path(file).name for file, _ in NAMED.findall(CASES)}
 
 
-def test_nothing_is_ever_unpickled() -> None:
-    """Queues, models and caches are data: who can write one makes no program of it (threats F)."""
+def test_package_never_unpickles() -> None:
+    """Queues, models and caches are data: write access to one must not allow running code (threats F)."""
     paths = [path for name in ("newsportal", "newsportal_lab") for path in (TESTS.parent / name).rglob("*.py")]
     for path in paths:
         assert not PICKLES.search(path.read_text("utf-8")), path

@@ -1,4 +1,4 @@
-"""``scripts/servers``: servers run while they are needed, and nothing of them is left."""
+"""``scripts/servers``: servers run as long as they are needed and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def until(reached: Callable[[], Any]) -> None:
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """Where the servers of a test live; of which none is left. Their user may not go where tests have their files."""
+    """A folder for the servers of a test, removed afterwards. Their user may not access the folders of pytest."""
     made = machine.scratch("test")
     yield made
     said("stop", "--folder", str(made))
@@ -52,7 +52,7 @@ class TestLife:
         assert redis.answers(told["port"])
         return told
 
-    def test_started_found_and_stopped(self, folder: Path) -> None:
+    def test_start_status_and_stop(self, folder: Path) -> None:
         told = self.started(folder)
         assert self.started(folder) == told, "it runs already"
         assert json.loads(said("status", "redis", "--json", "--folder", str(folder)).stdout)["redis"]["state"] == "running"
@@ -62,26 +62,26 @@ class TestLife:
         assert not there(told["keeper"])
         assert json.loads(said("status", "redis", "--json", "--folder", str(folder)).stdout)["redis"]["state"] == "installed"
 
-    def test_no_server_outlives_its_keeper(self, folder: Path) -> None:
+    def test_server_ends_with_its_keeper(self, folder: Path) -> None:
         told = self.started(folder)
         os.kill(told["keeper"], signal.SIGKILL)
         until(lambda: not there(told["pid"]))
         again = self.started(folder)
         assert again["keeper"] != told["keeper"]
 
-    def test_in_the_foreground_it_ends_with_whoever_started_it(self, folder: Path) -> None:
+    def test_foreground_server_ends_with_parent(self, folder: Path) -> None:
         words = [sys.executable, str(SCRIPT), "start", "redis", "--foreground", "--folder", str(folder)]
         code = f"import subprocess, time; subprocess.Popen({words!r}); time.sleep(600)"
         parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL)
         until(lambda: (folder / "redis.json").exists())
         told = json.loads((folder / "redis.json").read_text())
-        time.sleep(1.0)  # seconds, until it watches
+        time.sleep(1.0)  # seconds, until the keeper watches
         parent.kill()
         parent.wait()
         until(lambda: not there(told["pid"]))
         until(lambda: not there(told["keeper"]))
 
-    def test_the_run_that_is_killed_leaves_nothing(self, tmp_path: Path) -> None:
+    def test_killed_run_leaves_no_server(self, tmp_path: Path) -> None:
         code = (
             f"import sys, time; from pathlib import Path; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
             "from servers import servers_of\n"
@@ -93,7 +93,7 @@ class TestLife:
         state = json.loads((tmp_path / "servers" / "redis.json").read_text())
         runs[0].kill()
         runs[0].communicate()
-        time.sleep(1.0)  # seconds: five looks of the keeper
+        time.sleep(1.0)  # seconds: five polls of the keeper
         assert redis.answers(state["port"]), "the other process still needs it"
         runs[1].kill()
         runs[1].communicate()
@@ -103,8 +103,8 @@ class TestLife:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in KINDS if name != "elasticsearch"])
-def test_every_server_answers_and_comes_back_where_it_was(name: str) -> None:
-    """Elasticsearch takes long to start: ``search/test_elastic.py`` has the same of it."""
+def test_server_restarts_at_same_address(name: str) -> None:
+    """Elasticsearch starts slowly; ``search/test_elastic.py`` tests the same for it."""
     with own_server(name) as server:
         where = server.url("somewhere")
         assert server.kind.answers(server.port)
@@ -119,14 +119,14 @@ def test_every_server_answers_and_comes_back_where_it_was(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_server_that_does_not_start_is_told_with_its_log(servers: Any) -> None:
+def test_failed_start_is_reported_with_log(servers: Any) -> None:
     with own_server("redis") as server:
         server.kill()
         with pytest.raises(Missing, match=r"redis ended at once; the end of its log[\s\S]*no-such-option"):
             server.start("--no-such-option", "1")
 
 
-def test_what_a_killed_run_left_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_leftovers_of_killed_runs_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
     monkeypatch.setattr(machine, "MEMORY", tmp_path)
@@ -138,7 +138,7 @@ def test_what_a_killed_run_left_is_removed(tmp_path: Path, monkeypatch: pytest.M
 
 
 class TestMissing:
-    def test_the_remedy_is_one_line(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_remedy_is_one_line(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         monkeypatch.setattr(machine.os, "geteuid", lambda: 1000)
         for kind in ("redis", "mariadb", "postgresql", "elasticsearch"):
             monkeypatch.setattr(f"local_servers.{kind}.program", lambda *_, **__: None)
@@ -154,12 +154,12 @@ class TestMissing:
         assert [line.split(":")[0] for line in lines] == list(KINDS)
         assert all("cannot be had, its tests will be skipped: install it with: sudo apt install " in line for line in lines), lines
 
-    def test_an_unknown_name_is_told(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_unknown_server_is_reported(self, capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(SystemExit):
             commands.main(["start", "oracle"])
         assert "no server 'oracle'; these exist: redis, postgresql" in capsys.readouterr().err
 
-    def test_a_foreign_archive_is_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_archive_with_wrong_checksum_is_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(elasticsearch, "cache", lambda: tmp_path)
         monkeypatch.setattr(elasticsearch, "program", lambda *_: "/bin/mvn")
         archive = tmp_path / f"elasticsearch-{elasticsearch.VERSION}.zip"
@@ -168,7 +168,7 @@ class TestMissing:
             elasticsearch.fetched()
         assert not archive.exists()
 
-    def test_a_run_without_it_skips(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_missing_server_skips_test(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("servers.keeping.start", lambda *_, **__: {"error": "no redis-server;\ninstall it"})
         with servers_of(tmp_path) as shared, pytest.raises(pytest.skip.Exception, match=r"^no server: redis: no redis-server; install it$"):
             shared.url("redis")

@@ -1,4 +1,4 @@
-"""The made-up Web holds what its manifest says, and its pages and lists show it."""
+"""The made-up Web matches its manifest, and its pages and lists show the content."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def gold(web: MadeUpWeb) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def pages(web: MadeUpWeb, gold: dict[str, Any]) -> dict[str, list[Answer]]:
-    """Every article's pages by its address, once fetched over HTTP (the second try for the one that fails at first)."""
+    """Fetch every article's pages over HTTP, by URL (again for the one that fails at first)."""
     web.reset()
     found = {}
     for article in gold["articles"]:
@@ -30,10 +30,10 @@ def pages(web: MadeUpWeb, gold: dict[str, Any]) -> dict[str, list[Answer]]:
     return found
 
 
-# What is told
+# Content
 
 
-def test_there_are_enough_stories_of_every_kind(gold: dict[str, Any]) -> None:
+def test_enough_stories_of_every_kind(gold: dict[str, Any]) -> None:
     first = {article["story"]: article for article in gold["articles"]}
     chinese = [article for article in first.values() if article["language"].startswith("zh")]
     assert len(chinese) >= 80
@@ -44,8 +44,8 @@ def test_there_are_enough_stories_of_every_kind(gold: dict[str, Any]) -> None:
     assert sum(bool(article["images"]) for article in chinese) >= 20
 
 
-def test_different_stories_share_no_text(gold: dict[str, Any]) -> None:
-    """A near-duplicate detector must not be able to confuse two of them."""
+def test_different_stories_share_no_text_passages(gold: dict[str, Any]) -> None:
+    """A near-duplicate detector must not confuse two of them."""
 
     def shingles(text: str) -> set[str]:
         text = squeezed(text)
@@ -57,7 +57,7 @@ def test_different_stories_share_no_text(gold: dict[str, Any]) -> None:
         assert shared < 0.1, f"{one} and {other} share {shared:.0%}"
 
 
-def test_a_repost_keeps_the_title_and_a_retelling_does_not(gold: dict[str, Any]) -> None:
+def test_reposts_keep_title_and_rewrites_do_not(gold: dict[str, Any]) -> None:
     articles = {article["url"]: article for article in gold["articles"]}
     reposted = [story for story in gold["stories"].values() if story["reposts"]]
     assert len(reposted) >= 35
@@ -76,13 +76,13 @@ def test_a_repost_keeps_the_title_and_a_retelling_does_not(gold: dict[str, Any])
     assert retold >= 8
 
 
-def test_standing_columns_share_a_title_on_one_site_only(gold: dict[str, Any]) -> None:
+def test_columns_share_title_on_one_site_only(gold: dict[str, Any]) -> None:
     columns = [article for article in gold["articles"] if article["column"]]
     assert {(article["site"], article["title"]) for article in columns} == {("xifeng", "溪峰早市菜价"), ("kunzhou", "堃州一周天气")}
     assert len({article["text"] for article in columns}) == len(columns) == 5
 
 
-def test_titles_are_unique_but_for_columns_and_reposts(gold: dict[str, Any]) -> None:
+def test_titles_are_unique_except_columns_and_reposts(gold: dict[str, Any]) -> None:
     stories: dict[str, set[str]] = {}
     for article in gold["articles"]:
         if not article["column"]:
@@ -90,7 +90,7 @@ def test_titles_are_unique_but_for_columns_and_reposts(gold: dict[str, Any]) -> 
     assert all(len(found) == 1 for found in stories.values())
 
 
-def test_everything_was_published_in_the_last_three_days(web: MadeUpWeb, gold: dict[str, Any]) -> None:
+def test_articles_are_from_last_three_days(web: MadeUpWeb, gold: dict[str, Any]) -> None:
     for article in gold["articles"]:
         published = datetime.fromisoformat(article["published"])
         assert web.now - timedelta(days=3) < published <= web.now
@@ -100,7 +100,7 @@ def test_everything_was_published_in_the_last_three_days(web: MadeUpWeb, gold: d
 # Articles
 
 
-def test_every_article_shows_its_gold(gold: dict[str, Any], pages: dict[str, list[Answer]]) -> None:
+def test_articles_show_gold_text(gold: dict[str, Any], pages: dict[str, list[Answer]]) -> None:
     for article in gold["articles"]:
         answers = pages[article["url"]]
         assert {status for status, _, _ in answers} == {200}, article["url"]
@@ -113,7 +113,7 @@ def test_every_article_shows_its_gold(gold: dict[str, Any], pages: dict[str, lis
         assert squeezed(article["author"] or "") in shown
 
 
-def test_every_article_shows_title_and_date(gold: dict[str, Any], pages: dict[str, list[Answer]]) -> None:
+def test_articles_show_title_and_date(gold: dict[str, Any], pages: dict[str, list[Answer]]) -> None:
     for article in gold["articles"]:
         _, _, body = pages[article["url"]][0]
         shown = re.sub("[\u200b\u202e\u00ad\ufeff\x00]", "", visible(body.decode(article["encoding"])))
@@ -121,7 +121,7 @@ def test_every_article_shows_title_and_date(gold: dict[str, Any], pages: dict[st
         assert squeezed(SITES[article["site"]].date(datetime.fromisoformat(article["published"]))) in shown
 
 
-def test_an_article_over_several_pages_repeats_nothing_and_links_all(gold: dict[str, Any], pages: dict[str, list[Answer]]) -> None:
+def test_multi_page_article_repeats_nothing_and_links_all(gold: dict[str, Any], pages: dict[str, list[Answer]]) -> None:
     long = [article for article in gold["articles"] if len(article["pages"]) > 1 and article["site"] != "maze"]
     assert {len(article["pages"]) for article in long} == {2, 3}
     for article in long:
@@ -132,7 +132,7 @@ def test_an_article_over_several_pages_repeats_nothing_and_links_all(gold: dict[
         assert linked >= set(article["pages"][1:])
 
 
-def test_encodings_lie_as_told(gold: dict[str, Any], pages: dict[str, list[Answer]]) -> None:
+def test_declared_encodings_are_wrong_as_specified(gold: dict[str, Any], pages: dict[str, list[Answer]]) -> None:
     by_site: dict[str, list[Answer]] = {}
     for article in gold["articles"]:
         by_site.setdefault(article["site"], []).extend(pages[article["url"]])
@@ -150,7 +150,7 @@ def test_encodings_lie_as_told(gold: dict[str, Any], pages: dict[str, list[Answe
     assert {body[:2] == b"\xff\xfe" for _, _, body in by_site["beichen"]} == {True, False}, "with and without a byte order mark"
 
 
-def test_pictures_are_png_of_their_size(gold: dict[str, Any]) -> None:
+def test_pictures_are_png_of_declared_size(gold: dict[str, Any]) -> None:
     images = [image for article in gold["articles"] for image in article["images"]]
     for image in images[:6]:
         status, headers, body = get(image["url"])
@@ -163,8 +163,8 @@ def test_pictures_are_png_of_their_size(gold: dict[str, Any]) -> None:
 # Lists
 
 
-def test_every_link_of_a_list_is_known(gold: dict[str, Any]) -> None:
-    """Articles, lists, the rest: what is none of them would be a hole in the gold. The maze is full of holes on purpose."""
+def test_links_of_lists_are_in_manifest(gold: dict[str, Any]) -> None:
+    """Articles, lists, other pages: any further link would be missing in the gold. The maze has such links on purpose."""
     for hub in gold["hubs"]:
         if hub["site"] == "maze":
             continue
@@ -177,13 +177,13 @@ def test_every_link_of_a_list_is_known(gold: dict[str, Any]) -> None:
         assert found <= {*hub["articles"], *hub["hubs"], *hub["other"], *hub["pages"], *side}, hub["url"]
 
 
-def test_lists_lead_to_every_article(gold: dict[str, Any]) -> None:
+def test_lists_cover_every_article(gold: dict[str, Any]) -> None:
     for kind in ("rolling", "channel"):
         listed = {url for hub in gold["hubs"] if hub["kind"] == kind for url in hub["articles"]}
         assert listed == {article["url"] for article in gold["articles"]}
     assert any(len(hub["pages"]) == 4 for hub in gold["hubs"])
 
 
-def test_pages_that_lists_link_besides_answer(gold: dict[str, Any]) -> None:
+def test_other_linked_pages_respond(gold: dict[str, Any]) -> None:
     for url in {url for hub in gold["hubs"] for url in hub["other"]}:
         assert get(url)[0] == 200, url

@@ -1,4 +1,4 @@
-"""What leads to the news of the made-up Web: feeds, search engines, robots.txt, and its ``sources.yaml``."""
+"""How the news of the made-up Web is found: feeds, search engines, robots.txt, and its ``sources.yaml``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from newsportal.sources import load
 
 @pytest.fixture
 def fresh(web: MadeUpWeb) -> MadeUpWeb:
-    """The shared Web without memory of earlier tests."""
+    """The shared Web, reset to its initial state."""
     web.reset()
     return web
 
@@ -32,7 +32,7 @@ def gold(web: MadeUpWeb) -> dict[str, Any]:
 # Feeds
 
 
-def test_feeds_parse_or_are_broken_as_told(gold: dict[str, Any]) -> None:
+def test_feeds_parse_or_are_broken_as_in_manifest(gold: dict[str, Any]) -> None:
     for feed in gold["feeds"]:
         status, headers, body = get(feed["url"])
         assert status == 200
@@ -58,14 +58,14 @@ def test_feeds_parse_or_are_broken_as_told(gold: dict[str, Any]) -> None:
         assert dated == 0 if feed["quirk"] == "no-dates" else dated < len(links) if feed["quirk"] == "odd-dates" else dated == len(links)
 
 
-def test_the_broken_feed_is_no_xml(web: MadeUpWeb) -> None:
+def test_broken_feed_is_invalid_xml(web: MadeUpWeb) -> None:
     from xml.etree import ElementTree
 
     with pytest.raises(ElementTree.ParseError):
         ElementTree.fromstring(get(web.url("xifeng", "/rss.xml"))[2].decode("gbk").partition("?>")[2])
 
 
-def test_a_feed_that_did_not_change_says_so(gold: dict[str, Any]) -> None:
+def test_unchanged_feed_responds_304(gold: dict[str, Any]) -> None:
     for feed in gold["feeds"]:
         if feed["quirk"] == "changing-etag":
             continue
@@ -76,7 +76,7 @@ def test_a_feed_that_did_not_change_says_so(gold: dict[str, Any]) -> None:
         assert get(feed["url"], If_None_Match='"old"', If_Modified_Since=headers["last-modified"])[0] == 200
 
 
-def test_a_restless_feed_never_does(web: MadeUpWeb) -> None:
+def test_feed_with_changing_etag_never_responds_304(web: MadeUpWeb) -> None:
     url = web.url("maze", "/restless.xml")
     _, headers, body = get(url)
     status, later, same = get(url, If_None_Match=headers["etag"])
@@ -88,7 +88,7 @@ def test_a_restless_feed_never_does(web: MadeUpWeb) -> None:
 
 
 def results(web: MadeUpWeb, engine: str, path: str, encoding: str = "utf-8") -> list[str]:
-    """The addresses behind one result page, redirects resolved."""
+    """Return the URLs of one result page, with redirects resolved."""
     _, _, body = get(web.url(engine, path))
     patterns = {
         "baixun": r'<h3 class="t"><a href="([^"]+)"',
@@ -99,7 +99,7 @@ def results(web: MadeUpWeb, engine: str, path: str, encoding: str = "utf-8") -> 
     return [get(link)[1].get("location", link) if "/link?" in link else link for link in links]
 
 
-def test_an_engine_gives_ten_results_a_page_until_there_are_no_more(web: MadeUpWeb, gold: dict[str, Any]) -> None:
+def test_engine_gives_ten_results_per_page(web: MadeUpWeb, gold: dict[str, Any]) -> None:
     query = quote("游客")
     found = [results(web, "baixun", f"/search?q={query}&start={start}") for start in range(0, 60, 10)]
     filled = [page for page in found if page]
@@ -115,7 +115,7 @@ def test_an_engine_gives_ten_results_a_page_until_there_are_no_more(web: MadeUpW
     assert sorted(flat) == sorted(expected)
 
 
-def test_all_engines_agree_on_what_there_is(fresh: MadeUpWeb) -> None:
+def test_engines_return_same_results(fresh: MadeUpWeb) -> None:
     first = results(fresh, "baixun", f"/search?q={quote('流感')}&start=0")
     assert len(first) == 4
     assert results(fresh, "wansou", f"/web?wd={quote('流感')}&pn=0") == first
@@ -123,7 +123,7 @@ def test_all_engines_agree_on_what_there_is(fresh: MadeUpWeb) -> None:
     assert results(fresh, "kuaiwen", f"/s?word={quote('流感'.encode('gb18030'))}&p=2", "gb18030") == []
 
 
-def test_the_second_engine_asks_for_a_captcha_after_a_while(fresh: MadeUpWeb) -> None:
+def test_second_engine_shows_captcha_after_three_queries(fresh: MadeUpWeb) -> None:
     path = f"/web?wd={quote('芯片')}&pn=0"
     assert [len(results(fresh, "wansou", path)) > 0 for _ in range(5)] == [True, True, True, False, False]
     assert "验证码" in get(fresh.url("wansou", path))[2].decode()
@@ -131,14 +131,14 @@ def test_the_second_engine_asks_for_a_captcha_after_a_while(fresh: MadeUpWeb) ->
     assert results(fresh, "wansou", path)
 
 
-def test_an_unknown_redirect_leads_nowhere(web: MadeUpWeb) -> None:
+def test_unknown_redirect_is_404(web: MadeUpWeb) -> None:
     assert get(web.url("baixun", "/link?url=0123"))[0] == 404
 
 
 # Robots
 
 
-def test_robots_are_of_every_kind(web: MadeUpWeb) -> None:
+def test_robots_txt_of_every_kind(web: MadeUpWeb) -> None:
     answers = {key: get(web.url(key, "/robots.txt")) for key in KEYS}
     assert answers.keys() == ROBOTS.keys()
     assert answers["nanwan"][0] == 404
@@ -152,7 +152,7 @@ def test_robots_are_of_every_kind(web: MadeUpWeb) -> None:
     assert get(web.url("chaoyin", "/robots/rules.txt"))[0] == 200
 
 
-def test_what_robots_deny_is_linked_and_marked(gold: dict[str, Any]) -> None:
+def test_denied_articles_are_linked_and_marked(gold: dict[str, Any]) -> None:
     denied = {article["url"]: article for article in gold["articles"] if article["expect"] == "deny"}
     assert {article["site"] for article in denied.values()} == {"kunzhou", "shenyuan"}
     listed = {url for hub in gold["hubs"] for url in hub["articles"]}
@@ -160,11 +160,11 @@ def test_what_robots_deny_is_linked_and_marked(gold: dict[str, Any]) -> None:
     assert any("/private/" in url for url in denied)
 
 
-# Its sources.yaml
+# sources.yaml
 
 
 @pytest.mark.parametrize("traps", [False, True])
-def test_its_sources_load(web: MadeUpWeb, tmp_path: Path, traps: bool) -> None:
+def test_generated_sources_load(web: MadeUpWeb, tmp_path: Path, traps: bool) -> None:
     sources = load(web.sources(tmp_path / "sources.yaml", traps))
     assert [topic.name for topic in sources.topics] == ["旅游", "科技", "财经", "健康"]
     assert [engine.name for engine in sources.engines] == ["baixun", "wansou", "kuaiwen"]

@@ -1,4 +1,4 @@
-"""The made-up Web is the same each time, leads nowhere else, remembers who asked, fails when told to, and stops cleanly."""
+"""The server of the made-up Web: deterministic, self-contained, records requests, fails on demand, stops cleanly."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from newsportal.sources import load
 NOW = datetime(2026, 3, 14, 15, 9, tzinfo=CHINA)
 ADDRESSES = {key: f"http://127.0.0.1:{9000 + index}" for index, key in enumerate(KEYS)}
 NAMES = ("http://www.w3.org/", "https://schema.org", "https://jsonfeed.org/", "http://purl.org/")
-"""Names of vocabularies look like addresses; nobody fetches them."""
+"""Names of vocabularies look like URLs but are never fetched."""
 
 
 @pytest.fixture
 def fresh(web: MadeUpWeb) -> MadeUpWeb:
-    """The shared Web without memory of earlier tests."""
+    """The shared Web, reset to its initial state."""
     web.reset()
     return web
 
 
-# The same each time
+# Determinism
 
 
 def everything(world: World) -> Iterator[tuple[str, str, bytes]]:
-    """What every address of the manifest answers, without a server."""
+    """Yield the responses for every URL of the manifest, without a server."""
     router = Router(world)
     gold = json.dumps([world.now.isoformat(), world.seed])
     yield "", "", gold.encode()
@@ -53,35 +53,35 @@ def everything(world: World) -> Iterator[tuple[str, str, bytes]]:
         yield site, target, router.answer(Request(site, target)).body
 
 
-def test_the_same_seed_and_time_give_the_same_bytes() -> None:
+def test_same_seed_and_time_give_same_bytes() -> None:
     assert list(everything(World(NOW, 7, ADDRESSES))) == list(everything(World(NOW, 7, ADDRESSES)))
 
 
-def test_another_seed_gives_other_times_and_addresses_but_the_same_stories() -> None:
+def test_other_seed_changes_times_and_urls_but_not_stories() -> None:
     one, other = World(NOW, 7, ADDRESSES), World(NOW, 8, ADDRESSES)
     assert {(copy.site, copy.title, copy.text) for copy in one.copies} == {(copy.site, copy.title, copy.text) for copy in other.copies}
     assert {copy.published for copy in one.copies} != {copy.published for copy in other.copies}
     assert not {copy.number for copy in one.copies} & {copy.number for copy in other.copies if copy.story == "tram"}
 
 
-def test_no_two_articles_share_an_address() -> None:
+def test_articles_have_distinct_urls() -> None:
     for seed in range(20):
         world = World(NOW, seed, ADDRESSES)
         assert len(world.by_path) == sum(len(copy.paths) for copy in world.copies)
 
 
-def test_nothing_leads_out_of_the_made_up_web() -> None:
-    """But for the redirects that no crawler may follow, and names of vocabularies."""
+def test_no_links_outside_the_made_up_web() -> None:
+    """Except redirects that no crawler may follow, and names of vocabularies."""
     for site, target, body in everything(World(NOW, 7, ADDRESSES)):
         text = body.decode("utf-16" if site == "beichen" and body[:2] == b"\xff\xfe" else "utf-16-le" if site == "beichen" else "latin-1")
         for address in re.findall(r"(?:https?:)?//[\w.:-]+[^\s\"'<>]*", text):
             assert address.startswith((*NAMES, *ADDRESSES.values(), "//W3C//", "//DTD", "//EN")), f"{site}{target}: {address}"
 
 
-# The server
+# Server
 
 
-def test_requests_are_remembered_in_order(fresh: MadeUpWeb) -> None:
+def test_requests_are_recorded_in_order(fresh: MadeUpWeb) -> None:
     get(fresh.url("kunzhou", "/robots.txt"), User_Agent="tester")
     get(fresh.url("maze", path_of("missing") + "?x=1"), method="HEAD")
     first, second = fresh.requests
@@ -92,7 +92,7 @@ def test_requests_are_remembered_in_order(fresh: MadeUpWeb) -> None:
     assert first.time <= second.time
 
 
-def test_faults_are_injected_as_often_as_asked(fresh: MadeUpWeb) -> None:
+def test_faults_are_injected_the_requested_number_of_times(fresh: MadeUpWeb) -> None:
     fresh.fail("/", times=2, status=429, site="haitang", Retry_After="2")
     answers = [get(fresh.url("haitang")) for _ in range(3)]
     assert [status for status, _, _ in answers] == [429, 429, 200]
@@ -104,7 +104,7 @@ def test_faults_are_injected_as_often_as_asked(fresh: MadeUpWeb) -> None:
         get(fresh.url("xifeng", "/robots.txt"))
 
 
-def test_many_threads_may_ask_at_once(fresh: MadeUpWeb) -> None:
+def test_concurrent_requests(fresh: MadeUpWeb) -> None:
     statuses: list[int] = []
     asking = [threading.Thread(target=lambda: statuses.extend(get(fresh.url("haitang"))[0] for _ in range(5))) for _ in range(8)]
     for thread in asking:
@@ -115,7 +115,7 @@ def test_many_threads_may_ask_at_once(fresh: MadeUpWeb) -> None:
     assert len(fresh.requests) == 40
 
 
-def test_it_stops_cleanly_in_the_middle_of_an_endless_body() -> None:
+def test_server_stops_during_endless_response() -> None:
     before = set(threading.enumerate())
     web = MadeUpWeb(NOW).start()
     address = urlsplit(web.url("maze"))
@@ -129,7 +129,7 @@ def test_it_stops_cleanly_in_the_middle_of_an_endless_body() -> None:
         socket.create_connection((str(address.hostname), address.port or 80), timeout=600)
 
 
-def test_a_taken_port_leaves_nothing_open() -> None:
+def test_port_in_use_leaves_no_open_server() -> None:
     with MadeUpWeb(NOW) as web:
         taken = urlsplit(web.url("nanwan")).port or 0
         other = MadeUpWeb(NOW, port_base=taken)
@@ -138,21 +138,21 @@ def test_a_taken_port_leaves_nothing_open() -> None:
         assert not other._servers
 
 
-def test_every_site_can_have_an_address_of_its_own() -> None:
+def test_hosts_option_gives_each_site_an_ip_address() -> None:
     with MadeUpWeb(NOW, hosts=True) as web:
         found = {urlsplit(address).hostname for address in web.addresses.values()}
         assert len(found) == (len(KEYS) if web.hosts else 1), "one address where the system has no others"
         assert get(web.url("haitang"))[0] == 200
 
 
-def test_without_hosts_every_site_has_a_port_of_its_own() -> None:
+def test_without_hosts_each_site_has_a_port() -> None:
     with MadeUpWeb(NOW) as web:
         places = {urlsplit(address) for address in web.addresses.values()}
         assert {place.hostname for place in places} == {"127.0.0.1"}
         assert len({place.port for place in places}) == len(KEYS)
 
 
-def test_it_serves_from_the_command_line(tmp_path: Path) -> None:
+def test_serve_command_line(tmp_path: Path) -> None:
     script = Path(__file__).parent / "site" / "serve.py"
     sources, gold = tmp_path / "a" / "sources.yaml", tmp_path / "gold.json"
     command = [sys.executable, str(script), "--port-base", "0", "--write-sources", str(sources), "--write-manifest", str(gold)]

@@ -1,4 +1,4 @@
-"""Every trap of the made-up Web behaves as the manifest says."""
+"""Every trap of the made-up Web behaves as its manifest says."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOW = datetime(2026, 3, 14, 15, 9, tzinfo=CHINA)
 
 @pytest.fixture
 def fresh(web: MadeUpWeb) -> MadeUpWeb:
-    """The shared Web without memory of earlier tests."""
+    """The shared Web, reset to its initial state."""
     web.reset()
     return web
 
@@ -31,7 +31,7 @@ def gold(web: MadeUpWeb) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_traps_answer_as_told(fresh: MadeUpWeb, gold: dict[str, Any]) -> None:
+def test_traps_respond_as_in_manifest(fresh: MadeUpWeb, gold: dict[str, Any]) -> None:
     bounded = {"endless", "bomb"}
     statuses = {}
     for trap in gold["traps"]:
@@ -44,28 +44,28 @@ def test_traps_answer_as_told(fresh: MadeUpWeb, gold: dict[str, Any]) -> None:
     assert statuses["bounded"] == {200}
 
 
-def test_the_front_page_of_the_maze_leads_into_every_trap(fresh: MadeUpWeb, gold: dict[str, Any]) -> None:
+def test_front_page_of_maze_links_to_every_trap(fresh: MadeUpWeb, gold: dict[str, Any]) -> None:
     front = fresh.url("maze")
     found = {urljoin(front, href) for href in links(get(front)[2].decode())}
     assert {trap["url"] for trap in gold["traps"] if trap["name"] != "comments"} <= found
     assert len({trap.path for trap in TRAPS}) == len(TRAPS)
 
 
-def test_redirects_go_where_nobody_may_follow(web: MadeUpWeb) -> None:
+def test_redirects_to_forbidden_targets_and_loops(web: MadeUpWeb) -> None:
     targets = {name: get(web.url("maze", path_of(name)))[1]["location"] for name in ("to-file", "to-metadata", "loop-a", "loop-b")}
     assert targets["to-file"].startswith("file:///")
     assert targets["to-metadata"].startswith("http://169.254.169.254/")
     assert (targets["loop-a"], targets["loop-b"]) == (path_of("loop-b"), path_of("loop-a"))
 
 
-def test_the_flaky_page_fails_once(fresh: MadeUpWeb, gold: dict[str, Any]) -> None:
+def test_flaky_page_fails_once(fresh: MadeUpWeb, gold: dict[str, Any]) -> None:
     url = next(article["url"] for article in gold["articles"] if article["story"] == "maze-flaky")
     status, headers, _ = get(url)
     assert (status, headers["retry-after"]) == (503, "0")
     assert [get(url)[0] for _ in range(2)] == [200, 200]
 
 
-def test_the_pager_in_a_circle_never_ends(web: MadeUpWeb, gold: dict[str, Any]) -> None:
+def test_circular_pager_never_ends(web: MadeUpWeb, gold: dict[str, Any]) -> None:
     article = next(article for article in gold["articles"] if article["story"] == "maze-circle")
     url, seen = article["url"], []
     for _ in range(6):
@@ -74,7 +74,7 @@ def test_the_pager_in_a_circle_never_ends(web: MadeUpWeb, gold: dict[str, Any]) 
     assert seen == [0, 1, 2, 1, 2, 1]
 
 
-def test_one_article_answers_under_many_addresses(web: MadeUpWeb, gold: dict[str, Any]) -> None:
+def test_article_responds_at_many_urls(web: MadeUpWeb, gold: dict[str, Any]) -> None:
     front = get(web.url("maze"))[2].decode()
     for story, least in (("maze-session", 5), ("maze-slugs", 4)):
         article = next(article for article in gold["articles"] if article["story"] == story)
@@ -85,12 +85,12 @@ def test_one_article_answers_under_many_addresses(web: MadeUpWeb, gold: dict[str
             assert article["title"] in get(urljoin(web.url("maze"), href))[2].decode()
 
 
-def test_session_ids_differ_from_list_to_list(web: MadeUpWeb, gold: dict[str, Any]) -> None:
+def test_session_ids_differ_between_lists(web: MadeUpWeb, gold: dict[str, Any]) -> None:
     ways = {href for hub in gold["hubs"] if hub["site"] == "maze" for href in links(get(hub["url"])[2].decode()) if "sid=" in href}
     assert len(ways) >= 3
 
 
-def test_the_calendar_has_no_end(web: MadeUpWeb) -> None:
+def test_calendar_is_endless(web: MadeUpWeb) -> None:
     url = web.url("maze", "/calendar?month=2026-12")
     for _ in range(3):
         url = urljoin(url, links(get(url)[2].decode())[-1])
@@ -98,14 +98,14 @@ def test_the_calendar_has_no_end(web: MadeUpWeb) -> None:
     assert get(web.url("maze", "/calendar?month=2026-13"))[0] == 404
 
 
-def test_relative_links_nest_without_end(web: MadeUpWeb) -> None:
+def test_relative_links_nest_endlessly(web: MadeUpWeb) -> None:
     url = web.url("maze", "/deep/a/b/")
     for _ in range(5):
         url = urljoin(url, links(get(url)[2].decode())[0])
     assert urlsplit(url).path == "/deep/" + "a/b/" * 6
 
 
-def test_the_payloads_are_there(web: MadeUpWeb, gold: dict[str, Any]) -> None:
+def test_xss_payloads_are_on_page(web: MadeUpWeb, gold: dict[str, Any]) -> None:
     article = next(article for article in gold["articles"] if article["story"] == "maze-xss")
     body = get(article["url"])[2].decode()
     for payload in (*PAYLOADS, "onmouseover=", escape(XSS_TITLE)):
@@ -115,7 +115,7 @@ def test_the_payloads_are_there(web: MadeUpWeb, gold: dict[str, Any]) -> None:
     assert "\u202e" in marks
 
 
-def test_bombs_are_as_large_as_asked() -> None:
+def test_bombs_have_requested_size() -> None:
     with MadeUpWeb(NOW, limits=Limits(slow=0.01, endless=1_000_000, bomb=3_000_000)) as small:
         _, headers, packed = get(small.url("maze", path_of("bomb")))
         assert headers["content-encoding"] == "gzip"

@@ -1,4 +1,4 @@
-"""Sitemaps end to end: real HTTP on loopback, the real spider and stages; circles, lies and bombs among them."""
+"""Sitemaps in complete crawls: real HTTP on loopback, the real spider and stages; with cycles, wrong dates and bombs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TEXT = "".join(f"<p>{SENTENCE}</p>" for _ in range(3))
 
 
 class Site:
-    """Paths and what they answer: a body, or a status. ``etags``: answered with 304 when they are known."""
+    """Responses by path: a body, or a status. Every body has an ETag, which yields 304 when sent back."""
 
     def __init__(self) -> None:
         self.pages: dict[str, bytes | int] = {}
@@ -33,7 +33,7 @@ class Site:
         site = self
 
         class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:  # the name that http.server calls
+            def do_GET(self) -> None:  # name required by http.server
                 site.asked.append(self.path)
                 body = site.pages.get(self.path, 404)
                 tag = f'"{hash(body)}"'
@@ -85,7 +85,7 @@ def site() -> Iterator[Site]:
 
 
 def crawl(tmp_path: Path, site: Site, path: str, more: str = "") -> dict[str, Any]:
-    """One crawl; the row of the sitemap in its report."""
+    """Crawl and return the row of the sitemap in the report."""
     file = tmp_path / "sources.yaml"
     polite = "politeness: {delay: 0, allow_private: [127.0.0.1]}"
     file.write_text(f"{polite}\nsitemaps:\n- {{name: 图, url: '{site.at}{path}'{more}}}\n", "utf-8")
@@ -101,7 +101,7 @@ def titles(tmp_path: Path) -> set[str]:
 NOW = datetime.now(UTC)
 
 
-def test_what_robots_name_is_read_once_and_then_only_what_is_new(site: Site, tmp_path: Path) -> None:
+def test_sitemaps_in_robots_txt_are_read_once_then_only_new_entries(site: Site, tmp_path: Path) -> None:
     site.pages["/robots.txt"] = f"User-agent: *\nSitemap: {site.at}/index.xml\n".encode()
     site.pages["/index.xml"] = index(
         f"{site.at}/index.xml", f"{site.at}/one.xml.gz", f"{site.at}/two.xml", "https://elsewhere.example/x.xml"
@@ -126,7 +126,7 @@ def test_what_robots_name_is_read_once_and_then_only_what_is_new(site: Site, tmp
     assert "/index.xml" not in site.conditional, "its sitemaps may change while it does not"
 
 
-def test_the_newest_first_and_the_rest_in_the_next_visit(site: Site, tmp_path: Path) -> None:
+def test_newest_entries_come_first_and_others_next_visit(site: Site, tmp_path: Path) -> None:
     site.pages["/s.xml"] = urlset(*((site.article(n), NOW - timedelta(hours=n)) for n in (5, 1, 4, 2, 3)))
     row = crawl(tmp_path, site, "/s.xml", ", limit: 2")
     assert titles(tmp_path) == {f"第{n}条渡轮消息从港口传来" for n in (1, 2)}
@@ -135,7 +135,7 @@ def test_the_newest_first_and_the_rest_in_the_next_visit(site: Site, tmp_path: P
     assert titles(tmp_path) == {f"第{n}条渡轮消息从港口传来" for n in (1, 2, 3, 4)}
 
 
-def test_dates_that_lie_are_told_and_not_believed(site: Site, tmp_path: Path) -> None:
+def test_wrong_lastmod_dates_are_reported_and_ignored(site: Site, tmp_path: Path) -> None:
     site.pages["/s.xml"] = urlset(*((site.article(n), datetime.now(UTC)) for n in range(1, 7)))
     row = crawl(tmp_path, site, "/s.xml")
     assert any(note["code"] == "warning.lastmod-now" for note in row["notes"])
@@ -147,7 +147,7 @@ def test_dates_that_lie_are_told_and_not_believed(site: Site, tmp_path: Path) ->
     assert any(note["code"] == "warning.lastmod-moves" for note in row["notes"])
 
 
-def test_bombs_and_what_is_no_sitemap_end_the_visit_in_order(site: Site, tmp_path: Path) -> None:
+def test_bombs_and_invalid_sitemaps_do_not_break_visit(site: Site, tmp_path: Path) -> None:
     laughs = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
     entities = f'<!DOCTYPE u [<!ENTITY l0 "ha">{laughs}<!ENTITY x SYSTEM "file:///etc/passwd">]>'.encode()
     site.pages |= {

@@ -1,4 +1,4 @@
-"""One clock: hours of sources.yaml count in ``portal.timezone``, and the command line prints times in it and says so."""
+"""Hours in ``sources.yaml`` are in ``portal.timezone``, and the command line prints times in that zone with its offset."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from newsportal.spiders.metasearch import MetasearchSpider
 from newsportal.store import open_store
 from newsportal.store.results import SourceState
 
-ZONE = "Asia/Kolkata"  # half an hour beside all others, and without summer time
+ZONE = "Asia/Kolkata"  # half an hour off most zones, and without summer time
 EIGHT = datetime(2026, 3, 5, 2, 30, tzinfo=UTC)  # eight o'clock there
 FILE = f"""\
 portal: {{timezone: {ZONE}}}
@@ -42,7 +42,7 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("minutes", "pages"), [(0, 4), (59, 4), (60, 1)])
-def test_hours_of_breadth(file: Path, monkeypatch: pytest.MonkeyPatch, minutes: int, pages: int) -> None:
+def test_breadth_uses_configured_zone(file: Path, monkeypatch: pytest.MonkeyPatch, minutes: int, pages: int) -> None:
     now = datetime.fromtimestamp(EIGHT.timestamp() + 60 * minutes, UTC)
     monkeypatch.setattr("newsportal.spiders.metasearch.utcnow", lambda: now)
     crawler = Crawler(MetasearchSpider, Settings({"NEWSPORTAL_SOURCES": str(file), "ADDONS": {SourcesAddon: 1}}))
@@ -59,7 +59,7 @@ def test_hours_of_breadth(file: Path, monkeypatch: pytest.MonkeyPatch, minutes: 
     spider.tracker.store.close()
 
 
-def test_hours_of_regions(file: Path) -> None:
+def test_region_hours_use_configured_zone(file: Path) -> None:
     known = load(file)
     (region,) = known.regions
     at = due_at(None, rules(known, region), EIGHT)
@@ -73,19 +73,19 @@ def in_zone() -> Iterator[None]:
     show_in(None)
 
 
-def test_messages_are_written_in_the_zone_that_is_chosen(in_zone: None) -> None:
+def test_messages_use_configured_zone(in_zone: None) -> None:
     assert str(Message("note.rests", until=EIGHT, reason="x")) == "rests until 2026-03-05 08:00+05:30: x"
     last = datetime.max.replace(tzinfo=UTC)
     assert str(Message("note.rests", until=last, reason="x")).startswith("rests until 9999-12-31")
 
 
-def test_what_is_given_without_a_zone_counts_in_it(in_zone: None) -> None:
+def test_times_without_zone_are_in_configured_zone(in_zone: None) -> None:
     assert moment("2026-03-05T08:00") == moment("2026-03-05T02:30+00:00") == EIGHT
     assert clicked("2026-03-05T08:00") == EIGHT
 
 
 @pytest.mark.slow
-def test_commands_print_the_files_zone(file: Path) -> None:
+def test_commands_print_configured_zone(file: Path) -> None:
     store = open_store(f"sqlite:///{file.parent}/data/newsportal.db")
     rest = datetime.now(UTC) + timedelta(hours=2)
     store.save_source_state(SourceState("region:甲", last_run=EIGHT, last_success=EIGHT, rest_until=rest))

@@ -1,4 +1,4 @@
-"""A crawl of the site full of traps: it ends soon, in little memory, and every trap meets what the manifest says of it."""
+"""A crawl of the site full of traps: it ends soon, with little memory, and handles every trap as the manifest says."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 SECONDS = 600.0
-"""Until a crawl is taken to be without end. One of all sites takes ten; the patient traps would take hours."""
+"""Seconds after which a crawl counts as endless. A crawl of all sites takes ten; the slow traps would take hours."""
 
 MEGABYTES = 700
-"""Resident at the most. It was 320, most of it dictionaries; an endless body or a bomb would be added."""
+"""Maximum resident memory. It was 320, most of it dictionaries; an endless body or a bomb would add to that."""
 
 PROMOTION = re.compile(r"\n(?:更多本地新闻，欢迎关注“海棠都市网”公众号|风险提示：市场有风险，投资需谨慎).*")
-"""What two sites print under each of their articles."""
+"""Lines that two sites print below each of their articles."""
 
 REFUSED = ("169.254.", "file:", "/etc/passwd")
 
 
 Traps = dict[str, list[dict[str, Any]]]
-"""The manifest's traps by what is expected."""
+"""The manifest's traps by expected handling."""
 
 
 @dataclass(frozen=True)
 class Crawled:
-    """What one crawl of everything, traps included, did. ``megabytes`` it held at the most."""
+    """Result of one crawl of everything including traps. ``megabytes``: its peak memory."""
 
     report: dict[str, Any]
     articles: tuple[StoredArticle, ...]
@@ -64,12 +64,12 @@ with open(sys.argv[1], "w") as told:
     print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=told)
 sys.exit(status)
 """
-"""A small process between the tests' and the crawl's: a child's peak begins with what its parent held when it was made, and tests may
+"""A small process between the tests' and the crawl's: the peak memory of a child includes what its parent held at the fork, and tests may
 have trained models."""
 
 
 def measured_crawl(sources: Path) -> tuple[dict[str, Any], str, float]:
-    """The report, what was said on standard error, and the most memory in megabytes."""
+    """Return the report, the errors, and the peak memory in megabytes."""
     errors, peak = sources.with_name("errors.txt"), sources.with_name("peak.txt")
     command = [sys.executable, "-m", "newsportal", "crawl", "--json", "--sources", str(sources)]
     with errors.open("w") as said:
@@ -105,26 +105,26 @@ def crawled(web: MadeUpWeb, tmp_path_factory: pytest.TempPathFactory) -> Crawled
 
 @pytest.fixture(scope="module")
 def traps(web: MadeUpWeb) -> Traps:
-    """By what is expected."""
+    """The traps of the manifest by expected handling."""
     found: Traps = {}
     for trap in web.manifest()["traps"]:
         found.setdefault(trap["expect"], []).append(trap)
     return found
 
 
-def test_it_ends_in_bounded_memory(crawled: Crawled) -> None:
+def test_crawl_ends_with_bounded_memory(crawled: Crawled) -> None:
     assert crawled.megabytes < MEGABYTES
     assert "Traceback" not in crawled.errors, crawled.errors[-3000:]
 
 
-def test_every_trap_was_met(crawled: Crawled, traps: Traps) -> None:
+def test_every_trap_is_requested(crawled: Crawled, traps: Traps) -> None:
     assert set(traps) == {"store", "fail", "skip", "refuse", "bounded", "survive"}
     asked = {visit.path.partition("?")[0] for visit in crawled.visits if visit.site == "maze"}
     named = [trap for trap in (*traps["fail"], *traps["skip"], *traps["refuse"]) if trap["name"] not in ("comments", "digest")]
     assert [trap["name"] for trap in named if urlsplit(trap["url"]).path not in asked] == []
 
 
-def test_good_articles_behind_bad_manners_are_one_story_each(crawled: Crawled, traps: Traps) -> None:
+def test_articles_with_misleading_urls_are_one_story_each(crawled: Crawled, traps: Traps) -> None:
     for trap in traps["store"]:
         number = urlsplit(trap["url"]).path.removesuffix(".html")
         versions = [article for article in crawled.articles if urlsplit(article.url).path.startswith(number)]
@@ -132,11 +132,11 @@ def test_good_articles_behind_bad_manners_are_one_story_each(crawled: Crawled, t
 
 
 @pytest.mark.parametrize("expect", ["skip", "fail", "refuse"])
-def test_what_is_no_article_is_not_stored(crawled: Crawled, traps: Traps, expect: str) -> None:
+def test_traps_without_article_are_not_stored(crawled: Crawled, traps: Traps, expect: str) -> None:
     assert [trap["name"] for trap in traps[expect] if trap["url"] in crawled.urls] == []
 
 
-def test_every_failure_is_counted_under_its_reason(crawled: Crawled) -> None:
+def test_failures_are_counted_by_reason(crawled: Crawled) -> None:
     counted: dict[str, int] = {}
     for row in crawled.report["sources"]:
         if "迷宫" in row["source"]:
@@ -145,7 +145,7 @@ def test_every_failure_is_counted_under_its_reason(crawled: Crawled) -> None:
     expected = {
         "http-404": 1,  # missing
         "http-500": 1,  # broken
-        "http-503": 3,  # busy, in three ways
+        "http-503": 3,  # busy, in three variants
         "redirects": 2,  # the loop, from both ends
         "egress-denied": 3,  # hop-a, hop-b, to-metadata
         "redirect-denied": 1,  # to-file
@@ -160,20 +160,20 @@ def test_every_failure_is_counted_under_its_reason(crawled: Crawled) -> None:
     assert [reason for reason in counted if reason.startswith(("error", "ignored"))] == []
 
 
-def test_the_report_adds_up(crawled: Crawled) -> None:
+def test_report_figures_add_up(crawled: Crawled) -> None:
     for row in crawled.report["sources"]:
         assert row["entries"] == row["known"] + row["repeated"] + row["new"], row
         assert row["new"] == row["parsed"] + sum(row["failed"].values()), row
         assert row["parsed"] == row["stored"] + row["folded"] + row["same"], row
 
 
-def test_nothing_is_fetched_from_where_nobody_may_go(crawled: Crawled) -> None:
+def test_forbidden_targets_are_not_fetched(crawled: Crawled) -> None:
     assert [visit for visit in crawled.visits if visit.host.startswith("169.254.")] == []
     assert [url for url in crawled.urls if url.startswith(REFUSED)] == []
     assert not any("root:" in article.text for article in crawled.articles)
 
 
-def test_what_does_not_end_is_asked_for_a_few_times_only(crawled: Crawled) -> None:
+def test_endless_links_are_followed_a_few_times_only(crawled: Crawled) -> None:
     for way in ("/calendar", "/deep/"):
         assert len([visit for visit in crawled.visits if visit.site == "maze" and visit.path.startswith(way)]) <= 6, way
 
@@ -187,25 +187,25 @@ def trap_path(traps: Traps, name: str) -> str:
 
 
 @pytest.mark.parametrize("name", ["busy", "busy-date"])
-def test_a_server_that_asks_to_wait_is_asked_once_and_the_link_waits(crawled: Crawled, traps: Traps, web: MadeUpWeb, name: str) -> None:
+def test_retry_after_leaves_link_waiting(crawled: Crawled, traps: Traps, web: MadeUpWeb, name: str) -> None:
     path = trap_path(traps, name)
     assert len(times(crawled, path)) == 1
     assert web.url("maze", path) in crawled.waiting
 
 
-def test_a_server_that_asks_for_no_wait_is_asked_again_at_once(crawled: Crawled, traps: Traps) -> None:
+def test_503_without_wait_is_retried_immediately(crawled: Crawled, traps: Traps) -> None:
     assert [visit.status for visit in times(crawled, trap_path(traps, "maze-flaky"))] == [503, 200]
     assert len(times(crawled, trap_path(traps, "busy-negative"))) == 3  # once, and Scrapy's two retries
 
 
-def test_bodies_that_are_too_large_are_not_asked_for_again(crawled: Crawled, traps: Traps, web: MadeUpWeb) -> None:
+def test_oversized_bodies_are_not_requested_again(crawled: Crawled, traps: Traps, web: MadeUpWeb) -> None:
     for name in ("endless", "bomb"):
         path = trap_path(traps, name)
         assert len(times(crawled, path)) == 1
         assert web.url("maze", path) not in crawled.waiting
 
 
-def test_entries_that_share_one_link_are_each_kept(crawled: Crawled, web: MadeUpWeb) -> None:
+def test_entries_sharing_a_link_are_all_stored(crawled: Crawled, web: MadeUpWeb) -> None:
     titles = next(feed["titles"] for feed in web.manifest()["feeds"] if feed["quirk"] == "shared-link")
     address = next(feed["url"] for feed in web.manifest()["feeds"] if feed["quirk"] == "shared-link").partition("://")[2]
     kept = [article for article in crawled.articles if article.identity.startswith(f"{address}#")]
@@ -213,7 +213,7 @@ def test_entries_that_share_one_link_are_each_kept(crawled: Crawled, web: MadeUp
     assert len({article.story_id for article in kept}) == len(titles) > 5
 
 
-def test_list_pages_are_asked_for_conditionally_the_second_time(web: MadeUpWeb, tmp_path: Path) -> None:
+def test_second_crawl_requests_lists_conditionally(web: MadeUpWeb, tmp_path: Path) -> None:
     web.reset()
     sources = web.sources(tmp_path / "sources.yaml")
     first = crawl(sources, "rss")
@@ -227,7 +227,7 @@ def test_list_pages_are_asked_for_conditionally_the_second_time(web: MadeUpWeb, 
     assert second["total"]["entries"] == 0
 
 
-def test_a_saved_crawl_replayed_stores_the_same(web: MadeUpWeb, tmp_path: Path) -> None:
+def test_replayed_crawl_stores_the_same(web: MadeUpWeb, tmp_path: Path) -> None:
     web.reset()
     live, replayed = (web.sources(tmp_path / name / "sources.yaml") for name in ("现场", "重放 一"))
     warc = tmp_path / "存 档.warc.gz"
@@ -241,7 +241,7 @@ def test_a_saved_crawl_replayed_stores_the_same(web: MadeUpWeb, tmp_path: Path) 
 
 
 def texts(sources: Path) -> dict[str, tuple[str, str]]:
-    """Titles and texts, without the line that a site prints into its articles: it stays in the one that is read first, whichever it is."""
+    """Return titles and texts, without a site's boilerplate line: it stays in whichever article is read first."""
     store = opened(sources)
     try:
         return {article.identity: (article.title, PROMOTION.sub("", article.text)) for article in store.all_articles()}

@@ -1,4 +1,4 @@
-"""What a visit brought, told in parts."""
+"""Merging the partial records of a visit."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ def visit(**told: object) -> Visit:
         ({}, {}, False),
     ],
 )
-def test_a_visit_is_unchanged_only_if_every_list_page_was(one: dict[str, object], other: dict[str, object], unchanged: bool) -> None:
+def test_visit_is_unchanged_only_if_all_list_pages_are(one: dict[str, object], other: dict[str, object], unchanged: bool) -> None:
     assert merge_visits(visit(**one), visit(**other)).not_modified is unchanged
 
 
-def test_the_newest_publications_are_kept() -> None:
+def test_newest_publication_dates_are_kept() -> None:
     times = [NOW - timedelta(minutes=number) for number in range(MAX_PUBLISHED)]
     joined = merge_visits(visit(published=tuple(times[::2])), visit(published=(*times[1::2], NOW - timedelta(days=9))))
     assert joined.published == tuple(times)
 
 
-def test_what_was_said_last_stands() -> None:
+def test_latest_values_are_kept() -> None:
     first = visit(moved="https://a.example/", hub="https://hub.example/", asked_wait=60.0)
     joined = merge_visits(first, visit(moved="https://b.example/", asked_wait=30.0))
     assert (joined.moved, joined.hub, joined.asked_wait) == ("https://b.example/", "https://hub.example/", 60.0)
 
 
-def test_a_visit_of_which_nothing_is_known_has_only_begun() -> None:
+def test_visit_without_results_has_only_begun() -> None:
     assert visit().begun
     assert not visit(list_pages=1).begun
     assert not visit(list_failed={"dns": 1}).begun

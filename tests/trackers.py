@@ -1,4 +1,4 @@
-"""A link tracker without a crawl, and articles as spiders bring them."""
+"""A link tracker without a crawl, and its sources."""
 
 from __future__ import annotations
 

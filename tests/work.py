@@ -1,4 +1,4 @@
-"""Work that is counted instead of timed: a count is the same on every machine, however busy it is."""
+"""Measure work by counts instead of time: a count is the same on every machine, however busy it is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any
 
 HANG = 60.0
-"""Seconds of processor time after which work is taken to be without end. What it guards takes less than a second, or two."""
+"""Seconds of processor time after which work counts as endless. Guarded code takes one or two at most."""
 
 
 def count_calls(function: Callable[..., Any], *args: Any) -> int:
@@ -51,7 +51,7 @@ def _measured(install: Callable[[Any], None], hook: Any, function: Callable[...,
 
 @contextmanager
 def ends(seconds: float = HANG) -> Iterator[None]:
-    """Stop a test whose work grows without bound inside C code, where no call can be counted. It judges no speed."""
+    """Stop a test whose work grows without bound inside C code, where calls cannot be counted. This does not measure speed."""
     began = process_time()
     yield
     assert process_time() - began < seconds

@@ -1,4 +1,4 @@
-"""Made-up article pages with gold answers, and what is trained on them. No part of the installed package."""
+"""Made-up article pages with gold answers, and the models trained on them. Not part of the installed package."""
 
 from training.pages import MadeUpPage, made_up_pages
 

@@ -1,4 +1,4 @@
-"""What stands around a story: bars, lists, cards, comments, notes, boxes. Each is a function of the desk that gives HTML."""
+"""Page parts around a story: bars, lists, cards, comments, notes, boxes. Each maker takes the desk and returns HTML."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ WESTERN_DATES = ("%B %d, %Y", "%d %B %Y", "%b %d, %Y %I:%M %p", "%Y-%m-%d", "%A,
 
 @dataclass(frozen=True)
 class Desk:
-    """All that the makers of a page's parts need to know."""
+    """The context of the makers of a page's parts."""
 
     voice: Voice
-    topical: Voice  # the story's own
+    topical: Voice  # the voice of the story
     skin: Skin
     title: str
     press: str
@@ -46,17 +46,17 @@ class Desk:
         return escape(self.voice(symbol), quote=False)
 
     def near(self) -> Voice:
-        """Readers speak of the story, and so do the links below it, as often as not."""
+        """Return the story's voice or a general one, equally often: comments and links below a story often share its subject."""
         return self.topical if self.rng.random() < 0.5 else self.voice
 
     def date(self) -> str:
-        """The story's date as this site writes dates."""
+        """Return the story's date as this site writes dates."""
         forms = WESTERN_DATES if self.voice.spaced else DATES
         shape = self.skin.names.setdefault("shape of dates", self.rng.choice(forms))
         return self.when.strftime(shape)
 
     def other_date(self) -> str:
-        """A date of another story or comment, near this one's."""
+        """Return the date of another story or comment, near this one's."""
         shape = self.skin.names.setdefault("shape of other dates", self.rng.choice(WESTERN_DATES if self.voice.spaced else SHORT_DATES))
         return (self.when + timedelta(hours=self.rng.randint(-400, 200))).strftime(shape)
 
@@ -74,7 +74,7 @@ def navigation(desk: Desk) -> str:
 
 
 def channels(desk: Desk) -> str:
-    """A portal's wall of links: groups of sections and headlines with a heading each."""
+    """Return a portal's link wall: groups of sections and headlines with a heading each."""
     groups = []
     for _ in range(desk.rng.randint(2, 7)):
         symbol = desk.rng.choice(("section", "section", "place", "headline"))
@@ -90,7 +90,7 @@ def crumbs(desk: Desk) -> str:
 
 
 def byline(desk: Desk) -> str:
-    """Date, source and author, in one line or one element each."""
+    """Return date, source and author, in one line or one element each."""
     line = desk.say("byline").replace("DATE", desk.date()).replace("PRESS", desk.press).replace("AUTHOR", desk.author)
     if desk.rng.random() < 0.4:
         parts = [line] if desk.voice.spaced else line.replace("　", " ").split(" ")
@@ -108,14 +108,14 @@ def share(desk: Desk) -> str:
 
 
 def related(desk: Desk) -> str:
-    """A list of headlines, with or without dates."""
+    """Return a list of headlines, with or without dates."""
     dated = desk.rng.random() < 0.4
     links = [desk.skin.link(text) + (f" {desk.other_date()}" if dated else "") for text in desk.near().many("headline", 2, 12)]
     return desk.skin.box("related", desk.head("related") + desk.skin.items(links))
 
 
 def cards(desk: Desk) -> str:
-    """Teasers: headline, summary, date, a link to read more; hard to tell from paragraphs."""
+    """Return teasers with headline, summary, date and a link to read more; they are hard to tell from paragraphs."""
     skin, rng, voice = desk.skin, desk.rng, desk.near()
     about, dated, button = rng.choice(("s", "short", "p")), rng.random() < 0.6, rng.random() < 0.4
     told = []
@@ -133,7 +133,7 @@ def ranking(desk: Desk) -> str:
 
 
 def comments(desk: Desk) -> str:
-    """Readers' comments, now and then more of them than article, each with name, date and buttons."""
+    """Return readers' comments with name, date and buttons, sometimes longer than the article."""
     skin, rng = desk.skin, desk.rng
     number = rng.choice((0, 1, 2, 3, 5, 8, 15, 30))
     by, text, frame = rng.choice(("span", "div", "b", "a")), rng.choice(("p", "div", "dd")), rng.choice(("div", "li", "dl", "article"))
@@ -147,7 +147,7 @@ def comments(desk: Desk) -> str:
 
 
 def note(role: str, *symbols: str) -> Maker:
-    """A note of one or more sentences: law, tail, biography, call."""
+    """Return a maker of a note of one or more sentences: law, tail, biography, call."""
 
     def made(desk: Desk) -> str:
         lines = [desk.say(symbol) for symbol in symbols]
@@ -159,7 +159,7 @@ def note(role: str, *symbols: str) -> Maker:
 
 
 def plain_note(symbol: str) -> Maker:
-    """A note that looks like a paragraph of the body."""
+    """Return a maker of a note that looks like a paragraph of the body."""
 
     def made(desk: Desk) -> str:
         tag = desk.rng.choice(("p", "p", "div", "span"))
@@ -223,7 +223,7 @@ def footer(desk: Desk) -> str:
 
 
 def hidden_copy(desk: Desk) -> str:
-    """The story once more where no reader sees it: for printing, for sharing, for a script."""
+    """Return the story once more where readers do not see it: for printing, sharing, or a script."""
     text = escape("\n".join(line for piece in desk.pieces for line in piece.lines[:2])[:1500], quote=True)
     return desk.rng.choice(
         (
@@ -275,9 +275,9 @@ BELOW: tuple[Maker, ...] = (
     *(note("law", "law"), note("law", "law", "law"), note("bio", "bio"), note("more", "more"), note("tail", "tail"), pager),
 )
 BEFORE: tuple[Maker, ...] = (tools, share, advertisement, plain_note("more"), related, note("bio", "bio"), tags)
-"""What gets into the body's box above the first paragraph."""
+"""Parts inside the body's box above the first paragraph."""
 AFTER: tuple[Maker, ...] = (
     *(note("tail", "tail"), plain_note("tail"), plain_note("tail"), plain_note("more"), plain_note("law"), note("law", "law")),
     *(related, cards, share, pager, tags, note("bio", "bio"), advertisement, comments, neighbours, plain_note("bio"), newsletter),
 )
-"""What gets into the body's box below the last paragraph."""
+"""Parts inside the body's box below the last paragraph."""

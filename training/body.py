@@ -1,4 +1,4 @@
-"""The body of a story as HTML, in the ways sites write bodies, with what they put between its paragraphs."""
+"""The body of a story as HTML in the styles of real sites, with the parts that they insert between its paragraphs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from training.prose import Piece, Voice
 from training.skin import Skin
 
 Render = Callable[[Skin, str], str]
-"""One paragraph's HTML (escaped already, indent in front) as an element or a line of the body."""
+"""Renders the HTML of a paragraph (already escaped, with indent) as an element or a line of the body."""
 
 INDENTS = ("", "", "", "　　", "　　", "&nbsp;&nbsp;&nbsp;&nbsp;", "&emsp;&emsp;", "\u3000 ")
 STYLES = ("", "", "", ' style="text-indent:2em"', ' align="left"', ' class="MsoNormal"', ' style="line-height:150%;margin:0"')
@@ -23,7 +23,7 @@ def _p(skin: Skin, inner: str) -> str:
 
 
 def _mixed(skin: Skin, inner: str) -> str:
-    """Some paragraphs in elements, others bare between two breaks: pages that were written by hand."""
+    """Put some paragraphs in elements, others bare between two breaks, as in hand-written pages."""
     return skin.el("br") + _two_breaks(skin, inner) if skin.rng.random() < 0.4 else _p(skin, inner)
 
 
@@ -75,12 +75,12 @@ RENDERS: dict[Render, int] = {
     _row: 3,
     _span_break: 2,
 }
-"""How many of a hundred sites write paragraphs so."""
+"""Percentage of sites that render paragraphs this way."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How this page writes its body."""
+    """How this page renders its body."""
 
     skin: Skin
     voice: Voice
@@ -95,18 +95,18 @@ class Manner:
 
 
 def a_manner(skin: Skin, voice: Voice, fences: tuple[Callable[[], str], ...] = ()) -> Manner:
-    """``fences`` make what this page puts between paragraphs (advertisements, links to other stories)."""
+    """Return a random manner. ``fences`` make the parts between paragraphs (advertisements, links to other stories)."""
     rng = skin.rng
     render = rng.choices(list(RENDERS), list(RENDERS.values()))[0]
     if skin.unclosed and render in (_two_breaks, _one_break, _span_break):
-        render = _p  # an open <p> before bare text would swallow it
+        render = _p  # an open <p> before bare text would enclose it
     elif render is _p and not skin.unclosed and rng.random() < 0.06:
         render = _mixed
     return Manner(skin, voice, render, "" if voice.spaced else rng.choice(INDENTS), rng.choice((0, 0, 0.1, 0.4)), fences)
 
 
 def body_html(manner: Manner, pieces: list[Piece]) -> str:
-    """All pieces with what stands between them, in one box or in several."""
+    """Return all pieces with the parts between them, in one box or in several."""
     rng, skin = manner.rng, manner.skin
     between = _interruptions(manner)
     rate = rng.choice((0, 0, 0.05, 0.1, 0.25)) if len(pieces) > 1 else 0.3
@@ -124,7 +124,7 @@ def body_html(manner: Manner, pieces: list[Piece]) -> str:
 
 
 def inline(manner: Manner, text: str) -> str:
-    """Escaped text, now and then with a link, a bold word or a span in it."""
+    """Return escaped text, sometimes with a link, a bold word or a span in it."""
     rng = manner.rng
     if len(text) < 12 or rng.random() >= manner.linked:
         return escape(text, quote=False)
@@ -175,7 +175,7 @@ def _lead(manner: Manner, piece: Piece) -> str:
 
 
 def _post(manner: Manner, piece: Piece) -> str:
-    """A post of a social network, set into the body: its text and who wrote it are part of the story."""
+    """Return an embedded post of a social network: its text and author are part of the story."""
     text, by = (escape(line, quote=False) for line in piece.lines)
     return manner.skin.el("blockquote", manner.skin.el("p", text) + manner.skin.el("div", by), ' class="embedded-post"')
 
@@ -192,7 +192,7 @@ _PIECES: dict[str, Callable[[Manner, Piece], str]] = {
 
 
 def _picture(manner: Manner, pieces: list[Piece]) -> str:
-    """A picture, with a caption in one of the ways of writing it, or with none but ``alt``."""
+    """Return a picture, with a caption in one of several markups or only with ``alt``."""
     skin, rng, voice = manner.skin, manner.rng, manner.voice
     caption = escape(voice("caption"), quote=True)
     shown = (' alt=""', f' alt="{caption}"', "", ' width="500" border=0')
@@ -210,7 +210,7 @@ def _picture(manner: Manner, pieces: list[Piece]) -> str:
 
 
 def _pull_quote(manner: Manner, pieces: list[Piece]) -> str:
-    """A sentence of the story once more, in large letters: no part of the text."""
+    """Return a sentence of the story repeated in large letters: not part of the text."""
     told = [line for piece in pieces if piece.kind == "p" for line in piece.lines if len(line) > 30]
     if not told:
         return ""
@@ -244,5 +244,5 @@ INTERRUPTIONS = (_picture, _picture, _picture, _picture, _nothing, _fence, _pull
 
 
 def _interruptions(manner: Manner) -> list[Callable[[Manner, list[Piece]], str]]:
-    """The one to three kinds of things that this site puts between its paragraphs, or none."""
+    """Return the one to three kinds of parts that this site puts between its paragraphs, or none."""
     return manner.rng.sample(INTERRUPTIONS, manner.rng.choice((0, 1, 1, 2, 3)))

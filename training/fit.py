@@ -48,17 +48,17 @@ SETTINGS: Final[Mapping[str, Any]] = {
     "random_seed": 1,
     "allow_writing_files": False,
 }
-"""Depth 3 to 5, 400 to 800 trees and a stronger l2 measure alike (within 0.2 points of F1)."""
+"""Depth 3 to 5, 400 to 800 trees and a stronger l2 score alike (within 0.2 points of F1)."""
 
 MADE_UP: Final = 400
 MADE_UP_WEIGHT: Final = 0.2
 MADE_UP_SEED: Final = 11
-"""Without made-up pages the model is as good on real ones, but at a loss on small and unusual pages."""
+"""Without made-up pages the model is as good on real ones, but fails on small and unusual pages."""
 
 RUN: Final = 3
 """Shorter runs of common characters are chance."""
 
-UNKNOWN: Final = "about:blank"  # the address of a page that nobody knows the address of
+UNKNOWN: Final = "about:blank"  # the URL of pages without a known URL
 MOST: Final = 0.5
 FOLDS: Final = 4
 GOOD: Final = 0.9
@@ -66,7 +66,7 @@ GOOD: Final = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One page: its blocks' features, which are text, how much each weighs."""
+    """The blocks of one page: features, labels and weights."""
 
     folder: str
     site: str
@@ -78,7 +78,7 @@ class Example:
 
 
 class Agreement(NamedTuple):
-    """Characters that the found and the gold text share, and how many each has."""
+    """The number of characters common to found and gold text, and of each."""
 
     common: int
     found: int
@@ -108,7 +108,7 @@ def main() -> None:
 
 
 def read_folder(folder: Path) -> Iterator[Example]:
-    """The pages of a folder that have gold text."""
+    """Yield the pages of a folder that have gold text."""
     for document, gold in read_documents(folder):
         example = example_of(document, gold.get("text") or "", 1.0, folder.name)
         if example is not None:
@@ -116,7 +116,7 @@ def read_folder(folder: Path) -> Iterator[Example]:
 
 
 def read_documents(folder: Path) -> Iterator[tuple[dom.Document, dict[str, Any]]]:
-    """The pages of a folder with their gold; says which of them are refused."""
+    """Yield the pages of a folder with their gold; print which are refused."""
     for file in sorted(folder.glob("*.json")):
         gold = json.loads(file.read_text(encoding="utf-8"))
         plain, packed = file.with_suffix(".html"), file.with_suffix(".html.gz")
@@ -130,7 +130,7 @@ def read_documents(folder: Path) -> Iterator[tuple[dom.Document, dict[str, Any]]
 
 
 def made_up_examples() -> Iterator[Example]:
-    """Made-up pages, which weigh less."""
+    """Yield made-up pages, with a lower weight."""
     for page in made_up_pages(MADE_UP, MADE_UP_SEED):
         example = example_of(dom.from_text(page.html, page.url), page.text, MADE_UP_WEIGHT, "made-up")
         if example is not None:
@@ -138,7 +138,7 @@ def made_up_examples() -> Iterator[Example]:
 
 
 def example_of(document: dom.Document, gold: str, weight: float, folder: str) -> Example | None:
-    """One page as the extractor sees it; ``None`` for a page without text."""
+    """Return a page as the extractor sees it; ``None`` for a page without text."""
     top = next(iter(document.root.iter("body")), None)
     page = read_blocks(top) if top is not None and gold else None
     if page is None or not page.blocks:
@@ -153,7 +153,7 @@ def example_of(document: dom.Document, gold: str, weight: float, folder: str) ->
 
 
 def label(texts: Sequence[str], gold: str) -> NDArray[np.bool_]:
-    """Which blocks stand in the gold text: the longest common subsequence of characters, its short runs left out."""
+    """Return which blocks are in the gold text: the longest common subsequence of characters without its short runs."""
     squashed = [squash(text) for text in texts]
     common = np.zeros(sum(map(len, squashed)), dtype=bool)
     for step in LCSseq.opcodes("".join(squashed), squash(gold)):
@@ -164,7 +164,7 @@ def label(texts: Sequence[str], gold: str) -> NDArray[np.bool_]:
 
 
 def folds(examples: Sequence[Example]) -> Iterator[tuple[list[Example], list[Example]]]:
-    """Training and test pages; all pages of a site are on one side."""
+    """Yield training and test pages; all pages of a site are on one side."""
     sites = sorted({example.site for example in examples})
     random.Random(3).shuffle(sites)  # noqa: S311  folds, not secrets
     fold = {site: number % FOLDS for number, site in enumerate(sites)}
@@ -173,7 +173,7 @@ def folds(examples: Sequence[Example]) -> Iterator[tuple[list[Example], list[Exa
 
 
 def fit(examples: Sequence[Example]) -> CatBoostClassifier:
-    """Boosted oblivious trees."""
+    """Fit boosted oblivious trees."""
     model = CatBoostClassifier(verbose=0, **SETTINGS)
     rows = np.concatenate([example.table.values for example in examples], axis=1).T
     right = np.concatenate([example.right for example in examples]).astype(int)
@@ -181,7 +181,7 @@ def fit(examples: Sequence[Example]) -> CatBoostClassifier:
 
 
 def as_dict(model: CatBoostClassifier, names: Sequence[str], note: str, depth: int = SETTINGS["depth"]) -> dict[str, Any]:
-    """The model as :func:`newsportal.extractors.article.body.from_dict` takes it, with the features alone that it asks for."""
+    """Return the model in the form of :func:`newsportal.extractors.article.body.from_dict`, with only the features that it uses."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model.json"
         model.save_model(str(file), format="json")
@@ -209,14 +209,14 @@ def as_dict(model: CatBoostClassifier, names: Sequence[str], note: str, depth: i
 
 
 def agreement(model: BlockModel, example: Example) -> Agreement:
-    """How the text that :mod:`newsportal.extractors.article.body` would choose agrees with the gold text."""
+    """Compare the text that :mod:`newsportal.extractors.article.body` would choose with the gold text."""
     body = decide(example.page, model.likely(example.table.of(model.columns)), example.table)
     text, gold = squash("".join(body.lines)), squash(example.gold)
     return Agreement(int(LCSseq.similarity(text, gold)), len(text), len(gold))
 
 
 def summary(pages: Sequence[Agreement]) -> str:
-    """F1 over all characters, mean page F1 and the share of pages from 0.9, in per cent."""
+    """Return F1 over all characters, mean page F1 and the share of pages from 0.9, in per cent."""
     common, found, wanted = (sum(column) for column in zip(*pages, strict=True))
     each = [2 * page.common / max(page.found + page.wanted, 1) for page in pages]
     good = sum(one >= GOOD for one in each)

@@ -1,6 +1,6 @@
-"""A grammar from plain text, and how it speaks: ``symbol: one | another``; ``{symbol}`` is replaced, ``{12-99}`` is a number.
+"""A random text generator with plain-text grammars: ``symbol: one | another``; ``{symbol}`` is replaced, ``{12-99}`` is a number.
 
-Lines of the same symbol add up. ``{symbol}`` with a question mark in front (``{?symbol}``) is left out half the time.
+Lines of the same symbol are combined. A slot with a question mark in front (``{?symbol}``) is omitted half the time.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from random import Random
 
 SLOT = re.compile(r"\{([^{}]+)\}")
 USUAL = "后後里裡面面群群众眾为為钟鐘签簽台台启啟“「”」"
-"""Simplified characters whose usual traditional form is not the table's first, and quotation marks."""
+"""Simplified characters whose usual traditional form is not the first in the table, and quotation marks."""
 NUMBER = re.compile(r"(\d+)-(\d+)")
 
 Part = str | tuple[str, int, int]
@@ -21,7 +21,7 @@ Grammar = Mapping[str, tuple[tuple[Part, ...], ...]]
 
 
 def grammar(*texts: str) -> Grammar:
-    """The alternatives of every symbol, cut into literal parts (even places) and slots (odd places)."""
+    """Return the alternatives of every symbol, split into literal parts (even positions) and slots (odd positions)."""
     found: dict[str, list[tuple[Part, ...]]] = {}
     for line in "\n".join(texts).splitlines():
         symbol, colon, alternatives = line.partition(":")
@@ -46,7 +46,7 @@ def _symbols(parts: tuple[Part, ...]) -> list[str]:
 
 
 def speak(rules: Grammar, symbol: str, rng: Random) -> str:
-    """One text for ``symbol``, chosen at random."""
+    """Return a random text for ``symbol``."""
     alternatives = rules[symbol]
     parts = alternatives[int(rng.random() * len(alternatives))]
     if len(parts) == 1:
@@ -66,7 +66,7 @@ def speak(rules: Grammar, symbol: str, rng: Random) -> str:
 
 @cache
 def _traditional() -> dict[int, str]:
-    """OpenCC's table of single characters, the usual form first."""
+    """Return OpenCC's table of single characters, the usual form first."""
     lines = (files("opencc") / "dictionary" / "STCharacters.txt").read_text(encoding="utf-8").splitlines()
     pairs = (line.split("\t") for line in lines if "\t" in line)
     table = {ord(simple): forms.split(" ")[0] for simple, forms in pairs if len(simple) == 1}
@@ -74,5 +74,5 @@ def _traditional() -> dict[int, str]:
 
 
 def traditional(text: str) -> str:
-    """Simplified text in traditional characters, one for one, with the quotation marks used there."""
+    """Convert simplified text to traditional characters one by one, with the quotation marks used there."""
     return text.translate(_traditional())

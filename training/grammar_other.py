@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - alternatives of a symbol stand on one line
-"""Smaller grammars of made-up Japanese and German news; what they do not say is said by the Chinese or English one's labels."""
+"""Smaller grammars of made-up Japanese and German news; missing symbols are taken from the English one."""
 
 JAPANESE = """
 place: 青川市 | 北見沢町 | 海鳴県 | 松台村 | 白樺区

@@ -46,20 +46,20 @@ BLOCK_SETTINGS: Final[Mapping[str, Any]] = {
 COMMON: Final[Mapping[str, Any]] = {"rsm": 0.3, "border_count": 32, "random_seed": 1, "verbose": 0, "allow_writing_files": False}
 
 FITS: Final = 3
-"""Models of content, each of its own draw of blocks and features, whose scores are averaged. Cross-validated by site, three give 0.4 points
-of F1 more than one, on listings and collections two."""
+"""Models of content, each fitted on a different sample of blocks and features, whose scores are averaged. Cross-validated by site, three
+give 0.4 points of F1 more than one, on listings and collections two."""
 
 DRAWN_WEIGHT: Final = 0.1
-"""Lighter blocks are drawn with a chance of their weight by this, and then have this weight: a third of the rows."""
+"""Lighter blocks are sampled with a probability of their weight divided by this, and then have this weight: a third of the rows."""
 
 CALLED: Final = {"forum": "thread"}
 """Kinds whose name in the benchmark differs from ours."""
 
 KIND_WEIGHT, NEWS_WEIGHT, BLOCK_WEIGHT, MADE_UP_WEIGHT = 0.3, 1.5, 0.5, 0.1
-"""Of a page of the other folders beside one of the benchmark: for its kind, for being news, and for its blocks; a made-up page's blocks."""
+"""Weights of other folders' pages relative to the benchmark's: for kind, for being news, and for blocks; of made-up pages' blocks."""
 
 UNKNOWN_WEIGHT: Final = 0.5
-"""Each page is seen a second time as if nobody knew its address: saved pages often come without one."""
+"""Each page is used a second time without its URL: saved pages often come without one."""
 
 MADE_UP_NAME: Final = "made-up"
 FOLDS: Final = 4
@@ -68,8 +68,8 @@ WORD: Final = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PageExample:
-    """A page with its blocks, its kind and its figures; ``likely``: what the model of ``best`` says of its blocks; ``posts``: the text of
-    its posts, ``""`` if it has none."""
+    """A page with its blocks, kind and figures; ``likely``: the probabilities of its blocks by the model of ``best``; ``posts``: the text
+    of its posts, ``""`` if there are none."""
 
     blocks: Example
     kind: str
@@ -95,7 +95,7 @@ def main() -> None:
 
 
 def read_pages(folder: Path, news: bool) -> Iterator[PageExample]:
-    """The pages of a folder that have gold text."""
+    """Yield the pages of a folder that have gold text."""
     for document, gold in read_documents(folder):
         weight = BLOCK_WEIGHT if news else 1.0
         page = page_example(document, gold, news, weight, folder.name)
@@ -110,7 +110,7 @@ def made_up_example(page: MadeUpPage, url: str | None = None) -> PageExample | N
 
 
 def page_example(document: dom.Document, gold: Mapping[str, Any], news: bool, weight: float, folder: str) -> PageExample | None:
-    """One page as the extractor sees it; ``None`` for a page without text."""
+    """Return a page as the extractor sees it; ``None`` for a page without text."""
     blocks = example_of(document, gold.get("text") or "", weight, folder)
     if blocks is None:
         return None
@@ -123,7 +123,7 @@ def page_example(document: dom.Document, gold: Mapping[str, Any], news: bool, we
 
 
 def fit_all(real: Sequence[PageExample], made_up: Sequence[PageExample], note: str) -> dict[str, Any]:
-    """The models as one table; prints how good they are on sites that are held out."""
+    """Return the models as one table; print their scores on held-out sites."""
     fold = folds_of(real)
     kinds, known = kinds_of(real, made_up, fold)
     scores: dict[str, list[float]] = defaultdict(list)
@@ -140,7 +140,7 @@ def fit_all(real: Sequence[PageExample], made_up: Sequence[PageExample], note: s
 
 
 def folds_of(pages: Sequence[PageExample]) -> dict[str, int]:
-    """The fold of each site."""
+    """Return the fold of each site."""
     sites = sorted({page.blocks.site for page in pages})
     random.Random(3).shuffle(sites)  # noqa: S311  folds, not secrets
     return {site: number % FOLDS for number, site in enumerate(sites)}
@@ -149,7 +149,7 @@ def folds_of(pages: Sequence[PageExample]) -> dict[str, int]:
 def kinds_of(
     real: Sequence[PageExample], made_up: Sequence[PageExample], fold: Mapping[str, int]
 ) -> tuple[dict[str, Any], dict[int, PageKind]]:
-    """The models of kinds, fitted on all pages, and the kind of each page by its ``id``, said by models that have not seen its site."""
+    """Return the models of kinds, fitted on all pages, and each page's kind by its ``id``, from models that have not seen its site."""
     known: dict[int, PageKind] = {}
     for number in range(FOLDS):
         model = as_model(fit_kinds([*(page for page in real if fold[page.blocks.site] != number), *made_up]))
@@ -167,7 +167,7 @@ def as_model(kinds: Mapping[str, Any], content: Mapping[str, Any] | None = None)
 
 
 def fit_kinds(pages: Sequence[PageExample]) -> dict[str, Any]:
-    """A model for each kind, and one for news; every page stands there twice, the second time without its address."""
+    """Return a model for each kind, and one for news; every page is used twice, the second time without its URL."""
     rows = np.stack([page.figures for page in pages])
     hidden = rows.copy()
     place = [number for number, name in enumerate(NAMES) if name.startswith("address_")]
@@ -186,7 +186,7 @@ def fit_kinds(pages: Sequence[PageExample]) -> dict[str, Any]:
 
 
 def figures_of_nothing() -> NDArray[np.float32]:
-    """The figures of a page whose address nobody knows."""
+    """Return the figures of a page without a known URL."""
     page = made_up_example(next(iter(made_up_pages(1, MADE_UP_SEED))), UNKNOWN)
     if page is None:
         raise ValueError("a made-up page without text")
@@ -194,7 +194,7 @@ def figures_of_nothing() -> NDArray[np.float32]:
 
 
 def fit_blocks(pages: Sequence[PageExample], known: Mapping[int, PageKind]) -> dict[str, Any]:
-    """The model of content, over the features of blocks and the probabilities of the page's kinds: the mean of ``FITS``."""
+    """Return the model of content, over the features of blocks and the probabilities of the page's kinds: the mean of ``FITS`` models."""
     tables = [np.concatenate([page.blocks.table.values, np.repeat(known[id(page)].shares[:, None], len(page.likely), 1)]) for page in pages]
     rows, right = np.concatenate(tables, axis=1).T, np.concatenate([page.blocks.right for page in pages]).astype(int)
     weight = np.concatenate([page.blocks.weight for page in pages])
@@ -208,7 +208,7 @@ def fit_blocks(pages: Sequence[PageExample], known: Mapping[int, PageKind]) -> d
 
 
 def word_f1(page: PageExample, content: Mapping[str, Any], kind: PageKind) -> float:
-    """The benchmark's measure: F1 of the multisets of words, of a thread those of its posts."""
+    """Return the benchmark's measure: F1 of the multisets of words, for a thread those of its posts."""
     table: Table = page.blocks.table
     body = Body(page.blocks.page, page.likely >= 0.5, page.likely, table)
     text = page.posts if kind.of(THREAD) >= THREAD_LEAST else ""

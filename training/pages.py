@@ -1,11 +1,11 @@
-"""Made-up article pages with their gold answers, to train and to test on: every page is its own site.
+"""Made-up article pages with their gold, for training and testing: every page is a separate site.
 
-Nothing is taken from a real page. Parts are combined at random: how a site writes HTML (:mod:`training.skin`), its body
-(:mod:`training.body`), what stands around it (:mod:`training.around`) and the story (:mod:`training.prose`).
+Nothing is taken from a real page. Parts are combined at random: the HTML style of a site (:mod:`training.skin`), its body
+(:mod:`training.body`), the parts around it (:mod:`training.around`) and the story (:mod:`training.prose`).
 
-Gold has a line for each line of text that belongs to the body: paragraphs, agency leads, subheads, items, cells of tables, quotes and
-embedded posts; a summary that stands inside the body's box. Not in gold: title, bylines, captions, a summary above the body's box,
-pull quotes (they repeat), players' labels, links to other stories, editors' tails, notes, biographies, comments.
+Gold has a line for each line of text of the body: paragraphs, agency leads, subheads, items, cells of tables, quotes and embedded posts; a
+summary inside the body's box. Not in gold: title, bylines, captions, a summary above the body's box, pull quotes (repetitions), labels of
+players, links to other stories, editors' tails, notes, biographies, comments.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ DAYS = 8400  # to the end of 2025
 
 @dataclass(frozen=True, slots=True)
 class MadeUpPage:
-    """A page and what an extractor should find on it. ``text`` has a line a paragraph, ``date`` is a day in ISO form, ``None`` where
-    neither the page nor its URL says one."""
+    """A page and its gold. ``text`` has a line per paragraph, ``date`` is a day in ISO form, ``None`` if neither the page nor its URL has
+    one."""
 
     id: str
     url: str
@@ -41,7 +41,7 @@ class MadeUpPage:
 
 
 def made_up_pages(count: int, seed: int) -> Iterator[MadeUpPage]:
-    """``count`` pages, the same for the same seed; page ``n`` does not depend on how many are made."""
+    """Yield ``count`` pages, the same for the same seed; page ``n`` does not depend on ``count``."""
     for number in range(count):
         yield made_up_page(f"{seed}-{number:05d}", Random(f"{seed}/{number}"))  # noqa: S311 - chance, not secrecy
 
@@ -82,7 +82,7 @@ def _url(desk: Desk) -> str:
 
 
 def _summary(desk: Desk) -> tuple[str, list[Piece]]:
-    """A summary above the body's box (no gold), or inside it (gold), or none."""
+    """Return a summary above the body's box (not gold), or inside it (gold), or none."""
     kind = desk.rng.random()
     first = desk.pieces[0].lines[0]
     text = desk.topical("summary") if desk.rng.random() < 0.75 else first[: max(20, len(first) // 2)]
@@ -92,7 +92,7 @@ def _summary(desk: Desk) -> tuple[str, list[Piece]]:
 
 
 def _with_posts(desk: Desk) -> list[Piece]:
-    """The story, now and then with posts of a social network between its paragraphs."""
+    """Return the story, sometimes with posts of a social network between its paragraphs."""
     pieces = list(desk.pieces)
     if desk.rng.random() < 0.06 and len(pieces) > 2:
         for _ in range(desk.rng.randint(1, 3)):
@@ -107,11 +107,11 @@ def _some(desk: Desk, makers: tuple[Maker, ...], least: int, most: int) -> str:
 
 
 def _content(desk: Desk, pieces: list[Piece]) -> str:
-    """The body's box: the body with what sites let stand in the same box."""
+    """Return the body's box, with other parts that sites put in the same box."""
     rng, skin = desk.rng, desk.skin
     fences = tuple((lambda make=make: make(desk)) for make in rng.sample((advertisement, related, share, cards), 2))
     body = body_html(a_manner(skin, desk.topical, fences), pieces)
-    if rng.random() < 0.25:  # one box more around the body alone
+    if rng.random() < 0.25:  # an additional box around the body alone
         body = skin.el("div", body, skin.named("text"))
     if rng.random() < 0.06:
         body += hidden_copy(desk)
@@ -119,7 +119,7 @@ def _content(desk: Desk, pieces: list[Piece]) -> str:
     kind = rng.random()
     if kind < 0.04:
         return skin.el("form", skin.box("body", inner), ' method="post" action="#"')
-    if kind < 0.13:  # no box of its own: the body lies open in what holds the page's parts
+    if kind < 0.13:  # no separate box: the body is directly in the element with the page's parts
         return inner
     if skin.era == "tables" and kind < 0.5:
         return skin.el("table", skin.el("tr", skin.el("td", inner, skin.named("body"))), ' width="96%"')
@@ -137,7 +137,7 @@ def _heading(desk: Desk) -> str:
 
 
 def _frame(desk: Desk, header: str, content: str) -> str:
-    """The visible page: parts above, the article with its heading, a side column before or after, parts below, footer."""
+    """Return the visible page: parts above, the article with its heading, a side column before or after, parts below, footer."""
     rng, skin = desk.rng, desk.skin
     heading = [_heading(desk), *(byline(desk) for _ in range(rng.choices((0, 1, 2), (8, 84, 8))[0]))]
     if rng.random() < 0.1:
@@ -159,7 +159,7 @@ def _frame(desk: Desk, header: str, content: str) -> str:
 
 
 def _nested(desk: Desk, html: str) -> str:
-    """``html`` in some boxes more, as sites grow them over the years."""
+    """Wrap ``html`` in additional boxes, as sites accumulate them over the years."""
     for _ in range(desk.rng.choice((0, 0, 1, 1, 2, 3, 4))):
         html = desk.skin.box("page", html) if desk.rng.random() < 0.5 else desk.skin.el("div", html)
     return html
@@ -182,7 +182,7 @@ def _columns(desk: Desk, article: str) -> str:
 
 
 def _head(desk: Desk, pieces: list[Piece]) -> str:
-    """Doctype, title and whatever metadata the site gives, from none to all."""
+    """Return doctype, title and the metadata of the site, from none to all."""
     rng, title, press = desk.rng, escape(desk.title, quote=True), desk.press
     section = desk.say("section")
     shapes = (
@@ -218,7 +218,7 @@ def _linked_data(desk: Desk) -> str:
 
 
 def _state(desk: Desk) -> str:
-    """A script's state with the story in it, as pages built by scripts carry it."""
+    """Return a script's state that contains the story, as in pages built by scripts."""
     if desk.rng.random() > 0.08:
         return ""
     body = "".join(f"<p>{line}</p>" for piece in desk.pieces for line in piece.lines)

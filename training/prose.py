@@ -1,4 +1,4 @@
-"""Made-up news in five tongues: voices that speak a grammar, and stories of many kinds as plain pieces of text."""
+"""Made-up news in five languages: voices that expand a grammar, and stories of many kinds as pieces of plain text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from training.grammar import Grammar, grammar, speak, traditional
 
 Tongue = Literal["zh-CN", "zh-TW", "en", "ja", "de"]
 TONGUES: dict[Tongue, int] = {"zh-CN": 62, "zh-TW": 14, "en": 16, "ja": 4, "de": 4}
-"""How many of a hundred pages speak each; the portal's readers read Chinese first."""
+"""Percentage of pages per language; most readers of the portal read Chinese."""
 
 Kind = Literal["p", "h", "list", "table", "quote", "lead", "post"]
 
@@ -32,7 +32,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """Says symbols of one tongue's grammar, with a page's own random numbers."""
+    """Expands symbols of a language's grammar with a page's own random numbers."""
 
     tongue: Tongue
     rules: Grammar
@@ -44,7 +44,7 @@ class Voice:
 
     @property
     def spaced(self) -> bool:
-        """Whether words are parted by spaces."""
+        """Whether words are separated by spaces."""
         return self.tongue in ("en", "de")
 
     def many(self, symbol: str, least: int, most: int) -> list[str]:
@@ -53,7 +53,7 @@ class Voice:
 
 @cache
 def rules_of(tongue: Tongue) -> Grammar:
-    """The grammar of a tongue. The small ones borrow what they lack: most sites' labels are borrowed words as well."""
+    """Return the grammar of a language. The small ones use the English one for missing symbols, as most sites use loanwords for labels."""
     chinese = [getattr(grammar_zh, part) for part in ("WORDS", "CLAUSES", "AROUND", "LABELS")]
     english = [getattr(grammar_en, part) for part in ("WORDS", "CLAUSES", "AROUND", "LABELS")]
     if tongue == "zh-TW":
@@ -66,11 +66,11 @@ def rules_of(tongue: Tongue) -> Grammar:
 
 
 TOPICAL = ("place", "thing", "good", "firm", "office", "field", "team")
-"""What one story speaks of again and again, and its title too."""
+"""Symbols that a story repeats, also in its title."""
 
 
 def about_one_topic(voice: Voice) -> Voice:
-    """The voice of one story: a few places and things of all that the tongue knows."""
+    """Return the voice of one story, restricted to a few places and things of the language."""
     rules = dict(voice.rules)
     for symbol in TOPICAL:
         if len(known := rules.get(symbol, ())) > 3:
@@ -183,11 +183,11 @@ STORIES: dict[Callable[[Voice], list[Piece]], int] = {
     _ticker: 3,
     _opinion: 5,
 }
-"""The kinds of stories, and how many of a hundred are of each: most news is plain, the rest is what plain rules get wrong."""
+"""The kinds of stories, with percentages: most news is plain, the rest is what simple rules get wrong."""
 
 
 def story(voice: Voice) -> list[Piece]:
-    """A body: its paragraphs, subheads, lists, tables and quotes in order."""
+    """Return a body: its paragraphs, subheads, lists, tables and quotes in order."""
     told = voice.rng.choices(list(STORIES), list(STORIES.values()))[0](voice)
     if voice.spaced:
         return told
@@ -196,5 +196,5 @@ def story(voice: Voice) -> list[Piece]:
 
 
 def _half_width(text: str) -> str:
-    """Chinese with ASCII punctuation, as some sites write it."""
+    """Return Chinese with ASCII punctuation, as some sites write it."""
     return text.replace("，", ",").replace("“", '"').replace("”", '"').replace("：", ":").replace("？", "?")

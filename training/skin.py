@@ -1,4 +1,4 @@
-"""How a site writes its HTML: tags, letters' case, names of classes, nesting. One skin a page, drawn at random."""
+"""The HTML style of a site: tags, letter case, class names, nesting. One random skin per page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Era = Literal["tables", "divs", "semantic"]
 ERAS: dict[Era, int] = {"tables": 25, "divs": 45, "semantic": 30}
 Naming = Literal["words", "blog", "modules", "none", "misleading"]
 NAMING: dict[Naming, int] = {"words": 45, "blog": 12, "modules": 13, "none": 15, "misleading": 15}
-"""How many of a hundred sites are of each era, and name their boxes how."""
+"""Percentages of sites per era and per naming of boxes."""
 
 WORDS = {
     "body": "article-content content con txt zw artibody main_text text article_con textbody newsContent cont detail-text art_p zoom",
@@ -88,13 +88,13 @@ SEMANTIC = {
 }
 VOID = frozenset(("br", "img", "hr", "input"))
 OPTIONAL = frozenset(("p", "li", "td", "tr", "option"))
-"""Tags that browsers close by themselves; careless sites leave their ends out."""
+"""Tags that browsers close by themselves; careless sites omit their end tags."""
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
 
 @dataclass(frozen=True)
 class Skin:
-    """A site's way of writing. ``names`` remembers what each role of a box is called on this page."""
+    """The HTML style of a site. ``names`` records the name of each role of a box on this page."""
 
     rng: Random
     era: Era
@@ -105,7 +105,7 @@ class Skin:
     names: dict[str, str] = field(default_factory=dict)
 
     def el(self, tag: str, inner: str = "", attributes: str = "") -> str:
-        """One element; ``attributes`` as they are written, with the space before them."""
+        """Return one element; ``attributes`` as written, with the space before them."""
         name = tag.upper() if self.upper else tag
         if tag in VOID:
             return f"<{name}{attributes}>"
@@ -114,7 +114,7 @@ class Skin:
         return f"<{name}{attributes}>{inner}</{name}>{self.feed}"
 
     def named(self, role: str) -> str:
-        """The class or id of a role, the same all over the page; often none."""
+        """Return the class or id of a role, the same throughout the page; often none."""
         found = self.names.get(role)
         if found is None:
             found = self.names[role] = self._name(role)
@@ -137,7 +137,7 @@ class Skin:
         return f' class="{word} clearfix"' if kind > 0.9 else f' class="{word}"'
 
     def box(self, role: str, inner: str) -> str:
-        """A block for a role, as the era builds them: a table, a ``div``, a semantic element; sometimes wrapped again."""
+        """Return a block for a role in the style of the era: a table, a ``div``, a semantic element; sometimes wrapped again."""
         rng = self.rng
         if self.era == "tables" and rng.random() < 0.7:
             cell = self.el("tr", self.el("td", inner, self.named(role) + rng.choice(("", ' align="left"', ' valign="top"'))))
@@ -156,7 +156,7 @@ class Skin:
         return f'<a href="{shape.format(n=number)}"{more}>{escape(text, quote=False)}</a>'
 
     def items(self, entries: list[str]) -> str:
-        """A list of short things: ``li``, ``br``, bars between, cells or blocks."""
+        """Return a list of short items: ``li``, ``br``, separated by bars, cells or blocks."""
         kind = self.rng.random()
         if kind < 0.45:
             return self.el("ul", "".join(self.el("li", entry) for entry in entries))

@@ -1,7 +1,7 @@
-"""The words of classifying: examples go in, a classifier comes out; it answers on texts, explains itself, and can be kept.
+"""Interface of the classifiers: training on labelled examples, classifying articles, explaining decisions, saving and restoring models.
 
-A classifier chooses one of its labels or none (categories), or any number of them (topics: ``several``). Adding one is one module
-and one line in ``CLASSIFIERS``.
+A classifier assigns at most one of its labels (categories) or any number of them (topics: ``several``). To add one, write a module and
+add a line to ``CLASSIFIERS``.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from newsportal.messages import Message, from_dict, to_json
 from newsportal.packing import header
 
 Progress = Callable[[float, str], None]
-"""Told now and then how much is done (0 to 1) and what is under way (a stable slug: ``features``, ``fit``, ``held-out``)."""
+"""Progress callback: the completed share (0 to 1) and the current step as a stable slug (``features``, ``fit``, ``held-out``)."""
 
 DEFAULT: Final = "linear"
 
 CLASSIFIERS: Final[dict[str, str]] = {"linear": "linear:Linear", "chi_cosine": "chi_cosine:ChiCosine", "lexicon": "lexicon:Lexicon"}
-"""Name → module of this package and its class; loaded when it is asked for."""
+"""Name → module of this package and its class. The module is imported on first use."""
 
 Scores = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A text whose labels are known: one for categories, any number for topics (none: it belongs to no topic)."""
+    """A labelled text: exactly one label for categories, any number for topics (none: it belongs to no topic)."""
 
     text: str
     labels: tuple[str, ...]
@@ -38,20 +38,20 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """``label`` is the best label that may be given, ``None`` if none of them fits; ``labels`` all that may be given, best first
-    (one at most unless the classifier gives several); ``scores`` every label's probability, from 0 to 1."""
+    """The result for one article. ``label``: the best label accepted, ``None`` if none is; ``labels``: all accepted labels, best first (at
+    most one unless the classifier is multi-label); ``scores``: the probability of every label, from 0 to 1."""
 
     label: str | None = None
     scores: Scores = field(default_factory=dict)
     labels: tuple[str, ...] = ()
 
 
-NONE = Answer()  # the answer on a text of which nothing is known
+NONE = Answer()  # the result for a text without any known feature
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A word or phrase as it stands in the text, and how much it spoke for (positive) or against (negative) the label."""
+    """A word or phrase as written in the text, and its weight for (positive) or against (negative) the label."""
 
     word: str
     weight: float
@@ -59,7 +59,8 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of a training: ``documents`` a label, ``figures`` measured on documents held back (``macro_f1``, ``accuracy``, …)."""
+    """Metadata of a trained model. ``documents``: counts by label; ``figures``: metrics on held-out documents (``macro_f1``, ``accuracy``,
+    …)."""
 
     algorithm: str
     documents: Mapping[str, int] = field(default_factory=dict)
@@ -69,7 +70,7 @@ class Facts:
     warnings: tuple[Message, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """As the header of a saved model and the commands show it."""
+        """Return the metadata as written in the header of a saved model and printed by the commands."""
         return {
             "algorithm": self.algorithm,
             "documents": dict(self.documents),
@@ -81,7 +82,7 @@ class Facts:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Self:
-        """The facts in a header. Raises ``ModelError`` when they are none."""
+        """Read the metadata from a header. Raises ``ModelError`` if it is invalid."""
         try:
             trained = values["trained"]
             return cls(
@@ -97,7 +98,7 @@ class Facts:
 
 
 class Classifier(Protocol):
-    """A trained classifier. It is never changed, so threads may share it; strange texts never make it raise."""
+    """A trained classifier. Immutable, so it can be shared by threads; no input text makes it raise."""
 
     @property
     def labels(self) -> tuple[str, ...]: ...
@@ -106,27 +107,27 @@ class Classifier(Protocol):
     def facts(self) -> Facts: ...
 
     def classify(self, title: str, text: str) -> Answer:
-        """The answer on one article; either part may be empty."""
+        """Classify an article; title or text may be empty."""
 
     def explain(self, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
-        """What in this article decided about ``label`` (the best one, if not said), the weightiest first; empty if nothing did."""
+        """Return the words that decided about ``label`` (default: the best one), largest weight first; empty if none did."""
 
     def saved(self) -> bytes:
-        """All of it as a file, without pickle; :func:`restore` reads it."""
+        """Serialise the model without pickle; :func:`restore` reads it."""
 
 
 class Trainable(Protocol):
-    """The class of a classifier, as the registry holds it."""
+    """The class of a classifier, as listed in ``CLASSIFIERS``."""
 
     def train(self, examples: Sequence[Example], *, several: bool, progress: Progress, seed: int, trained: datetime | None) -> Classifier:
-        """A classifier made of ``examples``. Raises ``ModelError`` when nothing can be learnt from them."""
+        """Train a classifier. Raises ``ModelError`` if nothing can be learnt from ``examples``."""
 
     def restored(self, data: bytes) -> Classifier:
-        """What ``saved`` wrote. Raises ``ModelError`` for anything else."""
+        """Read the output of ``saved``. Raises ``ModelError`` for any other data."""
 
 
 def quiet(share: float, what: str) -> None:
-    """No progress is shown."""
+    """Ignore the progress."""
 
 
 def train(
@@ -138,9 +139,8 @@ def train(
     seed: int = 0,
     trained: datetime | None = None,
 ) -> Classifier:
-    """A classifier called ``name``, trained on ``examples``; the same for the same examples and ``seed``. ``several``: labels do not
-    exclude one another; ``trained``: the date in the facts. Raises ``ModelError`` when nothing can be learnt, ``ValueError`` for an
-    unknown name."""
+    """Train the classifier ``name`` on ``examples``; deterministic for the same examples and ``seed``. ``several``: a text may have several
+    labels; ``trained``: date for the metadata. Raises ``ModelError`` if nothing can be learnt, ``ValueError`` for an unknown name."""
     known = list(examples)
     labels = {label for example in known for label in example.labels}
     if not several and any(len(example.labels) != 1 for example in known):
@@ -153,7 +153,7 @@ def train(
 
 
 def restore(data: bytes) -> Classifier:
-    """The classifier that ``saved`` wrote into ``data``. Raises ``ModelError`` that says what is wrong with the file."""
+    """Restore a classifier from the output of ``saved``. Raises ``ModelError`` with the reason if the file is invalid."""
     name = header(data).get("algorithm")
     if not isinstance(name, str) or name not in CLASSIFIERS:
         raise ModelError(f"the model was made by an unknown algorithm, {name!r}; there are: {', '.join(CLASSIFIERS)}")

@@ -1,10 +1,10 @@
-"""Scores become probabilities, and the score below which no label is given: fitted on documents that were held back.
+"""Calibrate scores to probabilities and choose the score below which no label is assigned, both on held-out documents.
 
-One label of several: softmax of the scores times a factor (temperature scaling, Guo et al. 2017, section 4.2). Labels that do not
-exclude one another: a logistic curve each (Platt 1999), and the threshold with the best F1 each. Plain numbers, so that a model keeps them.
+One label of several: softmax of the scores times a factor (temperature scaling, Guo et al. 2017, section 4.2). Multi-label: for each label
+a logistic curve (Platt 1999) and the threshold with the best F1. All parameters are plain numbers, stored in the model.
 
-How sure an answer must be is measured by leaving labels out: the labels are dealt into three parts; planes fitted without the texts of a
-part and without a fold answer the fold, texts of labels that they know and texts of labels that they never met.
+The threshold is measured by leaving labels out: the labels are divided into three parts; classifiers fitted without the texts of one part
+and without one fold score that fold, which has texts of labels they were trained on and texts of unknown labels (foreign texts).
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from newsportal.classify.fitting import Matrix, Mix, Truth, fit
 from newsportal.classify.held_out import FOLDS
 
 GIVEN_UP: Final = (0.01, 0.02, 0.03, 0.04, 0.05)
-"""Shares of the right answers that may be given up so that foreign texts are refused; the first where nothing could be measured."""
+"""Shares of correct answers that may be sacrificed to reject foreign texts; the first is the default if nothing could be measured."""
 
-ENOUGH: Final = 0.9  # share of the foreign texts above which no more right answers are given up
-FEWEST_COMPARED: Final = 20  # right answers, and foreign texts, from which a part says something
+ENOUGH: Final = 0.9  # rejected share of the foreign texts that is enough: no more correct answers are sacrificed
+FEWEST_COMPARED: Final = 20  # minimum number of correct answers, and of foreign texts, for which a part is evaluated
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The share of right answers to give up, and what it brought: shares of the foreign texts, the area under the ROC curve."""
+    """The share of correct answers sacrificed and its effect: the rejected share of the foreign texts and the area under the ROC curve."""
 
     given_up: float = GIVEN_UP[0]
     refused: float | None = None
@@ -42,7 +42,7 @@ class Refusal:
 
 
 def refusal(vectors: Sparse, truth: Truth, fold: NDArray[np.intp], mix: Mix, seed: int) -> Refusal:
-    """The least share of right answers that suffices, by the scores with labels left out."""
+    """Return the smallest sacrificed share that is enough, measured on scores with labels left out."""
     rank = np.empty(truth.shape[1], dtype=np.intp)
     rank[np.argsort(-truth.sum(axis=0), kind="stable")] = np.arange(truth.shape[1])
     found = []
@@ -59,22 +59,22 @@ def refusal(vectors: Sparse, truth: Truth, fold: NDArray[np.intp], mix: Mix, see
 
 
 def _held_out_scores(
-    vectors: Sparse, truth: Truth, asked: NDArray[np.bool_], kept: NDArray[np.bool_], mix: Mix, seed: int
+    vectors: Sparse, truth: Truth, scored: NDArray[np.bool_], kept: NDArray[np.bool_], mix: Mix, seed: int
 ) -> tuple[Matrix, Matrix, Matrix]:  # fmt: skip
-    """The best scores of the right answers, of all texts whose label is ``kept``, and of the foreign texts."""
+    """Return the best scores of the correct answers, of all texts whose label is ``kept``, and of the foreign texts."""
     none = np.zeros(0)
-    learnt, own = ~asked & truth[:, kept].any(axis=1), truth[asked][:, kept]
-    if kept.sum() < 2 or not truth[learnt][:, kept].any(axis=0).all() or not asked.any():
+    learnt, own = ~scored & truth[:, kept].any(axis=1), truth[scored][:, kept]
+    if kept.sum() < 2 or not truth[learnt][:, kept].any(axis=0).all() or not scored.any():
         return none, none, none
     seen = np.bincount(vectors[learnt].indices, minlength=vectors.shape[1]) > 1
-    scores = fit(_only(vectors[learnt], seen), truth[learnt][:, kept], mix, seed).scores(_only(vectors[asked], seen))
+    scores = fit(_restricted(vectors[learnt], seen), truth[learnt][:, kept], mix, seed).scores(_restricted(vectors[scored], seen))
     best, has = scores.max(axis=1), own.any(axis=1)
     right = own[np.arange(len(own)), scores.argmax(axis=1)]
     return best[right], best[has], best[~has]
 
 
-def _only(vectors: Sparse, seen: NDArray[np.bool_]) -> Sparse:
-    """``vectors`` of the features that are ``seen``, at length 1 again."""
+def _restricted(vectors: Sparse, seen: NDArray[np.bool_]) -> Sparse:
+    """Restrict ``vectors`` to the features in ``seen`` and normalise them to length 1."""
     from scipy.sparse import diags
 
     few = vectors[:, np.flatnonzero(seen)]
@@ -83,7 +83,8 @@ def _only(vectors: Sparse, seen: NDArray[np.bool_]) -> Sparse:
 
 
 def auroc(higher: Matrix, lower: Matrix) -> float:
-    """How often one of ``higher`` is above one of ``lower``, equal ones half: the area under the ROC curve (Hanley & McNeil 1982)."""
+    """Return the probability that one of ``higher`` exceeds one of ``lower``, ties half: the area under the ROC curve (Hanley & McNeil
+    1982)."""
     ordered = np.sort(lower)
     below, up_to = np.searchsorted(ordered, higher, "left"), np.searchsorted(ordered, higher, "right")
     return float((below + up_to).mean() / 2 / max(1, len(lower)))
@@ -91,7 +92,7 @@ def auroc(higher: Matrix, lower: Matrix) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What holds for texts of so many features: the factor of the softmax, and the least score; ``features`` 0: nothing was measured."""
+    """Softmax factor and minimum score for texts with about ``features`` features; ``features`` 0: not measured."""
 
     features: float
     factor: float
@@ -100,8 +101,8 @@ class Level:
 
 NO_LEVEL: Final = Level(0.0, 1.0, 0.0)
 
-FACTORS: Final = np.geomspace(0.05, 50.0, 400)  # neighbours differ by 1.7 %
-FEWEST: Final = 3  # documents with a label, held back, from which a curve and a threshold of its own are fitted
+FACTORS: Final = np.geomspace(0.05, 50.0, 400)  # neighbouring values differ by 1.7 %
+FEWEST: Final = 3  # minimum number of held-out documents with a label to fit a curve and a threshold for it
 DEFAULT_CURVE: Final = (4.0, 0.0)
 DEFAULT_THRESHOLD: Final = 0.5
 
@@ -118,7 +119,8 @@ def logistic(scores: Matrix) -> Matrix:
 
 
 def temperature(scores: Matrix, of: NDArray[np.intp]) -> float:
-    """The factor under which the true labels ``of`` the rows are most probable: the surprise has one valley, since it is convex."""
+    """Return the factor that maximises the likelihood of the true labels ``of`` the rows. The loss is convex, so bisection finds its
+    minimum."""
     rows = np.arange(len(of))
 
     def surprise(at: int) -> float:
@@ -128,13 +130,13 @@ def temperature(scores: Matrix, of: NDArray[np.intp]) -> float:
 
 
 def least_score(scores: Matrix, of: NDArray[np.intp], given_up: float) -> float:
-    """The score that all but ``given_up`` of the rightly answered rows reach; 0 at most, where a plane parts its label from the rest."""
+    """Return the score reached by all but ``given_up`` of the correctly classified rows, at most 0, the decision boundary of a label."""
     best = scores.max(axis=1)[scores.argmax(axis=1) == of]
     return min(0.0, float(np.quantile(best, given_up))) if len(best) else -np.inf
 
 
 def curve(scores: Matrix, has: Truth) -> tuple[float, float]:
-    """(a, b) of the probability ``logistic(a · score + b)`` of one label, by Newton's steps on Platt's smoothed targets."""
+    """Return (a, b) of the probability ``logistic(a · score + b)`` of one label: Newton's method on Platt's smoothed targets."""
     positive, negative = int(has.sum()), int((~has).sum())
     if min(positive, negative) < FEWEST:
         return DEFAULT_CURVE
@@ -153,7 +155,7 @@ def curve(scores: Matrix, has: Truth) -> tuple[float, float]:
 
 
 def threshold(chances: Matrix, has: Truth) -> float:
-    """The probability from which giving the label has the best F1."""
+    """Return the probability threshold with the best F1."""
     if has.sum() < FEWEST:
         return DEFAULT_THRESHOLD
     order = np.argsort(-chances, kind="stable")

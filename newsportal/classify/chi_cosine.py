@@ -1,13 +1,13 @@
-"""The classifier of paper B (Zhang, Kang, Wu 2009, section 2.5): CHI chooses words, each class is one vector, the nearest one wins.
+"""The classifier of paper B (Zhang, Kang, Wu 2009, section 2.5): words selected by CHI, one vector per class, nearest vector wins.
 
-Words are cut by forward maximum matching. With N documents, of which A hold the word and have the class, B hold it without the class,
-C have the class without the word and D neither::
+Text is segmented by forward maximum matching. With N documents, of which A contain the word and have the class, B contain it without the
+class, C have the class without the word and D neither::
 
-    CHI(word, class) = N (A D − B C)² / ((A + C)(B + D)(A + B)(C + D))          words that speak against the class (A D < B C) count 0
+    CHI(word, class) = N (A D − B C)² / ((A + C)(B + D)(A + B)(C + D))          0 for words that speak against the class (A D < B C)
 
-The words with the highest CHI of every class are kept. A document is its kept words, each tf · ln(N / df), at length 1; the vector of a
-class is the mean of its documents; a text belongs to the class with the largest cosine. The paper tells neither how many words are kept
-nor how they are weighed; docs/algorithms/chi_cosine.md compares readings.
+The words with the highest CHI of each class are kept. A document is the vector of its kept words, each tf · ln(N / df), at length 1; the
+vector of a class is the mean of its documents; a text gets the class with the largest cosine. The paper states neither how many words are
+kept nor how they are weighted; docs/algorithms/chi_cosine.md compares interpretations.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from newsportal.text import STOP_WORDS
 from newsportal.text.words import forward_maximum
 
 WORDS_OF_A_CLASS: Final = 1000
-"""Words kept for each class, chosen by CHI. The paper does not say; 500 to 5,000 differ by less than one point on full articles."""
+"""Words kept for each class, selected by CHI. Not stated in the paper; 500 to 5,000 differ by less than one point on full articles."""
 
 Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class ChiCosine:
-    """A trained classifier (see :class:`newsportal.classify.base.Classifier`). ``vectors`` has a row a word and a column a label."""
+    """A trained classifier (see :class:`newsportal.classify.base.Classifier`). ``vectors`` has a row per word and a column per label."""
 
     labels: tuple[str, ...]
     facts: Facts
@@ -46,7 +46,7 @@ class ChiCosine:
 
     @classmethod
     def train(cls, examples: Sequence[Example], *, several: bool, progress: Progress, seed: int, trained: datetime | None) -> ChiCosine:
-        """See :func:`newsportal.classify.base.train`. Nothing is left to chance, so that ``seed`` changes nothing."""
+        """See :func:`newsportal.classify.base.train`. Training is deterministic: ``seed`` is not used."""
         if several:
             raise ModelError("chi_cosine gives one label a text; for labels that do not exclude one another train linear")
         labels = tuple(sorted({example.labels[0] for example in examples}))
@@ -70,7 +70,8 @@ class ChiCosine:
         return cls(labels, facts, tuple(words), idf.astype(np.float32), vectors.astype(np.float32), place)
 
     def classify(self, title: str, text: str) -> Answer:
-        """The label of the nearest vector. ``scores`` are the cosines as shares of their sum: no probabilities, but in their order."""
+        """Return the label of the nearest vector. ``scores`` are the cosines divided by their sum: not probabilities, but in the same
+        order."""
         known, values = self._document(title, text)
         cosines = values @ self.vectors[known]
         total = float(cosines.sum())
@@ -80,7 +81,7 @@ class ChiCosine:
         return Answer(best, {label: float(cosine) / total for label, cosine in zip(self.labels, cosines, strict=True)}, (best,))
 
     def explain(self, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
-        """Each word's part of the cosine, against what it adds to the other labels on average."""
+        """Return each word's part of the cosine minus its mean part over all labels."""
         known, values = self._document(title, text)
         chosen = label if label is not None else self.classify(title, text).label
         if chosen not in self.labels or not len(known):
@@ -100,7 +101,7 @@ class ChiCosine:
 
     @classmethod
     def restored(cls, data: bytes) -> ChiCosine:
-        """What :meth:`saved` wrote. Raises ``ModelError`` for anything else."""
+        """Read the output of :meth:`saved`. Raises ``ModelError`` for any other data."""
         facts, arrays = unpack(data)
         try:
             labels = tuple(map(str, facts["labels"]))
@@ -114,7 +115,7 @@ class ChiCosine:
         return cls._made(labels, Facts.from_json(facts), words, idf, vectors)
 
     def _document(self, title: str, text: str) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
-        """The places of the known words of a text, and its vector there, at length 1."""
+        """Return the indexes of the known words of a text and their values, normalised to length 1."""
         counts = _counts(title, text)
         known = [(place, count) for word, count in counts.items() if (place := self.place.get(word)) is not None]
         places = np.array([place for place, _ in known], dtype=np.intp)
@@ -123,13 +124,13 @@ class ChiCosine:
 
 
 def _counts(title: str, text: str) -> Counter[str]:
-    """How often each word stands in an article: words of two and more characters that are no stop words."""
+    """Count the words of an article that have two or more characters and are not stop words."""
     counts = Counter(forward_maximum(f"{title}\n{text}" if title else text))
     return Counter({word: times for word, times in counts.items() if len(word) > 1 and word not in STOP_WORDS})
 
 
 def _fit(counts: Sequence[Counter[str]], of: NDArray[np.intp], labels: int) -> tuple[list[str], Matrix, Matrix]:
-    """The kept words, their idf, and the vectors of the classes (a column each, at length 1)."""
+    """Return the kept words, their idf, and the vectors of the classes (a column each, at length 1)."""
     place: dict[str, int] = {}
     columns = np.array([place.setdefault(word, len(place)) for count in counts for word in count], dtype=np.intp)
     rows = np.repeat(np.arange(len(counts)), [len(count) for count in counts])
@@ -153,7 +154,8 @@ def _fit(counts: Sequence[Counter[str]], of: NDArray[np.intp], labels: int) -> t
 
 
 def chi(with_word: Matrix, documents: Matrix) -> Matrix:
-    """CHI of every class (row) and word (column): ``with_word`` counts documents of the class that hold it, ``documents`` all of it."""
+    """Return CHI of each class (row) and word (column). ``with_word``: documents of the class that contain the word; ``documents``: all of
+    it."""
     total = documents.sum()
     a, b = with_word, with_word.sum(axis=0) - with_word
     c = documents[:, None] - a

@@ -1,9 +1,9 @@
-"""What the default classifier sees of a text: its characters and their pairs; of alphabets its words and their pairs.
+"""Features of the default classifier: characters and character bigrams; for alphabetic scripts, words and word bigrams.
 
-Each Chinese character and each digit is a piece, and so is each run of other letters, so that Chinese needs no cutting and English none
-of its letters' noise. Marks are pieces too, as is a run of white space unless it stands between two words: how a text is written says
-what it is. Single pieces and pairs of neighbours are features, known by a hash of 32 bits that is the same on every machine. Letters of
-full width, traditional and capital ones count as the plain ones; marks and digits count as they are written.
+Each Chinese character and each digit is a token, and so is each run of other letters: Chinese needs no segmentation, and English gets no
+noise from single letters. Punctuation marks are tokens too, and white space unless it only separates two words: the style of a text is a
+hint to its subject. Features are single tokens and pairs of neighbours, identified by a 32-bit hash that is the same on every machine.
+Full-width, traditional and capital letters are folded; punctuation and digits are kept as written.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ Places: TypeAlias = NDArray[np.intp]
 Numbers: TypeAlias = NDArray[np.float32]
 Kinds: TypeAlias = NDArray[np.uint8]
 
-LONGEST: Final = 4_000  # characters of a text that are looked at: what an article is about is said by then
+LONGEST: Final = 4_000  # characters of a text that are read: its subject is clear by then
 NOT_LETTERS: Final = re.compile(r"[\W\d_]+")
 SPACES: Final = re.compile(r"\s+")
 
 ALONE_FROM: Final = 0x2E80
-"""From here on (radicals, kana, ideographs, Hangul) a letter is a piece by itself; so are digits and letters of scripts without spaces."""
+"""From this code point on (radicals, kana, ideographs, Hangul), each letter is a token; so are digits and letters of unspaced scripts."""
 
 UNSPACED: Final = ((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF))  # Thai and Lao, Burmese, Khmer
-BETWEEN_TEXTS: Final = "|"  # any mark
+BETWEEN_TEXTS: Final = "|"  # any punctuation mark
 SKIPPED, SPACE, RUN, ALONE, MARK = range(5)  # kinds of characters
 STEP: Final = np.uint64(0x9E3779B97F4A7C15)
-MIX: Final = np.uint64(0xD6E8FEB86659FD93)  # odd multipliers of good mixers (Knuth's golden ratio; Degski's 64-bit mixer)
+MIX: Final = np.uint64(0xD6E8FEB86659FD93)  # odd multipliers of good hash mixers (Knuth's golden ratio; Degski's 64-bit mixer)
 
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """The features of a text in order, single pieces first; ``codes[i]`` covers ``text[starts[i]:ends[i]]``."""
+    """The features of a text in order, single tokens first; ``codes[i]`` covers ``text[starts[i]:ends[i]]``."""
 
     codes: Codes
     starts: Places
@@ -50,7 +50,7 @@ class Pieces:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The features of a text, ascending, and how often each comes."""
+    """The features of a text, in ascending order, and how often each occurs."""
 
     codes: Codes
     times: NDArray[np.intp]
@@ -64,19 +64,19 @@ NO_COUNTS: Final = Counts(np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.int
 
 
 def counts_of(texts: Sequence[str]) -> list[Counts]:
-    """:func:`counts` of many texts at once, which takes short ones a tenth of the time: calls of NumPy, not characters, cost there."""
+    """Count the features of many texts at once: for short texts ten times as fast as :func:`counts`, whose cost is NumPy calls."""
     texts = [text[:LONGEST] for text in texts]
     begins = np.cumsum([0, *(len(text) + 1 for text in texts)])
     found = _pieces(BETWEEN_TEXTS.join(texts))
     owner = np.searchsorted(begins, found.starts, "right") - 1
-    inside = found.ends < begins[owner + 1]  # neither the mark between two texts nor a pair with it
+    inside = found.ends < begins[owner + 1]  # neither the separator between two texts nor a pair with it
     keys, times = np.unique(owner[inside].astype(np.uint64) << np.uint64(32) | found.codes[inside], return_counts=True)
     parts = np.searchsorted(keys, np.arange(1, len(texts)).astype(np.uint64) << np.uint64(32))
     return [Counts(*part) for part in zip(np.split(keys.astype(np.uint32), parts), np.split(times, parts), strict=True)]
 
 
 def pieces(text: str) -> Pieces:
-    """The features of ``text`` with their places in it."""
+    """Return the features of ``text`` with their positions."""
     return _pieces(text[:LONGEST])
 
 
@@ -88,9 +88,9 @@ def _pieces(text: str) -> Pieces:
         return Pieces(np.zeros(0, dtype=np.uint32), none, none)
     lengths = np.diff(np.concatenate((first, [len(codes)])))
     spaces, run = kinds[first] == SPACE, np.concatenate(([False], kinds[first] == RUN, [False]))
-    kept = ~(spaces & run[:-2] & run[2:])  # without white space that only parts two words
+    kept = ~(spaces & run[:-2] & run[2:])  # without white space that only separates two words
     place = np.arange(len(codes)) - np.repeat(first, lengths)
-    singles = _mixed(np.add.reduceat(codes.astype(np.uint64) * _powers()[place], first))[kept]  # characters as digits of a number, mixed
+    singles = _mixed(np.add.reduceat(codes.astype(np.uint64) * _powers()[place], first))[kept]  # polynomial hash, mixed
     starts, ends = seen[first][kept], seen[first + lengths - 1][kept] + 1
     pairs = _mixed(singles[:-1] * STEP + singles[1:])
     return Pieces(
@@ -101,7 +101,7 @@ def _pieces(text: str) -> Pieces:
 
 
 def _characters(text: str) -> tuple[Codes, Kinds, Places]:
-    """The plain characters, their kinds, and their places in ``text``; of a run of white space the first alone."""
+    """Return the folded characters, their kinds, and their positions in ``text``; white space is collapsed to its first character."""
     written, plain = _codes(text), _codes(fold_characters(text))
     kinds = _kinds()[np.minimum(plain, FOLDED_PLANES)]
     codes = np.where(kinds == MARK, written, plain)
@@ -126,7 +126,7 @@ def _powers() -> NDArray[np.uint64]:
 
 @cache
 def _kinds() -> Kinds:
-    """Code point → what it is; the characters beyond the folded planes are marks."""
+    """Return the kind of each code point; characters beyond the folded planes are marks."""
     kinds = np.full(FOLDED_PLANES + 1, MARK, dtype=np.uint8)
     written = _codes(NOT_LETTERS.sub("", all_characters()))
     kinds[written] = np.where(written < ALONE_FROM, RUN, ALONE)
@@ -138,31 +138,31 @@ def _kinds() -> Kinds:
     return kinds
 
 
-Sparse: TypeAlias = Any  # a ``scipy.sparse.csr_matrix``; scipy is loaded by training alone
+Sparse: TypeAlias = Any  # a ``scipy.sparse.csr_matrix``; scipy is imported only by training
 TITLE: Final = 0.5
-"""What a title counts beside the body. First lines of Sogou-10's articles counted 0.3 more gain 0.1 points, held-out, 0.7 no more."""
+"""Weight of the title relative to the body. On Sogou-10's first lines, held-out, 0.3 more gains 0.1 points, 0.7 more nothing."""
 
 IDF_POWER: Final = 0.75
-"""Between 0.5, best for full articles, and 1, best for titles (0.3 points each way, held-out parts of the training data)."""
+"""A compromise between 0.5, best for full articles, and 1, best for titles (0.3 points each way, held-out parts of the training data)."""
 
-FEW: Final = 100  # documents up to which features of one document alone are kept
+FEW: Final = 100  # number of documents up to which features of a single document are kept
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The known features, ascending, and the weight of each.
+    """The known features, in ascending order, and their weights.
 
         value = (1 + ln n) · idf^¾          idf = 1 + ln((1 + N) / (1 + df))
 
-    n: how often the text has the feature; df: training texts that have it; N: all of them. The vector of an article with a title is
-    body + ½ title, each at length 1, the sum at length 1 again.
+    n: occurrences in the text; df: training texts with the feature; N: all training texts. The vector of an article with a title is body +
+    ½ title, each normalised to length 1, and the sum too.
     """
 
     codes: Codes
     weights: Numbers
 
     def vector(self, title: Counts, body: Counts) -> tuple[Places, Numbers]:
-        """The known features of an article, each once, and their values."""
+        """Return the indexes of the known features of an article, without repeats, and their values."""
         body_at, body_values = self._part(body)
         title_at, title_values = self._part(title)
         if not len(title_at):
@@ -184,7 +184,7 @@ class Vocabulary:
 
 
 def vocabulary(documents: Sequence[tuple[Counts, Counts]]) -> Vocabulary:
-    """What is known after ``documents`` (counts of title and body): features of two of them at least, of one if they are few."""
+    """Build the vocabulary of ``documents`` (counts of title and body): features of at least two documents, or of one if there are few."""
     codes = [np.union1d(title.codes, body.codes) if len(title.codes) else body.codes for title, body in documents]
     known, frequency = np.unique(np.concatenate(codes), return_counts=True)
     kept = frequency >= (1 if len(documents) <= FEW else 2)
@@ -206,5 +206,5 @@ def counted(title: str, text: str) -> tuple[Counts, Counts]:
 
 
 def counted_batch(articles: Sequence[tuple[str, str]]) -> list[tuple[Counts, Counts]]:
-    """:func:`counted` of many articles, each a title and a text."""
+    """Return :func:`counted` of many articles, each given as title and text."""
     return list(zip(counts_of([title for title, _ in articles]), counts_of([text for _, text in articles]), strict=True))

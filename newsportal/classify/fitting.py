@@ -1,14 +1,14 @@
-"""The weights of the default classifier: for each label a plane, the sum of up to three that err differently.
+"""Fit the linear models of the default classifier: for each label a hyperplane, the sum of up to three that make different errors.
 
-- NB-SVM (Wang & Manning 2012, Baselines and Bigrams): every feature is scaled by its log-count ratio r, then a linear SVM is fitted::
+- NB-SVM (Wang & Manning 2012, Baselines and Bigrams): each feature is scaled by its log-count ratio r, then a linear SVM is fitted::
 
       r = |ln (p / ‖p‖₁) / (q / ‖q‖₁)|        p = α + Σ vectors with the label        q = α + Σ vectors without it
 
-- the same SVM (squared hinge, one label against the rest) without the scaling;
+- the same SVM (squared hinge loss, one-vs-rest) without the scaling;
 - complement naive Bayes (Rennie et al. 2003, section 3).
 
-All are linear in the vector, so that together they are one matrix. Full articles want NB-SVM alone with little regularisation, titles
-want all three and more: which ``Mix`` serves is measured on a part of the examples that is held back.
+All are linear in the vector, so their sum is one matrix. Full articles need NB-SVM alone with little regularisation, titles all three with
+more regularisation; the best ``Mix`` is selected on a held-out part of the examples.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from numpy.typing import NDArray
 
 from newsportal.classify.features import Sparse
 
-Truth = NDArray[np.bool_]  # a row an example, a column a label
+Truth = NDArray[np.bool_]  # a row per example, a column per label
 Matrix = NDArray[np.float64]
 
 RATIO_SMOOTHING: Final = 0.03
-"""α of the log-count ratios, in lengths of vectors (a vector's features weigh 0.01 to 0.2). 0.02 to 0.1 are alike, 1 loses 2 points."""
+"""α of the log-count ratios, in vector lengths (features of a vector weigh 0.01 to 0.2). 0.02 to 0.1 perform alike, 1 loses 2 points."""
 
 BAYES_SMOOTHING: Final = 0.3
 
-TOLERANCE: Final = 1e-2  # at which the SVM stops; 1e-4 gives the same answers
+TOLERANCE: Final = 1e-2  # stopping tolerance of the SVM; 1e-4 gives the same answers
 
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """``cost``: C of NB-SVM; ``plain`` and ``bayes``: what the SVM without ratios and naive Bayes count beside it."""
+    """``cost``: C of NB-SVM; ``plain`` and ``bayes``: weights of the SVM without ratios and of naive Bayes relative to it."""
 
     name: str
     cost: float
@@ -44,14 +44,14 @@ class Mix:
 
 
 MIXES: Final = (Mix("articles", 3.0), Mix("mixed", 1.0, 0.25), Mix("titles", 0.3, 0.5, 0.25))
-"""Those of 16 that were best on some of the corpora (held-out parts of training data)."""
+"""Of 16 mixes, those that were best on some of the corpora (held-out parts of training data)."""
 
 PLAIN_COST: Final = 0.7
 
 
 @dataclass(frozen=True, slots=True)
 class Planes:
-    """``scores = vectors @ weights + bias``, a column a label."""
+    """``scores = vectors @ weights + bias``, a column per label."""
 
     weights: Matrix
     bias: Matrix
@@ -69,18 +69,19 @@ class Planes:
 
 
 def shrunk(bias: Matrix, features: Any, short: float) -> Matrix:
-    """The biases for a text of so many features. Below ``short`` they go together: what articles taught of them misleads on titles."""
+    """Return the biases for texts with ``features`` features. Below ``short`` they approach their mean: biases learnt on articles mislead
+    on titles."""
     mean = bias.mean()
     return np.asarray(mean + (bias - mean) * np.minimum(1.0, features / short), dtype=np.float64)
 
 
 def fit(vectors: Sparse, truth: Truth, mix: Mix, seed: int) -> Planes:
-    """The planes of ``mix``. A label that no example has, or all have, gets a plane that never, or always, speaks for it."""
+    """Fit the hyperplanes of ``mix``. The plane of a label that no example has never accepts it, that of a label all have always does."""
     return next(fits(vectors, truth, [mix], seed))
 
 
 def fits(vectors: Sparse, truth: Truth, mixes: Iterable[Mix], seed: int) -> Iterator[Planes]:
-    """:func:`fit` of each mix. What does not depend on the mix is fitted once."""
+    """Yield :func:`fit` of each mix. Parts that do not depend on the mix are fitted once."""
     plain: Planes | None = None
     for mix in mixes:
         planes = _at_one_scale(_svm(vectors, truth, mix.cost, seed, scaled=True), vectors)
@@ -93,7 +94,7 @@ def fits(vectors: Sparse, truth: Truth, mixes: Iterable[Mix], seed: int) -> Iter
 
 
 def _at_one_scale(planes: Planes, vectors: Sparse) -> Planes:
-    """So that the scores of the training's vectors, each against the mean of its row, have a deviation of 1."""
+    """Scale ``planes`` so that the scores of the training vectors, centred per row, have a standard deviation of 1."""
     scores = planes.scores(vectors)
     centred = scores - scores.mean(axis=1, keepdims=True) if scores.shape[1] > 1 else scores
     return planes.times(1 / max(float(centred.std()), 1e-9))
@@ -120,7 +121,7 @@ def _ratio(with_label: Matrix, total: Matrix) -> Matrix:
 
 
 def _plane(vectors: Sparse, has: NDArray[np.bool_], cost: float, seed: int, ratio: Matrix | None) -> tuple[Matrix, float]:
-    """One label's weights and bias. The scaled vectors have a length of 1 on (the quadratic) average, so that ``cost`` means the same."""
+    """Fit one label's weights and bias. Scaled vectors have a root mean square length of 1, so that ``cost`` keeps its meaning."""
     from scipy.sparse import csr_matrix
     from sklearn.svm import LinearSVC
 
@@ -134,7 +135,7 @@ def _plane(vectors: Sparse, has: NDArray[np.bool_], cost: float, seed: int, rati
 
 
 def _bayes(vectors: Sparse, truth: Truth) -> Planes:
-    """Complement naive Bayes, against the mean of the labels."""
+    """Fit complement naive Bayes, centred on the mean of the labels."""
     total = np.asarray(vectors.sum(axis=0)).ravel()
     others = np.stack([total - np.asarray(vectors[has].sum(axis=0)).ravel() for has in truth.T], axis=1) + BAYES_SMOOTHING
     weights = -np.log(others / others.sum(axis=0))

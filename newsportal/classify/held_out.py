@@ -1,8 +1,8 @@
-"""Which documents are held back from training, so that a model is measured on texts it has not seen.
+"""Choose the documents held out from training, so that a model is evaluated on unseen texts.
 
-Whole groups (a text and its reposts) are held back, never a part: a model that knows a text knows its reposts. Of every label the same
-share of groups is, those whose hash is lowest: the choice is the same on every machine, and nearly the same when a corpus grows, so
-versions of a model can be compared on documents that none of them has seen.
+Complete groups (a text and its reposts) are held out, never parts of them: a model trained on a text knows its reposts. The share of groups
+is the same for every label, those with the lowest hash: the choice is the same on every machine, and nearly stable when a corpus grows, so
+that versions of a model can be compared on documents that none of them was trained on.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from newsportal.classify.features import Sparse
 from newsportal.messages import Message
 
-SHARE: Final = 0.1  # share of a label's groups that is held back
-LEAST_GROUPS: Final = 5  # A label of fewer groups is learnt wholly: to hold one of them back would cost it more than the figure is worth
-FEW: Final = 30  # documents of a label below which a warning is due: figures on a tenth of so few say little
+SHARE: Final = 0.1  # share of a label's groups that is held out
+LEAST_GROUPS: Final = 5  # A label with fewer groups is used for training only: holding one out would cost more than the figure is worth
+FEW: Final = 30  # documents of a label below which a warning is given: figures on a tenth of so few mean little
 
 
 def held_out(ids: Sequence[str], labels: Sequence[str], groups: Mapping[str, str], share: float = SHARE, seed: int = 0) -> frozenset[str]:
-    """The ids that are held back; ``groups`` leads from an id to the name of its group, by itself where there is none."""
+    """Return the ids to hold out. ``groups`` maps an id to the name of its group; ids without an entry are groups of one."""
     members: dict[str, list[int]] = {}
     for at, id in enumerate(ids):
         members.setdefault(groups.get(id, id), []).append(at)
@@ -41,12 +41,12 @@ def held_out(ids: Sequence[str], labels: Sequence[str], groups: Mapping[str, str
 
 
 def _count(groups: int, share: float) -> int:
-    """At least one and at most half of a label's groups."""
+    """Return the number of groups to hold out: at least one and at most half of a label's groups."""
     return 0 if groups < LEAST_GROUPS or share <= 0 else min(groups // 2, max(1, round(groups * share)))
 
 
 def warnings(labels: Sequence[str], held: Sequence[str]) -> tuple[Message, ...]:
-    """What to say of a corpus before it is trusted: labels with few documents, labels that were not measured."""
+    """Return warnings about a corpus: labels with few documents, and labels that were not evaluated."""
     counts, measured = Counter(labels), set(held)
     few = [f"{label} ({count})" for label, count in sorted(counts.items()) if count < FEW]
     not_measured = sorted(set(counts) - measured)
@@ -60,17 +60,15 @@ Truth = NDArray[np.bool_]
 FOLDS: Final = 3
 
 BANDS: Final = 8
-ROWS: Final = 4  # Min-hashes (Broder 1997): texts that agree in a band are compared; of pairs that share 0.8 of their features 98 % do
-SAME: Final = 0.7  # share of min-hashes in which near-duplicates agree: about that share of their features is common (Jaccard)
+ROWS: Final = 4  # min-hashes (Broder 1997) a band. Texts equal in a band are compared: 98 % of pairs with 0.8 of their features in common
+SAME: Final = 0.7  # share of equal min-hashes from which texts are near-duplicates: about that share of their features is common (Jaccard)
 MIX: Final = np.uint64(0xD6E8FEB86659FD93)
 
 
 def folds(truth: Truth, groups: Places) -> Places:
-    """The fold of each example: those of a label (of its group's first one) are cut into blocks; a group goes where it begins.
-
-    Folds of shuffled examples flatter: 91.2 were held out of Sogou-10's training half where the test half gave 89.0. Neighbours in a corpus
-    are of one source or one day, so blocks in their order are further from the rest.
-    """
+    """Return the fold of each example. The examples of a label are cut into contiguous blocks; a group goes with its first example.
+    Shuffled folds flatter: they gave 91.2 on Sogou-10's training half where the test half gave 89.0. Neighbours in a corpus come from one
+    source or one day, so contiguous blocks are less similar to the rest."""
     label = np.where(truth.any(axis=1), truth.argmax(axis=1), truth.shape[1])[groups]
     order = np.lexsort((np.arange(len(groups)), groups, label))
     sizes = np.bincount(label)
@@ -99,7 +97,7 @@ def near_duplicates(vectors: Sparse) -> Places:
 
 
 def _least_hashes(features: NDArray[np.uint64], begins: Places) -> NDArray[np.uint32]:
-    """Of each text (its features begin at ``begins``) the least of its features' hashes, a column a hash function."""
+    """Return a min-hash signature per text (its features begin at ``begins``), a column per hash function."""
     found = []
     for number in range(1, BANDS * ROWS + 1):
         mixed = (features + np.uint64(number << 32)) * MIX
@@ -109,7 +107,7 @@ def _least_hashes(features: NDArray[np.uint64], begins: Places) -> NDArray[np.ui
 
 
 def _neighbours(band: NDArray[np.uint32]) -> Places:
-    """Pairs of rows that are alike, each row with the next one like it."""
+    """Return pairs of equal rows, each row with the next one equal to it."""
     order = np.lexsort((np.arange(len(band)), *band.T))
     alike = (band[order[:-1]] == band[order[1:]]).all(axis=1)
     return np.stack((order[:-1][alike], order[1:][alike]), axis=1)

@@ -1,17 +1,17 @@
-"""The keywords of an article: the words it says often, or in its title, and others seldom say. Pure.
+"""Extract the keywords of an article: words that are frequent in it, or in its title, and rare elsewhere. Pure.
 
-TF-IDF as in jieba's ``extract_tags``, with four changes that the measurements asked for (docs/algorithms/keywords.md, where TextRank is
-compared too)::
+TF-IDF as in jieba's ``extract_tags``, with four changes that improved the measured results (docs/algorithms/keywords.md, which also
+compares TextRank)::
 
     weight(word) = (tf + title) · idf(word) · kind(word) · (1 + 0.15 · (length − 2))
 
-``idf`` comes with the dictionary (its median for words that it does not have), ``kind`` is 1.2 for names, 1 for nouns, 0.7 for verbs and
-adjectives, 0 for numbers, times and function words; ``title`` is 3 for what stands in the title. Texts in other scripts are ranked by
-frequency, with names of several words first.
+``idf`` comes with the dictionary (the median for unknown words), ``kind`` is 1.2 for names, 1 for nouns, 0.7 for verbs and adjectives, 0
+for numerals, times and function words; ``title`` is 3 for words in the title. Texts in other scripts are ranked by frequency, names of
+several words first.
 
-:func:`keywords` are for readers: the text is cut with its own new words (:mod:`newsportal.classify.new_words`). :func:`terms` are for
-comparing texts: of each the same cut, be it right or wrong, and what the segmenter cut off as a single character joined again where both
-stand together nearly always (杨 + 治山).
+:func:`keywords` are for readers: the text is segmented with its own new words (:mod:`newsportal.classify.new_words`). :func:`terms` are for
+comparing texts, which needs consistent segmentation, right or wrong; single characters are joined to their neighbours where both nearly
+always occur together (杨 + 治山).
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ from newsportal.text.characters import made_once
 from newsportal.text.word_table import WordTable, cached_table
 from newsportal.text.words import cutter, dictionary_version, kinds, rarity
 
-LIMIT: Final = 8  # keywords of an article: what stands under it in one line
-LOOKED_AT: Final = 1500  # characters of the body. What an article is about stands in its beginning: 2,500 or all find no more.
-LONGEST_TITLE: Final = 500  # characters; what is longer is no title
-TITLE: Final = 3.0  # What standing in the title counts, in times of standing in the body. 1 to 5 tried; 3 finds most of the first ten.
+LIMIT: Final = 8  # keywords of an article: as many as fit on one line
+LOOKED_AT: Final = 1500  # characters of the body that are read: the subject is at its beginning; 2,500 or all find no more.
+LONGEST_TITLE: Final = 500  # characters; a longer string is not a title
+TITLE: Final = 3.0  # weight of an occurrence in the title relative to the body. 1 to 5 tried; 3 finds most of the first ten.
 TITLE_ALONE: Final = 1.0
-"""The same for what only the title says and is no name: pages named 1 of 17 of such words among their keywords, 1 of 4 of the others."""
+"""The same for words that occur only in the title and are not names: pages listed 1 in 17 of them as keywords, 1 in 4 of the others."""
 
 SELDOM, SELDOM_VERB = 3, 0.7
-"""A verb said less than three times counts so much less: it tells what somebody did, not what the text is about."""
+"""A verb used less than three times is multiplied by this: it describes an action, not the subject of the text."""
 
-NEW_WORD: Final = 0.9  # for words that the text taught
-ONCE: Final = 0.3  # for Chinese that the dictionary does not have and the text does not repeat: mostly cuts that went wrong
+NEW_WORD: Final = 0.9  # for words found by :mod:`newsportal.classify.new_words`
+ONCE: Final = 0.3  # for Chinese words that are not in the dictionary and occur once: mostly segmentation errors
 
-LONGER: Final = 0.15  # what each character beyond two adds: longer words say more. Up to half a point better than 0.
+LONGER: Final = 0.15  # bonus of each character beyond two: longer words are more specific. Up to half a point better than 0.
 KINDS: Final[Mapping[str, float]] = {"n": 1.0, "j": 1.0, "i": 1.0, "l": 1.0, "b": 1.0, "g": 1.0, "v": 0.7, "a": 0.7, "z": 0.5}
-"""By the first letter of the dictionary's kind; others (numerals, times, pronouns, particles …) are no keywords."""
+"""By the first letter of the dictionary's part of speech; others (numerals, times, pronouns, particles …) are no keywords."""
 
 NAME: Final = 1.2
-UNKNOWN: Final = 0.8  # for words that the dictionary does not have: new names, and cuts that went wrong
+UNKNOWN: Final = 0.8  # for words that are not in the dictionary: new names, and segmentation errors
 TOGETHER: Final = 0.8
-"""A single character and its neighbour are joined when they stand together in this share of the places of the rarer one, twice at least."""
+"""A single character and its neighbour are joined if they are adjacent in this share of the rarer one's occurrences, at least twice."""
 
-LONGEST: Final = 8  # characters of a Chinese keyword that was joined
+LONGEST: Final = 8  # characters of a joined Chinese keyword
 
 NOT_SINGLE: Final = frozenset(
     "的了是在和与有这那不也就都而及着或被把为于从对将但并因所以其之们个中上下到说要会能让向等后前还很又已年月日时分秒号第一二三四五六七八九十"
@@ -65,7 +65,7 @@ NEWS_WORDS: Final = frozenset(
     "记者 报道 供图 图片 摄影 编辑 责编 责任编辑 来源 本报 本报讯 消息 新闻 通讯员 中新社 新华社 新华网 人民网 中新网 原标题 转载 获悉 "
     "图为 现场 表示 介绍 认为 指出 日电 视频 网友 微信 微博 作者 标题 专题 点击 阅读 分享".split()
 )
-"""What stands in news whatever they are about."""
+"""Words that occur in news on any subject."""
 
 ENGLISH: Final = STOP_WORDS | frozenset(
     "said says say year years also new one two three could would should may can just like more most other some such than then there these "
@@ -77,36 +77,36 @@ ENGLISH: Final = STOP_WORDS | frozenset(
 )
 
 RUBRIC: Final = re.compile(r"^\s*(?:[【\[［〔][^】\]］〕]{1,8}[】\]］〕]|[^\W\d_]{2,6}\s*[|｜丨])")
-"""What a section prints before all its titles (【快讯】, 视频丨): of a flash of fifty characters it would be the weightiest word."""
+"""A section label before every title (【快讯】, 视频丨): in a flash of fifty characters it would get the largest weight."""
 
 LATIN: Final = re.compile(r"[^\W\d_](?:[\w-]*\w)?")
 LETTER: Final = re.compile(rf"[^\W{CJK.pattern[1:-1]}]")
-"""What a word of letters goes on with: a Chinese character beside it does not belong to it."""
+"""A character that continues a Latin word: a Chinese character next to it does not."""
 
 NEIGHBOURS: Final = re.compile(r"[^\W\d_][\w-]+(?:[ \u00a0][^\W\d_][\w-]+)+")
-NAME_WORDS: Final = 4  # words of the longest name
+NAME_WORDS: Final = 4  # maximum words of a name
 ALL_CJK: Final = re.compile(f"{CJK.pattern}+")
-CHINESE_FROM: Final = 0.1  # share of Chinese characters in its beginning from which a text is cut as Chinese
+CHINESE_FROM: Final = 0.1  # share of Chinese characters in the sample from which a text is segmented as Chinese
 SAMPLE: Final = 500
 
-MIN_LATIN: Final = 4  # letters of a Latin keyword that does not begin with a capital: shorter ones are particles in most languages
+MIN_LATIN: Final = 4  # minimum letters of a Latin keyword without a capital: shorter ones are particles in most languages
 
 
 class Keyword(NamedTuple):
-    """A word as it stands in the article, and its weight: the larger, the more it says; comparable within one article alone."""
+    """A word as written in the article, and its weight, comparable only within one article."""
 
     word: str
     weight: float
 
 
 def keywords(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:
-    """The keywords of an article, the weightiest first. Empty where nothing says anything."""
-    return _ranked(title, text, limit, _phrases)
+    """Return the keywords of an article, largest weight first; empty if there are none."""
+    return _ranked(title, text, limit, _phrase_weights)
 
 
 def terms(title: str, text: str, limit: int) -> tuple[Keyword, ...]:
-    """The weightiest words of an article by which it can be compared with others; in Chinese as the segmenter cuts them."""
-    return _ranked(title, text, limit, _words)
+    """Return the words with the largest weight for comparing articles; Chinese as segmented."""
+    return _ranked(title, text, limit, _word_weights)
 
 
 def _ranked(title: str, text: str, limit: int, chinese_weights: Callable[[str, str], dict[str, float]]) -> tuple[Keyword, ...]:
@@ -115,13 +115,13 @@ def _ranked(title: str, text: str, limit: int, chinese_weights: Callable[[str, s
     sample = both[:SAMPLE]
     chinese = len(CJK.findall(sample)) >= CHINESE_FROM * len(sample)
     plain = fold_characters(both)
-    weights = chinese_weights(plain[: len(title)], plain) if chinese else _latin(title, both)
-    ranked = sorted(weights.items(), key=itemgetter(1), reverse=True)[:limit]  # of equals the earlier
+    weights = chinese_weights(plain[: len(title)], plain) if chinese else _latin_weights(title, both)
+    ranked = sorted(weights.items(), key=itemgetter(1), reverse=True)[:limit]  # ties keep the order of the text
     return tuple(Keyword(_as_written(word, both, plain), weight) for word, weight in ranked if weight > 0.0)
 
 
-def _phrases(title: str, both: str) -> dict[str, float]:
-    """The weights of words and of new words; ``both`` is title and body, folded."""
+def _phrase_weights(title: str, both: str) -> dict[str, float]:
+    """Return the weights of words and new words; ``both`` is title and body, folded."""
     cut, known, kind_of = cutter().cut, _table().get, word_kinds().get
     words = list(cut(both))
     edges = {word for word, value in zip(words, map(known, words), strict=True) if not "\u3400" <= word < "\ua000" or value == 0.0}
@@ -145,8 +145,8 @@ def _phrases(title: str, both: str) -> dict[str, float]:
     return weights
 
 
-def _words(title: str, both: str) -> dict[str, float]:
-    """The weights of words; ``both`` is title and body, folded."""
+def _word_weights(title: str, both: str) -> dict[str, float]:
+    """Return the weights of the words; ``both`` is title and body, folded."""
     words = list(cutter().cut(both))
     counts = Counter(words)
     known = _table().get
@@ -154,7 +154,7 @@ def _words(title: str, both: str) -> dict[str, float]:
     valued = ((word, _unknown(word, usual) if (value := known(word)) is None else value) for word in counts)
     values = {word: value for word, value in valued if value > 0.0}
     often = {word: float(counts[word]) for word in values}
-    for (left, right), times in _broken(words, counts, values).items():
+    for (left, right), times in _bound_pairs(words, counts, values).items():
         joined = left + right
         often[joined] = max(often.get(joined, 0.0), times)
         values[joined] = (max(values.get(left, 0.0), values.get(right, 0.0)) or usual * UNKNOWN) * (1.0 + LONGER)
@@ -164,8 +164,8 @@ def _words(title: str, both: str) -> dict[str, float]:
     return {word: (times + (TITLE if word in title else 0.0)) * values[word] for word, times in often.items() if times > 0.0}
 
 
-def _broken(words: Sequence[str], counts: Mapping[str, int], values: Mapping[str, float]) -> dict[tuple[str, str], int]:
-    """Neighbours of which one at least is a single character, and which nearly always stand together."""
+def _bound_pairs(words: Sequence[str], counts: Mapping[str, int], values: Mapping[str, float]) -> dict[tuple[str, str], int]:
+    """Return the counts of neighbours that nearly always occur together, at least one of which is a single character."""
     single = {word for word, times in counts.items() if times > 1 and len(word) == 1 and word not in NOT_SINGLE and CJK.match(word)}
     pairs = Counter(pair for pair in pairwise(words) if pair[0] in single or pair[1] in single)
     return {
@@ -179,7 +179,7 @@ def _broken(words: Sequence[str], counts: Mapping[str, int], values: Mapping[str
 
 
 def _unknown(word: str, usual: float) -> float:
-    """What an occurrence of a word counts that the dictionary does not have."""
+    """Return the weight of one occurrence of a word that is not in the dictionary."""
     if len(word) < 2:
         return 0.0
     if word.isascii():
@@ -187,12 +187,12 @@ def _unknown(word: str, usual: float) -> float:
     return usual * UNKNOWN * (1.0 + LONGER * (len(word) - 2)) if ALL_CJK.fullmatch(word) else 0.0
 
 
-USUAL: Final = ""  # under it the table has the idf of words that are not in it
+USUAL: Final = ""  # key of the table for the idf of unknown words
 
 
 @made_once
 def _table() -> WordTable:
-    """Of each word of the dictionary what it counts."""
+    """Return the table of the weight of every dictionary word."""
     made_from = (dictionary_version(), sorted(KINDS.items()), NAMES, NAME, LONGER, sorted(NEWS_WORDS))
     return cached_table("keywords", made_from, _weights)
 
@@ -209,12 +209,12 @@ def _weights() -> dict[str, float]:
 
 
 def is_name(word: str) -> bool:
-    """Whether the dictionary has a keyword as a name, or does not have it: new names and those in letters."""
+    """Return whether a keyword is a name in the dictionary or is not in it: new names and Latin words."""
     return word_kinds().get(fold_characters(word)) in (None, NAME_KIND)
 
 
-def _latin(title: str, both: str) -> dict[str, float]:
-    """Words and names of texts in alphabets: how often, and whether the title has them. No table says how rare they are."""
+def _latin_weights(title: str, both: str) -> dict[str, float]:
+    """Return the weights of words and names in alphabetic scripts by frequency and title; there is no idf table for them."""
     words = [word for word in LATIN.findall(both) if word.lower() not in ENGLISH and len(word) >= (2 if word[0].isupper() else MIN_LATIN)]
     often = Counter(word.lower() for word in words)
     names = Counter(name for run in NEIGHBOURS.findall(both) for name in _names(run))
@@ -230,7 +230,7 @@ def _latin(title: str, both: str) -> dict[str, float]:
 
 
 def _names(run: str) -> Iterator[str]:
-    """Neighbours that begin with capitals, two to four of them; ``The New York Times`` is ``New York Times``."""
+    """Yield sequences of two to four capitalised words; ``The New York Times`` gives ``New York Times``."""
     for capitals, words in groupby(run.split(), key=lambda word: word[0].isupper() and word.lower() not in STOP_WORDS):
         name = list(words)
         if capitals and 1 < len(name) <= NAME_WORDS:
@@ -238,13 +238,13 @@ def _names(run: str) -> Iterator[str]:
 
 
 def _as_written(word: str, both: str, plain: str) -> str:
-    """``word`` as its first place has it: traditional characters and capitals come back."""
+    """Return ``word`` as written at its first position, with traditional characters and capitals restored."""
     place = plain.find(word) if CJK.match(word) else _find_word(fold_characters(word), plain)
     return both[place : place + len(word)] if place >= 0 else word
 
 
 def _find_word(word: str, plain: str) -> int:
-    """The first place of ``word`` that is no part of a longer word of letters; -1 if there is none."""
+    """Return the first position of ``word`` that is not inside a longer Latin word; -1 if there is none."""
     place = plain.find(word)
     while place >= 0:
         end = place + len(word)

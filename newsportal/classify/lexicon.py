@@ -1,18 +1,17 @@
-"""Categories on the first day: a lexicon of usual categories with words of differing weight, written for newsportal. Nothing is trained.
+"""Categories without training: a lexicon of the usual categories with weighted words, written for newsportal.
 
-    s(c) = sum over the different words w of the article   v(w, c) · ( T·[w in the title] + 1 + ln n(w) )
+    s(c) = sum over the distinct words w of the article   v(w, c) · ( T·[w in the title] + 1 + ln n(w) )
 
 v(w, c)
-    what the word counts for the category: 3 nearly decides alone, 2 is strong, 1 is a hint (``VALUE`` of the lists in
+    weight of the word for the category: 3 nearly decides alone, 2 is strong, 1 is a hint (``VALUE`` of the lists in
     ``categories.yaml``, or of ``sources.yaml``)
 n(w)
-    how often it stands in the body's first ``LOOKED_AT`` characters; words that stand in the title alone count T
+    occurrences in the first ``LOOKED_AT`` characters of the body; words that occur only in the title count T
 T
-    how many times as much a word of the title counts
+    weight of a word in the title
 
-The best category is the answer if its sum reaches ``LEAST`` (more for long texts) and leads the second by ``LEAD`` of itself; else there
-is none. Words are looked for as they stand, longest first, without cutting the text into words: one pass, and traditional characters count
-as simplified.
+The best category is assigned if its sum reaches ``LEAST`` (more for long texts) and exceeds the second by the share ``LEAD`` of itself.
+Words are matched as strings, longest first, in one pass without segmentation; traditional characters match simplified ones.
 """
 
 from __future__ import annotations
@@ -38,19 +37,19 @@ from newsportal.text import fold_characters
 NAME: Final = "lexicon"
 
 VALUE: Final[Mapping[int, float]] = {3: 3.0, 2: 1.5, 1: 0.5}
-"""What a word of each list counts. Chosen by hand; figures move little between 2 : 1 and 3 : 1 for neighbouring lists."""
+"""Values of the word lists. Chosen by hand; figures change little between 2 : 1 and 3 : 1 for neighbouring lists."""
 
-LOOKED_AT: Final = 1500  # characters of the body: an article says early what it is about, and the time for one stays bounded
-TITLE: Final = 2.0  # T: what a word of the title counts besides
-LEAST: Final = 4.0  # a sum below this is chance: one strong word in the title reaches it alone, one in a body needs a second
+LOOKED_AT: Final = 1500  # characters of the body: an article states its subject early, and the time per article stays bounded
+TITLE: Final = 2.0  # T: bonus of a word in the title
+LEAST: Final = 4.0  # a lower sum is chance: one strong word in the title reaches it alone, one in a body needs a second
 LEAST_LONG: Final = 16.0
-"""What a text of ``LOOKED_AT`` characters or more needs (before, it rises evenly): in many words some of every category stand by chance."""
+"""Sum needed by a text of ``LOOKED_AT`` characters or more (linear in between): long texts contain words of every category by chance."""
 
-LEAD: Final = 0.2  # the second category must stay this share of the best behind
-DOUBT: Final = 3.0  # what is added to all sums when a share is made of them: with few words found, no share is near 1
-MAX_EXPLAINED: Final = 5  # words that an explanation in one line names
+LEAD: Final = 0.2  # the second category must be lower by this share of the best
+DOUBT: Final = 3.0  # added to the sum of all scores when shares are computed: if few words were found, no share is near 1
+MAX_EXPLAINED: Final = 5  # words in a one-line explanation
 LATIN: Final = re.compile(r"[a-z0-9]+(?:[&+.'-][a-z0-9]+)*")
-LONGEST_PHRASE: Final = 3  # words of the longest English phrase
+LONGEST_PHRASE: Final = 3  # maximum words of an English phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ class Category:
 
 
 class Lexicon:
-    """A classifier of :mod:`base` that was never trained. Threads may share it."""
+    """A :mod:`base` classifier that needs no training. Thread-safe."""
 
     def __init__(self, categories: Iterable[Category]) -> None:
         self.categories = tuple(categories)
@@ -87,7 +86,7 @@ class Lexicon:
         return Facts(NAME)
 
     def classify(self, title: str, text: str) -> Answer:
-        sums = self._sums(self._weighed(title, text))
+        sums = self._category_sums(self._word_weights(title, text))
         if not sums:
             return NONE
         ranked = sorted(sums.items(), key=lambda pair: (-pair[1], pair[0]))
@@ -100,9 +99,9 @@ class Lexicon:
         return Answer(label, scores, (label,))
 
     def explain(self, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
-        """The words that speak for ``label``. Nothing speaks against a category but what speaks for another."""
-        weighed = self._weighed(title, text)
-        sums = self._sums(weighed)
+        """Return the words in favour of ``label``. No word counts against a category except by supporting another."""
+        weighed = self._word_weights(title, text)
+        sums = self._category_sums(weighed)
         if not sums or (label is not None and label not in self.labels):
             return ()
         number = self.labels.index(label) if label is not None else max(sums, key=lambda one: sums[one])
@@ -134,20 +133,20 @@ class Lexicon:
     def train(
         cls, examples: Sequence[Example], *, several: bool, progress: Progress, seed: int, trained: datetime | None
     ) -> Self:  # fmt: skip
-        """Our own categories: examples teach a lexicon nothing. It has this, so that it can be asked for like the others."""
+        """Return the packaged categories: a lexicon learns nothing from examples. For the interface of :class:`Trainable`."""
         return cls(packaged())
 
-    def _weighed(self, title: str, text: str) -> dict[str, float]:
-        """The words found, and how much each counts by its places."""
-        in_title = self._found(fold_characters(title))
-        in_text = self._found(fold_characters(text[:LOOKED_AT]))
+    def _word_weights(self, title: str, text: str) -> dict[str, float]:
+        """Return the words found and their weights by position."""
+        in_title = self._count_words(fold_characters(title))
+        in_text = self._count_words(fold_characters(text[:LOOKED_AT]))
         weighed = {word: 1.0 + math.log(count) for word, count in in_text.items()}
         for word in in_title:
             weighed[word] = weighed.get(word, 0.0) + TITLE
         return weighed
 
-    def _found(self, text: str) -> Counter[str]:
-        """The words of the lexicon in a folded text with their counts. Where words overlap the first counts, the longest one there."""
+    def _count_words(self, text: str) -> Counter[str]:
+        """Count the words of the lexicon in a folded text. Of overlapping words the first counts, and the longest at its position."""
         starts, found, end = self._starts, Counter[str](), 0
         for place in [place for place, pair in enumerate(map(add, text, text[1:])) if pair in starts]:
             if place >= end:
@@ -168,7 +167,7 @@ class Lexicon:
             place += 1
         return found
 
-    def _sums(self, weighed: Mapping[str, float]) -> dict[int, float]:
+    def _category_sums(self, weighed: Mapping[str, float]) -> dict[int, float]:
         sums: dict[int, float] = defaultdict(float)
         for word, times in weighed.items():
             for number, value in self._values[word].items():
@@ -177,12 +176,12 @@ class Lexicon:
 
 
 def least(text: str) -> float:
-    """What the best category's sum must reach."""
+    """Return the minimum sum of the best category."""
     return LEAST + (LEAST_LONG - LEAST) * min(len(text) / LOOKED_AT, 1.0)
 
 
 def plain(words: Sequence[str]) -> Iterator[str]:
-    """Words as they are looked for, without those that would be found everywhere (a single Chinese character, a single letter)."""
+    """Yield the words as they are matched, without single characters and letters, which would be found everywhere."""
     lines = "\n".join(word.replace("\n", " ").replace("_", " ") for word in words)
     joined = (" ".join(word.split()) for word in fold_characters(lines).split("\n"))
     return (word for word in joined if len(word) > 1)
@@ -190,7 +189,7 @@ def plain(words: Sequence[str]) -> Iterator[str]:
 
 @cache
 def packaged() -> tuple[Category, ...]:
-    """The categories that come with newsportal (``categories.yaml``)."""
+    """Return the categories distributed with newsportal (``categories.yaml``)."""
     import yaml
 
     text = (files(__package__) / "categories.yaml").read_text(encoding="utf-8")
@@ -202,12 +201,12 @@ def packaged() -> tuple[Category, ...]:
 
 @cache
 def _packaged_lexicon() -> Lexicon:
-    """One for all stages of a crawl: to make it takes 30 ms, and each spider has two."""
+    """Return a lexicon shared by all stages of a crawl: building it takes 30 ms, and each spider has two."""
     return Lexicon(packaged())
 
 
 def lexicon(own: Sequence[Category] = (), without: Iterable[str] = ()) -> Lexicon:
-    """The packaged lexicon with words and categories of one's own (a known name adds words), and ``without`` some of its categories."""
+    """Return the packaged lexicon extended by ``own`` categories (an existing name adds words), ``without`` some of its categories."""
     left_out = set(without)
     if not own and not left_out:
         return _packaged_lexicon()
@@ -220,6 +219,6 @@ def lexicon(own: Sequence[Category] = (), without: Iterable[str] = ()) -> Lexico
 
 
 def explain(reasons: Iterable[Reason]) -> str | None:
-    """An explanation in one line: the words that decided, the weightiest first."""
+    """Return a one-line explanation: the deciding words, largest weight first."""
     words = [reason.word for reason in reasons if reason.weight > 0][:MAX_EXPLAINED]
     return " · ".join(words) or None

@@ -1,7 +1,7 @@
-"""The default classifier: characters and pairs of them, one matrix, calibrated; docs/algorithms/classification.md tells its figures.
+"""The default classifier: characters and character bigrams, one matrix, calibrated; figures are in docs/algorithms/classification.md.
 
-Training needs scikit-learn; to answer takes NumPy alone. What the features of a text added is laid on the characters they cover, which
-tells the words that decided.
+Training needs scikit-learn; classifying needs only NumPy. For explanations, the contribution of each feature is distributed over the
+characters it covers and summed by word.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from newsportal.errors import ModelError
 from newsportal.packing import pack, unpack
 from newsportal.text import WORD, segment
 
-LARGEST: Final = 20_000_000  # bytes of a model's arrays. Larger ones lose the features that decide least.
-HUGE: Final = 65_504.0  # no number of a model is larger: what ``float16`` holds, in which weights are kept
-FEWEST: Final = 2  # known features below which a text says nothing: a word of two characters has three
+LARGEST: Final = 20_000_000  # bytes of a model's arrays. Of larger models the least significant features are dropped.
+HUGE: Final = 65_504.0  # maximum absolute value in a model: that of ``float16``, in which weights are stored
+FEWEST: Final = 2  # minimum number of known features to classify a text: a word of two characters has three
 Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """A trained classifier (see :class:`newsportal.classify.base.Classifier`). ``weights`` has a row a feature and a column a label;
-    ``short`` is the number of features that nine in ten of the training's texts have: from there on ``factor`` and ``least`` hold, for
-    headlines those of ``brief``."""
+    """A trained classifier (see :class:`newsportal.classify.base.Classifier`). ``weights`` has a row per feature and a column per label;
+    ``short`` is the number of features that nine in ten training texts have: from there on ``factor`` and ``least`` apply, for headlines
+    those of ``brief``."""
 
     labels: tuple[str, ...]
     facts: Facts
@@ -57,14 +57,14 @@ class Linear:
         learnt = learn(examples, labels, several=several, progress=progress, seed=seed)
         documents = Counter(label for example in examples for label in example.labels)
         facts = Facts("linear", dict(sorted(documents.items())), learnt.figures, trained, several, learnt.warnings)
-        known, weights = _bounded(learnt.vocabulary, learnt.planes.weights.astype(np.float16))
+        known, weights = _limited(learnt.vocabulary, learnt.planes.weights.astype(np.float16))
         return cls(
             labels, facts, known, weights.astype(np.float32), learnt.planes.bias, learnt.factor, learnt.least, learnt.curves, learnt.short,
             learnt.brief,
         )  # fmt: skip
 
     def classify(self, title: str, text: str) -> Answer:
-        """The answer on one article; nothing known in it: none of the labels, without scores."""
+        """Classify an article; a text without enough known features gets no label and no scores."""
         at, values = self.vocabulary.vector(*counted(title, text))
         if len(at) < FEWEST:
             return NONE
@@ -84,14 +84,15 @@ class Linear:
         return self.bias if self.facts.several or features >= self.short else shrunk(self.bias, features, self.short)
 
     def _level(self, features: int) -> tuple[float, float]:
-        """The factor and the least score for a text of so many features: between headlines and ``short`` by their logarithm."""
+        """Return factor and minimum score for a text with ``features`` features, interpolated on a log scale between headlines and
+        ``short``."""
         if not 0 < self.brief.features < self.short:
             return self.factor, self.least
         share = min(1.0, max(0.0, log(features / self.brief.features) / log(self.short / self.brief.features)))
         return self.brief.factor ** (1 - share) * self.factor**share, self.brief.least + (self.least - self.brief.least) * share
 
     def explain(self, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
-        """The words under the features that decided: what they add to the label's score, against the mean of the other labels."""
+        """Return the words that decided: their contribution to the label's score minus the mean of the other labels."""
         at, values = self.vocabulary.vector(*counted(title, text))
         if len(at) < FEWEST or (label is not None and label not in self.labels):
             return ()
@@ -116,32 +117,32 @@ class Linear:
 
     @classmethod
     def restored(cls, data: bytes) -> Linear:
-        """What :meth:`saved` wrote. Raises ``ModelError`` for anything else."""
+        """Read the output of :meth:`saved`. Raises ``ModelError`` for any other data."""
         facts, arrays = unpack(data)
         try:
             labels = tuple(map(str, facts["labels"]))
             codes, idf, weights, bias, curves, scale = (arrays[name] for name in ("codes", "idf", "weights", "bias", "curves", "scale"))
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError("the model is damaged: a part of it is missing") from error
-        told = Facts.from_json(facts)
-        if scale.shape == (3,) and scale.dtype.kind == "f":  # of a model without a level for headlines
+        metadata = Facts.from_json(facts)
+        if scale.shape == (3,) and scale.dtype.kind == "f":  # a model saved without a level for headlines
             scale = np.concatenate((scale, (NO_LEVEL.features, NO_LEVEL.factor, NO_LEVEL.least)))
         shapes = (codes.shape, idf.shape, weights.shape, bias.shape, curves.shape, scale.shape)
         size, number = codes.size, len(labels)
-        right = ((size,), (size,), (size, number), (number,), (number if told.several else 0, 3), (6,))
+        right = ((size,), (size,), (size, number), (number,), (number if metadata.several else 0, 3), (6,))
         floats = all(array.dtype.kind == "f" for array in (idf, weights, bias, curves, scale))
         if shapes != right or not floats or codes.dtype != np.uint32 or not labels or (codes[1:] <= codes[:-1]).any():
             raise ModelError("the model is damaged: its parts do not fit together")
-        factor, least, short, *brief = scale.tolist()  # ``least``: minus infinity where nothing is refused
+        factor, least, short, *brief = scale.tolist()  # ``least``: minus infinity if nothing is rejected
         finite = (idf, weights, bias, curves, np.array([factor, short, *brief]))
         if not all((np.abs(array) <= HUGE).all() for array in finite) or not least <= HUGE or not brief[1] > 0:
             raise ModelError("the model is damaged: it holds numbers that are none, or too large")
         known = Vocabulary(codes, idf.astype(np.float32))
-        return cls(labels, told, known, weights.astype(np.float32), bias, factor, least, curves, short, Level(*brief))
+        return cls(labels, metadata, known, weights.astype(np.float32), bias, factor, least, curves, short, Level(*brief))
 
 
-def _bounded(known: Vocabulary, weights: NDArray[np.float16]) -> tuple[Vocabulary, NDArray[np.float16]]:
-    """At most ``LARGEST`` bytes: the features whose largest weight is largest, each at its idf."""
+def _limited(known: Vocabulary, weights: NDArray[np.float16]) -> tuple[Vocabulary, NDArray[np.float16]]:
+    """Limit a model to ``LARGEST`` bytes by keeping the features with the largest spread of weights, times idf."""
     most = LARGEST // (2 * weights.shape[1] + 8)
     if len(known.codes) <= most:
         return known, weights
@@ -150,12 +151,12 @@ def _bounded(known: Vocabulary, weights: NDArray[np.float16]) -> tuple[Vocabular
     return Vocabulary(known.codes[kept], known.weights[kept]), weights[kept]
 
 
-NOTHING: Final = 1e-9  # what sums of shares are off by: a word that weighs less has no feature on it
+ROUNDING_ERROR: Final = 1e-9  # rounding error of the sums: a word that weighs less has no feature
 
 
 def words(codes: Codes, added: Numbers, texts: Sequence[str], limit: int) -> tuple[Reason, ...]:
-    """The words of an article's ``texts`` (title, body), each with all it added, the weightiest first. ``codes``: the article's
-    features, ascending; ``added``: what each of them added in all its places."""
+    """Return the words of an article's ``texts`` (title, body) with their total contributions, largest first. ``codes``: the article's
+    features, ascending; ``added``: the total contribution of each."""
     found = [pieces(text) for text in texts]
     often = np.zeros(len(codes))
     nearest = [np.minimum(np.searchsorted(codes, one.codes), len(codes) - 1) for one in found]
@@ -165,24 +166,24 @@ def words(codes: Codes, added: Numbers, texts: Sequence[str], limit: int) -> tup
     each = added / np.maximum(often, 1)
     totals: dict[str, float] = {}
     for text, one, (at, known) in zip(texts, found, places, strict=True):
-        before = _before(each[at[known]], one.starts[known], one.ends[known], min(len(text), LONGEST))
-        for word, start, end in _cut(text[:LONGEST]):
+        before = _cumulative(each[at[known]], one.starts[known], one.ends[known], min(len(text), LONGEST))
+        for word, start, end in _segments(text[:LONGEST]):
             totals[word] = totals.get(word, 0.0) + before[end] - before[start]
     ranked = sorted(totals.items(), key=lambda item: (-abs(item[1]), item[0]))
-    reasons = (Reason(word, weight) for word, weight in ranked if abs(weight) > NOTHING and WORD.search(word))
+    reasons = (Reason(word, weight) for word, weight in ranked if abs(weight) > ROUNDING_ERROR and WORD.search(word))
     return tuple(islice(reasons, limit))
 
 
-def _before(added: NDArray[np.float64], starts: NDArray[np.intp], ends: NDArray[np.intp], length: int) -> list[float]:
-    """What stands before every place: each feature lies evenly on the characters it covers."""
+def _cumulative(added: NDArray[np.float64], starts: NDArray[np.intp], ends: NDArray[np.intp], length: int) -> list[float]:
+    """Return the cumulative contribution before every position; each feature is spread evenly over the characters it covers."""
     share = added / np.maximum(ends - starts, 1)
     steps = np.bincount(starts, share, length + 1) - np.bincount(ends, share, length + 1)
     before: list[float] = np.concatenate(([0.0], np.cumsum(np.cumsum(steps)[:-1]))).tolist()
     return before
 
 
-def _cut(text: str) -> Iterator[tuple[str, int, int]]:
-    """What ``text`` is cut into, marks too, with its places."""
+def _segments(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the segments of ``text``, including punctuation, with their positions."""
     end = 0
     for word in segment(text):
         if (start := text.find(word, end)) >= 0:

@@ -1,8 +1,8 @@
-"""How good answers are: precision, recall and F1 a label, macro-F1, who is taken for whom, and whether probabilities are what they say.
+"""Evaluate answers: precision, recall and F1 by label, macro-F1, the confusion matrix, and the calibration of the probabilities.
 
-Precision is the share of the documents given a label that have it, recall the share of those that have it which were given it, F1 their
-harmonic mean, macro-F1 the mean of the labels' F1 (each counts alike, however few documents it has). A document that is given no label
-counts against recall alone.
+Precision is the share of the documents assigned a label that have it, recall the share of those that have it to which it was assigned, F1
+their harmonic mean, macro-F1 the mean F1 of the labels (regardless of their numbers of documents). A document without an assigned label
+lowers recall only.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Any, Final
 from newsportal.classify.base import Answer
 from newsportal.text import clean
 
-DIGITS: Final = 6  # digits of a share that are kept
-BINS: Final = 10  # Equal steps of the best label's probability over which the calibration error is summed (Guo et al. 2017, section 2).
+DIGITS: Final = 6  # decimals of stored shares
+BINS: Final = 10  # equal bins of the best label's probability for the calibration error (Guo et al. 2017, section 2).
 
 
 @dataclass(frozen=True, slots=True)
 class LabelScore:
-    """One label: how many documents have it, and shares from 0 to 1."""
+    """Scores of one label: number of documents with it, and shares from 0 to 1."""
 
     label: str
     documents: int
@@ -32,7 +32,7 @@ class LabelScore:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Documents whose best label has a probability in one step: how many, the mean probability, and the share that was right."""
+    """Documents whose best probability falls into one bin: their number, the mean probability, and the correct share."""
 
     documents: int
     probability: float
@@ -41,8 +41,8 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The figures of a classifier on documents whose label is known. ``confusion`` counts (true label, given label or ``None``);
-    ``ece`` is the expected calibration error; ``bins`` are those that hold a document."""
+    """Evaluation of a classifier on labelled documents. ``confusion`` counts (true label, assigned label or ``None``); ``ece`` is the
+    expected calibration error; ``bins`` omits empty bins."""
 
     documents: int
     labels: tuple[LabelScore, ...]
@@ -77,10 +77,10 @@ class Report:
 
 
 def measure(true: Sequence[str], answers: Sequence[Answer]) -> Report:
-    """The report on ``answers`` to documents whose labels are ``true``."""
+    """Compare ``answers`` with the ``true`` labels."""
     confusion = Counter((label, answer.label) for label, answer in zip(true, answers, strict=True))
     scores = tuple(_score(label, confusion) for label in sorted(set(true)))
-    held: dict[int, list[tuple[float, bool]]] = {}  # by the probability of the best label, given or not
+    held: dict[int, list[tuple[float, bool]]] = {}  # by the probability of the best label, assigned or not
     for label, answer in zip(true, answers, strict=True):
         if answer.scores:
             best = max(answer.scores, key=answer.scores.__getitem__)
@@ -106,17 +106,17 @@ def measure(true: Sequence[str], answers: Sequence[Answer]) -> Report:
 def _score(label: str, confusion: Mapping[tuple[str, str | None], int]) -> LabelScore:
     right = confusion.get((label, label), 0)
     has = sum(count for (true, _), count in confusion.items() if true == label)
-    given = sum(count for (_, said), count in confusion.items() if said == label)
+    given = sum(count for (_, assigned), count in confusion.items() if assigned == label)
     precision, recall = right / given if given else 0.0, right / has if has else 0.0
     return LabelScore(label, has, precision, recall, 2 * right / (has + given) if right else 0.0)
 
 
-NONE: Final = "—"  # how "none of the labels" is written
+NONE: Final = "—"  # shown for "none of the labels"
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of the confusion table: documents, and their share of the row, which is its shade."""
+    """A cell of the confusion matrix: number of documents, and their share of the row, shown as its shade."""
 
     count: int
     share: float
@@ -124,16 +124,20 @@ class Cell:
 
 
 def matrix(report: Report) -> tuple[list[tuple[str, tuple[Cell, ...]]], list[str]]:
-    """The rows of the confusion table and the headings of its columns; labels that are only given come last, then none."""
+    """Return the rows of the confusion matrix and its column headings; labels that are only assigned come after the true ones, "none"
+    last."""
     true = [one.label for one in report.labels]
-    given = {said for _, said in report.confusion}
-    columns: list[str | None] = [*true, *sorted(said for said in given if said is not None and said not in true)]
+    given = {assigned for _, assigned in report.confusion}
+    columns: list[str | None] = [*true, *sorted(assigned for assigned in given if assigned is not None and assigned not in true)]
     if None in given:
         columns.append(None)
     sizes = {one.label: max(1, one.documents) for one in report.labels}
-    counts = {label: [report.confusion.get((label, said), 0) for said in columns] for label in true}
+    counts = {label: [report.confusion.get((label, assigned), 0) for assigned in columns] for label in true}
     rows = [
-        (clean(label), tuple(Cell(count, count / sizes[label], said == label) for said, count in zip(columns, counts[label], strict=True)))
+        (
+            clean(label),
+            tuple(Cell(count, count / sizes[label], assigned == label) for assigned, count in zip(columns, counts[label], strict=True)),
+        )
         for label in true
     ]
-    return rows, [NONE if said is None else clean(said) for said in columns]
+    return rows, [NONE if assigned is None else clean(assigned) for assigned in columns]

@@ -1,14 +1,13 @@
-"""Words that a text says and the dictionary does not have: names of people, places and things, compounds. Pure.
+"""Find the words of a text that are not in the dictionary: names of people, places and things, compounds. Pure.
 
-A segmenter cuts such a word up (白鹭 / 滩观 / 鸟季), differently in every sentence. What is one word repeats in the text in changing
-company. A string is a word (docs/algorithms/keywords.md), if
+A segmenter splits such a word (白鹭 / 滩观 / 鸟季), differently in every sentence. A string is accepted as a word
+(docs/algorithms/keywords.md) if
 
-* it repeats, and has :data:`VARIETY` different neighbours on either side: accessor variety (Feng, Chen, Deng and Zheng 2004), with the
-  edge of a clause and a function word as a neighbour that is always another;
-* its parts stand together: count(string) ≥ 0.8 · min(count(a), count(b)) for every cut into a and b; ≥ 0.8 · max where both are words
-  of the dictionary;
-* it has the form of a noun: its words are nouns, and a single character among them is one that nouns of the dictionary end with (屋, 站,
-  票; not 喝, 换), or the string has the form of a person's name: a surname and one or two characters.
+* it repeats, and has :data:`VARIETY` different neighbours on either side: accessor variety (Feng, Chen, Deng and Zheng 2004); the edge of a
+  clause and a function word each count as a new neighbour;
+* its parts are bound: count(string) ≥ 0.8 · min(count(a), count(b)) for every split into a and b; ≥ 0.8 · max if both are dictionary words;
+* it has the form of a noun: its words are nouns, and a single character among them is a common ending of nouns (屋, 站, 票; not 喝, 换); or
+  the form of a person's name: a surname and one or two characters.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from newsportal.text.word_table import WordTable, cached_table
 from newsportal.text.words import dictionary_version, kinds, rarity
 
 LONGEST: Final = 5  # characters: 6 and 8 find clauses (手举高过头), and a third of a point to one point fewer of the first five keywords
-LONGEST_RUN: Final = 60  # characters of neighbouring nouns: what is longer is no sentence
+LONGEST_RUN: Final = 60  # characters of adjacent nouns: a longer run is not a sentence
 
 VARIETY: Final = 2
 TOGETHER: Final = 0.8
@@ -31,21 +30,21 @@ NAME_CHARS: Final = 3
 
 NOUNS: Final = ("n", "j", "g", "b")
 NAMES: Final = ("nr", "ns", "nt", "nz")
-OTHER, NOUN, NAME, VERB = 0.0, 1.0, 2.0, 3.0  # what the table says of a word; adjectives are with the verbs
+OTHER, NOUN, NAME, VERB = 0.0, 1.0, 2.0, 3.0  # values of the table; adjectives count as verbs
 
 MIN_WORDS, SHARE_OF_NOUNS = 10, 0.6
-"""A character is a suffix if so many words of three characters end with it, and this share of them are nouns."""
+"""A character is a suffix if this many words of three characters end with it, and this share of them are nouns."""
 
-MIN_SURNAMES: Final = 50  # a surname begins so many names of three characters
+MIN_SURNAMES: Final = 50  # a surname begins at least this many names of three characters
 
 FEW_NOUNS: Final = 0.2
-"""A character does not begin new words if at most this share of the words of two characters that begin with it are nouns (可, 最, 不)."""
+"""A character cannot begin new words if at most this share of the two-character words beginning with it are nouns (可, 最, 不)."""
 
 ENDING, SURNAME, NO_BEGINNING = "*{}", "{}*", "{}…"  # keys of the table for suffixes, surnames, and characters that do not begin nouns
 
 
 class _Piece(NamedTuple):
-    """A part of a clause. ``is_raw``: the dictionary has nothing of it, so that a word may begin and end within it."""
+    """A part of a clause. ``is_raw``: no part of it is in the dictionary, so that a word may begin and end within it."""
 
     text: str
     is_known: bool
@@ -54,8 +53,8 @@ class _Piece(NamedTuple):
 
 @made_once
 def word_kinds() -> WordTable:
-    """Of each word of the dictionary what it is: :data:`NAME`, :data:`NOUN`, :data:`VERB` or :data:`OTHER`. Words of several characters
-    without an idf are left out: no text of those that jieba's author counted had them (伟达)."""
+    """Return the kind of every dictionary word: :data:`NAME`, :data:`NOUN`, :data:`VERB` or :data:`OTHER`. Words of several characters
+    without an idf are left out: none of the texts counted by jieba's author had them (伟达)."""
     return cached_table("kinds", (dictionary_version(), NOUNS, NAMES, MIN_WORDS, SHARE_OF_NOUNS, FEW_NOUNS, MIN_SURNAMES), _kinds)
 
 
@@ -80,11 +79,11 @@ def _kinds() -> dict[str, float]:
 
 
 def new_words(words: Sequence[str], text: str, edges: Container[str]) -> frozenset[str]:
-    """The new words of ``text``. ``words``: as the segmenter cut it; ``edges``: those of them that part clauses."""
-    places: defaultdict[str, list[tuple[str | int, str | int]]] = defaultdict(list)  # string -> its neighbours left and right
+    """Return the new words of ``text``. ``words``: its segmentation; ``edges``: words that delimit clauses."""
+    places: defaultdict[str, list[tuple[str | int, str | int]]] = defaultdict(list)  # string -> its left and right neighbours
     compounds, known = set[str](), word_kinds().get
-    # The clauses in which something repeats that is no word of the dictionary: two characters where one word ends and the next begins, or
-    # of an unknown word. Of most texts it is a few, and each is much work.
+    # Only clauses that contain a repeated string that is not a dictionary word are examined: two characters across a word boundary, or of
+    # an unknown word. Most texts have few of them, and each is expensive.
     repeated = {one + other for (one, other), times in Counter(pairwise(text)).items() if times > 1}
     kind_of = dict(zip(words, map(word_kinds().get, words), strict=True))
     worth_it = {at for at, word in enumerate(words) if kind_of[word] is None and (word[:2] in repeated or word[-2:] in repeated)}
@@ -115,8 +114,8 @@ def new_words(words: Sequence[str], text: str, edges: Container[str]) -> frozens
 
 
 def _pieces(words: Sequence[str], known: Callable[[str], float | None]) -> Iterator[_Piece]:
-    """The parts of a clause. Where the segmenter knew no word, what it cut is one raw piece; a cut that holds a word of the dictionary at
-    its end or beginning is that word and single characters."""
+    """Yield the parts of a clause. Adjacent unknown segments form one raw piece; a segment that begins or ends with a dictionary word is
+    split into that word and single characters."""
     raw = ""
     for word in words:
         at, size = _dictionary_word(word, known)
@@ -134,7 +133,7 @@ def _pieces(words: Sequence[str], known: Callable[[str], float | None]) -> Itera
 
 
 def _dictionary_word(word: str, known: Callable[[str], float | None]) -> tuple[int, int]:
-    """Place and length of the longest word of the dictionary at the end or beginning of ``word``; (0, 0) if none has two characters."""
+    """Return position and length of the longest dictionary word at the end or beginning of ``word``; (0, 0) if none has two characters."""
     for size in range(len(word), 1, -1):
         for at in (len(word) - size, 0):
             if known(word[at : at + size]) is not None:
@@ -143,7 +142,7 @@ def _dictionary_word(word: str, known: Callable[[str], float | None]) -> tuple[i
 
 
 def _noun_runs(pieces: Sequence[_Piece], known: Callable[[str], float | None]) -> Iterator[list[_Piece]]:
-    """The pieces of a clause, parted where a word stands that is no noun: a verb, but for one before what nouns end with (保护 + 站)."""
+    """Yield runs of nouns among the pieces of a clause. A verb ends a run unless a noun suffix follows (保护 + 站)."""
     run: list[_Piece] = []
     for piece, after in zip(pieces, [*pieces[1:], None], strict=True):
         kind = known(piece.text) if piece.is_known else NOUN
@@ -161,7 +160,7 @@ def _is_ending(piece: _Piece, known: Callable[[str], float | None]) -> bool:
 
 
 def _spans(pieces: Sequence[_Piece], whole: str, known: Callable[[str], float | None]) -> Iterator[tuple[int, int, bool]]:
-    """Beginning and end of what may be a word by its form, and whether words of the dictionary alone make it."""
+    """Yield begin and end of possible words by their form, and whether they consist of dictionary words only."""
     edges = [0, *accumulate(len(piece.text) for piece in pieces)]
     begins, ends, barred, loose = list[int](), list[int](), list[bool](), list[bool]()  # the last two by character
     for piece, begin, end in zip(pieces, edges, edges[1:], strict=False):
@@ -179,6 +178,6 @@ def _spans(pieces: Sequence[_Piece], whole: str, known: Callable[[str], float | 
 
 
 def _is_bound(string: str, times: int, text: str, of_parts: Callable[[int, int], int]) -> bool:
-    """Whether the parts of ``string`` stand together nearly always, wherever it is cut."""
+    """Return whether the parts of ``string`` nearly always occur together, wherever it is split."""
     step = 1 if of_parts is min else 2
     return all(times >= TOGETHER * of_parts(text.count(string[:at]), text.count(string[at:])) for at in range(step, len(string) - step + 1))

@@ -1,4 +1,4 @@
-"""Which topics an article belongs to, by their keywords: must (all), any (one), not (none). Pure."""
+"""Assign articles to topics by keywords: must (all), any (at least one), not (none). Pure."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from functools import lru_cache
 from newsportal.items import TopicMark
 from newsportal.text import normalise
 
-LEAD = 600  # characters of the body that are looked at: what an article is about stands in its title and its first paragraphs
+LEAD = 600  # characters of the body that are read: the subject of an article is in its title and first paragraphs
 SOURCE, SEARCH, KEYWORDS, EDITOR = "source", "search", "keywords", "editor"
-"""How an article comes into a topic without a model (``items.TopicMark.by``)."""
+"""How an article was assigned to a topic without a model (``items.TopicMark.by``)."""
 
 IN, OUT = "in", "out"  # the labels of a topic's corpus
-SURE = 0.95  # How sure a topic's model must be of an article without a keyword: most articles are outside a topic, so few errors are many
-DOUBT = 0.05  # below it, an article that keywords caught is marked as one that may be about something else
+SURE = 0.95  # Minimum probability to assign an article without a keyword: most articles are outside a topic, so that few errors are many
+DOUBT = 0.05  # below it, an article matched by keywords is marked as possibly off-topic
 ASCII_WORD = re.compile(r"^[a-z0-9][a-z0-9 .+#&-]*$")
 
 
 @dataclass(frozen=True, slots=True)
 class TopicRule:
-    """A topic's keywords as they are compared. An empty rule (no ``must``, no ``any``) matches nothing."""
+    """A topic's normalised keywords. An empty rule (no ``must``, no ``any``) matches nothing."""
 
     name: str
     must: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ class TopicRule:
     never: tuple[str, ...] = ()
 
     def matches(self, text: str) -> bool:
-        """Whether the normalised ``text`` belongs to the topic."""
+        """Return whether the normalised ``text`` belongs to the topic."""
         if not self.must and not self.any:
             return False
         return (
@@ -46,22 +46,20 @@ def rule(name: str, must: Sequence[str] = (), any: Sequence[str] = (), never: Se
 
 
 def match(rules: Iterable[TopicRule], title: str | None, text: str | None, summary: str | None = None) -> tuple[str, ...]:
-    """The names of the topics that match, in the order of ``rules``."""
+    """Return the names of the matching topics, in the order of ``rules``."""
     looked_at = normalise("\n".join((title or "", summary or "", (text or "")[:LEAD])))
     return tuple(rule.name for rule in rules if rule.matches(looked_at))
 
 
 def corpus_of(topic: str) -> str:
-    """The name of the corpus that a topic's model learns from; its labels are ``IN`` and ``OUT``."""
+    """Return the name of the corpus of a topic's model; its labels are ``IN`` and ``OUT``."""
     return f"topic:{topic}"
 
 
 def example(rule: TopicRule, marks: Iterable[TopicMark], title: str, text: str, summary: str | None = None) -> str | None:
-    """What a stored article teaches a topic's model: ``IN``, ``OUT``, or nothing.
-
-    Strict on both sides: an editor's word, a source that belongs to the topic, a keyword in the title, or a search whose words stand in
-    the lead; against it only what nothing brought near the topic. What a model put there teaches nothing: it would learn its own errors.
-    """
+    """Return the label of a stored article as a training example of a topic's model: ``IN``, ``OUT``, or ``None``. Conservative on both
+    sides. ``IN``: assigned by an editor, from a source of the topic, a keyword in the title, or found by a search whose words are in the
+    lead. ``OUT``: not assigned and no match. Articles assigned by the model are not used: it would learn its own errors."""
     ways = {mark.by for mark in marks if mark.topic == rule.name}
     near = bool(match((rule,), title, text, summary))
     if EDITOR in ways or SOURCE in ways or bool(match((rule,), title, None)) or (SEARCH in ways and near):
@@ -70,19 +68,20 @@ def example(rule: TopicRule, marks: Iterable[TopicMark], title: str, text: str, 
 
 
 def is_doubtful(mark: TopicMark) -> bool:
-    """Whether keywords brought an article into a topic that the topic's model takes for foreign to it. It stays, and is marked."""
+    """Return whether an article was assigned by keywords but the topic's model rejects it. It stays, with a mark."""
     return mark.by == KEYWORDS and mark.score is not None and mark.score < DOUBT
 
 
 def marked(topic: str, by: str | None, score: float | None, version: str) -> TopicMark | None:
-    """How an article comes into a topic, or ``None`` if it does not. ``by``: what brought it but a model; ``score``: the model's."""
+    """Return the mark for an article in a topic, ``None`` if it does not belong. ``by``: how it was assigned without a model; ``score``:
+    the model's."""
     if by is not None:
         return TopicMark(topic, by, score)
     return TopicMark(topic, version, score) if score is not None and score >= SURE else None
 
 
 def _holds(text: str, word: str) -> bool:
-    """Chinese keywords match as substrings; Latin ones as whole words, so that ``AI`` is not found in ``said``."""
+    """Match Chinese keywords as substrings and Latin ones as whole words, so that ``AI`` is not found in ``said``."""
     return _pattern(word).search(text) is not None if ASCII_WORD.match(word) else word in text
 
 

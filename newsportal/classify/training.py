@@ -1,4 +1,4 @@
-"""How the default classifier is trained: features, a choice among mixes on documents held back, probabilities, and the final fit."""
+"""Train the default classifier: features, selection of a mix on held-out documents, calibration, and the final fit."""
 
 from __future__ import annotations
 
@@ -21,20 +21,21 @@ from newsportal.classify.measure import measure
 from newsportal.errors import ModelError
 from newsportal.messages import Message
 
-SHORT: Final = 0.1  # share of the training's texts that count as short
+SHORT: Final = 0.1  # share of the training texts that count as short
 BRIEF: Final = 24
-"""Characters at a text's beginning that stand for a headline, where nine in ten of the training's texts have more than ``LONG`` features:
-what articles teach of scores holds on headlines as little as what is said of articles."""
+"""Characters at the beginning of a text that stand in for a headline, used if nine in ten training texts have more than ``LONG`` features:
+scores calibrated on articles do not hold for headlines."""
 
 LONG: Final = 4 * BRIEF
-AT_ONCE: Final = 100  # examples whose features are counted together
+AT_ONCE: Final = 100  # examples whose features are counted in one batch
 MOST_CHARACTERS: Final = 40_000_000
-"""Characters that are learnt from: 25,000 full articles or 2,000,000 titles. Six million of articles took 0.5 GB in all; so 2 to 3 GB."""
+"""Maximum characters of training text: 25,000 full articles or 2,000,000 titles. Six million took 0.5 GB in all, so these need 2 to 3
+GB."""
 
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """What a training gives: ``factor`` and ``least`` for one label a text, ``curves`` (a, b, threshold) for several."""
+    """The result of a training: ``factor`` and ``least`` for single-label, ``curves`` (a, b, threshold) for multi-label models."""
 
     vocabulary: Vocabulary
     planes: Planes
@@ -48,7 +49,7 @@ class Learnt:
 
 
 def learn(examples: Sequence[Example], labels: Sequence[str], *, several: bool, progress: Progress, seed: int) -> Learnt:
-    """The classifier of ``examples``. Raises ``ModelError`` when a label has all of them, or no text has any feature."""
+    """Train on ``examples``. Raises ``ModelError`` if all have the same label, or no text has any feature."""
     used = sampled(examples, seed)
     truth = np.array([[label in example.labels for label in labels] for example in used], dtype=bool)
     if truth.all(axis=0).any():
@@ -86,7 +87,7 @@ def learn(examples: Sequence[Example], labels: Sequence[str], *, several: bool, 
 
 
 def sampled(examples: Sequence[Example], seed: int) -> list[Example]:
-    """All ``examples``, or as many as ``MOST_CHARACTERS`` allows, the same share of every label, rare labels whole."""
+    """Return all ``examples``, or as many as ``MOST_CHARACTERS`` allows: the same share of every label, rare labels completely."""
     lengths = [min(len(example.text), LONGEST) + len(example.title) for example in examples]
     if sum(lengths) <= MOST_CHARACTERS:
         return list(examples)
@@ -103,11 +104,9 @@ def sampled(examples: Sequence[Example], seed: int) -> list[Example]:
 def _held_out(
     asked: Sequence[tuple[Sparse, float]], truth: Truth, fold: NDArray[np.intp], *, several: bool, progress: Progress, seed: int
 ) -> tuple[Mix, list[Matrix], NDArray[np.intp]]:  # fmt: skip
-    """The mix that is best on the first fold, its scores of every example by planes that have not seen it, and the examples that count.
-
-    ``asked``: the vectors of the examples, then others of the same examples that are only answered, each with what is short there. Labels
-    that are not in every fold are missing from some planes, so their examples say nothing.
-    """
+    """Return the best mix on the first fold, its out-of-fold scores of all examples, and the indexes of the examples to evaluate.
+    ``asked``: the vectors of the examples, then variants of them that are only scored, each with its ``short``. Labels that are not in
+    every fold are unknown to some classifiers, so their examples are not evaluated."""
     vectors = asked[0][0]
     answers = [np.zeros(truth.shape) for _ in asked]
     counted_labels = np.all([truth[fold == part].any(axis=0) for part in range(FOLDS)], axis=0)
@@ -132,7 +131,7 @@ def _held_out(
 
 
 def _quality(scores: Matrix, truth: Truth, *, several: bool) -> float:
-    """Macro-F1 of the best labels; of several, of the best threshold each."""
+    """Return the macro-F1 of the best labels; for multi-label, with the best threshold of each."""
     if several:
         return float(np.mean([_best_f1(scores[:, label], truth[:, label]) for label in range(truth.shape[1])]))
     given = scores.argmax(axis=1)[:, None] == np.arange(truth.shape[1])
@@ -167,7 +166,7 @@ def _level(texts: Sparse, scores: Matrix, truth: Truth, given_up: float) -> Leve
 
 
 def _figures(scores: Matrix, truth: Truth, labels: Sequence[str], factor: float) -> dict[str, float]:
-    """Of the documents held back in turn, each answered by planes that have not seen it; the best label counts, given or not."""
+    """Return metrics of the out-of-fold answers; the best label counts even if its score is too low to be assigned."""
     chances = calibration.softmax(scores * factor)
     answers = [Answer(labels[row.argmax()], dict(zip(labels, map(float, row), strict=True))) for row in chances]
     report = measure([labels[at] for at in truth.argmax(axis=1)], answers)

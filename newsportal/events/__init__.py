@@ -1,18 +1,20 @@
 """Online clustering of stories into events (docs/algorithms/events.md).
 
-A story is a vector of its keywords; an event is the sum of its stories' vectors, cut to its weightiest terms. A story joins the event of
-the highest cosine, if that reaches ``threshold``; else it begins an event of its own::
+A story is a vector of its keywords; an event is the sum of its stories' vectors, truncated to the terms with the largest weights. A story
+joins the event with the highest cosine if it reaches ``threshold``, else it starts a new event::
 
     story(term) = sqrt(weight of the keyword) / |story|        event(term) = Σ story(term) over its stories
     score(story, event) = Σ story(term) · event(term) / |event|
 
-The single pass with centroids is Allan's (Topic Detection and Tracking, 2002); that keywords with names joined and weighed by kind stand
-for the text is ours, and what makes it work on Chinese. An event never ends: it sleeps, and a trial a year later wakes it.
-Two rules keep apart what only reads alike:
+Single-pass clustering with centroids follows Allan (Topic Detection and Tracking, 2002); representing the text by keywords, with names
+joined and weighted by part of speech, is ours, and makes it work on Chinese. An event never ends: a trial a year later continues it.
 
-* *twins*, two accidents of a kind at two places: an event of few stories takes none whose places it never names, unless it is very like it;
-* *periodic news*, today's exchange rate and yesterday's: a story whose title differs in its numbers alone from those of most of an
-  event's stories of other days, or in nothing, is no continuation of them.
+Two rules separate events that only read alike:
+
+* *twins*, two accidents of one kind at two places: an event of few stories accepts no story whose places it never mentions, unless it is
+  very similar;
+* *periodic news*, today's exchange rate and yesterday's: a story is not added if its title differs only in numbers, or not at all, from the
+  titles of most of the event's stories of other days.
 """
 
 from __future__ import annotations
@@ -34,37 +36,37 @@ from newsportal.text import fold_characters
 from newsportal.text.characters import made_once
 from newsportal.text.words import kinds
 
-THRESHOLD: Final = 0.15  # the least cosine of a story and its event: the best also with any one event of the development data left out
-TERMS: Final = 40  # keywords of a story that count; 30 and 60 do no better
-EVENT_TERMS: Final = 80  # terms that an event keeps when it has twice as many: memory is bounded by events, not by stories
-CANDIDATES: Final = 5  # events that are tried for a story, the most similar first
+THRESHOLD: Final = 0.15  # minimum cosine of a story and its event: also the best value with any one event of the development data left out
+TERMS: Final = 40  # keywords of a story that are used; 30 and 60 are not better
+EVENT_TERMS: Final = 80  # terms kept in an event, truncated at twice as many: memory is bounded by events, not stories
+CANDIDATES: Final = 5  # most similar events tried for a story
 
 MOST_SHARED_BY_CHANCE: Final = 1
-"""Terms that two texts share and are of other events: short ones of a rubric or a place have nothing else in common."""
+"""Terms shared by texts of different events: short texts of one section or place have nothing else in common."""
 
-SAME_EVENT: Final = 0.4  # the cosine of their sums from which two events are one
-FEW_STORIES: Final = 8  # up to so many stories an event is held to its places: larger ones have been told from everywhere
-VERY_LIKE: Final = 0.3  # the cosine from which another place does not matter; 0.35 parts real events (one point and a half of F1)
+SAME_EVENT: Final = 0.4  # minimum cosine of the sums of two events to merge them
+FEW_STORIES: Final = 8  # number of stories below which the places of an event matter: larger events are reported from everywhere
+VERY_LIKE: Final = 0.3  # cosine from which different places are ignored; 0.35 splits real events (one point and a half of F1)
 
 SAME_WORDS: Final = 0.4
-"""The same where both titles name their places: short reports of two fires share most of their words. With 0.45
-real events part (0.6 points of F1)."""
+"""The same if both titles name their places: short reports of two fires share most of their words. 0.45 splits real events (0.6 points of
+F1)."""
 
-RECENT: Final = 20  # stories of an event whose titles are compared for periodic news
-SAME_FORM: Final = 0.7  # Dice coefficient of the pairs of characters of two titles without their numbers, from which they have one form
-ANOTHER_DAY: Final = timedelta(hours=14)  # between two issues of a daily report at least: sites differ by some hours
+RECENT: Final = 20  # latest titles of an event compared for periodic news
+SAME_FORM: Final = 0.7  # minimum Dice coefficient of the character bigrams of two titles without numbers to have the same form
+ANOTHER_DAY: Final = timedelta(hours=14)  # minimum interval between two issues of a daily report: sites differ by some hours
 
 COMPACTED_FROM: Final = 64
-"""Numbers in the postings of a term from which those of one event are summed up, and again whenever they have doubled."""
+"""Length of the postings of a term from which entries of the same event are merged, and again whenever it has doubled."""
 
-EXPLAINED: Final = 6  # terms that a membership names
+EXPLAINED: Final = 6  # terms listed in a membership
 NUMBER: Final = re.compile(r"[\d〇一二三四五六七八九十百千万亿点%.％]+")
 NO_WORD: Final = re.compile(r"\W+")
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """What is asked of a story: ``terms`` are its keywords with their weights (> 0, any scale), ``places`` those that name a place."""
+    """A story to cluster: ``terms`` are its keywords with weights (> 0, any scale), ``places`` those that are place names."""
 
     id: str
     title: str
@@ -75,7 +77,8 @@ class Story:
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """The event of a story, by the id of its first story; the cosine (1 for the first); the terms that decided, the weightiest first."""
+    """The event of a story (the id of its first story), the cosine (1 for the first story), and the deciding terms, largest product
+    first."""
 
     event: str
     score: float
@@ -88,7 +91,7 @@ def _place_names() -> frozenset[str]:
 
 
 def places_among(words: Iterable[str]) -> frozenset[str]:
-    """Those of ``words`` that the dictionary has as names of places."""
+    """Return the ``words`` that are place names in the dictionary."""
     return frozenset(word for word in words if fold_characters(word) in _place_names())
 
 
@@ -99,7 +102,7 @@ class _TitleForm:
     published: datetime | None
 
     def is_other_issue(self, other: _TitleForm) -> bool:
-        """Whether both titles are those of one periodic report: of one form, with other numbers, or the same, on other days."""
+        """Return whether both titles are issues of one periodic report: same form with other numbers, or equal, on other days."""
         if not (self.pairs and other.pairs) or bool(self.numbers) != bool(other.numbers):
             return False
         if self.published is None or other.published is None or abs(self.published - other.published) < ANOTHER_DAY:
@@ -111,7 +114,7 @@ class _TitleForm:
 
 @dataclass(frozen=True, slots=True)
 class EventState:
-    """What is remembered of an event from run to run: the sum of its stories' vectors, where they were, the titles of its last ones."""
+    """Persistent state of an event: the sum of its stories' vectors, their places, and the latest titles."""
 
     id: str
     stories: int
@@ -122,7 +125,7 @@ class EventState:
 
 @dataclass(slots=True)
 class _Event:
-    """Names and weights of its terms stand side by side: of a hundred thousand events a dictionary each is too much."""
+    """An event in memory. Terms and weights are parallel sequences: a dictionary for each of a hundred thousand events is too large."""
 
     id: str
     number: int
@@ -142,21 +145,22 @@ class _Event:
 
 
 class EventClusters:
-    """Events of stories that are added in time order. Time a story grows with the events that share its terms, memory with stories."""
+    """Clusters of stories, which must be added in chronological order. Time per story grows with the events sharing its terms, memory with
+    stories."""
 
     def __init__(self, threshold: float = THRESHOLD) -> None:
         self._threshold = threshold
         self._events: dict[str, _Event] = {}
         self._by_number: list[_Event] = []
-        self._lengths = array("d")  # by number; infinite for an event that is gone
-        self._postings: dict[str, array[float]] = {}  # term -> number of an event, what stories added to it, number, …
-        self._compacted_at: dict[str, int] = {}  # term -> length of its postings from which they are compacted
+        self._lengths = array("d")  # by number; infinite for a removed event
+        self._postings: dict[str, array[float]] = {}  # term -> event number, weight added by a story, event number, …
+        self._compacted_at: dict[str, int] = {}  # term -> length of its postings at which they are merged next
 
     def __len__(self) -> int:
         return len(self._events)
 
     def add(self, story: Story) -> Membership:
-        """Put a story into its event. A story without terms is an event by itself; one of a known id counts again."""
+        """Add a story to its event. A story without terms is an event by itself; one with a known id is counted again."""
         terms = unit_vector(story.terms)
         title = _title_form(story.title, story.published)
         for score, event in self._candidates(terms):
@@ -173,8 +177,8 @@ class EventClusters:
         self._join(self._events.get(story.id) or self._new(story.id), story, terms)
         return Membership(story.id, 1.0, tuple(list(terms)[:EXPLAINED]))
 
-    def likest(self, id: str) -> tuple[str, float] | None:
-        """The event that is the same as this one, and the cosine of their sums; ``None`` where there is none."""
+    def most_similar(self, id: str) -> tuple[str, float] | None:
+        """Return the event to be merged with this one and the cosine of their sums, ``None`` if there is none."""
         event = self._events.get(id)
         if event is None:
             return None
@@ -193,16 +197,16 @@ class EventClusters:
         return self._events[id].state
 
     def restore(self, state: EventState) -> None:
-        """Put an event there as it was remembered, in place of the one of its id."""
+        """Restore an event from its state, replacing any event with its id."""
         self.remove(state.id)
         event = self._new(state.id)
         event.stories, event.places, event.titles = state.stories, dict(state.places), list(state.titles)
-        self._write(event, state.terms)
+        self._store_terms(event, state.terms)
         for term, weight in state.terms.items():
-            self._post(term, event, weight)
+            self._add_posting(term, event, weight)
 
     def remove(self, id: str) -> None:
-        """Forget an event, if it is there."""
+        """Remove an event, if it exists."""
         if (event := self._events.pop(id, None)) is not None:
             self._lengths[event.number] = inf
             event.names, event.weights = [], array("f")
@@ -214,7 +218,7 @@ class EventClusters:
         return event
 
     def _candidates(self, terms: Mapping[str, float]) -> list[tuple[float, _Event]]:
-        """The events of the highest cosines, the highest first; of equals the earlier."""
+        """Return the events with the highest cosines, highest first; ties by age."""
         found = [(weight, np.frombuffer(self._postings[term], np.float32)) for term, weight in terms.items() if term in self._postings]
         if not found:
             return []
@@ -228,7 +232,7 @@ class EventClusters:
 
     @staticmethod
     def _is_elsewhere(story: Story, event: _Event, score: float) -> bool:
-        """Whether the story is of other places than an event of few stories."""
+        """Return whether the story is about other places than an event of few stories."""
         if score >= SAME_WORDS or event.stories >= FEW_STORIES or not story.places or not event.places:
             return False
         if score >= VERY_LIKE and not (_names_any(story.title, story.places) and _names_any(event.titles[0][0], event.places)):
@@ -243,7 +247,7 @@ class EventClusters:
         summed = event.terms
         for term, weight in terms.items():
             summed[term] = summed.get(term, 0.0) + weight
-            self._post(term, event, weight)
+            self._add_posting(term, event, weight)
         if len(summed) > 2 * EVENT_TERMS:
             for term in sorted(summed, key=summed.__getitem__)[:-EVENT_TERMS]:
                 del summed[term]
@@ -253,13 +257,13 @@ class EventClusters:
                     self._postings[term] = left
                 else:
                     del self._postings[term]
-        self._write(event, summed)
+        self._store_terms(event, summed)
 
-    def _write(self, event: _Event, terms: Mapping[str, float]) -> None:
+    def _store_terms(self, event: _Event, terms: Mapping[str, float]) -> None:
         event.names, event.weights = [sys.intern(term) for term in terms], array("f", terms.values())
         self._lengths[event.number] = sqrt(sum(weight * weight for weight in terms.values())) or 1.0
 
-    def _post(self, term: str, event: _Event, weight: float) -> None:
+    def _add_posting(self, term: str, event: _Event, weight: float) -> None:
         pairs = self._postings.setdefault(sys.intern(term), array("f"))
         pairs.extend((event.number, weight))
         if len(pairs) >= self._compacted_at.get(term, COMPACTED_FROM):
@@ -271,8 +275,8 @@ class EventClusters:
             self._postings[term], self._compacted_at[term] = left, max(COMPACTED_FROM, 2 * len(left))
 
 
-def summed_up(id: str, stories: Iterable[Story]) -> EventState:
-    """The event of these stories, whatever they are like: an editor put them together."""
+def combined_state(id: str, stories: Iterable[Story]) -> EventState:
+    """Return the state of an event of these stories, however dissimilar: an editor combined them."""
     clusters = EventClusters()
     event = clusters._new(id)
     for story in stories:
@@ -281,7 +285,7 @@ def summed_up(id: str, stories: Iterable[Story]) -> EventState:
 
 
 def unit_vector(weights: Mapping[str, float]) -> dict[str, float]:
-    """The square roots of the largest weights, of length 1, the largest first."""
+    """Return the square roots of the largest weights, normalised to length 1, largest first."""
     largest = sorted(weights.items(), key=itemgetter(1), reverse=True)[:TERMS]
     length = sqrt(sum(weight for _, weight in largest))
     return {term: sqrt(weight) / length for term, weight in largest} if length else {}
@@ -299,5 +303,5 @@ def _names_any(title: str, places: Iterable[str]) -> bool:
 
 
 def _is_periodic(title: _TitleForm, event: _Event) -> bool:
-    """Whether most of an event's last stories are other issues of the report with this title."""
+    """Return whether most of an event's latest titles are other issues of this periodic report."""
     return 2 * sum(title.is_other_issue(_title_form(*earlier)) for earlier in event.titles) >= len(event.titles)

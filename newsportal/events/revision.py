@@ -1,11 +1,11 @@
-"""Events looked at again, once more of their stories are there (docs/algorithms/events.md).
+"""Revise events after more of their stories have arrived (docs/algorithms/events.md).
 
-A story is placed by what was known of its event then. Afterwards:
+A story is assigned with what was known of its event at that time. Later:
 
-* an event comes apart where two of its stories do not hang together by others: an edge joins two stories whose vectors have a cosine of
-  :data:`LINKED` at least and share two terms at least, and each connected component is an event;
-* two events are one where the cosine of their sums reaches :data:`SAME_EVENT`, and neither places nor the form of their titles part them
-  (:meth:`newsportal.events.EventClusters.likest`).
+* an event is split into connected components, with edges between stories whose vectors have a cosine of at least :data:`LINKED` and
+  share at least two terms;
+* two events are merged if the cosine of their sums reaches :data:`SAME_EVENT`, and neither places nor the form of their titles separate
+  them (:meth:`newsportal.events.EventClusters.most_similar`).
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Final
 
 from newsportal.events import MOST_SHARED_BY_CHANCE, Story, unit_vector
 
-LINKED: Final = 0.1  # the least cosine of two stories of an event: a follow-up is less like each story than like their sum
+LINKED: Final = 0.1  # minimum cosine of two linked stories of an event: a follow-up is less similar to each story than to their sum
 
 
 def components(stories: Sequence[Story], held: Collection[str] = ()) -> list[list[str]]:
-    """The ids of stories that hang together, the component that stays first: the one of ``held``, which are never parted; else the
-    largest, of equals the earliest. Time and memory grow with the pairs of stories that share a term."""
+    """Return the ids of connected stories by component, first the one that keeps the event: that of ``held`` stories, which are never
+    separated, else the largest, ties by age. Time and memory grow with the pairs of stories that share a term."""
     shared: defaultdict[tuple[int, int], list[float]] = defaultdict(list)
     postings: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
     for number, story in enumerate(stories):
@@ -37,7 +37,7 @@ def components(stories: Sequence[Story], held: Collection[str] = ()) -> list[lis
 
 
 def _connected(count: int, edges: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Connected components of the nodes ``0 … count − 1``."""
+    """Return the connected components of the nodes ``0 … count − 1``."""
     parents = list(range(count))
 
     def root(node: int) -> int:

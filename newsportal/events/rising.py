@@ -1,13 +1,13 @@
-"""Words and events whose rate leaves their own past (docs/algorithms/rising.md).
+"""Detect words and events that are more frequent than in their past (docs/algorithms/rising.md).
 
-Of the ``n`` stories of a window, ``k`` have a term; of the ``N`` stories of the weeks before, ``K``. The term's own past expects ``λ`` of
-them, and the surprise is the bound of Chernoff on the probability that a Poisson variable reaches ``k``, in powers of ten::
+Of the ``n`` stories of a window, ``k`` have a term; of the ``N`` stories of the weeks before, ``K``. ``λ`` is the expected count; the
+surprise is the Chernoff bound on the probability that a Poisson variable reaches ``k``, as a negative power of ten::
 
     λ = max(FLOOR, n · K / N)
     surprise = (k · ln(k / λ) − k + λ) / (φ · ln 10)            for k > λ, else 0
 
-``φ`` ≥ 1 is Pearson's dispersion of the term's counts a day in these weeks: what comes in bursts has to burst higher. That a count is
-held against its quasi-Poisson past is Farrington's detection of outbreaks (1996), the surprise Legéndy and Salcman's (1985).
+``φ`` ≥ 1 is Pearson's dispersion of the term's daily counts in these weeks: bursty terms need larger bursts. Comparing a count with its
+quasi-Poisson past is Farrington's detection of outbreaks (1996), the surprise is that of Legéndy and Salcman (1985).
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ from newsportal.text import fold_characters
 DAY: Final = timedelta(days=1)
 MOMENT: Final = timedelta(microseconds=1)
 
-PAST: Final = 28  # days before the window that are a term's past: four of each day of the week
-LEAST_DAYS: Final = 3  # days with stories that a past has at least, and as many stories as the window: less says nothing of what is usual
-FLOOR: Final = 0.5  # stories that are expected of any term: of one without a past, four are needed to reach :data:`LEAST_SURPRISE`
+PAST: Final = 28  # days before the window that form the past: four of each day of the week
+LEAST_DAYS: Final = 3  # minimum days of the past with stories, which must be as many as in the window: less does not show what is usual
+FLOOR: Final = 0.5  # minimum expected count: a term without a past needs four stories to reach :data:`LEAST_SURPRISE`
 
 LEAST_SURPRISE: Final = 2.0
-"""One in a hundred. Chosen, not measured: a board shows the first twenty, which lie far above it where much happens."""
+"""One in a hundred. Chosen, not measured: a board shows the first twenty, which are far above it on a busy day."""
 
 LEAST_STORIES: Final = 3
-LEAST_SITES: Final = 2  # what one site repeats every hour is its own matter
-REMEMBERED: Final = 50  # stories of a term that are remembered, the newest: enough to see which terms stand in the same ones
+LEAST_SITES: Final = 2  # a term repeated by a single site is not news
+REMEMBERED: Final = 50  # newest stories stored per term: enough to find terms in the same stories
 
 SAME_STORIES: Final = 0.5
-"""Words that share this part of their stories, of those of the rarer one, stand on one line: they tell of one thing."""
+"""Words that share this part of the stories of the rarer one are shown on one line."""
 
-MOST_WITH: Final = 4  # further words of a line
+MOST_WITH: Final = 4  # further words on a line
 Kind = Literal["word", "event"]
 Term = tuple[Kind, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """What is asked of a story: its site, when it came, its keywords, and the event that it belongs to."""
+    """A story as input: its site, time of arrival, keywords, and the event it belongs to."""
 
     story: str
     site: str
@@ -54,16 +54,16 @@ class Mention:
     event: str | None = None
 
     def terms(self) -> dict[Term, str]:
-        """Its terms, each once, with how they are written."""
+        """Return its distinct terms with their spelling."""
         found: dict[Term, str] = {("word", fold_characters(word)): word for word in self.words}
         return found | {("event", self.event): self.event} if self.event else found
 
 
 @dataclass(frozen=True, slots=True)
 class Rise:
-    """A term that rises. ``name``: the word, or the id of the event. ``stories``: ids of its newest stories in the window, the newest
-    first; ``count``: how many there are. ``days``: stories a day, the earliest first, those of the window last. ``with_words``: others
-    that stand in the same stories. ``event``: the one that most of a word's stories belong to."""
+    """A rising term. ``name``: the word, or the id of the event. ``stories``: ids of its newest stories in the window, newest first;
+    ``count``: their total number. ``days``: stories per day, earliest first, including the window. ``with_words``: other words in the same
+    stories. ``event``: the event of most of a word's stories."""
 
     kind: Kind
     name: str
@@ -79,7 +79,7 @@ class Rise:
 
 @dataclass(frozen=True, slots=True)
 class Rises:
-    """``stories``: how many the window has, ``past``: how many the weeks before it. The most surprising first."""
+    """Result, most surprising first. ``stories``: number of stories in the window; ``past``: in the weeks before."""
 
     stories: int
     past: int
@@ -89,7 +89,7 @@ class Rises:
 
 @dataclass(slots=True)
 class _Counts:
-    """``days``: age in days -> stories."""
+    """Counts of a term. ``days``: age in days -> stories."""
 
     days: Counter[int] = field(default_factory=Counter)
     sites: set[str] = field(default_factory=set)
@@ -97,14 +97,12 @@ class _Counts:
     written: str = ""
 
 
-Mentions = Callable[[datetime, datetime], Iterable[Mention]]  # reads the stories from a moment until before another, the earliest first
+Mentions = Callable[[datetime, datetime], Iterable[Mention]]  # yields the stories from one moment until before another, earliest first
 
 
 def rising(mentions: Mentions, until: datetime, days: int, count: int) -> Rises:
-    """What rises in the ``days`` before ``until`` against the :data:`PAST` days before them, at most ``count`` of each kind.
-
-    The window is read first, then the past for its terms alone: memory grows with the terms of the window, not with stories.
-    """
+    """Return the terms rising in the ``days`` before ``until`` relative to the :data:`PAST` days before, at most ``count`` of each kind.
+    The window is read first, then the past for its terms only: memory grows with the terms of the window, not with stories."""
     since = until - days * DAY
     totals, found = Counter[int](), dict[Term, _Counts]()
     for mention in mentions(since, until):
@@ -130,16 +128,17 @@ def rising(mentions: Mentions, until: datetime, days: int, count: int) -> Rises:
     rises = (_rise(kind, one, stories, past, days) for (kind, _), one in found.items())
     ranked = sorted((one for one in rises if one.surprise >= LEAST_SURPRISE), key=lambda one: (-one.surprise, one.name))
     events = [one for one in ranked if one.kind == "event"]
-    return Rises(stories, before, tuple(_joined((one for one in ranked if one.kind == "word"), count)), tuple(events[:count]))
+    return Rises(stories, before, tuple(_grouped_lines((one for one in ranked if one.kind == "word"), count)), tuple(events[:count]))
 
 
 def surprise(count: float, expected: float, dispersion: float = 1.0) -> float:
-    """How unlikely a count of at least ``count`` is where ``expected`` (> 0) are: at most 10 to the power of minus this."""
+    """Return −log10 of the bound on the probability of a count of at least ``count`` if ``expected`` (> 0) are expected."""
     return (count * log(count / expected) - count + expected) / (dispersion * log(10)) if count > expected else 0.0
 
 
 def dispersion(counts: Mapping[int, int], totals: Mapping[int, int]) -> float:
-    """Pearson's dispersion of ``counts`` a day among ``totals`` (each > 0) against one rate; at least 1, that of Poisson."""
+    """Return Pearson's dispersion of the daily ``counts`` relative to ``totals`` (each > 0) at a constant rate; at least 1, that of
+    Poisson."""
     rate = sum(counts.get(day, 0) for day in totals) / sum(totals.values())
     if not rate or len(totals) < 2:
         return 1.0
@@ -161,8 +160,8 @@ def _rise(kind: Kind, counts: _Counts, stories: int, past: Mapping[int, int], da
     )  # fmt: skip
 
 
-def _joined(ranked: Iterable[Rise], count: int) -> list[Rise]:
-    """The first ``count`` lines of words, those of the same stories on one."""
+def _grouped_lines(ranked: Iterable[Rise], count: int) -> list[Rise]:
+    """Return the first ``count`` lines of words; words of the same stories are joined."""
     lines: list[Rise] = []
     for one in ranked:
         ids = set(one.stories)

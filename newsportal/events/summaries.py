@@ -1,14 +1,14 @@
-"""Extractive summaries: the beginning of one text, or the sentences that say most of several (docs/algorithms/summaries.md). Pure.
+"""Extractive summaries: the beginning of one text, or the most informative sentences of several (docs/algorithms/summaries.md). Pure.
 
-Only whole sentences of the text are taken. What stands around them in news is left out: datelines, captions, headings, tables, appeals to
-follow or to scan, disclaimers, names of editors. Of several texts sentences are chosen one after the other, each by::
+Only complete sentences are used. Datelines, captions, headings, tables, appeals to follow or scan, disclaimers and editors' names are left
+out. For several texts, sentences are selected greedily by::
 
-    score(s) = form(s) · Σ weight(w) over the words of s that nothing chosen or known has
+    score(s) = form(s) · Σ weight(w) over the words of s that occur in no selected or known sentence
     weight(w) = idf(w) · ln(1 + texts with w)        form(s) = 1 / √(length of s) · 1 / (1 + place / 2)^0.3 · penalties
 
-That the words which many texts share tell what an event is about is SumBasic's observation (Nenkova and Vanderwende 2005); to count each
-word once makes what is chosen cover much and repeat little (Lin and Bilmes, A Class of Submodular Functions for Document Summarization,
-2011), and to count those of earlier summaries too makes it novel.
+That words shared by many texts characterise an event is SumBasic's observation (Nenkova and Vanderwende 2005); counting each word once
+favours coverage and avoids redundancy (Lin and Bilmes, A Class of Submodular Functions for Document Summarization, 2011), and excluding
+words of earlier summaries makes the result novel.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from newsportal.text.characters import made_once
 from newsportal.text.word_table import WordTable, cached_table
 from newsportal.text.words import cutter, dictionary_version, rarity
 
-READ_CHARS: Final = 4000  # characters of a text that are looked at: the news stands in front
-MIN_CHARS: Final = 6  # of a sentence; what is shorter (「有。」, 「图为现场」) says nothing by itself
-MAX_CHARS: Final = 160  # of a sentence chosen from several texts: four lines on a telephone
+READ_CHARS: Final = 4000  # characters of a text that are read: the news is at the beginning
+MIN_CHARS: Final = 6  # of a sentence; shorter ones (「有。」, 「图为现场」) carry no information
+MAX_CHARS: Final = 160  # of a sentence selected from several texts: four lines on a phone
 
 WITHOUT_END: Final = 40
-"""Characters from which a line with a comma is a sentence although its full stop is missing; shorter ones are headings and captions."""
+"""Minimum characters of a line with a comma to be a sentence without a full stop; shorter ones are headings and captions."""
 
-SIMILAR: Final = 0.6  # share of the words of the shorter sentence in the other from which both say the same
+SIMILAR: Final = 0.6  # share of the words of the shorter sentence found in the other from which the two are redundant
 
 PLACE: Final[float] = 0.3
-"""How fast sentences further down lose: 0 covers one point more of the round-ups, but begins in the middle of the news."""
+"""Penalty on later sentences: 0 covers one point more of the round-ups, but begins in the middle of the news."""
 
-USUAL_IDF: Final = 9.0  # of words that the dictionary does not have: mostly new names
+USUAL_IDF: Final = 9.0  # of words that are not in the dictionary: mostly new names
 ENDS: Final = "。！？!?…"
 CLOSING: Final = "”’」』）)】》\"'"
 BOUNDARY: Final = re.compile(
@@ -69,19 +69,19 @@ AROUND: Final = re.compile(
     r"|本文(?:来自|首发|转自|为|由)|点个?(?:赞|在看)|subscribe|sign up|newsletter|click here|follow us|read more"
     r"|all rights reserved|photo by|getty images|disclaimer|cookie|advertisement"
 )
-"""What stands in front of news and behind it and tells nothing of it; looked for in lower case."""
+"""Boilerplate before and after news text; matched in lower case."""
 
 DANGLING: Final = re.compile(
     r"^(?:他|她|它|此外|但|而|同时|对此|其中|另外|因此|因而|所以|于是|然而|不过|另|该|这|那|据此|随后|之后|接着|此前|当时|也|还|并|则|与此|最后|首先|其次|其一|其二|一是|第[一二三四]|"
     r"(?:he|she|it|they|but|and|this|that|these|however|also|meanwhile|then|so)\b)",
     re.IGNORECASE,
 )
-"""Beginnings that refer to the sentence before."""
+"""Beginnings that refer to the previous sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """An article as summaries read it. ``text`` has one paragraph a line, cells of a table are parted by tabs."""
+    """An article as input. ``text`` has one paragraph per line; cells of a table are separated by tabs."""
 
     id: str
     title: str
@@ -90,7 +90,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of the text ``id``; ``place`` counts its sentences from 0."""
+    """A sentence of the text ``id``; ``place`` is its index in the text."""
 
     id: str
     text: str
@@ -98,14 +98,14 @@ class Sentence:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """The whole sentences of the beginning of ``text`` that tell something, in order. Lines without any are left out."""
+    """Yield the complete, informative sentences at the beginning of ``text``, in order. Lines without any are skipped."""
     for line in text[:READ_CHARS].splitlines():
         if "\t" not in line:  # else a row of a table
-            yield from filter(is_sentence, _joined(BOUNDARY.split(DATELINE.sub("", clean(line), count=1))))
+            yield from filter(is_sentence, _rejoined(BOUNDARY.split(DATELINE.sub("", clean(line), count=1))))
 
 
 def is_sentence(part: str) -> bool:
-    """Whether ``part`` is a whole sentence of the article, as far as its form tells."""
+    """Return whether ``part`` has the form of a complete sentence of the article."""
     if len(part) < MIN_CHARS or AROUND.search(part.lower()) or any(part.count(one) != part.count(other) for one, other in PAIRS):
         return False
     last = part.rstrip(CLOSING)[-1:]
@@ -114,8 +114,8 @@ def is_sentence(part: str) -> bool:
     return len(part) >= WITHOUT_END and ("，" in part or "," in part) and last not in "：:，,、；;—-" and part.count(" ") * 6 < len(part)
 
 
-def _joined(parts: Iterable[str]) -> Iterable[str]:
-    """``parts`` of a line, those within quotation marks or brackets put together again."""
+def _rejoined(parts: Iterable[str]) -> Iterable[str]:
+    """Rejoin ``parts`` of a line within quotation marks or brackets."""
     held = ""
     for part in parts:
         held += (" " if held and held[-1:] == "." else "") + part
@@ -126,10 +126,10 @@ def _joined(parts: Iterable[str]) -> Iterable[str]:
         yield held.strip()
 
 
-@lru_cache(2000)  # lists show the same stories again and again
+@lru_cache(2000)  # lists show the same stories repeatedly
 def beginning(title: str, text: str, limit: int) -> str:
-    """How ``text`` begins, in whole sentences that are not the title once more; of a longer first one its clauses, of a text without
-    sentences its words. ``""`` for an empty text and for one of tables alone."""
+    """Return the beginning of ``text`` in complete sentences, without a repeated title. A first sentence that is too long is cut at a
+    clause; a text without sentences gives its words, an empty text or one of tables only ``""``."""
     name, found = letters(title), ""
     text = text.lstrip().removeprefix(title).lstrip(LEADING) if title else text
     for sentence in sentences(text):
@@ -145,13 +145,14 @@ def beginning(title: str, text: str, limit: int) -> str:
     return shorten(found, limit)
 
 
-LEADING: Final = " \u3000:：|-—·。，,；;、"  # what stands between a repeated title and the text
-HALF_WORD: Final = re.compile(r"(?a:\w{1,20})$")  # the cut end of a Latin word; a longer run is no word
+LEADING: Final = " \u3000:：|-—·。，,；;、"  # separators between a repeated title and the text
+HALF_WORD: Final = re.compile(r"(?a:\w{1,20})$")  # the cut end of a Latin word; a longer run is not a word
 CLAUSE: Final = re.compile(r"[，；：,;:](?=[^，；：,;:]*$)")
 
 
 def shorten(text: str, limit: int) -> str:
-    """``text`` cut to ``limit`` characters with an ellipsis, behind a clause where one ends in the second half; Latin words stay whole."""
+    """Truncate ``text`` to ``limit`` characters with an ellipsis, after a clause if one ends in the second half, never inside a Latin
+    word."""
     if len(text) <= limit:
         return text
     cut = text[: limit - 1]
@@ -164,30 +165,30 @@ def shorten(text: str, limit: int) -> str:
 
 
 def summarise(texts: Sequence[Text], count: int = 3, known: Iterable[str] = ()) -> list[Sentence]:
-    """Up to ``count`` sentences that say most of what ``texts`` tell of one event and ``known`` sentences do not, in the order of the
-    texts."""
+    """Select up to ``count`` sentences that cover most of what ``texts`` report of one event and ``known`` sentences do not, in the order
+    of the texts."""
     every = [Sentence(one.id, part, place) for one in texts for place, part in enumerate(sentences(one.text))]
     words = {sentence: _words(sentence.text) for sentence in every}
     spread = Counter(word for one in texts for word in {w for s in every if s.id == one.id for w in words[s]})
     weights = {word: _idf(word) * log(1 + texts_with) for word, texts_with in spread.items()}
-    told = [_words(text) for text in known]
-    said = set[str]().union(*told)
-    forms = {one: _form(one) for one in every}
+    word_sets = [_words(text) for text in known]
+    covered = set[str]().union(*word_sets)
+    forms = {one: _form_factor(one) for one in every}
     chosen: list[Sentence] = []
     while forms and len(chosen) < count:
-        best = max(forms, key=lambda one: forms[one] * sum(weights[word] for word in words[one] - said))
+        best = max(forms, key=lambda one: forms[one] * sum(weights[word] for word in words[one] - covered))
         del forms[best]
-        if not words[best] - said or any(len(words[best] & other) >= SIMILAR * len(words[best]) for other in told):
+        if not words[best] - covered or any(len(words[best] & other) >= SIMILAR * len(words[best]) for other in word_sets):
             continue
         chosen.append(best)
-        told.append(words[best])
-        said |= words[best]
+        word_sets.append(words[best])
+        covered |= words[best]
     order = {one.id: place for place, one in enumerate(texts)}
     return sorted(chosen, key=lambda one: (order[one.id], one.place))
 
 
-def _form(sentence: Sentence) -> float:
-    """What place, length and form of a sentence count."""
+def _form_factor(sentence: Sentence) -> float:
+    """Return the factor for position, length and form of a sentence."""
     text = sentence.text
     last = text.rstrip(CLOSING)[-1:]
     form: float = 1.0 / sqrt(len(text)) / (1 + sentence.place / 2) ** PLACE
@@ -209,23 +210,23 @@ def _idf(word: str) -> float:
     return found if found is not None else USUAL_IDF if CJK.search(word) or word.isalpha() else USUAL_IDF / 3
 
 
-# Sentences that several stories of one site share (phrases of its captions, notes on authors, appeals) tell of no event, and two short
-# texts that share them are alike in all their words. What other sites take over is none: each site is counted by itself.
+# Sentences shared by several stories of one site (phrases in captions, author notes, appeals) are unrelated to the event, and make short
+# texts look alike. Counts are by site: a sentence that other sites copy is not boilerplate.
 
-STORIES: Final = 3  # stories of a site that share a boilerplate sentence at least. Two may be an article and its follow-up.
-SHORTEST: Final = 6  # characters of a sentence: shorter ones bind no stories
-REMEMBERED: Final = 100_000  # sentences, those that were met last: about 20 MB
+STORIES: Final = 3  # minimum stories of a site that share a boilerplate sentence. Two may be an article and its follow-up.
+SHORTEST: Final = 6  # characters of a sentence; shorter ones are not counted
+REMEMBERED: Final = 100_000  # most recently seen sentences: about 20 MB
 SENTENCE: Final = re.compile(r"[^。！？!?\n]+[。！？!?]*[”’」』）)]*\n?|\n")
 
 
 class RepeatedSentences:
-    """What is boilerplate of which site, among the stories that were added."""
+    """Detector of the boilerplate of each site, among the stories added."""
 
     def __init__(self) -> None:
         self._stories: OrderedDict[bytes, tuple[str, ...]] = OrderedDict()
 
     def add(self, story: str, site: str, text: str) -> None:
-        """Count the sentences of a story. The same story counts once, however often it is added."""
+        """Count the sentences of a story. Adding the same story again has no effect."""
         for key in dict.fromkeys(_key(site, sentence) for sentence in SENTENCE.findall(text) if len(sentence.strip()) >= SHORTEST):
             stories = self._stories.get(key, ())
             if len(stories) < STORIES and story not in stories:
@@ -235,7 +236,7 @@ class RepeatedSentences:
             self._stories.popitem(last=False)
 
     def without(self, site: str, text: str) -> str:
-        """``text`` without the boilerplate of its site."""
+        """Return ``text`` without the boilerplate of its site."""
         return "".join(one for one in SENTENCE.findall(text) if len(self._stories.get(_key(site, one), ())) < STORIES)
 
 

@@ -143,14 +143,14 @@ class Problem(BaseModel):
 
     where: str
     message: str
-    code: str | None = Field(default=None, description="Of the message, the same in every version and language.")
+    code: str | None = Field(default=None, description="Code of the message, the same in every version and language.")
 
 
 class Fault(BaseModel):
-    code: str = Field(description="A short name that stays the same, for programs.", examples=["not-found"])
-    message: str = Field(description="What is wrong, in a sentence.")
+    code: str = Field(description="A short, stable code for programs.", examples=["not-found"])
+    message: str = Field(description="What is wrong, as a sentence.")
     remedy: str | None = Field(None, description="What to do about it.")
-    problems: list[Problem] | None = Field(None, description="The values that cannot be taken.")
+    problems: list[Problem] | None = Field(None, description="The invalid values.")
 
 
 class FaultAnswer(BaseModel):

@@ -14,7 +14,7 @@ from newsportal.logs import CONTEXT
 
 log = logging.getLogger(__name__)
 
-HEADER: Final = "x-request-id"
+REQUEST_ID_HEADER: Final = "x-request-id"
 
 
 def enable(handler: logging.Handler) -> None:
@@ -42,7 +42,7 @@ class RequestIds:
             nonlocal status, sent
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message)[HEADER] = id
+                MutableHeaders(scope=message)[REQUEST_ID_HEADER] = id
             else:
                 sent += len(message.get("body", b""))
             await send(message)

@@ -51,8 +51,8 @@ from newsportal.portal.monitor.system import LogBuffer
 from newsportal.portal.readers import fever, greader
 from newsportal.portal.reading import assistant, compilations, events, feeds, for_you, front_page, photos, search, story, story_lists
 from newsportal.portal.reading.picture_proxy import PictureProxy, picture_router
-from newsportal.portal.reloading import EVERY as REREAD
-from newsportal.portal.reloading import Reloading
+from newsportal.portal.reloading import POLL_SECONDS as REREAD
+from newsportal.portal.reloading import SourcesReloader
 from newsportal.portal.response_cache import SharedResponses
 from newsportal.search.base import Index
 from newsportal.services.accounts import Accounts
@@ -133,7 +133,7 @@ def create_app(
     app.state.pushed, app.state.daily, app.state.settle = pushed or (lambda: None), daily, settle
     app.state.looks, app.state.figures, app.state.meter, app.state.ring = Looks(), FiguresCache(), Meter(), LogBuffer()
     app.state.jobs = Jobs(sources.jobs_folder if sources.path else None, sources.path, now)
-    app.state.reloading = Reloading(app, reread_every)
+    app.state.reloading = SourcesReloader(app, reread_every)
     app.state.suggesting = SuggestionCache(app.state.portal.store, sources)
     app.mount("/static", Static(directory=str(resources.files("newsportal.portal").joinpath("static"))), name="static")
     errors.add_to(app)

@@ -22,7 +22,7 @@ from newsportal.portal.language import Clock, choose, translations
 from newsportal.portal.monitor.queues import Queues
 from newsportal.portal.navigation import Entry, Site, site_of
 from newsportal.portal.preferences import CHOICES, Preferences, preferences
-from newsportal.portal.reading.front_cache import Fronts
+from newsportal.portal.reading.front_cache import FrontCache
 from newsportal.portal.ttl_cache import BackgroundCache, Compilations, CostlyValue, T, TtlCache
 from newsportal.recommend.formulas import ALPHA
 from newsportal.search.base import Hit, Index
@@ -167,8 +167,8 @@ class Portal:
         return tuple(self.store.listed(ids).values()) if ids else ()  # read again: stories that editors hide disappear at once
 
     @cached_property
-    def fronts(self) -> Fronts:
-        return Fronts(self.store)
+    def fronts(self) -> FrontCache:
+        return FrontCache(self.store)
 
     @cached_property
     def recommender(self) -> Recommender:

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 
 from newsportal.errors import SearchError, SourcesError, StoreError
 from newsportal.portal.access import RETRY_AFTER, ApiError, error_response, http_error_response, is_api_request
-from newsportal.portal.access_log import HEADER
+from newsportal.portal.access_log import REQUEST_ID_HEADER
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.article_changes import MovedVersion
 from newsportal.portal.guard import SECURITY_HEADERS, refusal_response
@@ -90,7 +90,7 @@ def on_crash(request: Request, error: Exception) -> Response:
     except Exception:  # rendering the page is what failed
         log.exception("the error page cannot be shown")
         answer = PlainTextResponse("Something went wrong. The log of the portal says what happened.\n", 500)
-    answer.headers.update({**SECURITY_HEADERS, HEADER: request.state.request_id})
+    answer.headers.update({**SECURITY_HEADERS, REQUEST_ID_HEADER: request.state.request_id})
     return answer
 
 

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from newsportal.net.egress.addresses import is_literal
 from newsportal.portal.access import API_PREFIX, STATUSES, ApiError, error_response
-from newsportal.portal.request_body import PUSHED, SAFE, SIGNING, Refused, bound_of, received
+from newsportal.portal.request_body import SAFE, SIGNING, WEBSUB_PREFIX, Refused, body_limit, receive_body
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 """Host names of a portal on this machine. Any other name may be a stranger's page that resolves to us (DNS rebinding)."""
@@ -76,12 +76,12 @@ class RequestGuard:
         headers = Headers(scope=scope)
         if not self.knows(headers.get("host", "")):
             await UNKNOWN_HOST(scope, receive, guarded)
-        elif scope["method"] in SAFE or (scope["method"] == "POST" and scope["path"].startswith(PUSHED)):
+        elif scope["method"] in SAFE or (scope["method"] == "POST" and scope["path"].startswith(WEBSUB_PREFIX)):
             await self.app({**scope, "method": "GET"} if head else scope, receive, guarded)
         else:
             try:
                 https, signing = scope.get("scheme") == "https", scope["path"] in SIGNING
-                whole = await received(headers, receive, bound_of(scope["path"]), https=https, signing=signing)
+                whole = await receive_body(headers, receive, body_limit(scope["path"]), https=https, signing=signing)
             except Refused as reason:
                 await refusal_response(scope, reason)(scope, receive, guarded)
             else:

@@ -25,10 +25,10 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 }  # allowed values. The first is the default, except for the language, which the browser sends.
 
 TOPICS = "topics"  # chosen by the reader, in this order: escaped, separated by |
-MOST_TOPICS_CHARS = 3000  # browsers accept some 4,000 bytes of a cookie
+MAX_TOPICS_CHARS = 3000  # browsers accept some 4,000 bytes of a cookie
 YEAR = 365 * 86400
 VISIT_COOKIE = "visited"
-PAUSE = timedelta(minutes=30)  # a request after this time without any begins a new visit (as web statistics count them)
+NEW_VISIT_AFTER = timedelta(minutes=30)  # a request after this time without any begins a new visit (as web statistics count them)
 WELL_FORMED = re.compile(r"(\d{1,11})\.(\d{1,11})")
 
 
@@ -51,19 +51,19 @@ class Preferences:
 
 def preferences(cookies: Mapping[str, str]) -> Preferences:
     """Return the preferences in ``cookies``; unknown values are ignored."""
-    topics = tuple(filter(None, map(unquote, cookies.get(TOPICS, "")[:MOST_TOPICS_CHARS].split("|"))))
+    topics = tuple(filter(None, map(unquote, cookies.get(TOPICS, "")[:MAX_TOPICS_CHARS].split("|"))))
     return Preferences(**{key: cookies[key] for key, allowed in CHOICES.items() if cookies.get(key) in allowed}, topics=topics)
 
 
-def chosen_in(asked: Mapping[str, str]) -> dict[str, str]:
+def allowed_choices(asked: Mapping[str, str]) -> dict[str, str]:
     """Return the preferences in ``asked`` that have an allowed value."""
     found = {key: asked[key] for key, allowed in CHOICES.items() if asked.get(key) in allowed}
-    return found | ({TOPICS: asked[TOPICS][:MOST_TOPICS_CHARS]} if TOPICS in asked else {})
+    return found | ({TOPICS: asked[TOPICS][:MAX_TOPICS_CHARS]} if TOPICS in asked else {})
 
 
 def remember(response: Response, asked: Mapping[str, str]) -> None:
     """Set a cookie for every allowed preference in ``asked``. Scripts may read them: the theme button changes one."""
-    for key, value in chosen_in(asked).items():
+    for key, value in allowed_choices(asked).items():
         response.set_cookie(key, value, max_age=YEAR, samesite="lax", path="/")
 
 
@@ -87,7 +87,7 @@ def last_visit(request: Request, now: datetime, name: str = VISIT_COOKIE) -> tup
     present = int(now.timestamp())
     if last > present or ended > last:  # the clock was set back, or the cookie was forged
         ended, last = 0, 0
-    if present - last > PAUSE.total_seconds():
+    if present - last > NEW_VISIT_AFTER.total_seconds():
         ended = last
     return (datetime.fromtimestamp(ended, UTC) if ended else None), f"{ended}.{present}"
 

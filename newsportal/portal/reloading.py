@@ -23,17 +23,17 @@ from newsportal.sources.loading import Stamp, stamp
 
 log = logging.getLogger(__name__)
 
-EVERY = 2.0  # seconds between polls of the file: one call to the file system
-FIXED = {"store": "store", "index_uri": "index", "accounts_uri": "portal.accounts"}
+POLL_SECONDS = 2.0  # seconds between polls of the file: one call to the file system
+OPENED_ONCE = {"store": "store", "index_uri": "index", "accounts_uri": "portal.accounts"}
 """Fields that are opened once, with their keys: a change takes effect after a restart."""
 
-SHARED = ("counts", "fronts")  # cached properties that depend on the store only
+STORE_CACHES = ("counts", "fronts")  # cached properties that depend on the store only
 
 
-class Reloading(PeriodicThread):
+class SourcesReloader(PeriodicThread):
     """Watches the file of ``app.state.portal.config`` until :meth:`stop`. ``every``: seconds between polls; 0: only on request."""
 
-    def __init__(self, app: FastAPI, every: float = EVERY) -> None:
+    def __init__(self, app: FastAPI, every: float = POLL_SECONDS) -> None:
         super().__init__("sources-reloading", every or TIMEOUT_MAX, first=every or TIMEOUT_MAX, retry=every)
         self._app = app
         self._turn = Lock()
@@ -55,11 +55,11 @@ class Reloading(PeriodicThread):
                 known = load(before.config.path)
             except SourcesError as error:
                 log.error("sources.yaml was changed and has mistakes; the portal goes on with what it said before\n%s", error)
-                state.portal = carried(before, replace(before, broken=error.problems))
+                state.portal = with_caches(before, replace(before, broken=error.problems))
                 return True
             log.info("%s was changed, and read anew", known.path)
-            state.portal = renewed(before, known)
-            adapt(state, before.config, known)
+            state.portal = with_sources(before, known)
+            update_threads(state, before.config, known)
             state.pushed()
             return True
 
@@ -68,20 +68,20 @@ class Reloading(PeriodicThread):
         return stamp(known.path) if known.path is not None else None
 
 
-def renewed(before: Portal, known: Sources) -> Portal:
+def with_sources(before: Portal, known: Sources) -> Portal:
     """Return the portal with another ``sources.yaml`` and the same store, index, accounts and clock."""
     first = before.first or before.config  # the file when store and index were opened
     same = all(getattr(before.config, part) == getattr(known, part) for part in ("pictures", "politeness", "portal"))
     after = replace(
-        before, config=known, broken=(), waiting=tuple(key for part, key in FIXED.items() if getattr(first, part) != getattr(known, part)),
-        picture_proxy=before.picture_proxy if same else PictureProxy.of(known),
+        before, config=known, broken=(), picture_proxy=before.picture_proxy if same else PictureProxy.of(known),
+        waiting=tuple(key for part, key in OPENED_ONCE.items() if getattr(first, part) != getattr(known, part)),
     )  # fmt: skip
-    return carried(before, after)
+    return with_caches(before, after)
 
 
-def carried(before: Portal, after: Portal) -> Portal:
+def with_caches(before: Portal, after: Portal) -> Portal:
     """Return ``after`` with the caches of ``before``: no background work is done twice, and one ``stop`` ends it."""
-    for name in SHARED:
+    for name in STORE_CACHES:
         after.__dict__[name] = getattr(before, name)
     if "recommender" in before.__dict__ and before.site.recommendation == after.site.recommendation:
         after.__dict__["recommender"] = before.recommender
@@ -90,7 +90,7 @@ def carried(before: Portal, after: Portal) -> Portal:
     return after
 
 
-def adapt(state: Any, before: Sources, known: Sources) -> None:
+def update_threads(state: Any, before: Sources, known: Sources) -> None:
     """Pass ``known`` to the segmenter, the suggestions and the subscriber."""
     if (known.words, known.dictionary) != (before.words, before.dictionary):
         use_own_words(known)

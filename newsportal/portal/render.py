@@ -30,13 +30,13 @@ from newsportal.portal.desk.source_fields import source_path
 from newsportal.portal.language import LANGUAGES, TAGS, translations
 from newsportal.portal.preferences import remember, safe_next
 from newsportal.portal.reading.picture_proxy import headline_picture
-from newsportal.portal.safe_text import lang, written
-from newsportal.portal.wording import browser, chosen, detailed, doubtful, worded
+from newsportal.portal.safe_text import in_script, lang
+from newsportal.portal.wording import audit_details, browser, category_reason, doubtful_topics, problem_text
 from newsportal.store.results import is_gallery, is_thread
 from newsportal.text import clean
 
 PERSONAL = {"vary": "Accept-Language, Cookie", "cache-control": "private, no-cache"}  # pages depend on the reader and change every minute
-SIGNED = {**PERSONAL, "cache-control": "private, no-store"}  # nothing is left for the next user of a shared computer
+SIGNED_IN = {**PERSONAL, "cache-control": "private, no-store"}  # nothing is left for the next user of a shared computer
 
 
 @cache
@@ -58,24 +58,24 @@ def environment(language: str, script: str = "original") -> Environment:
     }
     made.filters |= {
         "clean": clean,
-        "headline": lambda article: written(safe_text.title(article), script, article.language),
-        "excerpt": lambda article, *limit: written(safe_text.excerpt(article, *limit), script, article.language),
-        "written": lambda text, language=None: written(text, script, language),
+        "headline": lambda article: in_script(safe_text.title(article), script, article.language),
+        "excerpt": lambda article, *limit: in_script(safe_text.excerpt(article, *limit), script, article.language),
+        "written": lambda text, language=None: in_script(text, script, language),
         "lang": lambda article: lang(article.language, script),
         "site_name": safe_text.site_name,
         "web_address": safe_text.web_address,
-        "marked": lambda fragment: written(safe_text.marked(fragment), script),
+        "marked": lambda fragment: in_script(safe_text.safe_snippet(fragment), script),
         "number": lru_cache(2000)(lambda value: babel.numbers.format_decimal(value, locale=language)),
         "heat": lambda value: babel.numbers.format_decimal(value, "#,##0.0" if value < 10 else "#,##0", locale=language),
         "percent": lambda value: babel.numbers.format_percent(value, "#,##0.0%", locale=language),
         "browser": browser,
-        "detailed": lambda entry: detailed(entry, words),
-        "mistake": lambda problem: worded(problem, words),
+        "detailed": lambda entry: audit_details(entry, words),
+        "mistake": lambda problem: problem_text(problem, words),
         "explain": lambda reason: explain(reason, words.gettext),
         "label": lambda name, kind: label(kind, name, words.gettext),
-        "says": says,
-        "chosen": lambda article: chosen(article, words),
-        "doubtful": doubtful,
+        "says": render_message,
+        "chosen": lambda article: category_reason(article, words),
+        "doubtful": doubtful_topics,
         "is_gallery": lambda article: is_gallery(article.source),
         "is_thread": lambda article: is_thread(article.source),
     }
@@ -83,7 +83,7 @@ def environment(language: str, script: str = "original") -> Environment:
 
 
 @pass_context
-def says(context: Context, message: Message | Mapping[str, Any] | str) -> str:
+def render_message(context: Context, message: Message | Mapping[str, Any] | str) -> str:
     """Render a message, or the stored form of one, in the reader's language."""
     return str(context["clock"].says(message if isinstance(message, Message) else from_dict(message)))
 
@@ -97,7 +97,7 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
         request=request, visit=visit, site=visit.portal.site, clock=visit.clock, language=visit.language, lang_tag=TAGS[visit.language],
         chosen=visit.chosen, beside=partial(headline_picture, visit.portal), told=notice_of(request), **{"feed": None, **values},
     )  # fmt: skip
-    answer = HTMLResponse(html, status, headers={"content-language": visit.language, **(SIGNED if visit.signed_in else PERSONAL)})
+    answer = HTMLResponse(html, status, headers={"content-language": visit.language, **(SIGNED_IN if visit.signed_in else PERSONAL)})
     clear_notice(request, answer)
     if "lang" in visit.asked:
         remember(answer, {"lang": visit.asked["lang"]})
@@ -124,7 +124,7 @@ def address(path: str, **parameters: object) -> str:
 
 COOKIE = "notice"
 SECURE_COOKIE = "__Host-notice"
-SECONDS = 60
+MAX_AGE = 60
 MAX_CHARS = 500  # of a notice; escaped in a cookie it stays below the 4 kB that browsers accept
 
 
@@ -145,7 +145,7 @@ def redirect_with(request: Request, target: str, text: str, *, undo: str | None 
     """Redirect to ``target``, a path of this portal, and show ``text`` (in the reader's language) there once."""
     answer = RedirectResponse(safe_next(target), 303, headers={"cache-control": "no-store"})
     value = quote(json.dumps([text[:MAX_CHARS], undo], ensure_ascii=False, separators=(",", ":")), safe="")
-    answer.set_cookie(_cookie_name(request), value, max_age=SECONDS, path="/", httponly=True, samesite="lax", secure=_is_secure(request))
+    answer.set_cookie(_cookie_name(request), value, max_age=MAX_AGE, path="/", httponly=True, samesite="lax", secure=_is_secure(request))
     return answer
 
 

@@ -21,21 +21,21 @@ from starlette.types import Message, Receive
 SAFE = frozenset(("GET", "HEAD", "OPTIONS", "TRACE"))  # methods that change nothing (RFC 9110 section 9.2.1)
 GREADER, FEVER = "/api/greader.php", "/api/fever.php"  # the paths at which reader apps expect these APIs, as other servers have them
 SIGNING = frozenset((f"{GREADER}/accounts/ClientLogin", FEVER))  # requests to these paths carry a token; a cookie does not count
-PUSHED = "/websub/"  # where hubs push updates: they authenticate with a secret, and the route limits the body itself
+WEBSUB_PREFIX = "/websub/"  # where hubs push updates: they authenticate with a secret, and the route limits the body itself
 MAX_BODY = 16_384  # bytes. The largest body that our pages send is the order of a photo story, some four bytes per picture
 MAX_TEXT = 1_000_000  # bytes, where an editor sends an article or a file: a form takes nine for a Chinese character
 MAX_FILE = 64 * 1024 * 1024  # bytes of a file that is streamed to the disk: a corpus. Lists of feeds are smaller
 
-EDITED = re.compile(
+EDIT_PATHS = re.compile(
     r"/story/[^/]+/[^/]+/(?:edit|captions)|/(?:sources|topics|categories|templates|wrappers|schedule|articles)(?:/.*)?|/api/v1/.*|/api/greader\.php/.*|/mcp"
 )  # paths to which editors send an article, a list or a page, and apps the ids of some thousand items
 
-FILED = re.compile(r"/(?:api/v1/)?(?:corpora(?:/.*)?|sources/opml)")
+FILE_PATHS = re.compile(r"/(?:api/v1/)?(?:corpora(?:/.*)?|sources/opml)")
 """Paths to which files are sent. Such a route takes ``Request`` only and reads ``request.stream()`` or ``request.form()`` itself: FastAPI
 reads the bodies of other parameters before it checks the rights."""
 
 MAX_FIELDS = 2000  # of a form: a hundred suggested sources have a few each, and every topic
-PATIENCE = 10.0  # seconds: a body of one packet that takes longer is delayed on purpose
+READ_TIMEOUT = 10.0  # seconds: a body of one packet that takes longer is delayed on purpose
 FORM, JSON, PARTS = "application/x-www-form-urlencoded", "application/json", "multipart/form-data"
 
 KINDS = frozenset((FORM, JSON))
@@ -44,14 +44,14 @@ FILES = frozenset((FORM, JSON, PARTS, "application/x-ndjson", "text/csv", "text/
 
 
 class Refused(Exception):
-    """Raised by :func:`received`; the guard answers with ``status`` and the message."""
+    """Raised by :func:`receive_body`; the guard answers with ``status`` and the message."""
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
         self.status = status
 
 
-def from_here(headers: Headers, *, https: bool = False) -> bool:
+def is_same_origin(headers: Headers, *, https: bool = False) -> bool:
     """Return whether a page of this portal sent the request. ``https``: the portal is reached over HTTPS; a page of the same host over
     plain HTTP may come from an attacker on the network."""
     site = headers.get("sec-fetch-site")
@@ -65,7 +65,7 @@ def from_here(headers: Headers, *, https: bool = False) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class BodyLimit:
     """The maximum size of a body in bytes and its allowed media types. ``streamed``: the route reads it in parts."""
 
     most: int
@@ -73,27 +73,27 @@ class Bound:
     streamed: bool = False
 
 
-def bound_of(path: str) -> Bound:
+def body_limit(path: str) -> BodyLimit:
     """Return the limits on request bodies for this path."""
-    if FILED.fullmatch(path):
-        return Bound(MAX_FILE, FILES, streamed=True)
-    return Bound(MAX_TEXT, KINDS | {PARTS}) if EDITED.fullmatch(path) else Bound(MAX_BODY)
+    if FILE_PATHS.fullmatch(path):
+        return BodyLimit(MAX_FILE, FILES, streamed=True)
+    return BodyLimit(MAX_TEXT, KINDS | {PARTS}) if EDIT_PATHS.fullmatch(path) else BodyLimit(MAX_BODY)
 
 
-TOKENED = re.compile(r"(?:bearer |googlelogin auth=)(.*)", re.IGNORECASE | re.DOTALL)
+TOKEN_HEADER = re.compile(r"(?:bearer |googlelogin auth=)(.*)", re.IGNORECASE | re.DOTALL)
 
 
 def bearer(headers: Headers) -> str | None:
     """Return the token in ``Authorization``, also in the form of Google Reader's apps. No page can make a browser send one."""
-    found = TOKENED.match(headers.get("authorization", ""))
+    found = TOKEN_HEADER.match(headers.get("authorization", ""))
     return found[1].strip() if found else None
 
 
-async def received(headers: Headers, receive: Receive, bound: Bound, *, https: bool = False, signing: bool = False) -> Receive:
+async def receive_body(headers: Headers, receive: Receive, bound: BodyLimit, *, https: bool = False, signing: bool = False) -> Receive:
     """Return a ``receive`` for the body: buffered, or counted while the route reads it. ``signing``: a path of :data:`SIGNING`. Raises
     ``Refused``."""
     token = bearer(headers) is not None  # a token takes precedence over the cookie
-    if not (token or signing or from_here(headers, https=https)):
+    if not (token or signing or is_same_origin(headers, https=https)):
         raise Refused(403, "Only this portal's own pages may send it anything.")
     declared = headers.get("content-length", "0")
     if not declared.isdecimal() or len(declared) > len(str(bound.most)) or int(declared) > bound.most:
@@ -101,13 +101,13 @@ async def received(headers: Headers, receive: Receive, bound: Bound, *, https: b
     kind, empty = headers.get("content-type", "").partition(";")[0].strip().lower(), declared == "0" and "transfer-encoding" not in headers
     if kind not in bound.kinds and (kind or not empty):
         raise Refused(415, "A form or JSON is expected.")
-    return _counted(receive, bound.most) if bound.streamed else await _whole(receive, bound.most)
+    return _count_bytes(receive, bound.most) if bound.streamed else await _read_whole(receive, bound.most)
 
 
-async def _whole(receive: Receive, most: int) -> Receive:
+async def _read_whole(receive: Receive, most: int) -> Receive:
     body, more = b"", True
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(READ_TIMEOUT):
             while more:
                 message = await receive()
                 if message["type"] != "http.request":
@@ -125,7 +125,7 @@ async def _whole(receive: Receive, most: int) -> Receive:
     return again
 
 
-def _counted(receive: Receive, most: int) -> Receive:
+def _count_bytes(receive: Receive, most: int) -> Receive:
     """Return a ``receive`` that raises ``Refused`` in the route if the body exceeds ``most`` bytes or a part does not arrive in time."""
     left, whole = most, False
 
@@ -134,7 +134,7 @@ def _counted(receive: Receive, most: int) -> Receive:
         if whole:  # only a disconnect can follow
             return await receive()
         try:
-            message = await asyncio.wait_for(receive(), PATIENCE)
+            message = await asyncio.wait_for(receive(), READ_TIMEOUT)
         except TimeoutError as error:
             raise Refused(408, "It took too long to arrive.") from error
         left, whole = left - len(message.get("body", b"")), not message.get("more_body", False)
@@ -145,7 +145,7 @@ def _counted(receive: Receive, most: int) -> Receive:
     return counted
 
 
-async def streamed(request: Request, most: int) -> bytes | None:
+async def read_stream(request: Request, most: int) -> bytes | None:
     """Return the body; ``None`` if it exceeds ``most`` bytes, of which no more is read."""
     body = bytearray()
     async for chunk in request.stream():

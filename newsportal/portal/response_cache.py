@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from newsportal.portal.context import Portal
 
 SECONDS: Final = 5.0  # maximum delay of anything that does not change the store (a crawl that begins, relative times)
-MOST_BYTES: Final = 16 * 2**20  # total size of the cache: some 800 compressed pages
-LARGEST: Final = 2**20
+MAX_BYTES: Final = 16 * 2**20  # total size of the cache: some 800 compressed pages
+MAX_RESPONSE: Final = 2**20
 MAX_QUERY: Final = 200  # bytes: search queries are not cached
 PAGES: Final = ("/latest", "/photos")
-BELOW: Final = ("/topic/", "/story/", "/latest/", "/photos/")  # prefixes of the shared pages, beside the front page
+SHARED_PREFIXES: Final = ("/topic/", "/story/", "/latest/", "/photos/")  # prefixes of the shared pages, beside the front page
 
 Raw = list[tuple[bytes, bytes]]
 _choose = lru_cache(1000)(choose)
@@ -74,10 +74,10 @@ class SharedResponses:
             await self._app(scope, receive, send)
             return
         request = Request(scope)
-        key = _key(request)
+        key = _cache_key(request)
         if key is None:
             await self._app(scope, receive, send)
-            if scope["method"] not in SAFE and not _anonymous(request):
+            if scope["method"] not in SAFE and not _is_anonymous(request):
                 self._kept.clear()
             return
         await self._share(key, request, receive, send)
@@ -114,9 +114,9 @@ class SharedResponses:
 
         async def heard(message: Message) -> None:
             nonlocal started, whole
-            if message["type"] == "http.response.start" and _shareable(message):
+            if message["type"] == "http.response.start" and _is_shareable(message):
                 started = message
-            elif started and message["type"] == "http.response.body" and len(body) < LARGEST:
+            elif started and message["type"] == "http.response.body" and len(body) < MAX_RESPONSE:
                 body.extend(message.get("body", b""))
                 whole = not message.get("more_body", False)
             else:
@@ -136,19 +136,19 @@ class SharedResponses:
         kept = _CachedResponse(headers, bytes(body), etag, greets, portal, seq, now, at)
         self._kept[key] = kept
         self._kept.move_to_end(key)
-        while sum(len(one.body) for one in self._kept.values()) > MOST_BYTES:
+        while sum(len(one.body) for one in self._kept.values()) > MAX_BYTES:
             self._kept.popitem(last=False)
         await _send(kept, request, send)
 
 
-def _key(request: Request) -> tuple[object, ...] | None:
+def _cache_key(request: Request) -> tuple[object, ...] | None:
     """Return all that the response depends on; None if the page is not shared."""
     scope = request.scope
     path, query = scope["path"], scope.get("query_string", b"")
     portal: Portal = request.app.state.portal
-    if scope["method"] != "GET" or not (path == "/" or path in PAGES or path.startswith(BELOW)) or len(query) > MAX_QUERY:
+    if scope["method"] != "GET" or not (path == "/" or path in PAGES or path.startswith(SHARED_PREFIXES)) or len(query) > MAX_QUERY:
         return None
-    if portal.site.members or not _anonymous(request):
+    if portal.site.members or not _is_anonymous(request):
         return None
     if path == "/" and last_visit(request, portal.now())[0] is not None:
         return None
@@ -158,13 +158,13 @@ def _key(request: Request) -> tuple[object, ...] | None:
     return scope["scheme"], headers.get("host"), path, query, language, chosen, packed
 
 
-def _anonymous(request: Request) -> bool:
+def _is_anonymous(request: Request) -> bool:
     """Return whether the request carries nothing but preferences."""
     known = request.cookies.keys() <= CHOICES.keys() | {VISIT_COOKIE}
     return known and "authorization" not in request.headers and "hx-request" not in request.headers
 
 
-def _shareable(message: Message) -> bool:
+def _is_shareable(message: Message) -> bool:
     headers = Headers(raw=message["headers"])
     cookies = headers.getlist("set-cookie")
     return (

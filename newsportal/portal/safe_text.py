@@ -28,7 +28,7 @@ from newsportal.text.characters import TAGS as SCRIPT_TAGS
 Text = TypeVar("Text", bound=str)
 
 
-def written(text: Text, script: str, language: str | None = None) -> Text:
+def in_script(text: Text, script: str, language: str | None = None) -> Text:
     """Return ``text`` in ``script`` (``original``: unchanged) if its language is Chinese or unknown. Tags of markup are not converted."""
     if script not in CONVERSIONS or not _is_chinese(language):
         return text
@@ -48,7 +48,7 @@ def _is_chinese(language: str | None) -> bool:
     return language is None or language.lower().startswith("zh")
 
 
-FORCED = {"img": {"loading": "lazy"}}
+FORCED_ATTRIBUTES = {"img": {"loading": "lazy"}}
 """One attribute per tag: nh3 writes several in an order that varies from call to call, which would change the ETag of feeds."""
 
 MARKED = nh3.Cleaner(tags={"mark"}, attributes={})  # search hits are escaped HTML with `<mark>`; this enforces it
@@ -79,10 +79,10 @@ def body(article: StoredArticle, shown: Callable[[str], str | None]) -> Markup:
     cleaned = BLANK_PARAGRAPH.sub("", sanitised(article.html, article.url)).strip() if article.html else ""
     if not cleaned:
         return paragraphs(article.text)
-    return Markup(levelled(PICTURE.sub(placed, cleaned)))  # noqa: S704 - this is the gate
+    return Markup(renumber_headings(PICTURE.sub(placed, cleaned)))  # noqa: S704 - this is the gate
 
 
-def levelled(fragment: str) -> str:
+def renumber_headings(fragment: str) -> str:
     """Renumber headings so that they begin below the page's own and skip no level: publishers choose them by their size."""
     used = sorted({int(level) for level in HEADING.findall(fragment)})
     last = 1
@@ -99,7 +99,7 @@ def sanitised(fragment: str, base: str) -> str:
     """Sanitise ``fragment`` with the allow-list used before storing. Relative URLs are resolved against the publisher's."""
     there = web_address(base)
     cleaner = nh3.Cleaner(
-        tags=set(TAGS), clean_content_tags=set(DROPPED_WITH_CONTENT), attributes=ATTRIBUTES, set_tag_attribute_values=FORCED,
+        tags=set(TAGS), clean_content_tags=set(DROPPED_WITH_CONTENT), attributes=ATTRIBUTES, set_tag_attribute_values=FORCED_ATTRIBUTES,
         url_schemes={"http", "https"}, url_relative=("rewrite_with_base", there) if there else "deny", link_rel=REL,
     )  # fmt: skip
     return cleaner.clean(CONTROL.sub("", fragment))
@@ -110,7 +110,7 @@ def paragraphs(text: str) -> Markup:
     return Markup("\n").join(Markup("<p>{}</p>").format(line) for line in map(clean, text.splitlines()) if line)
 
 
-def marked(fragment: str) -> Markup:
+def safe_snippet(fragment: str) -> Markup:
     """Return a fragment of a search hit, with no tags but ``<mark>``."""
     return Markup(MARKED.clean(CONTROL.sub("", fragment)))  # noqa: S704 - this is the gate
 
@@ -142,22 +142,22 @@ def excerpt(article: StoredArticle, limit: int = EXCERPT_CHARS) -> str:
     """Return the beginning of the text, else the summary of the list page, in complete sentences and without the title."""
     name = title(article)
     said = beginning(name, article.text, limit)
-    return beginning(name, plain(article.summary), limit) or said if len(said) < MIN_EXCERPT_CHARS and article.summary else said
+    return beginning(name, plain_text(article.summary), limit) or said if len(said) < MIN_EXCERPT_CHARS and article.summary else said
 
 
-def plain(fragment: str) -> str:
+def plain_text(fragment: str) -> str:
     """Convert HTML to one line of text: summaries of feeds contain tags and entities."""
     return clean(html.unescape(PLAIN.clean(CONTROL.sub("", fragment))))
 
 
-def minutes(text: str) -> int:
+def reading_minutes(text: str) -> int:
     """Estimate the minutes to read ``text``, at least one; 0 if it has no words."""
     chinese = len(CJK.findall(text))
     words = len(LATIN_WORD.findall(text))
     return max(1, round(chinese / CHINESE_A_MINUTE + words / WORDS_A_MINUTE)) if chinese or words else 0
 
 
-def addresses_of_pictures(article: StoredArticle) -> list[str]:
+def body_picture_urls(article: StoredArticle) -> list[str]:
     """Return the URLs of the pictures in the article's body."""
     found = PICTURE.finditer(sanitised(article.html or "", article.url))
     return [html.unescape(picture["src"]) for picture in found if picture["src"]]
@@ -165,7 +165,7 @@ def addresses_of_pictures(article: StoredArticle) -> list[str]:
 
 def pictures(article: StoredArticle, shown: Callable[[str], str | None]) -> list[Image]:
     """Return the article's pictures that its body does not show, with their URLs for browsers."""
-    inside = set(addresses_of_pictures(article))
+    inside = set(body_picture_urls(article))
     found = ((image, shown(image.url)) for image in dict.fromkeys(article.images) if image.url not in inside)
     return [replace(image, url=place) for image, place in found if place]
 

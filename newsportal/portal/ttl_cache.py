@@ -51,7 +51,7 @@ class TtlCache(Generic[T]):
         return made
 
 
-MOST_WAITING = 20  # values in progress or queued; beyond that, no more are begun: readers come faster than one thread makes them
+MAX_WAITING = 20  # values in progress or queued; beyond that, no more are begun: readers come faster than one thread makes them
 
 
 class BackgroundCache(Generic[T]):
@@ -69,7 +69,7 @@ class BackgroundCache(Generic[T]):
             return made
         with self._lock:
             making = self._making.get(key)
-            if making is None and len(self._making) < MOST_WAITING:
+            if making is None and len(self._making) < MAX_WAITING:
                 making = self._making[key] = self._threads.submit(self._make, key, make)
         try:
             return making.result(self._within) if making is not None else None
@@ -140,19 +140,19 @@ class CostlyValue(Generic[T]):
 
 
 COMPILED_SECONDS: Final = 300.0  # maximum age of a briefing or a board
-MOST_COMPILED: Final = 200
-BURST, A_SECOND = 60.0, 1.0
+MAX_COMPILED: Final = 200
+BURST, PER_SECOND = 60.0, 1.0
 """New compilations of a visitor: a burst, and the rate per second after it. The feeds of eight topics, of seven days each, are 56."""
 
-PATIENCE: Final = 10.0  # seconds that a request waits for other compilations: it holds one of a few dozen threads
+WAIT_SECONDS: Final = 10.0  # seconds that a request waits for other compilations: it holds one of a few dozen threads
 
 
 class Compilations:
     """Cached for some minutes, made one at a time. Thread-safe."""
 
-    def __init__(self, pace: RateLimit | None = None, patience: float = PATIENCE) -> None:
-        self._kept: TtlCache[Any] = TtlCache(COMPILED_SECONDS, MOST_COMPILED)
-        self._pace = pace or RateLimit(BURST, A_SECOND)
+    def __init__(self, pace: RateLimit | None = None, patience: float = WAIT_SECONDS) -> None:
+        self._kept: TtlCache[Any] = TtlCache(COMPILED_SECONDS, MAX_COMPILED)
+        self._pace = pace or RateLimit(BURST, PER_SECOND)
         self._patience = patience
         self._working = Lock()
 

@@ -17,7 +17,7 @@ from starlette.responses import PlainTextResponse, Response
 from newsportal.errors import EgressDenied, FetchFailed
 from newsportal.net import egress
 from newsportal.portal.context import Portal, ThisPortal, Visit
-from newsportal.portal.request_body import PUSHED, streamed
+from newsportal.portal.request_body import WEBSUB_PREFIX, read_stream
 from newsportal.schedule.websub import ask_now, form, lease_of, signed
 from newsportal.services.periodic import PeriodicThread
 from newsportal.sources import Sources
@@ -26,17 +26,17 @@ from newsportal.store.store import Store
 
 logger = logging.getLogger(__name__)
 
-EVERY: Final = 60.0  # seconds between polls of the subscriptions
-AT_ONCE: Final = 200  # hubs called per poll: some hubs serve thousands of feeds, and each confirms with a request of its own
+POLL_SECONDS: Final = 60.0  # seconds between polls of the subscriptions
+MAX_PER_POLL: Final = 200  # hubs called per poll: some hubs serve thousands of feeds, and each confirms with a request of its own
 MAX_ANSWER: Final = 64 * 1024  # bytes of a hub's response, which is empty or a sentence
-LAST_TRY: Final = 3  # requests to unsubscribe from a hub that does not confirm; its lease expires anyway
+MAX_TRIES: Final = 3  # requests to unsubscribe from a hub that does not confirm; its lease expires anyway
 
 
 class Subscriber(PeriodicThread):
     """Renews and ends subscriptions. ``now`` is the clock (aware)."""
 
     def __init__(
-        self, store: Store, sources: Sources, now: Callable[[], datetime] = lambda: datetime.now(UTC), every: float = EVERY
+        self, store: Store, sources: Sources, now: Callable[[], datetime] = lambda: datetime.now(UTC), every: float = POLL_SECONDS
     ) -> None:
         super().__init__("subscriber", every, first=every, retry=every)
         self._store, self._now = store, now
@@ -49,11 +49,11 @@ class Subscriber(PeriodicThread):
     def step(self) -> int:
         """Call the hubs that are due, and return their number. Raises ``StoreError``."""
         now, turns = self._now(), []
-        asks = self._sources.schedule.websub and reachable(self._sources) is not None
+        asks = self._sources.schedule.websub and public_url(self._sources) is not None
         alive = {feed.key for feed in self._sources.feeds if feed.enabled and asks}
         for known in self._store.subscriptions.all():
             gone = known.source not in alive
-            if gone and (known.tries >= LAST_TRY or not (known.until or known.leaving)):
+            if gone and (known.tries >= MAX_TRIES or not (known.until or known.leaving)):
                 self._store.subscriptions.drop(known.source)
                 continue
             if gone and not known.leaving:
@@ -61,8 +61,8 @@ class Subscriber(PeriodicThread):
             if ask_now(now, asked=known.asked, tries=known.tries, until=known.until, denied=known.denied is not None):
                 turns.append(known)
         if turns:
-            asyncio.run(self._ask(turns[:AT_ONCE], now))
-        return len(turns[:AT_ONCE])
+            asyncio.run(self._ask(turns[:MAX_PER_POLL], now))
+        return len(turns[:MAX_PER_POLL])
 
     async def _ask(self, turns: list[Subscription], now: datetime) -> None:
         async with egress.exchanges(self._policy) as exchange:
@@ -84,7 +84,7 @@ class Subscriber(PeriodicThread):
                     logger.warning("%s: its hub %s answers %d when asked to %s", known.source, known.hub, answer.status, mode, extra=about)
 
 
-def reachable(sources: Sources) -> str | None:
+def public_url(sources: Sources) -> str | None:
     """Return ``portal.url`` if hubs may reach it (it is public, or ``allow_private`` names it), else None."""
     url = sources.portal.url
     try:
@@ -97,11 +97,11 @@ router = APIRouter()
 
 MAX_PUSH: Final = 8 * 1024 * 1024  # bytes of a feed, the same limit as for fetched ones
 MAX_CHALLENGE: Final = 2000
-PATIENCE: Final = 20.0  # seconds for a push to arrive
-CALM: Final = timedelta(minutes=1)  # between visits, because some hubs push every entry by itself
+READ_TIMEOUT: Final = 20.0  # seconds for a push to arrive
+MIN_INTERVAL: Final = timedelta(minutes=1)  # between visits, because some hubs push every entry by itself
 
 
-@router.get(f"{PUSHED}{{token}}")
+@router.get(f"{WEBSUB_PREFIX}{{token}}")
 def verify(request: Request, token: str) -> Response:
     """Confirm that we want to subscribe or unsubscribe (5.3), or record why the hub refuses (5.2)."""
     portal, asked = Visit(request).portal, request.query_params
@@ -121,14 +121,14 @@ def verify(request: Request, token: str) -> Response:
     return PlainTextResponse(asked.get("hub.challenge", "")[:MAX_CHALLENGE], headers={"cache-control": "no-store"})
 
 
-@router.post(f"{PUSHED}{{token}}")
+@router.post(f"{WEBSUB_PREFIX}{{token}}")
 async def push(request: Request, portal: ThisPortal, token: str) -> Response:
     """Receive an update from the hub (7). Its content is not used: the source is visited at once."""
     known = await run_in_threadpool(portal.store.subscriptions.named, token)
     if known is None or known.leaving:
         return PlainTextResponse("Not subscribed any more.\n", 410)
     try:
-        body = await asyncio.wait_for(streamed(request, MAX_PUSH), PATIENCE)
+        body = await asyncio.wait_for(read_stream(request, MAX_PUSH), READ_TIMEOUT)
     except TimeoutError:
         return PlainTextResponse("It took too long to arrive.\n", 408)
     except ClientDisconnect:
@@ -136,16 +136,16 @@ async def push(request: Request, portal: ThisPortal, token: str) -> Response:
     if body is None:
         return PlainTextResponse(f"At most {MAX_PUSH} bytes may be sent.\n", 413)
     if signed(known.secret, body, request.headers.get("x-hub-signature", "")):
-        await run_in_threadpool(_due, portal, known, portal.now())
+        await run_in_threadpool(_make_due, portal, known, portal.now())
         request.app.state.pushed()
     return Response(status_code=202)  # also for an invalid signature, so that guessing reveals nothing (8)
 
 
-def _due(portal: Portal, known: Subscription, now: datetime) -> None:
+def _make_due(portal: Portal, known: Subscription, now: datetime) -> None:
     """Make the source due now. Raises ``StoreError``: the hub tries again."""
     store = portal.store
     store.subscriptions.save(replace(known, pushed=now))
     state = store.source_state(known.source)
-    at = max(now, state.last_run + CALM) if state.last_run and state.last_run <= now else now
+    at = max(now, state.last_run + MIN_INTERVAL) if state.last_run and state.last_run <= now else now
     if state.next_visit is None or state.next_visit > at:
         store.save_source_state(replace(state, next_visit=at))

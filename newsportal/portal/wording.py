@@ -19,7 +19,7 @@ from newsportal.text import clean
 
 BY_MODEL = "model "
 
-WAYS = {
+CATEGORY_ORIGINS = {
     "source": _("the category of its source"),
     "editor": _("chosen by an editor"),
     "lexicon": _("chosen by its words"),
@@ -27,10 +27,10 @@ WAYS = {
 }  # who chose a category, by ``StoredArticle.category_by``.
 
 
-def chosen(article: StoredArticle, words: NullTranslations) -> str | None:
+def category_reason(article: StoredArticle, words: NullTranslations) -> str | None:
     """Return why an article has its category: who chose it, how certain, and by which words. ``None`` if unknown."""
     by = article.category_by or ""
-    way = WAYS.get("model" if by.startswith(BY_MODEL) else by)
+    way = CATEGORY_ORIGINS.get("model" if by.startswith(BY_MODEL) else by)
     if not article.category or way is None:
         return None
     said = words.gettext(way)
@@ -39,7 +39,7 @@ def chosen(article: StoredArticle, words: NullTranslations) -> str | None:
     return f"{said}: {clean(article.category_reason)}" if article.category_reason else said
 
 
-def doubtful(article: StoredArticle) -> tuple[str, ...]:
+def doubtful_topics(article: StoredArticle) -> tuple[str, ...]:
     """Return the topics that the article matched by keywords but that their model doubts."""
     return tuple(mark.topic for mark in article.topic_marks if is_doubtful(mark))
 
@@ -63,27 +63,27 @@ def browser(agent: str) -> str:
     return ", ".join(filter(None, (found, next((name for mark, name in SYSTEMS if mark in agent), ""))))
 
 
-ADDS = (".add", ".make")  # actions whose log entries omit empty values
+ADD_ACTIONS = (".add", ".make")  # actions whose log entries omit empty values
 
 
-def detailed(entry: Entry, words: NullTranslations) -> list[tuple[str, str]]:
+def audit_details(entry: Entry, words: NullTranslations) -> list[tuple[str, str]]:
     """Return the details of an entry in the audit log as names and values in the reader's language."""
-    spelled = ((name, _spelled(value, words)) for name, value in entry.details.items() if name != "key")
-    found = [(label("detail", name, words.gettext), value) for name, value in spelled if value or not entry.action.endswith(ADDS)]
+    spelled = ((name, _format_value(value, words)) for name, value in entry.details.items() if name != "key")
+    found = [(label("detail", name, words.gettext), value) for name, value in spelled if value or not entry.action.endswith(ADD_ACTIONS)]
     return [(name, value or words.gettext(_("not set"))) for name, value in found]
 
 
-def _spelled(value: Any, words: NullTranslations) -> str:
+def _format_value(value: Any, words: NullTranslations) -> str:
     if isinstance(value, bool):
         return words.gettext(_("yes") if value else _("no"))
     if isinstance(value, Mapping):
-        return "; ".join(f"{label('detail', str(name), words.gettext)}: {_spelled(one, words)}" for name, one in value.items())
+        return "; ".join(f"{label('detail', str(name), words.gettext)}: {_format_value(one, words)}" for name, one in value.items())
     if isinstance(value, list | tuple):
-        return "、".join(filter(None, (_spelled(one, words) for one in value)))
+        return "、".join(filter(None, (_format_value(one, words) for one in value)))
     return "" if value is None else "、".join(str(value).split("\n"))
 
 
-def worded(problem: Problem, words: NullTranslations) -> str:
+def problem_text(problem: Problem, words: NullTranslations) -> str:
     """Return an error with its hint, in one line."""
     return " ".join(render(one, words.gettext) for one in (problem.message, problem.hint) if one)
 
@@ -97,16 +97,16 @@ def by_field(problems: Iterable[Problem], kind: str, place: int, words: NullTran
         inside = problem.key.startswith((f"{start}.", f"{start}["))
         # a duplicate name is reported at its second occurrence, whichever entry was changed
         if problem.message.code == "sources.double" and problem.key.startswith(f"{kind}["):
-            fields.setdefault("name", worded(problem, words))
+            fields.setdefault("name", problem_text(problem, words))
         elif inside or problem.key == start:
             key = re.sub(r"\[\d+\]", "", problem.key[len(start) :].lstrip(".")) or "name"
-            fields.setdefault(key, worded(problem, words))
+            fields.setdefault(key, problem_text(problem, words))
         else:
-            others.append(f"{problem.line}: {problem.key}: {worded(problem, words)}")
+            others.append(f"{problem.line}: {problem.key}: {problem_text(problem, words)}")
     return fields, others
 
 
-def called(key: str, name: str, words: NullTranslations) -> str:
+def display_name(key: str, name: str, words: NullTranslations) -> str:
     """Return a source's name with its kind; keys of unknown kinds are returned unchanged."""
     family = FAMILIES.get(key.partition(":")[0])
     if family is None:
@@ -115,18 +115,18 @@ def called(key: str, name: str, words: NullTranslations) -> str:
     return words.gettext(_("%(name)s (%(kind)s)")) % {"name": name, "kind": words.gettext(kind)}
 
 
-def all_called(portal: Portal, words: NullTranslations) -> dict[str, str]:
+def display_names(portal: Portal, words: NullTranslations) -> dict[str, str]:
     """Return key → display name, in the order of the file."""
-    return {one.key: called(one.key, one.name, words) for one in portal.sources}
+    return {one.key: display_name(one.key, one.name, words) for one in portal.sources}
 
 
-def calling(portal: Portal, words: NullTranslations) -> Callable[[str], str]:
+def display_name_function(portal: Portal, words: NullTranslations) -> Callable[[str], str]:
     """Return a function from key to display name; for a source no longer in the file it uses the key."""
-    names = all_called(portal, words)
-    return lambda key: names.get(key) or called(key, key.partition(":")[2], words)
+    names = display_names(portal, words)
+    return lambda key: names.get(key) or display_name(key, key.partition(":")[2], words)
 
 
-def key_of(text: str | None, names: Mapping[str, str]) -> str | None:
+def find_key(text: str | None, names: Mapping[str, str]) -> str | None:
     """Return the key of the source with this display name, key, or name; text that matches none is returned as a key."""
     if text is None or text in names:
         return text

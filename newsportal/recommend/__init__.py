@@ -1,1 +1,1 @@
-"""What a reader may like next, from what readers looked at. Pure: views in, recommendations out."""
+"""Recommend stories to readers by their reading history and that of others. Pure: views in, recommendations out."""

@@ -1,8 +1,7 @@
-"""The words of recommendation: what was seen, what may be recommended, and what a method answers.
+"""Data classes of recommendation: views, stories that may be recommended, and recommendations.
 
-A method learns from a :class:`Log` (what the portal runs is ``best.fit``) and answers for one reader's history at a moment. Histories are
-given at the time of asking, so what a reader saw a minute ago counts before the next fit; ``extended`` adds what was published and seen
-since.
+A model is fitted on a :class:`Log` (the portal uses ``best.fit``) and recommends for a reader's history at a given time. The history is
+passed with each call, so that a view of a minute ago counts before the next fit; ``extended`` adds stories and views since the fit.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A reader looked at a story: at ``seen`` of its ``pictures`` (an article is one of one). ``at``: when last."""
+    """A reader's view of a story: ``seen`` of its ``pictures`` (1 of 1 for an article). ``at``: time of the latest view."""
 
     reader: str
     story: str
@@ -25,7 +24,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A story that may be recommended. ``words`` are those of its title and first sentence; ``labels`` its topics, category and source."""
+    """A story that may be recommended. ``words``: of its title and first sentence; ``labels``: its topics, category and source."""
 
     story: str
     published: datetime
@@ -35,10 +34,8 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """``by`` is a stable slug that readers see translated (``neighbours``, ``content``, ``popular``, ``fresh``, ``explore``).
-
-    ``because``: the story of the reader's own history that speaks most for it, if one does (「因为你看过…」).
-    """
+    """A recommended story. ``by``: its reason as a stable slug, translated for readers (``neighbours``, ``content``, ``popular``,
+    ``fresh``, ``explore``). ``because``: the story in the reader's history most responsible for it, if any (「因为你看过…」)."""
 
     story: str
     score: float
@@ -48,7 +45,7 @@ class Recommendation:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """What a method learns from. ``views`` are read once, so may be a stream; those of stories that ``items`` lacks are left out."""
+    """Training data. ``views`` are iterated once, so may be a stream; views of stories not in ``items`` are ignored."""
 
     views: Iterable[View]
     items: Iterable[Item]

@@ -1,14 +1,15 @@
-"""What the portal runs: all that speaks for a story, weighed as readers of this log weigh it.
+"""The recommender of the portal: all signals for a story, combined with weights learnt from the log.
 
-:mod:`signals` counts, :mod:`blend` learns the weights on earlier windows of the same log, :func:`candidates` chooses what is looked at,
-:func:`varied` makes a list of it. No setting knows a set of data: half-lives, weights and what content counts are learnt.
+:mod:`signals` computes the features, :mod:`blend` learns their weights on earlier windows of the same log, :func:`candidates` selects the
+stories to score, :func:`varied` diversifies the list. Nothing is tuned to a data set: half-lives, weights and the part of content are
+learnt.
 
-* Of ``BLOCK`` places in a row at most ``SHARE`` go to stories that have a label in common, as long as others are left; labels that
-  more than ``COMMON`` of the candidates have tell nothing and do not count. The next story takes the place if its score is at most ``NEAR``
-  lower. For new readers, of whom nothing is known, ``NEW_SHARE``, however far the next one is.
-* A story whose words are alike (cosine ≥ ``ALIKE``) to one in the list is passed over.
-* Every ``BLOCK``-th place shows a story drawn from the newest and least seen (ε-greedy exploration, ε = 1 / ``BLOCK``), by a draw that a
-  reader and a day settle: the list does not jump about when a page is loaded again.
+* Of ``BLOCK`` consecutive places, at most ``SHARE`` go to stories with a common label while others are left; labels of more than ``COMMON``
+  of the candidates do not count. The next story takes the place if its score is at most ``NEAR`` lower. For new readers without a history,
+  the limit is ``NEW_SHARE``, at any score.
+* A story with similar words (cosine ≥ ``ALIKE``) to the previous one is skipped.
+* Every ``BLOCK``-th place shows a story drawn from the newest and least viewed (ε-greedy exploration, ε = 1 / ``BLOCK``), seeded by reader
+  and day: the list does not change when a page is reloaded.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ from newsportal.recommend.clicks import Clicks, Floats, Ints, columns, hours, sh
 from newsportal.recommend.signals import HISTORY, Learnt, Question
 
 POPULAR: Final = 1000
-"""The most popular stories of each half-life that any reader may be shown (RSC15's last day has 1,771 different stories in all)."""
+"""The most popular stories by each half-life that are candidates for every reader (RSC15's last day has 1,771 different stories in all)."""
 
 NEWEST: Final = 500
-VOTED: Final = 500  # the stories with most votes of readers alike
+VOTED: Final = 500  # the stories with most votes of similar readers
 
 
 def general(learnt: Learnt) -> Ints:
@@ -45,7 +46,7 @@ def general(learnt: Learnt) -> Ints:
 
 
 def candidates(learnt: Learnt, question: Question, everybody: Ints) -> Ints:
-    """``everybody``'s, and those that stand near the history; neither of the history nor published later."""
+    """Return the candidates: ``everybody`` and the neighbours of the history, without the history and stories published later."""
     found = np.zeros(len(learnt.items), dtype=bool)
     found[everybody] = True
     for story in question.history[:HISTORY]:
@@ -69,10 +70,10 @@ FALLBACK: Final[Mapping[str, tuple[float, ...]]] = {
     BACK: (0.6, *(0.0,) * 6, 0.0, 1.0, 0.0, 0.2, 0.2, 0.2, 0.2, 0.2, 1.0, 1.0, 1.0, 1.0, 1.0),
     UNDERWAY: (0.4, *(0.0,) * 6, 0.0, 1.0, 0.0, 0.3, 0.0, 0.3, 0.3, 0.5, 1.0, 1.0, 1.0, 1.0, 1.0),
 }
-"""Weights where too little was seen to learn them: what is popular, then what is near and new (about the
-middle of what three logs teach)."""
+"""Default weights if there are too few views to learn from: popular first, then similar and new (about the middle of the weights of three
+logs)."""
 
-LATELY: Final = 1000  # views of a log from which its figures are worth telling as learnt (α, λ); below, the paper's stand
+ENOUGH_VIEWS: Final = 1000  # views of a log from which its own α and λ are used; below, those of the paper
 
 GROUPS: Final[Mapping[str, str]] = {
     **{name: "fresh" if name.startswith("age") else "popular" for name in signals.ALWAYS},
@@ -81,15 +82,12 @@ GROUPS: Final[Mapping[str, str]] = {
     "words": "content",
     **dict.fromkeys(("liked-labels", "liked-words"), "content"),
     "liked-all": "popular",
-}  # figure → the slug that a recommendation bears when such figures speak most for it
+}  # feature → slug of the recommendations for which such features contribute most
 
 
 @dataclass(frozen=True, eq=False)
 class Best:
-    """What was learnt of a log, and how much each figure counts; ``facts``: figures for people, as JSON.
-
-    It answers new readers (an empty history), and leaves out what ``without`` names.
-    """
+    """A fitted model with the weight of each feature; ``facts``: figures for display, as JSON."""
 
     learnt: Learnt
     weights: Weights
@@ -105,17 +103,15 @@ class Best:
 
     @cached_property
     def newest(self) -> Sequence[int]:
-        """What may be shown to explore: the newest, of one hour those seen least first."""
+        """Return the stories for exploration: newest first, within an hour the least viewed first."""
         order: list[int] = np.lexsort((self.learnt.popular[-1], -np.floor(self.learnt.published))).tolist()
         return order[:NEWEST]
 
     def recommend(
         self, history: Sequence[View], now: datetime, n: int, *, without: Collection[str] = (), reader: str = ""
     ) -> tuple[Recommendation, ...]:
-        """At most ``n`` stories, the best first, varied; never one of ``history`` or ``without``, nor one published after ``now``.
-
-        ``history`` may come in any order. ``reader``: with the day of ``now`` the seed of what is shown to explore; "" explores nothing.
-        """
+        """Return at most ``n`` stories, best first, diversified; none of ``history`` or ``without``, none published after ``now``.
+        ``history`` may be in any order. ``reader``: with the day of ``now`` the seed of the exploration; "" disables it."""
         known, shares, last = self.history(history)
         question = signals.question_of(self.learnt, known, shares, hours(now))
         left_out = {self.numbers[story] for story in without if story in self.numbers} | set(known.tolist())
@@ -129,31 +125,32 @@ class Best:
             SHARE if len(known) else NEW_SHARE,
             scores.tolist() if len(known) else (),
         )
-        alike = self._contents(question.history, order[shown])
-        told = [
+        alike = self._content_overlap(question.history, order[shown])
+        listed = [
             self._recommendation(int(order[place]), float(scores[place]), parts[place], question, alike[:, column])
             for column, place in enumerate(shown)
         ]
-        return tuple(self._explored(told, reader, now, left_out) if reader else told)
+        return tuple(self._with_exploration(listed, reader, now, left_out) if reader else listed)
 
     def ranked(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
-        """The best ``n`` as they are scored, neither varied nor explored: what measures compare."""
+        """Return the best ``n`` by score, without diversification and exploration: used for evaluation."""
         known, shares, last = self.history(history)
         question = signals.question_of(self.learnt, known, shares, hours(now))
         order, _, _ = self._ranked(question, blend.situation(last, question.now), set(known.tolist()), n)
         return tuple(self.learnt.items[story].story for story in order)
 
     def extended(self, views: Iterable[View], items: Iterable[Item]) -> Best:
-        """With what was published and seen since: new stories have their content, age and first views. It costs little."""
+        """Return the model with stories and views since the fit: new stories have their content, age and first views. Much cheaper than a
+        fit."""
         learnt = packing.extended(self.learnt, views, items)
         return replace(self, learnt=learnt, facts={**self.facts, "stories": len(learnt.items)})
 
     def packed(self) -> bytes:
-        """The model as bytes in which nothing can run; :func:`unpack` reads them."""
+        """Serialise the model without executable content; :func:`unpack` reads it."""
         return packing.pack(self.learnt, self.weights, self.facts)
 
     def history(self, history: Sequence[View]) -> tuple[Ints, Floats, float | None]:
-        """Different stories, the latest first; the largest share seen of each; the hour of the latest view."""
+        """Return distinct stories, latest first; the largest viewed share of each; the hour of the latest view."""
         latest = sorted(history, key=lambda view: (view.at, view.story), reverse=True)
         known: dict[int, float] = {}
         for view in latest:
@@ -163,7 +160,7 @@ class Best:
         return np.array(list(known), dtype=np.int64), np.array(list(known.values()), dtype=np.float64), last
 
     def _ranked(self, question: Question, situation: str, left_out: Collection[int], n: int) -> tuple[Ints, Floats, Floats]:
-        """Stories, scores and what each figure adds, the best first; of equal scores the story whose name sorts first."""
+        """Return stories, scores and the contribution of each feature, best first; ties are ordered by story name."""
         among = candidates(self.learnt, question, self.everybody)
         allowed = np.ones(len(self.learnt.items), dtype=bool)
         allowed[list(left_out)] = False
@@ -184,38 +181,40 @@ class Best:
         for name, part in zip(blend.names(parts), parts, strict=True):
             sums[GROUPS[name]] = sums.get(GROUPS[name], 0.0) + float(part)
         by = max(sorted(sums), key=sums.__getitem__)
-        because = self._because(story, by, question.history, alike)
+        because = self._reason_story(story, by, question.history, alike)
         by = "popular" if by in ("neighbours", "content") and because is None else by
-        by = "fresh" if by == "popular" and not self.learnt.popular[-1][story] else by  # what nobody looked at is not popular
+        by = "fresh" if by == "popular" and not self.learnt.popular[-1][story] else by  # a story without views is not popular
         return Recommendation(self.learnt.items[story].story, round(score, 6), by, because)
 
-    def _contents(self, history: Ints, stories: Ints) -> Floats:
-        """How many labels, and how much of their words, each story of a history has in common with each of others."""
+    def _content_overlap(self, history: Ints, stories: Ints) -> Floats:
+        """Return the number of common labels plus the cosine of the words, for each story of ``history`` and each of ``stories``."""
         matrices = (self.learnt.label_matrix, self.learnt.word_matrix)
         return np.asarray(sum((matrix[history] @ matrix[stories].T).toarray() for matrix in matrices), dtype=np.float64)
 
-    def _because(self, story: int, by: str, history: Ints, alike: Floats) -> str | None:
-        """The story of the history nearest to this one; of equally near ones the latest. ``alike``: see :meth:`_contents`."""
+    def _reason_story(self, story: int, by: str, history: Ints, alike: Floats) -> str | None:
+        """Return the story of the history most similar to ``story``; of equals the latest. ``alike``: see :meth:`_content_overlap`."""
         if by not in ("neighbours", "content") or not len(history):
             return None
-        near = [self._near(int(seen), story) if by == "neighbours" else 0.0 for seen in history]
+        near = [self._pair_score(int(seen), story) if by == "neighbours" else 0.0 for seen in history]
         if max(near) <= 0:
             near = alike.tolist()
         place = max(range(len(near)), key=lambda place: (near[place], -place))
         return self.learnt.items[history[place]].story if near[place] > 0 else None
 
-    def _near(self, seen: int, story: int) -> float:
+    def _pair_score(self, seen: int, story: int) -> float:
         return sum(float(value[near == story].sum()) for near, value in (self.learnt.joint.row(seen), self.learnt.after.row(seen)))
 
-    def _explored(self, told: Sequence[Recommendation], reader: str, now: datetime, left_out: Collection[int]) -> list[Recommendation]:
-        shown = {one.story for one in told}
+    def _with_exploration(
+        self, listed: Sequence[Recommendation], reader: str, now: datetime, left_out: Collection[int]
+    ) -> list[Recommendation]:
+        shown = {one.story for one in listed}
         newest = [
             story
             for story in self.newest
             if story not in left_out and self.learnt.items[story].story not in shown and self.learnt.published[story] <= hours(now)
         ]
         names = [self.learnt.items[story].story for story in newest]
-        found = list(told)
+        found = list(listed)
         places = range(BLOCK - 1, len(found), BLOCK)
         for place, chosen in zip(places, drawn(reader, now.date().isoformat(), names, len(places)), strict=False):
             found[place] = Recommendation(names[chosen], found[place].score, "explore")
@@ -227,7 +226,7 @@ def fit(log: Log, now: datetime) -> Best:
 
 
 def unpack(data: bytes) -> Best:
-    """The model that :meth:`Best.packed` wrote. Raises ``ModelError`` for bytes that are none, damaged, or of another version."""
+    """Read the output of :meth:`Best.packed`. Raises ``ModelError`` for bytes that are invalid, damaged, or of another version."""
     return Best(*packing.unpack(data))
 
 
@@ -236,13 +235,13 @@ def fitted(clicks: Clicks, now: float) -> Best:
 
 
 def learnt_of(known: TrainingLog, now: float) -> Best:
-    """The same from a log wherever it lies."""
-    alpha = known.alpha() if len(known) >= LATELY else formulas.ALPHA
-    found = blend.weigh(known, lambda learnt, question: candidates(learnt, question, general(learnt)), alpha)
+    """Fit a model on any kind of log."""
+    alpha = known.alpha() if len(known) >= ENOUGH_VIEWS else formulas.ALPHA
+    found = blend.learn_weights(known, lambda learnt, question: candidates(learnt, question, general(learnt)), alpha)
     learnt = replace(known.learnt(now), mixture=found.mixture, alpha=alpha)
     facts = {
         "alpha": alpha,
-        "lambda": known.rate() if len(known) >= LATELY else formulas.RATE,
+        "lambda": known.rate() if len(known) >= ENOUGH_VIEWS else formulas.RATE,
         "views": len(known),
         "readers": known.readers,
         "stories": known.stories,
@@ -259,16 +258,16 @@ def learnt_of(known: TrainingLog, now: float) -> Best:
 BLOCK: Final = 10
 SHARE: Final = 5
 NEW_SHARE: Final = 3
-NEAR: Final = 0.7  # ln 2: a story half as likely still takes a place for variety's sake
+NEAR: Final = 0.7  # ln 2: a story half as likely may still take a place for diversity
 COMMON: Final = 0.5
 ALIKE: Final = 0.6
-"""Twice the paper's bound of one story (cosine of title and first sentence ≥ 0.3, section 2.2.3): only what is surely one."""
+"""Twice the threshold of the paper for one story (cosine of title and first sentence ≥ 0.3, section 2.2.3): only sure duplicates."""
 
-DEPTH: Final = 8  # how many times as many stories as are asked for are looked through
+DEPTH: Final = 8  # stories scored for diversification, as a multiple of those requested
 
 
-def telling(labels: Sequence[Sequence[str]]) -> frozenset[str]:
-    """Labels that not most of the candidates have."""
+def distinctive_labels(labels: Sequence[Sequence[str]]) -> frozenset[str]:
+    """Return the labels that at most ``COMMON`` of the candidates have."""
     counts = Counter(label for own in labels for label in set(own))
     return frozenset(label for label, count in counts.items() if count <= COMMON * len(labels))
 
@@ -276,9 +275,9 @@ def telling(labels: Sequence[Sequence[str]]) -> frozenset[str]:
 def varied(
     labels: Sequence[Sequence[str]], alike: Callable[[int, int], bool], n: int, share: int = SHARE, scores: Sequence[float] = ()
 ) -> list[int]:
-    """Places of the candidates (the best first) as they are shown; at most ``n``. What the bounds pass over comes when
-    nothing else is left, with ``scores`` as soon as nothing near is."""
-    counted = telling(labels)
+    """Return the indexes of the candidates (best first) in the order shown, at most ``n``. If the limits exclude all candidates, or with
+    ``scores`` all near ones, the best remaining one is taken."""
+    counted = distinctive_labels(labels)
     chosen: list[int] = []
     waiting = list(range(len(labels)))
     while waiting and len(chosen) < n:
@@ -295,5 +294,5 @@ def varied(
 
 
 def drawn(reader: str, day: str, names: Sequence[str], n: int) -> list[int]:
-    """``n`` places of ``names``: those whose hash with reader and day is least."""
+    """Return ``n`` indexes of ``names``: those with the lowest hash of reader, day and name."""
     return sorted(range(len(names)), key=lambda place: blake2b(f"{reader}\n{day}\n{names[place]}".encode(), digest_size=8).digest())[:n]

@@ -1,19 +1,18 @@
-"""How much each figure counts: learnt from what readers did next, on windows of the log before now.
+"""Learn the weight of each feature from the next views of readers, on windows of the log before now.
 
-score(s) = Σ w(f) · f(s) over the figures of :mod:`signals`; the chance that a reader takes s of the candidates C is taken as
-e^score(s) / Σ_C e^score (multinomial logit, McFadden 1974). w is where
+score(s) = Σ w(f) · f(s) over the features of :mod:`signals`; the probability that a reader views s of the candidates C is
+e^score(s) / Σ_C e^score (multinomial logit, McFadden 1974). w minimises
 
     Σ over moments of − mean over targets of ln chance(target)   +   κ / 2 · Σ (σ(f) · w(f))²
 
-is least; σ(f): the figure's spread among candidates. Moments come from windows between the ``CUTS`` quantiles of the views; what is known
-is what was known at a window's beginning. There are weights for three situations: a ``new`` reader (no history), one who comes
-``back`` (asked at the window's beginning; targets: what the window brings), and one ``underway`` (last view less than an hour ago;
-target: the next).
+σ(f): the standard deviation of the feature among candidates. Moments come from windows between the ``CUTS`` quantiles of the views;
+features are computed from the log before the window. Weights are learnt for three situations: a ``new`` reader (no history), one who comes
+``back`` (at the beginning of the window; targets: the views within it), and one ``underway`` (last view less than an hour ago; target: the
+next).
 
-Weights must prove themselves against **plain popularity by recency**, the one figure of popularity that alone has the best mean NDCG@20 at
-all moments: weights of the windows before ``LATE`` are compared with it at the moments of the later ones. Where they do not win, that
-figure alone has weight. For new readers a win must be larger than its standard error, since nothing is known of them that popularity could
-miss.
+Weights must beat the baseline **plain popularity by recency**, the single popularity feature with the best mean NDCG@20 over all moments:
+weights of the windows before ``LATE`` are compared with it on the later ones. If they do not win, only that feature gets a weight. For new
+readers they must win by more than the standard error, since nothing is known of them but popularity.
 """
 
 from __future__ import annotations
@@ -33,32 +32,31 @@ from newsportal.recommend.signals import ALWAYS, HALF_LIVES, PERSONAL, Learnt
 NEW: Final = "new"
 BACK: Final = "back"
 UNDERWAY: Final = "underway"
-CUTS: Final = (0.5, 0.6, 0.7, 0.8, 0.9)  # quantiles of the views where windows begin; the last ends with the log
-BREAK: Final = 1.0  # hours without a view after which a reader has gone
-MOMENTS: Final = 150  # moments of a situation and window
+CUTS: Final = (0.5, 0.6, 0.7, 0.8, 0.9)  # quantiles of the views where windows begin; the last window ends with the log
+BREAK: Final = 1.0  # hours without a view after which a reader's visit has ended
+MOMENTS: Final = 150  # moments per situation and window
 TARGETS: Final = 500
-"""Views of a window that a moment asks for: in practice all. (The first 20 alone teach what is looked at first, which is another thing.)"""
+"""Maximum views of a window used as targets of a moment: in practice all. (The first 20 alone would teach what is viewed first instead.)"""
 
-LIST: Final = 20  # places of the list by which weights and plain popularity are compared
-LATE: Final = 3  # the window from which they are compared; weights for that are learnt on those before
-FEWEST: Final = 20  # moments from which a situation has weights of its own
+LIST: Final = 20  # length of the lists for which weights and plain popularity are compared
+LATE: Final = 3  # first window of the comparison; the weights for it are learnt on those before
+FEWEST: Final = 20  # minimum moments to learn weights for a situation
 ROUNDS: Final = 50
-POPULAR: Final = range(1 + len(HALF_LIVES))  # the figures of popularity among ALWAYS: the mixture, and each half-life
-OTHERS: Final = 400  # candidates that a moment is compared with
+POPULAR: Final = range(1 + len(HALF_LIVES))  # popularity features among ALWAYS: the mixture, and each half-life
+OTHERS: Final = 400  # candidates to which a moment is compared
 KAPPA: Final[Mapping[str, float]] = {NEW: 20.0, BACK: 1.0, UNDERWAY: 1.0}
-"""Of a new reader little but popularity can tell (chosen on windows of three logs before those that are told of)."""
+"""For new readers, little but popularity is informative (chosen on windows of three logs before those of the published figures)."""
 
-DIGITS: Final = 4  # decimals of a weight: sums that were added in another order (on many machines) must give the same weights
+DIGITS: Final = 4  # decimals of a weight: sums in another order (on many machines) must give the same weights
 TOLERANCE: Final = 1e-7
-"""The search for weights ends where a step gains a smaller share of the loss: figures resemble one another, the rest is long and tells
-nothing."""
+"""Relative gain of the loss at which the optimisation stops: features are correlated, so that further steps take long and change little."""
 
-SEED: Final = 20140228  # which readers are asked is drawn; the same log gives the same weights
+SEED: Final = 20140228  # seed of the sample of readers; the same log gives the same weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moment:
-    """A reader is about to look at ``targets``. ``history``: stories, the latest first; ``shares``: how much was seen of each."""
+    """A moment before a reader views ``targets``. ``history``: stories, latest first; ``shares``: the viewed share of each."""
 
     situation: str
     history: Ints
@@ -68,15 +66,15 @@ class Moment:
 
 
 def situation(last: float | None, now: float) -> str:
-    """``last``: the hour of the reader's latest view."""
+    """Return the situation of a reader. ``last``: hour of the latest view."""
     return NEW if last is None else UNDERWAY if now - last < BREAK else BACK
 
 
-Looks: TypeAlias = tuple[Floats, Ints, Floats]  # a reader's hours, stories and shares, in the order of time
+Looks: TypeAlias = tuple[Floats, Ints, Floats]  # a reader's hours, stories and shares, in chronological order
 
 
 def moments(clicks: Clicks, begin: float, end: float) -> Iterator[Moment]:
-    """What readers did between two hours; at most :data:`MOMENTS` of each situation."""
+    """Yield moments of readers between two hours, at most :data:`MOMENTS` per situation."""
     starts = clicks.starts()
     inside = np.unique(clicks.reader[(clicks.at >= begin) & (clicks.at < end)])
 
@@ -88,7 +86,7 @@ def moments(clicks: Clicks, begin: float, end: float) -> Iterator[Moment]:
 
 
 def drawn(readers: int, looks: Callable[[int], Looks], begin: float, end: float) -> Iterator[Moment]:
-    """Moments of readers drawn by lot. ``readers``: how many looked at something between the two hours, in the order of their names;
+    """Yield moments of a random sample of readers. ``readers``: number of readers with views between the two hours, ordered by name;
     ``looks``: all hours, stories and shares of the n-th of them."""
     draw = np.random.default_rng(SEED)
     left = dict.fromkeys((NEW, BACK, UNDERWAY), MOMENTS)
@@ -114,7 +112,7 @@ def _moments(looks: Looks, first: int, last: int, begin: float, draw: np.random.
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Blend:
-    """π, the weights of each situation that had moments enough, and how many moments each had."""
+    """π, the weights of each situation with enough moments, and the number of moments of each."""
 
     mixture: Floats
     weights: Weights
@@ -123,16 +121,16 @@ class Blend:
 
 Weights: TypeAlias = Mapping[str, Floats]
 Example: TypeAlias = tuple[Floats, Floats, Floats]
-"""Figures of candidates, the share of the targets that each is, and the logarithm of how many others each stands for."""
+"""Features of candidates, their shares of the targets, and the logarithm of how many other candidates each represents."""
 Candidates: TypeAlias = Callable[[Learnt, signals.Question], Ints]
 
 
-def weigh(log: TrainingLog, candidates: Candidates, alpha: float) -> Blend:
+def learn_weights(log: TrainingLog, candidates: Candidates, alpha: float) -> Blend:
     ends = [*(log.when(cut) for cut in CUTS), np.inf] if len(log) else []
     windows = [(log.learnt(begin), log.moments(begin, end)) for begin, end in pairwise(ends)]
     mixture = mixed([(learnt, moment) for learnt, some in windows for moment in some])
     draw = np.random.default_rng(SEED)
-    asked: dict[str, list[_Question]] = {NEW: [], BACK: [], UNDERWAY: []}
+    samples: dict[str, list[_Sample]] = {NEW: [], BACK: [], UNDERWAY: []}
     for window, (learnt, some) in enumerate(windows):
         whole = replace(learnt, mixture=mixture, alpha=alpha)
         for moment in some:
@@ -144,14 +142,14 @@ def weigh(log: TrainingLog, candidates: Candidates, alpha: float) -> Blend:
                 chosen = np.concatenate((np.flatnonzero(taken), drawn))
                 share = (np.arange(len(chosen)) < taken.sum()) / taken.sum()
                 stands_for = np.where(share > 0, 0.0, np.log(max(1, len(others)) / max(1, len(drawn))))
-                asked[moment.situation].append(_Question(window, whole, moment, (rows[chosen], share, stands_for), plain))
-    weights = {name: _proven(found, KAPPA[name], name, candidates) for name, found in asked.items() if len(found) >= FEWEST}
-    return Blend(mixture, weights, {name: len(found) for name, found in asked.items()})
+                samples[moment.situation].append(_Sample(window, whole, moment, (rows[chosen], share, stands_for), plain))
+    weights = {name: _validated(found, KAPPA[name], name, candidates) for name, found in samples.items() if len(found) >= FEWEST}
+    return Blend(mixture, weights, {name: len(found) for name, found in samples.items()})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Question:
-    """A moment of a window; ``plain``: the NDCG of each figure of popularity alone."""
+class _Sample:
+    """A moment of a window; ``plain``: the NDCG of each popularity feature alone."""
 
     window: int
     learnt: Learnt
@@ -160,22 +158,23 @@ class _Question:
     plain: list[float]
 
 
-def _proven(asked: Sequence[_Question], kappa: float, name: str, candidates: Candidates) -> Floats:
-    """Learnt weights where they win on later windows, else popularity alone."""
-    early = [one.example for one in asked if one.window < LATE]
-    late = [one for one in asked if one.window >= LATE]
+def _validated(samples: Sequence[_Sample], kappa: float, name: str, candidates: Candidates) -> Floats:
+    """Return learnt weights if they win on later windows, else popularity alone."""
+    early = [one.example for one in samples if one.window < LATE]
+    late = [one for one in samples if one.window >= LATE]
     if min(len(early), len(late)) >= FEWEST:
-        figure = int(np.argmax(np.mean([one.plain for one in asked], axis=0)))
+        figure = int(np.argmax(np.mean([one.plain for one in samples], axis=0)))
         weights = fitted(early, kappa)
         found = [(*_figures(one.learnt, one.moment, candidates), len(one.moment.targets)) for one in late]
         won = np.array([ndcg(rows @ weights, taken, targets) for rows, taken, targets in found]) - [one.plain[figure] for one in late]
         if won.mean() <= (won.std() / np.sqrt(len(won)) if name == NEW else 0.0):
             return np.where(np.arange(len(weights)) == figure, 1.0, 0.0)
-    return fitted([one.example for one in asked], kappa)
+    return fitted([one.example for one in samples], kappa)
 
 
 def ndcg(score: Floats, taken: NDArray[np.bool_], targets: int) -> float:
-    """NDCG of the first ``LIST`` places (Järvelin, Kekäläinen 2002); ``taken``: which candidates are among so many ``targets``."""
+    """Return the NDCG of the first ``LIST`` places (Järvelin, Kekäläinen 2002). ``taken``: which candidates are among the ``targets``
+    targets."""
     gains = 1 / np.log2(np.arange(2, LIST + 2))
     some = np.flatnonzero(score >= np.partition(score, -LIST)[-LIST]) if len(score) > LIST else np.arange(len(score))
     order = some[np.argsort(-score[some], kind="stable")][:LIST]
@@ -183,7 +182,7 @@ def ndcg(score: Floats, taken: NDArray[np.bool_], targets: int) -> float:
 
 
 def mixed(seen: Sequence[tuple[Learnt, Moment]]) -> Floats:
-    """π: how likely the next view follows each half-life's popularity, by expectation and maximisation (Dempster, Laird, Rubin 1977)."""
+    """Return π: the probability that the next view follows the popularity of each half-life, by EM (Dempster, Laird, Rubin 1977)."""
     mixture = np.full(len(HALF_LIVES), 1 / len(HALF_LIVES))
     parts = [
         (signals.shares(learnt.popular, moment.targets), 1 / len(moment.targets)) for learnt, moment in seen if moment.situation != UNDERWAY
@@ -206,19 +205,19 @@ def _figures(learnt: Learnt, moment: Moment, candidates: Candidates) -> tuple[Fl
 
 
 def fitted(examples: Sequence[Example], kappa: float) -> Floats:
-    """w: near "popularity alone" as far as the examples leave it open. Figures are centred, which changes no chance."""
+    """Return w, regularised towards popularity alone. Features are centred, which does not change the probabilities."""
     spread = np.mean([rows.std(axis=0) for rows, _, _ in examples], axis=0) + 1e-9
     rows = np.concatenate([(rows - rows.mean(axis=0)) / spread for rows, _, _ in examples])
     share = np.concatenate([share for _, share, _ in examples])
     stands_for = np.concatenate([stands_for for _, _, stands_for in examples])
     sizes = np.array([len(share) for _, share, _ in examples])
     prior = np.zeros(len(spread))
-    prior[0] = _least(rows[:, :1], share, stands_for, sizes, np.zeros(1), 0.0)[0]
-    return np.asarray(np.round(_least(rows, share, stands_for, sizes, prior, kappa) / spread, DIGITS), dtype=np.float64)
+    prior[0] = _minimise(rows[:, :1], share, stands_for, sizes, np.zeros(1), 0.0)[0]
+    return np.asarray(np.round(_minimise(rows, share, stands_for, sizes, prior, kappa) / spread, DIGITS), dtype=np.float64)
 
 
-def _least(rows: Floats, share: Floats, stands_for: Floats, sizes: Ints, prior: Floats, kappa: float) -> Floats:
-    """The weights where the loss is least. ``sizes``: rows of each example, one after another."""
+def _minimise(rows: Floats, share: Floats, stands_for: Floats, sizes: Ints, prior: Floats, kappa: float) -> Floats:
+    """Return the weights that minimise the loss. ``sizes``: rows of each example, in order."""
     from scipy.optimize import minimize
 
     starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
@@ -236,12 +235,12 @@ def _least(rows: Floats, share: Floats, stands_for: Floats, sizes: Ints, prior: 
 
 
 def names(weights: Floats) -> tuple[str, ...]:
-    """What the weights belong to."""
+    """Return the names of the features of ``weights``."""
     return (*ALWAYS, *PERSONAL)[: len(weights)]
 
 
 class TrainingLog(Protocol):
-    """What a fit asks of a log up to its moment, wherever it lies (``newsportal.services.spark``). Hours count from 1970."""
+    """Interface of a log used by a fit, wherever it is stored (``newsportal.services.spark``). Hours count from 1970."""
 
     @property
     def stories(self) -> int: ...
@@ -252,18 +251,18 @@ class TrainingLog(Protocol):
     def __len__(self) -> int: ...
 
     def when(self, share: float) -> float:
-        """The hour before which this share of the views lies: that of a view, the lower where the share falls between two."""
+        """Return the hour below which this share of the views lies: that of a view, the lower one if the share falls between two."""
 
     def learnt(self, moment: float) -> Learnt: ...
 
     def moments(self, begin: float, end: float) -> list[Moment]:
-        """What readers did between two hours: those that :func:`drawn` draws."""
+        """Return the moments between two hours drawn by :func:`drawn`."""
 
     def alpha(self) -> float:
-        """The median of w_c / w_s."""
+        """Return the median of w_c / w_s."""
 
     def rate(self) -> float:
-        """λ: the mean age of what was looked at, in hours."""
+        """Return λ: the mean age of stories when viewed, in hours."""
 
 
 @dataclass(frozen=True, eq=False)

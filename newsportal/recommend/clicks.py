@@ -1,4 +1,4 @@
-"""A log as columns: what every method counts. Readers and stories are numbers here, in the order of their names."""
+"""The log as columns of numbers, the input of all methods. Readers and stories are numbered in the order of their names."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Ints: TypeAlias = NDArray[np.int64]
 SECONDS: Final = 3600.0
 
 STEP: Final = 2.0**-30
-"""What is summed over views is rounded to whole multiples of this. Sums of such below 2²³ need no rounding (a float has 53 bits), so they
-are the same in whatever order, and on however many machines, they were added. Chosen: 8 million views a story, nine decimals."""
+"""Values summed over views are rounded to multiples of this. Sums of such values below 2²³ are exact (a float has 53 bits), so they do not
+depend on the order or the number of machines. It allows 8 million views per story at nine decimals."""
 
 
 def hours(moment: datetime) -> float:
@@ -28,11 +28,9 @@ def hours(moment: datetime) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clicks:
-    """Views as columns, by reader, then time, then story: a reader's views of one story are one row (the latest, with the most pictures).
-
-    ``names`` and ``items`` are sorted by story, ``readers`` by name; ``published`` has an entry a story, the other columns one a view.
-    ``share`` is w_c / w_s (paper C, section 2.3.1).
-    """
+    """Views as columns, ordered by reader, time and story; a reader's views of one story are one row (latest time, largest share).
+    ``names`` and ``items`` are sorted by story, ``readers`` by name; ``published`` has an entry per story, the other columns one per view.
+    ``share`` is w_c / w_s (paper C, section 2.3.1)."""
 
     readers: tuple[str, ...]
     items: tuple[Item, ...]
@@ -50,21 +48,21 @@ class Clicks:
         return len(self.items)
 
     def starts(self) -> Ints:
-        """Where each reader's views begin; one more entry says where the last end."""
+        """Return the offset of each reader's first view, with a final entry for the end."""
         return np.searchsorted(self.reader, np.arange(len(self.readers) + 1))
 
     def before(self, moment: float) -> Clicks:
-        """What was known at ``moment``: views before it. Stories stay numbered; those published later have no view."""
+        """Return the views before ``moment``. Stories keep their numbers; those published later have no views."""
         kept = self.at < moment
         return Clicks(self.readers, self.items, self.published, self.reader[kept], self.story[kept], self.at[kept], self.share[kept])
 
 
 def columns(log: Log) -> Clicks:
-    """The log as columns. Views of unknown stories are left out; shares are held within 0 to 1."""
+    """Convert the log to columns. Views of unknown stories are ignored; shares are clipped to 0 … 1."""
     items = tuple(sorted({item.story: item for item in log.items}.values(), key=lambda item: item.story))
     numbers = {item.story: number for number, item in enumerate(items)}
     found: dict[str, int] = {}
-    whole, real = (array("q"), array("q")), (array("d"), array("d"))  # plain columns: millions of views in little memory
+    whole, real = (array("q"), array("q")), (array("d"), array("d"))  # arrays of numbers: millions of views in little memory
     for view in log.views:
         if (story := numbers.get(view.story)) is not None:
             whole[0].append(found.setdefault(view.reader, len(found)))
@@ -81,7 +79,7 @@ def columns(log: Log) -> Clicks:
 
 
 def _once(reader: Ints, story: Ints, at: Floats, share: Floats) -> tuple[Ints, Ints, Floats, Floats]:
-    """One row a reader and story, the latest time and the largest share; rows by reader, time, story."""
+    """Merge rows of the same reader and story: latest time, largest share; ordered by reader, time, story."""
     order = np.lexsort((at, story, reader))
     reader, story, at, share = reader[order], story[order], at[order], share[order]
     first = np.ones(len(reader), dtype=bool)
@@ -95,10 +93,10 @@ def _once(reader: Ints, story: Ints, at: Floats, share: Floats) -> tuple[Ints, I
 
 
 def summable(values: Floats) -> Floats:
-    """The nearest multiples of :data:`STEP`: values whose sum does not depend on their order."""
+    """Round to multiples of :data:`STEP`, so that sums do not depend on the order."""
     return np.asarray(np.round(values / STEP) * STEP, dtype=np.float64)
 
 
 def share(view: View) -> float:
-    """w_c / w_s of a view: an article without pictures is one of one."""
+    """Return w_c / w_s of a view: an article without pictures is one of one."""
     return min(1.0, max(0, view.seen) / max(1, view.pictures))

@@ -8,33 +8,29 @@ import numpy as np
 
 from newsportal.recommend.clicks import Clicks, Floats, summable
 
-ALPHA: Final = 0.532  # α of the paper's 100,000 stories, until views are there to learn it from
+ALPHA: Final = 0.532  # α of the paper's 100,000 stories, used until there are enough views to learn it
 
 
 def median_share(shares: Floats) -> float:
-    """α, the median of w_c / w_s over these views: half of all views count as liking, half as disliking."""
+    """Return α, the median of w_c / w_s over the views: half of them count as positive, half as negative."""
     return round(float(np.median(shares)), 6) if len(shares) else ALPHA
 
 
 def ratings(shares: Floats, alpha: float = ALPHA) -> Floats:
-    """r(c, s) = w_c / w_s − α  (Jiang, Zuo 2014, formula 1) of each view.
-
-    w_c: pictures of story s that reader c looked at; w_s: pictures that it has.
-    """
+    """r(c, s) = w_c / w_s − α  (Jiang, Zuo 2014, formula 1) of each view. w_c: pictures of story s that reader c viewed; w_s: pictures in
+    the story."""
     return shares - alpha
 
 
-RATE: Final = 5.6  # λ at first
+RATE: Final = 5.6  # initial λ
 HOUR: Final = 1.0
 DAY: Final = 24.0  # units of t, in hours
 
 
 def weight(ages: Floats, rate: float = RATE, unit: float = HOUR) -> Floats:
-    """W(t) = e^−λ · λ^t / t!  (Jiang, Zuo 2014, formula 2) of ages in hours; a story not yet published has that of its first moment.
-
-    t: age in a unit that the paper leaves open; here hours (with λ = 5.6 the curve peaks near t = 5.1, so in days it would bury what is
-    fresh). Ages are no whole numbers: t! is Γ(t + 1).
-    """
+    """W(t) = e^−λ · λ^t / t!  (Jiang, Zuo 2014, formula 2) of ages in hours; stories not yet published have age 0. t: age in a unit that
+    the paper leaves open; here hours (with λ = 5.6 the curve peaks near t = 5.1; in days, it would bury fresh stories). Ages are not
+    integers: t! is Γ(t + 1)."""
     from scipy.special import gammaln
 
     t = np.maximum(0.0, ages) / unit
@@ -42,16 +38,13 @@ def weight(ages: Floats, rate: float = RATE, unit: float = HOUR) -> Floats:
 
 
 def fitted_rate(ages: Floats, unit: float = HOUR) -> float:
-    """λ of the ages (hours) at which stories were viewed: their mean in the unit, which maximises the Poisson likelihood."""
+    """Return λ for the ages (hours) of stories when viewed: their mean in the unit, which maximises the Poisson likelihood."""
     return round(float(np.maximum(0.0, ages).mean() / unit), 6) if len(ages) else RATE
 
 
 def popularity(clicks: Clicks, now: float, half_life: float = np.inf) -> Floats:
-    """p(s) = Σ 2^(−(now − t) / h)  over the views of s at t < now,   h: half-life in hours; h = ∞ counts them.
-
-    Every addend is rounded to a multiple of ``clicks.STEP``, so p does not depend on the order of adding. p at a later moment is
-    p · 2^(−later / h).
-    """
+    """p(s) = Σ 2^(−(now − t) / h)  over the views of s at t < now,   h: half-life in hours; h = ∞ counts them. Every addend is rounded to a
+    multiple of ``clicks.STEP``, so that p does not depend on the order of the sum. After a further time d, p is p · 2^(−d / h)."""
     return counted(clicks.story, summable(fading(clicks.at, now, half_life)), clicks.stories)
 
 
@@ -60,5 +53,5 @@ def counted(story: np.ndarray, weights: Floats, stories: int) -> Floats:
 
 
 def fading(at: Floats, now: float, half_life: float) -> Floats:
-    """What a view at ``at`` weighs ``now``."""
+    """Return the weight at ``now`` of views at ``at``."""
     return np.asarray(np.exp2(-np.maximum(0.0, now - at) / half_life), dtype=np.float64)

@@ -1,8 +1,8 @@
 """Item neighbours, from sums over pairs of views, and user neighbours (paper C, 2.3.2).
 
-**Together** (item neighbours; Sarwar, Karypis, Konstan, Riedl 2001, section 3.1.1, with the damping of long histories of Breese,
-Heckerman, Kadie 1998, section 2.3 in spirit). A reader's views stand in the order of time, then story. For views p < q of one reader
-with q − p ≤ ``WINDOW`` (places, not hours), with n the reader's number of views,
+**Together** (item neighbours; Sarwar, Karypis, Konstan, Riedl 2001, section 3.1.1, with long histories damped in the spirit of Breese,
+Heckerman, Kadie 1998, section 2.3). A reader's views are ordered by time, then story. For views p < q of one reader with q − p ≤ ``WINDOW``
+(places, not hours), with n the reader's number of views,
 
     c(i, j) = Σ 1 / n        w(i, j) = number of such pairs        d(i) = Σ over readers of i: 1 / n
     together(i, j) = c(i, j) / √(d(i) d(j)) · w(i, j) / (w(i, j) + ``SHRINK``)
@@ -11,8 +11,8 @@ which is symmetric. **After** (sequential rules; Ludewig, Jannach 2018, section 
 
     s(i → j) = Σ 1 / (q − p)      after(i → j) = s(i → j) / v(i),   v(i) = views of i
 
-Every addend is rounded to a multiple of ``clicks.STEP``, so the sums do not depend on the order of adding.
-Of each story's row the ``KEPT`` largest stay; of equal values those of the story whose name sorts first.
+Every addend is rounded to a multiple of ``clicks.STEP``, so that the sums do not depend on their order. For each story the ``KEPT`` largest
+values are kept; ties are broken by story name.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from newsportal.recommend import formulas
 from newsportal.recommend.clicks import Clicks, Floats, Ints, summable
 from newsportal.recommend.formulas import ratings
 
-WINDOW: Final = 50  # places between two views of one reader that still make a pair: bounds the pairs of a reader with n views to 50 n
-STEPS: Final = 10  # places of a sequential rule (Ludewig, Jannach 2018, section 3.2: the same bound)
-SHRINK: Final = 5.0  # pairs that weigh as much as no knowledge (Bell, Koren 2007, section 2.2, use the same form)
-KEPT: Final = 100  # neighbours of a story that are kept
-CHUNK: Final = 4_000_000  # pairs summed at once: about 400 MB
-DIGITS: Final = 10  # decimals that decide which neighbours stay: values that differ in rounding alone are ties
+WINDOW: Final = 50  # maximum distance of two views of one reader that form a pair: a reader with n views has at most 50 n pairs
+STEPS: Final = 10  # maximum distance of a sequential rule (Ludewig, Jannach 2018, section 3.2: the same bound)
+SHRINK: Final = 5.0  # strength of the shrinkage, in pairs (Bell, Koren 2007, section 2.2, use the same form)
+KEPT: Final = 100  # neighbours stored for each story
+CHUNK: Final = 4_000_000  # pairs summed in one block: about 400 MB
+DIGITS: Final = 10  # decimals used to rank neighbours: values that differ only by rounding are ties
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """Rows of neighbours: story ``i`` has those of ``story[starts[i]:starts[i + 1]]``, the nearest first."""
+    """Rows of neighbours: those of story ``i`` are ``story[starts[i]:starts[i + 1]]``, nearest first."""
 
     starts: Ints
     story: Ints
@@ -50,7 +50,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairSums:
-    """Sums over ordered pairs of different stories, by first, then second: ``joint`` c, ``pairs`` w, ``after`` s."""
+    """Sums over ordered pairs of different stories, ordered by first, then second: ``joint`` c, ``pairs`` w, ``after`` s."""
 
     first: Ints
     second: Ints
@@ -60,14 +60,14 @@ class PairSums:
 
 
 def pair_sums(clicks: Clicks) -> PairSums:
-    """c, w and s of the pairs that :func:`viewed_jointly` or :func:`after` keeps. Stories go by in blocks, so memory is bounded by
-    what is kept."""
+    """Return c, w and s of the pairs kept by :func:`viewed_jointly` or :func:`after`. Stories are processed in blocks, so memory is bounded
+    by the pairs kept."""
     damping, views = damped(clicks), np.bincount(clicks.story, minlength=clicks.stories).astype(np.float64)
     return joined([near(block_sums(clicks, low, high), damping, views) for low, high in blocks(views)])
 
 
 def joined(parts: Sequence[PairSums]) -> PairSums:
-    """The sums of all ranges of stories, one after another."""
+    """Concatenate the sums of consecutive ranges of stories."""
     if not parts:
         return PairSums(*(np.empty(0, dtype=np.int64),) * 2, *(np.empty(0),) * 3)
     return PairSums(*(np.concatenate(columns) for columns in zip(*(_columns(part) for part in parts), strict=True)))
@@ -78,7 +78,7 @@ def _columns(sums: PairSums) -> list[Any]:
 
 
 def blocks(views: Floats) -> Iterator[tuple[int, int]]:
-    """Ranges of stories that begin ``CHUNK`` pairs at most, as far as one story does not alone."""
+    """Yield ranges of stories with at most ``CHUNK`` pairs, unless a single story has more."""
     ends = np.cumsum(views) * 2 * WINDOW
     low = 0
     while low < len(views):
@@ -89,7 +89,7 @@ def blocks(views: Floats) -> Iterator[tuple[int, int]]:
 
 
 def block_sums(clicks: Clicks, low: int, high: int) -> PairSums:
-    """The sums of the pairs whose first story lies in a range."""
+    """Return the sums of the pairs whose first story is in a range."""
     counts = np.bincount(clicks.reader, minlength=len(clicks.readers))
     here = np.flatnonzero((clicks.story >= low) & (clicks.story < high))
     firsts: list[Ints] = []
@@ -110,21 +110,21 @@ def block_sums(clicks: Clicks, low: int, high: int) -> PairSums:
 
 
 def added(first: Ints, second: Ints, values: Floats, stories: int) -> tuple[Ints, Ints, Floats]:
-    """The pairs that are there, by first and second, and the sum of each column of ``values`` over the entries of a pair."""
+    """Return the distinct pairs, ordered by first and second, and the sum of each column of ``values`` over the entries of a pair."""
     from scipy import sparse
 
     if not len(first):
         return first, second, values
     entries = sparse.coo_matrix((np.arange(len(first)), (first, second)), shape=(int(first.max()) + 1, stories))
-    entries.has_canonical_format = True  # entries of one pair stay apart
-    ordered = entries.tocsc().tocsr()  # by second, then by first, in linear time
+    entries.has_canonical_format = True  # do not merge entries of one pair
+    ordered = entries.tocsc().tocsr()  # sorted by second, then by first, in linear time
     rows, columns = np.repeat(np.arange(ordered.shape[0]), np.diff(ordered.indptr)), ordered.indices.astype(np.int64)
     begins = np.flatnonzero(np.concatenate(([True], (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1]))))
     return rows[begins], columns[begins], np.column_stack([np.add.reduceat(column[ordered.data], begins) for column in values.T])
 
 
 def near(sums: PairSums, damping: Floats, views: Floats) -> PairSums:
-    """Those sums that a table keeps."""
+    """Keep only the sums needed by a table."""
     near = np.zeros(len(sums.first), dtype=bool)
     for value in (_joint_likeness(sums, damping), _after(sums, views)):
         near[_nearest(sums.first, sums.second, value, len(views), KEPT)] = True
@@ -137,7 +137,7 @@ def damped(clicks: Clicks) -> Floats:
 
 
 def viewed_jointly(sums: PairSums, damping: Floats) -> Table:
-    """The ``KEPT`` stories that are looked at together most, of each story; ``damping``: d."""
+    """Return for each story the ``KEPT`` stories most often viewed together with it; ``damping``: d."""
     return nearest(sums.first, sums.second, _joint_likeness(sums, damping), len(damping))
 
 
@@ -147,7 +147,7 @@ def _joint_likeness(sums: PairSums, damping: Floats) -> Floats:
 
 
 def after(sums: PairSums, views: Floats) -> Table:
-    """The ``KEPT`` stories that are looked at next most, of each story; ``views``: v."""
+    """Return for each story the ``KEPT`` stories most often viewed next; ``views``: v."""
     return nearest(sums.first, sums.second, _after(sums, views), len(views))
 
 
@@ -156,18 +156,18 @@ def _after(sums: PairSums, views: Floats) -> Floats:
 
 
 def nearest(first: Ints, second: Ints, value: Floats, stories: int, kept: int = KEPT) -> Table:
-    """The ``kept`` largest values above 0 of each first story; of equal ones the lower second."""
+    """Return the ``kept`` largest values above 0 of each first story; ties prefer the lower second."""
     chosen = _nearest(first, second, value, stories, kept)
     return Table(np.searchsorted(first[chosen], np.arange(stories + 1)), second[chosen], value[chosen])
 
 
 def _nearest(first: Ints, second: Ints, value: Floats, stories: int, kept: int) -> Ints:
-    """Places in ``first``, which ascends."""
+    """Return indexes into ``first``, which is sorted."""
     some = np.flatnonzero(value > 0)
     rounded = np.round(value[some], DIGITS)
     starts = np.searchsorted(first[some], np.arange(stories + 1))
     among = np.ones(len(some), dtype=bool)
-    for story in np.flatnonzero(np.diff(starts) > kept):  # fewer are left to be sorted
+    for story in np.flatnonzero(np.diff(starts) > kept):  # reduces what has to be sorted
         row = slice(starts[story], starts[story + 1])
         among[row] = rounded[row] >= np.partition(rounded[row], -kept)[-kept]
     some = some[among]
@@ -176,16 +176,16 @@ def _nearest(first: Ints, second: Ints, value: Floats, stories: int, kept: int) 
     return order[np.arange(len(order)) - starts[first[order]] < kept]
 
 
-NOTHING: Final = 1e-9  # a rating of exactly α is kept as this: it is a rating, not an absence
+NOTHING: Final = 1e-9  # stored for a rating of exactly α, to distinguish it from no rating
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UserNeighbours:
-    """Ratings of readers alike, faded with the story's age (Jiang, Zuo 2014, section 2.3.2, formula 3):
+    """Ratings of similar readers, decayed with the story's age (Jiang, Zuo 2014, section 2.3.2, formula 3):
 
         r̂(c, s) = ( r̄_c + k · Σ_{c' ≠ c} sim(c, c') · (r(c', s) − r̄_c') ) · W(t)        k = 1 / Σ_{c' ≠ c} |sim(c, c')|
 
-    ``rated``: r as a matrix, readers by stories; ``given`` is 1 where there is one; ``means``: r̄; ``unit``: that of t in hours. The paper
+    ``rated``: r as a matrix, readers by stories; ``given`` is 1 where a rating exists; ``means``: r̄; ``unit``: of t, in hours. The paper
     does not define ``sim``; here it is the cosine over the stories that both rated (Adomavicius, Tuzhilin 2005, formula 13).
     """
 
@@ -198,8 +198,8 @@ class UserNeighbours:
     published: Floats
 
     def predict(self, stories: Ints, own: Floats, now: float) -> Floats:
-        """r̂ of every story for a reader who gave ``stories`` the ratings ``own``. Readers who rated nothing else, as the reader's own row,
-        say nothing of other stories and are left out."""
+        """Return r̂ of every story for a reader who rated ``stories`` with ``own``. Readers without other ratings, such as the reader's own
+        row, do not contribute."""
         faded = formulas.weight(now - self.published, self.rate, self.unit)
         if not len(stories):
             return faded
@@ -210,14 +210,14 @@ class UserNeighbours:
         return np.asarray((own.mean() + (told / whole if whole else 0.0)) * faded, dtype=np.float64)
 
     def alike(self, stories: Ints, own: Floats) -> Floats:
-        """sim with every reader: the cosine over what both rated, 0 where that is nothing."""
+        """Return sim with every reader: the cosine over the stories rated by both, 0 if there are none."""
         rated, given = self.rated[:, stories], self.given[:, stories]
         lengths = np.sqrt((given @ own**2) * np.asarray(rated.multiply(rated).sum(axis=1)).ravel())
         return np.asarray(np.divide(rated @ own, lengths, out=np.zeros(rated.shape[0]), where=lengths > 0), dtype=np.float64)
 
 
 def rated_by(starts: Ints, story: Ints, share: Floats, published: Floats, *, alpha: float, rate: float, unit: float) -> UserNeighbours:
-    """Of rows of readers: reader ``u`` saw ``share[starts[u]:starts[u + 1]]`` of those stories."""
+    """Build the neighbours from rows of readers: reader ``u`` viewed the shares ``share[starts[u]:starts[u + 1]]`` of those stories."""
     from scipy import sparse
 
     values = ratings(share, alpha)

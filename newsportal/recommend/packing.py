@@ -1,5 +1,5 @@
-"""A model as bytes: plain arrays (NumPy's ``.npz`` form, without objects) and one JSON text. Nothing in it can run; all is checked when
-read. A model also grows by what came since it learnt: new stories, and views that make stories popular; pairs wait for the next fit."""
+"""Serialise a model as plain arrays (NumPy's ``.npz`` format, without objects) and one JSON text, without executable content and validated
+when read. Also extend a model by new stories and views, which change popularity; pairs wait for the next fit."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from newsportal.recommend.neighbours import Table
 from newsportal.recommend.signals import ALWAYS, HALF_LIVES, PERSONAL, Learnt
 
 FORM: Final = Form("newsportal recommendations", 2, 2 << 30, 512 << 20, header="text", compression=1)
-"""100,000 stories with all neighbours take 350 MB."""
+"""Size limits: 100,000 stories with all neighbours take 350 MB."""
 
 
 def pack(learnt: Learnt, weights: Weights, facts: Mapping[str, Any]) -> bytes:
-    """The same bytes for the same model. Values of neighbours are kept in half the digits."""
+    """Serialise a model deterministically. Values of neighbours are stored in single precision."""
     text = {
         "moment": learnt.moment,
         "alpha": learnt.alpha,
@@ -54,7 +54,7 @@ def _table(name: str, table: Table) -> dict[str, Any]:
 
 
 def unpack(data: bytes) -> tuple[Learnt, Weights, dict[str, Any]]:
-    """Raises ``ModelError`` for bytes that are no model of ours, damaged, or of another version."""
+    """Restore a model. Raises ``ModelError`` for bytes that are not such a model, damaged, or of another version."""
     text, arrays = packing.unpack(data, FORM)
     try:
         items = tuple(
@@ -115,7 +115,7 @@ def _starts(value: Any, end: int) -> Any:
 
 
 def extended(learnt: Learnt, views: Iterable[View], items: Iterable[Item]) -> Learnt:
-    """Stories already known stay as they are; views before the model's moment were counted and are left out."""
+    """Add stories and views to a model. Known stories stay unchanged; views before the model's moment are ignored, as already counted."""
     known = {item.story: number for number, item in enumerate(learnt.items)}
     new = {item.story: item for item in items if item.story not in known}
     whole = (*learnt.items, *(new[story] for story in sorted(new)))
@@ -132,8 +132,8 @@ def extended(learnt: Learnt, views: Iterable[View], items: Iterable[Item]) -> Le
         popular=np.array(
             [_popular(row, half, learnt.moment, moment, at, story, more) for row, half in zip(learnt.popular, HALF_LIVES, strict=True)]
         ),
-        joint=_longer(learnt.joint, more),
-        after=_longer(learnt.after, more),
+        joint=_with_empty_rows(learnt.joint, more),
+        after=_with_empty_rows(learnt.after, more),
         rows=replace(learnt.rows, began=_padded(learnt.rows.began, more), read=np.pad(learnt.rows.read, (0, more))),
         label_matrix=signals.label_matrix(whole, learnt.labels),
         word_matrix=signals.word_matrix(whole, learnt.words, learnt.idf),
@@ -145,7 +145,7 @@ def _popular(old: Floats, half_life: float, then: float, moment: float, at: Floa
     return np.asarray(faded + formulas.counted(story, formulas.fading(at, moment, half_life), len(old) + more))
 
 
-def _longer(table: Table, more: int) -> Table:
+def _with_empty_rows(table: Table, more: int) -> Table:
     return Table(_padded(table.starts, more), table.story, table.value)
 
 

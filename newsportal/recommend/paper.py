@@ -1,4 +1,4 @@
-"""The method of paper C over what a fit of :mod:`best` holds."""
+"""The method of paper C, computed from a model of :mod:`best`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,8 @@ from newsportal.recommend.clicks import hours
 
 @dataclass(frozen=True, eq=False)
 class Paper:
-    """The paper's method from what a fit of ``best`` holds: the latest views of the readers who came last, with the share seen of each.
-
-    ``alpha`` and ``rate`` (λ) ``None``: as the log has them. ``unit``: that of t, in hours.
-    """
+    """The paper's method, from the model of ``best``: the latest views of the most recent readers, with the share viewed of each. ``alpha``
+    and ``rate`` (λ) ``None``: those of the log. ``unit``: of t, in hours."""
 
     fit: best.Best
     alpha: float | None = None
@@ -32,7 +30,7 @@ class Paper:
         learnt = self.fit.learnt
         alpha = learnt.alpha if self.alpha is None else self.alpha
         facts = self.fit.facts
-        known = facts["lambda"] / self.unit if "lambda" in facts and facts["views"] >= best.LATELY else formulas.RATE
+        known = facts["lambda"] / self.unit if "lambda" in facts and facts["views"] >= best.ENOUGH_VIEWS else formulas.RATE
         rate = known if self.rate is None else self.rate
         rows = learnt.rows
         return neighbours.rated_by(rows.starts, rows.story, rows.share, learnt.published, alpha=alpha, rate=rate, unit=self.unit)
@@ -44,7 +42,7 @@ class Paper:
     def recommend(
         self, history: Sequence[View], now: datetime, n: int, *, without: Collection[str] = (), reader: str = ""
     ) -> tuple[Recommendation, ...]:
-        """As :meth:`newsportal.recommend.best.Best.recommend`; of equal ratings the newest first. Nothing is explored."""
+        """See :meth:`newsportal.recommend.best.Best.recommend`; ties are ordered newest first. There is no exploration."""
         known, shares, _ = self.fit.history(history)
         score = self.neighbours.predict(known, shares - self.neighbours.alpha, hours(now))
         published = self.fit.learnt.published

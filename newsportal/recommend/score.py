@@ -1,9 +1,9 @@
-"""By what photo stories are ranked: a rule that one can read (paper C, 2.2: 「评分排序」; the paper does not print its own).
+"""The ranking of photo stories, by a transparent formula (paper C, 2.2: 「评分排序」; the paper does not print its own).
 
     score = log2( pictures · size · captions · source · sites ) + moment / HALF_LIFE
 
-Each factor is 1 for an ordinary story, and a story loses half its worth each :data:`HALF_LIFE`, all stories alike: their order stays the
-same as time goes by, so a score is worked out once, when a story changes. One half-life of age weighs as much as twice the sites.
+Each factor is 1 for an average story. Every story loses half its worth per :data:`HALF_LIFE`, so that their order is stable over time and a
+score is computed only when a story changes. Age by one half-life costs as much as doubling the number of sites gains.
 
 ==========  =========================================================  =========
 factor      from                                                       range
@@ -12,10 +12,10 @@ pictures    √(pictures / 8)                                            0.5 –
 size        short side of the middle picture / 600 pixels              0.5 – 1.5
 captions    0.5 + share of pictures with a caption of their own        0.5 – 1.5
 source      2 ^ ((weight − 5) / 5), weight from sources.yaml           0.57 – 2
-sites       how many sites brought the story                           1 –
+sites       number of sites that published the story                   1 –
 ==========  =========================================================  =========
 
-An incomplete story counts half. Ranges and half-life are chosen, not measured.
+An incomplete story counts half. Ranges and half-life were chosen, not measured.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class Parts:
 
     @property
     def worth(self) -> float:
-        """All factors together, without freshness: 1 for an ordinary story."""
+        """The product of all factors, without freshness: 1 for an average story."""
         return float(prod(asdict(self).values()))
 
 
 def parts(images: Sequence[Image], *, weight: int = 5, sites: int = 1, complete: bool = True) -> Parts:
-    """The factors of a story with these pictures, from a source of this weight (1–10), brought by so many sites."""
+    """Return the factors of a story with these pictures, from a source of this weight (1–10), published by ``sites`` sites."""
     sides = [min(image.width, image.height) for image in images if image.width and image.height]
     captioned = len({image.caption for image in images if image.caption}) / len(images) if images else 0.0
     return Parts(
@@ -66,7 +66,7 @@ def parts(images: Sequence[Image], *, weight: int = 5, sites: int = 1, complete:
 
 
 def score(worth: Parts, moment: datetime) -> float:
-    """What stories are ranked by, the highest first. ``moment``: when the story appeared (aware)."""
+    """Return the ranking score, highest first. ``moment``: when the story appeared (aware)."""
     return log2(worth.worth) + (moment - EPOCH) / HALF_LIFE
 
 

@@ -1,41 +1,41 @@
-"""What speaks for a story, in figures: what is learnt of a log (sums over readers and pairs), and a row of figures a candidate.
+"""Features of candidate stories, and the statistics of the log that they are computed from (sums over readers and pairs).
 
-Every figure is a logarithm or of that order, because :mod:`blend` adds them up: a product of powers. x̂ is x over the largest x of the
-candidates; ε = ``FLOOR`` stands for "never seen together".
+Every feature is a logarithm or of that order, because :mod:`blend` sums them: a product of powers. x̂ is x divided by the largest x of the
+candidates; ε = ``FLOOR`` stands for "never viewed together".
 
-| figure | of story s, asked at ``now`` |
+| feature | of story s at ``now`` |
 |---|---|
-| ``popular`` | ln of the mixture Σ π(h) · share(h, s) (:func:`.popularity`): what share of the views s may expect |
-| ``popular-h`` | ln(0.05 + p(s)) with half-life h, as learnt |
-| ``age-log``, ``age-day``, ``age-decade`` | ln(1 + a), e^(−a / 24 h), e^(−a / 240 h), a: hours since it was published |
+| ``popular`` | ln of the mixture Σ π(h) · share(h, s) (:func:`.popularity`): the expected share of s in the views |
+| ``popular-h`` | ln(0.05 + p(s)) with half-life h |
+| ``age-log``, ``age-day``, ``age-decade`` | ln(1 + a), e^(−a / 24 h), e^(−a / 240 h), a: hours since publication |
 | ``together`` | ln(ε + x̂), x = Σ together(i, s) · 0.8^place over the latest 10 stories i of the history |
-| ``together-all`` | the same over the latest 50, without fading |
+| ``together-all`` | the same over the latest 50, without decay |
 | ``after`` | ln(ε + x̂), x = Σ after(i → s) · 0.6^place over the latest 10 |
 | ``votes`` | ln(ε + x̂), x: V-SKNN's score |
 | ``mixed`` | ln(ε + (x̂ of together + x̂ of after + x̂ of votes) / 3) |
-| ``labels``, ``words`` | affinity of labels; mean likeness of words |
-| ``liked-labels``, ``liked-words``, ``liked-all`` | interest, which is negative where little was seen: see below |
+| ``labels``, ``words`` | affinity of labels; mean similarity of words |
+| ``liked-labels``, ``liked-words``, ``liked-all`` | interest, negative for stories of which little was viewed: see below |
 
-**Votes** (V-SKNN; Ludewig, Jannach 2018, "Evaluation of session-based recommendation algorithms", section 2.3, as in their code). A history
-of n different stories, the latest first at place 1, weighs w(place) = 1 − 0.1 · place, not below 0 (linear). Of the readers who looked at
-one of its stories the ``SAMPLED`` with the latest views are candidates; the likeness to reader u is
+**Votes** (V-SKNN; Ludewig, Jannach 2018, "Evaluation of session-based recommendation algorithms", section 2.3, as in their code). The story
+at place p of a history of n distinct stories, latest first (place 1), has the weight w(p) = 1 − 0.1 · p, at least 0 (linear). Of the
+readers of these stories the ``SAMPLED`` with the latest views are candidates; the similarity to reader u is
 
-    sim(u) = Σ w(story of the history that u looked at) / n
+    sim(u) = Σ w(story of the history that u viewed) / n
 
-and the ``NEIGHBOURS`` most alike vote: score(s) = Σ sim(u) · w(place of the latest story of the history that u looked at) · idf(s),
-idf(s) = ln(readers / readers of s) as factor 1 + λ · idf, with λ = 5.
+and the ``NEIGHBOURS`` most similar vote: score(s) = Σ sim(u) · w(place of the latest story of the history that u viewed) · idf(s), idf(s) =
+ln(readers / readers of s) as factor 1 + λ · idf, with λ = 5.
 
-**Labels** (topics, category, source). With n(l) the reader's views of stories labelled l, weighing 1 each, n their sum over views, and
-base(l) the share of all views, the reader's share is estimated with m = ``PRIOR`` views of anybody (Dirichlet smoothing):
+**Labels** (topics, category, source). With n(l) the reader's views of stories labelled l, n their sum over views, and base(l) the share of
+l in all views, the reader's share is estimated with m = ``PRIOR`` pseudo-views (Dirichlet smoothing):
 
     p(l) = (n(l) + m · base(l)) / (n + m)        affinity(s) = Σ over labels l of s: ln(p(l) / base(l))
 
-**Interest**. A view counts with its rating r = w_c / w_s − α (paper C, formula 1), so a story of which few pictures were seen speaks
-against those like it. Mean ratings, of which m views are taken to be 0: the reader's of each label (their sum over the labels of s), the
-reader's of all stories, each times its cosine with s, and everybody's of s. In a log where all views have the share α they are 0.
+**Interest**. A view counts with its rating r = w_c / w_s − α (paper C, formula 1): a story of which few pictures were viewed counts against
+similar ones. Mean ratings, with m further ratings of 0: the reader's of each label (summed over the labels of s), the reader's of all
+stories, each times its cosine with s, and everybody's of s. In a log where all views have the share α they are 0.
 
-**Words** of title and first sentence. Vectors of length 1 (Salton, Buckley 1988) of each word's idf, each word once,
-idf(w) = ln((1 + N) / (1 + stories with w)) + 1; the likeness of two stories is their cosine.
+**Words** of title and first sentence. Unit vectors (Salton, Buckley 1988) of the idf of each distinct word, idf(w) = ln((1 + N) / (1 +
+stories with w)) + 1; the similarity of two stories is their cosine.
 """
 
 from __future__ import annotations
@@ -55,15 +55,15 @@ from newsportal.recommend.neighbours import Table
 
 SAMPLED: Final = 2000  # readers compared (the paper's sample_size on RSC15 is 1,000 to 5,000)
 NEIGHBOURS: Final = 200  # readers that vote (the paper's k)
-ROW: Final = 100  # the latest views of a reader that are kept: bounds what one reader weighs
+ROW: Final = 100  # latest views stored per reader: bounds the influence of one reader
 IDF: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """What readers looked at, and by whom stories were: reader ``u`` (the later the number, the later the reader's latest view) has
-    ``story[starts[u]:starts[u + 1]]``, ``share`` of which was seen; story ``s`` was looked at by ``by[began[s]:began[s + 1]]``, falling
-    numbers, who saw the share ``read`` of it, summed."""
+    """Views by reader and by story. Reader ``u`` (numbered by the time of the latest view) viewed ``story[starts[u]:starts[u + 1]]``, of
+    each the share in ``share``; story ``s`` was viewed by ``by[began[s]:began[s + 1]]``, in descending order; ``read`` is the sum of their
+    shares."""
 
     starts: Ints
     story: Ints
@@ -74,7 +74,7 @@ class Rows:
 
 
 def rows(clicks: Clicks, most: int | None = None) -> Rows:
-    """The latest ``ROW`` views of the ``most`` readers who came last; ties by name."""
+    """Return the latest ``ROW`` views of the ``most`` most recent readers; ties by name."""
     starts = clicks.starts()
     counts = np.diff(starts)
     readers = np.flatnonzero(counts)
@@ -94,7 +94,7 @@ def indexed(starts: Ints, story: Ints, share: Floats, reader: Ints, stories: int
 
 
 def votes(known: Rows, history: Ints, stories: int) -> Floats:
-    """The score of every story. ``history``: different stories, the latest first."""
+    """Return the vote score of every story. ``history``: distinct stories, latest first."""
     weight = np.maximum(0.0, 1 - 0.1 * np.arange(1, len(history) + 1))
     parts = [known.by[known.began[s] : known.began[s + 1]][:SAMPLED] for s in history]
     readers = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
@@ -118,8 +118,8 @@ def votes(known: Rows, history: Ints, stories: int) -> Floats:
     return score
 
 
-PRIOR: Final = 5.0  # views of anybody that a reader's own are added to
-Matrix = Any  # a sparse matrix of SciPy (it has no types)
+PRIOR: Final = 5.0  # pseudo-views added to a reader's own
+Matrix = Any  # a sparse matrix of SciPy (untyped)
 
 
 def label_matrix(items: Sequence[Item], labels: Sequence[str]) -> Matrix:
@@ -129,18 +129,18 @@ def label_matrix(items: Sequence[Item], labels: Sequence[str]) -> Matrix:
 
 
 def base_shares(matrix: Matrix, views: Floats) -> Floats:
-    """base(l), each label seen once more than it was."""
+    """Return base(l), with add-one smoothing."""
     counts = np.asarray(matrix.T @ views, dtype=np.float64).ravel() + 1
     return np.asarray(counts / max(1.0, views.sum() + len(counts)))
 
 
 def label_likings(counts: Floats, base: Floats, views: int) -> Floats:
-    """ln(p(l) / base(l)) of every label; ``counts``: n(l), ``views``: n."""
+    """Return ln(p(l) / base(l)) of every label; ``counts``: n(l), ``views``: n."""
     return np.asarray(np.log((counts + PRIOR * base) / (views + PRIOR) / base))
 
 
 def word_matrix(items: Sequence[Item], words: Sequence[str], idf: Floats) -> Matrix:
-    """Stories by words: idf rows, of length 1 together with the words that no other story has."""
+    """Return the stories-by-words matrix of idf, rows normalised to length 1 including words that occur in no other story."""
     numbers = {word: number for number, word in enumerate(words)}
     rare = float(idf.max(initial=1.0)) ** 2
     rows: list[int] = []
@@ -158,7 +158,7 @@ def word_matrix(items: Sequence[Item], words: Sequence[str], idf: Floats) -> Mat
 
 
 def vocabulary(items: Sequence[Item]) -> tuple[tuple[str, ...], Floats]:
-    """The words of two stories or more, sorted, and their idf."""
+    """Return the words of at least two stories, sorted, and their idf."""
     counts = Counter(word for item in items for word in set(item.words))
     words = tuple(sorted(word for word, count in counts.items() if count > 1))
     number = np.array([counts[word] for word in words], dtype=np.float64)
@@ -170,29 +170,30 @@ def _matrix(rows: Sequence[int], columns: Sequence[int], values: Floats, shape: 
 
 
 HALF_LIVES: Final = (3.0, 12.0, 48.0, 240.0, 960.0, float("inf"))
-"""Hours: from this morning to always, by factors of about 4; which counts is learnt."""
+"""Hours: from this morning to always, by factors of about 4; their weights are learnt."""
 
 AGES: Final = (24.0, 240.0)
 
 ALWAYS: Final = ("popular", *(f"popular-{half_life:g}" for half_life in HALF_LIVES), "age-log", "age-day", "age-decade")
-"""Figures that need no history."""
+"""Features that need no history."""
 
 LIKED: Final = ("liked-labels", "liked-words", "liked-all")
 PERSONAL: Final = ("together", "together-all", "after", "votes", "mixed", "labels", "words", *LIKED)
-LITTLE: Final = 0.05  # a story without views counts as the twentieth of one
+LITTLE: Final = 0.05  # views added to each story's
 FLOOR: Final = 0.01
-HISTORY: Final = 50  # the latest stories of a history that are looked at
-LATEST: Final = 10  # those of them that pair with what comes next
+HISTORY: Final = 50  # latest stories of a history that are used
+LATEST: Final = 10  # those of them used for ``together`` and ``after``
 TOGETHER_FADES: Final = 0.8
 AFTER_FADES: Final = 0.6
-"""A place further back weighs so much less (chosen on the last day of RSC15's training part: 0.4 to 0.9 differ by 0.006)."""
+"""Decay per place in the history (chosen on the last day of RSC15's training part: 0.4 to 0.9 differ by 0.006)."""
 
-MOST_READERS: Final = 20_000  # readers whose views are kept to vote: those who came last
+MOST_READERS: Final = 20_000  # number of most recent readers whose views are stored for voting
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learnt:
-    """What is known at ``moment``. ``popular`` has a row a half-life, ``mixture`` (π) an entry; ``idf`` has one a word of ``words``."""
+    """Statistics of a log at ``moment``. ``popular`` has a row, ``mixture`` (π) an entry per half-life; ``idf`` an entry per word in
+    ``words``."""
 
     moment: float
     items: tuple[Item, ...]
@@ -213,10 +214,8 @@ class Learnt:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sums:
-    """All that is summed over views: p of each half-life (a row each, ∞ the last), d of each story, sums over pairs, readers' latest views.
-
-    Wherever they were summed, :func:`assembled` makes the same of them.
-    """
+    """All sums over views: p of each half-life (a row each, ∞ last), d of each story, sums over pairs, latest views of readers.
+    :func:`assembled` gives the same result wherever they were computed."""
 
     popular: Floats
     damped: Floats
@@ -235,7 +234,7 @@ def summed(clicks: Clicks, moment: float) -> Sums:
 
 
 def assembled(items: tuple[Item, ...], published: Floats, moment: float, sums: Sums) -> Learnt:
-    """What the sums tell. ``items`` are sorted by story, whose places number them."""
+    """Build the statistics from the sums. ``items`` are sorted by story and numbered in this order."""
     labels = tuple(sorted({label for item in items for label in item.labels}))
     by_label = label_matrix(items, labels)
     words, idf = vocabulary(items)
@@ -263,7 +262,8 @@ def learn(clicks: Clicks, moment: float) -> Learnt:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """The history (different stories, the latest first), the share seen of each, the hour; other readers' ``votes``, a story each."""
+    """A request for recommendations: history (distinct stories, latest first), viewed share of each, hour, and other readers' ``votes`` per
+    story."""
 
     history: Ints
     shares: Floats
@@ -277,7 +277,7 @@ def question_of(learnt: Learnt, history: Ints, shares: Floats, now: float) -> Qu
 
 
 def figures(learnt: Learnt, question: Question, candidates: Ints) -> Floats:
-    """A row a candidate: ``ALWAYS``, and with a history ``PERSONAL``."""
+    """Return the features, a row per candidate: ``ALWAYS``, and with a history ``PERSONAL``."""
     popular = np.log(LITTLE + learnt.popular[:, candidates])
     expected = np.log(learnt.mixture @ shares(learnt.popular, candidates))
     age = np.maximum(0.0, question.now - learnt.published[candidates])
@@ -286,7 +286,7 @@ def figures(learnt: Learnt, question: Question, candidates: Ints) -> Floats:
 
 
 def shares(popular: Floats, stories: Ints) -> Floats:
-    """The share of the views that these stories have, a row a half-life; a story without views has a little."""
+    """Return the smoothed share of these stories in all views, a row per half-life."""
     whole = popular.sum(axis=1) + LITTLE * popular.shape[1]
     return np.asarray((popular[:, stories] + LITTLE) / whole[:, None], dtype=np.float64)
 
@@ -298,7 +298,7 @@ def _personal(learnt: Learnt, question: Question, candidates: Ints) -> list[Floa
     next_ones = _scaled(gathered(learnt.after, history[:LATEST], AFTER_FADES, stories)[candidates])
     votes = _scaled(question.votes[candidates])
     logarithms = [np.log(FLOOR + x) for x in (near, all_near, next_ones, votes, (near + next_ones + votes) / 3)]
-    interest = formulas.ratings(question.shares, learnt.alpha)  # for ``labels``, ``words`` and the figures ``LIKED``
+    interest = formulas.ratings(question.shares, learnt.alpha)  # for ``labels``, ``words`` and the features ``LIKED``
     counts, label_interest = _sums(learnt.label_matrix, history, np.ones(len(history)), interest)
     profile, word_interest = _sums(learnt.word_matrix, history, np.full(len(history), 1 / len(history)), interest)
     likings = label_likings(counts, learnt.base, len(history))
@@ -311,17 +311,17 @@ def _personal(learnt: Learnt, question: Question, candidates: Ints) -> list[Floa
 
 
 def _sums(matrix: Matrix, stories: Ints, *weights: Floats) -> Floats:
-    """The sums of the rows of ``stories``, once for each of ``weights``."""
+    """Return the weighted sum of the rows of ``stories``, for each of ``weights``."""
     return np.asarray((matrix[stories].T @ np.column_stack(weights)).T) if matrix.nnz else np.zeros((len(weights), matrix.shape[1]))
 
 
 def _products(matrix: Matrix, stories: Ints, *vectors: Floats) -> Floats:
-    """The products of the rows of ``stories`` with each of ``vectors``."""
+    """Return the products of the rows of ``stories`` with each of ``vectors``."""
     return np.asarray((matrix[stories] @ np.column_stack(vectors)).T) if matrix.nnz else np.zeros((len(vectors), len(stories)))
 
 
 def gathered(table: Table, history: Ints, fades: float, stories: int) -> Floats:
-    """Σ value(i, s) · fades^place over the history, of every story s."""
+    """Return Σ value(i, s) · fades^place over the history, for every story s."""
     score = np.zeros(stories)
     for place, story in enumerate(history):
         near, value = table.row(int(story))

@@ -1,1 +1,1 @@
-"""What the product does over a store."""
+"""Application services on top of the store."""

@@ -1,5 +1,5 @@
-"""Hot lists beside one's own stories: what is on them, since when, and which stories tell of it; and the board of what rises in the record:
-words, names and events (docs/algorithms/rising.md)."""
+"""Hot lists matched with stored stories: their entries, since when, and the stories about them; and the board of rising words, names and
+events (docs/algorithms/rising.md)."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from newsportal.store.results import Story
 from newsportal.store.store import Store
 from newsportal.text import segment
 
-LOOKED_BACK: Final = timedelta(days=3)  # stories of so many last days are looked at: what is on a hot list is of these days. Chosen.
+LOOKED_BACK: Final = timedelta(days=3)  # age of stories compared with hot lists, which are about these days. Chosen.
 LEAST_WORDS, LEAST_SHARE = 2, 0.5
-"""Words of an entry's title that a story's title must share, and their share of the entry's words. Chosen."""
+"""Minimum number and share of the words of an entry's title that a story's title must have. Chosen."""
 
 SHOWN: Final = 3  # stories of an entry
 
 
 @dataclass(frozen=True, slots=True)
-class Crossed:
-    """An entry, the stories that tell of it, the event of the best of them, and its rank on other lists (name → rank)."""
+class MatchedEntry:
+    """An entry of a hot list with the stories about it, the event of the best match, and its rank on other lists (name → rank)."""
 
     standing: Standing
     stories: tuple[Story, ...] = ()
@@ -36,16 +36,16 @@ class Crossed:
 
 @dataclass(frozen=True, slots=True)
 class HotBoard:
-    """``at``: when it was visited last; ``None``: never."""
+    """A hot list. ``at``: time of the last visit; ``None``: never visited."""
 
     key: str
     name: str
     at: datetime | None
-    entries: tuple[Crossed, ...] = ()
+    entries: tuple[MatchedEntry, ...] = ()
 
 
 def compile_boards(store: Store, sources: Sources, now: datetime, only: str | None = None) -> list[HotBoard]:
-    """The lists of the file that are enabled (or the one of this name or key) as they stand. Raises ``StoreError``."""
+    """Return the current hot lists that are enabled in the file (or the one of this name or key). Raises ``StoreError``."""
     lists = [source for source in sources.lists if source.enabled]
     standings = {source.key: found for source in lists if (found := store.boards.standings(source.key)) is not None}
     titles = {key: {one.place.item: title_words(one.place.title) for one in found.entries} for key, found in standings.items()}
@@ -61,45 +61,45 @@ def compile_boards(store: Store, sources: Sources, now: datetime, only: str | No
             by_word[word].append(row.id)
     names = {source.key: source.name for source in lists}
     places = [(key, entry.place) for key, found in standings.items() for entry in found.entries]
-    places_by_word: defaultdict[str, list[int]] = defaultdict(list)  # by each word of a title, and by the entry itself
+    places_by_word: defaultdict[str, list[int]] = defaultdict(list)  # by each word of a title, and by the id of the entry
     for number, (key, place) in enumerate(places):
         for word in (*titles[key][place.item], place.item):
             places_by_word[word].append(number)
 
-    def crossed(key: str, one: Standing) -> Row:
+    def match_entry(key: str, one: Standing) -> Row:
         words = titles[key][one.place.item]
         shared = Counter(id for word in words for id in by_word[word])
-        told = [founders[id] for id, number in shared.most_common() if is_match(words, number) and id != one.place.item]
-        told = [founders[one.place.item], *told] if one.place.item in founders else told
+        articles = [founders[id] for id, number in shared.most_common() if is_match(words, number) and id != one.place.item]
+        articles = [founders[one.place.item], *articles] if one.place.item in founders else articles
         near = Counter(number for word in words for number in places_by_word[word])
         alike = {number for number, count in near.items() if is_match(words, count)} | set(places_by_word[one.place.item])
         others = [(names[other], place.rank) for other, place in (places[number] for number in sorted(alike)) if other != key]
-        return one, told[:SHOWN], others
+        return one, articles[:SHOWN], others
 
     chosen = [source for source in lists if only in (None, source.name, source.key)]
-    rows = {one.key: [crossed(one.key, entry) for entry in standings[one.key].entries] for one in chosen if one.key in standings}
-    stories = store.listed({row.story_id for some in rows.values() for _, told, _ in some for row in told})
+    rows = {one.key: [match_entry(one.key, entry) for entry in standings[one.key].entries] for one in chosen if one.key in standings}
+    stories = store.listed({row.story_id for some in rows.values() for _, articles, _ in some for row in articles})
     return [_hot_board(source, standings.get(source.key), rows.get(source.key, ()), stories) for source in chosen]
 
 
-Row = tuple[Standing, list[Any], list[tuple[str, int]]]  # an entry, the articles that tell of it, and its ranks on other lists
+Row = tuple[Standing, list[Any], list[tuple[str, int]]]  # an entry, the articles about it, and its ranks on other lists
 
 
 def _hot_board(source: HotList, found: Standings | None, rows: Iterable[Row], stories: Mapping[str, Story]) -> HotBoard:
     entries = (
-        Crossed(
+        MatchedEntry(
             one,
-            tuple(stories[id] for id in dict.fromkeys(row.story_id for row in told) if id in stories),
-            next((row.event_id for row in told if row.event_id), None),
+            tuple(stories[id] for id in dict.fromkeys(row.story_id for row in articles) if id in stories),
+            next((row.event_id for row in articles if row.event_id), None),
             tuple(others),
         )
-        for one, told, others in rows
+        for one, articles, others in rows
     )
     return HotBoard(source.key, source.name, found.at if found else None, tuple(entries))
 
 
 def title_words(title: str) -> frozenset[str]:
-    """What of a title can be shared: its words of two characters and more, digits alone left out."""
+    """Return the words of a title that are compared: two or more characters, not only digits."""
     return frozenset(word for word in segment(title.lower()) if len(word) > 1 and any(map(str.isalpha, word)))
 
 
@@ -108,7 +108,7 @@ def is_match(words: frozenset[str], shared: int) -> bool:
 
 
 def board_row(board: HotBoard) -> dict[str, Any]:
-    """As the command and the API tell it."""
+    """Return a hot list as output by the command and the API."""
     return {
         "key": board.key, "name": board.name, "at": board.at,
         "entries": [
@@ -124,13 +124,13 @@ def board_row(board: HotBoard) -> dict[str, Any]:
     }  # fmt: skip
 
 
-ENTRIES: Final = 20  # lines of each kind that a board has at most
-SHOWN_STORIES: Final = 3  # stories that a line names, the newest
+ENTRIES: Final = 20  # maximum lines of each kind on a board
+SHOWN_STORIES: Final = 3  # newest stories shown on a line
 
 
 @dataclass(frozen=True, slots=True)
 class BoardEntry:
-    """A line: what rises, its title (the word, or the event's), and its newest stories."""
+    """A line: the rising term, its title (the word, or that of the event), and its newest stories."""
 
     rise: Rise
     title: str
@@ -139,7 +139,7 @@ class BoardEntry:
 
 @dataclass(frozen=True, slots=True)
 class RisingBoard:
-    """``stories``: how many the window has, ``past``: how many the weeks before it. The most surprising first."""
+    """A board, most surprising first. ``stories``: number of stories in the window; ``past``: in the weeks before."""
 
     topic: str | None
     since: datetime
@@ -151,7 +151,8 @@ class RisingBoard:
 
 
 def compile_board(store: Store, until: datetime, days: int, *, topic: str | None = None, count: int = ENTRIES) -> RisingBoard:
-    """What rises in the ``days`` before ``until``, fetched by then. Raises ``StoreError``; ``OverflowError`` past the calendar."""
+    """Return what rises in the ``days`` before ``until``, from stories fetched until then. Raises ``StoreError``, and ``OverflowError`` for
+    dates out of range."""
 
     def mentions(since: datetime, before: datetime) -> Iterator[Mention]:
         return map(_mention, store.founders(since, before, topic=topic, fetched=until))
@@ -160,7 +161,8 @@ def compile_board(store: Store, until: datetime, days: int, *, topic: str | None
 
 
 def replay_boards(store: Store, moments: Iterable[datetime], *, topic: str | None = None, count: int = ENTRIES) -> Iterator[RisingBoard]:
-    """The boards of the day before each of these moments (rising), as they stood then. Stories are read once; those of 29 days are held."""
+    """Yield the boards of the day before each moment (ascending), as they were then. Stories are read once; those of 29 days are in
+    memory."""
     held: deque[tuple[datetime, Mention]] = deque()
     read: datetime | None = None
     for until in moments:
@@ -178,7 +180,7 @@ def replay_boards(store: Store, moments: Iterable[datetime], *, topic: str | Non
 
 
 def _mention(row: Any) -> Mention:
-    words = row.keywords or (one.word for one in keywords(row.title, ""))  # articles of before keywords were stored
+    words = row.keywords or (one.word for one in keywords(row.title, ""))  # articles stored before keywords were
     return Mention(row.story_id, row.publisher, row.moment, tuple(words), row.event_id)
 
 
@@ -200,7 +202,7 @@ def _rising_board(store: Store, mentions: Mentions, until: datetime, days: int, 
 
 
 def rising_row(board: RisingBoard) -> dict[str, Any]:
-    """As the command and the API tell it."""
+    """Return a board as output by the command and the API."""
 
     def plain(entry: BoardEntry) -> dict[str, Any]:
         rise = entry.rise

@@ -1,4 +1,4 @@
-"""The briefing: the events of some hours that matter, each in a few sentences of its articles (docs/algorithms/summaries.md)."""
+"""The briefing: the most important events of some hours, each in a few sentences of its articles (docs/algorithms/summaries.md)."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from newsportal.store.events import Event
 from newsportal.store.results import StoredArticle, Story, StoryFilter
 from newsportal.store.store import Store
 
-EVENTS: Final = 10  # events of a briefing: what is read in five minutes
-MOST: Final = 400  # stories that are looked at, the newest; as many of the day before
-READ: Final = 8  # stories of an event whose texts are read: those that most sites have
-BEGINNING: Final = 100  # characters of a story of which no whole sentence can be taken
+EVENTS: Final = 10  # events of a briefing: as many as can be read in five minutes
+MOST: Final = 400  # newest stories examined; the same number for the day before
+READ: Final = 8  # stories of an event whose texts are read: those on most sites
+BEGINNING: Final = 100  # characters used of a story without a complete sentence
 DAY: Final = timedelta(days=1)
 
 WITHOUT_BLANK: Final = re.compile(r"(?<=[{0}])\n|\n(?=[{0}])".format(r"\u3000-\u303f\u3400-\u9fff\uff00-\uffef"))
-"""Ends of sentences beside Chinese characters and punctuation."""
+"""Line breaks next to Chinese characters and punctuation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A sentence, and the article that has it."""
+    """A sentence and its article."""
 
     text: str
     story: str
@@ -39,8 +39,8 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class BriefEvent:
-    """``stories``: those of the time, the most reported first. ``sites``: how many have them. ``follows``: it was told the day before.
-    ``event``: its id in the record, where it has several stories there."""
+    """An event of a briefing. ``stories``: those of the period, most reported first. ``sites``: how many have them. ``follows``: it was
+    reported the day before. ``event``: its id in the store, if it has several stories there."""
 
     title: str
     sites: int
@@ -51,13 +51,14 @@ class BriefEvent:
 
     @property
     def last(self) -> datetime:
-        """When something new came last."""
+        """Return when the latest story arrived."""
         return max(story.first_seen for story in self.stories)
 
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """From ``since`` until before ``until``. ``stories``: how many there were; ``events``: those that matter, the most reported first."""
+    """The briefing from ``since`` until before ``until``. ``stories``: their number; ``events``: the important ones, most reported
+    first."""
 
     topic: str | None
     since: datetime
@@ -67,14 +68,14 @@ class Briefing:
 
 
 def day_range(day: date, zone: tzinfo) -> tuple[datetime, datetime]:
-    """Where a day begins and ends. Raises ``OverflowError`` at the edge of the calendar."""
+    """Return the beginning and end of a day. Raises ``OverflowError`` for dates out of range."""
     return datetime.combine(day, time(), zone), datetime.combine(day + DAY, time(), zone)
 
 
 def compile_briefing(store: Store, since: datetime, until: datetime, *, topic: str | None = None, count: int = EVENTS) -> Briefing:
-    """The briefing of a time; what was told in the day before it is not told again. Raises ``StoreError``."""
+    """Return the briefing of a period without what the day before reported. Raises ``StoreError``."""
     new = _stories(store, topic, since, until)
-    fresh = {story.id for story in new if story.head.moment >= since}  # what sites only repeat was told
+    fresh = {story.id for story in new if story.head.moment >= since}  # without old news repeated by sites
     groups = _by_event(store, (*_stories(store, topic, since - DAY, since), *new)) if fresh else {}
     ranked = sorted(((_weight(story for story in group if story.id in fresh), id) for id, group in groups.items()), reverse=True)
     events = (_event(store, groups[id], fresh, store.events.event(id)) for weight, id in ranked if weight[0])
@@ -87,12 +88,12 @@ def _stories(store: Store, topic: str | None, since: datetime, until: datetime) 
 
 
 def _heads(store: Store, stories: Iterable[Story]) -> dict[str, StoredArticle]:
-    """Story → its original with the whole text."""
+    """Return story → its original article with the full text."""
     return {article.story_id: article for article in store.articles([story.head.id for story in stories])}
 
 
 def _by_event(store: Store, stories: Iterable[Story]) -> dict[str, list[Story]]:
-    """``stories`` by the event of the record, each once. What is in none yet goes to the event it is most like, or to a new one."""
+    """Group ``stories`` by event. Stories not yet assigned are clustered with the existing events or into new ones."""
     of_id = {story.id: story for story in stories}
     placed = store.events.of(of_id)
     heads = _heads(store, (story for story in of_id.values() if story.id not in placed))
@@ -112,18 +113,18 @@ def _by_event(store: Store, stories: Iterable[Story]) -> dict[str, list[Story]]:
 
 
 def _weight(stories: Iterable[Story]) -> tuple[int, float, str]:
-    """Sites that report, then heat; the id decides between equals."""
+    """Return the rank: reporting sites, then heat; ties by id."""
     new = list(stories)
     return sum(story.sites for story in new), max((story.heat for story in new), default=0.0), min((story.id for story in new), default="")
 
 
 def _event(store: Store, group: Sequence[Story], fresh: set[str], record: Event | None) -> BriefEvent:
-    """``record``: the event there, whose title counts where an editor gave it."""
-    told = [story for story in group if story.id not in fresh]
+    """Build an event. ``record``: the stored event, whose title is used if set by an editor."""
+    earlier = [story for story in group if story.id not in fresh]
     new = sorted((story for story in group if story.id in fresh), key=lambda story: (-story.sites, story.first_seen, story.id))
-    heads = _heads(store, (*told[-READ:], *new[:READ]))
+    heads = _heads(store, (*earlier[-READ:], *new[:READ]))
     read = sorted((story for story in new[:READ] if story.id in heads), key=lambda story: (story.first_seen, story.id))
-    known = [sentence for story in told[-READ:] if story.id in heads for sentence in sentences(heads[story.id].text)]
+    known = [sentence for story in earlier[-READ:] if story.id in heads for sentence in sentences(heads[story.id].text)]
     texts = [Text(story.id, heads[story.id].title, heads[story.id].text) for story in read]
     found = summarise(texts, min(4, 1 + len(new)) if len(new) > 1 else 2, known)
     by_id = {story.id: story for story in read}
@@ -133,7 +134,7 @@ def _event(store: Store, group: Sequence[Story], fresh: set[str], record: Event 
     sites = {story.head.publisher for story in new}
     title = record.title if record is not None and record.renamed else new[0].head.title
     event = record.id if record is not None and record.stories > 1 else None
-    return BriefEvent(title, max(len(sites), max(story.sites for story in new)), tuple(new), tuple(quotes), bool(told), event)
+    return BriefEvent(title, max(len(sites), max(story.sites for story in new)), tuple(new), tuple(quotes), bool(earlier), event)
 
 
 def _quote(story: Story, text: str) -> Quote:
@@ -141,13 +142,13 @@ def _quote(story: Story, text: str) -> Quote:
 
 
 def passages(quotes: Iterable[Quote]) -> list[Quote]:
-    """Neighbouring sentences of one article as one quote; beside Chinese characters no blank parts them."""
+    """Merge adjacent sentences of one article, without a space next to Chinese characters."""
     together = [list(same) for _, same in groupby(quotes, key=lambda quote: quote.story)]
     return [replace(same[0], text=WITHOUT_BLANK.sub("", "\n".join(quote.text for quote in same)).replace("\n", " ")) for same in together]
 
 
 def as_dict(made: Briefing) -> dict[str, Any]:
-    """As commands and the API tell it."""
+    """Return the briefing as output by commands and API."""
     events = [
         {
             "title": event.title, "event": event.event, "sites": event.sites, "follows": event.follows, "last": event.last,

@@ -1,8 +1,8 @@
-"""How many articles came each day, by channel, site, category and topic: kept up to date from the store's change log, in a small SQLite
-file beside the search index. Derived: it may be deleted, and is counted again.
+"""Daily numbers of articles by source, site, category and topic, updated from the store's change log, in a small SQLite file next to the
+search index. Derived data: it may be deleted, and is rebuilt.
 
-Of each article is kept under which day and labels it was counted, so that one that changes or goes is taken out there exactly. A page
-reads some hundred sums, however many articles there are.
+The file stores the day and labels under which each article was counted, so that a changed or deleted one is subtracted exactly. A page
+reads some hundred sums, regardless of the number of articles.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from newsportal.store.store import Store
 
 Kind = Literal["all", "source", "site", "category", "topic"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
-FORM: Final = 2  # of the file; one of another form is counted anew
-CHANGES: Final = 500  # rows of the change log that are counted in one transaction
-AT_ONCE: Final = 20  # transactions of one call: who calls is asked to end in between
+FORM: Final = 2  # of the file; files of another form are rebuilt
+CHANGES: Final = 500  # rows of the change log processed in one transaction
+AT_ONCE: Final = 20  # transactions per call, so that callers can stop in between
 METADATA = sa.MetaData()
 STATE = sa.Table("state", METADATA, sa.Column("form", sa.Integer), sa.Column("zone", sa.String), sa.Column("seq", sa.Integer))
 NAMES = sa.Table(
@@ -48,14 +48,14 @@ def _sums(name: str, place: str) -> sa.Table:
 
 
 SUMS, SPANS = _sums("sums", "day"), _sums("spans", "span")
-"""The second is the first added up over spans of :data:`SPAN` days, so that a year is a dozen rows of a label and not 365."""
+"""``SPANS`` has the sums over :data:`SPAN` days, so that a year is a dozen rows per label instead of 365."""
 
 SPAN: Final = 32
 FIRST: Final = date(1970, 1, 1)
 
 
 def daily_uri(index_uri: str) -> str:
-    """The file of the sums: beside the index's own SQLite file; in memory for an index that has none here."""
+    """Return the URI of the file: next to the index's SQLite file, else in memory."""
     file = sqlite_file(index_uri)
     return "sqlite://" if file is None else sqlite_uri(file.with_name(f"{file.name}.daily"))
 
@@ -67,7 +67,7 @@ class Sum:
 
 
 class DailySums(Part):
-    """May be shared between threads. Days begin in ``zone``. Raises the errors of stores."""
+    """Daily sums. Thread-safe. Days begin in ``zone``. Raises the errors of stores."""
 
     def __init__(self, uri: str, zone: tzinfo = UTC) -> None:
         super().__init__(open_engine(uri))
@@ -88,10 +88,8 @@ class DailySums(Part):
         return self._scalar(sa.select(STATE.c.seq)) or 0
 
     def follow(self, store: Store, stopped: Callable[[], bool] = lambda: False) -> int:
-        """Count what changed since the last call, as far as one call goes; answers how many rows of the change log were read.
-
-        Of a log that is shorter than what was read of it (an older backup was restored) all is counted anew.
-        """
+        """Process changes since the last call, up to a limit; return the number of change log rows read. If the log is shorter than the
+        position (an older backup was restored), everything is counted again."""
         done = 0
         if self.position() > store.last_seq():
             with self._write() as connection:
@@ -107,14 +105,14 @@ class DailySums(Part):
             try:
                 self._count(ids, store.articles(ids), after, changes[-1].seq)
             except StoreError:
-                self._names.clear()  # names that were made with it are not there
+                self._names.clear()  # names inserted in the failed transaction do not exist
                 raise
             done += len(changes)
         return done
 
     def _count(self, ids: Sequence[str], articles: Iterable[StoredArticle], after: int, upto: int) -> None:
         with self._write() as connection:
-            if connection.scalar(sa.select(STATE.c.seq)) != after:  # another process was quicker
+            if connection.scalar(sa.select(STATE.c.seq)) != after:  # another process was faster
                 return
             there = {article.id: self._counted(connection, article) for article in articles}
             moved = Counter((label, day) for day, labels in there.values() for label in labels)
@@ -143,12 +141,12 @@ class DailySums(Part):
 
     def _label(self, connection: sa.Connection, kind: str, name: str) -> int:
         if (kind, name) not in self._names:
-            known = connection.scalar(sa.select(NAMES.c.id).where(NAMES.c.kind == kind, NAMES.c.name == name))  # of another process
+            known = connection.scalar(sa.select(NAMES.c.id).where(NAMES.c.kind == kind, NAMES.c.name == name))  # added by another process
             self._names[kind, name] = known or connection.execute(sa.insert(NAMES).values(kind=kind, name=name)).lastrowid
         return self._names[kind, name]
 
     def top(self, kind: Kind, since: date, until: date, limit: int = 10) -> list[Sum]:
-        """Those of a kind with most articles from ``since`` to ``until`` (both are counted)."""
+        """Return the names of a kind with most articles from ``since`` to ``until`` (inclusive)."""
         parts = _parts(kind, *_days(since, until)).subquery()
         number = sa.func.sum(parts.c.number).label("number")
         summed = sa.select(parts.c.id, number).group_by(parts.c.id).subquery()
@@ -156,7 +154,7 @@ class DailySums(Part):
         return [Sum(row.name, row.number) for row in self._rows(wanted.order_by(summed.c.number.desc(), NAMES.c.name).limit(limit))]
 
     def series(self, kind: Kind, name: str, since: date, until: date) -> list[tuple[date, int]]:
-        """Each day's articles from ``since`` to ``until``, days without any too."""
+        """Return the number of articles of each day from ``since`` to ``until``, including days without any."""
         first, last = _days(since, until)
         wanted = (
             sa.select(SUMS.c.day, SUMS.c.number).join(NAMES, SUMS.c.label == NAMES.c.id).where(NAMES.c.kind == kind, NAMES.c.name == name)
@@ -168,7 +166,7 @@ class DailySums(Part):
         return sum(number for _, number in self.series("all", "", since, until))
 
     def before(self, day: date) -> int:
-        """All articles that came before ``day``: where a curve of growth begins."""
+        """Return the number of articles before ``day``, where a growth curve begins."""
         wanted = sa.select(sa.func.sum(SUMS.c.number)).join(NAMES, SUMS.c.label == NAMES.c.id).where(NAMES.c.kind == "all")
         return self._scalar(wanted.where(SUMS.c.day < (day - FIRST).days)) or 0
 
@@ -178,8 +176,8 @@ def _days(since: date, until: date) -> tuple[int, int]:
 
 
 def _parts(kind: Kind, first: int, last: int) -> sa.CompoundSelect[tuple[int, int]]:
-    """Labels and their sums: over whole spans from ``first`` to ``last``, and over the days at both ends that fill none."""
-    begin, end = -(-first // SPAN), (last + 1) // SPAN  # the spans, the last one not included
+    """Select labels and sums: complete spans from ``first`` to ``last``, and single days at both ends."""
+    begin, end = -(-first // SPAN), (last + 1) // SPAN  # range of spans, end exclusive
     if begin >= end:
         return sa.union_all(_part(kind, SUMS, SUMS.c.day, first, last))
     return sa.union_all(
@@ -190,7 +188,7 @@ def _parts(kind: Kind, first: int, last: int) -> sa.CompoundSelect[tuple[int, in
 
 
 def _part(kind: Kind, table: sa.Table, place: sa.Column[int], first: int, last: int) -> sa.Select[tuple[int, int]]:
-    """In the order of the labels, as the table has them: nothing is sorted."""
+    """Select sums in the order of the labels, as stored, to avoid a sort."""
     found = sa.select(NAMES.c.id, sa.func.sum(table.c.number).label("number")).join(table, table.c.label == NAMES.c.id)
     return found.where(NAMES.c.kind == kind, NAMES.c.name != "", place.between(first, last)).group_by(NAMES.c.id)
 

@@ -1,4 +1,4 @@
-"""A thread that does one thing again and again beside the rest of a process, and survives its failures."""
+"""A thread that repeats one task alongside the rest of a process, and survives errors."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ from newsportal.errors import NewsportalError
 
 log = logging.getLogger(__name__)
 
-MAX_PAUSE: Final = 60.0  # seconds between two tries while what a step asks is away
+MAX_PAUSE: Final = 60.0  # maximum seconds between retries after errors
 
 
 class PeriodicThread(threading.Thread):
-    """Calls :meth:`step` every ``every`` seconds until :meth:`stop`, and ``retry`` seconds after a failure.
-
-    ``task`` is what the log calls it. ``error`` is the last failure, None once a step succeeds again.
-    """
+    """Calls :meth:`step` every ``every`` seconds until :meth:`stop`, and ``retry`` seconds after an error. ``task``: its name in the log.
+    ``error``: the last error, None after a success."""
 
     def __init__(self, task: str, every: float, *, first: float = 0.0, retry: float = MAX_PAUSE) -> None:
         super().__init__(daemon=True, name=task)
@@ -35,7 +33,7 @@ class PeriodicThread(threading.Thread):
             pause = self.run_step()
 
     def run_step(self) -> float:
-        """One step; answers how many seconds to wait until the next."""
+        """Run one step; return the seconds to wait until the next."""
         try:
             self.step()
         except Exception as error:
@@ -51,7 +49,7 @@ class PeriodicThread(threading.Thread):
         return self.every
 
     def stop(self) -> None:
-        """Ends after the step at hand; waits for it some seconds, since what it asks is closed next."""
+        """Stop after the current step; waits some seconds for it, since the resources it uses are closed next."""
         self.stopping.set()
         if self.is_alive():
             self.join(timeout=10)

@@ -1,4 +1,4 @@
-"""What ``retention`` of sources.yaml lets go: articles, their earlier texts, and records of what was done. Repeated, it does nothing."""
+"""Delete what ``retention`` in sources.yaml no longer keeps: articles, their earlier texts, and records. Idempotent."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from newsportal.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """``gone``: rows by the key of ``retention`` that let them go; ``retained``: old articles that stay, by the reason; ``freed``:
-    bytes that the disk got back."""
+    """Result. ``gone``: deleted rows by key of ``retention``; ``retained``: old articles that stay, by reason; ``freed``: disk space in
+    bytes."""
 
     gone: Mapping[str, int]
     retained: Mapping[str, int]
@@ -33,10 +33,8 @@ def ages(retention: Retention) -> Ages:
 def prune(
     store: Store, accounts: Accounts, retention: Retention, *, alpha: float, now: datetime, dry_run: bool = False, vacuum: bool = False
 ) -> Outcome:
-    """Delete what is too old; with ``dry_run`` count it. Raises ``StoreError``: what was deleted until then is, the rest is the next run's.
-
-    ``alpha``: the share of a story that counts as liked, in the figures of months that stay when their views go.
-    """
+    """Delete what is too old; with ``dry_run`` only count it. Raises ``StoreError``: what is deleted stays deleted, the next run does the
+    rest. ``alpha``: the share of a story that counts as liked, for the monthly figures that remain when views are deleted."""
     gone = Counter[str]()
     rules, views = ages(retention), timedelta(days=retention.views)
     if dry_run:

@@ -1,9 +1,8 @@
-"""Apache Spark: a session for a command, what Spark says when it gives up, and the fit of recommendations.
+"""Apache Spark: a session for a command, its errors, and the fit of recommendations.
 
-Views lie in parts on the executors, a range of readers each; what a fit asks of a log is summed there. Executors run the same
-``recommending.parts`` as a test does without Spark, so newsportal must be installed where they run; the stories (names, words, labels) and
-what is summed lie on the driver. Where executors can open the store (a server, or Spark on this machine) each reads its own readers from
-it; else the driver reads.
+Views are partitioned over the executors by readers, and sums are computed there. Executors run ``recommending.parts``, as do tests without
+Spark, so newsportal must be installed on them; stories (names, words, labels) and sums are on the driver. If executors can open the store
+(a server, or local Spark), each reads its own readers; else the driver reads all.
 """
 
 from __future__ import annotations
@@ -39,10 +38,8 @@ ENDED: Final = re.compile(r"(?!org\.|java\.|py4j\.)[\w.]*(?:Error|Exception|Unav
 
 @contextmanager
 def session(master: str, command: str) -> Iterator[Any]:
-    """Spark at ``master`` (``local[*]``, ``spark://HOST:PORT``) for a command, ended at the end.
-
-    Raises ``DependencyMissing`` without the extra; ``SparkFailed`` without Java, or where Spark gives up.
-    """
+    """Open Spark at ``master`` (``local[*]``, ``spark://HOST:PORT``) for a command. Raises ``DependencyMissing`` without the extra;
+    ``SparkFailed`` without Java, or for an error of Spark."""
     try:
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
@@ -71,30 +68,28 @@ def session(master: str, command: str) -> Iterator[Any]:
 
 
 def why(said: str) -> str:
-    """Of what Spark says (pages of Java), the line that a Python worker ended with, else the first one."""
+    """Return the last line of a Python worker's traceback in an error of Spark (pages of Java), else the first line."""
     lines = said.strip().splitlines()
     return next(filter(ENDED.match, lines), lines[0] if lines else "")
 
 
 def java() -> bool:
-    """Whether there is a Java to start."""
+    """Return whether Java is installed."""
     home = os.environ.get("JAVA_HOME")
     return shutil.which(os.path.join(home, "bin", "java") if home else "java") is not None
 
 
 VIEWS_A_PART: Final = 250_000  # about 10 MB of columns; pairs of a part take a few hundred while they are summed
 PARTS_A_CORE: Final = 2
-ASKED_AT_ONCE: Final = 1000  # readers whose views are fetched together, of those drawn by lot
+ASKED_AT_ONCE: Final = 1000  # readers of the sample whose views are fetched together
 
-Parts = Any  # an RDD of Clicks, a range of readers each (pyspark is loaded when it is asked for)
-Bounds = tuple[str, str | None]  # names of readers: behind the first, up to the last
+Parts = Any  # an RDD of Clicks, a range of readers each (pyspark is imported when needed)
+Bounds = tuple[str, str | None]  # names of readers: after the first, up to the last
 
 
 def fit(store: Store, uri: str, master: str, now: datetime, *, since: datetime | None = None, days: int = DAYS) -> Fit:
-    """As :func:`newsportal.services.recommending.parts.fit`, computed by Spark at ``master`` (``local[*]``, ``spark://HOST:PORT``).
-
-    Raises ``StoreError``; ``DependencyMissing`` without the extra; ``SparkFailed`` without Java, or where Spark gives up.
-    """
+    """See :func:`newsportal.services.recommending.parts.fit`; computed by Spark at ``master`` (``local[*]``, ``spark://HOST:PORT``). Raises
+    ``StoreError``; ``DependencyMissing`` without the extra; ``SparkFailed`` without Java, or for an error of Spark."""
     began = time.perf_counter()
     gone = store.readers.let_go(alpha=alpha_of(store), now=now)
     views, readers = store.readers.counts()
@@ -104,39 +99,39 @@ def fit(store: Store, uri: str, master: str, now: datetime, *, since: datetime |
         context = spark.sparkContext
         cut = max(PARTS_A_CORE * context.defaultParallelism, views // VIEWS_A_PART + 1)
         everywhere = master.startswith("local") or not uri.startswith("sqlite")
-        read = _read_there if everywhere else _read_here
+        read = _read_remotely if everywhere else _read_locally
         cuts = store.readers.parts(cut)
         log = Log(read(context, store, uri, list(zip(["", *cuts], [*cuts, None], strict=True)), since, known), known, hours(now))
         model = best.learnt_of(log, hours(now))
     return save_fit(store, now, model, {"by": f"spark {master}", "views": views, "readers": readers, "let_go": gone}, began)
 
 
-def _read_there(context: Any, store: Store, uri: str, ranges: list[Bounds], since: datetime | None, known: tuple[Item, ...]) -> Parts:
+def _read_remotely(context: Any, store: Store, uri: str, ranges: list[Bounds], since: datetime | None, known: tuple[Item, ...]) -> Parts:
     shared = context.broadcast(tuple(Item(item.story, item.published) for item in known))
     return context.parallelize(ranges, len(ranges)).map(lambda bounds: _range(uri, bounds, since, shared.value))
 
 
 def _range(uri: str, bounds: Bounds, since: datetime | None, known: tuple[Item, ...]) -> Clicks:
-    """Read on an executor."""
+    """Read a part on an executor."""
     with closing(open_store(uri, create=False)) as store:
         return parts.part(store.readers.views(since=since, after=bounds[0], until=bounds[1]), known)
 
 
-def _read_here(context: Any, store: Store, uri: str, ranges: list[Bounds], since: datetime | None, known: tuple[Item, ...]) -> Parts:
-    """The driver alone can open the store: 40 bytes a view pass through it."""
+def _read_locally(context: Any, store: Store, uri: str, ranges: list[Bounds], since: datetime | None, known: tuple[Item, ...]) -> Parts:
+    """Read all parts on the driver, if only it can open the store: 40 bytes per view."""
     read = [parts.part(store.readers.views(since=since, after=after, until=until), known) for after, until in ranges]
     return context.parallelize(read, len(read))
 
 
 class Log:
-    """A log on many machines, as :class:`newsportal.recommend.blend.TrainingLog` promises."""
+    """A distributed log: see :class:`newsportal.recommend.blend.TrainingLog`."""
 
     def __init__(self, read: Parts, items: tuple[Item, ...], now: float) -> None:
         self._parts = read.map(lambda part: part.before(now)).cache()
         self._items = items
         self._published = np.array([hours(item.published) for item in items], dtype=np.float64)
         self._sizes: list[parts.Size] = self._parts.map(parts.size).collect()
-        self._ends: dict[parts.Column, Ints] = {}  # how many values lie up to each bin's end
+        self._ends: dict[parts.Column, Ints] = {}  # cumulative number of values by bin
 
     @property
     def stories(self) -> int:
@@ -150,10 +145,10 @@ class Log:
         return sum(size.views for size in self._sizes)
 
     def when(self, share: float) -> float:
-        return self._about("at", share)[0]
+        return self._values_at("at", share)[0]
 
     def alpha(self) -> float:
-        return round(float(np.mean(self._about("share", 0.5))), 6) if len(self) else formulas.ALPHA
+        return round(float(np.mean(self._values_at("share", 0.5))), 6) if len(self) else formulas.ALPHA
 
     def rate(self) -> float:
         return round(sum(size.ages for size in self._sizes) / len(self), 6)
@@ -171,7 +166,7 @@ class Log:
 
     def moments(self, begin: float, end: float) -> list[Moment]:
         names = sorted(self._parts.flatMap(partial(parts.names, begin=begin, end=end)).collect())
-        lots = np.random.default_rng(blend.SEED).permutation(len(names)).tolist()  # the order in which they are asked
+        lots = np.random.default_rng(blend.SEED).permutation(len(names)).tolist()  # the order in which they are requested
         turn = {reader: place for place, reader in enumerate(lots)}
         fetched: dict[str, Looks] = {}
 
@@ -183,8 +178,8 @@ class Log:
 
         return list(blend.drawn(len(names), looks, begin, end))
 
-    def _about(self, column: parts.Column, share: float) -> list[float]:
-        """The two values whose ranks lie about the share; twice the same where one lies on it."""
+    def _values_at(self, column: parts.Column, share: float) -> list[float]:
+        """Return the values of the two ranks next to the share; twice the same if it is exactly a rank."""
         bounds = (min(size.bounds[column][0] for size in self._sizes), max(size.bounds[column][1] for size in self._sizes))
         if column not in self._ends:
             self._ends[column] = np.cumsum(self._parts.map(partial(parts.bins, column=column, bounds=bounds)).treeReduce(np.add))

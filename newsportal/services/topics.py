@@ -1,13 +1,11 @@
-"""The topics of a portal in an editor's hands: how they are written into ``sources.yaml``, how stored articles follow, and what their words
-would find among the stories of the last days, before they are saved.
+"""Editing of topics: changes of ``sources.yaml``, updates of stored articles, and a preview of what the keywords find in recent stories.
 
-Each change is a function for :func:`newsportal.sources.edit`, which checks the outcome. What does not change keeps its form: comments,
-quotes, and whether a list of keywords stands for «any». Stored articles follow a topic's words: those that the words find come in, those
-that only former words brought go; what a source, a search or a model brought stays.
+Each change is a function for :func:`newsportal.sources.edit`, which validates the result. Unchanged parts keep their form: comments,
+quotes, and whether a list of keywords stands for «any». Stored articles follow a topic's keywords: those that match are added, those that
+only former keywords matched are removed; assignments by a source, a search or a model stay.
 
-A preview goes by the crawl's own rule, on stored articles: the search index names those that may match (it knows where each word stands),
-the rule decides on each: its words in the title, the summary and the beginning of the text. Without an index the newest stories are read
-instead. Both are bounded: a topic is tried as its editor types.
+A preview applies the crawl's rule to stored articles: the search index finds possible matches, the rule decides on each by title, summary
+and the beginning of the text. Without an index the newest stories are read instead. Both are bounded: a preview runs as the editor types.
 """
 
 from __future__ import annotations
@@ -35,8 +33,8 @@ from newsportal.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A topic as its form has it. ``pages``: result pages of each engine; ``None``: as the file has it, or what hours teach.
-    ``learnt``: the hours shall teach it from now on."""
+    """The form of a topic. ``pages``: result pages of each engine; ``None``: unchanged, or learnt from hourly results. ``learnt``: learn
+    them from now on."""
 
     name: str
     must: tuple[str, ...] = ()
@@ -51,7 +49,7 @@ class Draft:
 
     @property
     def keywords(self) -> Any:
-        """As the file has them, the shortest way: nothing, a list, or a mapping."""
+        """The keywords in their shortest form in the file: nothing, a list, or a mapping."""
         if not self.must and not self.never:
             return list(self.any) or None
         parts = {"must": self.must, "any": self.any, "not": self.never}
@@ -59,10 +57,11 @@ class Draft:
 
 
 def put(draft: Draft, before: str | None = None) -> Change:
-    """Write a new topic, or the one that was called ``before``; sources that name it follow. The change raises ``NoEntry``."""
+    """Return a change that writes a new topic, or replaces the one named ``before`` and updates sources that name it. It raises
+    ``NoEntry``."""
 
     def change(document: CommentedMap) -> None:
-        # Key → value; ``None`` where the default says it. Pages that are no number stay as they were typed, for the check to complain of.
+        # Key → value; ``None`` for the default. Non-numeric pages are kept as typed, for validation to reject.
         pages = (draft.pages or "").strip()
         values = {
             "name": draft.name, "enabled": None if draft.enabled else False, "keywords": draft.keywords, "query": list(draft.query) or None,
@@ -74,7 +73,7 @@ def put(draft: Draft, before: str | None = None) -> Change:
             return
         _place, entry = found_entry(document, "topics", before)
         for key, value in values.items():
-            if (key == "breadth" and value is None and not draft.learnt) or _same(key, entry.get(key), value, draft):
+            if (key == "breadth" and value is None and not draft.learnt) or _is_equal(key, entry.get(key), value, draft):
                 continue
             if value is None:
                 entry.pop(key, None)
@@ -88,10 +87,8 @@ def put(draft: Draft, before: str | None = None) -> Change:
 
 
 def delete(name: str) -> Change:
-    """Take a topic out, and its name out of the sources that name it. The change raises ``NoEntry``.
-
-    A deleted topic must not widen a target of publishing that is narrowed to it: naming it there is an error from then on.
-    """
+    """Return a change that deletes a topic and references to it in sources. It raises ``NoEntry``. References in publishing targets are
+    kept, and become an error: removing them would widen the target."""
 
     def change(document: CommentedMap) -> None:
         drop_entry("topics", name)(document)
@@ -102,7 +99,7 @@ def delete(name: str) -> Change:
 
 
 def move(name: str, by: int) -> Change:
-    """Let a topic change places: -1 is one up. At the ends it stays. The change raises ``NoEntry``."""
+    """Return a change that moves a topic by ``by`` places: -1 is one up. It stops at the ends. It raises ``NoEntry``."""
 
     def change(document: CommentedMap) -> None:
         topics, (at, _entry) = document["topics"], found_entry(document, "topics", name)
@@ -113,8 +110,8 @@ def move(name: str, by: int) -> Change:
     return change
 
 
-def _same(key: str, given: Any, value: Any, draft: Draft) -> bool:
-    """Whether the file says the same already, in whatever form."""
+def _is_equal(key: str, given: Any, value: Any, draft: Draft) -> bool:
+    """Return whether the file has an equal value, in any form."""
     if key == "keywords" and given is not None:
         try:
             known = Keywords.model_validate(given)
@@ -128,12 +125,12 @@ def _same(key: str, given: Any, value: Any, draft: Draft) -> bool:
     return bool(given == value)
 
 
-AT_ONCE: Final = 200  # articles of a transaction: a crawl that writes beside waits for its end
+AT_ONCE: Final = 200  # articles of a transaction: a concurrent crawl waits for its end
 
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """How many articles were looked at and changed; topic → how many came into it, and how many left it."""
+    """Number of articles examined and changed; topic → number of articles added, and removed."""
 
     looked: int = 0
     changed: int = 0
@@ -144,10 +141,8 @@ class Assigned:
 def assign(
     store: Store, rules: Sequence[TopicRule], *, gone: Sequence[str] = (), since: datetime | None, now: datetime, progress: Progress
 ) -> Assigned:  # fmt: skip
-    """Let the articles since then (``None``: all) follow ``rules``; of topics that are ``gone``, what keywords brought goes.
-
-    A rule without words finds nothing, so what its keywords brought goes, too. May be broken off and run again.
-    """
+    """Update articles since then (``None``: all) by ``rules``; for topics that are ``gone``, assignments by keywords are removed. A rule
+    without keywords matches nothing, so its assignments by keywords are removed too. May be interrupted and repeated."""
     came, went = Counter[str](), Counter[str]()
     looked = changed = 0
     waiting: list[Marking] = []
@@ -172,7 +167,7 @@ def assign(
 
 
 def marked(article: StoredArticle, rules: Sequence[TopicRule], gone: Sequence[str] = ()) -> Marking:
-    """What the rules change of one article's topics."""
+    """Return the changes of one article's topics by the rules."""
     by = {mark.topic: mark.by for mark in article.topic_marks}
     found = set(match(rules, article.title, article.text, article.summary))
     add = tuple(TopicMark(rule.name, KEYWORDS) for rule in rules if rule.name in found and rule.name not in by)
@@ -180,20 +175,20 @@ def marked(article: StoredArticle, rules: Sequence[TopicRule], gone: Sequence[st
     return Marking(article.id, add, tuple(topic for topic in gone if by.get(topic) == KEYWORDS))
 
 
-DAYS: Final = 7  # how far back a preview looks: all days of a week are in it
-SHOWN: Final = 20  # the newest stories that are shown
-PER_WORD: Final = 500  # articles that the index names for a word: as many as it makes sure of (search.finding.MAX_VERIFIED)
-MOST_WORDS: Final = 60  # words of «any» that are looked up; a question takes the index some milliseconds
+DAYS: Final = 7  # period of a preview: it includes all days of the week
+SHOWN: Final = 20  # newest stories shown
+PER_WORD: Final = 500  # articles per keyword from the index: as many as it verifies (search.finding.MAX_VERIFIED)
+MOST_WORDS: Final = 60  # keywords of «any» that are searched; each search takes some milliseconds
 MOST_TRIED: Final = 500
-"""Words of each kind that are tried: ten thousand, pasted from a dictionary, would keep an article waiting for seconds."""
+"""Keywords of each kind that are tried: ten thousand, pasted from a dictionary, would take seconds per article."""
 
-SCANNED: Final = 2000  # stories that are read where there is no index: about half a second
+SCANNED: Final = 2000  # stories read without an index: about half a second
 PAGE: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A story that the words find: its newest article that matches, the words that stand in it, and whether the topic has it already."""
+    """A matching story: its newest matching article, the keywords in it, and whether the topic has it already."""
 
     article: StoredArticle
     words: tuple[str, ...]
@@ -202,11 +197,9 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """``stories``: how many match, ``comes``: how many of them are new to the topic; ``newest`` of them, the newest first.
-
-    ``goes``: what the topic's former words brought and these do not find. ``looked``: articles that the rule was asked about; ``capped``:
-    there may be more, since a word stands in more than are looked at. ``empty``: there is no word to look for.
-    """
+    """A preview. ``stories``: number of matches, ``comes``: those new to the topic; ``newest``: the newest matches, newest first. ``goes``:
+    articles matched only by former keywords. ``looked``: articles checked; ``capped``: there may be more matches. ``empty``: there is no
+    keyword."""
 
     stories: int = 0
     comes: int = 0
@@ -218,22 +211,20 @@ class Preview:
 
 
 def preview(store: Store, index: Index | None, rule: TopicRule, *, topic: str | None, now: datetime, days: int = DAYS) -> Preview:
-    """What ``rule`` finds in the last ``days``. ``topic``: the name under which the store knows it; ``None`` for a new one.
-
-    Raises the errors of store and index.
-    """
+    """Return what ``rule`` matches in the last ``days``. ``topic``: its name in the store; ``None`` for a new one. Raises the errors of
+    store and index."""
     if not rule.must and not rule.any:
         return Preview(empty=True)
     since, whole = now - timedelta(days=days), rule
     rule = TopicRule(rule.name, *(words[:MOST_TRIED] for words in (rule.must, rule.any, rule.never)))
     if index is not None:
-        named, capped = _named(index, rule, since)
+        named, capped = _indexed_matches(index, rule, since)
     else:
         named = [story.head.id for story in store.newest(StoryFilter(since=since, limit=PAGE), SCANNED + 1)]
         named, capped = named[:SCANNED], len(named) > SCANNED
     found = _matching(store, rule, topic, named)
     goes: tuple[StoredArticle, ...] = ()
-    if topic is not None and rule == whole:  # of the topic's newest stories those that keywords brought and these words do not find
+    if topic is not None and rule == whole:  # the topic's newest stories assigned by keywords that these do not match
         heads = [story.head.id for story in store.stories(StoryFilter(topic, since=since, limit=PAGE)).stories]
         brought = (one for one in _articles(store, heads) if any(mark.topic == topic and mark.by == KEYWORDS for mark in one.topic_marks))
         goes = tuple(one for one in brought if not finds(rule, one))
@@ -244,12 +235,12 @@ def preview(store: Store, index: Index | None, rule: TopicRule, *, topic: str | 
 
 
 def finds(rule: TopicRule, article: StoredArticle) -> bool:
-    """Whether the rule finds a stored article: as ``pipelines.classify`` asks it of a new one."""
+    """Return whether the rule matches a stored article, as ``pipelines.classify`` does for a new one."""
     return bool(match((rule,), article.title, article.text, article.summary))
 
 
-def _named(index: Index, rule: TopicRule, since: datetime) -> tuple[list[str], bool]:
-    """The articles in which the words stand anywhere, and whether there may be more."""
+def _indexed_matches(index: Index, rule: TopicRule, since: datetime) -> tuple[list[str], bool]:
+    """Return the articles that contain the keywords anywhere, and whether there may be more."""
     ids: dict[str, None] = {}
     capped = len(rule.any) > MOST_WORDS
     for words in [(*rule.must, word) for word in rule.any[:MOST_WORDS]] or [rule.must]:
@@ -285,13 +276,13 @@ MONTH: Final = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
-class Lately:
-    """Stories of the last 7 and 30 days."""
+class RecentCounts:
+    """Number of stories in the last 7 and 30 days."""
 
     week: int
     month: int
 
 
-def counts(store: Store, topics: Iterable[str], now: datetime) -> dict[str, Lately]:
-    """Topic → how many stories it had lately. Raises ``StoreError``."""
-    return {topic: Lately(store.stories_since(topic, now - WEEK), store.stories_since(topic, now - MONTH)) for topic in topics}
+def counts(store: Store, topics: Iterable[str], now: datetime) -> dict[str, RecentCounts]:
+    """Return topic → number of recent stories. Raises ``StoreError``."""
+    return {topic: RecentCounts(store.stories_since(topic, now - WEEK), store.stories_since(topic, now - MONTH)) for topic in topics}

@@ -1,4 +1,4 @@
-"""``newsportal alert``: listed without secrets, previewed, sent once, over the files that ``sources.yaml`` names."""
+"""``newsportal alert``: listed without secrets, previewed and sent once, with the databases configured in ``sources.yaml``."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def file(tmp_path: Path) -> Path:
         accounts.alerts.add(Alert(random_id(), person.id, "旅游快讯", "topic", "旅游", "webhook", fields, began, store.last_seq()))
         link = Link(url="https://a.example/1", source="feed:a")
         text = "云岭峡谷步行观景桥今天上午正式开放。" * 5
-        said = {"url": link.url, "link": link, "fetched": now, "identity": link.url, "title": "观景桥开放", "text": text}
-        store.add(Article(**said, topics=("旅游",), published=now), [], now=now)  # type: ignore[arg-type]
+        values = {"url": link.url, "link": link, "fetched": now, "identity": link.url, "title": "观景桥开放", "text": text}
+        store.add(Article(**values, topics=("旅游",), published=now), [], now=now)  # type: ignore[arg-type]
     return made
 
 
@@ -46,28 +46,28 @@ def run(file: Path, *words: str) -> str:
     return done.output if done.exit_code == 0 else f"failed: {done.exception or done.output}"
 
 
-def test_listed_previewed_sent(file: Path) -> None:
+def test_list_preview_and_send(file: Path) -> None:
     (row,) = json.loads(run(file, "list", "--json"))
     assert (row["name"], row["owner"], row["to"]) == ("旅游快讯", "editor", "webhook")
-    told = json.loads(run(file, "preview", row["id"][:6], "--json"))
-    assert told["stories"] == 1
+    shown = json.loads(run(file, "preview", row["id"][:6], "--json"))
+    assert shown["stories"] == 1
     assert "观景桥开放" in run(file, "preview", row["id"])
-    assert "allow_private" in run(file, "send", "--once")  # the receiver is on this machine: refused, and said why
+    assert "allow_private" in run(file, "send", "--once")  # the receiver is on loopback: refused with the reason
     assert json.loads(run(file, "send", "--once", "--json"))["found"] == 0
     (row,) = json.loads(run(file, "list", "--json"))
     assert row["failed"] == 1
 
 
-def test_no_such_alert(file: Path) -> None:
+def test_unknown_alert(file: Path) -> None:
     assert "no alert" in run(file, "test", "ffff")
 
 
-def test_a_test_that_fails_says_why(file: Path) -> None:
+def test_failed_test_message_gives_the_reason(file: Path) -> None:
     (row,) = json.loads(run(file, "list", "--json"))
     assert "allow_private" in run(file, "test", row["id"])
 
 
-def test_sending_places_stories_in_events_where_an_alert_follows_one(file: Path) -> None:
+def test_send_places_stories_for_event_alerts(file: Path) -> None:
     known, now = load(file), datetime.now(UTC)
     with closing(open_store(known.store)) as store, closing(open_accounts(known.accounts_uri)) as accounts:
         (story,) = store.stories(StoryFilter()).stories

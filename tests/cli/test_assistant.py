@@ -1,4 +1,4 @@
-"""``newsportal assistant check``: the model answers, or what is to be mended."""
+"""``newsportal assistant check``: reports the model's answer, or what to fix."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from newsportal.cli import app
 from newsportal.services.assistant import AssistantError
 
 
-def test_check_asks_outside_the_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_is_not_charged_to_the_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "sources.yaml"
     monkeypatch.setenv("MODEL_KEY", "geheim-1")
     with model_endpoint() as endpoint:
@@ -25,8 +25,8 @@ def test_check_asks_outside_the_budget(tmp_path: Path, monkeypatch: pytest.Monke
         assert done.exit_code == 0, done.output
         assert "小模型 at http://127.0.0.1:" in done.output
         assert "today: 0 of 200 calls, 0 of 5000 tokens" in done.output
-        told = json.loads(CliRunner().invoke(app, ["assistant", "check", "--json", "--sources", str(file)]).output)
-        assert (told["model"], told["answer"], told["calls"]) == ("小模型", "ready", 0)
+        result = json.loads(CliRunner().invoke(app, ["assistant", "check", "--json", "--sources", str(file)]).output)
+        assert (result["model"], result["answer"], result["calls"]) == ("小模型", "ready", 0)
         assert {one["authorization"] for _, one, _ in endpoint.got} == {"Bearer geheim-1"}
         endpoint.fails(401)
         refused = CliRunner().invoke(app, ["assistant", "check", "--sources", str(file)])
@@ -35,7 +35,7 @@ def test_check_asks_outside_the_budget(tmp_path: Path, monkeypatch: pytest.Monke
         assert "geheim" not in str(refused.exception)
 
 
-def test_check_without_an_assistant_says_how_to_name_one(tmp_path: Path) -> None:
+def test_check_without_assistant_names_the_setting(tmp_path: Path) -> None:
     file = tmp_path / "sources.yaml"
     file.write_text("store: sqlite:///store.db\n", "utf-8")
     done = CliRunner().invoke(app, ["assistant", "check", "--sources", str(file)])

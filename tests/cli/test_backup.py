@@ -37,7 +37,7 @@ def titles(uri: str) -> set[str]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A portal's folder, in which somebody works."""
+    """The folder of a portal, as the working directory."""
     portal = tmp_path / "门户"
     portal.mkdir()
     monkeypatch.chdir(portal)
@@ -46,8 +46,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_portal_moves_to_another_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With its sources.yaml, and its store in a file that was not there."""
+def test_portal_moves_to_another_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its sources.yaml, and a store in a new file."""
     done = run("backup", str(folder / "b.tar.zst"))
     assert f"{folder}/b.tar.zst: " in done.stdout
     (folder / "另一处").mkdir()
@@ -58,18 +58,18 @@ def test_a_portal_moves_to_another_folder(folder: Path, monkeypatch: pytest.Monk
     assert sorted(path.name for path in (folder / "另一处" / "data").iterdir()) == ["news.db"]
 
 
-def test_a_store_that_is_there_is_left_alone(folder: Path) -> None:
+def test_existing_store_is_left_alone(folder: Path) -> None:
     run("backup", "b.zip")
     with pytest.raises(BackupError, match="not empty"):
         run("restore", "b.zip")
-    told = json.loads(run("restore", "b.zip", "--to", f"sqlite:///{folder}/second.db", "--json").stdout)
-    assert (told["store"], told["left_out"]) == (f"sqlite:///{folder}/second.db", 0)
+    result = json.loads(run("restore", "b.zip", "--to", f"sqlite:///{folder}/second.db", "--json").stdout)
+    assert (result["store"], result["left_out"]) == (f"sqlite:///{folder}/second.db", 0)
     assert titles(f"sqlite:///{folder}/second.db") == {"标题1"}
 
 
-def test_a_backup_is_checked_without_a_store(folder: Path) -> None:
-    told = json.loads(run("backup", "b.zip", "--json").stdout)
-    assert told["last_change"] == 1
+def test_backup_is_checked_without_a_store(folder: Path) -> None:
+    result = json.loads(run("backup", "b.zip", "--json").stdout)
+    assert result["last_change"] == 1
     assert "sound" in run("restore", "b.zip", "--check").stdout
     Path("b.zip").write_bytes(Path("b.zip").read_bytes()[:-50])
     with pytest.raises(BackupError, match="nothing was restored"):
@@ -77,7 +77,7 @@ def test_a_backup_is_checked_without_a_store(folder: Path) -> None:
     assert not (folder / "second.db").exists()
 
 
-def test_a_restore_that_breaks_off_leaves_no_store(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_restore_leaves_no_store(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from newsportal.store.records import Records
 
     run("backup", "b.zip")
@@ -92,7 +92,7 @@ def test_a_restore_that_breaks_off_leaves_no_store(folder: Path, monkeypatch: py
 
 
 @pytest.mark.parametrize("words", [("serve", "--port", "0"), ("search", "标题"), ("store", "info"), ("backup", "c.zip")])
-def test_a_half_restored_store_is_opened_by_nobody(folder: Path, words: tuple[str, ...]) -> None:
+def test_unfinished_store_cannot_be_opened(folder: Path, words: tuple[str, ...]) -> None:
     with closing(open_store("sqlite:///data/news.db")) as store:
         store.records.mark("0123456789abcdef")
     with pytest.raises(StoreUnfinished, match="run `newsportal restore` with the same file again"):
@@ -100,30 +100,30 @@ def test_a_half_restored_store_is_opened_by_nobody(folder: Path, words: tuple[st
 
 
 @pytest.mark.slow
-def test_a_half_restored_store_is_crawled_into_by_nobody(folder: Path) -> None:
+def test_unfinished_store_cannot_be_crawled_into(folder: Path) -> None:
     with closing(open_store("sqlite:///data/news.db")) as store:
         store.records.mark("0123456789abcdef")
-    ran = forked.run("crawl", "--once")  # a process of its own: a crawl chooses the reactor of its process
+    ran = forked.run("crawl", "--once")  # a separate process: a crawl installs a reactor
     assert ran.returncode != 0
     assert "run `newsportal restore` with the same file again" in " ".join(ran.stderr.split())
 
 
-def test_backups_in_a_folder_are_named_by_the_time_and_the_old_ones_go(folder: Path) -> None:
+def test_backups_in_a_folder_are_dated_and_pruned(folder: Path) -> None:
     backups = folder / "copies"
     backups.mkdir()
     for name in ("newsportal-20200101-000000.tar.zst", "newsportal-20200102-000000.tar.zst", "notes.txt"):
         (backups / name).write_text("")
-    told = json.loads(run("backup", str(backups), "--keep", "2", "--json").stdout)
-    assert told["let_go"] == ["newsportal-20200101-000000.tar.zst"]
+    result = json.loads(run("backup", str(backups), "--keep", "2", "--json").stdout)
+    assert result["let_go"] == ["newsportal-20200101-000000.tar.zst"]
     assert sorted(path.name for path in backups.iterdir()) == sorted(
-        ["newsportal-20200102-000000.tar.zst", "notes.txt", Path(told["file"]).name]
+        ["newsportal-20200102-000000.tar.zst", "notes.txt", Path(result["file"]).name]
     )
-    assert "sound" in run("restore", told["file"], "--check").stdout
+    assert "sound" in run("restore", result["file"], "--check").stdout
 
 
-def test_what_tells_the_portal_of_the_last_backup_is_touched(folder: Path) -> None:
+def test_marker_of_the_last_backup_is_touched(folder: Path) -> None:
     mark = folder / "门户" / "data" / ".last-backup"
-    run("backup", str(folder / "b.zip"), "--store", f"sqlite:///{folder}/门户/data/news.db")  # of whatever store
+    run("backup", str(folder / "b.zip"), "--store", f"sqlite:///{folder}/门户/data/news.db")  # with an explicit store
     with pytest.raises(BackupError):
         run("backup", str(folder / "b.txt"))
     assert not mark.exists()
@@ -135,18 +135,18 @@ def test_what_tells_the_portal_of_the_last_backup_is_touched(folder: Path) -> No
     assert (done.exit_code, "do not tell of this backup" in done.stderr) == (0, True)
 
 
-def test_the_new_one_is_kept_when_the_clock_went_back(folder: Path) -> None:
+def test_new_backup_is_kept_if_the_clock_was_set_back(folder: Path) -> None:
     backups = folder / "copies"
     backups.mkdir()
     for year in (2098, 2099):
         (backups / f"newsportal-{year}0101-000000.tar.zst").write_text("")
-    told = json.loads(run("backup", str(backups), "--keep", "1", "--json").stdout)
-    assert [str(path) for path in backups.iterdir()] == [told["file"]]
-    assert told["let_go"] == ["newsportal-20980101-000000.tar.zst", "newsportal-20990101-000000.tar.zst"]
+    result = json.loads(run("backup", str(backups), "--keep", "1", "--json").stdout)
+    assert [str(path) for path in backups.iterdir()] == [result["file"]]
+    assert result["let_go"] == ["newsportal-20980101-000000.tar.zst", "newsportal-20990101-000000.tar.zst"]
 
 
-def test_a_file_that_sqlite_could_not_finish_is_no_store(folder: Path) -> None:
-    """As on a full disk: rows are still in the log beside the file, which is not whole without it."""
+def test_unfinished_sqlite_file_is_not_restored(folder: Path) -> None:
+    """As on a full disk: rows remain in the write-ahead log, without which the file is incomplete."""
     uri = f"sqlite:///{folder}/second.db"
     with ExitStack() as stack:
         stack.enter_context(pytest.raises(BackupError, match="not restored: not all was written"))
@@ -158,7 +158,7 @@ def test_a_file_that_sqlite_could_not_finish_is_no_store(folder: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["门户"]
 
 
-def test_what_to_keep_is_said_of_a_folder(folder: Path) -> None:
+def test_keep_needs_a_folder(folder: Path) -> None:
     for place in ("b.zip", "not-there"):
         done = run("backup", place, "--keep", "2")
         assert done.exit_code == 2
@@ -166,7 +166,7 @@ def test_what_to_keep_is_said_of_a_folder(folder: Path) -> None:
         assert place in done.stderr
 
 
-def test_without_a_store_to_restore_to_it_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_restore_without_a_configured_store_names_the_option(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run("backup", str(folder / "b.zip"), "--store", f"sqlite:///{folder}/门户/data/news.db")
     Path("sources.yaml").unlink()
     run("backup", str(folder / "bare.zip"), "--store", f"sqlite:///{folder}/门户/data/news.db")

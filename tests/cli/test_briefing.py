@@ -1,4 +1,4 @@
-"""``newsportal briefing``: a day in sentences, as Markdown, HTML and JSON."""
+"""``newsportal briefing``: a day's sentences as Markdown, HTML and JSON."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def file(tmp_path: Path) -> Path:
     made.write_text("topics: [{name: 航运, engines: [bing_news]}]\nstore: sqlite:///store.db\n", "utf-8")
     with closing(open_store(load(made).store)) as store:
         link = Link("https://a.example/1?a=1&b=2", "feed:a")
-        said = {"url": link.url, "link": link, "fetched": DAY, "identity": link.url, "title": "渡轮<下水>", "text": TEXT}
-        store.add(Article(**said, site="晨光网", topics=("航运",), published=DAY), [], now=DAY)  # type: ignore[arg-type]
+        fields = {"url": link.url, "link": link, "fetched": DAY, "identity": link.url, "title": "渡轮<下水>", "text": TEXT}
+        store.add(Article(**fields, site="晨光网", topics=("航运",), published=DAY), [], now=DAY)  # type: ignore[arg-type]
     return made
 
 
@@ -35,10 +35,10 @@ def run(file: Path, *words: str) -> str:
     return done.output
 
 
-def test_a_day_in_three_formats(file: Path) -> None:
-    told = run(file, "--date", "2026-05-20")
-    assert "## 渡轮<下水> (1)" in told
-    assert "远山船厂的新渡轮今天下水，渡轮载客三百人。首航定在五月一日，票价十元。 ([晨光网](<https://a.example/1?a=1&b=2>))" in told
+def test_briefing_in_three_formats(file: Path) -> None:
+    text = run(file, "--date", "2026-05-20")
+    assert "## 渡轮<下水> (1)" in text
+    assert "远山船厂的新渡轮今天下水，渡轮载客三百人。首航定在五月一日，票价十元。 ([晨光网](<https://a.example/1?a=1&b=2>))" in text
     page = run(file, "--date", "2026-05-20", "--format", "html", "--topic", "航运")
     assert "<h2>渡轮&lt;下水&gt;</h2>" in page
     assert 'href="https://a.example/1?a=1&amp;b=2"' in page
@@ -46,7 +46,7 @@ def test_a_day_in_three_formats(file: Path) -> None:
     assert [one["text"] for one in event["sentences"]] == ["远山船厂的新渡轮今天下水，渡轮载客三百人。", "首航定在五月一日，票价十元。"]
 
 
-def test_nothing_new_and_no_day(file: Path) -> None:
+def test_empty_day_and_invalid_date(file: Path) -> None:
     assert "nothing new" in run(file, "--date", "2026-05-19")
     assert "is no date" in run(file, "--date", "gestern")
     assert "edge" in run(file, "--date", "9999-12-31")

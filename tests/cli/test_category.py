@@ -1,4 +1,4 @@
-"""``newsportal category``: what sources.yaml says of categories, written and taken out from the command line."""
+"""``newsportal category``: categories in sources.yaml, changed from the command line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def path(tmp_path: Path) -> Path:
     return file
 
 
-def said(path: Path, *words: str) -> str:
+def run(path: Path, *words: str) -> str:
     done = CliRunner().invoke(app, ["category", *words, "--sources", str(path)])
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
@@ -36,25 +36,25 @@ def said(path: Path, *words: str) -> str:
     return done.output
 
 
-def test_all_are_listed_and_ones_own_with_their_words(path: Path) -> None:
-    rows = [json.loads(line) for line in said(path, "list", "--json").splitlines()]
+def test_list_has_packaged_and_own_categories(path: Path) -> None:
+    rows = [json.loads(line) for line in run(path, "list", "--json").splitlines()]
     assert len(rows) == 23
     assert rows[-1] == {"category": "航运", "packaged": None, "words": ["港口"], "hints": [], "enabled": True}
-    assert "航运" in said(path, "list")
+    assert "航运" in run(path, "list")
 
 
-def test_what_is_not_named_stays(path: Path) -> None:
-    said(path, "set", "航运", "--hint", "码头", "--rename", "海运")
+def test_set_changes_named_values_only(path: Path) -> None:
+    run(path, "set", "航运", "--hint", "码头", "--rename", "海运")
     known = load(path)
     (own,) = known.categories
     assert (own.name, own.words, own.hints, known.feeds[0].category) == ("海运", ("港口",), ("码头",), "海运")
     assert "# ships" in path.read_text("utf-8")
-    said(path, "set", "海运", "--word", "", "--hint", "", "--off")
+    run(path, "set", "海运", "--word", "", "--hint", "", "--off")
     (own,) = load(path).categories
     assert (own.words, own.hints, own.enabled) == ((), (), False)
-    said(path, "set", "彩票", "--off")
+    run(path, "set", "彩票", "--off")
     assert [one.name for one in load(path).categories] == ["海运", "彩票"]
-    said(path, "remove", "彩票")
+    run(path, "remove", "彩票")
     assert [one.name for one in load(path).categories] == ["海运"]
 
 
@@ -67,7 +67,7 @@ def test_what_is_not_named_stays(path: Path) -> None:
         (("set", "没有", "--rename", "有"), "no category yet"),
     ],
 )
-def test_what_cannot_be_done_is_told(path: Path, words: tuple[str, ...], why: str) -> None:
+def test_invalid_usage_is_reported(path: Path, words: tuple[str, ...], why: str) -> None:
     with pytest.raises(NewsportalError, match=why):
-        said(path, *words)
+        run(path, *words)
     assert path.read_text("utf-8") == TEXT

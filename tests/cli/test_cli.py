@@ -1,4 +1,4 @@
-"""The command line itself: what ``--help`` lists and imports, refusals with a remedy, terminals of other encodings."""
+"""The command line itself: content and imports of ``--help``, refusals with a remedy, terminals of other encodings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def newsportal(folder: Path, *arguments: str, **environ: str) -> subprocess.Comp
 
 
 @pytest.mark.slow
-def test_a_refused_address_is_told_with_what_may_be_done(tmp_path: Path) -> None:
+def test_refused_address_error_has_a_remedy(tmp_path: Path) -> None:
     done = run("extract", "http://127.0.0.1/", cwd=tmp_path)
     assert done.returncode == 1
     assert "loopback" in done.stderr
@@ -35,21 +35,21 @@ def test_a_refused_address_is_told_with_what_may_be_done(tmp_path: Path) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["gbk", "ascii", "latin-1"])
-def test_a_terminal_that_lacks_a_character_ends_no_command(tmp_path: Path, encoding: str) -> None:
+def test_unprintable_character_does_not_end_a_command(tmp_path: Path, encoding: str) -> None:
     (tmp_path / "sources.yaml").write_text('feeds: [{name: 甲✓, url: "https://a.example/rss"}]\n', "utf-8")
     done = newsportal(tmp_path, "source", "list", PYTHONIOENCODING=encoding, PYTHONUTF8="0")
     assert (done.returncode, done.stderr) == (0, b"")
     assert rb"\u2713" in done.stdout
 
 
-def test_a_log_level_that_is_none_is_told_with_those_there_are(tmp_path: Path) -> None:
+def test_invalid_log_level_error_lists_the_levels(tmp_path: Path) -> None:
     done = run("crawl", "--log-level", "loud", cwd=tmp_path, COLUMNS="200")
     assert done.returncode == 2
     assert "DEBUG, INFO, WARNING, ERROR" in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_help_lists_every_command_in_its_group_and_imports_none() -> None:
+def test_help_lists_every_command_and_imports_none() -> None:
     script = (
         "import sys, newsportal.cli as cli\n"
         "try: cli.main(['--help'])\n"
@@ -67,14 +67,14 @@ def test_every_command_has_a_module() -> None:
     assert [name for name in COMMANDS if find_spec(MODULES.get(name, f"newsportal.cli.{name}").partition(":")[0]) is None] == []
 
 
-def test_garbage_is_collected_after_an_import_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_garbage_collection_resumes_after_a_failed_import(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(MODULES, "search", "newsportal.cli.nothing")
     with pytest.raises(ModuleNotFoundError):
         main(["search"])
     assert gc.isenabled()
 
 
-def test_a_misspelt_command_is_answered_with_the_nearest(tmp_path: Path) -> None:
+def test_misspelt_command_error_suggests_a_command(tmp_path: Path) -> None:
     done = run("serch", cwd=tmp_path, COLUMNS="200")
     assert done.returncode == 2
     assert "Did you mean 'search'" in done.stderr

@@ -1,4 +1,4 @@
-"""A crawl that cannot begin: the reason is told, and the exit status is 1."""
+"""A crawl that cannot start reports the reason and exits with status 1."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ main()
 """
 
 
-def test_an_error_where_visits_begin_is_a_failure_of_the_crawl(tmp_path: Path) -> None:
+def test_error_at_start_of_visits_fails_the_crawl(tmp_path: Path) -> None:
     (tmp_path / "sources.yaml").write_text(SOURCES, "utf-8")
     done = run(script=BROKEN_START, cwd=tmp_path)
     assert done.returncode == 1

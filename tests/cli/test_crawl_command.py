@@ -1,4 +1,4 @@
-"""``newsportal crawl``: which spiders run, with what, and what its end means."""
+"""``newsportal crawl``: choice of spiders, their arguments, and reasons that count as failures."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def known(tmp_path: Path) -> Sources:
     return load(path)
 
 
-def test_all_spiders_run_that_have_work(known: Sources) -> None:
+def test_spiders_with_sources_are_chosen(known: Sources) -> None:
     assert chosen(None, None, None, known) == ("metasearch", "rss", "hub")
     assert chosen(None, None, None, replace_sources(known, regions=())) == ("metasearch", "rss")
-    assert chosen(None, None, None, replace_sources(known, topics=(), feeds=(), regions=())) == ("rss",), "one, that says so"
+    assert chosen(None, None, None, replace_sources(known, topics=(), feeds=(), regions=())) == ("rss",), "one spider, which reports it"
 
 
 def replace_sources(known: Sources, **values: object) -> Sources:
@@ -51,7 +51,7 @@ def replace_sources(known: Sources, **values: object) -> Sources:
         (None, None, "engine:bing_news", ("metasearch",)),
     ],
 )
-def test_what_is_named_decides(known: Sources, spider: str | None, topic: str | None, source: str | None, runs: tuple[str, ...]) -> None:
+def test_named_source_decides(known: Sources, spider: str | None, topic: str | None, source: str | None, runs: tuple[str, ...]) -> None:
     assert chosen(spider, topic, source, known) == runs
 
 
@@ -64,19 +64,19 @@ def test_what_is_named_decides(known: Sources, spider: str | None, topic: str | 
         (None, None, "丙", "甲, 乙"),
     ],
 )
-def test_what_is_not_there_is_told_with_what_is(
+def test_unknown_name_error_lists_the_known_ones(
     known: Sources, spider: str | None, topic: str | None, source: str | None, names: str
 ) -> None:
     with pytest.raises(typer.BadParameter, match=names):
         chosen(spider, topic, source, known)
 
 
-def test_an_engine_no_topic_asks_is_not_visited(known: Sources) -> None:
+def test_engine_without_topic_cannot_be_visited(known: Sources) -> None:
     with pytest.raises(typer.BadParameter):
         spider_of("自己的", known)
 
 
-def test_the_command_line_becomes_settings_and_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command_line_becomes_settings_and_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     options = CrawlOptions(
         ("rss",), topic="旅游", source="甲", due=True, sources_file=Path("我 的.yaml"), replay=Path("a.warc"), log_level="ERROR"
@@ -89,7 +89,7 @@ def test_the_command_line_becomes_settings_and_arguments(tmp_path: Path, monkeyp
     assert options.arguments("metasearch") == {"source": "甲", "due": "1", "topic": "旅游"}
 
 
-def test_once_and_due_are_not_given_together(known: Sources) -> None:
+def test_once_and_due_exclude_each_other(known: Sources) -> None:
     shown = CliRunner().invoke(cli.app, ["crawl", "--once", "--due", "--sources", str(known.path)], env={"COLUMNS": "200"})
     assert shown.exit_code == 2
     assert "give one of them" in shown.output
@@ -105,5 +105,5 @@ def test_once_and_due_are_not_given_together(known: Sources) -> None:
         ("archive-failed", ["archive-failed"]),
     ],
 )
-def test_only_ends_that_are_failures_are_told_as_such(reason: str | None, why: list[str]) -> None:
+def test_reasons_that_are_failures(reason: str | None, why: list[str]) -> None:
     assert failures(Run("1", datetime(2026, 3, 5, tzinfo=UTC), reason=reason)) == why

@@ -1,4 +1,4 @@
-"""The log of crawls, workers and supervisors as JSON lines."""
+"""Logs of crawls, workers and supervisors as JSON lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from newsportal.cli.schedule import event_printer
 
 
 @pytest.mark.slow
-def test_each_line_of_a_crawl_is_an_object_with_the_run_it_belongs_to(tmp_path: Path) -> None:
+def test_each_log_line_is_an_object_with_its_run(tmp_path: Path) -> None:
     (tmp_path / "sources.yaml").write_text(
         'politeness: {allow_private: ["127.0.0.0/8"]}\n'
         'feeds: [{name: 甲, url: "http://127.0.0.1:9/rss"}]\nsitemaps: [{name: 乙, url: "http://127.0.0.1:9/sitemap.xml"}]\n',
@@ -39,7 +39,7 @@ def test_each_line_of_a_crawl_is_an_object_with_the_run_it_belongs_to(tmp_path: 
 
 
 @pytest.mark.parametrize("command", ["crawl", "worker", "schedule", "up", "serve"])
-def test_all_that_stay_have_the_options(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_running_commands_have_the_log_options(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sources.yaml").write_text("feeds: []\n", "utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("newsportal.logs.RotatingFileHandler", refuse)
@@ -52,7 +52,7 @@ def refuse(*_: object, **__: object) -> None:
     raise PermissionError("not here")
 
 
-def test_events_of_a_supervisor_go_into_the_log(caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]) -> None:
+def test_supervisor_events_are_logged(caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]) -> None:
     say = event_printer(as_json=False, log_format="json")
     say("started", {"job": "5f1c", "kind": "crawl", "spider": "rss", "sources": ["feed:甲", "feed:乙"]})
     say("hindered", {"message": "the disk is full"})

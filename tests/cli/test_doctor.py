@@ -1,4 +1,4 @@
-"""``newsportal doctor``: every "no" comes with its remedy, and the exit status says whether there is one."""
+"""``newsportal doctor``: every failed check has a remedy, and the exit status says whether one failed."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from newsportal.store import open_store
 GOOD = 'feeds: [{name: 甲, url: "http://127.0.0.1:9/rss"}]\npoliteness: {allow_private: [127.0.0.1], contact: "https://portal.example/about"}\n'
 
 
-def asked(path: Path, *options: str) -> Result:
+def run_doctor(path: Path, *options: str) -> Result:
     return CliRunner().invoke(cli.app, ["doctor", "--sources", str(path), *options], env={"COLUMNS": "400"})
 
 
-def told(result: Result) -> dict[str, dict[str, Any]]:
+def findings_of(result: Result) -> dict[str, dict[str, Any]]:
     return {finding["what"]: finding for finding in map(json.loads, result.stdout.splitlines())}
 
 
@@ -41,8 +41,8 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_healthy_machine_passes(file: Path) -> None:
-    result = asked(file)
+def test_healthy_machine_passes(file: Path) -> None:
+    result = run_doctor(file)
     assert result.exit_code == 0, result.output
     for what in ("Python", "Chinese words", "SQLite", "sources.yaml", "store", "search index", "disk", "network"):
         assert f"✓ {what}: " in result.output, what
@@ -50,83 +50,83 @@ def test_a_healthy_machine_passes(file: Path) -> None:
     assert "→" not in result.output
 
 
-def test_findings_are_one_line_of_json_each(file: Path) -> None:
-    found = told(asked(file, "--json"))
+def test_findings_are_json_lines(file: Path) -> None:
+    found = findings_of(run_doctor(file, "--json"))
     assert found["store"]["says"] == "0 articles, 0 stories"
     assert found["sources.yaml"]["ok"] is True
     assert found["network"] == {"what": "network", "ok": True, "says": "1 of 1 hosts have an address", "remedy": found["network"]["remedy"]}
-    assert "network" not in told(asked(file, "--json", "--no-network"))
+    assert "network" not in findings_of(run_doctor(file, "--json", "--no-network"))
 
 
-def test_a_crawler_that_nobody_can_write_to_is_told_so(file: Path) -> None:
-    assert told(asked(file, "--json"))["user agent"]["ok"] is True
+def test_missing_contact_is_reported(file: Path) -> None:
+    assert findings_of(run_doctor(file, "--json"))["user agent"]["ok"] is True
     file.write_text(GOOD.replace(', contact: "https://portal.example/about"', ""), "utf-8")
-    result = asked(file)
+    result = run_doctor(file)
     assert result.exit_code == 0
     assert "· user agent: newsportal/" in result.output
     assert "→ name a page or an address under politeness.contact" in result.output
 
 
-def test_an_address_with_https_needs_the_word_of_a_proxy(file: Path) -> None:
-    def said(portal: str) -> Finding | None:
+def test_https_url_needs_trusted_proxies(file: Path) -> None:
+    def finding_for(portal: str) -> Finding | None:
         file.write_text(f"{GOOD}portal: {{{portal}}}\n", "utf-8")
         return next((one for one in findings(file, network=False) if one.what == "portal's address"), None)
 
-    found = said('url: "https://news.example/"')
+    found = finding_for('url: "https://news.example/"')
     assert found is not None
     assert found.ok is None
     assert "portal.proxies" in (found.remedy or "")
-    named = said('url: "https://news.example/", proxies: [127.0.0.1]')
+    named = finding_for('url: "https://news.example/", proxies: [127.0.0.1]')
     assert named is not None
     assert named.ok
-    assert said('url: "http://news.example/"') is None
+    assert finding_for('url: "http://news.example/"') is None
 
 
-def test_the_health_of_the_sources_is_one_line(file: Path) -> None:
-    assert told(asked(file, "--json"))["sources' health"]["says"] == "1 new"
+def test_health_of_the_sources_is_one_line(file: Path) -> None:
+    assert findings_of(run_doctor(file, "--json"))["sources' health"]["says"] == "1 new"
     store = open_store(f"sqlite:///{file.parent}/data/newsportal.db")
     for hours in (2, 1):
         store.visits.add(Visit("feed:甲", datetime.now(UTC) - timedelta(hours=hours), list_failed={"dns": 1}))
     store.close()
-    result = asked(file)
-    assert result.exit_code == 0  # a source's trouble is not this machine's
+    result = run_doctor(file)
+    assert result.exit_code == 0  # failing sources are not a fault of this machine
     assert "· sources' health: 1 failing" in result.output
     assert "→ see: newsportal source health --bad" in result.output
 
 
-def test_a_browser_is_needed_by_sources_that_say_so_alone(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_browser_is_required_only_by_sources_that_render(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NEWSPORTAL_CHROMIUM", "/nowhere/chromium")
-    assert told(asked(file, "--json"))["browser"]["ok"] is None
+    assert findings_of(run_doctor(file, "--json"))["browser"]["ok"] is None
     file.write_text(GOOD.replace('rss"}', 'rss", render: true}'), "utf-8")
-    result = asked(file)
+    result = run_doctor(file)
     assert result.exit_code == 1
     assert "✗ browser: feed:甲: pages cannot be rendered" in result.output
     assert "→ there is no browser '/nowhere/chromium'; mend NEWSPORTAL_CHROMIUM or rendering.browser" in result.output
     monkeypatch.setenv("NEWSPORTAL_CHROMIUM", "/bin/false")
-    finding = told(asked(file, "--json"))["browser"]
+    finding = findings_of(run_doctor(file, "--json"))["browser"]
     assert finding["ok"] is False
     assert "start it once by hand" in finding["remedy"]
 
 
 @pytest.mark.parametrize("content", ["topcs: []\n", "feeds: [\n", ""])
-def test_a_broken_sources_file_is_told_with_its_lines_and_a_remedy(file: Path, content: str) -> None:
+def test_broken_sources_file_is_reported_with_lines_and_remedy(file: Path, content: str) -> None:
     file.write_text(content, "utf-8")
-    result = asked(file)
+    result = run_doctor(file)
     assert result.exit_code == 1
     assert f"✗ sources.yaml: {file}:" in result.output
     assert "→ mend what is named; an example to compare with" in result.output
-    assert "--force" not in result.output  # a remedy destroys nothing
-    finding = told(asked(file, "--json"))["sources.yaml"]
+    assert "--force" not in result.output  # a remedy never destroys anything
+    finding = findings_of(run_doctor(file, "--json"))["sources.yaml"]
     assert (finding["ok"], bool(finding["remedy"])) == (False, True)
 
 
-def test_the_variables_of_the_services_can_be_loaded(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As docs/operations.md has it: secrets stand in a file that systemd reads, and the commands of an operator read it too."""
+def test_environment_file_of_the_services_can_be_loaded(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in docs/operations.md: secrets are in a file read by systemd, which an operator's commands can read too."""
     for name in ("STORE_FILE", "URL"):
-        monkeypatch.setenv(name, "")  # that it is as it was, afterwards
+        monkeypatch.setenv(name, "")  # restored after the test
         del os.environ[name]
     file.write_text(f'{GOOD}store: "sqlite:///${{STORE_FILE}}"\n', "utf-8")
-    alone = asked(file, "--no-network")
+    alone = run_doctor(file, "--no-network")
     assert alone.exit_code == 1
     assert "newsportal --env-file FILE" in alone.output
     variables = tmp_path / "environment"
@@ -142,7 +142,7 @@ def test_the_variables_of_the_services_can_be_loaded(file: Path, tmp_path: Path,
 
 
 @pytest.mark.parametrize("line", ["geheim", "A-B=geheim", "=geheim", 'A="geheim', 'A="geheim" b'])
-def test_a_line_that_sets_no_variable_is_named_and_not_shown(tmp_path: Path, line: str) -> None:
+def test_invalid_line_of_environment_file_is_not_shown(tmp_path: Path, line: str) -> None:
     (tmp_path / "environment").write_text(f"# 密码\n{line}\n", "utf-8")
     with pytest.raises(NewsportalError, match=r"environment:2: not NAME=value$"):
         load_environment(tmp_path / "environment")
@@ -150,50 +150,50 @@ def test_a_line_that_sets_no_variable_is_named_and_not_shown(tmp_path: Path, lin
         load_environment(tmp_path / "none")
 
 
-def test_an_index_that_holds_nothing_is_not_ticked(file: Path) -> None:
-    found = asked(file, "--json", "--no-network")
-    assert told(found)["search index"]["ok"] is True  # nor is there anything to find
+def test_empty_or_outdated_index_is_not_ok(file: Path) -> None:
+    found = run_doctor(file, "--json", "--no-network")
+    assert findings_of(found)["search index"]["ok"] is True  # nothing to index either
     link = Link("https://h.example/1", "feed:甲")
     with closing(open_store(f"sqlite:///{file.parent}/data/newsportal.db")) as store:
         store.add(Article(link.url, link, datetime.now(UTC), identity="1", title="标题", text="正文"), now=datetime.now(UTC))
-        finding = told(asked(file, "--json", "--no-network"))["search index"]
+        finding = findings_of(run_doctor(file, "--json", "--no-network"))["search index"]
         assert (finding["ok"], finding["remedy"]) == (None, "fill it: newsportal index rebuild")
         with closing(open_index(f"sqlite:///{file.parent}/data/index.db")) as index, index.writing() as connection:  # type: ignore[attr-defined]
             remember(connection, "position", store.last_seq())
-        assert told(asked(file, "--json", "--no-network"))["search index"]["ok"] is False
+        assert findings_of(run_doctor(file, "--json", "--no-network"))["search index"]["ok"] is False
         with closing(open_index(f"sqlite:///{file.parent}/data/index.db")) as index:
             index.rebuild(store)
-    assert told(asked(file, "--json", "--no-network"))["search index"]["ok"] is True
+    assert findings_of(run_doctor(file, "--json", "--no-network"))["search index"]["ok"] is True
 
 
-def test_a_missing_sources_file_is_told(file: Path) -> None:
+def test_missing_sources_file_is_reported(file: Path) -> None:
     file.unlink()
-    result = asked(file)
+    result = run_doctor(file)
     assert result.exit_code == 1
     assert str(file) in result.output
 
 
-def test_a_store_that_is_none_is_told(file: Path) -> None:
+def test_invalid_store_is_reported(file: Path) -> None:
     (file.parent / "data").mkdir()
     (file.parent / "data" / "newsportal.db").write_bytes("不是数据库".encode() * 1000)
-    found = told(asked(file, "--json"))
+    found = findings_of(run_doctor(file, "--json"))
     assert found["store"]["ok"] is False
     assert "it is not a SQLite database" in found["store"]["says"]
     assert "store:" in found["store"]["remedy"]
-    assert asked(file).exit_code == 1
+    assert run_doctor(file).exit_code == 1
 
 
 @pytest.mark.slow
-def test_a_network_that_is_away_is_told_and_the_rest_goes_on(file: Path) -> None:
+def test_missing_network_is_reported_and_other_checks_continue(file: Path) -> None:
     file.write_text('feeds: [{name: 甲, url: "http://newsportal-nowhere.invalid/rss"}]\n', "utf-8")
-    result = asked(file, "--json")
+    result = run_doctor(file, "--json")
     assert result.exit_code == 1
-    assert told(result)["network"]["ok"] is False
-    assert "newsportal-nowhere.invalid" in told(result)["network"]["says"]
-    assert told(result)["store"]["ok"] is True
+    assert findings_of(result)["network"]["ok"] is False
+    assert "newsportal-nowhere.invalid" in findings_of(result)["network"]["says"]
+    assert findings_of(result)["store"]["ok"] is True
 
 
-def test_without_sources_to_ask_nothing_is_said_about_the_network(file: Path) -> None:
+def test_network_is_not_checked_without_sources(file: Path) -> None:
     file.write_text("feeds: []\n", "utf-8")
     finding = next(one for one in findings(file, network=True) if one.what == "network")
     assert finding.ok is None

@@ -1,4 +1,4 @@
-"""What is written about the commands agrees with what the commands are."""
+"""The documentation of the commands agrees with the commands."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SPIDER_CLASSES = {
 
 
 def commands() -> dict[str, Any]:
-    """``crawl``, ``source list`` … with what typer made of them; groups themselves too."""
+    """Return commands by name, as in ``crawl`` or ``source list``, including the groups."""
     root: Any = typer.main.get_command(cli.app)
     found = {}
     for name in cli.COMMANDS:
@@ -49,7 +49,7 @@ COMMANDS = commands()
 LEAVES = {
     name: command
     for name, command in COMMANDS.items()
-    if not getattr(command, "commands", None) or command.invoke_without_command  # such a group is a command by itself, too
+    if not getattr(command, "commands", None) or command.invoke_without_command  # such a group is a command, too
 }
 
 
@@ -57,26 +57,26 @@ def options(command: Any) -> set[str]:
     return {text for one in command.params if one.param_type_name == "option" for text in (*one.opts, *one.secondary_opts)} | {"--help"}
 
 
-def test_the_reference_is_what_help_says() -> None:
-    """``make reference`` writes it."""
+def test_reference_equals_the_help() -> None:
+    """Written by ``make reference``."""
     assert REFERENCE.read_text("utf-8") == runpy.run_path(str(ROOT / "scripts" / "reference"))["reference"]()
 
 
 @pytest.mark.parametrize("name", ["", *COMMANDS])
-def test_every_command_says_what_it_is(name: str) -> None:
+def test_help_of_every_command_lists_its_commands(name: str) -> None:
     shown = CliRunner().invoke(cli.app, [*name.split(), "--help"])
     assert shown.exit_code == 0, shown.output
     wanted = cli.COMMANDS if not name else getattr(COMMANDS[name], "commands", ())
     assert [one for one in wanted if one not in shown.output] == []
 
 
-def test_every_option_says_what_it_does() -> None:
+def test_every_option_has_a_help_text() -> None:
     silent = [(name, one.name) for name, command in LEAVES.items() for one in command.params if one.name != "help" and not one.help]
     assert silent == []
 
 
 def lines(document: Path) -> Iterator[str]:
-    """Command lines in code blocks and in ``inline code``."""
+    """Yield command lines in code blocks and in ``inline code``."""
     text = document.read_text("utf-8")
     blocks = [line for block in FENCED.findall(text) for line in block.splitlines()]
     for line in (*blocks, *re.findall(r"`([^`\n]+)`", FENCED.sub("", text))):
@@ -88,13 +88,13 @@ def lines(document: Path) -> Iterator[str]:
 WRITTEN = [(document.relative_to(ROOT).as_posix(), line) for document in DOCUMENTS for line in lines(document)]
 
 
-def test_commands_are_written_about() -> None:
+def test_every_command_is_documented() -> None:
     assert len(WRITTEN) > 20
     mentioned = {line.split()[1] for _, line in WRITTEN if line.startswith("newsportal")}
     assert [name for name in cli.COMMANDS if name not in mentioned] == []
 
 
-def test_what_documents_tell_to_type_exists() -> None:
+def test_documented_command_lines_are_valid() -> None:
     for document, line in sorted(set(WRITTEN)):
         _check(f"{document}: {line}", *shlex.split(re.sub(r"[\[\]]", " ", line.replace("\\|", "¦").replace("…", ""))))
 
@@ -113,7 +113,7 @@ def _check(where: str, program: str, name: str, *words: str) -> None:
 
 
 def _check_scrapy(where: str, words: tuple[str, ...]) -> None:
-    """``crawl SPIDER -a NAME=VALUE``: the spider is there and takes the argument."""
+    """Check ``crawl SPIDER -a NAME=VALUE``: the spider exists and has the argument."""
     if not words:
         return
     assert words[0] in SPIDERS, where
@@ -123,7 +123,7 @@ def _check_scrapy(where: str, words: tuple[str, ...]) -> None:
     assert given <= takes, where
 
 
-def test_every_setting_tells_why() -> None:
+def test_every_setting_has_a_comment() -> None:
     path = ROOT / "newsportal" / "settings.py"
     with path.open("rb") as file:
         commented = {token.start[0] for token in tokenize.tokenize(file.readline) if token.type == tokenize.COMMENT}
@@ -136,12 +136,12 @@ def test_every_setting_tells_why() -> None:
     assert [name for name, where in settings.items() if not commented.intersection(where)] == []
 
 
-def test_the_example_of_the_library_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_library_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     (example,) = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "architecture.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
     monkeypatch.chdir(tmp_path)
     text = "今天早上六点，新线的首班列车从东站出发，车厢里坐满了赶早的市民。"
     page = f"<title>新线今晨通车</title><h1>新线今晨通车</h1><div>2024-03-05 08:30　来源：滨海日报</div><div>{f'<p>{text}</p>' * 4}</div>"
-    for html, said in ((page, text), ("<title>404 Not Found</title><p>404 Not Found</p>", "no article: ")):
+    for html, expected in ((page, text), ("<title>404 Not Found</title><p>404 Not Found</p>", "no article: ")):
         Path("page.html").write_text(f"<meta charset=utf-8>{html}", "utf-8")
         exec(compile(example, "docs/architecture.md", "exec"), {})
-        assert said in capsys.readouterr().out
+        assert expected in capsys.readouterr().out

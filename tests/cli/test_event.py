@@ -1,4 +1,4 @@
-"""``newsportal event``: lists, a rebuild, and editors' changes with undo."""
+"""``newsportal event``: lists, a rebuild, and edits with undo."""
 
 from __future__ import annotations
 
@@ -45,29 +45,29 @@ def plain(*arguments: str) -> str:
     return done.stdout
 
 
-def test_a_pass_over_what_changed(store: Store) -> None:
+def test_revise(store: Store) -> None:
     run("rebuild")
     assert run("revise") == [{"events": 2, "parted": 0, "joined": 0, "conflicts": 0, "more": False}]
     assert plain("revise").startswith("0 events looked at, 0 split")
 
 
-def test_a_rebuild_fills_the_list_and_an_event_is_shown(store: Store) -> None:
+def test_rebuild_list_and_show(store: Store) -> None:
     assert run("rebuild") == [{"changes": 3}]
     (event,) = run("list")
     assert (event["title"], event["stories"]) == ("灯笼作坊起火", 2)
     assert len(run("list", "--least", "1", "--newest")) == 2
     assert run("list", "--topic", "别的") == run("list", "--since", "2027-01-01") == []
-    (whole,) = run("show", event["id"])
-    assert [one["title"] for one in whole["stories"]] == ["灯笼作坊起火", "作坊主当庭认错"]
-    assert whole["stories"][1]["words"]
-    assert [one["day"] for one in whole["points"]] == ["2026-03-01", "2026-03-02"]
-    said = plain("show", event["id"])
-    assert "2 stories on 1 site" in said
-    assert "2026-03-01  青河市老城的一家灯笼作坊3月1日夜里起火" in said
+    (shown,) = run("show", event["id"])
+    assert [one["title"] for one in shown["stories"]] == ["灯笼作坊起火", "作坊主当庭认错"]
+    assert shown["stories"][1]["words"]
+    assert [one["day"] for one in shown["points"]] == ["2026-03-01", "2026-03-02"]
+    text = plain("show", event["id"])
+    assert "2 stories on 1 site" in text
+    assert "2026-03-01  青河市老城的一家灯笼作坊3月1日夜里起火" in text
     assert "3 changes read" in plain("rebuild")
 
 
-def test_editors_change_events_and_take_it_back(store: Store) -> None:
+def test_edits_and_undo(store: Store) -> None:
     run("rebuild")
     (event,) = run("list")
     id = event["id"]

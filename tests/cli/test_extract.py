@@ -1,4 +1,4 @@
-"""``newsportal extract``: one line a page, a bad page is a line too."""
+"""``newsportal extract``: one line per page, including unreadable pages."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def run(*arguments: str, stdin: bytes | None = None) -> list[dict[str, object]]:
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
-def test_a_folder_gives_a_line_a_page(folder: Path) -> None:
+def test_folder_gives_one_line_per_page(folder: Path) -> None:
     good, missing, broken = run("extract", str(folder))
     assert list(good) == KEYS
     assert (good["id"], good["url"], good["title"], good["algorithm"]) == ("a", "https://a.example/1", "滨海新线今晨通车", "best")
@@ -54,7 +54,7 @@ def test_a_folder_gives_a_line_a_page(folder: Path) -> None:
     assert [*KEYS, "error"] == list(broken)
 
 
-def test_file_stream_and_out_say_the_same(folder: Path, tmp_path: Path) -> None:
+def test_file_stream_and_out_give_the_same(folder: Path, tmp_path: Path) -> None:
     (from_file,) = run("extract", str(folder / "a.html"), "--url", "https://b.example/2", "--algorithm", "cevc")
     (from_stream,) = run("extract", "-", "--url", "https://b.example/2", "-a", "cevc", stdin=HTML.encode())
     assert run("extract", str(folder / "a.html"), "-u", "https://b.example/2", "-a", "cevc", "-o", str(tmp_path / "out.jsonl")) == []
@@ -62,7 +62,7 @@ def test_file_stream_and_out_say_the_same(folder: Path, tmp_path: Path) -> None:
     assert (from_file["url"], from_file["algorithm"]) == ("https://b.example/2", "cevc")
 
 
-def test_mistakes_of_the_user_are_told(tmp_path: Path) -> None:
+def test_invalid_usage_is_reported(tmp_path: Path) -> None:
     wrong = CliRunner().invoke(app, ["extract", str(tmp_path), "--algorithm", "nonsense"])
     assert wrong.exit_code == 2
     assert "best, " in wrong.output
@@ -77,20 +77,20 @@ def test_mistakes_of_the_user_are_told(tmp_path: Path) -> None:
     assert "http://" in url.output
 
 
-def test_one_address_is_not_that_of_a_folder(folder: Path) -> None:
+def test_url_option_is_refused_for_a_folder(folder: Path) -> None:
     done = CliRunner().invoke(app, ["extract", str(folder), "--url", "https://b.example/2"], env={"COLUMNS": "200"})
     assert (done.exit_code, done.stdout) == (2, "")
     assert "<id>.json" in done.output
 
 
-def test_a_folder_without_pages_is_told(tmp_path: Path) -> None:
+def test_folder_without_pages_is_reported(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("none")
     empty = CliRunner().invoke(app, ["extract", str(tmp_path)])
     assert empty.exit_code == 1
     assert "<id>.html" in empty.output
 
 
-def test_where_nothing_can_be_kept_nothing_is_read(folder: Path, tmp_path: Path) -> None:
+def test_unwritable_output_is_reported_before_reading(folder: Path, tmp_path: Path) -> None:
     for option, remedy in (("--library", "make it first"), ("--out", "no/such/folder")):
         done = CliRunner().invoke(app, ["extract", str(folder), option, str(tmp_path / "no/such/folder/file")])
         assert done.exit_code

@@ -1,4 +1,4 @@
-"""``newsportal extract DIR`` with an algorithm that learns: first all pages of shared sites, then the answers, in the folder's order."""
+"""``newsportal extract DIR`` with a learning algorithm: learns sites with several pages first, then extracts in the folder's order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from newsportal.text.dom import Document
 
 
 class Recorder:
-    """Writes down what it is asked, and stumbles over one page."""
+    """Records its calls, and fails on one page."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, str, str | None]] = []
@@ -51,7 +51,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_pages_of_shared_sites_are_learnt_before_the_first_answer(folder: Path) -> None:
+def test_pages_of_shared_sites_are_learnt_first(folder: Path) -> None:
     run = Recorder()
     rows = list(extract.answers(str(folder), None, "recorder", run))
     assert [row["id"] for row in rows] == ["a", "b", "c", "d", "e", "f"]
@@ -63,28 +63,28 @@ def test_pages_of_shared_sites_are_learnt_before_the_first_answer(folder: Path) 
     assert run.calls[0][2] == "摘要a"
 
 
-def test_answers_come_one_by_one(folder: Path) -> None:
+def test_results_are_yielded_one_by_one(folder: Path) -> None:
     run = Recorder()
     rows = extract.answers(str(folder), None, "recorder", run)
     next(rows)
     assert [kind for kind, *_ in run.calls] == ["learn"] * 3 + ["ask"]
 
 
-def test_a_file_alone_teaches_nothing(folder: Path) -> None:
+def test_single_file_is_not_learnt(folder: Path) -> None:
     run = Recorder()
     list(extract.answers(str(folder / "a.html"), "https://gangwan.example/1", "recorder", run))
     assert {kind for kind, *_ in run.calls} == {"ask"}
 
 
-def test_a_plain_function_is_never_asked_to_learn(folder: Path) -> None:
-    asked = []
+def test_plain_function_does_not_learn(folder: Path) -> None:
+    urls = []
 
     def plain(document: Document, link: Link | None, fetched: datetime) -> Extraction:
-        asked.append(document.url)
+        urls.append(document.url)
         return Extraction(text="正文")
 
     assert len(list(extract.answers(str(folder), None, "plain", plain))) == 6
-    assert len(asked) == 5
+    assert len(urls) == 5
 
 
 def test_addresses_are_read_without_the_pages(folder: Path) -> None:
@@ -93,14 +93,14 @@ def test_addresses_are_read_without_the_pages(folder: Path) -> None:
     assert [page.id for page in saved_pages(folder, lambda url: url is None)] == ["b"]
 
 
-def test_what_is_kept_for_the_next_run_may_come_from_a_page_alone(folder: Path) -> None:
+def test_single_page_is_learnt_if_the_library_is_kept(folder: Path) -> None:
     run = Recorder()
     list(extract.answers(str(folder), None, "recorder", run, keeping=True))
     assert "https://alone.example/1" in [url for kind, url, _ in run.calls if kind == "learn"]
     run = Recorder()
     list(extract.answers(str(folder / "a.html"), "https://gangwan.example/1", "recorder", run, keeping=True))
     assert [kind for kind, *_ in run.calls] == ["ask", "learn"]
-    assert [found and found.text for found in run.found] == ["正文"], "it learns the article, not the page alone"
+    assert [found and found.text for found in run.found] == ["正文"], "it learns the article with the page"
 
 
 PROMOTION = "更多港湾新闻，欢迎关注“港湾发布”公众号，每天早上七点，我们准时把城里的大小事情送到您的手边。"
@@ -114,7 +114,7 @@ def save(path: Path, name: str) -> None:
     )
 
 
-def test_best_keeps_what_it_knows_of_sites(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_best_keeps_its_library_of_sites(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     save(tmp_path / "a.html", "码头")
     save(tmp_path / "b.html", "东站")
     texts = []
@@ -126,7 +126,7 @@ def test_best_keeps_what_it_knows_of_sites(tmp_path: Path, capsys: pytest.Captur
     assert texts[1].count("东站") == 6
 
 
-def test_another_part_of_the_same_column_is_no_witness(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pages_with_the_same_title_do_not_confirm_boilerplate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("a", "b"):
         save(tmp_path / f"{name}.html", "码头" if name == "a" else "东站")
         html = (tmp_path / f"{name}.html").read_text("utf-8").replace("码头修好了", "城里的事").replace("东站修好了", "城里的事")
@@ -135,13 +135,13 @@ def test_another_part_of_the_same_column_is_no_witness(tmp_path: Path, capsys: p
         assert PROMOTION in json.loads(capsys.readouterr().out)["text"]
 
 
-def test_what_another_algorithm_kept_is_refused(tmp_path: Path) -> None:
+def test_library_of_another_algorithm_is_refused(tmp_path: Path) -> None:
     save(tmp_path / "a.html", "码头")
     library = tmp_path / "kept.json"
     for first, second in (("best", "url_tree"), ("url_tree", "best")):
         library.unlink(missing_ok=True)
         extract.extract(str(tmp_path / "a.html"), "https://gangwan.example/1", algorithm=first, library=library)
-        kept = library.read_bytes()
+        content = library.read_bytes()
         with pytest.raises(LibraryError, match=r"kept\.json: .* name another file"):
             extract.extract(str(tmp_path / "a.html"), "https://gangwan.example/1", algorithm=second, library=library)
-        assert library.read_bytes() == kept
+        assert library.read_bytes() == content

@@ -1,4 +1,4 @@
-"""``newsportal extract --format``: the bodies alone, of one page or of a folder."""
+"""``newsportal extract --format``: only the bodies, of one page or a folder."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("form", BODIES)
-def test_one_page_gives_its_body(folder: Path, tmp_path: Path, form: str) -> None:
+def test_body_of_one_page(folder: Path, tmp_path: Path, form: str) -> None:
     shown = CliRunner().invoke(app, ["extract", str(folder / "a.html"), "--format", form])
     assert (shown.exit_code, shown.stdout) == (0, BODIES[form])
     assert CliRunner().invoke(app, ["extract", str(folder / "a.html"), "-f", form, "-o", str(tmp_path / "out")]).stdout == ""
@@ -38,7 +38,7 @@ def test_one_page_gives_its_body(folder: Path, tmp_path: Path, form: str) -> Non
 
 
 @pytest.mark.parametrize("form", BODIES)
-def test_a_folder_gives_a_file_a_page_and_names_those_without_a_body(folder: Path, tmp_path: Path, form: str) -> None:
+def test_folder_gives_one_file_per_page_with_a_body(folder: Path, tmp_path: Path, form: str) -> None:
     done = CliRunner().invoke(app, ["extract", str(folder), "--format", form, "--out", str(tmp_path / "new" / "bodies")])
     assert done.exit_code == 0
     assert "b: soft-404" in done.stderr
@@ -46,7 +46,7 @@ def test_a_folder_gives_a_file_a_page_and_names_those_without_a_body(folder: Pat
     assert (written.name, written.read_text("utf-8")) == (f"a.{ENDINGS[form]}", BODIES[form])
 
 
-def test_mistakes_are_told_with_what_there_is(folder: Path) -> None:
+def test_invalid_usage_is_reported(folder: Path) -> None:
     wrong = CliRunner().invoke(app, ["extract", str(folder), "--format", "docx"], env={"COLUMNS": "200"})
     assert wrong.exit_code == 2
     assert "json, markdown, text, html" in wrong.output

@@ -1,4 +1,4 @@
-"""An address is read over all its pages; a saved page says which further ones there are."""
+"""Extraction of an article over all its pages from a URL; a saved page lists its further pages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def page(number: int, last: int, url: str | None = None) -> Page:
 
 
 @pytest.fixture(autouse=True)
-def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_delay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extract, "DELAY", 0.0)
 
 
@@ -38,7 +38,7 @@ def numbers(text: str | None) -> list[str]:
     return [line.partition("编号")[2].partition("7的")[0] for line in (text or "").split("\n") if "7的" in line]
 
 
-def from_web(last: int, failing: int = 0) -> Callable[[str], Page]:
+def fetcher(last: int, failing: int = 0) -> Callable[[str], Page]:
     def fetch(url: str) -> Page:
         number = int(url.rpartition("_")[2].removesuffix(".html"))
         if number == failing:
@@ -48,39 +48,39 @@ def from_web(last: int, failing: int = 0) -> Callable[[str], Page]:
     return fetch
 
 
-def test_all_pages_of_an_address() -> None:
-    found = extract.read_all(extractor("best"), from_web(4), page(1, 4), None)
+def test_all_pages_of_a_url() -> None:
+    found = extract.read_all(extractor("best"), fetcher(4), page(1, 4), None)
     assert numbers(found.text) == ["1", "2", "3", "4"]
     assert found.pages == tuple(map(address, range(1, 5)))
 
 
 @pytest.mark.parametrize("algorithm", ["best", "cevc"])
-def test_a_page_that_fails_ends_it(algorithm: str) -> None:
-    assert numbers(extract.read_all(extractor(algorithm), from_web(4, failing=3), page(1, 4), None).text) == ["1", "2"]
+def test_failing_page_ends_the_article(algorithm: str) -> None:
+    assert numbers(extract.read_all(extractor(algorithm), fetcher(4, failing=3), page(1, 4), None).text) == ["1", "2"]
 
 
-def test_no_more_than_so_many() -> None:
-    asked: list[str] = []
+def test_number_of_pages_is_limited() -> None:
+    requested: list[str] = []
 
     def fetch(url: str) -> Page:
-        asked.append(url)
-        return page(len(asked) + 1, 99)
+        requested.append(url)
+        return page(len(requested) + 1, 99)
 
     extract.read_all(extractor("best"), fetch, page(1, 99), None)
-    assert len(asked) == MAX_FETCHED - 1
+    assert len(requested) == MAX_FETCHED - 1
 
 
-def test_a_saved_page_names_its_further_pages() -> None:
+def test_saved_page_lists_its_further_pages() -> None:
     assert extract.read_one(extractor("best"), page(1, 3), None).pages == tuple(map(address, range(1, 4)))
     assert extract.read_one(extractor("best"), page(1, 1), None).pages == ()
 
 
-def test_a_first_page_without_an_article_is_said() -> None:
+def test_first_page_without_article_is_an_error() -> None:
     with pytest.raises(NotApplicable):
-        extract.read_all(extractor("best"), from_web(1), Page(address(1), b"<title>404 not found</title>", datetime.now(UTC)), None)
+        extract.read_all(extractor("best"), fetcher(1), Page(address(1), b"<title>404 not found</title>", datetime.now(UTC)), None)
 
 
-def test_a_status_that_is_no_page_ends_it() -> None:
+def test_error_status_ends_the_article() -> None:
     def fetch(url: str) -> Page:
         return Page(url, page(2, 3).body, datetime.now(UTC), status=500)
 
@@ -88,7 +88,7 @@ def test_a_status_that_is_no_page_ends_it() -> None:
 
 
 def failing(error: Exception) -> Callable[[str], Page]:
-    """Pages of which the third cannot be had."""
+    """Return a fetch function whose third page fails."""
 
     def fetch(url: str) -> Page:
         if url == address(3):
@@ -99,7 +99,7 @@ def failing(error: Exception) -> Callable[[str], Page]:
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "message"),
     [
         (FetchFailed(address(3), "timeout"), "timeout; try again later"),
         (EgressDenied(address(3), "loopback"), f"egress-denied; {extract.PUBLIC_ONLY}"),
@@ -107,46 +107,46 @@ def failing(error: Exception) -> Callable[[str], Page]:
         (ValueError("a page that breaks the reader"), "error: ValueError"),
     ],
 )
-def test_lost_pages_are_told_in_a_line(error: Exception, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lost_pages_are_reported_in_one_line(error: Exception, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = extract.read_all(extractor("best"), failing(error), page(1, 4), None)
     assert numbers(found.text) == ["1", "2"]
-    assert capsys.readouterr() == ("", f"{address(1)}: no pages from {address(3)} on: {said}\n")
+    assert capsys.readouterr() == ("", f"{address(1)}: no pages from {address(3)} on: {message}\n")
 
 
-def test_pages_beyond_the_most_are_told(capsys: pytest.CaptureFixture[str]) -> None:
-    asked: list[str] = []
+def test_pages_beyond_the_limit_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    requested: list[str] = []
 
     def fetch(url: str) -> Page:
-        asked.append(url)
-        return page(len(asked) + 1, 99)
+        requested.append(url)
+        return page(len(requested) + 1, 99)
 
     extract.read_all(extractor("best"), fetch, page(1, 99), None)
     assert f"pages after {address(MAX_FETCHED)} are left out: too-many; " in capsys.readouterr().err
 
 
-def test_ends_that_lose_nothing_are_not_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_harmless_ends_are_not_reported(capsys: pytest.CaptureFixture[str]) -> None:
     def fetch(url: str) -> Page:
         return page(2, 3) if url == address(2) else Page("https://a.example/", b"<title>front</title>", datetime.now(UTC))
 
     assert numbers(extract.read_all(extractor("best"), fetch, page(1, 3), None).text) == ["1", "2"]
-    extract.read_all(extractor("best"), from_web(4), page(1, 4), None)
+    extract.read_all(extractor("best"), fetcher(4), page(1, 4), None)
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_later_page_is_read_from_the_first_on() -> None:
-    asked: list[str] = []
+def test_later_page_is_extracted_from_the_first_on() -> None:
+    requested: list[str] = []
 
     def fetch(url: str) -> Page:
-        asked.append(url)
+        requested.append(url)
         return page(1 if url == address(1) else 2, 3)
 
     found = extract.read_all(extractor("best"), fetch, page(3, 3), None)
     assert numbers(found.text) == ["1", "2", "3"]
     assert (found.canonical, found.pages) == (address(1), tuple(map(address, (1, 2, 3))))
-    assert asked == [address(1), address(2)], "the page in hand is not asked for again"
+    assert requested == [address(1), address(2)], "the given page is not fetched again"
 
 
-def test_a_later_page_whose_first_is_lost_stands_for_itself(capsys: pytest.CaptureFixture[str]) -> None:
+def test_later_page_is_used_alone_if_the_first_is_lost(capsys: pytest.CaptureFixture[str]) -> None:
     def fetch(url: str) -> Page:
         return Page(url, b"", datetime.now(UTC), status=404)
 

@@ -1,4 +1,4 @@
-"""Forums from the command line: try one, add one, export what is stored of them."""
+"""Forums on the command line: try, add, and export stored threads."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def sources(forums: MadeUpForums, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["discuz", "phpwind", "phpbb", "discourse", "homemade"])
-def test_a_forum_can_be_tried(sources: Path, name: str) -> None:
+def test_try_a_forum(sources: Path, name: str) -> None:
     shown = run_command("source", "test", name, "--json", "--sources", sources)
     assert shown.exit_code == 0, shown.output
     tried: dict[str, Any] = json.loads(shown.stdout)
@@ -46,14 +46,14 @@ def test_a_forum_can_be_tried(sources: Path, name: str) -> None:
     assert tried["article"]["text"].startswith("[")
 
 
-def test_a_trial_of_a_forum_is_shown_for_people(sources: Path) -> None:
+def test_trial_of_a_forum_as_text(sources: Path) -> None:
     shown = run_command("source", "test", "forum:discuz", "--sources", sources)
     assert shown.exit_code == 0, shown.output
-    for said in ("4 boards: 茶余饭后; 出行路上", "茶余饭后: 12 threads", "by forum best"):
-        assert said in shown.stdout
+    for text in ("4 boards: 茶余饭后; 出行路上", "茶余饭后: 12 threads", "by forum best"):
+        assert text in shown.stdout
 
 
-def test_a_forum_that_cannot_be_read_says_why(forums: MadeUpForums, sources: Path) -> None:
+def test_unreadable_forum_gives_the_reason(forums: MadeUpForums, sources: Path) -> None:
     for path, why in (("/u.php?uid=1", "Neither boards nor threads"), ("/thread.php?fid=6", "Only members"), ("/nothing", "answers 404")):
         sources.write_text(
             f"politeness: {{allow_private: [127.0.0.0/8]}}\nforums:\n- {{name: it, url: '{forums.url('phpwind', path)}'}}\n", "utf-8"
@@ -63,7 +63,7 @@ def test_a_forum_that_cannot_be_read_says_why(forums: MadeUpForums, sources: Pat
         assert why in shown.stdout
 
 
-def test_a_forum_is_added_by_its_address_and_a_second_time_refused(forums: MadeUpForums, tmp_path: Path) -> None:
+def test_add_forum_by_url_once(forums: MadeUpForums, tmp_path: Path) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text("politeness: {allow_private: [127.0.0.0/8]}\n", "utf-8")
     added = run_command("source", "add", forums.url("phpbb"), "--forum", "--category", "闲谈", "--sources", path)
@@ -86,8 +86,8 @@ def test_threads_are_exported_with_their_posts(tmp_path: Path) -> None:
     store.close()
     line = json.loads(run_command("export", "--sources", path).stdout)
     assert (line["title"], line["board"], line["source"]) == ("一个帖子", "闲谈", "forum:社区")
-    said = [(post.get("author"), post["text"], post.get("floor")) for post in line["posts"]]
-    assert said == [("甲", "开头的话", 1), (None, "回答的话", None)]
+    found = [(post.get("author"), post["text"], post.get("floor")) for post in line["posts"]]
+    assert found == [("甲", "开头的话", 1), (None, "回答的话", None)]
     assert line["posts"][0]["published"] == "2026-03-05T12:00:00+00:00"
     table = run_command("export", "--format", "csv", "--sources", path)
     assert "开头的话" in table.stdout

@@ -1,4 +1,4 @@
-"""``newsportal frontier``: how the queue stands, on disk and in Redis, and what becomes of what was set aside."""
+"""``newsportal frontier``: state of the queue, on disk and in Redis, and handling of requests set aside."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ON_DISK = "frontier: {tries: 2}\n"
 
 
 class Portal:
-    """A ``sources.yaml``, its queues, and the command line on it."""
+    """A ``sources.yaml``, its queues, and the command line for it."""
 
     def __init__(self, path: Path, more: str = ON_DISK) -> None:
         self.path = path
@@ -46,9 +46,9 @@ class Portal:
         return CliRunner().invoke(cli.app, ["frontier", *words, "--sources", str(self.path)], **more)
 
     def lines(self, *words: str) -> list[dict[str, Any]]:
-        said = self.says(*words, "--json")
-        assert said.exit_code == 0, said.output
-        return [json.loads(line) for line in said.stdout.splitlines()]
+        result = self.says(*words, "--json")
+        assert result.exit_code == 0, result.output
+        return [json.loads(line) for line in result.stdout.splitlines()]
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def task(name: str, host: str = "a.example") -> Task:
 
 
 def set_aside(portal: Portal, *names: str) -> None:
-    """Two workers of processes that are gone had these in hand: ``tries`` is 2. Bodies are requests."""
+    """Let two workers of ended processes lease each of these tasks; ``tries`` is 2. Bodies are requests."""
     from newsportal.crawl.queues.base import Identity, machine
     from newsportal.crawl.queues.opening import terms_of
     from newsportal.crawl.queues.table import TableQueue
@@ -95,18 +95,18 @@ def set_aside(portal: Portal, *names: str) -> None:
             other.leave()
 
 
-def test_there_is_nothing_yet(portal: Portal, tmp_path: Path) -> None:
-    said = portal.says()
-    assert said.exit_code == 0
-    assert "nothing waits, and nobody works" in said.output
-    assert "newsportal.db" in said.output
+def test_empty_frontier(portal: Portal, tmp_path: Path) -> None:
+    result = portal.says()
+    assert result.exit_code == 0
+    assert "nothing waits, and nobody works" in result.output
+    assert "newsportal.db" in result.output
     assert portal.lines("status") == portal.lines("aside") == []
     assert portal.lines("clear", "--yes") == [{"cleared": 0}]
     assert portal.lines("again") == [{"again": 0}]
-    assert [one.name for one in tmp_path.iterdir()] == ["sources.yaml"], "looking makes nothing"
+    assert [one.name for one in tmp_path.iterdir()] == ["sources.yaml"], "reading creates nothing"
 
 
-def test_how_it_stands(portal: Portal) -> None:
+def test_status(portal: Portal) -> None:
     rss, hub = portal.queue("rss"), portal.queue("hub")
     rss.push([task("1"), task("2"), task("3", "b.example")])
     hub.push([task("1")])
@@ -121,21 +121,21 @@ def test_how_it_stands(portal: Portal) -> None:
     assert worker["doing"] == {"visit": "feed:甲[b]"}
     assert worker["beat"] >= worker["since"] > "2020"
     assert {one["host"]: one["waiting"] for one in second["hosts"]} == {"a.example": 1, "b.example": 1}
-    said = portal.says("status", "--spider", "rss").output
+    text = portal.says("status", "--spider", "rss").output
     for words in (worker["name"], "visit: feed:甲[b]", "b.example", "s ago", "waiting"):
-        assert words in said
-    assert "hub" not in said
+        assert words in text
+    assert "hub" not in text
     assert len(portal.lines("status", "--hosts", "1", "--spider", "rss")[0]["hosts"]) == 1
 
 
-def test_a_spider_without_a_queue_is_told(portal: Portal) -> None:
+def test_unknown_queue_is_reported(portal: Portal) -> None:
     portal.queue("rss").push([task("1")])
-    said = portal.says("status", "--spider", "hub")
-    assert isinstance(said.exception, NewsportalError)
-    assert "no queue of a spider 'hub'; there is: rss" in str(said.exception)
+    result = portal.says("status", "--spider", "hub")
+    assert isinstance(result.exception, NewsportalError)
+    assert "no queue of a spider 'hub'; there is: rss" in str(result.exception)
 
 
-def test_what_was_set_aside_is_told_tried_again_and_dropped(portal: Portal) -> None:
+def test_set_aside_requests_are_listed_retried_and_dropped(portal: Portal) -> None:
     set_aside(portal, "one", "two", "three")
     rows = {row["id"]: row for row in portal.lines("aside")}
     assert set(rows) == {"one", "two", "three"}
@@ -143,9 +143,9 @@ def test_what_was_set_aside_is_told_tried_again_and_dropped(portal: Portal) -> N
     assert rows["one"]["tries"] == 2
     assert rows["one"]["source"] == "feed:甲"
     assert "2 workers died" in rows["one"]["reason"]
-    said = portal.says("aside").output
-    assert "https://a.example/two" in said
-    assert "newsportal frontier again" in said
+    text = portal.says("aside").output
+    assert "https://a.example/two" in text
+    assert "newsportal frontier again" in text
     assert len(portal.lines("aside", "-n", "1")) == 1
     assert "newsportal frontier aside" in portal.says().output
     assert portal.lines("again", "https://a.example/one") == [{"again": 1}]
@@ -158,7 +158,7 @@ def test_what_was_set_aside_is_told_tried_again_and_dropped(portal: Portal) -> N
     assert portal.lines()[0]["waiting"] == 2
 
 
-def test_the_portal_takes_what_was_set_aside_in_hand(portal: Portal) -> None:
+def test_portal_shows_and_retries_set_aside_requests(portal: Portal) -> None:
     set_aside(portal, "one", "two?token=geheim")
     known = load(portal.path)
     shown = poller(known)().aside
@@ -169,7 +169,7 @@ def test_the_portal_takes_what_was_set_aside_in_hand(portal: Portal) -> None:
     assert portal.lines()[0]["waiting"] == 2
 
 
-def test_clearing_asks_first(portal: Portal) -> None:
+def test_clear_asks_for_confirmation(portal: Portal) -> None:
     queue = portal.queue()
     queue.push([task("1"), task("2"), task("3")])
     queue.take(1, delay=0, ahead=1)
@@ -182,22 +182,22 @@ def test_clearing_asks_first(portal: Portal) -> None:
 
 
 @pytest.mark.slow
-def test_the_doctor_tells_of_it(portal: Portal) -> None:
-    def told() -> Any:
+def test_doctor_reports_the_queue(portal: Portal) -> None:
+    def finding() -> Any:
         return next(one for one in findings(portal.path, network=False) if one.what == "queue of requests")
 
-    assert told().ok is None
+    assert finding().ok is None
     portal.queue().push([task("1")])
-    assert told().ok is True
-    assert "1 request waits" in told().says
+    assert finding().ok is True
+    assert "1 request waits" in finding().says
     set_aside(portal, "poison")
-    assert told().ok is False
-    assert "1 set aside" in told().says
-    assert "newsportal frontier aside" in told().remedy
+    assert finding().ok is False
+    assert "1 set aside" in finding().says
+    assert "newsportal frontier aside" in finding().remedy
 
 
 @pytest.mark.slow
-def test_in_redis(shared: Portal, redis_server: Any) -> None:
+def test_frontier_in_redis(shared: Portal, redis_server: Any) -> None:
     assert shared.lines() == []
     queue = shared.queue("rss")
     queue.push([task("1"), task("2")])
@@ -207,12 +207,12 @@ def test_in_redis(shared: Portal, redis_server: Any) -> None:
     assert f"127.0.0.1:{redis_server.port}" in shared.says().output
     assert shared.lines("clear", "--yes") == [{"cleared": 1}]
     redis_server.kill()
-    said = shared.says()
-    assert isinstance(said.exception, NewsportalError)
-    assert "does not serve" in str(said.exception)
+    result = shared.says()
+    assert isinstance(result.exception, NewsportalError)
+    assert "does not serve" in str(result.exception)
 
 
-def test_where_the_queue_lies(portal: Portal) -> None:
+def test_location_of_the_queue(portal: Portal) -> None:
     from newsportal.crawl.queues.opening import is_shared, place
     from newsportal.crawl.queues.table import TableQueue
 

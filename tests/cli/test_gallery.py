@@ -1,4 +1,4 @@
-"""``newsportal gallery``: saved pages a line each, an address over all its pages."""
+"""``newsportal gallery``: one line per saved page, or all pages of a URL."""
 
 from __future__ import annotations
 
@@ -40,30 +40,30 @@ def lines(result: Result) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def web(monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes | int]:
-    """Address → what stands there, or the status of the answer; 404 for all others."""
+    """Bodies or statuses by URL; 404 for all others."""
     pages: dict[str, bytes | int] = {numbered(at): html(at) for at in (1, 2, 3)}
 
     def fetched(url: str) -> Page:
-        there = pages.get(url, 404)
-        if there == 0:
+        body = pages.get(url, 404)
+        if body == 0:
             raise FetchFailed(url, "timeout")
-        return Page(url, b"" if isinstance(there, int) else there, datetime.now(UTC), there if isinstance(there, int) else 200)
+        return Page(url, b"" if isinstance(body, int) else body, datetime.now(UTC), body if isinstance(body, int) else 200)
 
     monkeypatch.setattr(gallery, "fetch_public", fetched)
     monkeypatch.setattr(gallery, "DELAY", 0.0)
     return pages
 
 
-def test_an_address_is_read_over_all_its_pages(web: dict[str, bytes | int]) -> None:
+def test_url_is_read_over_all_its_pages(web: dict[str, bytes | int]) -> None:
     (row,) = lines(run(URL, "--pattern", "{id}_{n}.html", "--json"))
     assert [image["caption"] for image in row["images"]] == list(CAPTIONS)
     assert (row["title"], row["complete"], row["total"], row["missing"]) == ("龙舟下水", True, 3, [])
     assert row["pages"] == [numbered(at) for at in (1, 2, 3)]
 
 
-@pytest.mark.parametrize("answer", [0, 503])
-def test_a_page_that_fails_is_named_and_the_story_is_not_complete(web: dict[str, bytes | int], answer: int) -> None:
-    web[numbered(2)] = answer
+@pytest.mark.parametrize("status", [0, 503])
+def test_failing_page_is_named_and_story_incomplete(web: dict[str, bytes | int], status: int) -> None:
+    web[numbered(2)] = status
     result = run(URL, "--pattern", "{id}_{n}.html", "--json")
     (row,) = lines(result)
     assert (row["missing"], row["complete"], len(row["images"])) == ([2], False, 2)
@@ -71,7 +71,7 @@ def test_a_page_that_fails_is_named_and_the_story_is_not_complete(web: dict[str,
     assert "try again later" in result.stderr
 
 
-def test_pages_that_nothing_names_are_found_by_their_usual_names(web: dict[str, bytes | int]) -> None:
+def test_further_pages_are_found_by_usual_names(web: dict[str, bytes | int]) -> None:
     def silent(at: int, title: str = "龙舟下水") -> bytes:
         return html(at).replace(f"({at}/3)".encode(), b"").replace("龙舟下水".encode(), title.encode())
 
@@ -80,18 +80,18 @@ def test_pages_that_nothing_names_are_found_by_their_usual_names(web: dict[str, 
     assert (len(row["images"]), row["complete"]) == (3, True)
     web[numbered(2)] = silent(2, "北麓冰上帆船赛")
     (row,) = lines(run(URL, "--json"))
-    assert (len(row["images"]), row["complete"]) == (1, True), "another story at the address"
+    assert (len(row["images"]), row["complete"]) == (1, True), "another story has this URL"
     web[numbered(2)] = 0
     (row,) = lines(run(URL, "--json"))
-    assert (len(row["images"]), row["complete"]) == (1, True), "nothing but the guess says that there is more"
+    assert (len(row["images"]), row["complete"]) == (1, True), "only a guess suggests further pages"
 
 
-def test_an_address_that_is_gone_gives_an_error(web: dict[str, bytes | int]) -> None:
+def test_missing_url_gives_an_error(web: dict[str, bytes | int]) -> None:
     (row,) = lines(run("https://photo.example/2026/gone.html", "--json"))
     assert row["error"] == "http-404"
 
 
-def test_a_folder_gives_a_line_a_page(tmp_path: Path) -> None:
+def test_folder_gives_one_line_per_page(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_bytes(html(1))
     (tmp_path / "a.json").write_text(json.dumps({"url": URL}))
     (tmp_path / "b.html").write_text("<p>只有文字</p>", "utf-8")
@@ -106,7 +106,7 @@ def test_a_folder_gives_a_line_a_page(tmp_path: Path) -> None:
     assert "gzip" in third["error"]
 
 
-def test_people_see_a_table(tmp_path: Path) -> None:
+def test_output_as_table(tmp_path: Path) -> None:
     page = tmp_path / "a.html"
     page.write_bytes(html(1))
     result = run(str(page), "--url", URL)
@@ -118,5 +118,5 @@ def test_people_see_a_table(tmp_path: Path) -> None:
     ("arguments", "code"),
     [(("nowhere.html",), 1), ((URL, "--pattern", "{id}.html"), 2), ((".", "--url", URL), 2), (("x", "--url", "ftp://x"), 2)],
 )
-def test_mistakes_are_told(arguments: tuple[str, ...], code: int) -> None:
+def test_invalid_usage_is_reported(arguments: tuple[str, ...], code: int) -> None:
     assert run(*arguments).exit_code == code

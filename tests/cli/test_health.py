@@ -1,4 +1,4 @@
-"""``newsportal source health``: rows, JSON, exit status, one source, none."""
+"""``newsportal source health``: all sources, JSON, exit status, one source, unknown source."""
 
 from __future__ import annotations
 
@@ -46,23 +46,23 @@ def _run(*arguments: str) -> tuple[int, str]:
     return done.exit_code, done.stdout
 
 
-def test_all_sources_are_told_with_reason_and_remedy(file: Path) -> None:
-    status, said = _run("--sources", str(file))
+def test_all_sources_with_reason_and_remedy(file: Path) -> None:
+    status, text = _run("--sources", str(file))
     assert status == 0
-    assert said.splitlines()[0].startswith("failing")
-    assert "its page is gone (http-404)" in said
-    assert "→ Look for its new address" in said
-    assert "1 failing, 1 new, 1 healthy, 1 off" in said
-    assert "engine:baidu_news" in said
+    assert text.splitlines()[0].startswith("failing")
+    assert "its page is gone (http-404)" in text
+    assert "→ Look for its new address" in text
+    assert "1 failing, 1 new, 1 healthy, 1 off" in text
+    assert "engine:baidu_news" in text
 
 
-def test_as_json_and_only_the_bad_ones(file: Path) -> None:
-    status, said = _run("--sources", str(file), "--json", "--bad")
+def test_json_and_bad_sources_only(file: Path) -> None:
+    status, text = _run("--sources", str(file), "--json", "--bad")
     assert status == 1
-    (row,) = map(json.loads, said.splitlines())
+    (row,) = map(json.loads, text.splitlines())
     assert (row["key"], row["state"], row["cause"], row["failures_in_row"]) == ("feed:坏报", "failing", "gone", 5)
-    status, said = _run("--sources", str(file), "--json")
-    rows = {row["key"]: row for row in map(json.loads, said.splitlines())}
+    status, text = _run("--sources", str(file), "--json")
+    rows = {row["key"]: row for row in map(json.loads, text.splitlines())}
     assert status == 0
     assert {key: row["state"] for key, row in rows.items()} == {
         "feed:坏报": "failing",
@@ -73,14 +73,14 @@ def test_as_json_and_only_the_bad_ones(file: Path) -> None:
     assert sum(rows["feed:好报"]["days"]) == 10
 
 
-def test_one_source_or_none(file: Path) -> None:
+def test_single_or_unknown_source(file: Path) -> None:
     assert _run("好报", "--bad", "--sources", str(file))[0] == 0
     done = CliRunner().invoke(app, ["source", "health", "无名", "--sources", str(file)])
     assert done.exit_code == 1
     assert "no source '无名'" in str(done.exception)
 
 
-def test_the_line_of_days() -> None:
+def test_day_bars() -> None:
     assert day_bars((0, 1, 4, 8)) == "·▁▄█"
     assert day_bars((0, 0)) == "··"
     assert day_bars(()) == ""

@@ -1,4 +1,4 @@
-"""What a supervisor reports, as people read it."""
+"""Reports of a supervisor as text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def ended(kind: str, **facts: Any) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "facts", "said"),
+    ("kind", "facts", "text"),
     [
         ("retrain", {"outcome": [TRAINED]}, ["trained version 2 of the model of categories on 120 articles: in use now"]),
         ("retrain", {"outcome": [{**TRAINED, "version": None}]}, []),
@@ -47,11 +47,11 @@ def ended(kind: str, **facts: Any) -> list[str]:
         ("crawl", {"spider": "rss"}, ["job 5f1c0a2b: rss ended; it left no report: its log says why"]),
     ],
 )
-def test_an_end_in_words(kind: str, facts: dict[str, Any], said: list[str]) -> None:
-    assert ended(kind, **facts) == said
+def test_ended_job_as_text(kind: str, facts: dict[str, Any], text: list[str]) -> None:
+    assert ended(kind, **facts) == text
 
 
-def test_a_crawl_that_failed_names_its_log() -> None:
+def test_failed_crawl_names_its_log() -> None:
     (line,) = ended("crawl", result="failed", error={"code": "exit-status", "text": "status 1"})
     assert "failed: status 1" in line
     assert "newsportal schedule log 5f1c0a2b" in line

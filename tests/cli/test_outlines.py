@@ -1,4 +1,4 @@
-"""``newsportal source import`` and ``export`` as a user meets them."""
+"""``newsportal source import`` and ``export`` as a user runs them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def opml(tmp_path: Path) -> Path:
     return path
 
 
-def test_an_import_keeps_comments_and_tells_what_was_there(file: Path, opml: Path) -> None:
+def test_import_keeps_comments_and_reports_known_feeds(file: Path, opml: Path) -> None:
     done = run("import", opml, "--sources", file)
     assert done.exit_code == 0, done.output
     assert "https://qingtai.example/atom.xml is there already, as feed:青苔科技" in done.stdout
@@ -61,7 +61,7 @@ def test_an_import_keeps_comments_and_tells_what_was_there(file: Path, opml: Pat
     assert file.read_text("utf-8") == text
 
 
-def test_another_spelling_of_an_address_is_no_other_feed(file: Path, tmp_path: Path) -> None:
+def test_other_spelling_of_a_url_is_the_same_feed(file: Path, tmp_path: Path) -> None:
     spelt = ("http://www.qingtai.example/atom.xml", "http://new.example/feed", "https://new.example/feed", "https://new.example/feed?id=2")
     rows = "".join(f"<outline text='x' xmlUrl='{url}'/>" for url in spelt)
     path = tmp_path / "spelt.opml"
@@ -72,7 +72,7 @@ def test_another_spelling_of_an_address_is_no_other_feed(file: Path, tmp_path: P
     assert [feed.url for feed in load(file).feeds][1:] == ["http://new.example/feed", "https://new.example/feed?id=2"]
 
 
-def test_a_dry_run_writes_nothing(file: Path, opml: Path) -> None:
+def test_dry_run_writes_nothing(file: Path, opml: Path) -> None:
     done = run("import", opml, "--dry-run", "--json", "--category", "要闻", "--disabled", "--sources", file)
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert rows[0] == {"name": "北辰-股市", "url": "https://beichen.example/rss", "category": "要闻", "enabled": False, "added": False}
@@ -82,12 +82,12 @@ def test_a_dry_run_writes_nothing(file: Path, opml: Path) -> None:
     assert file.read_text("utf-8") == FILE
 
 
-def test_feeds_may_be_imported_switched_off(file: Path, opml: Path) -> None:
+def test_feeds_can_be_imported_disabled(file: Path, opml: Path) -> None:
     run("import", opml, "--disabled", "--sources", file)
     assert [feed.enabled for feed in load(file).feeds][:3] == [True, False, False]
 
 
-def test_standard_input_files_and_addresses_that_are_none(file: Path, tmp_path: Path) -> None:
+def test_standard_input_and_invalid_locations(file: Path, tmp_path: Path) -> None:
     assert run("import", "-", "--sources", file, stdin=LIST).exit_code == 0
     assert isinstance(run("import", "-", "--sources", file, stdin="hello").exception, BadOpml)
     assert isinstance(run("import", tmp_path / "gone.opml", "--sources", file).exception, NewsportalError)
@@ -95,19 +95,19 @@ def test_standard_input_files_and_addresses_that_are_none(file: Path, tmp_path: 
     assert isinstance(run("import", "http://169.254.169.254/list.opml", "--sources", file).exception, EgressDenied)
 
 
-def test_what_is_exported_can_be_imported(file: Path, opml: Path, tmp_path: Path) -> None:
+def test_export_can_be_imported(file: Path, opml: Path, tmp_path: Path) -> None:
     run("import", opml, "--sources", file)
     out = tmp_path / "out.opml"
     assert run("export", "--opml", "--out", out, "--sources", file).exit_code == 0
     other = tmp_path / "other.yaml"
     other.write_text("version: 1\n", "utf-8")
     assert run("import", out, "--sources", other).exit_code == 0
-    told = [{(feed.name, feed.url, feed.category) for feed in load(path).feeds} for path in (file, other)]
-    assert told[0] == told[1]
+    feeds = [{(feed.name, feed.url, feed.category) for feed in load(path).feeds} for path in (file, other)]
+    assert feeds[0] == feeds[1]
     assert run("export", "--sources", file).stdout == out.read_text("utf-8") or "xmlUrl" in run("export", "--sources", file).stdout
 
 
-def test_on_a_terminal_it_asks_first(file: Path, opml: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_import_asks_on_a_terminal(file: Path, opml: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Terminal(StringIO):
         def isatty(self) -> bool:
             return True

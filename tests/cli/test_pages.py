@@ -1,4 +1,4 @@
-"""Saved pages come from files and folders, packed or not; a bad one says why and the next one follows."""
+"""Saved pages from files and folders, with or without gzip; an invalid page gives its reason and the next one follows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from newsportal.cli import pages
 from newsportal.cli.pages import BadPage, page_id, read_bounded, saved_pages
 
 
-def test_a_folder_gives_its_pages_by_name_and_nothing_else(tmp_path: Path) -> None:
+def test_folder_gives_its_pages_by_name(tmp_path: Path) -> None:
     (tmp_path / "b.html").write_bytes("<p>乙".encode())
     (tmp_path / "a.html.gz").write_bytes(gzip.compress("<p>甲".encode()))
     (tmp_path / "c.htm").write_bytes(b"<p>c")
@@ -22,7 +22,7 @@ def test_a_folder_gives_its_pages_by_name_and_nothing_else(tmp_path: Path) -> No
     assert [(page.id, page.body.decode()) for page in saved_pages(tmp_path)] == [("a", "<p>甲"), ("b", "<p>乙"), ("c", "<p>c")]
 
 
-def test_of_the_description_only_address_and_summary_are_read(tmp_path: Path) -> None:
+def test_url_and_summary_are_read_from_the_description(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_bytes(b"x")
     (tmp_path / "a.json").write_text(json.dumps({"url": "https://a.example/1", "summary": " 摘要 ", "text": "gold"}))
     (tmp_path / "h.html.gz").write_bytes(gzip.compress(b"x"))
@@ -32,14 +32,14 @@ def test_of_the_description_only_address_and_summary_are_read(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("description", ["", "{", "[]", "[" * 100_000, '{"url": 3}', "\x00\x01"])
-def test_a_broken_description_is_none(tmp_path: Path, description: str) -> None:
+def test_broken_description_is_ignored(tmp_path: Path, description: str) -> None:
     (tmp_path / "a.html").write_bytes(b"x")
     (tmp_path / "a.json").write_text(description)
     (page,) = saved_pages(tmp_path)
     assert (page.url, page.summary, page.error) == (None, None, None)
 
 
-def test_a_bomb_is_an_error_and_the_next_page_follows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_decompression_bomb_is_an_error_and_next_page_follows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages.read_bounded, "__defaults__", (10_000,))
     (tmp_path / "bomb.html.gz").write_bytes(gzip.compress(bytes(5_000_000)))
     (tmp_path / "broken.html.gz").write_bytes(gzip.compress(b"half" * 1000)[:-12])
@@ -52,7 +52,7 @@ def test_a_bomb_is_an_error_and_the_next_page_follows(tmp_path: Path, monkeypatc
     assert found["good"] == ("", b"good")
 
 
-def test_a_file_named_gz_that_is_not_packed_is_read_as_it_is(tmp_path: Path) -> None:
+def test_uncompressed_file_named_gz_is_read(tmp_path: Path) -> None:
     (tmp_path / "a.html.gz").write_bytes(b"<p>plain")
     assert next(saved_pages(tmp_path)).body == b"<p>plain"
 
@@ -66,12 +66,12 @@ def test_standard_input_is_one_page(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (page.id, page.body) == ("-", b"<p>in")
 
 
-def test_a_missing_folder_is_told_at_once(tmp_path: Path) -> None:
+def test_missing_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no such file or folder"):
         list(saved_pages(tmp_path / "nowhere"))
 
 
-def test_the_bound_is_exact() -> None:
+def test_size_limit_is_exact() -> None:
     assert read_bounded(io.BytesIO(b"12345"), limit=5) == b"12345"
     with pytest.raises(BadPage):
         read_bounded(io.BytesIO(b"123456"), limit=5)
@@ -81,5 +81,5 @@ def test_the_bound_is_exact() -> None:
 @pytest.mark.parametrize(
     ("name", "expected"), [("a.b.html.gz", "a.b"), ("页.HTML", "页"), ("x.htm", "x"), ("noend", "noend"), ("a.bin", "a")]
 )
-def test_ids(name: str, expected: str) -> None:
+def test_page_id(name: str, expected: str) -> None:
     assert page_id(Path(name)) == expected

@@ -57,7 +57,7 @@ def gallery(number: int, title: str, *read: int, source: str = "gallery:图站")
 
 @pytest.fixture
 def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Three photo stories, the second of which lacks a page."""
+    """Three photo stories; a page of the second is missing."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sources.yaml").write_text("store: sqlite:///news.db\ntopics: [{name: 城市, engines: [bing_news]}]\n", "utf-8")
     store = empty_store(tmp_path / "news.db")
@@ -79,7 +79,7 @@ def test_photo_stories_are_listed(stored: list[str]) -> None:
     assert "\x1b[31m" not in shown
 
 
-def test_those_that_lack_pages_are_told_with_what_is_missing(stored: list[str]) -> None:
+def test_incomplete_stories_are_listed_with_missing_pages(stored: list[str]) -> None:
     (row,) = lines("photos", "--incomplete", "--json", "--source", "gallery:图站")
     assert (row["id"], row["missing"], row["failure"], row["pages"], row["total"]) == (stored[1], [2], "http-503", 2, 3)
     assert lines("photos", "--incomplete", "--json", "--topic", "城市") == []
@@ -88,12 +88,12 @@ def test_those_that_lack_pages_are_told_with_what_is_missing(stored: list[str]) 
     assert "2 pictures on 2 of 3 pages, incomplete (page 2): http-503" in shown
 
 
-def test_a_store_without_photo_stories_says_so(stored: list[str]) -> None:
+def test_store_without_photo_stories(stored: list[str]) -> None:
     assert "newsportal crawl gallery" in run("photos", "--topic", "没有").stdout
     assert "no photo story lacks pages" in run("photos", "--incomplete", "--topic", "没有").stdout
 
 
-def test_a_story_shows_its_pictures_and_pages(stored: list[str]) -> None:
+def test_story_shows_its_pictures_and_pages(stored: list[str]) -> None:
     (found,) = lines("story", "show", stored[1], "--json")
     photos = found["versions"][0]["photos"]
     assert (photos["complete"], photos["missing"]) == (False, [2])
@@ -101,15 +101,15 @@ def test_a_story_shows_its_pictures_and_pages(stored: list[str]) -> None:
     assert [(image["place"], image.get("dropped")) for image in photos["images"]] == [(1, None), (2, None), (3, "seen-often")]
     assert photos["images"][0]["caption"] == "[b]候鸟过境的第1张"
     shown = run("story", "show", stored[1]).stdout
-    for said in ("incomplete (page 2): http-503", "900×600 jpeg", "[b]候鸟过境的第3张", "seen-often"):
-        assert said in shown
+    for text in ("incomplete (page 2): http-503", "900×600 jpeg", "[b]候鸟过境的第3张", "seen-often"):
+        assert text in shown
 
 
-def test_an_export_has_all_pictures_with_captions(stored: list[str]) -> None:
+def test_export_has_all_pictures_with_captions(stored: list[str]) -> None:
     rows = {row["id"]: row for row in lines("export")}
-    whole, part = rows[stored[0]], rows[stored[1]]
-    assert [image["caption"] for image in whole["images"]] == [f"老桥的一天的第{page}张" for page in (1, 2, 3)]
-    assert (whole["complete"], "missing" in whole) == (True, False)
+    full, part = rows[stored[0]], rows[stored[1]]
+    assert [image["caption"] for image in full["images"]] == [f"老桥的一天的第{page}张" for page in (1, 2, 3)]
+    assert (full["complete"], "missing" in full) == (True, False)
     assert (part["complete"], part["missing"], len(part["images"])) == (False, [2], 2)
 
 
@@ -124,17 +124,17 @@ def site() -> Iterator[PictureSite]:
 
 
 @pytest.mark.slow
-def test_a_channel_of_photo_stories_can_be_tried(site: PictureSite, tmp_path: Path) -> None:
+def test_try_a_gallery_channel(site: PictureSite, tmp_path: Path) -> None:
     sources = written(tmp_path, site, "  seed: /photo/2026/\n  pattern: '{id}_{n}.html'\n")
     (trial,) = lines("source", "test", "图站", "--sources", str(sources), "--json")
     assert len(trial["links"]) == 3
     assert trial["article"]["note"]["code"] == "look.pictures"
     assert trial["article"]["note"]["text"].startswith("3 pictures on 3 pages, all that there are")
     assert trial["article"]["text"].startswith("第11号桥的第1张照片")
-    told = run("source", "test", "gallery:图站", "--sources", str(sources)).stdout
-    assert "3 photo stories" in told
-    assert "one photo story: http://" in told
-    assert "3 pictures on 3 pages, all that there are" in told
+    text = run("source", "test", "gallery:图站", "--sources", str(sources)).stdout
+    assert "3 photo stories" in text
+    assert "one photo story: http://" in text
+    assert "3 pictures on 3 pages, all that there are" in text
     nothing = written(tmp_path, site, "  seed: /nowhere/\n")
     found = run("source", "test", "图站", "--sources", str(nothing))
     assert found.exit_code == 1
@@ -142,7 +142,7 @@ def test_a_channel_of_photo_stories_can_be_tried(site: PictureSite, tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_a_channel_of_photo_stories_is_added_by_its_address(site: PictureSite, tmp_path: Path) -> None:
+def test_add_gallery_channel_by_url(site: PictureSite, tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text("politeness: {allow_private: [127.0.0.1]}\n", "utf-8")
     added = run("source", "add", f"{site.at}/photo/", "--gallery", "--name", "桥", "--sources", str(path))

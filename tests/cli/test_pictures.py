@@ -1,4 +1,4 @@
-"""``newsportal pictures``: what is known, left out and kept, by hand too."""
+"""``newsportal pictures``: known, dropped and kept pictures, and manual changes."""
 
 from __future__ import annotations
 
@@ -49,53 +49,53 @@ def run(folder: Path, *options: str) -> str:
     return result.output
 
 
-def asked(folder: Path, *options: str) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(run(folder, "--json", *options))
-    return told
+def run_json(folder: Path, *options: str) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(run(folder, "--json", *options))
+    return result
 
 
-def left_out(folder: Path) -> list[str]:
+def dropped_urls(folder: Path) -> list[str]:
     store = open_store(f"sqlite:///{folder}/news.db")
     every = [one for article in store.all_articles() for one in store.galleries.pictures(article.id, dropped=True)]
     store.close()
     return sorted(one.image.url for one in every if one.dropped)
 
 
-def test_it_tells_what_most_stories_show_and_why_it_is_left_out(folder: Path) -> None:
-    told = asked(folder, "--limit", "1")
-    assert (told["pictures"], told["stories"], told["looked_at"], told["left_out"]) == (4, 3, 4, 1)
-    (first,) = told["often"]
+def test_frequent_pictures_are_listed_with_their_reason(folder: Path) -> None:
+    result = run_json(folder, "--limit", "1")
+    assert (result["pictures"], result["stories"], result["looked_at"], result["left_out"]) == (4, 3, 4, 1)
+    (first,) = result["often"]
     assert (first["url"], first["stories"], first["sites"], first["left_out"]) == (LOGO.format(0), 3, 1, "frequent")
-    assert told["cache"] == {"folder": str(folder / "缓存"), "files": 0, "bytes": 0, "limit": 4 * 1024**2}
+    assert result["cache"] == {"folder": str(folder / "缓存"), "files": 0, "bytes": 0, "limit": 4 * 1024**2}
     shown = run(folder)
     assert "frequent" in shown
     assert LOGO.format(0) in shown
 
 
-def test_an_editor_keeps_a_picture_and_leaves_another_out(folder: Path) -> None:
-    told = asked(folder, "--keep", LOGO.format(2))
-    assert (told["changed"], told["often"][0]["kept"], told["often"][0]["left_out"]) == (3, True, None)
-    assert left_out(folder) == []
-    assert asked(folder)["left_out"] == 0
-    assert asked(folder, "--leave-out", "https://pics.example/1.jpg")["changed"] == 1
-    assert left_out(folder) == ["https://pics.example/1.jpg"]
+def test_editor_keeps_and_drops_pictures(folder: Path) -> None:
+    result = run_json(folder, "--keep", LOGO.format(2))
+    assert (result["changed"], result["often"][0]["kept"], result["often"][0]["left_out"]) == (3, True, None)
+    assert dropped_urls(folder) == []
+    assert run_json(folder)["left_out"] == 0
+    assert run_json(folder, "--leave-out", "https://pics.example/1.jpg")["changed"] == 1
+    assert dropped_urls(folder) == ["https://pics.example/1.jpg"]
     assert "kept by hand" in run(folder)
 
 
-def test_a_picture_that_nobody_knows_is_told_of(folder: Path) -> None:
+def test_unknown_picture_is_reported(folder: Path) -> None:
     with pytest.raises(NewsportalError, match="no photo story shows this picture"):
         run(folder, "--keep", "https://pics.example/other.jpg")
 
 
-def test_the_cache_is_cleared(folder: Path) -> None:
+def test_cache_is_cleared(folder: Path) -> None:
     assert PictureCache(folder / "缓存", 4_000_000).put("ab.full.jpg", b"x" * 1000)
-    assert asked(folder)["cache"]["files"] == 1
-    assert asked(folder, "--clear-cache")["cleared"] == {"files": 1, "bytes": 1000}
+    assert run_json(folder)["cache"]["files"] == 1
+    assert run_json(folder, "--clear-cache")["cleared"] == {"files": 1, "bytes": 1000}
     assert "0 pictures" in run(folder, "--clear-cache")
 
 
-def test_without_a_cache_there_is_nothing_to_clear(folder: Path) -> None:
+def test_clear_cache_without_cache_is_refused(folder: Path) -> None:
     (folder / "sources.yaml").write_text("store: sqlite:///news.db\n", "utf-8")
-    assert asked(folder)["cache"] is None
+    assert run_json(folder)["cache"] is None
     with pytest.raises(NewsportalError, match="there is no cache"):
         run(folder, "--clear-cache")

@@ -9,7 +9,7 @@ from newsportal.cli.crawl import progress_table
 from newsportal.spiders.rss import RssSpider
 
 
-def test_a_look_before_the_crawler_has_its_extensions_shows_zeros() -> None:
+def test_table_before_extensions_are_loaded_shows_zeros() -> None:
     crawler = Crawler(RssSpider, Settings())
     crawler.crawling = True  # as in the first moments of a crawl
     columns = progress_table([crawler]).columns

@@ -1,4 +1,4 @@
-"""``newsportal publish`` and ``unpublish``: what they say, for people and machines, and how they end."""
+"""``newsportal publish`` and ``unpublish``: text and JSON output, and exit statuses."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("NEWSPORTAL_SOURCES", raising=False)
     (tmp_path / "sources.yaml").write_text(SOURCES, "utf-8")
-    with closing(sqlite3.connect(tmp_path / "cms.db")) as theirs:
-        theirs.execute(TABLE)
+    with closing(sqlite3.connect(tmp_path / "cms.db")) as database:
+        database.execute(TABLE)
     return tmp_path
 
 
@@ -57,152 +57,152 @@ def store(folder: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def receiver() -> Iterator[socket.socket]:
-    """Listens; ``accept`` answers at once."""
+    """A listening socket; ``accept`` does not block."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.setblocking(False)
         yield listening
 
 
-def said(*words: str) -> Result:
+def run(*words: str) -> Result:
     return CliRunner().invoke(cli.app, list(words))
 
 
 def rows(folder: Path) -> list[tuple[str, int]]:
-    with closing(sqlite3.connect(folder / "cms.db")) as theirs:
-        return list(theirs.execute("SELECT title, off FROM posts ORDER BY title"))
+    with closing(sqlite3.connect(folder / "cms.db")) as database:
+        return list(database.execute("SELECT title, off FROM posts ORDER BY title"))
 
 
-def test_a_dry_run_tells_and_the_run_does(folder: Path, store: Store) -> None:
-    dry = said("publish", "--dry-run")
+def test_dry_run_and_run(folder: Path, store: Store) -> None:
+    dry = run("publish", "--dry-run")
     assert dry.exit_code == 0, dry.output
     assert dry.output.count("INSERT INTO posts") == 2
     assert "2 articles would be written; nothing was" in dry.output
     assert rows(folder) == []
-    told = [json.loads(line) for line in said("publish", "--dry-run", "--json", "-n", "1").output.splitlines()]
-    assert [one["target"] for one in told] == ["cms"]
-    assert set(told[0]["values"]) == {"title", "body", "slug", "off"}
-    done = said("publish", "--json")
+    lines = [json.loads(line) for line in run("publish", "--dry-run", "--json", "-n", "1").output.splitlines()]
+    assert [one["target"] for one in lines] == ["cms"]
+    assert set(lines[0]["values"]) == {"title", "body", "slug", "off"}
+    done = run("publish", "--json")
     assert done.exit_code == 0, done.output
     assert json.loads(done.output)["published"] == 2
     assert len(rows(folder)) == 2
-    assert json.loads(said("publish", "--json").output)["published"] == 0
+    assert json.loads(run("publish", "--json").output)["published"] == 0
 
 
-def test_an_article_is_taken_back_and_comes_again(folder: Path, store: Store) -> None:
-    said("publish")
-    answer = said("unpublish", "https://news.example/a.html")
-    assert answer.exit_code == 0, answer.output
+def test_unpublish_and_publish_again(folder: Path, store: Store) -> None:
+    run("publish")
+    result = run("unpublish", "https://news.example/a.html")
+    assert result.exit_code == 0, result.output
     assert sorted(rows(folder)) == [("'; DROP TABLE posts; --", 0), ("标题 a", 1)]
     id = store.declared_by("news.example/a.html")[0].id
-    again = said("publish", "again", id)
+    again = run("publish", "again", id)
     assert again.exit_code == 0, again.output
     assert sorted(rows(folder)) == [("'; DROP TABLE posts; --", 0), ("标题 a", 0)]
-    unknown = said("unpublish", "nothing.example/x")
+    unknown = run("unpublish", "nothing.example/x")
     assert isinstance(unknown.exception, NewsportalError)
 
 
-def test_status_tells_what_failed_and_again_tries_it(folder: Path, store: Store) -> None:
-    with closing(sqlite3.connect(folder / "cms.db")) as theirs:
-        theirs.execute("CREATE TRIGGER no BEFORE INSERT ON posts WHEN NEW.title LIKE '标题%' BEGIN SELECT RAISE(ABORT, '不要'); END")
-    assert said("publish").exit_code == 0
-    status = said("publish", "status")
+def test_status_shows_failures_and_again_retries(folder: Path, store: Store) -> None:
+    with closing(sqlite3.connect(folder / "cms.db")) as database:
+        database.execute("CREATE TRIGGER no BEFORE INSERT ON posts WHEN NEW.title LIKE '标题%' BEGIN SELECT RAISE(ABORT, '不要'); END")
+    assert run("publish").exit_code == 0
+    status = run("publish", "status")
     assert "不要" in status.output
     assert "标题 a" in status.output
-    told = [json.loads(line) for line in said("publish", "status", "--json").output.splitlines()]
-    assert told[0] == {"target": "cms", "waiting": 0, "under-way": 0, "done": 1, "failed": 1, "withdrawn": 0}
-    assert [one["state"] for one in told if "state" in one] == ["failed"]
-    with closing(sqlite3.connect(folder / "cms.db")) as theirs:
-        theirs.execute("DROP TRIGGER no")
-    assert "1 article tried again" in said("publish", "again").output
+    lines = [json.loads(line) for line in run("publish", "status", "--json").output.splitlines()]
+    assert lines[0] == {"target": "cms", "waiting": 0, "under-way": 0, "done": 1, "failed": 1, "withdrawn": 0}
+    assert [one["state"] for one in lines if "state" in one] == ["failed"]
+    with closing(sqlite3.connect(folder / "cms.db")) as database:
+        database.execute("DROP TRIGGER no")
+    assert "1 article tried again" in run("publish", "again").output
     assert len(rows(folder)) == 2
 
 
-def test_status_of_a_target_is_not_hidden_by_another(folder: Path, store: Store) -> None:
+def test_status_of_one_target(folder: Path, store: Store) -> None:
     ids = [one.id for one in store.all_articles()]
     for target, day in (("files", 1), ("cms", 2)):
         now = NOW + timedelta(days=day)
         store.outbox.ask(target, ids, "there", now=now)
         for entry in store.outbox.take(target, "somebody", now=now, seconds=1, limit=9):
             store.outbox.settle(entry, Outcome("failed", "so"), now=now)
-    told = said("publish", "status", "-t", "files", "-n", "2", "--json").output.splitlines()
-    assert [json.loads(line)["target"] for line in told] == ["files"] * 3
-    assert len(said("publish", "status", "-n", "1", "--json").output.splitlines()) == 3
+    lines = run("publish", "status", "-t", "files", "-n", "2", "--json").output.splitlines()
+    assert [json.loads(line)["target"] for line in lines] == ["files"] * 3
+    assert len(run("publish", "status", "-n", "1", "--json").output.splitlines()) == 3
 
 
-def test_a_dry_run_tells_what_is_not_taken_and_goes_on(folder: Path, store: Store) -> None:
+def test_dry_run_reports_refused_articles_and_continues(folder: Path, store: Store) -> None:
     (folder / "elsewhere").mkdir()
     (folder / "out").mkdir()
     first = min(one.id for one in store.all_articles())
     (folder / "out" / first).symlink_to(folder / "elsewhere")
     (folder / "sources.yaml").write_text('publish: [{name: files, to: "folder:out", file: "{id}/{id}"}]', "utf-8")
-    dry = said("publish", "--dry-run")
+    dry = run("publish", "--dry-run")
     assert dry.exit_code == 0, dry.output
     assert dry.output.count("  write ") == dry.output.count("not taken: ") == 1
 
 
-def test_a_name_in_other_bytes_is_no_article(folder: Path, store: Store) -> None:
-    assert isinstance(said("unpublish", "\udcff.x").exception, NewsportalError)
+def test_undecodable_name_is_not_an_article(folder: Path, store: Store) -> None:
+    assert isinstance(run("unpublish", "\udcff.x").exception, NewsportalError)
 
 
-def test_check_says_what_must_be_mended(folder: Path, store: Store) -> None:
-    assert "all is well" in said("publish", "check").output
-    with closing(sqlite3.connect(folder / "cms.db")) as theirs:
-        theirs.execute("ALTER TABLE posts RENAME COLUMN title TO headline")
-    wrong = said("publish", "check", "--json")
+def test_check_reports_what_to_fix(folder: Path, store: Store) -> None:
+    assert "all is well" in run("publish", "check").output
+    with closing(sqlite3.connect(folder / "cms.db")) as database:
+        database.execute("ALTER TABLE posts RENAME COLUMN title TO headline")
+    wrong = run("publish", "check", "--json")
     assert isinstance(wrong.exception, NewsportalError)
-    told = json.loads(wrong.output.splitlines()[0])
-    assert any("no such column" in one for one in told["problems"])
-    broken = said("publish")
+    line = json.loads(wrong.output.splitlines()[0])
+    assert any("no such column" in one for one in line["problems"])
+    broken = run("publish")
     assert isinstance(broken.exception, NewsportalError)
     assert "what is new waits" in str(broken.exception)
 
 
 def test_check_needs_no_store_and_writes_nothing(folder: Path, receiver: socket.socket) -> None:
-    """With what would become of an article at a table, a folder and a webhook."""
+    """Shows the steps for an article at a table, a folder and a webhook."""
     address = f"http://127.0.0.1:{receiver.getsockname()[1]}/in"
     hook = f"- {{name: hook, to: '{address}', secret: geheim}}\n"
     (folder / "sources.yaml").write_text(f"politeness: {{allow_private: [127.0.0.1/32]}}\n{SOURCES}{hook}", "utf-8")
     before = sorted(folder.rglob("*"))
-    told = [json.loads(line) for line in said("publish", "check", "--json").output.splitlines()]
-    assert [(one["target"], one["problems"]) for one in told] == [("cms", []), ("files", []), ("hook", [])]
-    cms, files, message = ([(step["what"], step["values"]) for step in one["steps"]] for one in told)
+    lines = [json.loads(line) for line in run("publish", "check", "--json").output.splitlines()]
+    assert [(one["target"], one["problems"]) for one in lines] == [("cms", []), ("files", []), ("hook", [])]
+    cms, files, message = ([(step["what"], step["values"]) for step in one["steps"]] for one in lines)
     assert cms[0][0].startswith("INSERT INTO posts")
     assert cms[0][1]["title"] == "一篇样稿 (a sample)"
     assert files[0][0].startswith(f"write {folder}/out/")
     assert message[0][0] == f"POST {address}"
     assert message[0][1]["article"]["title"] == "一篇样稿 (a sample)"
-    assert told[0]["notes"] == []
-    plain = said("publish", "check").output
+    assert lines[0]["notes"] == []
+    plain = run("publish", "check").output
     assert "cms: all is well\n  an article would be: INSERT INTO posts" in plain
     assert rows(folder) == []
     assert sorted(folder.rglob("*")) == before
     with pytest.raises(BlockingIOError):
-        receiver.accept()  # nobody has come
+        receiver.accept()  # nobody has connected
 
 
-def test_check_tells_of_a_webhook_that_is_nowhere(folder: Path) -> None:
+def test_check_reports_unknown_host_of_a_webhook(folder: Path) -> None:
     (folder / "sources.yaml").write_text("publish:\n- {name: hook, to: 'https://cms.invalid/in', secret: geheim}\n", "utf-8")
-    wrong = said("publish", "check")
+    wrong = run("publish", "check")
     assert isinstance(wrong.exception, NewsportalError)
     assert "cms.invalid is not found" in wrong.output
     assert "mend publish.to" in wrong.output
 
 
-def test_a_target_that_is_away_ends_with_status_1_and_is_done_later(folder: Path, store: Store) -> None:
+def test_unavailable_target_exits_with_status_1_and_is_retried(folder: Path, store: Store) -> None:
     (folder / "cms.db").rename(folder / "away.db")
-    away = said("publish")
-    assert isinstance(away.exception, NewsportalError)
-    assert "no such database" in str(away.exception)
+    failed = run("publish")
+    assert isinstance(failed.exception, NewsportalError)
+    assert "no such database" in str(failed.exception)
     (folder / "away.db").rename(folder / "cms.db")
-    assert said("publish").exit_code == 0
+    assert run("publish").exit_code == 0
     assert len(rows(folder)) == 2
 
 
-def test_targets_are_named(folder: Path, store: Store) -> None:
-    assert said("publish", "-t", "files").exit_code == 0, "one that is named may be disabled"
+def test_targets_are_chosen_by_name(folder: Path, store: Store) -> None:
+    assert run("publish", "-t", "files").exit_code == 0, "a disabled target can be named"
     assert len(list((folder / "out").glob("*.md"))) == 2
     assert rows(folder) == []
-    unknown = said("publish", "-t", "fils")
+    unknown = run("publish", "-t", "fils")
     assert unknown.exit_code == 2
     (folder / "sources.yaml").write_text("feeds: []\n", "utf-8")
-    assert "names no place to publish to" in str(said("publish").exception)
+    assert "names no place to publish to" in str(run("publish").exception)

@@ -1,4 +1,4 @@
-"""``newsportal retrain``: stored articles label themselves, and models of categories and topics come of them."""
+"""``newsportal retrain``: stored articles become training documents for models of categories and topics."""
 
 from __future__ import annotations
 
@@ -76,13 +76,13 @@ def trained(store: Store, sources: Path, *, force: bool = False) -> dict[str, Do
     return {done.corpus: done for done in retrain(load(sources), store, force=force, algorithm="chi_cosine")}
 
 
-def test_an_empty_store_trains_nothing(store: Store, sources: Path) -> None:
+def test_empty_store_trains_nothing(store: Store, sources: Path) -> None:
     done = trained(store, sources)
     assert {name: one.version for name, one in done.items()} == {CATEGORIES: None, corpus_of("码头"): None}
     assert "no articles" in str(done[CATEGORIES].why)
 
 
-def test_categories_are_trained_once_there_are_enough_and_again_when_more_came(store: Store, sources: Path) -> None:
+def test_categories_are_trained_when_enough_articles_are_new(store: Store, sources: Path) -> None:
     fill(store, 20)
     assert "40 articles" in str(trained(store, sources)[CATEGORIES].why)
     fill(store, 40, 20)
@@ -96,7 +96,7 @@ def test_categories_are_trained_once_there_are_enough_and_again_when_more_came(s
     assert trained(store, sources)[CATEGORIES].version == 2
 
 
-def test_what_a_classifier_chose_teaches_nothing(store: Store, sources: Path) -> None:
+def test_automatically_classified_articles_are_not_trained_on(store: Store, sources: Path) -> None:
     fill(store, 45)
     for at in range(45):
         write(store, "码头", at, "feed:选")
@@ -106,7 +106,7 @@ def test_what_a_classifier_chose_teaches_nothing(store: Store, sources: Path) ->
 
 
 @pytest.mark.slow
-def test_a_topics_model_comes_of_its_own_articles(store: Store, sources: Path) -> None:
+def test_topic_model_is_trained_on_its_articles(store: Store, sources: Path) -> None:
     fill(store, 160)
     for at in range(110):
         write(store, "码头", at, "feed:选", (TopicMark("码头", "keywords"),))
@@ -117,7 +117,7 @@ def test_a_topics_model_comes_of_its_own_articles(store: Store, sources: Path) -
     assert {counted.label: counted.documents for counted in store.corpora.count(corpus_of("码头"))} == {IN: 110, OUT: 320}
 
 
-def test_too_few_articles_of_a_topic_train_nothing(store: Store, sources: Path) -> None:
+def test_topic_with_too_few_articles_is_not_trained(store: Store, sources: Path) -> None:
     fill(store, 60)
     for at in range(20):
         write(store, "码头", at, "feed:选", (TopicMark("码头", "keywords"),))

@@ -1,4 +1,4 @@
-"""``newsportal rising``: a table, JSON, and back-tests."""
+"""``newsportal rising``: table, JSON, and past times."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ AT = "2026-05-20T08:00+00:00"
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A story about 天气 a day in ten days, and five about 台风 in the last one."""
+    """One story a day about 天气 on ten days, and five about 台风 on the last."""
     made = tmp_path / "sources.yaml"
     made.write_text("topics: [{name: 航运, engines: [bing_news]}]\nstore: sqlite:///store.db\n", "utf-8")
     with closing(open_store(load(made).store)) as store:
         for number, word in enumerate([*["天气"] * 10, *["台风"] * 5]):
             when = NOW - (timedelta(days=number + 1, hours=1) if number < 10 else timedelta(hours=number))
             link = Link(f"https://s{number % 3}.example/{number}", "feed:a")
-            said = {
+            fields = {
                 "url": link.url,
                 "link": link,
                 "fetched": when,
@@ -36,7 +36,7 @@ def file(tmp_path: Path) -> Path:
                 "text": "正文",
                 "keywords": (word,),
             }
-            store.add(Article(**said, site=f"s{number % 3}", published=when), [], now=when)  # type: ignore[arg-type]
+            store.add(Article(**fields, site=f"s{number % 3}", published=when), [], now=when)  # type: ignore[arg-type]
     return made
 
 
@@ -44,21 +44,21 @@ def run(file: Path, *words: str) -> str:
     return run_command("rising", *words, "--sources", file).output
 
 
-def test_what_would_have_risen(file: Path) -> None:
-    told = run(file, "--at", AT)
-    assert "5 stories, 10 in the 28 days before" in told
-    assert "台风" in told
-    assert "天气" not in told
+def test_rising_at_a_past_time(file: Path) -> None:
+    text = run(file, "--at", AT)
+    assert "5 stories, 10 in the 28 days before" in text
+    assert "台风" in text
+    assert "天气" not in text
     found = json.loads(run(file, "--at", AT, "--json"))
     assert [(one["title"], one["stories"], one["expected"]) for one in found["words"]] == [("台风", 5, 0.5)]
 
 
-def test_nothing_rises_and_too_little_to_compare_with(file: Path) -> None:
+def test_nothing_rises_or_too_few_stories(file: Path) -> None:
     assert "nothing rises" in run(file, "--at", "2026-05-18")
     assert "too few stories" in run(file, "--at", AT, "--days", "7")
 
 
-def test_mistakes_are_explained(file: Path) -> None:
+def test_invalid_usage_is_reported(file: Path) -> None:
     assert "is no date" in run(file, "--at", "gestern")
     assert "edge" in run(file, "--at", "0001-01-02")
     assert "has no topic" in run(file, "--topic", "无")

@@ -1,4 +1,4 @@
-"""``newsportal schedule`` on jobs that are over: what is listed, what a log shows, and what is refused."""
+"""``newsportal schedule`` with ended jobs: lists, logs, and refused commands."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOW = datetime(2026, 3, 5, 8, 30, tzinfo=UTC)
 
 @pytest.fixture
 def sources(tmp_path: Path) -> Path:
-    """With two jobs that are over; the second was killed."""
+    """A sources file with two ended jobs, the second killed."""
     file = tmp_path / "sources.yaml"
     file.write_text('feeds: [{name: 甲, url: "https://a.example/rss"}]\n', "utf-8")
     known = load(file)
@@ -43,14 +43,14 @@ def sources(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def signals() -> Iterator[None]:
-    """The command leaves its own; processes of later tests would inherit that Ctrl-C is ignored."""
+    """Restores signal handlers: the command leaves its own, and processes of later tests would inherit that SIGINT is ignored."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
 
 
-def said(sources: Path, *words: str) -> str:
+def run_schedule(sources: Path, *words: str) -> str:
     done = CliRunner().invoke(cli.app, ["schedule", *words, "--sources", str(sources)])
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
@@ -58,19 +58,19 @@ def said(sources: Path, *words: str) -> str:
     return done.output
 
 
-def test_jobs_are_listed_with_what_they_brought(sources: Path) -> None:
-    rows = {row["job"]: row for row in map(json.loads, said(sources, "jobs", "--json").splitlines())}
+def test_jobs_are_listed_with_their_results(sources: Path) -> None:
+    rows = {row["job"]: row for row in map(json.loads, run_schedule(sources, "jobs", "--json").splitlines())}
     assert rows["aaaa1111"]["run"] == "20260305-083000-aaaa1111-rss"
     assert rows["aaaa1111"]["brought"].startswith("2 new stories")
     outcome = rows["aaaa1111"]["outcome"][0]
     assert (outcome["stored"], outcome["reason"], rows["aaaa1111"]["result"]) == (2, "finished", "done")
     assert (rows["aaaa2222"]["state"], rows["aaaa2222"]["result"], rows["aaaa2222"]["outcome"]) == ("ended", "lost", [])
     assert rows["aaaa2222"]["brought"] == "it left no report: its log says why"
-    assert "aaaa1111" in said(sources, "jobs")
+    assert "aaaa1111" in run_schedule(sources, "jobs")
 
 
-def test_a_log_is_shown_without_what_would_command_the_terminal(sources: Path) -> None:
-    shown = said(sources, "log", "aaaa1")
+def test_log_is_shown_without_control_characters(sources: Path) -> None:
+    shown = run_schedule(sources, "log", "aaaa1")
     assert shown == "title \ufffd]0;owned\ufffd\n\tdone\n"
 
 
@@ -84,22 +84,22 @@ def test_a_log_is_shown_without_what_would_command_the_terminal(sources: Path) -
         (("cancel", "aaaa2222"), "does not run any more"),
     ],
 )
-def test_what_cannot_be_done_is_told(sources: Path, words: tuple[str, ...], why: str) -> None:
+def test_invalid_usage_is_reported(sources: Path, words: tuple[str, ...], why: str) -> None:
     with pytest.raises(NewsportalError, match=why):
-        said(sources, *words)
+        run_schedule(sources, *words)
 
 
 @pytest.mark.parametrize("words", [("--local", "--scrapyd", "http://127.0.0.1:6800"), ("--setting", "LOG_LEVEL"), ("--jobs", "0")])
-def test_a_command_line_that_says_two_things_or_none_is_refused(sources: Path, words: tuple[str, ...]) -> None:
+def test_conflicting_options_are_refused(sources: Path, words: tuple[str, ...]) -> None:
     assert CliRunner().invoke(cli.app, ["schedule", *words, "--sources", str(sources)]).exit_code == 2
 
 
 @pytest.mark.parametrize("id", ["5f1c0a2b", "87bf6a1cc77911f0", "by-hand-1"])
-def test_a_run_is_known_by_its_job(id: str) -> None:
+def test_job_of_a_run(id: str) -> None:
     assert job_of(Run(f"20260305-083000-{id}-rss", NOW)) == id
 
 
-def test_a_run_that_broke_off_is_told_apart_from_one_that_ended() -> None:
+def test_broken_off_run_is_distinguished_from_an_ended_one() -> None:
     for run, begins in (
         (Run("a", NOW), "it broke off: 0 new stories"),
         (Run("a", NOW, NOW, "shutdown"), "shutdown: "),
@@ -109,14 +109,14 @@ def test_a_run_that_broke_off_is_told_apart_from_one_that_ended() -> None:
 
 
 @pytest.mark.slow
-def test_once_is_once_where_no_host_is_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Such a visit counts for nothing, so its source stays due: for ever, if it were asked again as soon as its job has ended."""
+def test_once_ends_if_no_host_is_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such a visit does not count, so its source stays due and would be visited forever if retried as soon as its job ends."""
     monkeypatch.setattr(duties, "AGAIN", 0.0)
     file = tmp_path / "sources.yaml"
-    with socket.socket() as taken:  # nobody listens there
+    with socket.socket() as taken:  # nothing listens there
         taken.bind(("", 0))
         port = taken.getsockname()[1]
         feeds = "".join(f'  - {{name: 甲{host}, url: "http://127.0.0.{host}:{port}/rss"}}\n' for host in (2, 3))
         file.write_text(f"politeness: {{allow_private: [127.0.0.0/8]}}\nfeeds:\n{feeds}", "utf-8")
-        told = [json.loads(line) for line in said(file, "--once", "--every", "0.1", "--json").splitlines()]
-    assert [event["event"] for event in told] == ["started", "ended"]
+        lines = [json.loads(line) for line in run_schedule(file, "--once", "--every", "0.1", "--json").splitlines()]
+    assert [event["event"] for event in lines] == ["started", "ended"]

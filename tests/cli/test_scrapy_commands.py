@@ -1,4 +1,4 @@
-"""The project under Scrapy's own command: spiders by name, and our commands beside Scrapy's."""
+"""The project with Scrapy's command: spiders by name, and our commands beside Scrapy's."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ pytestmark = pytest.mark.slow
 
 
 def scrapy(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """In the project's folder, where ``scrapy.cfg`` lies."""
+    """Run in the project's folder, which contains ``scrapy.cfg``."""
     return run(*arguments, module="scrapy", cwd=ROOT)
 
 
-def test_the_spiders_are_listed() -> None:
+def test_spiders_are_listed() -> None:
     assert scrapy("list").stdout.split() == ["forum", "gallery", "hub", "lists", "metasearch", "newsletter", "rss", "sitemap"]
 
 
-def test_our_commands_stand_beside_scrapys() -> None:
+def test_our_commands_are_listed() -> None:
     shown = scrapy("--help").stdout
     files = {path.stem for path in (ROOT / "newsportal" / "cli" / "scrapy_commands").glob("[a-z]*.py")}
     listed = {line.split()[0] for line in shown.splitlines() if "The same as `newsportal" in line}
-    assert listed == files - {"crawl", "shell"}  # Scrapy's own, with a little more
+    assert listed == files - {"crawl", "shell"}  # Scrapy's own, extended
 
 
-def test_a_command_of_ours_takes_the_same_options() -> None:
+def test_our_command_has_the_same_options() -> None:
     shown = scrapy("extract", "--help")
     assert (shown.returncode, "--algorithm" in shown.stdout) == (0, True)
     assert scrapy("doctor", "--no-network", "--json").stdout.startswith('{"what": "Python"')
@@ -43,7 +43,7 @@ def test_a_command_of_ours_takes_the_same_options() -> None:
     assert "nowhere.yaml" in refused.stderr
 
 
-def test_a_spider_runs_for_one_source(web: MadeUpWeb, tmp_path: Path) -> None:
+def test_spider_runs_for_one_source(web: MadeUpWeb, tmp_path: Path) -> None:
     web.reset()
     sources = web.sources(tmp_path / "sources.yaml")
     done = scrapy("crawl", "rss", "-a", "source=溪峰在线", "-s", f"NEWSPORTAL_SOURCES={sources}", "-s", "LOG_LEVEL=WARNING")
@@ -56,7 +56,7 @@ def test_a_spider_runs_for_one_source(web: MadeUpWeb, tmp_path: Path) -> None:
         store.close()
 
 
-def test_a_source_that_is_not_there_is_told(web: MadeUpWeb, tmp_path: Path) -> None:
+def test_unknown_source_is_reported(web: MadeUpWeb, tmp_path: Path) -> None:
     sources = web.sources(tmp_path / "sources.yaml")
     done = scrapy("crawl", "rss", "-a", "source=没有", "-s", f"NEWSPORTAL_SOURCES={sources}")
     assert "no enabled feed named '没有'; it has: " in done.stderr

@@ -1,4 +1,4 @@
-"""``newsportal search`` and ``newsportal export`` as a user runs them, on a store of invented articles."""
+"""``newsportal search`` and ``newsportal export`` as a user runs them, on a store of made-up articles."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ run = partial(run_command, catch=False)
 
 
 @pytest.mark.parametrize("zone", ["America/New_York", "Asia/Shanghai"])
-def test_moments_at_the_edges_of_the_calendar_end_no_search(stored: Path, zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dates_at_the_ends_of_the_calendar(stored: Path, zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(open_store(f"sqlite:///{stored}/data/news.db")) as store:
         for n, moment in enumerate((datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, tzinfo=UTC))):
             link = Link(f"https://edge.example/{n}", "feed:快讯")
@@ -70,7 +70,7 @@ def test_moments_at_the_edges_of_the_calendar_end_no_search(stored: Path, zone: 
         time.tzset()
 
 
-def test_search_shows_marks_and_never_steers_the_terminal(stored: Path) -> None:
+def test_search_output_has_no_control_characters(stored: Path) -> None:
     found = run("search", "桥")
     assert found.exit_code == 0
     assert "桥 [31m<b>通车" in found.stdout
@@ -88,13 +88,13 @@ def test_search_as_json(stored: Path) -> None:
     assert "<mark>" not in lines[0]["snippet"]
 
 
-def test_search_narrows(stored: Path) -> None:
+def test_search_filters_by_time_and_topic(stored: Path) -> None:
     assert "1 found" in run("search", "桥", "--since", "2026-03-01T00:00+08:00", "--topic", "交通").stdout
     assert "nothing found" in run("search", "桥", "--topic", "没有").stdout
     assert run("search", "桥", "--since", "gestern").exit_code == 2
 
 
-def test_search_narrows_by_site_category_and_time(stored: Path) -> None:
+def test_search_filters_by_site_category_and_end(stored: Path) -> None:
     assert "3 found" in run("search", "桥", "--site", "河湾网").stdout
     assert "nothing found" in run("search", "桥", "--site", "河湾").stdout
     assert "nothing found" in run("search", "桥", "--category", "社会").stdout
@@ -104,18 +104,18 @@ def test_search_narrows_by_site_category_and_time(stored: Path) -> None:
     assert run("search", "桥", "--until", "morgen").exit_code == 2
 
 
-def test_search_by_time_every_version_counted_and_completed(stored: Path) -> None:
+def test_search_sorting_facets_and_suggestions(stored: Path) -> None:
     lines = [json.loads(line) for line in run("search", "桥", "--sort", "time", "--no-collapse", "--json").stdout.splitlines()]
     assert [line["url"][-1] for line in lines] == ["0", "1", "2"]
-    told = json.loads(run("search", "桥", "--facets", "--json").stdout)
-    assert (told["total"], told["site"], told["topic"]) == (3, {"河湾网": 3}, {"交通": 2})
-    assert list(told["day"]) == ["2026-03-01", "2026-02-28", "2026-02-27"]
+    facets = json.loads(run("search", "桥", "--facets", "--json").stdout)
+    assert (facets["total"], facets["site"], facets["topic"]) == (3, {"河湾网": 3}, {"交通": 2})
+    assert list(facets["day"]) == ["2026-03-01", "2026-02-28", "2026-02-27"]
     assert "河湾网" in run("search", "桥", "--facets").stdout
     assert run("search", "通", "--suggest").stdout.splitlines() == ["通车"]
     assert json.loads(run("search", "交", "--suggest", "--json").stdout) == "交通"
 
 
-def test_index_tells_how_it_stands_and_is_built_anew(stored: Path) -> None:
+def test_index_status_and_rebuild(stored: Path) -> None:
     before = json.loads(run("index", "status", "--json").stdout)
     assert (before["position"], before["articles"]) == (0, 0)
     assert before["behind"] > 0
@@ -126,7 +126,7 @@ def test_index_tells_how_it_stands_and_is_built_anew(stored: Path) -> None:
     assert "news.db.index" in after["says"]
 
 
-def test_no_store_yet_is_told(folder: Path) -> None:
+def test_missing_store_is_reported(folder: Path) -> None:
     with pytest.raises(StoreUnavailable, match="newsportal crawl"):
         run("search", "桥")
 
@@ -141,7 +141,7 @@ def test_export_jsonl(stored: Path) -> None:
     assert "author" not in row
 
 
-def test_export_csv_holds_no_formulas(stored: Path) -> None:
+def test_csv_export_has_no_formulas(stored: Path) -> None:
     assert run("export", "--format", "csv", "--out", "out/数据.csv").exit_code == 0
     text = (stored / "out" / "数据.csv").read_bytes().decode("utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(text)))
@@ -151,7 +151,7 @@ def test_export_csv_holds_no_formulas(stored: Path) -> None:
     assert list((stored / "out").iterdir()) == [stored / "out" / "数据.csv"]
 
 
-def test_export_narrows(stored: Path) -> None:
+def test_export_filters(stored: Path) -> None:
     assert len(run("export", "--topic", "交通").stdout.splitlines()) == 2
     assert len(run("export", "--since", "2026-02-28").stdout.splitlines()) == 2
     assert len(run("export", "--until", "2026-02-28").stdout.splitlines()) == 1
@@ -163,16 +163,16 @@ def test_export_narrows(stored: Path) -> None:
     assert run("export", "--until", "gestern").exit_code == 2
 
 
-def test_only_formats_that_exist_are_offered(stored: Path) -> None:
+def test_unknown_format_is_refused(stored: Path) -> None:
     assert run("export", "--format", "xml").exit_code == 2
 
 
-def test_csv_without_the_mark_for_spreadsheets(stored: Path) -> None:
+def test_csv_without_byte_order_mark(stored: Path) -> None:
     assert run("export", "--format", "csv", "--no-bom").stdout_bytes.startswith(b"id,")
     assert run("export", "--format", "csv").stdout_bytes.startswith("\ufeffid,".encode())
 
 
-def test_a_place_that_cannot_be_written(stored: Path) -> None:
+def test_unwritable_path_is_reported(stored: Path) -> None:
     (stored / "file").write_text("")
     with pytest.raises(NewsportalError, match="cannot be written"):
         run("export", "--out", "file/x.csv")

@@ -1,4 +1,4 @@
-"""``newsportal serve`` as a process: it says where it is, serves without a network, and ends in order."""
+"""``newsportal serve`` as a process: prints its URL, serves without a network, and stops cleanly."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ def folder(tmp_path: Path) -> Path:
 
 @contextmanager
 def served(folder: Path, *options: str) -> Iterator[tuple[Started, str]]:
-    """The process, and the line that names its address."""
+    """Yield the process and the line with its URL."""
     with Started("serve", *options, cwd=folder, piped=True, merged=True, PYTHONUNBUFFERED="1", COLUMNS="200") as process:
         yield process, next((text for text in process.stdout if "http://" in text), "")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
-def test_it_says_its_address_serves_and_stops_cleanly(folder: Path, stop: signal.Signals) -> None:
+def test_serve_prints_its_url_and_stops_cleanly(folder: Path, stop: signal.Signals) -> None:
     with served(folder, "--port", "0") as (process, line):
         found = re.search(r"测试门户: (http://127\.0\.0\.1:\d+)", line)
         assert found, line
-        answer = httpx.get(found[1], timeout=600)
-        assert answer.status_code == 200
-        assert "newsportal crawl --once" in answer.text
+        response = httpx.get(found[1], timeout=600)
+        assert response.status_code == 200
+        assert "newsportal crawl --once" in response.text
         assert httpx.get(f"{found[1]}/health", timeout=600).json()["status"] == "ok"
         process.send_signal(stop)
         rest, _ = process.communicate(timeout=600)
@@ -64,12 +64,12 @@ serve_forever(app, listen("127.0.0.1", 0))
 
 
 @pytest.mark.slow
-def test_a_signal_before_it_serves_ends_it(folder: Path) -> None:
+def test_signal_before_serving_ends_it(folder: Path) -> None:
     assert run(script=SIGNALLED, cwd=folder).returncode == 0
 
 
 @pytest.mark.slow
-def test_a_port_in_use_is_told_before_anything_starts(folder: Path) -> None:
+def test_port_in_use_is_reported_before_anything_starts(folder: Path) -> None:
     with listen("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
         done = run("serve", "--port", str(port), cwd=folder)
@@ -79,16 +79,16 @@ def test_a_port_in_use_is_told_before_anything_starts(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_first_start_makes_an_administrator_and_tells_the_password_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Into a pipe, as a service's log is one: nothing may wait in a buffer until the end."""
+def test_first_start_creates_an_administrator_and_prints_the_password_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Into a pipe, like a service's log: nothing may stay in a buffer."""
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
     with Started("serve", "--port", "0", cwd=folder, piped=True) as process:
         line = next(text for text in process.stdout if "sign in at" in text)
         found = re.search(r"sign in at (http://127\.0\.0\.1:\d+)/login as admin with the password (\S+)", line)
         assert found, line
         sent = {"name": "admin", "password": found[2]}
-        answer = httpx.post(f"{found[1]}/login", data=sent, headers={"origin": found[1]}, timeout=600)
-        assert (answer.status_code, "session=" in answer.headers["set-cookie"]) == (303, True)
+        response = httpx.post(f"{found[1]}/login", data=sent, headers={"origin": found[1]}, timeout=600)
+        assert (response.status_code, "session=" in response.headers["set-cookie"]) == (303, True)
         process.send_signal(signal.SIGTERM)
         process.wait(600)
     with served(folder, "--port", "0") as (process, _):
@@ -98,24 +98,24 @@ def test_the_first_start_makes_an_administrator_and_tells_the_password_once(fold
 
 
 @pytest.mark.slow
-def test_the_log_is_json_with_a_line_for_each_request(folder: Path) -> None:
+def test_json_log_has_a_line_for_each_request(folder: Path) -> None:
     log = folder / "portal.log"
     with served(folder, "--port", "0", "--log-format", "json", "--log-file", str(log), "--access-log") as (process, line):
         found = re.search(r"http://127\.0\.0\.1:(\d+)", line)
         assert found, line
-        answer = httpx.get(f"{found[0]}/health?who=me", timeout=600)
+        response = httpx.get(f"{found[0]}/health?who=me", timeout=600)
         with socket.create_connection(("127.0.0.1", int(found[1]))) as raw:
-            raw.sendall(b"nonsense\r\n\r\n")  # the server itself warns of it, in the same form
+            raw.sendall(b"nonsense\r\n\r\n")  # the server's own warning is logged in the same format
             raw.recv(100)
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=600)
     rows = [json.loads(text) for text in log.read_text("utf-8").splitlines()]
     (request,) = (row for row in rows if row.get("status"))
-    assert (request["url"], request["status"], request["request"]) == ("/health", 200, answer.headers["x-request-id"])
+    assert (request["url"], request["status"], request["request"]) == ("/health", 200, response.headers["x-request-id"])
     assert [row["level"] for row in rows if row["logger"] == "uvicorn.error"] == ["WARNING"]
 
 
-def test_a_log_that_cannot_be_written_or_is_of_no_form_ends_the_start(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_log_options_prevent_the_start(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["serve", "--log-file", str(folder / "missing" / "portal.log")])
     assert "name another file with --log-file" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""``newsportal source`` as a user meets it: on files, and on the made-up Web."""
+"""``newsportal source`` as a user runs it: on files, and on the made-up Web."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def loopback(tmp_path: Path, web: MadeUpWeb) -> Path:
     return path
 
 
-def test_the_list_has_every_source(file: Path) -> None:
+def test_list_has_every_source(file: Path) -> None:
     shown = run("list", "--sources", file)
     assert shown.exit_code == 0
     for text in ("topic:旅游", "feed:[a] 甲", "feed:乙", "off", "region:丙", "forum:丁", "https://a.example/rss", "科技"):
@@ -75,7 +75,7 @@ def test_the_list_has_every_source(file: Path) -> None:
     }
 
 
-def test_check_is_silent_about_nothing(file: Path) -> None:
+def test_check_reports_every_mistake(file: Path) -> None:
     good = run("check", "--sources", file)
     assert (good.exit_code, "no mistakes; 5 topics and sources enabled" in good.stdout) == (0, True)
     file.write_text(FILE.replace("bing_news", "bing_new").replace("prefix", "prefx"), "utf-8")
@@ -86,11 +86,11 @@ def test_check_is_silent_about_nothing(file: Path) -> None:
     assert lines(run("check", "--json", "--sources", file))[0]["key"] == "topics[0].engines[0]"
 
 
-def test_the_schema_is_json() -> None:
+def test_schema_is_json() -> None:
     assert json.loads(run("schema").stdout)["title"] == "sources.yaml of newsportal"
 
 
-def test_init_writes_a_file_that_loads_and_never_over_another(tmp_path: Path) -> None:
+def test_init_writes_a_valid_file_and_overwrites_none(tmp_path: Path) -> None:
     path = tmp_path / "new" / "sources.yaml"
     assert run("init", path).exit_code == 0
     assert load(path).feeds
@@ -102,7 +102,7 @@ def test_init_writes_a_file_that_loads_and_never_over_another(tmp_path: Path) ->
     assert run("init", path, "--force").exit_code == 0
 
 
-def test_every_enabled_feed_region_and_engine_of_the_made_up_web_can_be_tried(loopback: Path) -> None:
+def test_every_kind_of_source_can_be_tried(loopback: Path) -> None:
     sources = load(loopback)
     for one in (sources.feeds[0], sources.sitemaps[0], sources.regions[0]):
         (trial,) = lines(run("test", one.key, "--json", "--sources", loopback))
@@ -113,14 +113,14 @@ def test_every_enabled_feed_region_and_engine_of_the_made_up_web_can_be_tried(lo
         assert len(trial["article"]["text"]) > 20
 
 
-def test_a_topic_tries_each_of_its_engines(loopback: Path) -> None:
+def test_topic_tries_each_of_its_engines(loopback: Path) -> None:
     topic = load(loopback).topics[0]
     found = lines(run("test", topic.name, "--json", "--sources", loopback))
     assert [trial["key"] for trial in found] == [f"engine:{name}" for name in topic.engines]
     assert all(trial["links"] for trial in found)
 
 
-def test_a_trial_is_shown_for_people(loopback: Path) -> None:
+def test_trial_as_text(loopback: Path) -> None:
     shown = run("test", load(loopback).feeds[0].name, "--sources", loopback)
     assert shown.exit_code == 0, shown.output
     assert "one article: http://" in shown.stdout
@@ -128,18 +128,18 @@ def test_a_trial_is_shown_for_people(loopback: Path) -> None:
     assert "characters, by best" in shown.stdout
 
 
-def test_a_source_that_fails_says_why_and_the_status_is_1(tmp_path: Path, web: MadeUpWeb) -> None:
+def test_failing_source_gives_the_reason_and_status_1(tmp_path: Path, web: MadeUpWeb) -> None:
     host = next(iter(web.addresses.values()))
     path = tmp_path / "sources.yaml"
     text = "politeness: {allow_private: [127.0.0.0/8]}\nfeeds:\n- {name: gone, url: '%s/no/such'}\n- {name: page, url: '%s/'}\n"
     path.write_text(text % (host, host), "utf-8")
-    gone, page = (run("test", name, "--sources", path) for name in ("gone", "page"))
-    assert (gone.exit_code, page.exit_code) == (1, 1)
-    assert "The server answers 404" in gone.stdout
+    missing, page = (run("test", name, "--sources", path) for name in ("gone", "page"))
+    assert (missing.exit_code, page.exit_code) == (1, 1)
+    assert "The server answers 404" in missing.stdout
     assert "not-a-feed" in page.stdout
 
 
-def test_private_addresses_are_refused_unless_they_are_listed(tmp_path: Path) -> None:
+def test_private_addresses_are_refused_unless_allowed(tmp_path: Path) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text("feeds:\n- {name: inside, url: 'http://127.0.0.1:8000/feed'}\n", "utf-8")
     shown = run("test", "inside", "--sources", path)
@@ -148,11 +148,11 @@ def test_private_addresses_are_refused_unless_they_are_listed(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("name", "message"), [("bing_new", "did you mean 'bing_news'"), ("?", "source list")])
-def test_names_that_cannot_be_tried(file: Path, name: str, message: str) -> None:
+def test_unknown_name_is_reported(file: Path, name: str, message: str) -> None:
     assert message in str(run("test", name, "--sources", file).exception)
 
 
-def test_a_feed_is_added_by_its_address_and_a_second_time_refused(loopback: Path, tmp_path: Path) -> None:
+def test_add_feed_by_url_once(loopback: Path, tmp_path: Path) -> None:
     known = load(loopback).feeds[0]
     path = tmp_path / "own.yaml"
     path.write_text("# mine\npoliteness: {delay: 0, allow_private: [127.0.0.0/8]}\n# end\n", "utf-8")
@@ -166,20 +166,20 @@ def test_a_feed_is_added_by_its_address_and_a_second_time_refused(loopback: Path
 
 
 @pytest.mark.slow
-def test_a_page_is_added_as_the_feed_it_names_or_as_a_region(loopback: Path, tmp_path: Path) -> None:
+def test_page_is_added_as_its_feed_or_as_a_region(loopback: Path, tmp_path: Path) -> None:
     sources = load(loopback)
     path = tmp_path / "own.yaml"
     path.write_text("politeness: {delay: 0, allow_private: [127.0.0.0/8]}\n", "utf-8")
     failed = [region for region in sources.regions if run("add", region.seeds[0], "--name", region.name, "--sources", path).exit_code]
     own = load(path)
     assert len(own.feeds) + len(own.regions) + len(failed) == len(sources.regions)
-    assert len(failed) <= 1  # one front page of the made-up Web leads to articles only by a second list
-    assert len(own.feeds) >= 5, "three name theirs, others have one at its usual place"
+    assert len(failed) <= 1  # one front page of the made-up Web lists its articles only in a second list
+    assert len(own.feeds) >= 5, "three declare theirs, others have one at a usual path"
     assert len(own.regions) >= 4
 
 
 @pytest.mark.slow
-def test_what_is_no_source_is_not_added(tmp_path: Path, web: MadeUpWeb) -> None:
+def test_url_without_source_is_not_added(tmp_path: Path, web: MadeUpWeb) -> None:
     path = tmp_path / "own.yaml"
     path.write_text("politeness: {delay: 0, allow_private: [127.0.0.0/8]}\n", "utf-8")
     before = path.read_bytes()
@@ -190,7 +190,7 @@ def test_what_is_no_source_is_not_added(tmp_path: Path, web: MadeUpWeb) -> None:
     assert path.read_bytes() == before
 
 
-def test_a_dry_run_shows_what_would_be_collected_and_writes_nothing(loopback: Path, tmp_path: Path) -> None:
+def test_dry_run_shows_the_source_and_writes_nothing(loopback: Path, tmp_path: Path) -> None:
     known = load(loopback).feeds[0]
     path = tmp_path / "own.yaml"
     path.write_text("politeness: {delay: 0, allow_private: [127.0.0.0/8]}\n", "utf-8")
@@ -209,7 +209,7 @@ def test_a_dry_run_shows_what_would_be_collected_and_writes_nothing(loopback: Pa
 
 
 @pytest.mark.slow
-def test_a_site_is_added_by_its_sitemap(loopback: Path, tmp_path: Path) -> None:
+def test_site_is_added_by_its_sitemap(loopback: Path, tmp_path: Path) -> None:
     known = load(loopback).sitemaps[0]
     path = tmp_path / "own.yaml"
     path.write_text("politeness: {delay: 0, allow_private: [127.0.0.0/8]}\n", "utf-8")
@@ -219,12 +219,12 @@ def test_a_site_is_added_by_its_sitemap(loopback: Path, tmp_path: Path) -> None:
     assert len(load(path).sitemaps) == 1
 
 
-def test_two_kinds_are_refused(file: Path) -> None:
+def test_conflicting_kinds_are_refused(file: Path) -> None:
     assert run("add", "https://a.example/", "--forum", "--gallery", "--sources", file).exit_code == 2
     assert run("add", "https://a.example/", "--forum", "--kind", "feed", "--sources", file).exit_code == 2
 
 
-def test_names_are_made_free() -> None:
+def test_free_name() -> None:
     assert free_name("甲/乙\n丙", ()) == "甲-乙 丙"
     assert free_name("甲", ("甲", "甲 2")) == "甲 3"
     assert free_name("\x00", ()) == "source"
@@ -240,5 +240,5 @@ def test_names_are_made_free() -> None:
         (["https://a.example/1.html"], "https://a.example/"),
     ],
 )
-def test_the_folder_of_a_region(urls: list[str], folder: str) -> None:
+def test_common_folder(urls: list[str], folder: str) -> None:
     assert common_folder(urls) == folder

@@ -1,4 +1,4 @@
-"""Sources are switched, removed and wanted from the command line, and every change can be taken back."""
+"""Changing sources from the command line: enabled, disabled, removed, visited, and undone."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def run(path: Path, *arguments: str) -> Result:
     return CliRunner().invoke(app, ["source", *arguments, "--sources", str(path)])
 
 
-def test_off_on_gone_and_back(path: Path) -> None:
+def test_disable_enable_remove_and_undo(path: Path) -> None:
     assert run(path, "disable", "甲报").exit_code == 0
     assert "    enabled: false" in path.read_text("utf-8")
     assert run(path, "enable", "feed:甲报").exit_code == 0
@@ -55,7 +55,7 @@ def test_off_on_gone_and_back(path: Path) -> None:
     assert path.read_text("utf-8") == TEXT
 
 
-def test_several_are_changed_at_once_or_none(path: Path) -> None:
+def test_several_sources_are_changed_together_or_not_at_all(path: Path) -> None:
     assert run(path, "disable", "甲报", "sitemap:乙").exit_code == 0
     known = load(path)
     assert [one.enabled for one in (*known.feeds, *known.sitemaps)] == [False, True, False]
@@ -69,10 +69,10 @@ def test_several_are_changed_at_once_or_none(path: Path) -> None:
     assert run(path, "remove", "甲报", "feed:乙").exit_code == 0
     assert load(path).feeds == ()
     assert run(path, "undo").exit_code == 0
-    assert path.read_text("utf-8") == before, "taken back as one"
+    assert path.read_text("utf-8") == before, "undone as one change"
 
 
-def test_what_is_not_clear_changes_nothing(path: Path) -> None:
+def test_ambiguous_name_changes_nothing(path: Path) -> None:
     several = run(path, "remove", "乙")
     assert several.exit_code == 1
     assert "feed:乙, sitemap:乙" in str(several.exception)
@@ -82,7 +82,7 @@ def test_what_is_not_clear_changes_nothing(path: Path) -> None:
     assert "甲报" in str(run(path, "disable", "甲").exception)
 
 
-def test_a_source_is_due_at_once_whatever_its_interval(path: Path) -> None:
+def test_visit_makes_a_source_due_at_once(path: Path) -> None:
     known, now = load(path), datetime.now(UTC)
     store = open_store(known.store)
     store.save_source_state(SourceState("feed:甲报", last_run=now, last_success=now, next_visit=now + timedelta(hours=5)))

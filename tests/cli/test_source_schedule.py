@@ -1,4 +1,4 @@
-"""``newsportal source schedule``: when, why, and what is expected."""
+"""``newsportal source schedule``: next visit, reason, and expected entries."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def file(tmp_path: Path, policy: str = "learnt") -> Path:
 run = partial(run_command, "source", "schedule")
 
 
-def test_the_soonest_comes_first_with_its_reason(tmp_path: Path) -> None:
+def test_soonest_source_comes_first_with_its_reason(tmp_path: Path) -> None:
     done = run("--sources", str(file(tmp_path)), "--json")
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert [row["key"] for row in rows] == ["engine:baidu_news", "feed:快报", "feed:定报"]
@@ -55,7 +55,7 @@ def test_the_soonest_comes_first_with_its_reason(tmp_path: Path) -> None:
     assert (rows[2]["policy"], rows[2]["why"], rows[2]["expected"]) == ("fixed", "every 300 minutes", None)
 
 
-def test_people_see_a_line_of_hours(tmp_path: Path) -> None:
+def test_expected_entries_as_bars(tmp_path: Path) -> None:
     done = run("快报", "--sources", str(file(tmp_path)))
     assert done.exit_code == 0
     assert "feed:快报" in done.stdout
@@ -63,7 +63,7 @@ def test_people_see_a_line_of_hours(tmp_path: Path) -> None:
     assert hour_bars([0, 1, 4, 99, 0.1]) == " ▂██ "
 
 
-def test_a_source_whose_hub_tells_us_says_so(tmp_path: Path) -> None:
+def test_source_with_hub(tmp_path: Path) -> None:
     path, now = file(tmp_path), datetime.now(UTC)
     store = open_store(f"sqlite:///{tmp_path}/data/newsportal.db")
     day = timedelta(days=1)
@@ -74,13 +74,13 @@ def test_a_source_whose_hub_tells_us_says_so(tmp_path: Path) -> None:
     assert "its hub sends notice" in row["why"]
 
 
-def test_the_hours_of_paper_b_are_shown(tmp_path: Path) -> None:
+def test_hours_of_paper_b(tmp_path: Path) -> None:
     done = run("快报", "--sources", str(file(tmp_path, "hours")), "--json")
     assert json.loads(done.stdout)["hours_on"] == list(range(6, 24))
 
 
 @pytest.mark.parametrize("name", ["nobody", "停报"])
-def test_a_source_that_is_not_visited_is_told(tmp_path: Path, name: str) -> None:
+def test_source_without_visits_is_reported(tmp_path: Path, name: str) -> None:
     done = run(name, "--sources", str(file(tmp_path)))
     assert done.exit_code != 0
     assert "source list" in str(done.exception)

@@ -38,37 +38,37 @@ def add(folder: Path, *names: str) -> None:
             store.add(Article(link.url, link, NOW, identity=name, title=f"标题{name}", text=f"正文{name}"), now=NOW)
 
 
-def test_info_tells_what_is_there(folder: Path) -> None:
+def test_info(folder: Path) -> None:
     assert "1 articles in 1 stories, last change 1" in run("info").stdout
-    told = json.loads(run("info", f"sqlite:///{folder}/data/news.db", "--json").stdout)
-    assert (told["rows"]["articles"], told["rows"]["article_topics"], told["last_change"]) == (1, 1, 1)
+    info = json.loads(run("info", f"sqlite:///{folder}/data/news.db", "--json").stdout)
+    assert (info["rows"]["articles"], info["rows"]["article_topics"], info["last_change"]) == (1, 1, 1)
 
 
-def test_no_store_is_told(folder: Path) -> None:
+def test_missing_store_is_reported(folder: Path) -> None:
     with pytest.raises(StoreUnavailable, match="no store yet"):
         run("info", f"sqlite:///{folder}/none.db")
 
 
 @pytest.mark.slow
-def test_a_copy_is_made_once_and_followed_up(folder: Path) -> None:
-    here, there = f"sqlite:///{folder}/data/news.db", f"sqlite:///{folder}/副本/copy.db"
-    done = run("copy", here, there)
+def test_copy_is_made_once_and_updated(folder: Path) -> None:
+    source, target = f"sqlite:///{folder}/data/news.db", f"sqlite:///{folder}/副本/copy.db"
+    done = run("copy", source, target)
     assert done.exit_code == 0
     assert "equal up to change 1" in done.stdout
     assert "NOT EQUAL" not in done.stdout
     with pytest.raises(StoreError, match="--again"):
-        run("copy", here, there)
+        run("copy", source, target)
     add(folder, "2", "3")
-    told = json.loads(run("copy", here, there, "--again", "--json").stdout)
-    assert (told["equal"], told["until"], told["behind"], told["deleted"]) == (True, 3, 0, 0)
-    assert {table["table"]: table["rows_there"] for table in told["tables"]}["articles"] == 3
+    result = json.loads(run("copy", source, target, "--again", "--json").stdout)
+    assert (result["equal"], result["until"], result["behind"], result["deleted"]) == (True, 3, 0, 0)
+    assert {table["table"]: table["rows_there"] for table in result["tables"]}["articles"] == 3
     with pytest.raises(StoreError, match="same store"):
-        run("copy", here, here)
+        run("copy", source, source)
     with pytest.raises(StoreUnavailable):
-        run("copy", f"sqlite:///{folder}/none.db", there)
+        run("copy", f"sqlite:///{folder}/none.db", target)
 
 
-def test_a_sound_store_is_told_from_a_damaged_one(folder: Path) -> None:
+def test_check_finds_faults(folder: Path) -> None:
     assert run("check").stdout.endswith(": sound\n")
     with closing(sqlite3.connect(folder / "data" / "news.db")) as raw:
         raw.execute("UPDATE stories SET count = 7")
@@ -76,17 +76,17 @@ def test_a_sound_store_is_told_from_a_damaged_one(folder: Path) -> None:
     found = run("check")
     assert found.exit_code == 1
     assert "it counts 7 versions and has 1" in found.stdout
-    told = json.loads(run("check", "--json").stdout)
-    assert (told["sound"], len(told["faults"])) == (False, 1)
+    result = json.loads(run("check", "--json").stdout)
+    assert (result["sound"], len(result["faults"])) == (False, 1)
 
 
 @pytest.mark.parametrize(
-    ("uri", "told"),
+    ("uri", "shown"),
     [
         ("sqlite:///data/n.db", "sqlite:///data/n.db"),
         ("postgresql://u:geheim@h:5/db", "postgresql://u:***@h:5/db"),
         ("mysql://h/db", "mysql://h/db"),
     ],
 )
-def test_passwords_are_not_shown(uri: str, told: str) -> None:
-    assert masked(uri) == told
+def test_passwords_are_masked(uri: str, shown: str) -> None:
+    assert masked(uri) == shown

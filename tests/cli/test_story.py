@@ -1,4 +1,4 @@
-"""``newsportal story``: what an editor sees of a story, and how it is put right."""
+"""``newsportal story``: shows a story to an editor and changes it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def story(*arguments: str) -> dict[str, Any]:
     return found
 
 
-def test_a_story_shows_its_versions_and_how_it_spread(store: Store) -> None:
+def test_show_lists_versions_and_spread(store: Store) -> None:
     first = store.add(article("a"), now=NOW)
     second = store.add(article("b", TEXT + "（来源：甲报）", hours=2), now=NOW + timedelta(hours=2))
     for id in (first.story_id, second.id):
@@ -63,11 +63,11 @@ def test_a_story_shows_its_versions_and_how_it_spread(store: Store) -> None:
     assert "[b]河湾镇新桥通车" in shown.stdout
     assert f"{second.reason} " in shown.stdout
     for version in story("show", first.id)["versions"]:
-        assert version["id"] in shown.stdout, "whole, to be copied"
+        assert version["id"] in shown.stdout, "complete, to be copied"
         assert version["url"] in shown.stdout
 
 
-def test_the_version_that_was_found_first_says_so_where_another_is_the_original(store: Store) -> None:
+def test_version_found_first_is_marked_if_not_the_original(store: Store) -> None:
     later, earlier = (store.add(article(host, hours=hours), now=NOW + timedelta(hours=3)) for host, hours in (("a", 2), ("b", 0)))
     shown = CliRunner().invoke(cli.app, ["story", "show", later.story_id])
     why = {line.split()[0]: line for line in shown.stdout.splitlines()[3:]}
@@ -75,23 +75,23 @@ def test_the_version_that_was_found_first_says_so_where_another_is_the_original(
     assert "found first" in why[later.id]
 
 
-def test_what_was_folded_is_taken_out_and_put_back(store: Store) -> None:
+def test_unfold_and_fold(store: Store) -> None:
     first, second = (store.add(article(host), now=NOW) for host in "ab")
     assert first.story_id == second.story_id
     alone = story("unfold", second.id)
     assert [version["id"] for version in alone["versions"]] == [second.id]
-    whole = story("fold", second.id, first.id)
-    assert {version["id"] for version in whole["versions"]} == {first.id, second.id}
-    assert {version["fold_reason"] for version in whole["versions"]} == {None, "by-hand"}
+    folded = story("fold", second.id, first.id)
+    assert {version["id"] for version in folded["versions"]} == {first.id, second.id}
+    assert {version["fold_reason"] for version in folded["versions"]} == {None, "by-hand"}
 
 
 @pytest.mark.parametrize("arguments", [("show", "nothing"), ("fold", "nothing", "nothing"), ("unfold", "nothing")])
-def test_an_unknown_id_is_told(store: Store, arguments: tuple[str, ...]) -> None:
+def test_unknown_id_is_reported(store: Store, arguments: tuple[str, ...]) -> None:
     with pytest.raises(StoreError, match="nothing"):
         story(*arguments)
 
 
-def test_an_article_is_corrected_by_a_file_and_the_words_taken_back(store: Store, tmp_path: Path) -> None:
+def test_correct_from_a_file_and_withdraw(store: Store, tmp_path: Path) -> None:
     added = store.add(article("a.example"), now=NOW)
     printed = CliRunner().invoke(cli.app, ["story", "correct", added.id], catch_exceptions=False).output
     assert printed.strip() == TEXT
@@ -106,7 +106,7 @@ def test_an_article_is_corrected_by_a_file_and_the_words_taken_back(store: Store
         story("correct", added.id, "--text", str(tmp_path / "text.txt"))
 
 
-def test_articles_are_hidden_and_shown_again(store: Store) -> None:
+def test_hide_and_reveal(store: Store) -> None:
     first, second = store.add(article("a.example"), now=NOW), store.add(article("b.example", hours=1), now=NOW)
     assert sorted(story("hide", first.id, "--whole", "--reason", "误登")["hidden"]) == sorted([first.id, second.id])
     assert store.story(first.story_id) is None
@@ -116,11 +116,11 @@ def test_articles_are_hidden_and_shown_again(store: Store) -> None:
         story("hide", "none")
 
 
-def test_who_did_it_is_written_down_where_there_is_a_portal(store: Store, tmp_path: Path) -> None:
+def test_change_is_logged_if_there_are_accounts(store: Store, tmp_path: Path) -> None:
     added = store.add(article("a.example"), now=NOW)
     place = load(tmp_path / "sources.yaml").accounts_uri
     story("hide", added.id)
-    assert not Path(place.removeprefix("sqlite:///")).exists(), "a store without a portal gets no accounts"
+    assert not Path(place.removeprefix("sqlite:///")).exists(), "no accounts are created for a store without a portal"
     with closing(open_accounts(place)) as accounts:
         story("reveal", added.id)
         assert [(entry.action, entry.thing, entry.way) for entry in accounts.trail.entries()] == [("article.show", added.id, "command")]

@@ -1,4 +1,4 @@
-"""``newsportal source suggest`` over a store of a few articles."""
+"""``newsportal source suggest`` with a store of a few articles."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOW = datetime.now(UTC)
 run = partial(run_command, "source", "suggest")
 
 
-def test_days_without_end_are_refused() -> None:
+def test_too_many_days_are_refused() -> None:
     assert run("--days", "10000000").exit_code == 2
 
 
@@ -52,7 +52,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_sites_and_how_to_add_them(file: Path) -> None:
+def test_suggested_sites_with_command_to_add_them(file: Path) -> None:
     stored(file, "https://new.example/1", "https://own0.example/2")
     (row,) = [json.loads(line) for line in run("--json", "--sources", file).stdout.splitlines()]
     assert (row["site"], row["linked"], row["best"]) == ("new.example", 1, None)
@@ -63,7 +63,7 @@ def test_sites_and_how_to_add_them(file: Path) -> None:
     assert "怪社 (1)" in shown
 
 
-def test_nothing_to_suggest_and_no_store_are_told(file: Path) -> None:
+def test_nothing_to_suggest_and_missing_store(file: Path) -> None:
     assert isinstance(run("--sources", file).exception, StoreError)
     (file.parent / "data").mkdir(exist_ok=True)
     open_store(f"sqlite:///{file.parent}/data/newsportal.db").close()
@@ -73,10 +73,10 @@ def test_nothing_to_suggest_and_no_store_are_told(file: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_look_tells_what_a_site_would_bring(file: Path, web: MadeUpWeb) -> None:
+def test_visit_shows_what_a_site_offers(file: Path, web: MadeUpWeb) -> None:
     web.reset()
     site = Suggestion("qingtai.example", 1.0, url=f"{web.addresses['qingtai']}/story/1")
-    gone = Suggestion("gone.example", 1.0, url="http://127.0.0.1:1/story/1")
-    found = source_adding.visit_sites([site, gone], load(file))
+    missing = Suggestion("gone.example", 1.0, url="http://127.0.0.1:1/story/1")
+    found = source_adding.visit_sites([site, missing], load(file))
     assert [(name, best.kind) for name, best in found.items()] == [("qingtai.example", "feeds")]
     assert found["qingtai.example"].entries > 5

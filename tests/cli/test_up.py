@@ -1,4 +1,4 @@
-"""``newsportal up``: what it says, and that nothing starts for a portal that cannot open."""
+"""``newsportal up``: its messages, and no crawl without a working portal."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from newsportal.sources import load
 from newsportal.store import open_store
 
 
-def test_the_summary_counts_pages_and_list_pages_apart() -> None:
+def test_summary_counts_pages_and_list_pages_separately() -> None:
     rows = (SourceReport("a", stored=1, folded=2, known=3), SourceReport("b", failed={"http-404": 1}, list_failed={"dns": 2}))
-    said = summary(outcome_of(Run("1", datetime(2026, 3, 1, tzinfo=UTC), sources=rows)))
-    assert said == "1 new story, 2 folded, 3 known, failed: 1 page and 2 list pages"
+    text = summary(outcome_of(Run("1", datetime(2026, 3, 1, tzinfo=UTC), sources=rows)))
+    assert text == "1 new story, 2 folded, 3 known, failed: 1 page and 2 list pages"
     assert summary(outcome_of(Run("1", datetime(2026, 3, 1, tzinfo=UTC)))) == "0 new stories, 0 folded, 0 known"
 
 
 @pytest.mark.slow
-def test_no_crawl_starts_when_the_port_is_taken(tmp_path: Path) -> None:
+def test_no_crawl_starts_if_the_port_is_in_use(tmp_path: Path) -> None:
     (tmp_path / "sources.yaml").write_text("feeds: []\n", "utf-8")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -38,15 +38,15 @@ def test_no_crawl_starts_when_the_port_is_taken(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_told_to_stop_no_crawl_begins_any_more(tmp_path: Path) -> None:
+def test_stopped_background_starts_no_crawl(tmp_path: Path) -> None:
     (tmp_path / "sources.yaml").write_text("feeds: []\n", "utf-8")
     background = Background(tmp_path / "sources.yaml", known := load(tmp_path / "sources.yaml"), 10.0)
     background.stop()
-    background.supervisor._try()  # as where the signal comes just before a look
+    background.supervisor._try()  # as if the signal came just before a step
     assert Records(known.jobs_folder).all() == []
 
 
-def test_hosts_are_those_that_are_visited_each_once(tmp_path: Path) -> None:
+def test_hosts_of_enabled_sources_are_unique(tmp_path: Path) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text(
         """\
@@ -62,14 +62,14 @@ regions:
     assert hints.hosts(load(path)) == ["a.example", "www.b.example"]
 
 
-def test_an_address_that_may_not_be_visited_is_no_missing_network(tmp_path: Path) -> None:
+def test_forbidden_address_is_not_a_missing_network(tmp_path: Path) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text('feeds: [{name: 甲, url: "http://127.0.0.1/rss"}, {name: 乙, url: "http://127.0.0.2/rss"}]\n', "utf-8")
     assert not hints.away(load(path))
 
 
 @pytest.mark.slow
-def test_a_crawl_leaves_a_log_that_its_run_is_found_by(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_crawl_leaves_a_log_with_its_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text("feeds: [{name: 甲, url: 'http://127.0.0.1:9/rss'}]\n", "utf-8")
     background = Background(path, known := load(path), 10.0)

@@ -26,53 +26,53 @@ def sources(tmp_path: Path) -> Path:
     return file
 
 
-def say(sources: Path, *words: str, typed: str | None = None) -> Any:
+def run(sources: Path, *words: str, typed: str | None = None) -> Any:
     done = runner.invoke(cli.app, [*words, "--sources", str(sources)], input=typed, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return json.loads(done.output) if "--json" in words else done.output
 
 
-def test_people_come_change_and_go(sources: Path) -> None:
-    made = say(sources, "user", "add", "王编辑", "--role", "editor", "--json")
-    say(sources, "user", "add", "boss", "--role", "admin", "--ask", typed="correct horse battery\n")
+def test_people_are_added_changed_and_removed(sources: Path) -> None:
+    made = run(sources, "user", "add", "王编辑", "--role", "editor", "--json")
+    run(sources, "user", "add", "boss", "--role", "admin", "--ask", typed="correct horse battery\n")
     with closing(open_accounts(load(sources).accounts_uri)) as accounts:
         assert accounts.people.checked("王编辑", made["password"])
         assert accounts.people.checked("boss", "correct horse battery")
-    assert [(row["name"], row["role"]) for row in say(sources, "user", "list", "--json")] == [("boss", "admin"), ("王编辑", "editor")]
-    again = say(sources, "user", "password", "王编辑", "--json")
+    assert [(row["name"], row["role"]) for row in run(sources, "user", "list", "--json")] == [("boss", "admin"), ("王编辑", "editor")]
+    again = run(sources, "user", "password", "王编辑", "--json")
     assert again["password"] != made["password"]
-    say(sources, "user", "role", "王编辑", "reader")
-    say(sources, "user", "disable", "王编辑")
-    assert "(locked out)" in say(sources, "user", "list")
-    say(sources, "user", "enable", "王编辑")
-    say(sources, "user", "remove", "王编辑")
+    run(sources, "user", "role", "王编辑", "reader")
+    run(sources, "user", "disable", "王编辑")
+    assert "(locked out)" in run(sources, "user", "list")
+    run(sources, "user", "enable", "王编辑")
+    run(sources, "user", "remove", "王编辑")
     with closing(open_accounts(load(sources).accounts_uri)) as accounts:
         assert [person.role for person in accounts.people.all()] == [Role.ADMIN]
         actions = [entry.action for entry in accounts.trail.entries()]
-        kept = str(accounts.trail.entries())
+        log = str(accounts.trail.entries())
     assert actions == ["person.remove", "person.enable", "person.disable", "person.role", "person.password", "person.add", "person.add"]
-    assert again["password"] not in kept
+    assert again["password"] not in log
 
 
-def test_tokens_come_and_go(sources: Path) -> None:
-    say(sources, "user", "add", "boss", "--role", "admin")
-    made = say(sources, "token", "add", "boss", "prometheus", "--right", "watch", "--right", "read", "--days", "0", "--json")
+def test_tokens_are_added_and_revoked(sources: Path) -> None:
+    run(sources, "user", "add", "boss", "--role", "admin")
+    made = run(sources, "token", "add", "boss", "prometheus", "--right", "watch", "--right", "read", "--days", "0", "--json")
     with closing(open_accounts(load(sources).accounts_uri)) as accounts:
         found = accounts.tokens.signed(made["token"], now=datetime.now(UTC))
         assert found is not None
         assert found.rights == {Right.READ, Right.WATCH}
-    [row] = say(sources, "token", "list", "--json")
+    [row] = run(sources, "token", "list", "--json")
     assert (row["for"], row["expires"], row["person"]) == ("prometheus", None, "boss")
-    assert made["token"] not in say(sources, "token", "list")
-    say(sources, "token", "revoke", made["id"])
-    assert "no tokens" in say(sources, "token", "list")
+    assert made["token"] not in run(sources, "token", "list")
+    run(sources, "token", "revoke", made["id"])
+    assert "no tokens" in run(sources, "token", "list")
 
 
 @pytest.mark.parametrize(
     "words",
     [("user", "remove", "nobody"), ("token", "revoke", "x"), ("token", "add", "reader", "x", "--right", "edit"), ("user", "add", "reader")],
 )
-def test_what_cannot_be_is_told(sources: Path, words: tuple[str, ...]) -> None:
-    say(sources, "user", "add", "reader", "--role", "reader")
+def test_invalid_usage_is_reported(sources: Path, words: tuple[str, ...]) -> None:
+    run(sources, "user", "add", "reader", "--role", "reader")
     with pytest.raises(AccountError):
         runner.invoke(cli.app, [*words, "--sources", str(sources)], catch_exceptions=False)

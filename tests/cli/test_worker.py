@@ -1,4 +1,4 @@
-"""A worker that is told to stop while it starts."""
+"""A worker that receives a signal while it starts."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from newsportal.sources import load
 from newsportal.store import open_store
 
 
-@pytest.mark.parametrize("told", [True, False])
-def test_a_signal_while_the_store_is_opened_is_heeded(told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("signalled", [True, False])
+def test_signal_while_opening_the_store(signalled: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text('feeds: [{name: 甲, url: "https://a.example/rss"}]\n', "utf-8")
 
     def opened(store: str) -> Any:
-        if told:
+        if signalled:
             os.kill(os.getpid(), signal.SIGTERM)
         return open_store(store)
 
     monkeypatch.setattr(worker, "open_store", opened)
-    assert worker.await_store(load(path), Console(quiet=True)) is not told
+    assert worker.await_store(load(path), Console(quiet=True)) is not signalled

@@ -1,4 +1,4 @@
-"""A real crawler object on a real store, without a crawl."""
+"""A real crawler object with a real store, without a crawl."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ feeds:
 
 @pytest.fixture
 def crawler_for(tmp_path: Path) -> Callable[..., Crawler]:
-    """Make a crawler on the file's sources, as far as a link tracker needs one."""
+    """Function that creates a crawler for the sources file, complete enough for a link tracker."""
 
     def make(**settings: Any) -> Crawler:
         path = tmp_path / "sources.yaml"

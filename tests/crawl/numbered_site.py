@@ -1,4 +1,4 @@
-"""A site of numbered pages on loopback: page n links the pages 10 n + 1 to 10 n + 10, as far as there are so many."""
+"""A site of numbered pages on loopback: page n links to pages 10 n + 1 to 10 n + 10 if they exist."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class NumberedSite(ThreadingHTTPServer):
-    """``asked`` has the host, the path and the moment of every request; ``answers`` special ones by path: status and headers, once each."""
+    """``asked``: host, path and time of every request; ``answers``: special responses by path (status and headers), each used once."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -32,7 +32,7 @@ class NumberedSite(ThreadingHTTPServer):
 
     @contextmanager
     def holding(self, most: int) -> Iterator[None]:
-        """Answer so many requests, and the others at the end of the ``with``, so that a crawl cannot end before."""
+        """Answer ``most`` requests, and the rest at the end of the ``with``, so that a crawl cannot end before."""
         self._most = most
         try:
             yield
@@ -42,7 +42,7 @@ class NumberedSite(ThreadingHTTPServer):
             self._let_go = threading.Event()
 
     def wait(self) -> None:
-        """Of a request that is held."""
+        """Block a request that is held back."""
         let_go = self._let_go
         if len(self.asked) > self._most:
             let_go.wait()

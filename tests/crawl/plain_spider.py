@@ -1,6 +1,6 @@
-"""A spider that knows nothing of this house, for the scheduler's tests: ``python plain_spider.py URL SETTINGS-AS-JSON [KIND]``.
+"""A plain Scrapy spider for the scheduler's tests: ``python plain_spider.py URL SETTINGS-AS-JSON [KIND]``.
 
-It reads a made-up site of numbered pages, each of which links the next ones, and writes a line for every page it has read.
+It reads a made-up site of numbered pages that link to further ones, and prints a line for every page.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ SETTINGS = {
     "LOG_LEVEL": "WARNING",
     "DOWNLOAD_DELAY_JITTER": 0.0,
 }
-"""What a project sets to use the frontier; the README of the frontier names these."""
+"""The settings of a project that uses the frontier, as in the frontier's README."""
 
 
-class Reading:
-    """What every kind does with a page."""
+class PageCallbacks:
+    """Callbacks of both kinds of spider."""
 
     def parse(self, response: Any, depth: int = 0) -> Iterator[Any]:
         print(f"read {response.url}", flush=True)
         for href in response.css("a::attr(href)").getall():
             yield response.follow(href, self.parse, errback=self.failed, cb_kwargs={"depth": depth + 1})
         if response.css(".local"):
-            token = object()  # nobody can write this down: the request stays in the process
+            token = object()  # not serialisable: the request stays in the process
             yield response.follow("/local", lambda found: print(f"read {found.url} {token is not None}", flush=True), dont_filter=True)
 
     def failed(self, failure: Any) -> Iterator[Any]:
@@ -41,7 +41,7 @@ class Reading:
         yield scrapy.Request(f"{failure.request.url}?again", self.parse, dont_filter=True)
 
 
-class Plain(Reading, scrapy.Spider):
+class Plain(PageCallbacks, scrapy.Spider):
     name = "plain"
 
     def __init__(self, url: str) -> None:
@@ -49,7 +49,7 @@ class Plain(Reading, scrapy.Spider):
         self.start_urls = [url]
 
 
-class Fed(Reading, RedisSpider):  # type: ignore[misc]
+class Fed(PageCallbacks, RedisSpider):  # type: ignore[misc]
     name = "fed"
 
 

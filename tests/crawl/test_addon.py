@@ -25,7 +25,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_what_the_file_says_becomes_settings(file: Path, crawler_for: Callable[..., Crawler]) -> None:
+def test_sources_file_becomes_settings(file: Path, crawler_for: Callable[..., Crawler]) -> None:
     settings = crawler_for().settings
     assert settings.getfloat("DOWNLOAD_DELAY") == 2.5
     assert settings.getint("CONCURRENT_REQUESTS") == 7
@@ -39,30 +39,30 @@ def test_what_the_file_says_becomes_settings(file: Path, crawler_for: Callable[.
     assert settings["NEWSPORTAL_REPLAY"] is None
 
 
-def test_the_command_line_wins_over_the_file_and_the_file_over_the_project(file: Path, crawler_for: Callable[..., Crawler]) -> None:
+def test_priority_of_command_line_file_and_project(file: Path, crawler_for: Callable[..., Crawler]) -> None:
     settings = crawler_for().settings
     settings.set("DOWNLOAD_DELAY", 9, priority="cmdline")
     settings.set("CONCURRENT_REQUESTS", 99, priority="project")
     assert (settings.getfloat("DOWNLOAD_DELAY"), settings.getint("CONCURRENT_REQUESTS")) == (9, 7)
 
 
-def test_a_replay_hurries_and_asks_nobody_twice(file: Path, crawler_for: Callable[..., Crawler]) -> None:
+def test_replay_has_no_delay_and_no_retries(file: Path, crawler_for: Callable[..., Crawler]) -> None:
     settings = crawler_for(NEWSPORTAL_REPLAY="crawl.warc.gz").settings
     assert settings.getfloat("DOWNLOAD_DELAY") == 0
     assert settings.getbool("RETRY_ENABLED") is False
     assert settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN") > 3
 
 
-def test_a_broken_file_ends_it_with_all_mistakes(file: Path, crawler_for: Callable[..., Crawler]) -> None:
+def test_broken_file_is_refused_with_all_errors(file: Path, crawler_for: Callable[..., Crawler]) -> None:
     file.write_text("fedes: []\npoliteness: {delay: -1}\n", "utf-8")
     with pytest.raises(SourcesError) as caught:
         crawler_for()
     assert len(caught.value.problems) == 2
 
 
-def test_what_is_off_is_not_loaded(file: Path, crawler_for: Callable[..., Crawler]) -> None:
+def test_disabled_components_are_not_loaded(file: Path, crawler_for: Callable[..., Crawler]) -> None:
     off, on = crawler_for(COOKIES_ENABLED=False, REMOTE_CONTROL_ENABLED=False), crawler_for(COOKIES_ENABLED=True)
     cookies = "scrapy.downloadermiddlewares.cookies.CookiesMiddleware"
-    assert cookies not in off.settings.getwithbase("DOWNLOADER_MIDDLEWARES")  # Scrapy imports what is named there, even for None
+    assert cookies not in off.settings.getwithbase("DOWNLOADER_MIDDLEWARES")  # Scrapy imports every component listed there, even with None
     assert on.settings.getwithbase("DOWNLOADER_MIDDLEWARES")[cookies] == 700
     assert "scrapy.extensions.remote_control.RemoteControl" not in off.settings.getwithbase("EXTENSIONS")

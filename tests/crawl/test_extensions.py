@@ -1,4 +1,4 @@
-"""The report of a spider that stays is one of a day; the days add up."""
+"""A continuous crawl has one report per day, and the days add up."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def report_of(tmp_path: Path) -> Callable[..., RunReport]:
     return make
 
 
-async def days(report: RunReport, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two links, of which one is stored; then a day ends while the other is saved, and a third link comes."""
+async def crawl_two_days(report: RunReport, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Find two links and store one; then end a day while the other is being saved, and find a third link."""
     await report.opened(Plain())
     await report.tracker.filter_new(LINKS[:2], SPIDER, ask)
     await report.tracker.settle(LINKS[0], "stored")
@@ -57,15 +57,15 @@ async def days(report: RunReport, monkeypatch: pytest.MonkeyPatch) -> None:
     await report.closed(Plain(), "shutdown")
 
 
-def kept(report: RunReport) -> list[Run]:
+def saved_runs(report: RunReport) -> list[Run]:
     return sorted(report.tracker.store.runs(limit=100), key=lambda run: run.started)
 
 
-def test_a_spider_that_stays_reports_day_by_day(report_of: Callable[..., RunReport], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_continuous_crawl_reports_day_by_day(report_of: Callable[..., RunReport], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extensions, "SAVE_EVERY", 0.02)
     report = report_of(NEWSPORTAL_STANDING=True)
-    asyncio.run(asyncio.wait_for(days(report, monkeypatch), 600))
-    runs = kept(report)
+    asyncio.run(asyncio.wait_for(crawl_two_days(report, monkeypatch), 600))
+    runs = saved_runs(report)
     assert len(runs) >= 2
     assert [run.reason for run in runs] == ["finished"] * (len(runs) - 1) + ["shutdown"]
     assert sum(run.total.stored for run in runs) == 2
@@ -73,7 +73,7 @@ def test_a_spider_that_stays_reports_day_by_day(report_of: Callable[..., RunRepo
     assert runs[-1].total.left == 1, "the third link"
 
 
-def test_any_other_crawl_has_one_report(report_of: Callable[..., RunReport], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_crawls_have_one_report(report_of: Callable[..., RunReport], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extensions, "DAY", timedelta(seconds=-1))
     report = report_of()
 
@@ -83,4 +83,4 @@ def test_any_other_crawl_has_one_report(report_of: Callable[..., RunReport], mon
         await report.closed(Plain(), "finished")
 
     asyncio.run(crawl())
-    assert len(kept(report)) == 1
+    assert len(saved_runs(report)) == 1

@@ -1,4 +1,4 @@
-"""Between a crawl and its queue: a real queue on disk, a real event loop, and a crawl that does as it is told."""
+"""The feeder between a crawl and its queue: a real queue on disk, a real event loop, and a crawl controlled by the test."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from newsportal.store.link_tables import Moments
 
 
 class Crawl:
-    """Hands out what it may, and holds it until it is told that it is done."""
+    """Sends requests and keeps them in progress until the test removes them."""
 
     def __init__(self, queue: Callable[[], Any]) -> None:
         self.in_progress: set[Request] = set()
@@ -69,7 +69,7 @@ class Crawl:
         return entry.request
 
     async def taken(self, number: int) -> list[str]:
-        """The next so many requests, as soon as they come."""
+        """Return the URLs of the next ``number`` requests."""
         found: list[str] = []
         while len(found) < number:
             request = self.next()
@@ -79,7 +79,7 @@ class Crawl:
 
 
 @pytest.fixture(autouse=True)
-def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_locks, "LINGER", 0.02)
     for name, value in {"TICK": 0.02, "LEAST": 0.005, "GATHER": 0.001, "PAUSES": (0.01,), "CLOSING": 0.1}.items():
         monkeypatch.setattr(module, name, value)
@@ -91,7 +91,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def run(crawl: Crawl, what: Callable[[], Awaitable[None]]) -> None:
-    """Do it while the feeder runs, and end it well."""
+    """Await ``what`` while the feeder runs, then close the feeder."""
 
     async def whole() -> None:
         broken: list[BaseException] = []
@@ -110,15 +110,15 @@ async def until(reached: Callable[[], bool]) -> None:
         await asyncio.sleep(0.005)
 
 
-def task(id: str, host: str = "a.example", body: str = "{}", **how: Any) -> Task:
-    return Task(id, host, body, **how)
+def task(id: str, host: str = "a.example", body: str = "{}", **options: Any) -> Task:
+    return Task(id, host, body, **options)
 
 
 def queue_of(file: Path) -> TableQueue:
     return open_table(file, "test", terms=Terms())
 
 
-def test_what_is_pushed_is_taken_and_acknowledged_when_it_is_let_go(file: Path) -> None:
+def test_pushed_task_is_taken_and_acknowledged_when_finished(file: Path) -> None:
     crawl = Crawl(lambda: queue_of(file))
 
     async def crawled() -> None:
@@ -137,7 +137,7 @@ def test_what_is_pushed_is_taken_and_acknowledged_when_it_is_let_go(file: Path) 
     assert (queue_of(file).state().waiting, queue_of(file).state().leased) == (0, 0)
 
 
-def test_what_was_not_done_is_given_back_at_the_end_and_what_was_not_pushed_yet_is(file: Path) -> None:
+def test_unfinished_and_unpushed_tasks_are_in_the_queue_at_the_end(file: Path) -> None:
     crawl = Crawl(lambda: queue_of(file))
 
     async def cut_short() -> None:
@@ -150,7 +150,7 @@ def test_what_was_not_done_is_given_back_at_the_end_and_what_was_not_pushed_yet_
     assert (state.waiting, state.leased, state.workers) == (2, 0, ())
 
 
-def test_others_tasks_are_asked_about_and_unreadable_ones_dropped(file: Path) -> None:
+def test_tasks_of_others_are_checked_and_unreadable_ones_dropped(file: Path) -> None:
     other = queue_of(file)
     other.push([task("wanted"), task("unwanted"), task("broken", body="broken")])
     crawl = Crawl(lambda: queue_of(file))
@@ -166,8 +166,8 @@ def test_others_tasks_are_asked_about_and_unreadable_ones_dropped(file: Path) ->
     assert (other.state().waiting, other.state().leased, other.state().aside) == (0, 0, 0)
 
 
-def test_what_is_pushed_while_the_spider_is_asked_about_it_is_asked_for_once(file: Path) -> None:
-    """A list page that an earlier run left, and that this one begins with as well."""
+def test_task_pushed_during_the_check_is_requested_once(file: Path) -> None:
+    """As a list page left by an earlier run, with which this run starts as well."""
     other = queue_of(file)
     other.push([task(id) for id in ("1", "2", "3")])
     crawl = Crawl(lambda: queue_of(file))
@@ -182,13 +182,13 @@ def test_what_is_pushed_while_the_spider_is_asked_about_it_is_asked_for_once(fil
 
 
 @pytest.mark.parametrize(("lease", "beat"), [(1.0, 0.25), (60.0, 5.0), (3600.0, 5.0)])
-def test_a_worker_says_four_times_a_lease_that_it_lives(lease: float, beat: float) -> None:
+def test_heartbeat_is_a_quarter_of_the_lease_at_most_five_seconds(lease: float, beat: float) -> None:
     crawl = Crawl(lambda: None)
     crawl.feeder.lease = lease
     assert crawl.feeder.beat_seconds == beat
 
 
-def test_a_short_lease_lasts_as_long_as_its_worker_lives(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_lease_lasts_while_its_worker_lives(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     terms, now = Terms(lease=0.2), [time.monotonic()]
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0], time=time.time))
 
@@ -214,7 +214,7 @@ def test_a_short_lease_lasts_as_long_as_its_worker_lives(file: Path, monkeypatch
     assert "lost" not in crawl.counts
 
 
-def test_a_host_is_held_before_it_is_asked_and_let_go_with_the_wait_it_is_owed(file: Path) -> None:
+def test_host_is_held_before_requests_and_released_with_its_wait(file: Path) -> None:
     crawl, other = Crawl(lambda: queue_of(file)), queue_of(file)
 
     async def asked() -> None:
@@ -235,7 +235,7 @@ def test_a_host_is_held_before_it_is_asked_and_let_go_with_the_wait_it_is_owed(f
     run(crawl, asked)
 
 
-def test_a_host_that_somebody_else_holds_is_waited_for_until_the_crawl_ends(file: Path) -> None:
+def test_host_held_by_another_is_awaited_until_the_crawl_ends(file: Path) -> None:
     crawl, other = Crawl(lambda: queue_of(file)), queue_of(file)
 
     async def asked() -> None:
@@ -255,7 +255,7 @@ def test_a_host_that_somebody_else_holds_is_waited_for_until_the_crawl_ends(file
     run(crawl, asked)
 
 
-def test_a_host_that_rests_gives_its_tasks_back_for_later_and_nobody_waits_for_it(file: Path) -> None:
+def test_tasks_of_a_paused_host_are_given_back_for_later(file: Path) -> None:
     crawl, other = Crawl(lambda: queue_of(file)), queue_of(file)
 
     async def asked() -> None:
@@ -277,7 +277,7 @@ def test_a_host_that_rests_gives_its_tasks_back_for_later_and_nobody_waits_for_i
     run(crawl, asked)
 
 
-def test_while_the_queue_is_away_nothing_is_lost(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_queue_outage_loses_nothing(file: Path, caplog: pytest.LogCaptureFixture) -> None:
     away = [True]
 
     def opened() -> TableQueue:
@@ -306,7 +306,7 @@ def test_while_the_queue_is_away_nothing_is_lost(file: Path, caplog: pytest.LogC
 
 
 @pytest.mark.parametrize("cause", [StoreUnavailable("the disk is full"), OSError("Redis is away")], ids=["store", "redis"])
-def test_a_store_that_has_the_queue_and_fails_is_not_waited_for_as_a_redis_is(file: Path, cause: Exception) -> None:
+def test_failing_store_is_given_up_sooner_than_redis(file: Path, cause: Exception) -> None:
     tries: list[bool] = []
 
     def opened() -> TableQueue:
@@ -320,7 +320,7 @@ def test_a_store_that_has_the_queue_and_fails_is_not_waited_for_as_a_redis_is(fi
     async def crawled() -> None:
         crawl.feeder.push(task("1"))
         assert await crawl.taken(1) == ["http://a.example/1"]
-        assert not crawl.feeder.store_failed, "it serves again"
+        assert not crawl.feeder.store_failed, "the queue works again"
         crawl.in_progress.clear()
 
     run(crawl, crawled)

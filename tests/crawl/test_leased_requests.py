@@ -1,4 +1,4 @@
-"""Whose turn it is: hosts keep their pace, a slow one never stands in the way of the others."""
+"""Order of requests: each host keeps its pace, and a slow host never blocks the others."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from scrapy import Request
 from newsportal.crawl.host_locks import Entry, Host, HostQueues
 
 
-class Places:
-    """``most`` requests of a host under way, ``pace`` seconds apart."""
+class HostQueueBench:
+    """At most ``most`` requests of a host in progress, ``pace`` seconds apart."""
 
     def __init__(self, most: int = 2, pace: float = 1.0) -> None:
         self.most, self.pace = most, pace
@@ -28,87 +28,87 @@ class Places:
         return found
 
 
-def test_hosts_take_turns_and_each_keeps_its_pace() -> None:
-    places = Places()
+def test_hosts_alternate_at_their_own_pace() -> None:
+    bench = HostQueueBench()
     for host in ("a", "b"):
-        places.add(host, "1", "2")
-        places.hand.hold(host, 0.0)
-    assert places.taken(0.0) == ["a/1", "b/1"]
-    assert places.taken(0.5) == []
-    assert places.hand.soonest() == 1.0
-    assert places.taken(1.0) == ["a/2", "b/2"]
-    assert places.hand.waiting == 0
+        bench.add(host, "1", "2")
+        bench.hand.hold(host, 0.0)
+    assert bench.taken(0.0) == ["a/1", "b/1"]
+    assert bench.taken(0.5) == []
+    assert bench.hand.soonest() == 1.0
+    assert bench.taken(1.0) == ["a/2", "b/2"]
+    assert bench.hand.waiting == 0
 
 
-def test_only_what_is_held_is_asked_and_not_before_its_time() -> None:
-    places = Places()
-    places.add("a", "1")
-    assert places.taken(9.0) == []
-    assert list(places.hand.unheld()) == ["a"]
-    places.hand.hold("a", 10.0)
-    assert places.taken(9.0) == []
-    assert places.taken(10.0) == ["a/1"]
+def test_only_held_hosts_are_requested_at_their_time() -> None:
+    bench = HostQueueBench()
+    bench.add("a", "1")
+    assert bench.taken(9.0) == []
+    assert list(bench.hand.unheld()) == ["a"]
+    bench.hand.hold("a", 10.0)
+    assert bench.taken(9.0) == []
+    assert bench.taken(10.0) == ["a/1"]
 
 
-def test_a_host_that_does_not_answer_leaves_the_places_to_others() -> None:
-    places = Places(pace=0.0)
-    places.add("slow", *"12345")
-    places.add("quick", *"12345")
-    places.hand.hold("slow", 0.0)
-    places.hand.hold("quick", 0.0)
-    assert places.taken(0.0) == ["slow/1", "quick/1", "slow/2", "quick/2"]
-    places.hand.host("quick").out.clear()
-    assert places.taken(1.0) == ["quick/3", "quick/4"]
-    places.hand.host("slow").out.clear()
-    assert places.taken(2.0) == ["slow/3", "slow/4"]
+def test_slow_host_leaves_slots_to_others() -> None:
+    bench = HostQueueBench(pace=0.0)
+    bench.add("slow", *"12345")
+    bench.add("quick", *"12345")
+    bench.hand.hold("slow", 0.0)
+    bench.hand.hold("quick", 0.0)
+    assert bench.taken(0.0) == ["slow/1", "quick/1", "slow/2", "quick/2"]
+    bench.hand.host("quick").out.clear()
+    assert bench.taken(1.0) == ["quick/3", "quick/4"]
+    bench.hand.host("slow").out.clear()
+    assert bench.taken(2.0) == ["slow/3", "slow/4"]
 
 
-def test_the_higher_priority_goes_first_then_who_came_first() -> None:
-    places = Places(pace=0.0, most=9)
-    places.add("a", "1", "2")
-    places.add("a", "list", priority=10)
-    places.add("a", "retry", priority=-10)
-    places.hand.hold("a", 0.0)
-    assert places.taken(0.0) == ["a/list", "a/1", "a/2", "a/retry"]
+def test_order_is_by_priority_then_arrival() -> None:
+    bench = HostQueueBench(pace=0.0, most=9)
+    bench.add("a", "1", "2")
+    bench.add("a", "list", priority=10)
+    bench.add("a", "retry", priority=-10)
+    bench.hand.hold("a", 0.0)
+    assert bench.taken(0.0) == ["a/list", "a/1", "a/2", "a/retry"]
 
 
-def test_a_host_that_rests_is_asked_afterwards_and_others_meanwhile() -> None:
-    places = Places()
+def test_paused_host_is_requested_later() -> None:
+    bench = HostQueueBench()
     for host in ("a", "b"):
-        places.add(host, "1")
-        places.hand.hold(host, 0.0)
-    places.hand.pause("a", 30.0)
-    assert places.taken(1.0) == ["b/1"]
-    assert places.hand.soonest() == 30.0
-    assert places.taken(30.0) == ["a/1"]
+        bench.add(host, "1")
+        bench.hand.hold(host, 0.0)
+    bench.hand.pause("a", 30.0)
+    assert bench.taken(1.0) == ["b/1"]
+    assert bench.hand.soonest() == 30.0
+    assert bench.taken(30.0) == ["a/1"]
 
 
-def test_what_is_taken_out_is_not_handed_out() -> None:
-    places = Places(pace=0.0, most=9)
-    places.add("a", "1", "2", "3")
-    places.hand.hold("a", 0.0)
-    assert [entry.lease for entry in places.hand.out_of("a", lambda entry: entry.lease == "2")] == ["2"]
-    assert places.taken(0.0) == ["a/1", "a/3"]
-    assert places.hand.waiting == 0
+def test_removed_entries_are_not_sent() -> None:
+    bench = HostQueueBench(pace=0.0, most=9)
+    bench.add("a", "1", "2", "3")
+    bench.hand.hold("a", 0.0)
+    assert [entry.lease for entry in bench.hand.out_of("a", lambda entry: entry.lease == "2")] == ["2"]
+    assert bench.taken(0.0) == ["a/1", "a/3"]
+    assert bench.hand.waiting == 0
 
 
-def test_what_nobody_waits_for_is_handed_out_at_once() -> None:
-    places = Places()
-    places.add("a", "1")
-    places.hand.hurry(places.hand.out_of("a", lambda _: True))
-    assert places.hand.waiting == 1
-    assert places.taken(0.0) == ["a/1"]
-    assert places.hand.waiting == 0
+def test_hurried_entries_are_sent_at_once() -> None:
+    bench = HostQueueBench()
+    bench.add("a", "1")
+    bench.hand.hurry(bench.hand.out_of("a", lambda _: True))
+    assert bench.hand.waiting == 1
+    assert bench.taken(0.0) == ["a/1"]
+    assert bench.hand.waiting == 0
 
 
-def test_a_host_that_is_let_go_is_forgotten_unless_something_waits_for_it() -> None:
-    places = Places()
-    places.hand.hold("a", 0.0)
-    places.add("b", "1")
-    places.hand.hold("b", 0.0)
+def test_released_host_is_forgotten_unless_entries_wait() -> None:
+    bench = HostQueueBench()
+    bench.hand.hold("a", 0.0)
+    bench.add("b", "1")
+    bench.hand.hold("b", 0.0)
     for host in ("a", "b", "unknown"):
-        places.hand.loose(host)
-    assert list(places.hand.hosts) == ["b"]
-    assert places.taken(5.0) == []
-    places.hand.hold("b", 6.0)
-    assert places.taken(6.0) == ["b/1"]
+        bench.hand.loose(host)
+    assert list(bench.hand.hosts) == ["b"]
+    assert bench.taken(5.0) == []
+    bench.hand.hold("b", 6.0)
+    assert bench.taken(6.0) == ["b/1"]

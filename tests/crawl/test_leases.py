@@ -1,4 +1,4 @@
-"""A lease is done when nothing of it is under way, and not a moment before."""
+"""A lease is finished exactly when none of its requests is in progress."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def task(id: str) -> Task:
     return Task(id, "a.example", "{}")
 
 
-def test_done_when_the_engine_lets_the_request_go() -> None:
+def test_lease_is_finished_when_the_request_is() -> None:
     leases = Leases()
     leases.take(task("1"))
     leases.waits("1")
@@ -21,19 +21,19 @@ def test_done_when_the_engine_lets_the_request_go() -> None:
     assert len(leases) == 0
 
 
-def test_a_retry_or_a_further_page_keeps_it() -> None:
+def test_retry_or_further_page_keeps_the_lease() -> None:
     leases = Leases()
     leases.take(task("1"))
     leases.waits("1")
     leases.mark_sent("1", "page")
-    leases.waits("1")  # its callback made a request that only this process knows
+    leases.waits("1")  # its callback made a request that is not in the queue
     assert leases.finished(set()) == []
     leases.mark_sent("1", "further")
     assert leases.finished({"further"}) == []
     assert leases.finished(set()) == [task("1")]
 
 
-def test_only_what_was_not_begun_can_be_given_back() -> None:
+def test_only_unsent_lease_can_be_given_back() -> None:
     leases = Leases()
     leases.take(task("1"))
     leases.waits("1")
@@ -45,7 +45,7 @@ def test_only_what_was_not_begun_can_be_given_back() -> None:
     assert not leases.single(None)
 
 
-def test_a_lost_lease_is_not_acknowledged() -> None:
+def test_lost_lease_is_not_acknowledged() -> None:
     leases = Leases()
     for id in ("1", "2"):
         leases.take(task(id))

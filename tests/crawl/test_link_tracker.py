@@ -1,4 +1,4 @@
-"""The link tracker: every entry has one fate, what is new waits in the store until it is done, and the store's failures cost nothing."""
+"""The link tracker: every entry has exactly one outcome, new links are kept in the store until done, and store failures lose nothing."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def link(path: str, source: str = A, **more: Any) -> Link:
     return Link(f"https://a.example/{path}", source, title=f"题 {path}", **more)
 
 
-def keep(tracker: LinkTracker, found: Link) -> None:
-    """Its article is stored."""
+def store_article(tracker: LinkTracker, found: Link) -> None:
+    """Store the article of a link."""
     article = Article(url=found.url, link=found, fetched=NOW, identity=name_of(found), title=found.title or "", text="正文")
     tracker.store.add(article, now=NOW)
     tracker.stored_urls.enter([name_of(found)])
@@ -43,8 +43,8 @@ def row(tracker: LinkTracker, source: str = A) -> SourceReport:
     return next(one for one in tracker.report() if one.source == source)
 
 
-def test_every_entry_has_one_fate(tracker: LinkTracker) -> None:
-    keep(tracker, link("1"))
+def test_every_entry_has_one_outcome(tracker: LinkTracker) -> None:
+    store_article(tracker, link("1"))
     found = filtered(tracker, [link("1"), link("2"), link("3"), link("2?utm_source=x")])
     assert found.fresh == (link("2"), link("3"))
     assert not found.stale
@@ -52,7 +52,7 @@ def test_every_entry_has_one_fate(tracker: LinkTracker) -> None:
     assert (counted.entries, counted.known, counted.new, counted.repeated) == (4, 1, 2, 1)
 
 
-def test_what_an_engine_finds_is_counted_by_topic_too(tracker: LinkTracker) -> None:
+def test_results_of_engines_are_counted_by_topic(tracker: LinkTracker) -> None:
     travel, cars = ("旅游", "车/船")
     found = filtered(tracker, [link("1", topic=travel), link("2", topic=travel), link("1", topic=cars), link("3", topic=cars), link("4")])
     assert len(found.fresh) == 4
@@ -66,7 +66,7 @@ def test_what_an_engine_finds_is_counted_by_topic_too(tracker: LinkTracker) -> N
     assert (counted.entries, counted.new, counted.failed) == (5, 4, {"no-body": 1})
 
 
-def test_what_is_new_waits_before_it_is_fetched_and_once_whoever_names_it(tracker: LinkTracker) -> None:
+def test_new_link_is_queued_once_before_it_is_fetched(tracker: LinkTracker) -> None:
     filtered(tracker, [link("1")])
     assert waiting(tracker.store, A) == [link("1").url]
     assert filtered(tracker, [link("1", B)]).fresh == ()
@@ -74,19 +74,19 @@ def test_what_is_new_waits_before_it_is_fetched_and_once_whoever_names_it(tracke
     assert waiting(tracker.store, B) == []
 
 
-def test_a_page_is_stale_when_all_of_it_was_stored_before_this_run(tracker: LinkTracker) -> None:
+def test_list_page_is_stale_if_all_links_were_stored_before(tracker: LinkTracker) -> None:
     tracker.store.add(Article(url="https://a.example/1", link=link("1"), fetched=NOW, identity="old", title="题", text="正文"), now=NOW)
     tracker.store.add_aliases([identity("https://a.example/1")], "old")
     tracker.stored_urls.enter([identity("https://a.example/1")])  # as if read from the store at the start
     assert filtered(tracker, [link("1")]).stale
     filtered(tracker, [link("2")])
-    keep(tracker, link("2"))
-    assert not filtered(tracker, [link("1"), link("2")]).stale, "this visit brought the second itself"
+    store_article(tracker, link("2"))
+    assert not filtered(tracker, [link("1"), link("2")]).stale, "this visit stored the second link itself"
     assert filtered(tracker, []).stale
 
 
 @pytest.mark.parametrize("column", ["stored", "folded", "same"])
-def test_what_is_settled_waits_no_longer(tracker: LinkTracker, column: str) -> None:
+def test_settled_link_is_no_longer_queued(tracker: LinkTracker, column: str) -> None:
     filtered(tracker, [link("1")])
     asyncio.run(tracker.settle(link("1"), column))
     assert waiting(tracker.store, A) == []
@@ -94,7 +94,7 @@ def test_what_is_settled_waits_no_longer(tracker: LinkTracker, column: str) -> N
     assert (found.parsed, getattr(found, column), found.left) == (1, 1, 0)
 
 
-def test_what_may_pass_waits_and_what_may_not_is_done(tracker: LinkTracker) -> None:
+def test_temporary_failure_is_queued_and_permanent_one_is_not(tracker: LinkTracker) -> None:
     filtered(tracker, [link("1"), link("2")])
     asyncio.run(tracker.fail(link("1"), "http-503", later=True))
     asyncio.run(tracker.fail(link("2"), "http-404"))
@@ -103,14 +103,14 @@ def test_what_may_pass_waits_and_what_may_not_is_done(tracker: LinkTracker) -> N
     assert row(tracker).left == 0
 
 
-def test_entries_that_share_one_url_wait_and_are_done_each_by_itself(tracker: LinkTracker) -> None:
+def test_entries_with_the_same_url_are_settled_separately(tracker: LinkTracker) -> None:
     entries = [link("", identity=f"a.example/rss#{number}", content="<p>正文</p>") for number in (1, 2)]
     assert filtered(tracker, entries).fresh == tuple(entries)
     asyncio.run(tracker.settle(entries[0], "stored"))
     assert len(waiting(tracker.store, A)) == 1
 
 
-def test_a_redirect_leads_to_what_is_fetched_under_its_own_address(tracker: LinkTracker) -> None:
+def test_redirect_target_is_queued_under_its_own_url(tracker: LinkTracker) -> None:
     filtered(tracker, [link("go?1"), link("go?2"), link("go?3")])
     target = "https://b.example/story"
 
@@ -120,15 +120,15 @@ def test_a_redirect_leads_to_what_is_fetched_under_its_own_address(tracker: Link
     request = led("go?1", target)
     assert request is not None
     assert request.cb_kwargs["link"] == replace(link("go?1"), url=target)
-    assert led("go?2", target) is None, "another link led there first"
+    assert led("go?2", target) is None, "another link redirected there first"
     assert waiting(tracker.store, A) == ["https://a.example/go?3", target]
-    keep(tracker, link("known"))
+    store_article(tracker, link("known"))
     assert led("go?3", link("known").url) is None
     found = row(tracker)
     assert (found.new, found.repeated, found.known, found.entries) == (1, 1, 1, 3)
 
 
-def test_close_remembers_validators_rests_and_errors(tracker: LinkTracker) -> None:
+def test_close_stores_validators_pauses_and_errors(tracker: LinkTracker) -> None:
     for source in (A, B):
         asyncio.run(tracker.begin(SourceState(source)))
     tracker.validate(A, "https://a.example/rss", ('"e"', None))
@@ -142,22 +142,22 @@ def test_close_remembers_validators_rests_and_errors(tracker: LinkTracker) -> No
     assert failed.unfinished is not None
 
 
-def test_a_visit_is_thorough_until_one_came_to_its_end(tracker: LinkTracker) -> None:
+def test_visits_are_thorough_until_one_finishes(tracker: LinkTracker) -> None:
     def begun() -> bool:
         return asyncio.run(tracker.begin(tracker.store.source_state(A)))
 
-    assert begun(), "the first"
-    assert begun(), "after a kill: nobody closed"
+    assert begun(), "the first visit"
+    assert begun(), "after a kill"
     asyncio.run(tracker.close([A], NOW, finished=False))
-    assert begun(), "after a stop"
+    assert begun(), "after an unfinished visit"
     asyncio.run(tracker.close([A], NOW))
     assert not begun()
     tracker.list_failed(A, "timeout")
     asyncio.run(tracker.close([A], NOW))
-    assert begun(), "after a list page that failed"
+    assert begun(), "after a failed list page"
 
 
-def test_an_engine_that_blocks_is_not_asked_for_more_the_next_time(tracker: LinkTracker) -> None:
+def test_blocking_engine_is_not_visited_thoroughly(tracker: LinkTracker) -> None:
     tracker.store.save_source_state(SourceState("engine:x", last_success=NOW))
     asyncio.run(tracker.begin(tracker.store.source_state("engine:x")))
     tracker.list_failed("engine:x", "blocked: captcha")
@@ -165,12 +165,12 @@ def test_an_engine_that_blocks_is_not_asked_for_more_the_next_time(tracker: Link
     assert not asyncio.run(tracker.begin(tracker.store.source_state("engine:x")))
 
 
-def test_only_sources_that_answered_are_due_no_more(tracker: LinkTracker) -> None:
+def test_only_visited_sources_are_no_longer_due(tracker: LinkTracker) -> None:
     asyncio.run(tracker.close([A], NOW))
     assert tracker.store.source_state(B).last_run is None
 
 
-def test_a_missing_network_is_no_fault_of_the_sources(tracker: LinkTracker) -> None:
+def test_missing_network_is_not_a_failure_of_the_sources(tracker: LinkTracker) -> None:
     for source in (A, B):
         tracker.list_failed(source, "dns", "no address")
     asyncio.run(tracker.close([A, B], NOW))
@@ -178,16 +178,16 @@ def test_a_missing_network_is_no_fault_of_the_sources(tracker: LinkTracker) -> N
     assert (state.failures_in_row, state.last_run, state.last_error) == (0, None, "dns: no address")
 
 
-def test_trackers_of_one_process_share_what_is_known(tracker: LinkTracker, crawler_for: Callable[..., Crawler]) -> None:
+def test_trackers_of_one_process_share_their_filters(tracker: LinkTracker, crawler_for: Callable[..., Crawler]) -> None:
     other = tracker_of(crawler_for())
     assert other is not tracker
     assert (other.stored_urls, other.sites) == (tracker.stored_urls, tracker.sites)
-    keep(tracker, link("1"))
+    store_article(tracker, link("1"))
     assert filtered(other, [link("1")]).fresh == ()
     assert row(other).known == 1
 
 
-def test_a_store_is_opened_anew_once_nobody_uses_it(crawler_for: Callable[..., Crawler]) -> None:
+def test_closed_store_is_opened_again(crawler_for: Callable[..., Crawler]) -> None:
     first = tracker_of(crawler_for())
     first.store.close()
     del first
@@ -197,12 +197,12 @@ def test_a_store_is_opened_anew_once_nobody_uses_it(crawler_for: Callable[..., C
     fresh.store.close()
 
 
-def test_a_tracker_needs_the_add_on(crawler_for: Callable[..., Crawler]) -> None:
+def test_tracker_needs_the_add_on(crawler_for: Callable[..., Crawler]) -> None:
     with pytest.raises(RuntimeError, match="SourcesAddon"):
         tracker_of(crawler_for(ADDONS={}))
 
 
-def test_a_list_page_that_is_not_for_us_is_no_failure_of_the_visit(tracker: LinkTracker) -> None:
+def test_skipped_list_page_is_not_a_failed_visit(tracker: LinkTracker) -> None:
     tracker.store.visits.add(Visit(A, NOW))
     tracker.count(A, "list_pages")
     tracker.count_skipped_list(A, "login")
@@ -213,7 +213,7 @@ def test_a_list_page_that_is_not_for_us_is_no_failure_of_the_visit(tracker: Link
     assert (state.failures_in_row, state.last_error, state.last_success) == (0, None, NOW)
 
 
-def test_what_was_seen_of_another_processs_visit_is_transferred(tracker: LinkTracker) -> None:
+def test_state_of_a_visit_by_another_process_is_saved(tracker: LinkTracker) -> None:
     tracker.validate(A, "https://a.example/rss", ("e1", None))
     tracker.layout_changed(A)
     asyncio.run(tracker.transfer_visit(A))
@@ -222,7 +222,7 @@ def test_what_was_seen_of_another_processs_visit_is_transferred(tracker: LinkTra
     assert (found.validators, found.last_run, found.layout_changed is not None) == ({"https://a.example/rss": ("e1", None)}, None, True)
 
 
-def test_a_visit_whose_list_another_process_could_not_read_is_no_success(tracker: LinkTracker) -> None:
+def test_list_failure_in_another_process_fails_the_visit(tracker: LinkTracker) -> None:
     tracker.store.visits.add(Visit(A, NOW))
     tracker.store.visits.join([Visit(A, NOW + timedelta(seconds=1), list_failed={"http-503": 1})])
     asyncio.run(tracker.close([A], NOW + timedelta(seconds=2)))
@@ -230,10 +230,10 @@ def test_a_visit_whose_list_another_process_could_not_read_is_no_success(tracker
     assert (found.last_success, found.last_error, found.failures_in_row) == (None, "http-503", 1)
 
 
-def test_a_report_begins_anew_with_what_has_no_outcome_anywhere(tracker: LinkTracker) -> None:
+def test_new_report_starts_with_unfinished_links(tracker: LinkTracker) -> None:
     filtered(tracker, [link("1"), link("2"), link("3", B)])
     asyncio.run(tracker.settle(link("2"), "stored"))
-    tracker.over(B)  # another process did it
+    tracker.over(B)  # done by another process
     tracker.reset_report()
     assert [(one.source, one.entries, one.new, one.left) for one in tracker.report()] == [(A, 1, 1, 1)]
     asyncio.run(tracker.settle(link("1"), "stored"))
@@ -244,19 +244,19 @@ def begin(tracker: LinkTracker, source: str = A) -> None:
     asyncio.run(tracker.begin(tracker.store.source_state(source)))
 
 
-def test_what_failed_in_passing_is_tried_when_the_next_visit_begins(tracker: LinkTracker) -> None:
+def test_temporarily_failed_link_is_retried_at_the_next_visit(tracker: LinkTracker) -> None:
     filtered(tracker, [link("1")])
     asyncio.run(tracker.fail(link("1"), "http-503", later=True))
     (row_,) = tracker.store.links.waiting()
     assert (row_.source, row_.reason, row_.number, row_.next is not None) == (A, "http-503", 1, True)
-    assert filtered(tracker, [link("1")]).fresh == (), "it waits, and for a time"
+    assert filtered(tracker, [link("1")]).fresh == (), "it is queued for later"
     assert len(asyncio.run(tracker.resume(A))[0]) == 1
     assert tracker.store.links.waiting() == []
     assert "asks again" in str(row(tracker).notes[0])
     assert asyncio.run(tracker.resume(B)) == ([], [])
 
 
-def test_each_failure_in_passing_makes_a_link_wait_longer(tracker: LinkTracker) -> None:
+def test_retry_delay_doubles_up_to_six_hours(tracker: LinkTracker) -> None:
     filtered(tracker, [link("1")])
     waits = []
     for _ in range(7):
@@ -267,7 +267,7 @@ def test_each_failure_in_passing_makes_a_link_wait_longer(tracker: LinkTracker) 
     assert waits == [15, 30, 60, 120, 240, 360, 360]
 
 
-def test_what_failed_for_good_is_opened_again_by_a_later_visit_only(tracker: LinkTracker) -> None:
+def test_permanently_failed_link_is_reopened_by_a_later_visit(tracker: LinkTracker) -> None:
     begin(tracker)
     filtered(tracker, [link("1")])
     asyncio.run(tracker.fail(link("1"), "http-404"))
@@ -276,7 +276,7 @@ def test_what_failed_for_good_is_opened_again_by_a_later_visit_only(tracker: Lin
     assert filtered(tracker, [link("1")]).fresh == (link("1"),)
 
 
-def test_feed_entries_of_a_visit_that_was_killed_are_made_by_the_next(tracker: LinkTracker) -> None:
+def test_feed_entries_of_a_killed_visit_are_resumed(tracker: LinkTracker) -> None:
     entry = link("", identity="a.example/rss#x", content="<p>正文</p>")
     filtered(tracker, [entry])
     bodies = asyncio.run(tracker.resume(A))[1]
@@ -285,26 +285,26 @@ def test_feed_entries_of_a_visit_that_was_killed_are_made_by_the_next(tracker: L
     assert asyncio.run(tracker.resume(A)) == ([], [])
 
 
-def test_what_the_queue_hands_out_has_one_fate_here(tracker: LinkTracker, crawler_for: Callable[..., Crawler]) -> None:
-    """Whoever wrote it: another process, an earlier run, or this one."""
+def test_leased_links_are_counted_once(tracker: LinkTracker, crawler_for: Callable[..., Crawler]) -> None:
+    """Whether they were written by another process, an earlier run, or this one."""
     other = tracker_of(crawler_for())
     filtered(other, [link("stored"), link("left")])
-    keep(tracker, link("stored"))
+    store_article(tracker, link("stored"))
     filtered(tracker, [link("ours")])
     taken = [link("stored"), link("left"), link("ours")]
     assert asyncio.run(tracker.count_taken(taken)) == [False, True, True]
     found = row(tracker)
     assert (found.entries, found.known, found.new, found.repeated) == (3, 1, 2, 0)
-    told = {visit.source: visit.entries for visit in tracker.visit_counts.taken(NOW)}
-    assert told[A] == 1, "the others were counted where they were met"
+    entries = {visit.source: visit.entries for visit in tracker.visit_counts.taken(NOW)}
+    assert entries[A] == 1, "the others were counted when they were found"
 
 
-def test_threads_and_photo_stories_are_visited_again_though_they_are_stored(tracker: LinkTracker) -> None:
-    keep(tracker, link("stored"))
+def test_stored_threads_and_galleries_are_visited_again(tracker: LinkTracker) -> None:
+    store_article(tracker, link("stored"))
     assert asyncio.run(tracker.count_taken([link("stored")], settled=False)) == [True]
 
 
-def test_threads_and_stories_wait_once_and_are_opened_again_by_a_later_visit(tracker: LinkTracker) -> None:
+def test_threads_and_galleries_are_queued_once_per_visit(tracker: LinkTracker) -> None:
     thread = Link("https://a.example/t-1", A, identity="a.example/t/1")
 
     async def new() -> int:
@@ -322,7 +322,7 @@ def test_threads_and_stories_wait_once_and_are_opened_again_by_a_later_visit(tra
     assert asyncio.run(new()) == 2
 
 
-def test_what_fails_for_a_week_is_given_up_and_without_a_network_for_a_month(tracker: LinkTracker) -> None:
+def test_failing_link_is_given_up_after_a_week_or_a_month_offline(tracker: LinkTracker) -> None:
     filtered(tracker, [link("young"), link("old"), link("offline"), link("gone")])
     for path, days in (("old", 8), ("offline", 8), ("gone", 29)):
         age(tracker.store, link(path), days * 86400.0)

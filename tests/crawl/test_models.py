@@ -1,4 +1,4 @@
-"""The models in use, while the store is away for a moment and while they are changed."""
+"""Active models while the store is briefly unavailable and when versions change."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Clock:
         return self.now
 
 
-def test_a_store_that_is_away_for_a_moment_costs_no_model(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While the new version is read: the former goes on, and the next look finds the new one."""
+def test_brief_store_outage_keeps_the_loaded_model(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If reading the new version fails, the previous one stays in use until the next check."""
     clock = Clock()
     models = Models(store, clock)
     keep(store)
@@ -66,8 +66,8 @@ def test_a_store_that_is_away_for_a_moment_costs_no_model(store: Store, monkeypa
     assert found.version == 2
 
 
-def test_a_damaged_version_is_not_replaced_by_the_one_before(store: Store) -> None:
-    """Who activated it is told; the lexicon takes over, as the report says."""
+def test_damaged_version_is_not_replaced_by_the_previous_one(store: Store) -> None:
+    """The problem is reported to the operator, and the lexicon is used instead, as the run report says."""
     clock = Clock()
     models = Models(store, clock)
     keep(store)

@@ -1,4 +1,4 @@
-"""Our extraction in other people's code: ``newsportal.extract``, and the page objects of a Scrapy project (``docs/scrapy-project``)."""
+"""Our extraction in other code: ``newsportal.extract``, and the page objects of a Scrapy project (``docs/scrapy-project``)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HTML = f"<title>新线今晨通车</title><h1>新线今晨通车</h1><p class=by
 FEED = "<rss version='2.0'><channel><title>甲</title><item><title>一</title><link>https://a.example/1.html</link></item></channel></rss>"
 
 
-def test_one_line_reads_an_article() -> None:
+def test_extract_an_article_in_one_line() -> None:
     article = newsportal.extract(HTML, URL)
     assert (article.url, article.title) == (URL, "新线今晨通车")
     assert LINE in (article.text or "")
@@ -40,12 +40,12 @@ def test_one_line_reads_an_article() -> None:
         newsportal.extract("<title>404 Not Found</title><p>404 Not Found</p>", URL)
 
 
-def test_a_feed_is_a_list_page() -> None:
+def test_feed_is_read_as_list_page() -> None:
     found = read_list(make_page(FEED, "https://a.example/rss"))
     assert [(link.url, link.title) for link in found.links] == [("https://a.example/1.html", "一")]
 
 
-def test_items_have_fields_for_pipelines_that_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_item_adapter_fields_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ItemAdapter, "ADAPTER_CLASSES", ItemAdapter.ADAPTER_CLASSES)
     register()
     register()
@@ -62,7 +62,7 @@ def test_items_have_fields_for_pipelines_that_can_be_set(monkeypatch: pytest.Mon
         del adapter["title"]
 
 
-def test_a_page_object_of_a_site_replaces_one_field(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_object_of_a_site_overrides_one_field(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("scrapy_poet")
     from web_poet import HttpResponse
 
@@ -81,7 +81,7 @@ def crawl(folder: Path, spider: str, url: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
-def test_the_sample_project_runs(web: MadeUpWeb, tmp_path: Path) -> None:
+def test_sample_project_runs(web: MadeUpWeb, tmp_path: Path) -> None:
     pytest.importorskip("scrapy_poet")
     from madeup.forums import MadeUpForums
     from madeup.photos import MadeUpPhotos

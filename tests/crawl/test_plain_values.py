@@ -1,4 +1,4 @@
-"""What goes from one process to the other is data: all kinds of it come back equal, and nothing else comes at all."""
+"""Only data passes between processes: values of every supported kind round-trip, and nothing else is accepted."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ FOUND = Extraction(title="古镇\ud800", text="路铺好了", published=NOW, ima
         ArticleRule(body="div.text", remove=("p.x",)),
     ],
 )
-def test_values_come_back_equal(value: Any) -> None:
+def test_values_round_trip(value: Any) -> None:
     assert plain_values.loads(plain_values.dumps(value)) == value
 
 
-def test_bytes_go_as_they_are() -> None:
+def test_bytes_are_sent_unchanged() -> None:
     body = bytes(range(256)) * 1000
     parts = plain_values.dumps(Page("https://a.example/1", body, NOW))
     assert parts[1] == body
@@ -54,7 +54,7 @@ def test_every_engine_can_be_sent(name: str) -> None:
 
 
 @pytest.mark.parametrize("value", [read_article, partial(read_article, algorithm="cevc")])
-def test_an_answer_holds_no_functions(value: Any) -> None:
+def test_response_contains_no_functions(value: Any) -> None:
     parts = plain_values.dumps(value)
     with pytest.raises(ValueError, match="a function where only values may be"):
         plain_values.loads(parts)
@@ -62,17 +62,17 @@ def test_an_answer_holds_no_functions(value: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["os:system", "subprocess:Popen", "newsportal.logs:install", "newsportal.nothing:Here", "builtins:print"])
-def test_nothing_but_our_own_dataclasses_is_made(name: str) -> None:
+def test_only_our_dataclasses_are_created(name: str) -> None:
     with pytest.raises(ValueError, match=r"of ours"):
         plain_values.loads([json.dumps([name, "touch /tmp/x"]).encode()])
 
 
-def test_what_is_no_value_is_refused() -> None:
+def test_unsupported_value_is_refused() -> None:
     with pytest.raises(TypeError, match="no value for another process"):
         plain_values.dumps(object())
 
 
-def test_errors_come_back_with_what_they_say() -> None:
+def test_errors_keep_their_attributes() -> None:
     refusal = plain_values.raised(plain_values.describe(NotApplicable("no-body", "0 characters"), ""))
     assert isinstance(refusal, NotApplicable)
     assert (refusal.reason, refusal.detail, str(refusal)) == ("no-body", "0 characters", "no-body: 0 characters")
@@ -84,5 +84,5 @@ def test_errors_come_back_with_what_they_say() -> None:
     assert "Traceback: there" in broken.__notes__[0]
 
 
-def test_an_error_of_a_library_is_one_of_ours() -> None:
+def test_unknown_error_class_becomes_runtime_error() -> None:
     assert type(plain_values.raised(["os:system", "x", {}, ""])) is RuntimeError

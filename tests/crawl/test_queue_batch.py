@@ -1,4 +1,4 @@
-"""What a worker tells its queue in one conversation, and in which order."""
+"""Order of the operations in one exchange with the queue."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from newsportal.crawl.queues.base import Order, Task
 from newsportal.crawl.queues.opening import open_table
 
 
-def test_a_task_that_is_pushed_while_its_lease_ends_waits_anew(tmp_path: Path) -> None:
-    """Else it is refused, for it is still leased, and then forgotten: nobody would have it."""
+def test_task_requeued_as_its_lease_ends_waits_again(tmp_path: Path) -> None:
+    """Otherwise it would be refused as still leased and then lost."""
     queue = open_table(tmp_path / "links.db", "rss")
     task, other = Task("1", "a.example", "{}"), Task("2", "a.example", "{}")
     queue.push([task])
@@ -18,8 +18,8 @@ def test_a_task_that_is_pushed_while_its_lease_ends_waits_anew(tmp_path: Path) -
     assert {lease.task.id for lease in queue.take(5, delay=0, ahead=1).leases} == {"1", "2"}
 
 
-def test_a_task_that_is_pushed_while_it_is_under_way_is_asked_for_once(tmp_path: Path) -> None:
-    """As after a queue was away, when all that may have been lost is pushed once more."""
+def test_task_pushed_while_leased_is_done_once(tmp_path: Path) -> None:
+    """As after an outage of the queue, when everything that may be lost is pushed again."""
     queue = open_table(tmp_path / "links.db", "rss")
     task = Task("1", "a.example", "{}")
     queue.push([task])

@@ -1,4 +1,4 @@
-"""Whether there is a network, by what was met of the hosts."""
+"""Detection of a missing network from failed hosts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from newsportal.crawl.visit_counters import LATELY, Reach, unreached
 
 
-def test_several_hosts_that_are_not_reached_mean_that_the_network_is_away() -> None:
+def test_several_unreachable_hosts_mean_no_network() -> None:
     now = [1000.0]
     reach = Reach(lambda: now[0])
     reach.missed("feed:甲", "https://a.example/feed: no address")
@@ -18,14 +18,14 @@ def test_several_hosts_that_are_not_reached_mean_that_the_network_is_away() -> N
     assert not reach.away
 
 
-def test_several_sources_of_one_host_say_nothing_of_the_network() -> None:
+def test_several_urls_of_one_host_do_not_mean_no_network() -> None:
     reach = Reach()
     for path in ("news", "sport", "weather"):
         reach.missed("feed:甲", f"https://a.example/{path}: no address")
     assert not reach.away
 
 
-def test_who_was_reached_lately_shows_that_there_is_a_network() -> None:
+def test_recently_reached_host_means_network_is_available() -> None:
     now = [1000.0]
     reach = Reach(lambda: now[0])
     reach.reached()
@@ -37,8 +37,8 @@ def test_who_was_reached_lately_shows_that_there_is_a_network() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reasons", "said"),
+    ("reasons", "expected"),
     [(["dns"], True), (["robots-unreachable", "connection"], True), (["dns", "http-404"], False), (["timeout"], False), ([], False)],
 )
-def test_which_reasons_say_that_a_host_was_not_reached(reasons: list[str], said: bool) -> None:
-    assert unreached(reasons) is said
+def test_reasons_that_mean_unreached(reasons: list[str], expected: bool) -> None:
+    assert unreached(reasons) is expected

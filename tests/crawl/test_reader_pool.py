@@ -1,4 +1,4 @@
-"""Processes that read pages: a page that takes too much ends alone, and whoever waits for it is told which it was."""
+"""Reader processes: a page that exceeds a limit fails alone, and the caller learns which limit it was."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SENTENCE = "今天早上六点，滨海新线的首班列车从东站出发，�
 GOOD = f"<html><head><title>滨海新线今晨通车</title></head><body><h1>滨海新线今晨通车</h1>{f'<p>{SENTENCE}</p>' * 5}</body></html>"
 LONG = f"<title>滨海新线</title>{'<p>a' * (dom.MAX_TAGS - 10)}"
 ENDLESS = ArticleRule(title="//*[count(preceding::*[count(preceding::*[count(preceding::*)=-1])=-1])=-1]")
-"""A rule whose XPath takes the fourth power of a page: days, for some thousand elements."""
+"""A rule whose XPath takes the fourth power of the page's size: days for some thousand elements."""
 
 MEMORY = 300 * 1024 * 1024
 Started = Callable[..., ReaderPool]
@@ -57,7 +57,7 @@ def read(pool: ReaderPool, function: Callable[..., Any], *args: Any) -> Any:
 
 
 @pytest.mark.parametrize("processes", [0, 1, 2])
-def test_an_answer_is_the_same_wherever_it_is_made(started: Started, processes: int) -> None:
+def test_result_is_the_same_in_any_process(started: Started, processes: int) -> None:
     pool = started(processes)
     assert read(pool, read_article, page(GOOD)) == read_article(page(GOOD))
     with pytest.raises(NotApplicable, match="no-body") as refusal:
@@ -66,7 +66,7 @@ def test_an_answer_is_the_same_wherever_it_is_made(started: Started, processes: 
     assert read(pool, read_list, page("<a href=/2026/0305/2.html>滨海新线今晨通车，市民说这是好消息</a>")).links
 
 
-def test_a_page_that_takes_too_long_ends_alone(started: Started) -> None:
+def test_page_over_the_time_limit_fails_alone(started: Started) -> None:
     pool = started(seconds=0.3)
     with pytest.raises(NotApplicable) as refusal:
         read(pool, apply_rule, ENDLESS, page(LONG))
@@ -88,12 +88,12 @@ pool.close()
 
 
 @pytest.mark.slow
-def test_a_page_that_takes_too_much_memory_ends_alone() -> None:
-    done = run(script=GREEDY)  # this process may have freed more memory in other tests than the page takes
+def test_page_over_the_memory_limit_fails_alone() -> None:
+    done = run(script=GREEDY)  # this process may have freed more memory in other tests than the page needs
     assert done.stdout == "reading-memory Article\n", done.stderr
 
 
-def test_a_reader_that_is_killed_costs_its_page_alone(started: Started) -> None:
+def test_killed_reader_fails_its_page_only(started: Started) -> None:
     pool = started()
 
     async def killed() -> None:
@@ -107,7 +107,7 @@ def test_a_reader_that_is_killed_costs_its_page_alone(started: Started) -> None:
     assert isinstance(read(pool, read_article, page(GOOD)), Article)
 
 
-def test_a_crawl_that_ends_waits_for_no_page(started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ending_crawl_does_not_wait_for_pages(started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader_pool, "GRACE", 0.0)
     pool = started(seconds=3600.0)
     ending: float | None = None
@@ -125,49 +125,49 @@ def test_a_crawl_that_ends_waits_for_no_page(started: Started, monkeypatch: pyte
         pool.call(lambda: reader_pool.FINISH + 1, read_article, page(GOOD))
 
 
-def test_a_crawl_that_ends_reads_what_it_has_fetched(started: Started) -> None:
+def test_ending_crawl_reads_fetched_pages(started: Started) -> None:
     pool = started()
     assert isinstance(asyncio.run(pool.run(pool.call, lambda: 0.5, read_article, page(GOOD))), Article)
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="asks /proc who runs")
-def test_a_reader_that_was_stopped_loses_no_page(started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_suspended_reader_loses_no_page(started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
     pool = started()
     read(pool, read_article, page(GOOD))
     stopped = first_reader(pool)
     os.kill(stopped, signal.SIGSTOP)
 
     def goes_on() -> None:
-        """The crawl does. So long as the reader is there its time is over."""
+        """Called while waiting: the time limit is over as long as the stopped reader exists."""
         monkeypatch.setattr(reader_pool, "LONGEST", 0.0 if runs(stopped) else 300.0)
 
     assert isinstance(asyncio.run(pool.run(pool.call, goes_on, read_article, page(GOOD))), Article)
 
 
-def test_one_page_is_read_by_two_readers_at_most(started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_is_tried_by_at_most_two_readers(started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader_pool, "LONGEST", 0.0)
     with pytest.raises(NotApplicable) as refusal:
         read(started(seconds=3600.0), apply_rule, ENDLESS, page(LONG))
     assert refusal.value.reason == "reading-time"
 
 
-def test_without_the_process_that_forks_pages_are_read_in_place(started: Started) -> None:
+def test_pages_are_read_in_process_without_the_fork_server(started: Started) -> None:
     pool = started()
     os.kill(pool.server, signal.SIGKILL)
     assert isinstance(read(pool, read_article, page(GOOD)), Article)
 
 
-def test_nothing_is_left_once_it_is_closed(started: Started) -> None:
+def test_close_ends_all_processes(started: Started) -> None:
     pool = started(2)
     read(pool, read_article, page(GOOD))
     readers = [pool.server, *children(pool)]
     assert len(readers) == 2
     pool.close()
-    while any(map(runs, readers)):  # a signal takes its time
+    while any(map(runs, readers)):  # a signal takes some time
         sleep(0.01)
 
 
-def test_as_many_processes_as_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_per_core(monkeypatch: pytest.MonkeyPatch) -> None:
     for cores, processes in ((1, 1), (2, 2), (8, 4)):
         monkeypatch.setattr(os, "sched_getaffinity", lambda pid, cores=cores: set(range(cores)))
         assert usual_processes() == processes
@@ -184,7 +184,7 @@ def first_reader(pool: ReaderPool) -> int:
 
 
 def runs(pid: int) -> bool:
-    """Whether it runs; a process that nobody has waited for yet does not."""
+    """Return whether a process runs; a zombie does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()[0] not in ("Z", "X")
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Pages that hang in the browser are asked for in three runs, then left alone for a week."""
+"""Pages that time out in the browser are requested in three runs, then paused for a week."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def rendering(tracker: LinkTracker) -> LinkTracker:
 
 
 def visit(tracker: LinkTracker, reason: str = "render-timeout") -> tuple[int, int]:
-    """A run whose list names the page: how many links were asked for, and how many wait afterwards."""
+    """Run a crawl whose list contains the page; return the number of requested links and of links queued afterwards."""
 
     async def run() -> int:
         await tracker.begin(await tracker.state(KEY))
@@ -39,12 +39,12 @@ def visit(tracker: LinkTracker, reason: str = "render-timeout") -> tuple[int, in
         await tracker.close([KEY], datetime.now(UTC))
         return len(fresh)
 
-    asked = asyncio.run(run())
+    requested = asyncio.run(run())
     tracker.hung.clear()
-    return asked, len(waiting(tracker.store, KEY))
+    return requested, len(waiting(tracker.store, KEY))
 
 
-def test_a_page_that_hangs_in_three_runs_is_left_alone_for_a_week(rendering: LinkTracker) -> None:
+def test_page_that_times_out_in_three_runs_is_paused_for_a_week(rendering: LinkTracker) -> None:
     assert [visit(rendering) for _ in range(5)] == [(1, 1), (1, 1), (1, 0), (0, 0), (0, 0)]
     row = next(row for row in rendering.report() if row.source == KEY)
     assert (row.failed, row.known) == ({"render-timeout": 3}, 2)
@@ -52,29 +52,29 @@ def test_a_page_that_hangs_in_three_runs_is_left_alone_for_a_week(rendering: Lin
     state = rendering.store.source_state(KEY)
     long_ago = (datetime.now(UTC) - timedelta(days=8)).isoformat()
     rendering.store.save_source_state(replace(state, hung={id: (runs, long_ago) for id, (runs, _) in state.hung.items()}))
-    assert [visit(rendering) for _ in range(2)] == [(1, 0), (0, 0)]  # once more, and again a week
+    assert [visit(rendering) for _ in range(2)] == [(1, 0), (0, 0)]  # once more, then another week
 
 
-def test_what_is_the_servers_doing_or_ours_waits_as_ever(rendering: LinkTracker) -> None:
+def test_other_failures_are_retried_as_usual(rendering: LinkTracker) -> None:
     assert [visit(rendering, reason) for reason in ("timeout", "http-503", "no-browser", "timeout")] == [(1, 1)] * 4
     assert rendering.store.source_state(KEY).hung == {}
 
 
-def test_pages_of_sources_without_a_browser_are_not_looked_up(tracker: LinkTracker) -> None:
+def test_sources_without_browser_are_not_paused(tracker: LinkTracker) -> None:
     tracker.store.save_source_state(replace(tracker.store.source_state(KEY), hung={content_id(name_of(PAGE)): (9, NOW.isoformat())}))
     assert asyncio.run(backoff.paused(tracker, [PAGE])) == set()
 
 
-def test_what_hung_long_ago_is_forgotten_and_the_number_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = backoff.counted({}, ["a", "b"], NOW)
-    assert backoff.counted(told, ["b"], NOW + timedelta(days=29)) == {content_id("b"): (2, (NOW + timedelta(days=29)).isoformat())}
+def test_old_timeouts_are_forgotten_and_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = backoff.counted({}, ["a", "b"], NOW)
+    assert backoff.counted(counts, ["b"], NOW + timedelta(days=29)) == {content_id("b"): (2, (NOW + timedelta(days=29)).isoformat())}
     monkeypatch.setattr(backoff, "REMEMBERED", 1)
-    assert set(backoff.counted(told, ["c"], NOW + timedelta(days=1))) == {content_id("c")}
+    assert set(backoff.counted(counts, ["c"], NOW + timedelta(days=1))) == {content_id("c")}
 
 
-def test_three_runs_are_needed_and_a_week_is_enough() -> None:
-    told = backoff.counted(backoff.counted({}, ["a"], NOW), ["a"], NOW)
-    assert backoff.given_up(told, ["a", "b"], NOW) == set()
-    told = backoff.counted(told, ["a"], NOW)
-    assert backoff.given_up(told, ["a", "b"], NOW + timedelta(days=6)) == {"a"}
-    assert backoff.given_up(told, ["a"], NOW + timedelta(days=7)) == set()
+def test_pause_needs_three_runs_and_lasts_a_week() -> None:
+    counts = backoff.counted(backoff.counted({}, ["a"], NOW), ["a"], NOW)
+    assert backoff.given_up(counts, ["a", "b"], NOW) == set()
+    counts = backoff.counted(counts, ["a"], NOW)
+    assert backoff.given_up(counts, ["a", "b"], NOW + timedelta(days=6)) == {"a"}
+    assert backoff.given_up(counts, ["a"], NOW + timedelta(days=7)) == set()

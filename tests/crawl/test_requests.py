@@ -1,4 +1,4 @@
-"""Requests survive being written and read; what cannot be written is said so, and what was not written by us is refused."""
+"""Requests are serialised and restored; unserialisable and foreign ones are refused."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ LINK = Link("http://a.example/1", "feed:甲", "标题 \ud800", published=datetim
 LISTED = Listed("http://b.example/t/1", "b.example#1", "主题", replies=3, last=datetime(2024, 5, 1, tzinfo=UTC), sticky=True)
 
 
-class Known:
-    """A source as spiders have them."""
+class KnownSource:
+    """A source as spiders use them."""
 
 
-SOURCE = Known()
+SOURCE = KnownSource()
 
 
 class Reads(Spider):
@@ -53,13 +53,13 @@ def spider() -> Reads:
     return Reads()
 
 
-def there_and_back(request: Request, spider: Spider) -> Request:
+def round_trip(request: Request, spider: Spider) -> Request:
     return request_of(task_of(request, spider), spider)
 
 
-def test_everything_of_a_request_comes_back(spider: Reads) -> None:
+def test_request_round_trip(spider: Reads) -> None:
     meta: dict[Any, Any] = {"depth": 2, "lane": "region:甲", "many": (1, {"x": None}), 5: "five", "$": "dollar"}
-    asked = Request(
+    request = Request(
         "http://a.example/?q=%E4%BD%A0",
         spider.read,
         method="POST",
@@ -74,15 +74,15 @@ def test_everything_of_a_request_comes_back(spider: Reads) -> None:
         flags=["seen"],
         cb_kwargs={"link": LINK, "listed": LISTED, "source": SOURCE, "read": spider.read, "page": 2},
     )
-    found = there_and_back(asked, spider)
+    found = round_trip(request, spider)
     for name in ("url", "method", "headers", "body", "cookies", "meta", "encoding", "priority", "dont_filter", "flags", "cb_kwargs"):
-        assert getattr(found, name) == getattr(asked, name), name
+        assert getattr(found, name) == getattr(request, name), name
     assert (found.callback, found.errback) == (spider.read, spider.failed)
     assert found.cb_kwargs["source"] is SOURCE
 
 
-def test_a_form_is_a_request_with_a_body(spider: Reads) -> None:
-    found = there_and_back(FormRequest("http://a.example/", formdata={"q": "新闻"}, callback=spider.read), spider)
+def test_form_request_round_trip(spider: Reads) -> None:
+    found = round_trip(FormRequest("http://a.example/", formdata={"q": "新闻"}, callback=spider.read), spider)
     assert (found.method, found.body) == ("POST", b"q=%E6%96%B0%E9%97%BB")
     assert found.headers[b"Content-Type"] == b"application/x-www-form-urlencoded"
 
@@ -100,24 +100,24 @@ VALUES = st.recursive(
 
 
 @given(value=VALUES)
-def test_any_value_comes_back(value: Any) -> None:
+def test_any_value_round_trips(value: Any) -> None:
     spider = Reads()
-    assert there_and_back(Request("http://a.example/", spider.read, cb_kwargs={"value": value}), spider).cb_kwargs == {"value": value}
+    assert round_trip(Request("http://a.example/", spider.read, cb_kwargs={"value": value}), spider).cb_kwargs == {"value": value}
 
 
 @pytest.mark.parametrize(
-    "how",
+    "options",
     [
         {"callback": lambda response: None},
         {"callback": print},
         {"meta": {"item": object()}},
         {"cb_kwargs": {"page": float("nan")}},
-        {"cb_kwargs": {"link": Known()}},
+        {"cb_kwargs": {"link": KnownSource()}},
     ],
 )
-def test_what_only_this_process_understands_is_not_written(spider: Reads, how: dict[str, Any]) -> None:
+def test_unserialisable_request_is_refused(spider: Reads, options: dict[str, Any]) -> None:
     with pytest.raises(Unwritable):
-        task_of(Request("http://a.example/", **how), spider)
+        task_of(Request("http://a.example/", **options), spider)
 
 
 @pytest.mark.parametrize(
@@ -143,23 +143,23 @@ def test_what_only_this_process_understands_is_not_written(spider: Reads, how: d
         "[" * 100_000,
     ],
 )
-def test_what_is_no_request_of_this_spider_is_refused(spider: Reads, body: str) -> None:
+def test_invalid_task_is_refused(spider: Reads, body: str) -> None:
     with pytest.raises(Unreadable, match="task 7"):
         request_of(Task("7", "a.example", body), spider)
 
 
-def test_a_link_that_the_next_visit_takes_up_has_the_name_that_its_list_page_gave_it(spider: Reads) -> None:
+def test_resumed_link_has_the_same_task_id(spider: Reads) -> None:
     marks = StartSpiderMiddleware(Crawler(Reads))
     taken_up = marks.get_processed_request(Request(LINK.url, spider.read, cb_kwargs={"link": LINK}), None)
     assert taken_up is not None
-    assert taken_up.meta, "Scrapy marks what start() yields"
+    assert taken_up.meta, "Scrapy marks the requests of start()"
     listed = Request(LINK.url, spider.read, cb_kwargs={"link": LINK}, meta={"depth": 1})
     assert task_of(taken_up, spider).id == task_of(listed, spider).id
 
 
-def test_a_question_has_one_name_whoever_asks_it(spider: Reads) -> None:
-    def name(**how: Any) -> str:
-        return task_of(Request(how.pop("url", LINK.url), how.pop("callback", spider.read), **how), spider).id
+def test_task_id_depends_on_the_request_only(spider: Reads) -> None:
+    def name(**options: Any) -> str:
+        return task_of(Request(options.pop("url", LINK.url), options.pop("callback", spider.read), **options), spider).id
 
     same = name()
     assert name(meta={"depth": 3, "source": "feed:乙"}, headers={"If-None-Match": "1"}, priority=5) == same
@@ -173,17 +173,17 @@ def test_a_question_has_one_name_whoever_asks_it(spider: Reads) -> None:
     assert len({same, *different}) == 6
 
 
-def test_a_link_has_one_name_however_it_is_asked_for(spider: Reads) -> None:
-    def task(link: Link, **how: Any) -> Task:
-        return task_of(Request(how.pop("url", LINK.url), spider.read, cb_kwargs={"link": link}, **how), spider, "seen")
+def test_task_id_of_a_link_is_independent_of_its_request(spider: Reads) -> None:
+    def task(link: Link, **options: Any) -> Task:
+        return task_of(Request(options.pop("url", LINK.url), spider.read, cb_kwargs={"link": link}, **options), spider, "seen")
 
-    told = Link(LINK.url, LINK.source, "another title", identity=LINK.identity)
-    assert task(told, url="http://a.example/2", meta={"variant": 2}).id == task(LINK).id == id_of(LINK)
+    other = Link(LINK.url, LINK.source, "another title", identity=LINK.identity)
+    assert task(other, url="http://a.example/2", meta={"variant": 2}).id == task(LINK).id == id_of(LINK)
     assert (task(LINK).link, task(LINK).seen) == (True, None)
     assert task(Link(LINK.url, LINK.source, identity="a.example/1#2")).id != id_of(LINK)
 
 
-def test_the_task_says_what_the_queue_must_know(spider: Reads) -> None:
+def test_task_has_the_fields_of_the_queue(spider: Reads) -> None:
     meta = {"lane": "region:甲", "not_before": 5.0, "source": "region:甲", LEASE: "1", PARENT: "2", "download_slot": "x"}
     task = task_of(Request("http://A.example:8080/x", spider.read, meta=meta, priority=3), spider, "seen")
     assert (task.host, task.priority, task.at, task.lane, task.source, task.seen) == ("a.example", 3, 5.0, "region:甲", "region:甲", "seen")
@@ -191,13 +191,13 @@ def test_the_task_says_what_the_queue_must_know(spider: Reads) -> None:
 
 
 class AllPages(DupeFilter):
-    """As a project writes it: nothing is ever refused."""
+    """A project's filter that refuses nothing."""
 
     def seen_name(self, request: Request) -> str | None:
         return None
 
 
-def test_the_settings_name_the_filter_of_seen_requests() -> None:
+def test_settings_select_the_dupe_filter() -> None:
     def name_by(named: str | None) -> str | None:
         crawler = get_crawler(settings_dict={"SCHEDULER_DUPEFILTER_CLASS": named})
         crawler.request_fingerprinter = RequestFingerprinter(crawler)

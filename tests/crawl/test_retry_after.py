@@ -1,4 +1,4 @@
-"""Which answers make a whole host rest, and for how long."""
+"""Responses that pause a host, and for how long."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from newsportal.crawl import backoff
 from newsportal.crawl.backoff import LONGEST, RetryAfter
 
 
-def test_429_counts_for_the_host_at_once() -> None:
+def test_429_pauses_the_host_at_once() -> None:
     assert RetryAfter().pause_for("a", "/1", 429, 30.0, 0.0) == 30.0
 
 
-def test_503_counts_for_its_page_until_three_different_ones_say_so_in_a_row() -> None:
+def test_503_pauses_the_host_after_three_different_pages() -> None:
     found = RetryAfter()
     assert [found.pause_for("a", url, 503, 120.0, 0.0) for url in ("/1", "/1", "/2")] == [None, None, None]
     assert found.pause_for("b", "/3", 503, 120.0, 0.0) is None
     assert found.pause_for("a", "/3", 503, 50.0, 10.0) == 50.0
 
 
-def test_a_host_that_answers_another_page_is_not_down() -> None:
+def test_successful_response_resets_the_count() -> None:
     found = RetryAfter()
     for url in ("/1", "/2"):
         found.pause_for("a", url, 503, 120.0, 0.0)
@@ -25,14 +25,14 @@ def test_a_host_that_answers_another_page_is_not_down() -> None:
     assert found.pause_for("a", "/3", 503, 120.0, 0.0) is None
 
 
-def test_a_word_that_is_over_counts_no_more() -> None:
+def test_expired_retry_after_does_not_count() -> None:
     found = RetryAfter()
     for url in ("/1", "/2"):
         found.pause_for("a", url, 503, 10.0, 0.0)
     assert found.pause_for("a", "/3", 503, 10.0, 10.0) is None
 
 
-def test_rests_that_follow_each_other_grow_and_answers_to_what_was_under_way_do_not_count() -> None:
+def test_consecutive_pauses_grow_and_late_responses_do_not_count() -> None:
     found = RetryAfter()
     assert found.pause_for("a", "/1", 429, 50.0, 0.0) == 50.0
     assert found.pause_for("a", "/2", 429, 50.0, 1.0) == 50.0
@@ -43,7 +43,7 @@ def test_rests_that_follow_each_other_grow_and_answers_to_what_was_under_way_do_
     assert found.pause_for("a", "/6", 429, 50.0, 500.0) == 50.0
 
 
-def test_few_hosts_are_remembered() -> None:
+def test_number_of_remembered_hosts_is_limited() -> None:
     found = RetryAfter()
     for number in range(backoff.MOST_HOSTS + 2):
         found.pause_for(str(number), "/", 503, 5.0, 0.0)

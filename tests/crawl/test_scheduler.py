@@ -1,4 +1,4 @@
-"""The scheduler under spiders that know nothing of this house: real crawls in real processes, over disk and over a real Redis."""
+"""The scheduler with plain Scrapy spiders: real crawls in real processes, on disk and with a real Redis."""
 
 from __future__ import annotations
 
@@ -34,95 +34,95 @@ def site() -> Iterator[NumberedSite]:
 
 
 @pytest.fixture
-def begin(tmp_path: Path) -> Iterator[Callable[..., Started]]:
-    """Start a crawl in a folder of the test's own; those that run at the end are killed."""
-    begun: list[Started] = []
+def start_crawl(tmp_path: Path) -> Iterator[Callable[..., Started]]:
+    """Start a crawl in the test's folder; those still running at the end are killed."""
+    started: list[Started] = []
 
-    def begin(url: str, *kind: str, **settings: Any) -> Started:
-        begun.append(Started(url, json.dumps({**QUICK, **settings}), *kind, script=PROGRAM, cwd=tmp_path))
-        return begun[-1]
+    def start_crawl(url: str, *kind: str, **settings: Any) -> Started:
+        started.append(Started(url, json.dumps({**QUICK, **settings}), *kind, script=PROGRAM, cwd=tmp_path))
+        return started[-1]
 
-    yield begin
-    for process in begun:
+    yield start_crawl
+    for process in started:
         if process.poll() is None:
             process.kill()
             process.wait()
 
 
-def end(process: Started) -> tuple[Counter[str], str]:
-    """What a crawl that ends well has said, and its log."""
-    said, log = process.communicate(timeout=PATIENCE)
+def finish_crawl(process: Started) -> tuple[Counter[str], str]:
+    """Wait for a crawl that must succeed; return the lines it printed, and its log."""
+    printed, log = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, log[-3000:]
     assert "Traceback" not in log, log[-3000:]
-    return Counter(said.splitlines()), log
+    return Counter(printed.splitlines()), log
 
 
 def until(reached: Callable[[], bool]) -> None:
     deadline = time.monotonic() + PATIENCE
     while not reached():
-        assert time.monotonic() < deadline, "it never came so far"
+        assert time.monotonic() < deadline, "timeout"
         time.sleep(0.02)
 
 
-def test_every_page_is_read_once_the_local_one_too(site: NumberedSite, begin: Any) -> None:
-    said, _ = end(begin(site.url()))
-    assert said == Counter({f"read {site.url(f'/{n}')}": 1 for n in range(PAGES)} | {f"read {site.url('/local')} True": 1})
-    again, _ = end(begin(site.url()))
-    assert set(again) == {f"read {site.url('/0')}"}, "start URLs are never filtered, what they link was seen"
+def test_every_page_is_read_once_including_local_requests(site: NumberedSite, start_crawl: Any) -> None:
+    printed, _ = finish_crawl(start_crawl(site.url()))
+    assert printed == Counter({f"read {site.url(f'/{n}')}": 1 for n in range(PAGES)} | {f"read {site.url('/local')} True": 1})
+    again, _ = finish_crawl(start_crawl(site.url()))
+    assert set(again) == {f"read {site.url('/0')}"}, "start URLs are never filtered, their links were seen"
 
 
-def test_killed_again_and_again_it_loses_no_page(site: NumberedSite, begin: Any) -> None:
+def test_repeatedly_killed_crawl_loses_no_page(site: NumberedSite, start_crawl: Any) -> None:
     read = 0
     for goal in (20, 70, 120):
         with site.holding(len(site.asked) + goal):
-            crawl = begin(site.url(), DOWNLOAD_DELAY=0.005, DOWNLOAD_TIMEOUT=600)
+            crawl = start_crawl(site.url(), DOWNLOAD_DELAY=0.005, DOWNLOAD_TIMEOUT=600)
             until(lambda goal=goal: len(site.counts()) >= goal)  # type: ignore[misc]
             crawl.kill()
             read += len(crawl.communicate()[0].splitlines())
-    end(begin(site.url()))
+    finish_crawl(start_crawl(site.url()))
     assert read < PAGES
     counts = site.counts()
     assert set(counts) == {f"/{n}" for n in range(PAGES)} | {"/local"}
-    assert sum(counts.values()) - len(counts) <= 3 * 32 + 4, "only what was in flight is asked for twice"
+    assert sum(counts.values()) - len(counts) <= 3 * 32 + 4, "only requests in flight are repeated"
 
 
-def test_an_errback_may_ask_again_and_a_retry_keeps_its_lease(site: NumberedSite, begin: Any) -> None:
+def test_errback_requests_and_retries_keep_the_lease(site: NumberedSite, start_crawl: Any) -> None:
     site.answers |= {"/7": (404, {}), "/8": (503, {})}
-    said, _ = end(begin(site.url()))
-    assert said[f"failed {site.url('/7')}"] == 1
-    assert said[f"read {site.url('/7?again')}"] == said[f"read {site.url('/8')}"] == said[f"read {site.url('/75')}"] == 1
+    printed, _ = finish_crawl(start_crawl(site.url()))
+    assert printed[f"failed {site.url('/7')}"] == 1
+    assert printed[f"read {site.url('/7?again')}"] == printed[f"read {site.url('/8')}"] == printed[f"read {site.url('/75')}"] == 1
     assert site.counts()["/8"] == 2
 
 
-def test_a_host_that_asks_to_wait_is_left_alone(site: NumberedSite, begin: Any) -> None:
-    """Whatever else was meant for it; a crawl waits for some seconds, and not for a day."""
+def test_host_with_retry_after_is_left_alone(site: NumberedSite, start_crawl: Any) -> None:
+    """All its requests wait; a crawl waits for some seconds, but not for a day."""
     site.answers["/0"] = (429, {"Retry-After": "3"})
-    end(begin(site.url(), RETRY_ENABLED=True))
+    finish_crawl(start_crawl(site.url(), RETRY_ENABLED=True))
     moments = [moment for _, _, moment in site.asked]
     assert moments[1] - moments[0] >= 2.9
     site.asked.clear()
     site.answers["/0"] = (429, {"Retry-After": "86000"})
-    end(begin(site.url(), RETRY_ENABLED=True))
+    finish_crawl(start_crawl(site.url(), RETRY_ENABLED=True))
     assert [path for _, path, _ in site.asked] == ["/0"]
 
 
-def test_processes_share_the_pace_of_a_host(site: NumberedSite, begin: Any) -> None:
-    """Without sharing they would take half as long. A busy machine makes it longer, never shorter."""
+def test_processes_share_the_pace_of_a_host(site: NumberedSite, start_crawl: Any) -> None:
+    """Without sharing they would take half as long. Load can only make it longer."""
     began = time.monotonic()
-    crawls = [begin(site.url(), DOWNLOAD_DELAY=0.1) for _ in range(2)]
+    crawls = [start_crawl(site.url(), DOWNLOAD_DELAY=0.1) for _ in range(2)]
     until(lambda: len(site.asked) >= 100)
     for crawl in crawls:
         crawl.terminate()
     for crawl in crawls:
-        end(crawl)
+        finish_crawl(crawl)
     moments = sorted(moment for _, _, moment in site.asked)
     assert all(moment - began >= number * 0.1 for number, moment in enumerate(moments)), moments
 
 
 @pytest.mark.parametrize("kind", ["list", "set", "zset"])
-def test_what_is_pushed_into_redis_is_picked_up(site: NumberedSite, begin: Any, redis_server: Any, kind: str) -> None:
-    told = {} if kind == "list" else {f"REDIS_START_URLS_AS_{kind.upper()}": True}
-    crawl = begin("-", "fed", REDIS_URL=redis_server.url, NEWSPORTAL_STANDING=True, **told)
+def test_start_urls_pushed_to_redis_are_crawled(site: NumberedSite, start_crawl: Any, redis_server: Any, kind: str) -> None:
+    settings = {} if kind == "list" else {f"REDIS_START_URLS_AS_{kind.upper()}": True}
+    crawl = start_crawl("-", "fed", REDIS_URL=redis_server.url, NEWSPORTAL_STANDING=True, **settings)
     values = [site.url("/150"), json.dumps({"url": site.url("/151"), "meta": {"job": 1}})]
     with redis.Redis(port=redis_server.port) as client:
         until(lambda: bool(client.exists("newsportal:queues")))
@@ -130,21 +130,21 @@ def test_what_is_pushed_into_redis_is_picked_up(site: NumberedSite, begin: Any, 
         push("fed:start_urls", "no address", *values)
         until(lambda: len(site.asked) == 2 and not client.exists("fed:start_urls"))
     crawl.terminate()
-    said, log = end(crawl)
-    assert set(said) == {f"read {site.url('/150')}", f"read {site.url('/151')}"}
+    printed, log = finish_crawl(crawl)
+    assert set(printed) == {f"read {site.url('/150')}", f"read {site.url('/151')}"}
     assert "'no address' was pushed as a start URL and is none" in log.replace('b"', "'").replace("b'", "'")
 
 
-@pytest.mark.parametrize("options", [(), ("--appendonly", "yes")], ids=["came back empty", "came back whole"])
-def test_redis_may_go_and_come_back(site: NumberedSite, begin: Any, redis_server: Any, options: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("options", [(), ("--appendonly", "yes")], ids=["data lost", "data kept"])
+def test_crawl_survives_a_redis_restart(site: NumberedSite, start_crawl: Any, redis_server: Any, options: tuple[str, ...]) -> None:
     redis_server.kill()
     redis_server.start(*options)
     with site.holding(30):
-        crawl = begin(site.url(), REDIS_URL=redis_server.url, DOWNLOAD_DELAY=0.02, DOWNLOAD_TIMEOUT=600)
+        crawl = start_crawl(site.url(), REDIS_URL=redis_server.url, DOWNLOAD_DELAY=0.02, DOWNLOAD_TIMEOUT=600)
         until(lambda: len(site.asked) > 30)
         redis_server.kill()
         until(lambda: "does not serve" in crawl.errors)
     redis_server.start(*options)
-    _, log = end(crawl)
+    _, log = finish_crawl(crawl)
     assert set(site.counts()) == {f"/{n}" for n in range(PAGES)} | {"/local"}
     assert "serves again" in log

@@ -1,4 +1,4 @@
-"""What users of Scrapy do by habit, in a folder that ``newsportal source init`` made: each command and option does what it says."""
+"""Commands and options that Scrapy users know, in a folder made by ``newsportal source init``."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Mark:
 
 
 @pytest.fixture(scope="module")
-def others() -> Iterator[dict[str, Any]]:
-    """The entries of sources.yaml for a made-up forum, its list of threads and a made-up host of photo stories, and their addresses."""
+def other_sites() -> Iterator[dict[str, Any]]:
+    """Entries of sources.yaml for a made-up forum, its list of threads and a made-up gallery site, and their hosts."""
     from madeup.forums import MadeUpForums
     from madeup.photos import MadeUpPhotos
 
@@ -48,13 +48,13 @@ def others() -> Iterator[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def folder(web: MadeUpWeb, others: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A fresh project: ``newsportal source init``, then sources on loopback instead of those of the template."""
+def folder(web: MadeUpWeb, other_sites: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new project: ``newsportal source init``, then sources on loopback instead of the template's."""
     web.reset()
     folder = tmp_path_factory.mktemp("项目")
     assert run("source", "init", cwd=folder).returncode == 0
-    text = web.sources(folder / "sources.yaml").read_text("utf-8") + others["entries"]
-    (folder / "sources.yaml").write_text(text.replace("allow_private: [", f"allow_private: [{', '.join(others['hosts'])}, "), "utf-8")
+    text = web.sources(folder / "sources.yaml").read_text("utf-8") + other_sites["entries"]
+    (folder / "sources.yaml").write_text(text.replace("allow_private: [", f"allow_private: [{', '.join(other_sites['hosts'])}, "), "utf-8")
     (folder / "mine.py").write_text(PIPELINE, "utf-8")
     (folder / "邮件").mkdir()
     (folder / "邮件" / "1.eml").write_bytes("Subject: 本周通讯\n\n这封邮件里只有一句话。".encode())
@@ -77,15 +77,15 @@ def stored(folder: Path) -> set[str]:
 
 @pytest.fixture(scope="module")
 def exported(folder: Path) -> list[dict[str, Any]]:
-    """What ``-O`` writes while the crawl fills the store."""
+    """Output of ``-O`` from a crawl that fills the store."""
     done = scrapy(folder, "crawl", "rss", "-a", f"source={SOURCE}", "-O", "out.jsonl")
     assert done.returncode == 0, done.stderr[-3000:]
     return [json.loads(line) for line in (folder / "out.jsonl").read_text("utf-8").splitlines()]
 
 
 @pytest.fixture(scope="module")
-def settled(folder: Path, exported: list[dict[str, Any]]) -> CompletedProcess[str]:
-    """A crawl with settings that users know from Scrapy."""
+def customised(folder: Path, exported: list[dict[str, Any]]) -> CompletedProcess[str]:
+    """A crawl with settings that Scrapy users know."""
     settings = {
         "FEEDS": json.dumps({"feed.csv": {"format": "csv"}}),
         "ITEM_PIPELINES": json.dumps({"mine.Mark": 950}),
@@ -98,12 +98,12 @@ def settled(folder: Path, exported: list[dict[str, Any]]) -> CompletedProcess[st
     return scrapy(folder, "crawl", "rss", "-a", f"source={OTHER}", *words)
 
 
-def test_init_makes_a_scrapy_project(folder: Path) -> None:
+def test_source_init_makes_a_scrapy_project(folder: Path) -> None:
     assert scrapy(folder, "list").stdout.split() == SPIDERS
     assert scrapy(folder, "settings", "--get", "BOT_NAME").stdout.strip() == "newsportal"
 
 
-def test_a_scrapy_cfg_that_is_there_stays(tmp_path: Path) -> None:
+def test_existing_scrapy_cfg_is_kept(tmp_path: Path) -> None:
     (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = mine\n", "utf-8")
     assert run("source", "init", cwd=tmp_path).returncode == 0
     assert "mine" in (tmp_path / "scrapy.cfg").read_text("utf-8")
@@ -124,7 +124,7 @@ def test_output_has_every_stored_article_with_its_fields(web: MadeUpWeb, folder:
     assert "\\u" not in (folder / "out.jsonl").read_text("utf-8")
 
 
-def test_feeds_are_written_as_configured_and_pipelines_of_the_project_run_beside_ours(folder: Path, settled: Any) -> None:
+def test_configured_feeds_and_pipelines_are_used(folder: Path, customised: Any) -> None:
     with (folder / "feed.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) > 5
@@ -133,14 +133,14 @@ def test_feeds_are_written_as_configured_and_pipelines_of_the_project_run_beside
     assert {row["url"] for row in rows} <= stored(folder)
 
 
-def test_the_log_names_telnet_stats_and_what_jobdir_is_not_needed_for(settled: CompletedProcess[str]) -> None:
-    assert settled.returncode == 0
-    assert "Telnet console listening on 127.0.0.1" in settled.stderr
-    assert "'finish_reason': 'finished'" in settled.stderr
-    assert "JOBDIR keeps no requests: they wait in the store" in settled.stderr
+def test_log_shows_telnet_stats_and_ignored_jobdir(customised: CompletedProcess[str]) -> None:
+    assert customised.returncode == 0
+    assert "Telnet console listening on 127.0.0.1" in customised.stderr
+    assert "'finish_reason': 'finished'" in customised.stderr
+    assert "JOBDIR keeps no requests: they wait in the store" in customised.stderr
 
 
-def test_a_wrong_argument_is_refused_with_the_nearest_name(folder: Path) -> None:
+def test_unknown_argument_error_suggests_a_name(folder: Path) -> None:
     done = scrapy(folder, "crawl", "rss", "-a", f"sourc={SOURCE}")
     assert done.returncode == 2
     assert "the spider rss has no argument 'sourc'; did you mean 'source'? it has: source, sources, due" in done.stderr
@@ -148,13 +148,13 @@ def test_a_wrong_argument_is_refused_with_the_nearest_name(folder: Path) -> None
 
 
 @pytest.mark.parametrize(("spider", "argument"), [("rss", "source=NOSUCH"), ("metasearch", "topic=NOSUCH")])
-def test_a_source_or_topic_that_is_not_there_fails(folder: Path, spider: str, argument: str) -> None:
+def test_unknown_source_or_topic_is_an_error(folder: Path, spider: str, argument: str) -> None:
     done = scrapy(folder, "crawl", spider, "-a", argument)
     assert done.returncode == 1
     assert "'NOSUCH'; it has: " in done.stderr
 
 
-def test_parse_reads_list_pages_and_articles_and_stores_nothing(web: MadeUpWeb, folder: Path, exported: list[dict[str, Any]]) -> None:
+def test_parse_command_reads_pages_and_stores_nothing(web: MadeUpWeb, folder: Path, exported: list[dict[str, Any]]) -> None:
     before, begin = stored(folder), web.addresses["kunzhou"]
     listed = scrapy(folder, "parse", "--spider", "hub", f"{begin}/", "--nocolour").stdout
     assert listed.count(f"<GET {begin}/") > 5
@@ -170,29 +170,29 @@ def test_parse_reads_list_pages_and_articles_and_stores_nothing(web: MadeUpWeb, 
     assert stored(folder) == before
 
 
-def test_check_tries_a_source_of_every_spider(folder: Path) -> None:
+def test_check_command_tries_every_spider(folder: Path) -> None:
     done = scrapy(folder, "check", "-v")
     assert [spider for spider in SPIDERS if f"[{spider}] parse (@returns post-hook) ... ok" not in done.stderr] == []
     assert done.returncode == 0, done.stderr[-3000:]
 
 
-def test_check_fails_where_a_source_cannot_be_read(folder: Path) -> None:
-    done = run("check", "rss", "-a", "source=深院网", module="scrapy", cwd=folder)  # its robots.txt answers 500
+def test_check_command_fails_for_unreadable_source(folder: Path) -> None:
+    done = run("check", "rss", "-a", "source=深院网", module="scrapy", cwd=folder)  # its robots.txt responds with 500
     assert (done.returncode, "FAILED" in done.stderr) == (1, True)
 
 
-def test_the_shell_has_our_readers(folder: Path, exported: list[dict[str, Any]]) -> None:
+def test_shell_has_our_readers(folder: Path, exported: list[dict[str, Any]]) -> None:
     row = exported[0]
     assert scrapy(folder, "shell", row["url"], "-c", "(article().title, response.status)").stdout.strip() == str((row["title"], 200))
     counted = scrapy(folder, "shell", "--spider", "hub", row["url"].partition("/20")[0], "-c", "len(links().links)").stdout
     assert int(counted) >= 0
 
 
-def test_fetch_prints_a_page(web: MadeUpWeb, folder: Path) -> None:
+def test_fetch_command_prints_a_page(web: MadeUpWeb, folder: Path) -> None:
     assert "Disallow: /private/" in scrapy(folder, "fetch", "--nolog", f"{web.addresses['kunzhou']}/robots.txt").stdout
 
 
-def test_a_spider_of_ones_own_is_made_in_the_folder_and_runs(web: MadeUpWeb, folder: Path) -> None:
+def test_new_spider_is_created_and_runs(web: MadeUpWeb, folder: Path) -> None:
     begin = web.addresses["kunzhou"]
     assert scrapy(folder, "genspider", "own", f"{begin}/").returncode == 0
     text = (folder / "own.py").read_text("utf-8").replace("pass", "yield {'title': response.css('title::text').get()}")
@@ -201,18 +201,18 @@ def test_a_spider_of_ones_own_is_made_in_the_folder_and_runs(web: MadeUpWeb, fol
     assert json.loads((folder / "own.jsonl").read_text("utf-8")) == {"title": "堃州新闻网"}
 
 
-def test_bench_runs(folder: Path) -> None:
+def test_bench_command_runs(folder: Path) -> None:
     done = scrapy(folder, "bench", "-s", "CLOSESPIDER_PAGECOUNT=20", "-s", "STATS_DUMP=1")
     assert "'finish_reason': 'closespider_pagecount'" in done.stderr, done.stderr[-3000:]
 
 
-def test_closespider_ends_a_crawl_and_its_exit_status_is_0(folder: Path) -> None:
+def test_closespider_ends_a_crawl_with_status_0(folder: Path) -> None:
     done = scrapy(folder, "crawl", "hub", "-a", "source=The Harbour Ledger", "-s", "CLOSESPIDER_ITEMCOUNT=2")
     assert (done.returncode, "Closing spider (closespider_itemcount)" in done.stderr) == (0, True)
 
 
 @pytest.mark.parametrize("spider", SPIDERS)
-def test_tools_can_list_the_arguments(spider: str) -> None:
+def test_spider_arguments_have_a_schema(spider: str) -> None:
     from scrapy.settings import Settings
     from scrapy.spiderloader import SpiderLoader
 

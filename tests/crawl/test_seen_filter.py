@@ -1,4 +1,4 @@
-"""The filter before the store: kept between crawls, caught up with the store, and never in the way when it is away or damaged."""
+"""The filter in front of the store: saved between crawls, synchronised with the store, and harmless when unavailable or damaged."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def put(store: Store, *names: str) -> None:
         store.add(Article(url=link.url, link=link, fetched=NOW, identity=name, title=f"题 {name}", text=f"正文 {name}"), now=NOW)
 
 
-class Asked:
-    """A store that notes which names it is asked for."""
+class RecordingStore:
+    """A store that records the positions from which its identities are read."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -52,46 +52,44 @@ class Asked:
 
 
 class TestLocal:
-    def test_a_restart_forgets_nothing_and_asks_for_the_newer_names_alone(self, store: Store, file: Path) -> None:
+    def test_restart_reads_only_newer_identities(self, store: Store, file: Path) -> None:
         put(store, "a.example/1", "a.example/2")
         LocalFilter(store, file).keep()
         put(store, "a.example/3")
         store.add_aliases(["m.a.example/3"], "a.example/3")
-        asked: Any = Asked(store)
-        again = LocalFilter(asked, file)
+        recording: Any = RecordingStore(store)
+        again = LocalFilter(recording, file)
         known = {"a.example/1", "a.example/2", "a.example/3", "m.a.example/3"}
         assert again.perhaps([*known, "a.example/4"]) == known
-        assert asked.since == [2]
+        assert recording.since == [2]
 
-    def test_without_a_file_it_is_filled_from_the_store(self, store: Store) -> None:
+    def test_filter_is_filled_from_the_store_without_a_file(self, store: Store) -> None:
         put(store, "a.example/1")
         filled = LocalFilter(store)
         filled.keep()
         assert filled.perhaps(["a.example/1", "a.example/2"]) == {"a.example/1"}
 
     @pytest.mark.parametrize("damage", [b"", b"newsportal known 0\n", b"\x80\x04pickle", None])
-    def test_a_damaged_file_is_made_anew_with_a_line_of_log(
+    def test_damaged_file_is_rebuilt_with_a_warning(
         self, store: Store, file: Path, damage: bytes | None, caplog: pytest.LogCaptureFixture
     ) -> None:
         put(store, "a.example/1")
         LocalFilter(store, file).keep()
-        whole = file.read_bytes()
-        file.write_bytes(whole[:-20] + b"x" * 20 if damage is None else damage)
+        content = file.read_bytes()
+        file.write_bytes(content[:-20] + b"x" * 20 if damage is None else damage)
         again = LocalFilter(store, file)
         assert [record.levelno for record in caplog.records] == [logging.WARNING]
         assert str(file) in caplog.text
         assert again.perhaps(["a.example/1"]) == {"a.example/1"}
         again.keep()
-        assert file.read_bytes() == whole
+        assert file.read_bytes() == content
 
-    def test_other_settings_make_it_anew(self, store: Store, file: Path) -> None:
+    def test_changed_settings_rebuild_the_filter(self, store: Store, file: Path) -> None:
         put(store, "a.example/1")
         LocalFilter(store, file).keep()
         assert LocalFilter(store, file, capacity=5000).perhaps(["a.example/1"]) == {"a.example/1"}
 
-    def test_a_file_of_a_later_state_of_the_store_is_not_believed(
-        self, store: Store, file: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-    ) -> None:
+    def test_file_of_a_later_store_is_not_used(self, store: Store, file: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
         put(store, "a.example/1", "a.example/2", "a.example/3")
         LocalFilter(store, file).keep()
         other = open_store(f"sqlite:///{tmp_path}/restored.db")
@@ -100,24 +98,22 @@ class TestLocal:
         assert "of another store" in caplog.text
         other.close()
 
-    def test_a_file_that_cannot_be_written_is_no_reason_to_fail(
-        self, store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture
-    ) -> None:
+    def test_unwritable_file_is_not_an_error(self, store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
         (tmp_path / "taken").mkdir()
         LocalFilter(store, tmp_path / "taken").keep()
         assert "not kept" in caplog.text
         assert not list(tmp_path.glob("*.new"))
 
-    def test_the_spiders_of_a_process_may_end_at_once(self, store: Store, file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def test_spiders_of_a_process_may_save_concurrently(self, store: Store, file: Path, caplog: pytest.LogCaptureFixture) -> None:
         put(store, "a.example/1")
         shared = LocalFilter(store, file)
         with ThreadPoolExecutor(8) as pool:
-            for kept in [pool.submit(shared.keep) for _ in range(64)]:
-                kept.result()
+            for saved in [pool.submit(shared.keep) for _ in range(64)]:
+                saved.result()
         assert not caplog.records
         assert LocalFilter(store, file).perhaps(["a.example/1"]) == {"a.example/1"}
 
-    def test_what_another_process_stored_is_known_after_a_while(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_articles_of_another_process_are_known_after_a_while(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         ours = LocalFilter(store)
         put(store, "a.example/1")
         assert ours.perhaps(["a.example/1"]) == set()
@@ -137,17 +133,17 @@ def connect(redis_server: Any, store: Store) -> Callable[..., RedisFilter]:
 
 
 class TestShared:
-    def test_it_is_filled_once_and_shared(self, store: Store, connect: Callable[..., RedisFilter]) -> None:
+    def test_shared_filter_is_filled_once(self, store: Store, connect: Callable[..., RedisFilter]) -> None:
         put(store, "a.example/1", "a.example/2")
         first = connect()
-        asked: Any = Asked(store)
-        second = connect(asked)
-        assert asked.since == [2], "what the first one read is not read again"
+        recording: Any = RecordingStore(store)
+        second = connect(recording)
+        assert recording.since == [2], "earlier identities are not read again"
         put(store, "a.example/3")
         first.enter(["a.example/3"])
         assert second.perhaps(["a.example/1", "a.example/3", "a.example/4"]) == {"a.example/1", "a.example/3"}
 
-    def test_without_redis_every_name_is_asked_of_the_store_and_nothing_is_lost(
+    def test_redis_outage_falls_back_to_the_store(
         self, store: Store, connect: Callable[..., RedisFilter], redis_server: Any, caplog: pytest.LogCaptureFixture, monkeypatch: Any
     ) -> None:
         put(store, "a.example/1")
@@ -157,14 +153,16 @@ class TestShared:
         put(store, "a.example/2")
         known.enter(["a.example/2"])
         assert known.find_stored(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}
-        assert caplog.text.count("does not serve") == 1, "said once, not at every question"
+        assert caplog.text.count("does not serve") == 1, "logged once"
         redis_server.start()
         monkeypatch.setattr(shared_one, "_away_until", 0.0)
         assert known.find_stored(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}
         assert "answers again" in caplog.text
-        assert shared_one.perhaps(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}, "it got what it missed"
+        assert shared_one.perhaps(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}, (
+            "missed identities were added"
+        )
 
-    def test_a_start_without_redis_works_on(
+    def test_start_without_redis_works(
         self, store: Store, connect: Callable[..., RedisFilter], redis_server: Any, caplog: pytest.LogCaptureFixture
     ) -> None:
         redis_server.kill()
@@ -174,7 +172,7 @@ class TestShared:
         known.keep()
         assert "does not serve" in caplog.text
 
-    def test_a_redis_that_was_emptied_is_filled_again(
+    def test_emptied_redis_is_filled_again(
         self, store: Store, connect: Callable[..., RedisFilter], redis_server: Any, caplog: pytest.LogCaptureFixture
     ) -> None:
         put(store, "a.example/1")
@@ -184,7 +182,7 @@ class TestShared:
         assert ours.perhaps(["a.example/1", "a.example/2"]) == {"a.example/1"}
         assert "filled anew" in caplog.text
 
-    def test_a_redis_that_takes_nothing_is_like_none(
+    def test_full_redis_falls_back_to_the_store(
         self, store: Store, connect: Callable[..., RedisFilter], redis_server: Any, caplog: pytest.LogCaptureFixture
     ) -> None:
         put(store, "a.example/1")
@@ -195,7 +193,7 @@ class TestShared:
         assert full.perhaps(["a.example/1", "x.example/1"]) >= {"a.example/1"}
         assert "does not serve" in caplog.text
 
-    def test_a_password_is_never_shown(self, store: Store, redis_server: Any, caplog: pytest.LogCaptureFixture) -> None:
+    def test_password_is_never_shown(self, store: Store, redis_server: Any, caplog: pytest.LogCaptureFixture) -> None:
         redis_server.kill()
         redis_server.start("--requirepass", "right")
         url = redis_server.url.replace("redis://", "redis://:geheim@")
@@ -204,14 +202,16 @@ class TestShared:
         assert "does not serve" in caplog.text
         assert "geheim" not in caplog.text
 
-    def test_two_stores_do_not_mix(self, redis_server: Any) -> None:
+    def test_filters_of_two_stores_are_separate(self, redis_server: Any) -> None:
         settings = Settings({"REDIS_HOST": "127.0.0.1", "REDIS_PORT": redis_server.port})
         one, other = (seen_filter.shared_bloom(Sources.model_validate({"store": f"sqlite:////srv/{name}.db"}), settings) for name in "ab")
         one.open(), other.open()
         one.enter(["a.example/1"])
         assert other.perhaps(["a.example/1"]) == set()
 
-    def test_the_file_and_the_command_line_choose_it(self, redis_server: Any, tmp_path: Path, crawler_for: Callable[..., Crawler]) -> None:
+    def test_filter_is_configured_by_file_and_command_line(
+        self, redis_server: Any, tmp_path: Path, crawler_for: Callable[..., Crawler]
+    ) -> None:
         (tmp_path / "sources.yaml").write_text(f"url_filter: {{redis: '{redis_server.url}'}}\n", "utf-8")
         assert crawler_for().settings["REDIS_URL"] == redis_server.url
         tracker = tracker_of(crawler_for())
@@ -219,29 +219,29 @@ class TestShared:
         tracker.store.close()
 
 
-def test_an_address_that_is_none_says_what_is_allowed(store: Store) -> None:
+def test_invalid_url_error_lists_allowed_schemes(store: Store) -> None:
     with pytest.raises(StoreError, match="allowed: redis://"):
         seen_filter.open_filter(Sources(), Settings({"REDIS_URL": "http://:geheim@127.0.0.1"}), store)
 
 
 class TestTold:
-    def test_before_the_first_crawl(self, tmp_path: Path) -> None:
-        told = seen_filter.filter_status(Sources.model_validate({"store": f"sqlite:///{tmp_path}/news.db"}))
-        assert (told.fill, "no filter is kept yet" in told.says) == (None, True)
+    def test_status_before_the_first_crawl(self, tmp_path: Path) -> None:
+        status = seen_filter.filter_status(Sources.model_validate({"store": f"sqlite:///{tmp_path}/news.db"}))
+        assert (status.fill, "no filter is kept yet" in status.says) == (None, True)
 
-    def test_of_a_file(self, store: Store, file: Path, tmp_path: Path) -> None:
+    def test_status_of_a_file(self, store: Store, file: Path, tmp_path: Path) -> None:
         put(store, "a.example/1")
         sources = Sources.model_validate({"store": f"sqlite:///{tmp_path}/news.db"})
         assert sources.seen_file == file
         LocalFilter(store, file).keep()
-        told = seen_filter.filter_status(sources)
-        assert told.fill is not None
-        assert "1 of 100,000 entered" in told.says
-        assert "change 1" in told.says
+        status = seen_filter.filter_status(sources)
+        assert status.fill is not None
+        assert "1 of 100,000 entered" in status.says
+        assert "change 1" in status.says
         file.write_bytes(b"?")
         assert "is not used" in seen_filter.filter_status(sources).says
 
-    def test_of_redis(self, redis_server: Any) -> None:
+    def test_status_of_redis(self, redis_server: Any) -> None:
         sources = Sources.model_validate({"url_filter": {"redis": redis_server.url}})
         assert "answers; 0 of 100,000 entered" in seen_filter.filter_status(sources).says
         redis_server.kill()
@@ -249,13 +249,13 @@ class TestTold:
             seen_filter.filter_status(sources)
 
 
-def test_what_was_stored_by_earlier_runs_is_known_from_the_start(tracker: LinkTracker) -> None:
+def test_articles_of_earlier_runs_are_known_at_start(tracker: LinkTracker) -> None:
     put(tracker.store, "a.example/1")
     tracker.store.add_aliases(["a.example/old"], "a.example/1")
     fresh = LocalFilter(tracker.store)
     assert fresh.find_stored(["a.example/1", "a.example/old", "a.example/2"]) == {"a.example/1", "a.example/old"}
 
 
-def test_the_store_has_the_last_word(tracker: LinkTracker) -> None:
+def test_store_decides_on_false_positives(tracker: LinkTracker) -> None:
     tracker.stored_urls.enter(["a.example/gone"])
     assert tracker.stored_urls.find_stored(["a.example/gone"]) == set()

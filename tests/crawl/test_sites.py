@@ -1,4 +1,4 @@
-"""What one crawl learnt of a site helps the next one; without a store the crawl goes on."""
+"""Lines learnt of a site in one crawl are used by the next; without a store the crawl continues."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BODY = ["码头今天有了新的进展，当地的居民都在谈论它。", "�
 
 
 def crawl(store: Store, *urls: str) -> list[frozenset[str]]:
-    """A crawl of pages that all hold the notice: what it takes for the site's, page by page."""
+    """Crawl pages that contain the notice; return the lines recognised as the site's, page by page."""
     knowledge = SiteKnowledge()
     memory = SiteMemory(store, knowledge)
     found = []
@@ -30,19 +30,19 @@ def crawl(store: Store, *urls: str) -> list[frozenset[str]]:
     return found
 
 
-def test_the_next_crawl_knows_the_site(store: Store) -> None:
+def test_next_crawl_knows_the_site(store: Store) -> None:
     assert crawl(store, "https://a.example/x100", "https://b.example/x100") == [frozenset(), frozenset()]
     assert crawl(store, "https://a.example/x200", "https://c.example/x200") == [{NOTICE}, frozenset()]
     assert list(store.site_lines("a.example")) == ["https://a.example/x100", "https://a.example/x200"]
     assert list(store.site_lines("b.example")) == ["https://b.example/x100"]
 
 
-def test_what_has_no_site_is_passed_over(store: Store) -> None:
+def test_url_without_site_is_ignored(store: Store) -> None:
     assert crawl(store, "about:blank") == [frozenset()]
 
 
-class Away:
-    """A store that cannot be reached, or that gives something else."""
+class UnavailableStore:
+    """A store that is unavailable or returns invalid lines."""
 
     def __init__(self, lines: Mapping[str, bytes] | None = None) -> None:
         self.lines = lines
@@ -57,15 +57,15 @@ class Away:
 
 
 @pytest.mark.parametrize("lines", [None, {"https://a.example/1": b"123"}])
-def test_a_store_that_is_away_or_broken_is_no_failure(lines: Mapping[str, bytes] | None, caplog: pytest.LogCaptureFixture) -> None:
-    assert crawl(Away(lines), "https://a.example/x100") == [frozenset()]  # type: ignore[arg-type]
+def test_unavailable_store_or_invalid_lines_are_not_an_error(lines: Mapping[str, bytes] | None, caplog: pytest.LogCaptureFixture) -> None:
+    assert crawl(UnavailableStore(lines), "https://a.example/x100") == [frozenset()]  # type: ignore[arg-type]
     assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
 
 
-def test_what_could_not_be_read_is_not_overwritten_with_less(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_lines_are_not_overwritten(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     crawl(store, "https://a.example/x100", "https://a.example/x200")
     with monkeypatch.context() as away:
-        away.setattr(type(store), "site_lines", Away().site_lines)
+        away.setattr(type(store), "site_lines", UnavailableStore().site_lines)
         crawl(store, "https://a.example/x300")
     assert list(store.site_lines("a.example")) == ["https://a.example/x100", "https://a.example/x200"]
 
@@ -74,7 +74,7 @@ def pages(site: str, *numbers: int) -> list[str]:
     return [f"https://{site}.example/x{number}00" for number in numbers]
 
 
-def test_a_site_that_was_forgotten_on_the_way_is_recalled_again(store: Store) -> None:
+def test_evicted_site_is_recalled(store: Store) -> None:
     crawl(store, *pages("a", 1, 2))
     knowledge = SiteKnowledge(sites=1)
     memory = SiteMemory(store, knowledge)
@@ -85,18 +85,18 @@ def test_a_site_that_was_forgotten_on_the_way_is_recalled_again(store: Store) ->
     assert knowledge.repeated(pages("a", 4)[0], BODY) == {NOTICE}
 
 
-def test_what_was_forgotten_on_the_way_stays_in_the_store(store: Store) -> None:
+def test_evicted_pages_stay_in_the_store(store: Store) -> None:
     crawl(store, *pages("a", 1, 2, 3, 4, 5))
     knowledge = SiteKnowledge(sites=1)
     memory = SiteMemory(store, knowledge)
     memory.recall(pages("a", 6)[0])
-    for url in (*pages("b", 1), *pages("a", 6, 2)):  # forgotten between the recall and the lesson
+    for url in (*pages("b", 1), *pages("a", 6, 2)):  # evicted between recall and learn
         knowledge.learn(url, [url, NOTICE])
     memory.keep(NOW)
     assert list(store.site_lines("a.example")) == pages("a", 1, 3, 4, 5, 6, 2)
 
 
-def test_the_pages_kept_of_a_site_are_the_last_ones(store: Store) -> None:
+def test_last_pages_of_a_site_are_kept(store: Store) -> None:
     crawl(store, *pages("a", *range(1, 9)))
     knowledge = SiteKnowledge(sites=1)
     memory = SiteMemory(store, knowledge)
@@ -107,7 +107,7 @@ def test_the_pages_kept_of_a_site_are_the_last_ones(store: Store) -> None:
     assert list(store.site_lines("a.example")) == pages("a", *range(3, 11))
 
 
-def test_what_is_broken_is_learnt_anew(store: Store) -> None:
+def test_invalid_lines_are_replaced(store: Store) -> None:
     store.save_site_lines({"a.example": {"https://a.example/x100": b"123"}}, now=NOW, most=9)
     crawl(store, "https://a.example/x200")
     assert list(store.site_lines("a.example")) == ["https://a.example/x200"]

@@ -1,4 +1,4 @@
-"""After a visit: changes are told once, a source in quarantine rests, an address that has gone for ever is remembered."""
+"""After a visit: changes of health are reported once, a source in quarantine is paused, and a permanent redirect is recorded."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def notes(tracker: LinkTracker) -> list[str]:
     return [str(note) for row in tracker.report() for note in row.notes]
 
 
-def visit(tracker: LinkTracker, hours: float, **told: Any) -> None:
-    tracker.store.visits.add(Visit(A, utcnow() - hours * HOUR, **told))
+def visit(tracker: LinkTracker, hours: float, **values: Any) -> None:
+    tracker.store.visits.add(Visit(A, utcnow() - hours * HOUR, **values))
 
 
-def test_a_change_is_told_once_by_the_visit_that_made_it(tracker: LinkTracker) -> None:
+def test_change_of_health_is_reported_once(tracker: LinkTracker) -> None:
     for hours in range(10, 2, -1):
         visit(tracker, hours, list_pages=1, entries=5, new=1, stored=1)
     asyncio.run(note_health(tracker, [A], utcnow()))
@@ -44,7 +44,7 @@ def test_a_change_is_told_once_by_the_visit_that_made_it(tracker: LinkTracker) -
     assert len(notes(tracker)) == 1
 
 
-def test_a_source_in_quarantine_rests_until_one_visit_answers(tracker: LinkTracker) -> None:
+def test_quarantined_source_is_paused_until_a_successful_visit(tracker: LinkTracker) -> None:
     for days in range(10):
         visit(tracker, 24 * days, list_failed={"timeout": 1})
     now = utcnow()
@@ -59,7 +59,7 @@ def test_a_source_in_quarantine_rests_until_one_visit_answers(tracker: LinkTrack
     assert any("again" in note for note in notes(tracker))
 
 
-def test_a_visit_that_has_only_begun_says_nothing(tracker: LinkTracker) -> None:
+def test_unfinished_visit_does_not_count(tracker: LinkTracker) -> None:
     for hours in range(5, 1, -1):
         visit(tracker, hours, list_failed={"http-500": 1})
     visit(tracker, 0)
@@ -80,11 +80,11 @@ def test_a_visit_that_has_only_begun_says_nothing(tracker: LinkTracker) -> None:
         ("http://a.example/rss", [], False),
     ],
 )
-def test_where_a_list_page_has_gone_for_ever(answered: str, statuses: list[int], moved: bool) -> None:
+def test_permanent_redirect_of_a_list_page(answered: str, statuses: list[int], moved: bool) -> None:
     assert moved_to("http://a.example/rss", answered, statuses) == (answered if moved else None)
 
 
-def test_what_scrapy_says_of_redirects_is_understood(tracker: LinkTracker) -> None:
+def test_redirects_in_scrapy_meta_are_recorded(tracker: LinkTracker) -> None:
     request = Request("https://new.example/rss", meta={"redirect_urls": ["http://a.example/rss"], "redirect_reasons": [301]})
     note_moved(tracker, A, Response(request.url, request=request))
     assert [part.moved for part in tracker.visit_counts.taken(utcnow())] == ["https://new.example/rss"]
@@ -93,11 +93,11 @@ def test_what_scrapy_says_of_redirects_is_understood(tracker: LinkTracker) -> No
     assert tracker.visit_counts.taken(utcnow()) == []
 
 
-async def visited(tracker: LinkTracker, *failed: tuple[str, str]) -> None:
-    """One visit each of A and B, all list pages of which failed so, written down every few seconds and at their end."""
+async def run_visits(tracker: LinkTracker, *failed: tuple[str, str]) -> None:
+    """Visit A and B with the given failures of list pages, saving counts after each failure and at the end."""
 
     async def over(source: str) -> None:
-        """Nobody looks for an end here."""
+        """The end of a visit is not tested here."""
 
     visiting = Visiting(tracker, lambda: None, over)
     for source in (A, B):
@@ -112,24 +112,24 @@ async def visited(tracker: LinkTracker, *failed: tuple[str, str]) -> None:
 
 
 def failures(tracker: LinkTracker) -> list[tuple[int, int]]:
-    """For A and B: visits in which something failed, and how many in a row the state of the source says."""
-    told = ((tracker.store.visits.of(source), tracker.store.source_state(source)) for source in (A, B))
-    return [(sum(bool(one.list_failed) for one in visits), state.failures_in_row) for visits, state in told]
+    """Return for A and B the number of failed visits, and of consecutive failures in the source's state."""
+    states = ((tracker.store.visits.of(source), tracker.store.source_state(source)) for source in (A, B))
+    return [(sum(bool(one.list_failed) for one in visits), state.failures_in_row) for visits, state in states]
 
 
-def test_visits_while_the_network_is_away_are_no_failures(tracker: LinkTracker) -> None:
-    asyncio.run(visited(tracker, (A, "dns"), (A, "dns"), (B, "robots-unreachable")))
+def test_visits_without_network_are_not_failures(tracker: LinkTracker) -> None:
+    asyncio.run(run_visits(tracker, (A, "dns"), (A, "dns"), (B, "robots-unreachable")))
     assert failures(tracker) == [(0, 0), (0, 0)]
     assert tracker.store.visits.of(A) == []
     assert tracker.store.source_state(A).last_run is None  # it stays due
 
 
-def test_a_host_alone_that_is_not_reached_has_failed(tracker: LinkTracker) -> None:
-    asyncio.run(visited(tracker, (A, "dns"), (B, "http-404")))
+def test_single_unreachable_host_is_a_failure(tracker: LinkTracker) -> None:
+    asyncio.run(run_visits(tracker, (A, "dns"), (B, "http-404")))
     assert failures(tracker) == [(1, 1), (1, 1)]
 
 
-def test_spiders_of_a_process_know_together_that_the_network_is_away(tracker: LinkTracker, crawler_for: Any) -> None:
+def test_spiders_of_a_process_share_offline_detection(tracker: LinkTracker, crawler_for: Any) -> None:
     tracker.list_failed(A, "dns", "https://a.example/rss: no address")
     other = tracker_of(crawler_for())
     other.list_failed(B, "dns", "https://b.example/rss: no address")

@@ -1,4 +1,4 @@
-"""What a worker counts of visits until it is written down."""
+"""Counts of visits in a worker until they are saved."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from newsportal.items.visits import Visit
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 
 
-def test_all_that_is_counted_is_told_once() -> None:
-    told = VisitCounters()
-    told.count("feed:甲", "list_pages")
-    told.count("feed:甲", "entries", number=5)
-    told.count("feed:甲", "new", number=2)
-    told.count("feed:甲", "failed", "http-404")
-    told.count("feed:甲", "repeated")  # not of the words of a visit
-    told.count("feed:乙", "list_failed", "dns")
-    told.published("feed:甲", [None, NOW, NOW - timedelta(hours=1)])
-    told.record_wait("feed:甲", 60.0)
-    told.record_wait("feed:甲", 30.0)
-    told.hub("feed:甲", "https://hub.example/")
-    told.moved("feed:甲", "https://new.example/feed")
-    parts = sorted(told.taken(NOW), key=lambda part: part.source)
+def test_counts_are_taken_once() -> None:
+    counts = VisitCounters()
+    counts.count("feed:甲", "list_pages")
+    counts.count("feed:甲", "entries", number=5)
+    counts.count("feed:甲", "new", number=2)
+    counts.count("feed:甲", "failed", "http-404")
+    counts.count("feed:甲", "repeated")  # not a column of a visit
+    counts.count("feed:乙", "list_failed", "dns")
+    counts.published("feed:甲", [None, NOW, NOW - timedelta(hours=1)])
+    counts.record_wait("feed:甲", 60.0)
+    counts.record_wait("feed:甲", 30.0)
+    counts.hub("feed:甲", "https://hub.example/")
+    counts.moved("feed:甲", "https://new.example/feed")
+    parts = sorted(counts.taken(NOW), key=lambda part: part.source)
     assert parts == [
         Visit("feed:乙", NOW, list_failed={"dns": 1}),
         Visit(
@@ -39,39 +39,39 @@ def test_all_that_is_counted_is_told_once() -> None:
             hub="https://hub.example/",
         ),
     ]
-    assert told.taken(NOW) == []
+    assert counts.taken(NOW) == []
 
 
-def test_a_visit_all_of_whose_list_pages_were_unchanged_says_so() -> None:
-    told = VisitCounters()
+def test_visit_is_not_modified_if_all_its_list_pages_are() -> None:
+    counts = VisitCounters()
     for column in ("list_pages", "not_modified", "list_pages"):
-        told.count("region:甲", column)
-    assert [part.not_modified for part in told.taken(NOW)] == [False]
-    told.count("region:甲", "list_pages")
-    told.count("region:甲", "not_modified")
-    assert [part.not_modified for part in told.taken(NOW)] == [True]
+        counts.count("region:甲", column)
+    assert [part.not_modified for part in counts.taken(NOW)] == [False]
+    counts.count("region:甲", "list_pages")
+    counts.count("region:甲", "not_modified")
+    assert [part.not_modified for part in counts.taken(NOW)] == [True]
 
 
-def test_an_entry_that_led_to_a_known_article_is_no_new_one() -> None:
-    told = VisitCounters()
-    told.count("engine:甲", "new", number=-1)
-    assert [part.new for part in told.taken(NOW)] == [0]
+def test_entry_of_a_known_article_is_not_new() -> None:
+    counts = VisitCounters()
+    counts.count("engine:甲", "new", number=-1)
+    assert [part.new for part in counts.taken(NOW)] == [0]
 
 
-def test_what_only_says_that_a_host_was_not_reached_waits_for_the_end_of_its_visit() -> None:
-    told = VisitCounters()
+def test_unreached_host_is_counted_at_the_end_of_the_visit() -> None:
+    counts = VisitCounters()
     for source, reason in (("feed:甲", "dns"), ("feed:乙", "dns"), ("feed:丙", "http-404")):
-        told.count(source, "list_failed", reason)
-    assert [part.source for part in told.taken(NOW, going={"feed:甲", "feed:丙"})] == ["feed:乙", "feed:丙"]
-    assert told.uncounted == {"feed:甲"}
-    told.count("feed:甲", "list_failed", "dns")
-    assert told.taken(NOW) == [Visit("feed:甲", NOW, list_failed={"dns": 2})]
+        counts.count(source, "list_failed", reason)
+    assert [part.source for part in counts.taken(NOW, going={"feed:甲", "feed:丙"})] == ["feed:乙", "feed:丙"]
+    assert counts.uncounted == {"feed:甲"}
+    counts.count("feed:甲", "list_failed", "dns")
+    assert counts.taken(NOW) == [Visit("feed:甲", NOW, list_failed={"dns": 2})]
 
 
-def test_while_the_network_is_away_it_says_nothing_of_the_source() -> None:
-    told = VisitCounters()
-    told.count("feed:甲", "list_failed", "dns")
-    told.count("feed:乙", "list_failed", "dns")
-    told.count("feed:乙", "list_pages")
-    assert [part.source for part in told.taken(NOW, away=True)] == ["feed:乙"]
-    assert told.taken(NOW) == []
+def test_unreached_host_without_network_is_not_counted() -> None:
+    counts = VisitCounters()
+    counts.count("feed:甲", "list_failed", "dns")
+    counts.count("feed:乙", "list_failed", "dns")
+    counts.count("feed:乙", "list_pages")
+    assert [part.source for part in counts.taken(NOW, away=True)] == ["feed:乙"]
+    assert counts.taken(NOW) == []

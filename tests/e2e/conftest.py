@@ -1,4 +1,4 @@
-"""The portal in a real browser: the system's Chromium, driven by playwright. Skipped, with the reason, where either is missing."""
+"""The portal in a real browser: the system's Chromium, driven by playwright. Tests are skipped, with the reason, if either is missing."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 TESTS = Path(__file__).resolve().parent.parent
 CHROMIUM = find_chromium()
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-QUIET += ["--disable-component-update", "--disable-sync", "--js-flags=--no-opt,--no-maglev"]  # each page ends before what is optimised
+QUIET += ["--disable-component-update", "--disable-sync", "--js-flags=--no-opt,--no-maglev"]  # pages close too soon for it to pay
 LOOKS: dict[str, dict[str, Any]] = {
     "light, wide": {"color_scheme": "light", "locale": "zh-CN", "viewport": {"width": 1280, "height": 900}},
     "dark, narrow": {"color_scheme": "dark", "locale": "en", "viewport": {"width": 360, "height": 740}},
@@ -40,7 +40,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 
 def load(path: str) -> ModuleType:
-    """A module of the tests by its path (tests are no package)."""
+    """Load a module of the tests by its path (the tests are no package)."""
     place = TESTS / path
     found = spec_from_file_location(f"e2e_{place.stem}", place)
     assert found
@@ -68,17 +68,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
-Filled = tuple[Path, dict[str, str], str]  # folder, ids, the address of the pictures
+Filled = tuple[Path, dict[str, str], str]  # folder, ids of the stories, URL of the picture server
 
 
 class Site:
-    """A served portal: its address, the ids of its stories, the newsroom that filled it, its store, its people."""
+    """A served portal: its URL, the ids of its stories, the newsroom that filled it, its store and its accounts."""
 
     def __init__(self, address: str, ids: dict[str, str], store: Store, accounts: Accounts) -> None:
         self.address, self.ids, self.newsroom, self.store, self.accounts = address, ids, NEWSROOM, store, accounts
 
     def session(self, role: str) -> dict[str, str]:
-        """The cookie of somebody of this role who signed in."""
+        """Return the session cookie of a signed-in user with this role."""
         name = f"{role} of the tests"
         person = self.accounts.people.named(name)
         person = person or self.accounts.people.add(name, "correct horse battery staple", Role(role), now=NEWSROOM.NOW)
@@ -87,7 +87,7 @@ class Site:
 
 @pytest.fixture(scope="session")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
-    """The folder of a filled portal with pictures, and the ids of its stories: to be copied, not to be opened."""
+    """Return the folder of a filled portal with pictures, and the ids of its stories. Copy the files; do not open them."""
     folder = tmp_path_factory.mktemp("filled")
     with PICTURES.pictures() as pictures:
         with closing(empty_store(folder / "store.db")) as store, closing(empty_index(folder / "index.db")) as index:
@@ -98,7 +98,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
 
 @contextmanager
 def portal(filled: Filled, folder: Path, *, albums: bool = False) -> Iterator[Site]:
-    """A filled portal with pictures, and with photo stories where they are asked for."""
+    """Serve a filled portal with pictures, with photo stories if ``albums``."""
     copied, ids, pictures = filled
     copytree(copied, folder, dirs_exist_ok=True)
     store, index = open_store(f"sqlite:///{folder / 'store.db'}"), open_index(f"sqlite:///{folder / 'index.db'}")
@@ -108,7 +108,7 @@ def portal(filled: Filled, folder: Path, *, albums: bool = False) -> Iterator[Si
             index.follow(store)
         accounts = stack.enter_context(closing(open_accounts("sqlite://", hasher=CHEAP)))
         settings = NEWSROOM.settings()
-        nearby = settings.politeness.model_copy(update={"allow_private": ("127.0.0.0/8",)})  # the pictures' server is on this machine
+        nearby = settings.politeness.model_copy(update={"allow_private": ("127.0.0.0/8",)})  # the picture server is on this machine
         settings = settings.model_copy(update={"politeness": nearby})
         app = create_app(store, index, settings, accounts, now=lambda: NEWSROOM.NOW, follow_every=0)
         yield Site(stack.enter_context(SERVING.serving(app)), dict(ids), store, accounts)
@@ -124,14 +124,14 @@ def site(filled: Filled, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 
 @pytest.fixture
 def own_site(filled: Filled, tmp_path: Path) -> Iterator[Site]:
-    """One for a test that changes what is there."""
+    """A separate portal for a test that changes its data."""
     with portal(filled, tmp_path) as made:
         yield made
 
 
 @pytest.fixture(scope="session")
 def album_site(filled: Filled, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """The same with photo stories."""
+    """The shared portal with photo stories."""
     with portal(filled, tmp_path_factory.mktemp("albums"), albums=True) as made:
         yield made
 
@@ -145,7 +145,7 @@ feeds:
 
 
 def queues() -> Queues:
-    """One of everything, with names as long as they come."""
+    """Return one row of each kind, with very long names."""
     now = NEWSROOM.NOW
     return Queues(
         "Redis at redis://127.0.0.1:6379/0",
@@ -158,7 +158,7 @@ def queues() -> Queues:
 
 @pytest.fixture(scope="session")
 def editors_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """A portal with a good source and a bad one, a site to suggest, and workers."""
+    """A portal with a working and a failing source, a suggested site, and workers."""
     folder, now = tmp_path_factory.mktemp("editors"), NEWSROOM.NOW
     (folder / "sources.yaml").write_text(SOURCES, "utf-8")
     store, sources = open_store(f"sqlite:///{folder / 'store.db'}"), load_sources(folder / "sources.yaml")
@@ -192,7 +192,7 @@ feeds:
 
 @pytest.fixture
 def steered_site(tmp_path: Path) -> Iterator[Site]:
-    """A portal over a ``sources.yaml`` of its own (``site.file``), to be changed."""
+    """A portal with its own editable ``sources.yaml`` (``site.file``)."""
     file, now = tmp_path / "sources.yaml", NEWSROOM.NOW
     file.write_text(STEERED, "utf-8")
     store = open_store(f"sqlite:///{tmp_path / 'store.db'}")
@@ -222,8 +222,8 @@ publish:
 
 
 @pytest.fixture(scope="session")
-def whole_site(filled: Filled, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """A portal with news, photo stories and a ``sources.yaml``; ``site.app`` is what serves it."""
+def full_site(filled: Filled, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A portal with news, photo stories and a ``sources.yaml``; ``site.app`` is the application."""
     (copied, ids, pictures), folder = filled, tmp_path_factory.mktemp("whole")
     copytree(copied, folder, dirs_exist_ok=True)
     (folder / "sources.yaml").write_text(WHOLE, "utf-8")
@@ -240,7 +240,7 @@ def whole_site(filled: Filled, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 
 OPENED = ExitStack()
-"""Closes the browser. While one is open its event loop runs in this thread, and no other test could start one."""
+"""Closes the browser. Its event loop runs in this thread while it is open, so no other test can start one."""
 
 
 @cache
@@ -264,14 +264,14 @@ def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Generator[None, Non
 
 @pytest.fixture(scope="session")
 def browser_closed() -> Iterator[None]:
-    """Closed also when the run ends before its last test."""
+    """Close the browser also if the run ends before its last test."""
     with OPENED:
         yield
 
 
 @pytest.fixture
 def browser(browser_closed: None, monkeypatch: pytest.MonkeyPatch) -> Browser:
-    """One for all files of browser tests that follow each other. A click there waits until the page that it opens has been read."""
+    """The browser shared by consecutive browser tests. A click waits until the page that it opens is loaded."""
     from playwright.sync_api import Locator
 
     def click_and_wait(locator: Locator, **named: Any) -> None:
@@ -284,7 +284,7 @@ def browser(browser_closed: None, monkeypatch: pytest.MonkeyPatch) -> Browser:
 
 
 NO_FAULTS = ("htmx:sendAbort", "htmx:afterRequest", "Service Worker registration blocked by Playwright")
-"""Requests that end as another page is opened (those that fail are told as ``responseError`` or ``sendError``), and what is blocked."""
+"""Requests aborted by navigation (failures are reported as ``responseError`` or ``sendError``), and blocked service workers."""
 
 
 def is_fault(message: Any) -> bool:
@@ -292,7 +292,7 @@ def is_fault(message: Any) -> bool:
 
 
 class Visitor:
-    """A page of the browser that remembers what went wrong in it."""
+    """A browser page that records its console errors and exceptions."""
 
     def __init__(self, page: Page, site: Site) -> None:
         self.page, self.site, self.faults = page, site, list[str]()
@@ -306,13 +306,13 @@ class Visitor:
 
 @pytest.fixture(scope="session")
 def violations() -> Any:
-    """``violations(page)`` answers what axe-core finds wrong: for each of its rules the name and the first elements.
+    """Return a function ``violations(page)`` that lists the violations found by axe-core: the rule and its first elements.
 
-    ``leaving``: the test opens another page next. Two rows of each shape stand for all, and all is unfolded. The contrast of text that
-    looks as it did on a page before is not judged again: that takes more than half of axe-core's time.
+    ``leaving``: the test navigates away next, so only two rows of each shape are kept and all details are opened. The contrast of text with
+    an already checked appearance is not checked again: it takes more than half of axe-core's time.
     """
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe().axe_script
-    # what passes is not listed (its selectors take half the time), and controls must be large enough to be hit
+    # passed rules are not listed (their selectors take half the time); target-size is enabled
     options = {"resultTypes": ["violations", "incomplete"], "rules": {"target-size": {"enabled": True}}}
     run_axe, judged = (TESTS / "e2e" / "run_axe.js").read_text("utf-8"), set[int]()
 
@@ -321,7 +321,7 @@ def violations() -> Any:
             page.evaluate((TESTS / "e2e" / "two_of_each.js").read_text("utf-8"))
         found = page.evaluate(run_axe, [options, list(judged)])
         if found is None:
-            page.add_init_script(axe)  # into all that this tab opens later: to send its 570 kB for each takes longer than to run it
+            page.add_init_script(axe)  # for all later pages of this tab: sending its 570 kB each time takes longer than running it
             page.evaluate(axe)
             found = page.evaluate(run_axe, [options, list(judged)])
         wrong, looks = found
@@ -333,16 +333,16 @@ def violations() -> Any:
 
 @pytest.fixture(params=LOOKS.values(), ids=LOOKS)
 def look(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Options of a browser, each value of each choice once: what fails shows with one of them, whatever the others are."""
+    """Browser options that cover each value of each choice once: a failure shows with one of them, whatever the others are."""
     return dict(request.param)
 
 
 @pytest.fixture
 def visit(browser: Browser, site: Site) -> Iterator[Any]:
-    """``visit(**options of the browser's context)`` answers a visitor. At the end, nothing may have gone wrong in any page.
+    """Return a function ``visit(**context options)`` that opens a page. No page may have reported an error at the end.
 
-    ``role`` (``reader``, ``editor``, ``admin``): somebody of this role is signed in; else nobody is. ``service_workers="allow"``: each page
-    is kept for reading without a network, which takes a quarter of a visit; where the way through the portal is the test, it is so.
+    ``role`` (``reader``, ``editor``, ``admin``) signs a user in. ``service_workers="allow"`` caches each page for offline reading, which
+    takes a quarter of a visit; it is used where the navigation itself is tested.
     """
     contexts, visitors = [], []
 

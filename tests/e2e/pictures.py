@@ -15,7 +15,7 @@ HILLS = (("#5d7f86", "#40606a", "#263f48"), ("#6a8f6b", "#48704f", "#2c4a36"), (
 
 
 def landscape(name: str) -> bytes:
-    """The same picture for the same name: sky, sun, hills; of another shape where the name ends in one (``-800x1000.svg``)."""
+    """Return an SVG that depends only on the name: sky, sun, hills; a name like ``-800x1000.svg`` sets its size."""
     chance = Random(crc32(name.encode()))
     above, below = chance.choice(SKIES)
     rows = []
@@ -47,7 +47,7 @@ class Pictures(BaseHTTPRequestHandler):
 
 @contextmanager
 def pictures() -> Iterator[str]:
-    """Serve landscapes on a free port; answers the address."""
+    """Serve landscapes on a free port; yield the base URL."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Pictures)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:

@@ -1,4 +1,4 @@
-"""Who may what, in a browser: signing in and out, roles, bounded tries, tokens shown once; with scripts and without."""
+"""Access control in a browser: sign-in and sign-out, roles, limited login attempts, tokens shown once; with and without scripts."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from newsportal.services.accounts.sessions import BOTH
 PASSWORD = "correct horse battery staple"
 
 
-def somebody(site: Any, name: str, role: Role) -> None:
+def add_user(site: Any, name: str, role: Role) -> None:
     if site.accounts.people.named(name) is None:
         site.accounts.people.add(name, PASSWORD, role, now=site.newsroom.NOW)
 
 
-def enter(page: Any, name: str, password: str) -> None:
+def sign_in(page: Any, name: str, password: str) -> None:
     page.get_by_label("用户名").fill(name)
     page.get_by_label("密码").fill(password)
     page.locator("form.fields button").click()
 
 
 @pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}], ids=["script", "no-script"])
-def test_an_editor_signs_in_where_he_wanted_to_go_and_out_again(visit: Any, options: dict[str, Any]) -> None:
+def test_sign_in_returns_to_requested_page_and_signs_out(visit: Any, options: dict[str, Any]) -> None:
     visitor = visit(service_workers="allow", **options)
-    somebody(visitor.site, "周编辑", Role.EDITOR)
+    add_user(visitor.site, "周编辑", Role.EDITOR)
     page = visitor.go("/runs")
-    enter(page, "周编辑", PASSWORD)
+    sign_in(page, "周编辑", PASSWORD)
     assert page.url.endswith("/runs")
     page.locator(".who").click()
     page.get_by_role("banner").get_by_role("link", name="编辑台").click()
@@ -41,20 +41,20 @@ def test_an_editor_signs_in_where_he_wanted_to_go_and_out_again(visit: Any, opti
     assert "/login" in page.url
 
 
-def test_tries_are_bounded(visit: Any) -> None:
+def test_login_attempts_are_limited(visit: Any) -> None:
     visitor = visit()
-    somebody(visitor.site, "目标", Role.READER)
+    add_user(visitor.site, "目标", Role.READER)
     page = visitor.go("/login")
     for _ in range(BOTH.free):
-        enter(page, "目标", "wrong password")
+        sign_in(page, "目标", "wrong password")
         assert page.locator("[role=alert]").inner_text() == "用户名或密码不正确。"
-    enter(page, "目标", PASSWORD)
+    sign_in(page, "目标", PASSWORD)
     assert "尝试次数过多" in page.locator("[role=alert]").inner_text()
-    visitor.faults.clear()  # the browser tells of 403 and 429
+    visitor.faults.clear()  # the browser logs 403 and 429
 
 
 @pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}], ids=["script", "no-script"])
-def test_an_administrator_adds_somebody_who_then_signs_in(visit: Any, options: dict[str, Any]) -> None:
+def test_administrator_adds_user_who_can_sign_in(visit: Any, options: dict[str, Any]) -> None:
     name = f"新人{len(options)}"
     visitor = visit(role="admin", **options)
     page = visitor.go("/people")
@@ -64,14 +64,14 @@ def test_an_administrator_adds_somebody_who_then_signs_in(visit: Any, options: d
     password = page.locator("[data-secret]").inner_text()
     other = visit(**options)
     page = other.go("/login")
-    enter(page, name, password)
+    sign_in(page, name, password)
     assert page.locator(".who").inner_text() == name
     other.go("/people")
     assert page.locator("h1").inner_text() == "您没有此权限"
     other.faults.clear()
 
 
-def test_a_token_is_shown_once_and_revoked(visit: Any) -> None:
+def test_token_is_shown_once_and_can_be_revoked(visit: Any) -> None:
     page = visit(role="editor").go("/account")
     page.get_by_label("用途").fill("脚本")
     page.get_by_role("button", name="生成令牌").click()

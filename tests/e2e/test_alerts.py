@@ -1,4 +1,4 @@
-"""An alert in a browser, as somebody new makes it: from the topic's page, seen in advance, tried, told once; with scripts and without."""
+"""Creating an alert in a browser: from the topic's page, with preview, and one message per story; with and without scripts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def receiver() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("options", [{}, NO_SCRIPT, PHONE], ids=["scripts", "no-script", "phone"])
-def test_a_reader_is_told_of_a_topic_once(visit: Any, site: Any, receiver: Any, options: dict[str, Any]) -> None:
+def test_reader_is_alerted_once_per_story(visit: Any, site: Any, receiver: Any, options: dict[str, Any]) -> None:
     page = visit("reader", **options).go("/topic/旅游")
     page.get_by_role("link", name="提醒我").click()
     page.get_by_role("link", name="Webhook").click()
@@ -55,7 +55,7 @@ def test_a_reader_is_told_of_a_topic_once(visit: Any, site: Any, receiver: Any, 
     written = newsroom.article("新航线今日开通", "海岛新航线今日开通，首航满座。" * 9, topics=("旅游",), ago=0)
     site.store.add(written, [], now=now + timedelta(minutes=1))
     work = Work(site.accounts, site.store, None, UTC, Setting(Policy(("127.0.0.1",))), now=lambda: now + timedelta(minutes=2))
-    with ThreadPoolExecutor() as threads:  # playwright has the loop of this one
+    with ThreadPoolExecutor() as threads:  # playwright uses the event loop of this thread
         for _ in range(2):
             threads.submit(step, work).result()
     assert receiver.stories == ["新航线今日开通"]
@@ -64,7 +64,7 @@ def test_a_reader_is_told_of_a_topic_once(visit: Any, site: Any, receiver: Any, 
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
 
 
-def test_a_mistake_stands_beside_its_field(visit: Any, site: Any) -> None:
+def test_form_error_is_shown_at_its_field(visit: Any, site: Any) -> None:
     visitor = visit("reader", **NO_SCRIPT)
     page = visitor.go("/alerts/new?channel=telegram&about=search&search=观景桥")
     page.get_by_label("机器人令牌").fill("123")
@@ -72,5 +72,5 @@ def test_a_mistake_stands_beside_its_field(visit: Any, site: Any) -> None:
     page.get_by_role("button", name="保存").click()
     assert "令牌" in page.locator("#alert-token-fault").inner_text()
     assert page.locator("[name=search]").input_value() == "观景桥"
-    assert ["422" in fault for fault in visitor.faults] == [True]  # the browser notes the status
+    assert ["422" in fault for fault in visitor.faults] == [True]  # the browser logs the status
     visitor.faults.clear()

@@ -1,4 +1,4 @@
-"""Every reading page before axe-core (WCAG 2.2 A and AA, best practices): light and dark, Chinese and English, wide and narrow."""
+"""All pages for readers pass axe-core (WCAG 2.2 A and AA, best practices): light and dark, Chinese and English, wide and narrow."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ PATHS = (
 SIGNED = ("/", "/latest?show=unread", "/starred", "/searches", "/search?q=峡谷")
 STORIES = ("/story/{bridge}", "/story/{bridge}/{repost}", "/story/{bridge}/{bridge}/revisions")
 APART = ("/topic/旅游?order=hottest", "/search?q=zzzz&site=x", "/nope", "/login", "/story/{bridge}/{repost}")
-"""What test_walk.py does not meet: the others it reads in the dark, and in English."""
+"""Pages that ``test_walk.py`` does not check in dark mode and in English."""
 LOOKS = [("light", "zh-CN", "narrow", (*PATHS, *STORIES)), ("dark", "en", "wide", APART)]
-"""Each value of each choice once: what fails shows with one of them, whatever the others are; test_walk.py has the other pairs."""
+"""Each value of each choice occurs once: a failure shows with one of them; ``test_walk.py`` covers the other pairs."""
 
 
 @pytest.fixture(scope="module")
@@ -32,17 +32,17 @@ def check(visitor: Any, violations: Any, path: str) -> None:
 
 
 @pytest.mark.parametrize(("scheme", "language", "width", "paths"), LOOKS, ids=["light", "dark"])
-def test_no_page_keeps_anybody_out(visit: Any, violations: Any, scheme: str, language: str, width: str, paths: tuple[str, ...]) -> None:
+def test_pages_are_accessible(visit: Any, violations: Any, scheme: str, language: str, width: str, paths: tuple[str, ...]) -> None:
     visitor = visit(color_scheme=scheme, locale=language, viewport=WIDTHS[width])
     for path in paths:
         check(visitor, violations, path)
     visitor.page.context.add_cookies([{"name": "boards", "value": "ranked", "url": visitor.site.address}])
     check(visitor, violations, "/")
-    visitor.faults[:] = [fault for fault in visitor.faults if "404" not in fault]  # what is not there is asked for
+    visitor.faults[:] = [fault for fault in visitor.faults if "404" not in fault]  # 404 pages are requested on purpose
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_page_of_a_reader_keeps_anybody_out(visit: Any, violations: Any, scheme: str) -> None:
+def test_signed_in_pages_are_accessible(visit: Any, violations: Any, scheme: str) -> None:
     visitor = visit(color_scheme=scheme, viewport=WIDTHS["narrow"])
     visitor.page.context.add_cookies([visitor.site.session("reader")])
     page = visitor.go("/latest")
@@ -54,8 +54,8 @@ def test_no_page_of_a_reader_keeps_anybody_out(visit: Any, violations: Any, sche
         check(visitor, violations, path)
 
 
-def test_no_refusal_and_no_form_with_mistakes_keeps_anybody_out(visit: Any, violations: Any) -> None:
-    """403, 429, and what forms say of mistakes."""
+def test_refusals_and_invalid_forms_are_accessible(visit: Any, violations: Any) -> None:
+    """Pages with status 403 and 429, and forms with errors."""
     visitor = visit(role="reader", viewport=WIDTHS["narrow"])
     page = visitor.page
     check(visitor, violations, "/articles")
@@ -66,9 +66,9 @@ def test_no_refusal_and_no_form_with_mistakes_keeps_anybody_out(visit: Any, viol
         page.get_by_role("button", name=button, exact=True).click()
         page.locator("[aria-invalid=true]").first.wait_for()
         assert violations(page) == [], path
-    visitor.faults.clear()  # the browser notes each refusal
+    visitor.faults.clear()  # the browser logs each refusal
     stranger = visit(color_scheme="dark", viewport=WIDTHS["narrow"])
-    for _ in range(6):  # five slips are free
+    for _ in range(6):  # five failed attempts are allowed
         page = stranger.go("/login")
         page.locator("#name").fill("nobody")
         page.locator("#password").fill("a wrong password")
@@ -79,14 +79,14 @@ def test_no_refusal_and_no_form_with_mistakes_keeps_anybody_out(visit: Any, viol
     stranger.faults.clear()
 
 
-def test_axe_would_find_something(visit: Any, violations: Any) -> None:
+def test_axe_reports_missing_label(visit: Any, violations: Any) -> None:
     visitor = visit()
     page = visitor.go("/latest")
     page.evaluate("document.querySelector('#find').labels[0].remove(); document.querySelector('#find').removeAttribute('placeholder')")
     assert [rule for rule, _ in violations(page)] == ["label"]
 
 
-def test_text_that_was_judged_is_judged_again_where_it_looks_otherwise(visit: Any, violations: Any) -> None:
+def test_changed_contrast_is_checked_again(visit: Any, violations: Any) -> None:
     page = visit().go("/latest")
     assert violations(page) == []
     for change in ("style.color = '#aaa'", "style.backgroundColor = '#777'", "parentNode.style.opacity = '.3'"):

@@ -1,4 +1,4 @@
-"""The editors' pages in a browser: health, suggestions and workers, on a desk, on a telephone and without scripts."""
+"""The editors' pages in a browser (source health, suggestions and workers): desktop, phone and without scripts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def site(editors_site: Any) -> Any:
 @pytest.mark.parametrize(
     "options", [{}, {**PHONE, "color_scheme": "dark"}, {"java_script_enabled": False}], ids=["desk", "dark phone", "no-script"]
 )
-def test_no_page_runs_over_the_edge(visit: Any, options: dict[str, Any]) -> None:
+def test_pages_fit_the_viewport(visit: Any, options: dict[str, Any]) -> None:
     visitor = visit(role="editor", **options)
     for path in PAGES:
         page = visitor.go(path)
@@ -29,7 +29,7 @@ def test_no_page_runs_over_the_edge(visit: Any, options: dict[str, Any]) -> None
 
 
 @pytest.mark.parametrize("path", PAGES[:2])
-def test_on_a_telephone_what_to_do_is_seen_without_scrolling_sideways(visit: Any, path: str) -> None:
+def test_advice_is_visible_on_phone_without_scrolling(visit: Any, path: str) -> None:
     page = visit(role="editor", **PHONE).go(path)
     for told in page.locator("td.told").all():
         box = told.bounding_box()

@@ -1,4 +1,4 @@
-"""The report of an evaluation in a browser: it asks nobody for anything and fits on a telephone, light and dark."""
+"""The HTML report of an evaluation in a browser: it loads nothing else and fits a phone, light and dark."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GOLD = Answer(text="今天早上六点，首班列车从东站出发。\n<b>市�
 FOUND = Answer(text="今天早上六点，首班列车从东站出发。\n" + "相关阅读：" * 200, title="新线", date="2024-03-05", author="a" * 300)
 
 
-def made_up() -> str:
+def sample_report() -> str:
     scores = tuple(score_page(GOLD, found) for found in (FOUND, GOLD))
     result = PageResult("第一组", "p" * 120, Path("p.html"), None, scores, (0.1, 0.2), (None, None))
     answers = {0: Found(FOUND), 1: Found(GOLD)}
@@ -25,9 +25,9 @@ def made_up() -> str:
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1280, "dark")])
-def test_the_report_fits_and_asks_nobody(browser: Any, tmp_path: Path, width: int, scheme: str) -> None:
+def test_report_fits_and_loads_nothing_else(browser: Any, tmp_path: Path, width: int, scheme: str) -> None:
     file = tmp_path / "report.html"
-    file.write_text(made_up(), encoding="utf-8")
+    file.write_text(sample_report(), encoding="utf-8")
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     page, asked, faults = context.new_page(), [], []
     page.on("request", lambda request: asked.append(request.url))

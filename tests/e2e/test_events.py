@@ -1,4 +1,4 @@
-"""An event in a browser: from the list to its time line; an editor names it, takes a story out, and takes that back."""
+"""An event in a browser: from the list to its timeline; an editor renames it, removes a story and undoes that."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from newsportal.store.results import StoryFilter
 
 @pytest.fixture
 def site(own_site: Any) -> Any:
-    """A portal with an event of its three newest stories."""
+    """Return a portal with an event of its three newest stories."""
     ids = [story.id for story in own_site.store.stories(StoryFilter(limit=3)).stories]
     placed = [Placed(id, "bridge", 1.0, ("观景桥",)) for id in ids]
     assert own_site.store.events.place(placed, {"bridge": "[0,{},{},[]]"}, after=0, upto=own_site.store.last_seq())
     return own_site
 
 
-def test_an_editor_names_an_event_takes_a_story_out_and_takes_that_back(visit: Any, violations: Any) -> None:
+def test_editor_renames_event_and_undoes_removal(visit: Any, violations: Any) -> None:
     page = visit("editor").go("/events")
     page.locator("[data-event=bridge] h2 a").click()
     stories = page.locator("section[aria-labelledby=stories-name] article")

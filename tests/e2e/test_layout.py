@@ -1,4 +1,4 @@
-"""What stands in sight: actions of tables, buttons that a thumb hits, the chosen half of a toggle, a chart that is folded."""
+"""Visibility: actions of tables, button sizes for touch, the active toggle, collapsed charts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SIZES = """() => [...document.querySelectorAll("button, .button, select, .orders
 
 
 @pytest.mark.parametrize("language", ["en", "zh-CN"])
-def test_the_actions_of_sources_are_in_sight(visit: Any, editors_site: Any, site: Any, language: str) -> None:
+def test_source_actions_are_visible(visit: Any, editors_site: Any, site: Any, language: str) -> None:
     page = visit("editor", locale=language).page
     page.context.add_cookies([editors_site.session("editor")])
     page.goto(f"{editors_site.address}/sources")
@@ -24,7 +24,7 @@ def test_the_actions_of_sources_are_in_sight(visit: Any, editors_site: Any, site
     assert all(button.is_visible() for button in page.locator("tr[data-source] button").all())
 
 
-def test_what_is_done_with_many_appears_when_something_is_chosen(visit: Any, steered_site: Any, site: Any) -> None:
+def test_bulk_actions_appear_after_selection(visit: Any, steered_site: Any, site: Any) -> None:
     page = visit("editor").page
     page.context.add_cookies([steered_site.session("editor")])
     page.goto(f"{steered_site.address}/sources")
@@ -37,19 +37,19 @@ def test_what_is_done_with_many_appears_when_something_is_chosen(visit: Any, ste
 
 
 @pytest.mark.parametrize("path", ["/", "/latest", "/topic/旅游", "/settings", "/desk"])
-def test_a_thumb_hits_every_button(visit: Any, path: str) -> None:
+def test_buttons_are_large_enough_for_touch(visit: Any, path: str) -> None:
     page = visit("editor", **PHONE).go(path)
     assert page.evaluate(SIZES) == []
 
 
-def test_the_chosen_half_of_a_toggle_is_seen_in_the_dark(visit: Any) -> None:
+def test_active_toggle_is_visible_in_dark_mode(visit: Any) -> None:
     page = visit(color_scheme="dark").go("/")
     ring = page.locator(".orders [aria-pressed=true]").evaluate("one => getComputedStyle(one).boxShadow")
     assert ring.startswith("rgb(155, 150, 141)"), "a ring as light as small print"
     assert "inset" in ring
 
 
-def test_a_topics_chart_is_folded_on_a_telephone(visit: Any) -> None:
+def test_topic_chart_is_collapsed_on_phone(visit: Any) -> None:
     page = visit(**PHONE).go("/topic/旅游")
     chart = page.locator(".overview svg")
     assert chart.is_hidden()

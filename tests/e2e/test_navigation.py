@@ -1,4 +1,4 @@
-"""The ways from page to page: the menu of the account, the bar along the foot of a telephone, the menu of the desk."""
+"""Navigation: the account menu, the bottom bar on phones, the menu of the desk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WIDTHS = {"phone": PHONE, "tablet": {"viewport": {"width": 768, "height": 900}},
 
 
 @pytest.mark.parametrize("options", [*WIDTHS.values(), {**PHONE, "java_script_enabled": False}], ids=[*WIDTHS, "no-script"])
-def test_the_account_is_in_the_header_at_every_width(visit: Any, options: dict[str, Any]) -> None:
+def test_account_menu_is_in_header_at_every_width(visit: Any, options: dict[str, Any]) -> None:
     nobody = visit(**options).go("/")
     nobody.get_by_role("banner").get_by_role("link", name="登录").click()
     assert "/login" in nobody.url
@@ -31,16 +31,16 @@ def test_the_account_is_in_the_header_at_every_width(visit: Any, options: dict[s
 
 
 @pytest.mark.parametrize("options", [{}, {**PHONE, "color_scheme": "dark"}], ids=["wide", "phone"])
-def test_the_open_menu_keeps_nobody_out(visit: Any, violations: Any, options: dict[str, Any]) -> None:
+def test_open_menu_is_accessible(visit: Any, violations: Any, options: dict[str, Any]) -> None:
     page = visit(role="editor", **options).go("/feeds")
     page.locator(".who").click()
-    found = [(rule, nodes) for rule, nodes in violations(page) if rule != "target-size"]  # it lies over what is below it
+    found = [(rule, nodes) for rule, nodes in violations(page) if rule != "target-size"]  # the menu covers what is below it
     assert found == []
     heights = [one.bounding_box()["height"] for one in page.locator(".account li > a, .account button").all()]
     assert min(heights) >= 44
 
 
-def test_the_menu_closes_with_escape_and_beside_it(visit: Any) -> None:
+def test_menu_closes_by_escape_and_outside_click(visit: Any) -> None:
     page = visit(role="reader").go("/")
     menu = page.get_by_role("banner").get_by_role("navigation", name="我的账号")
     for close in (lambda: page.keyboard.press("Escape"), lambda: page.locator("h1").first.dispatch_event("click")):
@@ -50,7 +50,7 @@ def test_the_menu_closes_with_escape_and_beside_it(visit: Any) -> None:
         menu.wait_for(state="hidden")
 
 
-def test_a_telephone_has_a_bar_within_reach(visit: Any) -> None:
+def test_phone_has_bottom_bar(visit: Any) -> None:
     page = visit(role="reader", **PHONE).go("/latest")
     bar = page.get_by_role("navigation", name="主要页面")
     assert [one.inner_text() for one in bar.get_by_role("link").all()] == ["首页", "最新", "搜索", "为你推荐", "收藏"]
@@ -64,7 +64,7 @@ def test_a_telephone_has_a_bar_within_reach(visit: Any) -> None:
     assert bar.is_hidden()
 
 
-def test_the_menu_of_the_desk_opens_in_browsers_without_details_content(visit: Any) -> None:
+def test_desk_menu_opens_without_details_content_support(visit: Any) -> None:
     visitor = visit(role="editor")
     visitor.page.add_init_script("CSS.supports = () => false")
     page = visitor.go("/runs")  # a page of the desk

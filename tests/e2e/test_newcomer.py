@@ -1,5 +1,5 @@
-"""What somebody does who has just been given an account, without reading anything: a topic of one's own, a new source by its address, a
-correction, an alert. Every way is found on the pages themselves; once with scripts and once without."""
+"""Tasks of a new editor without documentation: a topic, a source by its URL, a correction, an alert. Every step is found on the pages; with
+and without scripts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WRONG, RIGHT = "海港新行线今晨开通", "海港新航线今晨开通"
 
 @pytest.fixture
 def site(steered_site: Any) -> Any:
-    """A portal with a story whose title has a mistake."""
+    """Return a portal with a story whose title has a mistake."""
     room = steered_site.newsroom
     steered_site.accounts.people.add(NAME, PASSWORD, Role.EDITOR, now=room.NOW)
     room.write(
@@ -30,9 +30,7 @@ def site(steered_site: Any) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}], ids=["scripts", "no-script"])
-def test_from_the_front_page_to_a_topic_a_source_a_correction_and_an_alert(
-    visit: Any, site: Any, web: MadeUpWeb, options: dict[str, Any]
-) -> None:
+def test_newcomer_makes_topic_source_correction_and_alert(visit: Any, site: Any, web: MadeUpWeb, options: dict[str, Any]) -> None:
     page = visit(service_workers="allow", **options).go("/")
     page.get_by_role("banner").get_by_role("link", name="登录").click()
     page.get_by_label("用户名").fill(NAME)

@@ -1,4 +1,4 @@
-"""The network is cut: what was read and starred can be read, marks wait, and signing out leaves nothing."""
+"""Offline: read and starred stories stay readable, marks are queued, and signing out deletes all copies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from newsportal.store.results import StoryFilter
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-DEADLINE = 300.0  # seconds; on a machine at rest all of it takes a few
+DEADLINE = 300.0  # seconds; the whole test takes a few on an idle machine
 COPIES = """async () => (await Promise.all((await caches.keys()).map(async (name) =>
   (await (await caches.open(name)).keys()).map(({ url }) => `${name} ${new URL(url).pathname}`)))).flat()"""
 
@@ -27,7 +27,7 @@ def copies(page: Page) -> set[str]:
     return set(page.evaluate(COPIES))
 
 
-def test_reading_and_marking_without_a_network(browser: Browser, own_site: Any) -> None:
+def test_reading_and_marking_offline(browser: Browser, own_site: Any) -> None:
     context = browser.new_context(locale="zh-CN")
     context.set_default_timeout(DEADLINE * 1000)
     context.add_cookies([own_site.session("reader")])
@@ -40,7 +40,7 @@ def test_reading_and_marking_without_a_network(browser: Browser, own_site: Any) 
         return {f"/story/{story}" for _, story in own_site.accounts.marks.starred(person)}
 
     page.goto(own_site.address + "/account")
-    until(lambda: page.evaluate("navigator.serviceWorker.controller !== null"))  # our policy forbids what wait_for_function does
+    until(lambda: page.evaluate("navigator.serviceWorker.controller !== null"))  # our policy forbids wait_for_function, which uses eval
     page.goto(own_site.address + other)
     page.goto(own_site.address + "/latest")
     until(lambda: {"account /latest", f"account {other}", "account /offline"} <= copies(page))

@@ -1,4 +1,4 @@
-"""Photo stories in a browser: the wall, the viewer by keys and by touch, what is recorded of a reader, and all of it without a script."""
+"""Photo stories in a browser: the wall, the viewer by keyboard and touch, recorded views, and everything without scripts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DRAWN = """[...document.querySelectorAll(".curve canvas")].map(canvas =>
 
 @pytest.fixture
 def site(album_site: Any) -> Any:
-    """The portal that ``visit`` takes here."""
+    """The portal for ``visit``."""
     return album_site
 
 
@@ -44,25 +44,25 @@ def until(true: Callable[[], bool], seconds: float = 600) -> None:
         sleep(0.05)
 
 
-def holds(page: Any, what: str) -> None:
-    """Wait until ``what`` is true in the page (``wait_for_function`` wants ``eval``, which our policy forbids)."""
+def wait_for_condition(page: Any, what: str) -> None:
+    """Wait until ``what`` is true in the page (``wait_for_function`` needs ``eval``, which our policy forbids)."""
     until(lambda: bool(page.evaluate(what)))
 
 
-def opened(page: Any) -> None:
-    """The viewer has opened: until then it takes no keys."""
+def wait_for_viewer(page: Any) -> None:
+    """Wait until the viewer accepts keys."""
     page.locator(".pswp--ui-visible").wait_for()
     sleep(0.6)
 
 
 def stop_clock(page: Any) -> None:
-    """Timers of the page wait for ``page.clock.run_for``."""
+    """Pause the page's timers until ``page.clock.run_for``."""
     page.clock.install(time=0)
     page.clock.pause_at(1000)
 
 
 def observed(page: Any, selector: str) -> None:
-    """Wait until the page's observers were told of what is in view: they are before one that is made now."""
+    """Wait until the page's observers have been notified: they precede one that is created now."""
     page.evaluate(
         "selector => new Promise(done => { const one = new IntersectionObserver(() => { one.disconnect(); done(); });"
         " one.observe(document.querySelector(selector)); })",
@@ -71,28 +71,28 @@ def observed(page: Any, selector: str) -> None:
 
 
 def look_at(page: Any, place: int) -> None:
-    """Have a picture in view for more than a second of the page's clock."""
+    """Keep a picture in view for more than a second of the page's clock."""
     page.evaluate(f"document.querySelector('#picture-{place}').scrollIntoView({{block: 'center'}})")
-    holds(page, f"document.querySelector('#picture-{place} img').naturalWidth > 0")
+    wait_for_condition(page, f"document.querySelector('#picture-{place} img').naturalWidth > 0")
     observed(page, f"#picture-{place}")
     page.clock.run_for(1400)
 
 
 def seen(visitor: Any) -> dict[str, int]:
-    """Story → pictures seen, of this visitor."""
+    """Return the pictures seen by this visitor: story to number."""
     name = next((cookie["value"] for cookie in visitor.page.context.cookies() if cookie["name"] == "reader"), "")
     return {view.story: view.seen for view in visitor.site.store.readers.history(name)}
 
 
-def told(visitor: Any) -> None:
-    """Leave the page, as a reader does: what waits is told."""
+def leave_page(visitor: Any) -> None:
+    """Navigate away, which sends the pending views."""
     visitor.go("/settings")
 
 
 @pytest.mark.parametrize(
     "options", [{}, {**PHONE, "color_scheme": "dark"}, {"java_script_enabled": False}], ids=["desk", "dark phone", "no-script"]
 )
-def test_no_page_breaks_the_policy_or_runs_over_the_edge(visit: Any, options: dict[str, Any]) -> None:
+def test_pages_fit_viewport_and_obey_policy(visit: Any, options: dict[str, Any]) -> None:
     visitor = visit(role="editor", **options)
     paths = ("/photos", "/photos?order=newest", "/for-you", "/profile", "/monitor/reading", "/")
     for path in (*paths, *(f"/story/{visitor.site.ids[f'album-{name}']}" for name in ("bridge", "broken", "plain"))):
@@ -102,10 +102,10 @@ def test_no_page_breaks_the_policy_or_runs_over_the_edge(visit: Any, options: di
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
 
 
-def test_cards_of_the_wall_lie_side_by_side_and_never_move(visit: Any) -> None:
+def test_cards_are_in_columns_and_do_not_move(visit: Any) -> None:
     visitor = visit()
     page = visitor.page
-    page.route("**/*.svg", lambda route: (sleep(0.3), route.continue_()))  # pictures come late
+    page.route("**/*.svg", lambda route: (sleep(0.3), route.continue_()))  # pictures load late
     page.goto(f"{visitor.site.address}/photos", wait_until="domcontentloaded")
     before = page.evaluate(BOXES)
     page.wait_for_load_state("networkidle")
@@ -116,39 +116,39 @@ def test_cards_of_the_wall_lie_side_by_side_and_never_move(visit: Any) -> None:
     for x in columns:
         column = sorted(box for box in before if round(box[0]) == x)
         gaps = [below[1] - above[3] for above, below in pairwise(column)]
-        assert all(0 <= gap < 60 for gap in gaps), gaps  # no card upon another, no holes
-    assert before[0][1] == min(box[1] for box in before)  # the first of the order stands on top
+        assert all(0 <= gap < 60 for gap in gaps), gaps  # no overlaps, no holes
+    assert before[0][1] == min(box[1] for box in before)  # the first card is at the top
 
 
-def test_more_adds_to_the_wall(visit: Any, violations: Any) -> None:
+def test_more_button_appends_cards(visit: Any, violations: Any) -> None:
     visitor = visit()
     page = visitor.go("/photos")
     assert page.locator(".card").count() == 30
     page.locator("[data-more]").click()
-    holds(page, "document.querySelectorAll('.card').length === 43")
+    wait_for_condition(page, "document.querySelectorAll('.card').length === 43")
     assert violations(page) == []
     assert page.locator("[data-more]").count() == 0
     assert page.url.endswith("/photos")
     addresses = page.evaluate("[...document.querySelectorAll('.card h2 a')].map(link => link.href)")
     assert len(set(addresses)) == 43
     assert page.evaluate("document.activeElement.href") == addresses[30]
-    page.keyboard.press("k")  # the new ones are walked as well
+    page.keyboard.press("k")  # keys reach the new cards as well
     assert page.evaluate("document.activeElement.href") == addresses[29]
 
 
-def test_the_viewer_goes_by_keys(visit: Any) -> None:
+def test_viewer_by_keyboard(visit: Any) -> None:
     visitor = visit()
     page = visitor.go(f"/story/{visitor.site.ids['album-bridge']}")
     page.locator("[data-look]").focus()
     page.keyboard.press("Enter")
-    opened(page)
+    wait_for_viewer(page)
     assert page.locator(".pswp__counter").inner_text() == "1 / 9"
     first = page.locator(".pswp__caption").inner_text()
     page.keyboard.press("ArrowRight")
-    holds(page, "document.querySelector('.pswp__counter').textContent === '2 / 9'")
+    wait_for_condition(page, "document.querySelector('.pswp__counter').textContent === '2 / 9'")
     assert page.locator(".pswp__caption").inner_text() != first
     assert page.locator(".pswp__caption").inner_text() == page.locator("#picture-2 [data-caption]").inner_text()
-    page.keyboard.press("j")  # the page behind does not listen
+    page.keyboard.press("j")  # the page behind ignores keys
     assert page.locator("[data-story].chosen").count() == 0
     for name in (".pswp__button--close", ".pswp__button--arrow--next"):
         assert page.locator(name).get_attribute("title") in ("关闭", "下一张")
@@ -158,7 +158,7 @@ def test_the_viewer_goes_by_keys(visit: Any) -> None:
     assert page.url.endswith(visitor.site.ids["album-bridge"])
 
 
-def test_the_way_back_closes_the_viewer_not_the_page(visit: Any) -> None:
+def test_back_button_closes_viewer_first(visit: Any) -> None:
     visitor = visit(**PHONE)
     visitor.go("/photos")
     page = visitor.go(f"/story/{visitor.site.ids['album-bridge']}")
@@ -171,20 +171,20 @@ def test_the_way_back_closes_the_viewer_not_the_page(visit: Any) -> None:
     page.wait_for_url("**/photos")
 
 
-def test_the_viewer_goes_by_swipes(visit: Any) -> None:
+def test_viewer_by_swipes(visit: Any) -> None:
     visitor = visit(**PHONE)
     page = visitor.go(f"/story/{visitor.site.ids['album-bridge']}")
     page.locator("#picture-1 a").tap()
-    opened(page)
+    wait_for_viewer(page)
     swipe(page, 300, 60)
-    holds(page, "document.querySelector('.pswp__counter').textContent === '2 / 9'")
+    wait_for_condition(page, "document.querySelector('.pswp__counter').textContent === '2 / 9'")
     sleep(0.5)
     swipe(page, 60, 300)
-    holds(page, "document.querySelector('.pswp__counter').textContent === '1 / 9'")
+    wait_for_condition(page, "document.querySelector('.pswp__counter').textContent === '1 / 9'")
 
 
 def swipe(page: Any, start: int, end: int) -> None:
-    """One finger across the middle of the screen."""
+    """Swipe with one finger across the middle of the screen."""
     wire = page.context.new_cdp_session(page)
     steps = [start + (end - start) * step // 8 for step in range(9)]
     wire.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": steps[0], "y": 370}]})
@@ -194,12 +194,12 @@ def swipe(page: Any, start: int, end: int) -> None:
     wire.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
-def test_a_picture_of_unknown_size_takes_its_own_shape(visit: Any) -> None:
+def test_picture_of_unknown_size_keeps_aspect_ratio(visit: Any) -> None:
     visitor = visit()
     page = visitor.go(f"/story/{visitor.site.ids['album-plain']}")
     page.wait_for_load_state("networkidle")
     page.locator("[data-look]").click()
-    holds(page, "document.querySelector('.pswp__img:not(.pswp__img--placeholder)')?.naturalWidth")
+    wait_for_condition(page, "document.querySelector('.pswp__img:not(.pswp__img--placeholder)')?.naturalWidth")
     shape = (
         "(() => { const {width, height} = document.querySelector('.pswp__img:not(.pswp__img--placeholder)').getBoundingClientRect();"
         " return width / height })()"
@@ -207,7 +207,7 @@ def test_a_picture_of_unknown_size_takes_its_own_shape(visit: Any) -> None:
     until(lambda: page.evaluate(shape) == pytest.approx(960 / 600, rel=0.02))
 
 
-def test_pictures_that_come_into_view_are_recorded(visit: Any) -> None:
+def test_visible_pictures_are_recorded(visit: Any) -> None:
     visitor = visit(**READER)
     stop_clock(visitor.page)
     story = visitor.site.ids["album-bridge"]
@@ -215,12 +215,12 @@ def test_pictures_that_come_into_view_are_recorded(visit: Any) -> None:
     page.wait_for_load_state("networkidle")
     for place in (1, 2, 3):
         look_at(page, place)
-    told(visitor)
+    leave_page(visitor)
     until(lambda: story in seen(visitor))
-    assert 3 <= seen(visitor)[story] <= 5  # a neighbour may have stood half in view
+    assert 3 <= seen(visitor)[story] <= 5  # a neighbour may have been half in view
 
 
-def test_pictures_that_flew_by_are_not_recorded(visit: Any) -> None:
+def test_pictures_scrolled_past_are_not_recorded(visit: Any) -> None:
     visitor = visit(**READER)
     stop_clock(visitor.page)
     story = visitor.site.ids["album-more-30"]
@@ -229,12 +229,12 @@ def test_pictures_that_flew_by_are_not_recorded(visit: Any) -> None:
     page.evaluate("scrollTo(0, document.body.scrollHeight)")
     observed(page, "#picture-1")
     page.clock.run_for(200)
-    told(visitor)
+    leave_page(visitor)
     sleep(1)
     assert seen(visitor) == {}
 
 
-def test_pictures_looked_at_in_the_viewer_are_recorded(visit: Any) -> None:
+def test_pictures_in_viewer_are_recorded(visit: Any) -> None:
     visitor = visit(**READER)
     story = visitor.site.ids["album-more-10"]  # thirteen pictures
     page = visitor.go(f"/story/{story}")
@@ -242,32 +242,32 @@ def test_pictures_looked_at_in_the_viewer_are_recorded(visit: Any) -> None:
     page.locator(".pswp--open").wait_for()
     page.evaluate("window.looked = 0, document.addEventListener('picture-seen', () => window.looked++)")
     for number in range(1, 7):
-        holds(page, f"document.querySelector('.pswp__counter').textContent.startsWith('{number} /')")
-        holds(page, f"window.looked >= {number}")
+        wait_for_condition(page, f"document.querySelector('.pswp__counter').textContent.startsWith('{number} /')")
+        wait_for_condition(page, f"window.looked >= {number}")
         page.keyboard.press("ArrowRight")
-    told(visitor)
+    leave_page(visitor)
     until(lambda: seen(visitor).get(story, 0) >= 6)
     assert seen(visitor)[story] <= 9
 
 
-def test_an_article_counts_once_it_was_read(visit: Any) -> None:
+def test_article_counts_after_reading_time(visit: Any) -> None:
     visitor = visit(**READER)
     stop_clock(visitor.page)
     story = visitor.site.ids["bridge"]
     page = visitor.go(f"/story/{story}")
     page.clock.run_for(1500)
-    told(visitor)
+    leave_page(visitor)
     sleep(0.5)
     assert seen(visitor) == {}
     page = visitor.go(f"/story/{story}")
     page.locator("[data-end]").scroll_into_view_if_needed()
     observed(page, "[data-end]")
     page.clock.run_for(3600)
-    told(visitor)
+    leave_page(visitor)
     until(lambda: seen(visitor) == {story: 1})
 
 
-def test_a_reader_clears_the_profile_and_switches_it_off(visit: Any) -> None:
+def test_reader_clears_and_disables_profile(visit: Any) -> None:
     visitor = visit(**READER)
     stop_clock(visitor.page)
     story = visitor.site.ids["album-bridge"]
@@ -290,7 +290,7 @@ def test_a_reader_clears_the_profile_and_switches_it_off(visit: Any) -> None:
     page = visitor.go(f"/story/{story}")
     page.wait_for_load_state("networkidle")
     look_at(page, 1)
-    told(visitor)
+    leave_page(visitor)
     assert sent == []
 
 
@@ -298,11 +298,11 @@ def look(visitor: Any, story: str) -> None:
     page = visitor.go(f"/story/{story}")
     page.wait_for_load_state("networkidle")
     look_at(page, 1)
-    told(visitor)
+    leave_page(visitor)
     until(lambda: story in seen(visitor))
 
 
-def test_without_a_script_there_is_one_long_page_and_the_profile_works(visit: Any) -> None:
+def test_photo_pages_and_profile_work_without_scripts(visit: Any) -> None:
     visitor = visit(java_script_enabled=False, **READER)
     page = visitor.go("/photos")
     page.locator("[data-more]").click()
@@ -318,7 +318,7 @@ def test_without_a_script_there_is_one_long_page_and_the_profile_works(visit: An
     assert page.get_by_role("button", name="关闭阅读记录").is_visible()
 
 
-def test_a_picture_that_does_not_load_leaves_its_place_and_caption(visit: Any) -> None:
+def test_failed_picture_keeps_place_and_caption(visit: Any) -> None:
     visitor = visit()
     visitor.page.route("**/*-1-*.svg", lambda route: route.fulfill(status=404))
     page = visitor.go(f"/story/{visitor.site.ids['album-bridge']}")
@@ -328,7 +328,7 @@ def test_a_picture_that_does_not_load_leaves_its_place_and_caption(visit: Any) -
     visitor.faults[:] = [fault for fault in visitor.faults if "404" not in fault]
 
 
-def test_everything_that_can_be_clicked_has_a_name(visit: Any) -> None:
+def test_controls_have_accessible_names(visit: Any) -> None:
     visitor = visit(**PHONE)
     for path in ("/photos", "/profile", "/for-you", f"/story/{visitor.site.ids['album-broken']}"):
         page = visitor.go(path)
@@ -337,8 +337,8 @@ def test_everything_that_can_be_clicked_has_a_name(visit: Any) -> None:
 
 
 @pytest.mark.parametrize("options", [{}, PHONE], ids=["desk", "phone"])
-def test_the_monitor_draws_its_months(visit: Any, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(TtlCache, "cached", lambda self, key: [])  # counted anew, although another test has been there
+def test_monitor_draws_monthly_charts(visit: Any, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TtlCache, "cached", lambda self, key: [])  # do not use the cache of another test
     visitor = visit(role="editor", **options)
     store, now = visitor.site.store, visitor.site.newsroom.NOW
     story = visitor.site.ids["album-bridge"]
@@ -347,5 +347,5 @@ def test_the_monitor_draws_its_months(visit: Any, options: dict[str, Any], monke
     until(lambda: page.locator(".curve canvas").count() == 2)
     until(lambda: page.evaluate(DRAWN) == [True, True])
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    page.keyboard.press("t")  # the other theme has other colours: drawn anew
+    page.keyboard.press("t")  # the other theme redraws in its colours
     until(lambda: page.locator(".curve canvas").count() == 2 and page.evaluate(DRAWN) == [True, True])

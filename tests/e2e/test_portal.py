@@ -1,4 +1,4 @@
-"""What only a browser can tell: layout on a telephone, keys, themes, pictures, and that the strict policy breaks nothing of ours."""
+"""Behaviour that needs a browser: layout on phones, keys, themes, pictures, and that the strict content policy breaks no page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def path_of(visitor: Any) -> str:
 @pytest.mark.parametrize(
     "options", [{}, {**PHONE, "color_scheme": "dark"}, {"java_script_enabled": False}], ids=["desk", "dark phone", "no-script"]
 )
-def test_no_page_breaks_the_policy_or_runs_over_the_edge(visit: Any, options: dict[str, Any]) -> None:
+def test_pages_fit_viewport_and_obey_policy(visit: Any, options: dict[str, Any]) -> None:
     visitor = visit(role="editor", **options)
     for path in (*PATHS, *FOR_EDITORS, f"/story/{visitor.site.ids['bridge']}"):
         page = visitor.go(path)
@@ -29,7 +29,7 @@ def test_no_page_breaks_the_policy_or_runs_over_the_edge(visit: Any, options: di
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
 
 
-def test_without_a_script_a_reader_gets_everywhere(visit: Any) -> None:
+def test_reading_and_searching_without_scripts(visit: Any) -> None:
     visitor = visit(java_script_enabled=False)
     page = visitor.go("/")
     page.locator("nav.topics a", has_text="旅游").click()
@@ -40,11 +40,11 @@ def test_without_a_script_a_reader_gets_everywhere(visit: Any) -> None:
     assert page.locator("article mark").first.inner_text() in ("固态", "电池", "固态电池")
     page.locator(".theme button").click()
     assert page.locator("html[data-theme=dark]").count() == 1
-    assert "/search" in path_of(visitor)  # the choice led back
-    assert page.locator("[data-help-button]").is_hidden()  # a key help without keys would be a lie
+    assert "/search" in path_of(visitor)  # the theme form redirects back
+    assert page.locator("[data-help-button]").is_hidden()  # no help for keys without scripts
 
 
-def test_keys_walk_the_stories(visit: Any) -> None:
+def test_keys_walk_through_stories(visit: Any) -> None:
     visitor = visit()
     page = visitor.go("/topic/旅游")
     page.keyboard.press("j")
@@ -71,23 +71,23 @@ def test_keys_for_order_search_and_help(visit: Any) -> None:
     page.keyboard.press("Escape")
     assert page.locator("dialog[open]").count() == 0
     page.keyboard.press("/")
-    page.keyboard.type("jk?")  # letters in a field are letters
+    page.keyboard.type("jk?")  # letters in a field are text
     assert page.locator("[data-search]").input_value() == "jk?"
     page.keyboard.press("Escape")
-    page.keyboard.press("Control+j")  # the browser's own
+    page.keyboard.press("Control+j")  # left to the browser
     assert page.locator(".chosen").count() == 0
 
 
-def test_what_is_typed_is_completed(visit: Any) -> None:
+def test_search_completes_typed_text(visit: Any) -> None:
     page = visit().go("/")
     shown = "[...document.querySelectorAll('#suggested option')].map((one) => one.value)"
-    assert "旅游" in page.evaluate(shown)  # the topics, before anything is typed
+    assert "旅游" in page.evaluate(shown)  # topics before anything is typed
     page.locator("[data-search]").press_sequentially("峡")
     page.locator("#suggested option[value='峡谷']").wait_for(state="attached")
     assert all(one.startswith("峡") for one in page.evaluate(shown))
 
 
-def test_the_original_is_one_key_away(visit: Any) -> None:
+def test_key_opens_original(visit: Any) -> None:
     visitor = visit()
     page = visitor.go(f"/story/{visitor.site.ids['bridge']}")
     asked: list[str] = []
@@ -97,11 +97,11 @@ def test_the_original_is_one_key_away(visit: Any) -> None:
     assert asked[0].endswith(".html")
 
 
-def test_the_theme_is_remembered(visit: Any) -> None:
+def test_theme_is_remembered(visit: Any) -> None:
     visitor = visit(color_scheme="dark")
     page = visitor.go("/")
     paper = "getComputedStyle(document.body).backgroundColor"
-    assert page.evaluate(paper) == "rgb(20, 21, 23)"  # the system's wish
+    assert page.evaluate(paper) == "rgb(20, 21, 23)"  # the system's preference
     page.keyboard.press("t")
     assert page.evaluate(paper) == "rgb(252, 251, 248)"
     visitor.go("/feeds")
@@ -111,7 +111,7 @@ def test_the_theme_is_remembered(visit: Any) -> None:
     assert page.evaluate(paper) == "rgb(20, 21, 23)"
 
 
-def test_pictures_of_other_sites_are_shown_and_lost_ones_vanish(visit: Any) -> None:
+def test_external_pictures_load_and_missing_ones_vanish(visit: Any) -> None:
     visitor = visit()
     visitor.page.route("**/0.svg", lambda route: route.fulfill(status=404))
     page = visitor.go("/topic/旅游")
@@ -121,8 +121,8 @@ def test_pictures_of_other_sites_are_shown_and_lost_ones_vanish(visit: Any) -> N
     visitor.faults[:] = [fault for fault in visitor.faults if "404" not in fault]
 
 
-def test_a_script_in_a_stored_page_does_not_run(visit: Any) -> None:
-    """Behind the cleaning stands the policy: even markup that got through would not run."""
+def test_script_in_stored_page_does_not_run(visit: Any) -> None:
+    """The policy is a second defence: even markup that escaped the sanitizer does not run."""
     visitor = visit()
     page = visitor.go("/")
     ran = page.evaluate(
@@ -138,7 +138,7 @@ def test_a_script_in_a_stored_page_does_not_run(visit: Any) -> None:
     visitor.faults.clear()
 
 
-def test_the_first_tab_offers_the_way_to_the_content(visit: Any) -> None:
+def test_first_tab_stop_skips_to_content(visit: Any) -> None:
     page = visit().go("/")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
@@ -146,7 +146,7 @@ def test_the_first_tab_offers_the_way_to_the_content(visit: Any) -> None:
     assert page.evaluate("document.activeElement.id") == "main"
 
 
-def test_a_printed_story_is_the_story_alone(visit: Any) -> None:
+def test_print_shows_only_the_story(visit: Any) -> None:
     visitor = visit()
     page = visitor.go(f"/story/{visitor.site.ids['bridge']}")
     page.emulate_media(media="print")
@@ -155,7 +155,7 @@ def test_a_printed_story_is_the_story_alone(visit: Any) -> None:
         assert page.locator(selector).is_hidden(), selector
 
 
-def test_everything_that_can_be_clicked_has_a_name(visit: Any) -> None:
+def test_controls_have_names_and_headings_are_nested(visit: Any) -> None:
     visitor = visit(**PHONE)
     for path in (*PATHS, f"/story/{visitor.site.ids['bridge']}"):
         page = visitor.go(path)

@@ -1,4 +1,4 @@
-"""A reader at work in a browser: marks by mouse and by key, without a script too, the script of articles, the size of type."""
+"""A reader in a browser: marks by mouse, keys and without scripts, Chinese script of articles, font size."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pytest
 
 @pytest.fixture
 def reader(visit: Any, request: pytest.FixtureRequest) -> Any:
-    """A visitor who is signed in; ``scripts`` or none."""
+    """A signed-in visitor; the parameter enables scripts."""
     visitor = visit(service_workers="allow", java_script_enabled=getattr(request, "param", True))
     visitor.page.context.add_cookies([visitor.site.session("reader")])
     return visitor
 
 
-def test_keys_mark_the_chosen_story_without_a_new_page(reader: Any) -> None:
+def test_keys_mark_chosen_story_without_reload(reader: Any) -> None:
     page = reader.go("/topic/旅游")
     page.evaluate("window.same = 1")
     page.keyboard.press("j")
@@ -38,7 +38,7 @@ def test_keys_mark_the_chosen_story_without_a_new_page(reader: Any) -> None:
 
 
 @pytest.mark.parametrize("reader", [False], indirect=True, ids=["no-script"])
-def test_without_a_script_everything_can_be_marked(reader: Any) -> None:
+def test_marking_without_scripts(reader: Any) -> None:
     page = reader.go("/topic/人工智能")
     page.locator(".star[name=star]").first.click()
     assert page.url.endswith("/topic/%E4%BA%BA%E5%B7%A5%E6%99%BA%E8%83%BD")
@@ -56,7 +56,7 @@ def test_without_a_script_everything_can_be_marked(reader: Any) -> None:
     assert page.locator("article mark").count()
 
 
-def test_a_story_in_front_of_a_reader_for_a_moment_is_read(reader: Any) -> None:
+def test_opened_story_becomes_read(reader: Any) -> None:
     page = reader.go("/latest?order=hottest")
     link = page.locator("article.item:not(.read) .headline a").last
     title = link.inner_text()
@@ -66,16 +66,16 @@ def test_a_story_in_front_of_a_reader_for_a_moment_is_read(reader: Any) -> None:
     assert title in page.locator("article.item.read").all_inner_texts()[-1]
 
 
-def test_keys_on_a_story_mean_the_story_itself(reader: Any) -> None:
+def test_keys_on_story_page_apply_to_that_story(reader: Any) -> None:
     page = reader.go(f"/story/{reader.site.ids['bridge']}")
-    assert page.locator("[data-story]").count() > 1  # others on its subject stand below
+    assert page.locator("[data-story]").count() > 1  # related stories are listed below
     star = page.locator("[data-article] .star")
     before = star.get_attribute("aria-pressed")
     page.keyboard.press("s")
     page.locator(f"[data-article] .star[aria-pressed={'false' if before == 'true' else 'true'}]").wait_for()
 
 
-def test_the_script_of_articles_and_the_size_are_set_by_plain_buttons(visit: Any) -> None:
+def test_script_and_font_size_buttons_without_scripts(visit: Any) -> None:
     visitor = visit(java_script_enabled=False)
     page = visitor.go("/settings")
     page.locator("button[name=script][value=traditional]").click()
@@ -83,10 +83,10 @@ def test_the_script_of_articles_and_the_size_are_set_by_plain_buttons(visit: Any
     assert page.locator("h1").inner_text().startswith("雲嶺峽谷")
     page.locator(".sizes button[value=large]").click()
     assert page.locator("html[data-size=large]").count() == 1
-    assert page.locator(".tools .link:visible").count() == 0  # a button without its script would be a lie
+    assert page.locator(".tools .link:visible").count() == 0  # buttons that need scripts are hidden
 
 
-def test_the_order_of_the_boards_is_a_key_away(visit: Any) -> None:
+def test_key_changes_order_of_boards(visit: Any) -> None:
     page = visit().go("/")
     page.keyboard.press("r")
     page.locator(".ranks").first.wait_for()
@@ -94,7 +94,7 @@ def test_the_order_of_the_boards_is_a_key_away(visit: Any) -> None:
     page.locator(".lead").wait_for()
 
 
-def test_the_link_of_a_story_can_be_copied(visit: Any) -> None:
+def test_story_link_can_be_copied(visit: Any) -> None:
     visitor = visit(permissions=["clipboard-read", "clipboard-write"])
     page = visitor.go(f"/story/{visitor.site.ids['bridge']}?topic=旅游")
     page.locator("[data-copy]").click()

@@ -1,4 +1,4 @@
-"""The board of what rises, without a script too: nothing beyond the edge of a telephone, and its lines lead on."""
+"""The page of rising subjects, also without scripts: it fits a phone, and its rows link to events and searches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PHONE = {"width": 390, "height": 844}
 
 @pytest.fixture
 def site(own_site: Any) -> Any:
-    """Two weeks of a story every six hours; ten about a storm in the last hours, of one event."""
+    """Return a portal with a story every six hours for two weeks, and ten about a storm in the last hours, in one event."""
     room, store = own_site.newsroom, own_site.store
 
     def write(title: str, ago: int, number: int, *words: str) -> str:
@@ -28,14 +28,14 @@ def site(own_site: Any) -> Any:
     return own_site
 
 
-def test_the_board_fits_and_can_be_read(visit: Any, violations: Any, look: dict[str, Any]) -> None:
+def test_page_fits_and_is_accessible(visit: Any, violations: Any, look: dict[str, Any]) -> None:
     page = visit(**look).go("/rising")
     assert page.locator("[data-rise]").count() == 2
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     assert violations(page) == []
 
 
-def test_its_lines_lead_on_without_a_script(visit: Any) -> None:
+def test_rows_link_to_event_and_search_without_scripts(visit: Any) -> None:
     page = visit(locale="en", viewport=PHONE, java_script_enabled=False).go("/rising")
     assert page.locator("[data-rise] svg rect").count() > 2
     page.locator("[data-rise=event] h3 a").click()

@@ -1,4 +1,4 @@
-"""Articles in editors' hands in a browser: correct, fold, hide and take back, with scripts and without."""
+"""Editing articles in a browser: correct, fold, hide and undo, with and without scripts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def site(own_site: Any) -> Any:
 
 @pytest.fixture
 def edit(visit: Any) -> Any:
-    """``edit(**options)``: an editor who is signed in."""
+    """``edit(**options)``: visit as a signed-in editor."""
     return partial(visit, "editor")
 
 
@@ -29,7 +29,7 @@ def bridge(site: Any) -> str:
 
 
 @pytest.mark.parametrize("options", [{}, NO_SCRIPT], ids=["scripts", "no-script"])
-def test_an_editor_corrects_compares_saves_and_takes_it_back(edit: Any, site: Any, options: dict[str, Any]) -> None:
+def test_correction_is_compared_saved_and_undone(edit: Any, site: Any, options: dict[str, Any]) -> None:
     visitor = edit(**options)
     page = visitor.go(bridge(site))
     title = page.locator("h1").inner_text()
@@ -49,7 +49,7 @@ def test_an_editor_corrects_compares_saves_and_takes_it_back(edit: Any, site: An
 
 
 @pytest.mark.parametrize("options", [{}, NO_SCRIPT], ids=["scripts", "no-script"])
-def test_an_editor_folds_and_takes_it_back(edit: Any, site: Any, options: dict[str, Any]) -> None:
+def test_fold_and_undo(edit: Any, site: Any, options: dict[str, Any]) -> None:
     one, other = [story for story in site.store.stories(StoryFilter(limit=200)).stories if story.count == 1][:2]
     page = edit(**options).go(f"/story/{one.id}/{one.head.id}")
     page.get_by_role("link", name="并入另一条报道").click()
@@ -64,7 +64,7 @@ def test_an_editor_folds_and_takes_it_back(edit: Any, site: Any, options: dict[s
 
 
 @pytest.mark.parametrize("options", [{}, NO_SCRIPT], ids=["scripts", "no-script"])
-def test_an_editor_hides_and_a_reader_does_not_see_it(edit: Any, visit: Any, site: Any, options: dict[str, Any]) -> None:
+def test_hidden_story_is_invisible_to_readers_until_undone(edit: Any, visit: Any, site: Any, options: dict[str, Any]) -> None:
     place = bridge(site)
     page = edit(**options).go(place)
     page.locator(".editors summary", has_text="隐藏").click()

@@ -1,4 +1,4 @@
-"""An editor adds, changes and times sources in a browser: with scripts and without, on a telephone, in the dark."""
+"""Adding, changing and scheduling sources in a browser: with and without scripts, on a phone, in dark mode."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def site(steered_site: Any) -> Any:
 
 
 @SCRIPTS
-def test_a_source_is_added_by_its_address(visit: Any, violations: Any, site: Any, web: MadeUpWeb, options: dict[str, Any]) -> None:
+def test_source_is_added_by_url_and_undone(visit: Any, violations: Any, site: Any, web: MadeUpWeb, options: dict[str, Any]) -> None:
     feed = web.manifest()["feeds"][0]["url"]
     page = visit("editor", **options).go("/sources")
     page.get_by_role("link", name="添加来源").first.click()
@@ -44,7 +44,7 @@ def test_a_source_is_added_by_its_address(visit: Any, violations: Any, site: Any
 
 
 @SCRIPTS
-def test_a_mistake_is_seen_mended_and_the_change_undone(visit: Any, violations: Any, site: Any, options: dict[str, Any]) -> None:
+def test_invalid_field_is_shown_fixed_and_change_undone(visit: Any, violations: Any, site: Any, options: dict[str, Any]) -> None:
     visitor = visit("editor", **options)
     page = visitor.go("/sources/feed:老报")
     page.locator("summary", has_text="访问方式").click()
@@ -64,10 +64,10 @@ def test_a_mistake_is_seen_mended_and_the_change_undone(visit: Any, violations: 
     page.get_by_role("button", name="撤销").click()
     page.get_by_text("已恢复原状").wait_for()
     assert load(site.file).feeds[0].interval is None
-    visitor.faults[:] = [fault for fault in visitor.faults if "422" not in fault]  # what browsers say of the refused form
+    visitor.faults[:] = [fault for fault in visitor.faults if "422" not in fault]  # browsers log the refused form
 
 
-def test_off_and_on_by_the_keyboard(visit: Any, site: Any) -> None:
+def test_source_is_disabled_and_enabled_by_keyboard(visit: Any, site: Any) -> None:
     page = visit("editor").go("/sources?q=老报")
     page.get_by_role("button", name="停用“老报”").focus()
     page.keyboard.press("Enter")
@@ -79,7 +79,7 @@ def test_off_and_on_by_the_keyboard(visit: Any, site: Any) -> None:
 
 
 @SCRIPTS
-def test_several_are_chosen_switched_off_and_given_back(visit: Any, site: Any, options: dict[str, Any]) -> None:
+def test_selected_sources_are_disabled_and_restored(visit: Any, site: Any, options: dict[str, Any]) -> None:
     page = visit("editor", **options).go("/sources?sort=name")
     boxes = page.locator("input[name='key']")
     for place in range(boxes.count()):
@@ -94,7 +94,7 @@ def test_several_are_chosen_switched_off_and_given_back(visit: Any, site: Any, o
 
 
 @SCRIPTS
-def test_a_category_gets_words_of_ones_own(visit: Any, site: Any, options: dict[str, Any]) -> None:
+def test_category_with_own_words(visit: Any, site: Any, options: dict[str, Any]) -> None:
     page = visit("editor", **options).go("/categories")
     page.get_by_role("link", name="新建分类").click()
     page.get_by_label("分类名称").fill("航运")
@@ -107,12 +107,12 @@ def test_a_category_gets_words_of_ones_own(visit: Any, site: Any, options: dict[
     assert load(site.file).categories == ()
 
 
-def test_a_broken_file_is_told_on_the_desk_and_mended_there(visit: Any, violations: Any, site: Any) -> None:
+def test_invalid_file_is_reported_and_fixed_on_desk(visit: Any, violations: Any, site: Any) -> None:
     text = site.file.read_text("utf-8")
     site.file.write_text(text.replace("    url: https://old", "    uri: https://old"), "utf-8")
     page = visit("admin").go("/schedule")
     end = monotonic() + 600
-    while not page.get_by_text("sources.yaml 有错误").count():  # the portal reads the file again by and by
+    while not page.get_by_text("sources.yaml 有错误").count():  # the portal reloads the file periodically
         assert monotonic() < end
         page.wait_for_timeout(100)
         page.reload()

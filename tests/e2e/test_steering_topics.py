@@ -1,4 +1,4 @@
-"""An editor makes a topic with what its words find, trains a model and checks a reading rule, with scripts and without them."""
+"""Topics with preview, model training and stored articles in a browser, with and without scripts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def site(steered_site: Any) -> Iterator[Any]:
 
 
 def finished(page: Any, *, scripts: bool) -> None:
-    """Wait until the job of this page is done: it says so itself, or when it is loaded again."""
+    """Wait until the job on this page is done; without scripts the page must be reloaded."""
     page.locator(".job").wait_for()
     end = monotonic() + 600
     while not scripts and page.locator('.job[data-state="running"]').count():
@@ -38,7 +38,7 @@ def finished(page: Any, *, scripts: bool) -> None:
 
 
 @SCRIPTS
-def test_a_topic_of_ones_own(visit: Any, site: Any, options: dict[str, Any]) -> None:
+def test_topic_is_previewed_and_saved(visit: Any, site: Any, options: dict[str, Any]) -> None:
     page = visit("editor", **options).go("/topics")
     page.get_by_role("link", name="新建话题").click()
     page.get_by_label("话题名称").fill("渡船")
@@ -60,10 +60,10 @@ def test_a_topic_of_ones_own(visit: Any, site: Any, options: dict[str, Any]) -> 
 
 
 @SCRIPTS
-def test_stored_articles_follow_and_a_job_is_watched(visit: Any, site: Any, options: dict[str, Any]) -> None:
+def test_topic_is_applied_to_stored_articles_by_a_job(visit: Any, site: Any, options: dict[str, Any]) -> None:
     page = visit("editor", **options).go("/topics/new")
     page.get_by_label("话题名称").fill("灯塔")
-    page.locator("input[name=follow]").uncheck()  # by hand, below; tests/e2e/test_newcomer.py leaves it as it is
+    page.locator("input[name=follow]").uncheck()  # started by hand below; tests/e2e/test_newcomer.py leaves it checked
     page.get_by_role("button", name="保存话题").click()
     page.get_by_label("最近多少天的文章").select_option("365")
     page.get_by_role("button", name="开始").click()
@@ -73,7 +73,7 @@ def test_stored_articles_follow_and_a_job_is_watched(visit: Any, site: Any, opti
 
 
 @SCRIPTS
-def test_a_corpus_is_brought_and_a_model_trained(visit: Any, violations: Any, site: Any, tmp_path: Path, options: dict[str, Any]) -> None:
+def test_corpus_is_uploaded_and_model_trained(visit: Any, violations: Any, site: Any, tmp_path: Path, options: dict[str, Any]) -> None:
     rows = []
     for label, words in WORDS.items():
         for number in range(40):

@@ -1,4 +1,4 @@
-"""Ten tasks on a telephone, each from the front page: how many taps they take is counted here, and docs/portal.md says the same."""
+"""Ten tasks on a phone, each from the front page: their taps are counted here and listed in ``docs/portal.md``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TABLE = Path(__file__).resolve().parents[2] / "docs" / "portal.md"
 
 
 class Phone:
-    """A page whose taps are counted. What is typed or chosen in a field is none."""
+    """A page whose taps are counted. Typing or choosing in a field is not a tap."""
 
     def __init__(self, page: Any, address: str, feed: str) -> None:
         self.page, self.address, self.feed, self.taps = page, address, feed, 0
@@ -42,7 +42,7 @@ class Phone:
         self.tap(self.page.get_by_role("main").get_by_role("button", name=name).first)
 
     def menu(self, name: str) -> None:
-        """By the menu of the account."""
+        """Open the account menu and follow a link."""
         self.tap(self.page.locator(".who"))
         self.link(name, within=".account")
 
@@ -55,7 +55,7 @@ def sign_in(phone: Phone) -> None:
     phone.page.locator(".who").wait_for()
 
 
-def find_what_was_starred(phone: Phone) -> None:
+def find_starred_story(phone: Phone) -> None:
     phone.tap(phone.page.get_by_role("navigation", name="主要页面").get_by_role("link", name="收藏"))
     phone.page.get_by_role("main").get_by_role("link", name=TITLE).wait_for()
 
@@ -101,7 +101,7 @@ def make_a_destination(phone: Phone) -> None:
     phone.page.get_by_role("status").first.wait_for()
 
 
-def join_two_stories(phone: Phone) -> None:
+def merge_two_stories(phone: Phone) -> None:
     phone.tap(phone.page.get_by_role("main").get_by_role("link", name=TWIN).first)
     phone.link("并入另一条报道")
     phone.button("并入这条报道")
@@ -132,12 +132,12 @@ def visit_a_failing_source(phone: Phone) -> None:
 
 TASKS: dict[str, tuple[Callable[[Phone], None], int]] = {
     "sign in": (sign_in, 2),
-    "find what was starred": (find_what_was_starred, 1),
+    "find what was starred": (find_starred_story, 1),
     "add a source": (add_a_source, 5),
     "make a topic with search engines": (make_a_topic, 4),
     "set an alert for a topic": (set_an_alert, 4),
     "make a destination": (make_a_destination, 7),
-    "join two stories": (join_two_stories, 3),
+    "join two stories": (merge_two_stories, 3),
     "save a topic's list as a file": (save_a_list, 2),
     "order one's own topics": (order_topics, 3),
     "see which sources fail, and visit one": (visit_a_failing_source, 3),
@@ -146,7 +146,7 @@ TASKS: dict[str, tuple[Callable[[Phone], None], int]] = {
 
 @pytest.fixture
 def site(steered_site: Any) -> Any:
-    """A portal with two stories about one thing, of which the first is starred, and a source that fails."""
+    """Return a portal with two stories about one event, the first of which is starred, and a failing source."""
     room, store = steered_site.newsroom, steered_site.store
     person = steered_site.accounts.people.add(NAME, PASSWORD, Role.ADMIN, now=room.NOW)
     first, _ = room.write(
@@ -162,7 +162,7 @@ def site(steered_site: Any) -> Any:
 
 
 @pytest.mark.slow
-def test_ten_tasks_take_as_many_taps_as_the_guide_says(visit: Any, site: Any, web: MadeUpWeb) -> None:
+def test_taps_match_the_guide(visit: Any, site: Any, web: MadeUpWeb) -> None:
     page = visit(service_workers="allow", **PHONE).page
     phone, counted = Phone(page, site.address, web.manifest()["feeds"][0]["url"]), dict[str, int]()
     for task, (do, _) in TASKS.items():
@@ -177,7 +177,7 @@ def test_ten_tasks_take_as_many_taps_as_the_guide_says(visit: Any, site: Any, we
     assert len(written.feeds) == 3
 
 
-def test_the_guide_has_these_tasks() -> None:
+def test_guide_lists_these_tasks() -> None:
     section = TABLE.read_text("utf-8").partition("## Ten tasks")[2].partition("\n## ")[0]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line.startswith("|")][2:]
     assert {row[0]: int(row[2]) for row in rows} == {task: taps for task, (_, taps) in TASKS.items()}

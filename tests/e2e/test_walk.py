@@ -1,5 +1,4 @@
-"""Every page of the portal, as its links and routes lead an administrator, before axe-core: named, of one heading, within the screen, told
-apart by its title."""
+"""Every page that an administrator reaches by links and routes passes axe-core, has one heading and its own title, and fits the screen."""
 
 from __future__ import annotations
 
@@ -47,7 +46,7 @@ BEGINNINGS = (
 NO_PAGES = re.compile(
     r"/(api/.*|.*feed.*\.(\{ending\}|xml|json|opml)|feed|rss|.*\.xml|opml|picture/.*|.*export\..*|metrics|healthz?|readyz)"
 )
-"""What programs read."""
+"""Paths for programs."""
 
 NOT_REACHED = {
     "/login": "who is signed in goes on to the front page",
@@ -64,8 +63,8 @@ NOT_REACHED = {
 
 
 @pytest.fixture(scope="module")
-def site(whole_site: Any) -> Any:
-    """The whole site with one of everything that has a page."""
+def site(full_site: Any) -> Any:
+    """The site with one object of every kind that has a page."""
     documents = []
     for label, words in LABELS.items():
         for number in range(12):
@@ -73,12 +72,12 @@ def site(whole_site: Any) -> Any:
             documents.append(
                 NewDocument(label, "。".join("，".join(chance.sample(words.split(), 4)) for _ in range(4)), f"{label}{number}")
             )
-    corpora = whole_site.store.corpora
+    corpora = full_site.store.corpora
     corpora.add("新闻", documents, source="imported", now=datetime(2026, 5, 1, tzinfo=UTC))
     for _ in range(2):
-        train_corpus(whole_site.store, "新闻", "chi_cosine", share=0.3, now=lambda: datetime(2026, 5, 2, tzinfo=UTC), activate=True)
-    fill(whole_site)
-    return whole_site
+        train_corpus(full_site.store, "新闻", "chi_cosine", share=0.3, now=lambda: datetime(2026, 5, 2, tzinfo=UTC), activate=True)
+    fill(full_site)
+    return full_site
 
 
 def fill(site: Any) -> None:
@@ -105,13 +104,13 @@ def fill(site: Any) -> None:
 
 
 def patterns(app: Any) -> dict[str, re.Pattern[str]]:
-    """The routes that answer with pages."""
+    """Return the routes of pages."""
     found = {
         route.path: re.compile(re.sub(r"\\\{\w+(:path)?\\\}", "[^/]+", re.escape(route.path)))
         for route in iter_route_contexts(app.routes)
         if route.path and "GET" in (getattr(route, "methods", None) or ()) and not NO_PAGES.fullmatch(route.path)
     }
-    return dict(sorted(found.items(), key=lambda one: "{" in one[0]))  # a word stands before a name that could be that word
+    return dict(sorted(found.items(), key=lambda one: "{" in one[0]))  # literal paths before parameters
 
 
 def pattern_of(address: str, known: dict[str, re.Pattern[str]]) -> str | None:
@@ -136,7 +135,7 @@ def wrong_with(page: Any, seen: dict[str, Any], violations: Any, path: str) -> l
     return wrong + ([(path, "runs over the edge, unfolded")] if page.evaluate(BEYOND) else [])
 
 
-def test_every_page_that_links_lead_to_is_for_everybody(visit: Any, violations: Any, site: Any, look: dict[str, Any]) -> None:
+def test_linked_pages_are_accessible_and_have_own_titles(visit: Any, violations: Any, site: Any, look: dict[str, Any]) -> None:
     known, visitor = patterns(site.app), visit("admin", **look)
     waiting, walked, titles, wrong = [path.format(**site.ids) for path in BEGINNINGS], set[str](), dict[str, set[str]](), list[object]()
     while waiting:

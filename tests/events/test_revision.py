@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from newsportal.events import EventClusters, Story, summed_up
+from newsportal.events import EventClusters, Story, combined_state
 from newsportal.events.revision import components
 
 
@@ -31,8 +31,8 @@ def test_most_similar_event_has_the_same_places() -> None:
         ("c", "起火 化工厂 疏散", "青河"),
         ("d", "海带", ""),
     ):
-        clusters.restore(summed_up(id, [story(id, *words.split(), places=(places,) if places else ())]))
-    found = clusters.likest("a")
+        clusters.restore(combined_state(id, [story(id, *words.split(), places=(places,) if places else ())]))
+    found = clusters.most_similar("a")
     assert found is not None
     assert (found[0], round(found[1], 2)) == ("c", 0.67)
-    assert clusters.likest("d") is None
+    assert clusters.most_similar("d") is None

@@ -1,4 +1,4 @@
-"""A portal in a folder of its own, crawled by real processes that may be killed, starved and locked out."""
+"""A portal in its own folder, crawled by real processes that can be killed, starved and locked out."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from tests import forked
 if TYPE_CHECKING:
     from madeup import MadeUpWeb
 
-sys.path.insert(0, str(Path(__file__).parent))  # import workers
+sys.path.insert(0, str(Path(__file__).parent))  # to import workers
 
 PATIENCE = 900.0
-"""Seconds until a test takes a crawl to hang for ever: no verdict is by time, and a busy machine may be twenty times slower."""
+"""Seconds until a test considers a crawl hanging: no verdict depends on time, and a busy machine may be twenty times slower."""
 
 PENDING = "SELECT count(*) FROM links WHERE link = 1 AND state NOT IN ('stored', 'failed', 'given-up')"
 """Links without an outcome."""
@@ -32,7 +32,7 @@ PENDING = "SELECT count(*) FROM links WHERE link = 1 AND state NOT IN ('stored',
 
 @dataclass(frozen=True)
 class Portal:
-    """``sources`` is its file; the store lies in ``data/`` beside it."""
+    """Path of ``sources.yaml``; the store is in ``data/`` beside it."""
 
     sources: Path
 
@@ -47,7 +47,7 @@ class Portal:
         return forked.Started(*self.words(*options))
 
     def tried(self, *options: str, **how: Any) -> subprocess.CompletedProcess[str]:
-        if how:  # a process that Python ends in full, which takes the files of SQLite's log away
+        if how:  # Python must exit normally, which removes the files of SQLite's log
             command = [sys.executable, "-m", "newsportal", *self.words(*options)]
             done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False, **how)
         else:
@@ -56,13 +56,13 @@ class Portal:
         return done
 
     def finished(self, *options: str, **how: Any) -> dict[str, Any]:
-        """The report of a crawl that ends well, checked to add up."""
+        """Return the checked report of a crawl that succeeds."""
         done = self.tried(*options, **how)
         assert done.returncode == 0, done.stderr[-3000:]
         return added_up(json.loads(done.stdout))
 
     def asked(self, query: str) -> list[tuple[Any, ...]]:
-        """Rows of the store as they are now; none while there is no store yet."""
+        """Return rows of the store; none if there is no store yet."""
         if not self.database.exists():
             return []
         with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=600)) as connection:
@@ -74,11 +74,11 @@ class Portal:
                 raise
 
     def identities(self) -> list[str]:
-        """Of everything stored, sorted; what is stored twice stands there twice."""
+        """Return the sorted identities of all stored articles, with duplicates."""
         return [name for (name,) in self.asked("SELECT identity FROM articles ORDER BY identity")]
 
     def waiting(self) -> int:
-        """Links that have no outcome yet."""
+        """Return the number of links without an outcome."""
         return sum(number for (number,) in self.asked(PENDING))
 
     def until(self, reached: Callable[[], bool]) -> None:
@@ -89,7 +89,7 @@ class Portal:
 
 
 def added_up(report: dict[str, Any]) -> dict[str, Any]:
-    """``report``, if every entry in it has exactly one fate."""
+    """Return ``report`` after checking that every entry has exactly one outcome."""
     for row in report["sources"]:
         assert row["entries"] == row["known"] + row["repeated"] + row["new"], row
         assert row["new"] == row["parsed"] + sum(row["failed"].values()) + row["left"], row
@@ -100,30 +100,30 @@ def added_up(report: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture
 def portal(web: MadeUpWeb, tmp_path: Path) -> Portal:
-    """On the made-up Web, with nothing stored yet, in a folder whose name is no ASCII."""
+    """A portal for the made-up Web, with an empty store, in a folder with a non-ASCII name."""
     web.reset()
     return Portal(few(web, tmp_path / "我的 门户" / "sources.yaml"))
 
 
 @pytest.fixture(scope="session")
-def whole(web: MadeUpWeb, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, list[str]]:
-    """What each spider stores when nothing disturbs it."""
+def undisturbed(web: MadeUpWeb, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, list[str]]:
+    """Return what each spider stores without faults."""
     web.reset()
-    undisturbed = {spider: Portal(few(web, tmp_path_factory.mktemp(spider) / "sources.yaml")) for spider in ("rss", "hub")}
-    for spider, one in undisturbed.items():
+    portals = {spider: Portal(few(web, tmp_path_factory.mktemp(spider) / "sources.yaml")) for spider in ("rss", "hub")}
+    for spider, one in portals.items():
         one.finished(spider)
-    return {spider: one.identities() for spider, one in undisturbed.items()}
+    return {spider: one.identities() for spider, one in portals.items()}
 
 
 SITES = ("海棠都市网", "溪峰在线", "北辰财经", "潮音周刊")
-"""Lists of several pages, three encodings, a feed whose entries share one link; none asks for a delay."""
+"""Sites with lists of several pages, three encodings and a feed whose entries share a link; none requests a delay."""
 
 
 def few(web: MadeUpWeb, path: Path) -> Path:
-    """A sources file with the feeds and regions of :data:`SITES`: a crawl of it takes seconds."""
+    """Write a ``sources.yaml`` with the feeds and regions of :data:`SITES`: a crawl of it takes seconds."""
     written = web.sources(path)
     values = yaml.safe_load(written.read_text("utf-8"))
     kept = {key: [source for source in values[key] if source["name"].startswith(SITES)] for key in ("feeds", "regions")}
-    values["politeness"]["timeout"] = 600  # no request fails because a busy machine answers late
+    values["politeness"]["timeout"] = 600  # no request fails because a busy machine responds late
     written.write_text(yaml.safe_dump({**values, **kept, "topics": [], "engines": []}, allow_unicode=True), "utf-8")
     return written

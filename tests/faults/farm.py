@@ -1,8 +1,8 @@
-"""Twenty hosts on loopback with plain articles, in a process of its own, that count who asked for what: ``python farm.py HOSTS PAGES``.
+"""Twenty hosts on loopback with plain articles, in a separate process, that count requests: ``python farm.py HOSTS PAGES``.
 
-It prints its port. Each host 127.0.0.2, 127.0.0.3 … has a feed or a channel of five lists that name its articles. Control, on 127.0.0.1:
-``/counts`` answers how often each page was asked for; ``/poison?URL`` makes a page kill whoever asks for it; ``/slow?SECONDS`` delays
-every article, also those that are waited for; ``/slow?SECONDS,NUMBER`` all but the first so many.
+It prints its port. Each host 127.0.0.2, 127.0.0.3 … has a feed or a channel of five lists that link to its articles. Control, on 127.0.0.1:
+``/counts`` returns the number of requests per page; ``/poison?URL`` makes a page kill its client; ``/slow?SECONDS`` delays every article,
+including pending requests; ``/slow?SECONDS,NUMBER`` all but the first NUMBER.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WORDS = [a + b for a in "山水城乡春夏秋冬东西南北古今新旧" for b
 
 
 def text(host: int, page: int) -> str:
-    """An article's words: no two pages share a sentence."""
+    """Return the words of an article: no two pages share a sentence."""
     words = random.Random(host * 100_000 + page)
     sentences = ["".join(words.choices(WORDS, k=12)) + "。" for _ in range(9)]
     return "".join(f"<p>{''.join(sentences[at : at + 3])}</p>" for at in (0, 3, 6))
@@ -84,7 +84,7 @@ class Farm:
                 writer.write(head.encode() + body)
                 await writer.drain()
         except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # whoever asked was killed
+            pass  # the client was killed
         finally:
             writer.close()
 
@@ -100,7 +100,7 @@ class Farm:
         if path.startswith("/a/"):
             self.soon -= 1
             begun = time.monotonic()
-            while self.soon < 0 and time.monotonic() < begun + self.slow:  # noqa: ASYNC110 - the delay may be taken away meanwhile
+            while self.soon < 0 and time.monotonic() < begun + self.slow:  # noqa: ASYNC110 - the delay may be removed meanwhile
                 await asyncio.sleep(0.02)
             return "200 OK", "text/html", article(host, int(path[3:-5])).encode()
         if path == "/feed.xml":
@@ -120,14 +120,14 @@ class Farm:
 
 
 def asker(peer: tuple[str, int]) -> int:
-    """The process at the other end of a connection of this machine, as the kernel tells. Sockets and processes come and go while the
-    kernel lists them, so what is not found is looked for again."""
+    """Return the process at the other end of a local connection, from ``/proc``. Sockets and processes come and go while the kernel lists
+    them, so the search is repeated."""
     local = f"{bytes(map(int, peer[0].split('.')))[::-1].hex().upper()}:{peer[1]:04X}"
     for _ in range(100):
         rows = (line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:])
         sockets = {f"socket:[{row[9]}]" for row in rows if row[1] == local}
         for process in filter(str.isdigit, os.listdir("/proc")):
-            with suppress(OSError):  # it has ended, or closed a file
+            with suppress(OSError):  # the process has ended, or closed the file
                 for descriptor in os.listdir(f"/proc/{process}/fd"):
                     with suppress(OSError):
                         if os.readlink(f"/proc/{process}/fd/{descriptor}") in sockets:

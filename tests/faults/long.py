@@ -1,5 +1,5 @@
-"""The long form (``make test-faults``): 200 workers killed with -9 over 5,000 pages on 20 hosts, on disk and with a Redis that is killed
-three times. Prints a table; exit status 1 if a page was lost or stored twice, or a worker broke off."""
+"""The long fault test (``make test-faults``): 200 workers killed with -9 over 5,000 pages on 20 hosts, on disk and with a Redis that is
+killed three times. Prints a table; the exit status is 1 if a page was lost or stored twice, or a worker failed."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
-sys.path.append(str(Path(__file__).resolve().parents[2]))  # import tests
-from workers import farm, storm, told
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # to import tests
+from workers import damage, farm, storm
 
 if TYPE_CHECKING:
     from conftest import RedisServer
@@ -36,7 +36,7 @@ def arguments() -> argparse.Namespace:
 
 
 def restarts(server: RedisServer, number: int) -> Callable[[float], None]:
-    """Kill Redis and start it again, evenly over the crawl."""
+    """Return a function that kills and restarts Redis, evenly over the crawl."""
     left = [(place + 1) / (number + 1) for place in range(number)]
 
     def between(share: float) -> None:
@@ -50,7 +50,7 @@ def restarts(server: RedisServer, number: int) -> Callable[[float], None]:
 
 
 def redis_server(folder: Path) -> RedisServer:
-    """The tests' own (tests/conftest.py; the conftest beside this file has the same name)."""
+    """Return the Redis server of ``tests/conftest.py`` (the conftest beside this file has the same module name)."""
     spec = spec_from_file_location("all_tests", Path(__file__).parent.parent / "conftest.py")
     assert spec is not None
     assert spec.loader is not None
@@ -77,7 +77,7 @@ def one(queue: str, asked: argparse.Namespace, console: Console) -> dict[str, fl
                             console.print(f"{queue}: {line}, {time.monotonic() - began:.0f} s")
 
                     storm(crawled, kills=asked.kills, workers=asked.workers, seed=asked.seed, between=between, tell=tell)
-                found = told(crawled)
+                found = damage(crawled)
                 statuses = crawled.stop()
                 return {
                     **found,

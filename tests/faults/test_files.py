@@ -1,4 +1,4 @@
-"""Files that are missing or broken: every problem told at once, exit status 1, no traceback, nothing asked for."""
+"""Missing or invalid files: all problems are reported at once, exit status 1, no traceback, no requests."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from madeup import MadeUpWeb
 
 
-def test_a_missing_sources_file_is_told(portal: Any) -> None:
+def test_missing_sources_file_is_reported(portal: Any) -> None:
     portal.sources.unlink()
     done = portal.tried()
     assert (done.returncode, done.stdout) == (1, "")
     assert str(portal.sources) in done.stderr
 
 
-def test_all_mistakes_of_a_sources_file_are_told_at_once(portal: Any, web: MadeUpWeb) -> None:
+def test_all_mistakes_of_sources_file_are_reported_at_once(portal: Any, web: MadeUpWeb) -> None:
     portal.sources.write_text("topcs: []\nfeeds:\n  - {name: 甲, url: 'ftp://a.example/'}\n  - {name: 乙}\n", "utf-8")
     done = portal.tried()
     assert (done.returncode, done.stdout) == (1, "")
@@ -31,7 +31,7 @@ def test_all_mistakes_of_a_sources_file_are_told_at_once(portal: Any, web: MadeU
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("spider", "status"), [((), 2), (("rss",), 1)])
-def test_an_unknown_source_is_told_with_those_there_are(portal: Any, spider: tuple[str, ...], status: int) -> None:
+def test_unknown_source_error_lists_sources(portal: Any, spider: tuple[str, ...], status: int) -> None:
     done = run(*portal.words(*spider, "--source", "溪峰"), COLUMNS="1000")
     assert "Traceback" not in done.stderr, done.stderr[-3000:]
     assert done.returncode == status
@@ -44,7 +44,7 @@ def test_an_unknown_source_is_told_with_those_there_are(portal: Any, spider: tup
     [(None, "No such file"), (b"", ""), (b"no archive at all\n" * 20, ""), (gzip.compress(b"WARC/1.0\r\n", mtime=0)[:15], "")],
     ids=["missing", "empty", "no archive", "cut"],
 )
-def test_a_warc_file_that_cannot_be_replayed_is_told(portal: Any, tmp_path: Path, web: MadeUpWeb, content: bytes | None, says: str) -> None:
+def test_unreadable_warc_file_is_reported(portal: Any, tmp_path: Path, web: MadeUpWeb, content: bytes | None, says: str) -> None:
     warc = tmp_path / "一份 存档.warc.gz"
     if content is not None:
         warc.write_bytes(content)

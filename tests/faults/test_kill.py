@@ -1,4 +1,4 @@
-"""kill -9 at any point, then the same command again: nothing lost, nothing twice. SIGTERM and Ctrl-C end a crawl in order."""
+"""After kill -9 at any point the same command resumes: nothing lost, nothing stored twice. SIGTERM and Ctrl-C end a crawl cleanly."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def notes(report: dict[str, Any]) -> set[str]:
 
 
 def of_site(web: MadeUpWeb, stored: Collection[str]) -> list[str]:
-    """The addresses of stored articles of the site that has most."""
+    """Return the URLs of stored articles of the site with the most."""
     urls = [one["url"] for one in web.manifest()["articles"] if identity(one["url"]) in stored]
     ((most, _),) = Counter(urlsplit(url).netloc for url in urls).most_common(1)
     return [url for url in urls if urlsplit(url).netloc == most]
 
 
 @pytest.mark.parametrize("articles", [0, 40])
-def test_killed_it_loses_nothing_and_stores_nothing_twice(portal: Any, web: MadeUpWeb, whole: Any, articles: int) -> None:
-    everything = whole["hub"]
+def test_killed_crawl_resumes_without_loss_or_duplicates(portal: Any, web: MadeUpWeb, undisturbed: Any, articles: int) -> None:
+    everything = undisturbed["hub"]
     with web.holding(of_site(web, everything)[:1]):
         crawl = portal.start("hub")
         portal.until(lambda: portal.waiting() > 0 and len(portal.identities()) >= articles)
@@ -50,21 +50,21 @@ def test_killed_it_loses_nothing_and_stores_nothing_twice(portal: Any, web: Made
     assert portal.waiting() == 0
 
 
-def test_killed_on_feeds_entries_that_share_one_link_are_all_kept(portal: Any, whole: Any) -> None:
+def test_killed_feed_crawl_keeps_entries_sharing_a_link(portal: Any, undisturbed: Any) -> None:
     crawl = portal.start("rss")
     portal.until(lambda: any("#" in name for name in portal.identities()))
     crawl.kill()
     crawl.communicate()
     portal.finished("rss")
-    shared = [name for name in whole["rss"] if "#" in name]
+    shared = [name for name in undisturbed["rss"] if "#" in name]
     assert len(shared) > 5
     assert [name for name in portal.identities() if "#" in name] == shared
     assert portal.waiting() == 0
 
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
-def test_told_to_stop_it_ends_in_order_and_the_next_run_completes(portal: Any, web: MadeUpWeb, whole: Any, sign: signal.Signals) -> None:
-    with web.holding(of_site(web, whole["hub"])):  # of which two are under way at a time
+def test_signal_ends_crawl_cleanly_and_next_run_completes(portal: Any, web: MadeUpWeb, undisturbed: Any, sign: signal.Signals) -> None:
+    with web.holding(of_site(web, undisturbed["hub"])):  # two of them are fetched at a time
         crawl = portal.start("hub", "--log-level", "INFO")
         portal.until(lambda: len(portal.identities()) >= 20)
         crawl.send_signal(sign)
@@ -79,12 +79,12 @@ def test_told_to_stop_it_ends_in_order_and_the_next_run_completes(portal: Any, w
     saved = [json.loads(run) if isinstance(run, str) else run for (run,) in portal.asked("SELECT report FROM runs")]
     assert [(run["reason"], run["ended"] is not None) for run in saved] == [("shutdown", True)]
     portal.finished("hub")
-    assert portal.identities() == whole["hub"]
+    assert portal.identities() == undisturbed["hub"]
     assert portal.waiting() == 0
 
 
-def test_what_lies_behind_a_list_page_that_failed_comes_with_the_next_run(portal: Any, web: MadeUpWeb, whole: Any) -> None:
-    """Else the first page, whose entries are all stored by then, would end the visit before the second. Hub pages would lead to the same
+def test_articles_behind_failed_list_page_come_with_next_run(portal: Any, web: MadeUpWeb, undisturbed: Any) -> None:
+    """Otherwise the first page, whose entries are stored by then, would end the visit before the second. Hub pages would link to the same
     articles, so none is followed."""
     text = portal.sources.read_text("utf-8")
     portal.sources.write_text(text.replace("  pages: 5\n", "  pages: 5\n  depth: 0\n"), "utf-8")
@@ -94,7 +94,7 @@ def test_what_lies_behind_a_list_page_that_failed_comes_with_the_next_run(portal
         web.fail(url, status=404)
     failed = portal.finished("hub")["total"]["list_failed"]
     assert failed["http-404"] > 1
-    lost = set(whole["hub"]) - set(portal.identities())
+    lost = set(undisturbed["hub"]) - set(portal.identities())
     assert len(lost) > 5
     portal.finished("hub")
-    assert portal.identities() == whole["hub"]
+    assert portal.identities() == undisturbed["hub"]

@@ -1,4 +1,4 @@
-"""A queue that does not serve: a crawl that somebody started waits for a while, then says so and ends; nothing is lost by that."""
+"""A crawl whose queue is unavailable waits for a while, then reports it and ends without losing anything."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from forked import run
 pytestmark = pytest.mark.slow
 
 IMPATIENT = "import newsportal.crawl.scheduler as it, newsportal.cli as cli; it.AWAY_SECONDS = 2.0; cli.main()"
-"""The command line, but that it waits two seconds and not five minutes."""
+"""The command line with a wait of two seconds instead of five minutes."""
 
 
-def test_a_crawl_does_not_wait_for_ever_for_its_queue(portal: Any) -> None:
+def test_crawl_gives_up_waiting_for_queue(portal: Any) -> None:
     text = portal.sources.read_text("utf-8")
-    portal.sources.write_text(f"{text}\nfrontier:\n  redis: redis://127.0.0.1:1/0\n", "utf-8")  # nobody listens there
+    portal.sources.write_text(f"{text}\nfrontier:\n  redis: redis://127.0.0.1:1/0\n", "utf-8")  # no server listens there
     done = run(*portal.words("rss"), script=IMPATIENT, timeout=900)
     assert done.returncode == 1
     assert "the queue of requests does not serve" in done.stderr

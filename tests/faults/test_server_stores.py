@@ -1,4 +1,4 @@
-"""The store is on a server that dies in the middle of a crawl: nothing is lost, nothing comes twice, and it is told."""
+"""The store's server dies during a crawl: nothing is lost or stored twice, and the failure is reported."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[Server]:
 
 
 def kept_in(sources: Path, uri: str) -> None:
-    """Let ``sources`` name this store."""
+    """Set the store in ``sources``."""
     values = yaml.safe_load(sources.read_text("utf-8"))
     sources.write_text(yaml.safe_dump({**values, "store": uri}, allow_unicode=True), "utf-8")
 
@@ -39,7 +39,7 @@ def identities(uri: str) -> list[str]:
 
 
 def ended(crawl: Started) -> dict[str, Any]:
-    """The report of a crawl that went on when the store was back, or broke off and said so."""
+    """Return the report of a crawl that resumed when the store was back, or failed with a message."""
     output, errors = crawl.communicate(timeout=900)
     assert "Traceback" not in errors, errors[-3000:]
     report: dict[str, Any] = json.loads(output)
@@ -51,7 +51,7 @@ def ended(crawl: Started) -> dict[str, Any]:
     return report
 
 
-def test_a_server_killed_in_the_middle_of_a_crawl_loses_nothing(portal: Any, whole: Any, server: Server) -> None:
+def test_killed_store_server_loses_nothing(portal: Any, undisturbed: Any, server: Server) -> None:
     uri = server.url(NAME)
     kept_in(portal.sources, uri)
     with closing(open_store(uri)) as store:
@@ -60,6 +60,6 @@ def test_a_server_killed_in_the_middle_of_a_crawl_loses_nothing(portal: Any, who
     server.kill()
     server.start()
     ended(crawl)
-    assert set(identities(uri)) <= set(whole["hub"])
+    assert set(identities(uri)) <= set(undisturbed["hub"])
     portal.finished("hub")
-    assert identities(uri) == whole["hub"]
+    assert identities(uri) == undisturbed["hub"]

@@ -1,4 +1,4 @@
-"""The store is full, locked, read-only or of a later version: nothing is lost, and the message says what to do."""
+"""A full, locked, read-only or newer store: nothing is lost, and the message suggests a remedy."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ import pytest
 pytestmark = pytest.mark.slow
 
 SMALL_FILE = 900 * 1024
-"""Bytes. Enough for the tables (some 620 kB, as file and as write-ahead log), not for the links of all list pages."""
+"""Bytes: enough for the tables (about 620 kB, as file and as write-ahead log), not for the links of all list pages."""
 
 SMALL_DISK = 3500 * 1024
-"""Bytes. Enough for the tables, the links and some articles, not for all of them."""
+"""Bytes: enough for the tables, the links and some articles, not for all."""
 
 
 def mounted(folder: Path, *options: str) -> bool:
@@ -32,7 +32,7 @@ def mounted(folder: Path, *options: str) -> bool:
 
 @contextmanager
 def own_disk(folder: Path, room: int) -> Iterator[None]:
-    """``folder`` on a disk of its own with ``room`` bytes."""
+    """Mount a disk of ``room`` bytes at ``folder``."""
     folder.mkdir(parents=True)
     if not mounted(folder, f"size={room}"):
         pytest.skip("only root may mount a small disk")
@@ -43,7 +43,7 @@ def own_disk(folder: Path, room: int) -> Iterator[None]:
 
 
 def broke_off(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    """The report of a crawl that its store ended."""
+    """Return the report of a crawl ended by its store."""
     assert done.returncode == 1
     assert "the crawl broke off: store-unavailable; run it again once that is mended, nothing is lost" in done.stderr
     report = json.loads(done.stdout)
@@ -53,28 +53,28 @@ def broke_off(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     return report
 
 
-def test_a_full_disk_ends_the_crawl_and_loses_nothing(portal: Any, whole: Any) -> None:
+def test_full_disk_ends_crawl_without_loss(portal: Any, undisturbed: Any) -> None:
     with own_disk(portal.database.parent, SMALL_DISK):
         done = portal.tried("hub")
         total = broke_off(done)["total"]
-        assert total["left"] + total["failed"].get("store-unavailable", 0) > 0  # whether pages were under way is chance
+        assert total["left"] + total["failed"].get("store-unavailable", 0) > 0  # whether pages were being processed is chance
         assert "the disk is full; make room" in done.stderr
-        assert set(portal.identities()) < set(whole["hub"])
+        assert set(portal.identities()) < set(undisturbed["hub"])
         subprocess.run(["mount", "-o", "remount,size=50m", str(portal.database.parent)], check=True, capture_output=True)
         portal.finished("hub")
-        assert portal.identities() == whole["hub"]
+        assert portal.identities() == undisturbed["hub"]
         assert portal.waiting() == 0
 
 
-def test_a_file_that_may_not_grow_ends_the_crawl_and_loses_nothing(portal: Any, whole: Any) -> None:
+def test_file_size_limit_ends_crawl_without_loss(portal: Any, undisturbed: Any) -> None:
     done = portal.tried("hub", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL_FILE, SMALL_FILE)))
     broke_off(done)
-    assert set(portal.identities()) < set(whole["hub"])
+    assert set(portal.identities()) < set(undisturbed["hub"])
     portal.finished("hub")
-    assert portal.identities() == whole["hub"]
+    assert portal.identities() == undisturbed["hub"]
 
 
-def test_a_locked_store_is_waited_for(portal: Any, whole: Any) -> None:
+def test_locked_store_is_waited_for(portal: Any, undisturbed: Any) -> None:
     crawl = portal.start("hub")
     portal.until(lambda: len(portal.identities()) >= 10)
     held = threading.Thread(target=hold, args=(portal.database, 3.0))
@@ -83,29 +83,29 @@ def test_a_locked_store_is_waited_for(portal: Any, whole: Any) -> None:
     held.join()
     assert (crawl.returncode, errors) == (0, "")
     assert json.loads(output)["total"]["failed"] == {}
-    assert portal.identities() == whole["hub"]
+    assert portal.identities() == undisturbed["hub"]
 
 
 def hold(database: Path, seconds: float) -> None:
-    """Another process writes for long (here: another connection, which is the same to SQLite)."""
+    """Lock the database for long, as another process would (to SQLite another connection is the same)."""
     with closing(sqlite3.connect(database, timeout=600, isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         time.sleep(seconds)
         connection.execute("ROLLBACK")
 
 
-def test_two_crawls_at_once_store_nothing_twice(portal: Any, whole: Any) -> None:
+def test_concurrent_crawls_store_nothing_twice(portal: Any, undisturbed: Any) -> None:
     crawls = [portal.start("hub") for _ in range(2)]
     for crawl in crawls:
         output, errors = crawl.communicate(timeout=900)
         assert (crawl.returncode, "Traceback" in errors) == (0, False), errors[-3000:]
         total = json.loads(output)["total"]
         assert total["parsed"] == total["stored"] + total["folded"] + total["same"]
-    assert portal.identities() == whole["hub"]
+    assert portal.identities() == undisturbed["hub"]
     assert portal.waiting() == 0
 
 
-def test_a_store_of_a_later_version_is_left_alone(portal: Any) -> None:
+def test_newer_store_is_refused(portal: Any) -> None:
     portal.finished("rss", "--source", "溪峰在线")
     with closing(sqlite3.connect(portal.database)) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
@@ -116,18 +116,18 @@ def test_a_store_of_a_later_version_is_left_alone(portal: Any) -> None:
     assert "pip install -U newsportal" in done.stderr
 
 
-def test_a_store_that_cannot_be_written_is_told(portal: Any) -> None:
+def test_read_only_store_is_reported(portal: Any) -> None:
     with read_only(portal):
         done = portal.tried("rss")
     assert (done.returncode, done.stdout) == (1, "")
     assert str(portal.database) in done.stderr
-    assert "it cannot be" in done.stderr  # opened or written to, as SQLite finds it
+    assert "it cannot be" in done.stderr  # "opened" or "written to", depending on SQLite
     assert "; check " in done.stderr
 
 
 @contextmanager
 def read_only(portal: Any) -> Iterator[None]:
-    """Root writes to everything but a disk that is mounted read-only."""
+    """Make the store read-only; for root that needs a disk mounted read-only."""
     folder = portal.database.parent
     if os.geteuid() != 0:
         portal.finished("rss", "--source", "溪峰在线")
@@ -142,7 +142,7 @@ def read_only(portal: Any) -> Iterator[None]:
         yield
 
 
-def test_what_is_no_database_is_told(portal: Any) -> None:
+def test_invalid_database_is_reported(portal: Any) -> None:
     portal.database.parent.mkdir(parents=True)
     portal.database.write_bytes("这不是数据库。".encode() * 500)
     done = portal.tried("rss")

@@ -1,4 +1,4 @@
-"""``newsportal up``: the portal answers while the crawl runs, both end together, and a missing network ends neither."""
+"""``newsportal up``: the portal responds while the crawl runs, both end together, and a missing network ends neither."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PATIENCE = 900.0
 
 @contextmanager
 def up(sources: Path, *options: str) -> Iterator[tuple[Started, str]]:
-    """The process, and the portal's address as it says."""
+    """Start ``newsportal up``; yield the process and the portal's URL from its output."""
     with Started("up", "--sources", str(sources), *options, piped=True, merged=True, PYTHONUNBUFFERED="1") as process:
         found = next((match[0] for line in process.stdout if (match := re.search(r"http://127\.0\.0\.1:\d+", line))), None)
         assert found, process.communicate()[0]
@@ -36,7 +36,7 @@ def up(sources: Path, *options: str) -> Iterator[tuple[Started, str]]:
 
 
 def children(sources: Path) -> list[int]:
-    """Crawls on this file."""
+    """Return the process ids of crawls of this file."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -53,10 +53,8 @@ linux = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="asks
 
 @linux
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
-def test_the_portal_answers_while_the_crawl_runs_and_both_end_together(
-    portal: Any, web: MadeUpWeb, whole: Any, sign: signal.Signals
-) -> None:
-    held = [one["url"] for one in web.manifest()["articles"] if identity(one["url"]) in whole["hub"]][:1]
+def test_portal_responds_during_crawl_and_both_end_together(portal: Any, web: MadeUpWeb, undisturbed: Any, sign: signal.Signals) -> None:
+    held = [one["url"] for one in web.manifest()["articles"] if identity(one["url"]) in undisturbed["hub"]][:1]
     with up(portal.sources, "--port", "0") as (process, address):
         with web.holding(held):
             portal.until(lambda: bool(children(portal.sources)))
@@ -71,14 +69,14 @@ def test_the_portal_answers_while_the_crawl_runs_and_both_end_together(
 
 
 @linux
-def test_killed_hard_it_leaves_a_crawl_that_ends_by_itself(portal: Any) -> None:
+def test_crawl_ends_after_parent_is_killed(portal: Any) -> None:
     with up(portal.sources, "--port", "0") as (process, _):
         portal.until(lambda: bool(children(portal.sources)))
         process.kill()
     portal.until(lambda: not children(portal.sources))
 
 
-def test_what_came_in_is_told_and_shown(portal: Any) -> None:
+def test_new_stories_are_logged_and_shown(portal: Any) -> None:
     with up(portal.sources, "--port", "0") as (process, address):
         said = next(line for line in process.stdout if "new stories" in line)
         assert re.search(r"[1-9]\d* new stories", said)
@@ -86,11 +84,11 @@ def test_what_came_in_is_told_and_shown(portal: Any) -> None:
         process.terminate()
 
 
-def test_without_a_port_the_next_free_one_is_taken(portal: Any) -> None:
+def test_next_free_port_is_used_by_default(portal: Any) -> None:
     try:
         taken = listen("127.0.0.1", 8000)
     except Exception:
-        taken = None  # somebody has it already, which serves as well
+        taken = None  # already in use, which serves as well
     try:
         with up(portal.sources) as (process, address):
             assert 8000 < int(address.rpartition(":")[2]) < 8020
@@ -100,7 +98,7 @@ def test_without_a_port_the_next_free_one_is_taken(portal: Any) -> None:
             taken.close()
 
 
-def test_without_a_network_the_portal_serves_and_says_so(tmp_path: Path) -> None:
+def test_portal_serves_and_reports_missing_network(tmp_path: Path) -> None:
     sources = tmp_path / "sources.yaml"
     feeds = ", ".join(f'{{name: {name}, url: "http://{number}.newsportal-nowhere.invalid/rss"}}' for number, name in enumerate("甲乙丙"))
     sources.write_text(f"feeds: [{feeds}]\npoliteness: {{delay: 0}}\n", "utf-8")

@@ -1,4 +1,4 @@
-"""Workers that die, hang, or come too many: nothing lost, nothing stored twice, and who does harm is set aside."""
+"""Workers that die, hang or start together: nothing is lost or stored twice, and harmful pages are set aside."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 from forked import Started
-from workers import PATIENCE, farm, frontier, storm, told
+from workers import PATIENCE, damage, farm, frontier, storm
 
 from newsportal.spiders.visiting import EVERY
 from newsportal.store import open_store
@@ -28,7 +28,7 @@ needs_redis = pytest.mark.skipif(shutil.which("redis-server") is None, reason="n
 
 
 def restarted(server: RedisServer, at: float) -> Callable[[float], None]:
-    """Kill Redis and start it again, once, when that share of the workers is killed."""
+    """Return a function that kills and restarts Redis once, when the share ``at`` of the workers has been killed."""
     done: list[bool] = []
 
     def between(share: float) -> None:
@@ -42,9 +42,7 @@ def restarted(server: RedisServer, at: float) -> Callable[[float], None]:
 
 
 @pytest.mark.parametrize("backend", ["disk", pytest.param("redis", marks=needs_redis)])
-def test_workers_killed_at_random_moments_lose_nothing_and_store_nothing_twice(
-    backend: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_randomly_killed_workers_lose_and_duplicate_nothing(backend: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     server: Any = None
     if backend == "redis":
         server = request.getfixturevalue("redis_server")
@@ -53,14 +51,14 @@ def test_workers_killed_at_random_moments_lose_nothing_and_store_nothing_twice(
     seed = 20260301
     with farm(tmp_path, 4, 60, redis=server and server.url) as crawled:
         storm(crawled, kills=6, workers=2, seed=seed, between=restarted(server, 0.5) if server else lambda share: None)
-        found = told(crawled)
+        found = damage(crawled)
         assert crawled.stop() == [0, 0]
         assert "Traceback" not in crawled.log(), f"seed {seed}: {crawled.log()[-3000:]}"
     assert (found["lost"], found["stored twice"]) == (0, 0), f"seed {seed}: {found}"
     assert found["asked for again"] < found["pages"] / 2, f"seed {seed}: {found}"
 
 
-def test_a_page_that_kills_every_worker_is_set_aside_and_the_others_go_on(tmp_path: Path) -> None:
+def test_page_that_kills_workers_is_set_aside(tmp_path: Path) -> None:
     with farm(tmp_path, 1, 8, tries=3) as crawled:
         poison = min(crawled.articles)
         crawled.poison(poison)
@@ -76,7 +74,7 @@ def test_a_page_that_kills_every_worker_is_set_aside_and_the_others_go_on(tmp_pa
         assert crawled.stop() == [0]
 
 
-def test_a_worker_that_hangs_loses_its_requests_and_does_no_harm_when_it_wakes(tmp_path: Path) -> None:
+def test_frozen_worker_loses_leases_and_does_no_harm_later(tmp_path: Path) -> None:
     with farm(tmp_path, 4, 40, lease=10.0) as crawled:
         crawled.control("/slow?0.1")
         hanging = crawled.start()
@@ -90,23 +88,23 @@ def test_a_worker_that_hangs_loses_its_requests_and_does_no_harm_when_it_wakes(t
             reported = crawled.log().count("Crawled ")
             hanging.send_signal(signal.SIGCONT)
             crawled.running.append(hanging)
-        # it says so, unless all that it had in hand is stored by now: then both go on to report each minute how far they are
+        # it logs the lost leases, unless all of them are stored by now: then both workers go on logging progress every minute
         crawled.until(lambda: "leases were lost" in crawled.log() or crawled.log().count("Crawled ") > reported + 2)
-        found = told(crawled)
+        found = damage(crawled)
         assert (found["lost"], found["stored twice"]) == (0, 0), found
         assert crawled.stop() == [0, 0]
         assert "Traceback" not in crawled.log()
 
 
 @pytest.mark.parametrize("asleep", [0.0, 6 * 3600.0])
-def test_a_visit_is_paid_by_one_of_several_workers_and_missed_ones_once(tmp_path: Path, asleep: float) -> None:
+def test_each_visit_is_made_once_by_one_of_several_workers(tmp_path: Path, asleep: float) -> None:
     with farm(tmp_path, 4, 5) as crawled:
         if asleep:
             remember(crawled, asleep)
         for _ in range(3):
             crawled.start()
         crawled.until_done(crawled.articles, 3)
-        time.sleep(1.5 * EVERY)  # one more look at what is due
+        time.sleep(1.5 * EVERY)  # one more check for due sources
         counts = crawled.counts()
         assert crawled.stop() == [0, 0, 0]
     lists = {url: number for url, number in counts.items() if "/a/" not in url and "robots.txt" not in url}
@@ -115,7 +113,7 @@ def test_a_visit_is_paid_by_one_of_several_workers_and_missed_ones_once(tmp_path
 
 
 def remember(crawled: Any, seconds: float) -> None:
-    """All sources were visited for the last time so long ago: several visits were missed."""
+    """Record the last visit of all sources as ``seconds`` ago, so that several visits were missed."""
     from datetime import UTC, datetime, timedelta
 
     from newsportal.sources import load
@@ -129,7 +127,7 @@ def remember(crawled: Any, seconds: float) -> None:
 
 
 @needs_redis
-def test_without_redis_a_worker_waits_and_goes_on_when_it_is_there(tmp_path: Path, redis_server: RedisServer) -> None:
+def test_worker_waits_until_redis_is_available(tmp_path: Path, redis_server: RedisServer) -> None:
     redis_server.kill()
     with farm(tmp_path, 2, 5, redis=redis_server.url) as crawled:
         worker = crawled.start()
@@ -141,9 +139,9 @@ def test_without_redis_a_worker_waits_and_goes_on_when_it_is_there(tmp_path: Pat
         assert "Traceback" not in crawled.log()
 
 
-def test_a_store_that_takes_nothing_for_a_while_is_waited_for(tmp_path: Path) -> None:
-    """As on a full disk: its files cannot be written beyond their first 256 KiB, which is less than the empty tables take, so that a
-    checkpoint fails, too. Articles are under way when it happens, and the log is shorter than that."""
+def test_unavailable_store_is_waited_for(tmp_path: Path) -> None:
+    """As on a full disk: the database files cannot be written beyond their first 256 KiB, less than the empty tables, so a checkpoint fails
+    too. Articles are being processed then, and the log is shorter than that."""
     with farm(tmp_path, 4, 40, interval=1) as crawled:
         crawled.control("/slow?1")
         worker = crawled.start()
@@ -154,18 +152,18 @@ def test_a_store_that_takes_nothing_for_a_while_is_waited_for(tmp_path: Path) ->
         crawled.control("/slow?0")
         crawled.until_done(crawled.articles, 1)
         assert worker.poll() is None, "it is the same process"
-        found = told(crawled)
+        found = damage(crawled)
         assert (found["lost"], found["stored twice"]) == (0, 0), found
         assert "the store serves again, and the crawl goes on" in crawled.log()
         assert crawled.stop() == [0]
 
 
 PATIENT = "import newsportal.crawl.reader_pool as it, newsportal.cli as cli; it.FINISH = it.GRACE = 600.0; cli.main()"
-"""The command line, but that its end has all the time to read what it has fetched: a busy machine needs more than six seconds."""
+"""The command line with unlimited time to read fetched pages on shutdown: a busy machine needs more than six seconds."""
 
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
-def test_told_to_stop_a_worker_ends_soon_and_another_completes(tmp_path: Path, sign: signal.Signals) -> None:
+def test_signalled_worker_ends_soon_and_another_completes(tmp_path: Path, sign: signal.Signals) -> None:
     with farm(tmp_path, 4, 40) as crawled:
         crawled.control("/slow?600,20")
         worker = crawled.start(PATIENT)
@@ -181,7 +179,7 @@ def test_told_to_stop_a_worker_ends_soon_and_another_completes(tmp_path: Path, s
         assert crawled.stop() == [0]
 
 
-def test_a_second_signal_ends_a_worker_at_once(tmp_path: Path) -> None:
+def test_second_signal_ends_worker_immediately(tmp_path: Path) -> None:
     with farm(tmp_path, 2, 10) as crawled:
         crawled.control("/slow?600")
         worker = crawled.start()
@@ -195,7 +193,7 @@ def test_a_second_signal_ends_a_worker_at_once(tmp_path: Path) -> None:
         crawled.running.clear()
 
 
-def test_a_changed_sources_file_is_noticed(tmp_path: Path) -> None:
+def test_changed_sources_file_is_reloaded(tmp_path: Path) -> None:
     with farm(tmp_path, 2, 5) as crawled:
         whole = crawled.sources.read_text("utf-8")
         crawled.sources.write_text(whole[: whole.index("regions:")], "utf-8")
@@ -216,7 +214,7 @@ def answers(url: str) -> bool:
         return False
 
 
-def test_serve_ends_in_order(tmp_path: Path) -> None:
+def test_serve_ends_cleanly_on_sigterm(tmp_path: Path) -> None:
     with farm(tmp_path, 2, 2) as crawled:
         words = ("serve", "--port", "0", "--sources", str(crawled.sources))
         with Started(*words, piped=True, merged=True, PYTHONUNBUFFERED="1") as serving:

@@ -1,4 +1,4 @@
-"""Workers as processes, started, killed and counted; and the farm that they crawl."""
+"""Worker processes that are started, killed and counted, and the farm that they crawl."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from tests import forked
 
 HERE = Path(__file__).parent
 PATIENCE = 900.0
-"""Seconds until a test gives up waiting: a worker's start takes three on a quiet machine, and thirty on one that has ten times the work."""
+"""Seconds until a test gives up: a worker starts in three on an idle machine and in thirty under ten times the load."""
 
 
 LEASE = 15.0
-"""Seconds. In Redis the death of a worker is told by its silence alone; a machine that starts workers all the time is slow to answer."""
+"""Seconds. With Redis a dead worker is detected only by its silence, and a machine that keeps starting workers is slow to respond."""
 
 PENDING = "SELECT count(*) FROM links WHERE link = 1 AND state NOT IN ('stored', 'failed', 'given-up')"
 """Links without an outcome."""
@@ -35,7 +35,7 @@ PENDING = "SELECT count(*) FROM links WHERE link = 1 AND state NOT IN ('stored',
 
 @dataclass
 class Crawled:
-    """The farm and the portal that crawls it. ``sources`` lies in a folder whose name has a space and is no ASCII."""
+    """The farm and the portal that crawls it. The path of ``sources`` has a space and non-ASCII characters."""
 
     port: int
     hosts: int
@@ -47,25 +47,25 @@ class Crawled:
 
     @property
     def articles(self) -> set[str]:
-        """All addresses of articles."""
+        """URLs of all articles."""
         return {f"http://127.0.0.{host + 2}:{self.port}/a/{page}.html" for host in range(self.hosts) for page in range(self.pages)}
 
     def control(self, what: str) -> Counter[str]:
         return Counter(httpx.get(f"http://127.0.0.1:{self.port}{what}", timeout=600).json())
 
     def counts(self) -> Counter[str]:
-        """How often each address was asked for."""
+        """Return the number of requests per URL."""
         return self.control("/counts")
 
     def poison(self, url: str) -> None:
         self.control(f"/poison?{quote(url)}")
 
     def stored(self) -> list[str]:
-        """The addresses of all articles in the store; what is stored twice stands there twice."""
+        """Return the URLs of all stored articles, with duplicates."""
         return [url for (url,) in self.asked("SELECT url FROM articles")]
 
     def waiting(self) -> int:
-        """Links without an outcome."""
+        """Return the number of links without an outcome."""
         return sum(number for (number,) in self.asked(PENDING))
 
     def asked(self, query: str) -> list[tuple[str, ...]]:
@@ -93,7 +93,7 @@ class Crawled:
         return "".join(path.read_text("utf-8", "replace") for path in self.logs.values())
 
     def at_work(self, worker: forked.Started) -> bool:
-        """Whether it has begun, or ended: until then a signal ends it as any process that has not asked for signals."""
+        """Return whether the worker has started or ended: before that a signal kills it, because its handlers are not installed."""
         return worker.poll() is not None or "Spider opened" in self.logs[worker.pid].read_text("utf-8", "replace")
 
     def kill(self, worker: forked.Started) -> None:
@@ -103,7 +103,7 @@ class Crawled:
         self.killed += 1
 
     def stop(self) -> list[int]:
-        """SIGTERM to all, once they are at work; their exit statuses."""
+        """Send SIGTERM to all workers once they have started; return their exit statuses."""
         self.until(lambda: all(map(self.at_work, self.running)))
         stopping, self.running = self.running, []
         for worker in stopping:
@@ -111,7 +111,7 @@ class Crawled:
         return [worker.wait(PATIENCE) for worker in stopping]
 
     def freeze(self, worker: forked.Started) -> None:
-        """SIGSTOP, but not in the middle of a write: nobody could write then, to the store or to the queue, until it wakes (SQLite)."""
+        """Send SIGSTOP, but not during a write: SQLite would block every other writer, to the store or the queue, until it resumes."""
 
         def frozen() -> bool:
             worker.send_signal(signal.SIGSTOP)
@@ -125,7 +125,7 @@ class Crawled:
         self.until(frozen)
 
     def keep(self, number: int) -> None:
-        """Start anew those that ended by themselves: as a supervisor does."""
+        """Replace workers that ended by themselves, as a supervisor does."""
         for worker in [worker for worker in self.running if worker.poll() is not None]:
             self.running.remove(worker)
         while len(self.running) < number:
@@ -138,7 +138,7 @@ class Crawled:
             time.sleep(every)
 
     def until_done(self, wanted: set[str], number: int, patience: float = PATIENCE) -> None:
-        """Until every address of ``wanted`` is stored, with that many workers."""
+        """Wait until every URL of ``wanted`` is stored, with ``number`` workers running."""
 
         def done() -> bool:
             self.keep(number)
@@ -148,13 +148,13 @@ class Crawled:
 
 
 def stands_still(process: int) -> bool:
-    """Whether all threads are stopped: each goes on until the kernel comes to it."""
+    """Return whether all threads are stopped: each runs until the kernel gets to it."""
     states = [file.read_text().rpartition(")")[2].split()[0] for file in Path(f"/proc/{process}/task").glob("*/stat")]
     return set(states) == {"T"}
 
 
 def writable(database: Path) -> bool:
-    """Whether nobody holds the file for writing."""
+    """Return whether no other connection holds the write lock."""
     with closing(sqlite3.connect(database, timeout=1.0, isolation_level=None)) as connection:
         try:
             connection.execute("BEGIN IMMEDIATE")
@@ -173,14 +173,14 @@ def storm(
     between: Callable[[float], None] = lambda share: None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> None:
-    """Kill random workers, ``kills`` times over the crawl, at random moments; each is followed by another. ``between`` is called with the
-    share of kills that are over. Then let the rest be done in peace."""
+    """Kill random workers, ``kills`` times over the crawl at random moments, and replace each. ``between`` is called with the share of
+    kills done. Then let the crawl finish undisturbed."""
     chance = random.Random(seed)
     wanted = crawled.articles
     crawled.keep(workers)
     while crawled.killed < kills:
         due = 0.9 * len(wanted) * crawled.killed / kills
-        deadline = time.monotonic() + 60.0  # whatever happens, kills go on
+        deadline = time.monotonic() + 60.0  # kills continue in any case
         while len(crawled.stored()) < due and time.monotonic() < deadline:
             time.sleep(0.1)
         time.sleep(chance.uniform(0.0, 1.0))
@@ -202,8 +202,8 @@ def farm(
     tries: int = 6,
     interval: int | None = None,
 ) -> Iterator[Crawled]:
-    """A farm that runs, and a portal on it that has not begun. Half the hosts are feeds, half channels. ``interval``: minutes between two
-    visits, as the schedule finds it where it is not given."""
+    """Run a farm and yield a portal that has not crawled it yet. Half the hosts are feeds, half channels. ``interval``: minutes between two
+    visits, by default chosen by the schedule."""
     serving = subprocess.Popen([sys.executable, str(HERE / "farm.py"), str(hosts), str(pages)], stdout=subprocess.PIPE, text=True)
     assert serving.stdout is not None
     port = int(serving.stdout.readline())
@@ -225,7 +225,7 @@ def farm(
 
 
 def written(port: int, hosts: int, interval: int | None) -> dict[str, object]:
-    """The sources file. Names have spaces and are no ASCII."""
+    """Return the contents of ``sources.yaml``. Names have spaces and are not ASCII."""
     bases = [f"http://127.0.0.{host + 2}:{port}" for host in range(hosts)]
     often = {} if interval is None else {"interval": interval}
     feeds = [{"name": f"城 {host} 新闻", "url": f"{base}/feed.xml", **often} for host, base in enumerate(bases) if host % 2 == 0]
@@ -241,8 +241,8 @@ def written(port: int, hosts: int, interval: int | None) -> dict[str, object]:
     }
 
 
-def told(crawled: Crawled) -> dict[str, int]:
-    """What a storm cost."""
+def damage(crawled: Crawled) -> dict[str, int]:
+    """Return the pages lost, stored twice and requested again."""
     counts, articles = crawled.counts(), crawled.articles
     stored = crawled.stored()
     return {

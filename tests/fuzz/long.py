@@ -1,7 +1,7 @@
-"""The fuzzer for as long as one likes: ``python tests/fuzz/long.py [MINUTES] [SEED] [TARGET ...]`` (``make fuzz MINUTES=30``).
+"""Run the fuzzer for any time: ``python tests/fuzz/long.py [MINUTES] [SEED] [TARGET ...]`` (``make fuzz MINUTES=30``).
 
-What breaks a rule is written to a file beside its traceback, and the run goes on; the exit status is 1. The same seed throws the same
-inputs at a target, in the same order.
+Input that breaks a rule is written to a file beside its traceback, and the run continues; the exit status is 1. The same seed gives a
+target the same inputs in the same order.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ sys.path[:0] = [str(TESTS.parent), str(TESTS), str(TESTS / "site")]
 from fuzz.mutation import mutate  # noqa: E402
 from fuzz.targets import TARGETS, Target, check  # noqa: E402
 
-PROCESSOR: Final = 60  # seconds that one input may take
-MEMORY: Final = 4 * 2**30  # bytes of address space of all
-ROUND: Final = 50  # inputs of a target before the next has its turn
+PROCESSOR: Final = 60  # seconds of processor time per input
+MEMORY: Final = 4 * 2**30  # bytes of address space in all
+ROUND: Final = 50  # inputs of a target before the next one
 
 
 class Endless(BaseException):
-    """An input took more than :data:`PROCESSOR` seconds."""
+    """Raised if an input takes more than :data:`PROCESSOR` seconds."""
 
 
 def stop(number: int, frame: FrameType | None) -> None:
@@ -38,7 +38,7 @@ def stop(number: int, frame: FrameType | None) -> None:
 
 
 def throw(target: Target, data: bytes) -> str | None:
-    """The traceback of what ``data`` broke."""
+    """Return the traceback if ``data`` breaks a rule."""
     signal.setitimer(signal.ITIMER_PROF, PROCESSOR)
     try:
         check(target, data)

@@ -1,4 +1,4 @@
-"""Inputs that nobody meant: good ones, changed as faults of lines, hands and attackers change them."""
+"""Unintended inputs: good ones, mutated as by transmission errors, manual edits and attackers."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _part(data: bytes | bytearray, random: Random, most: int) -> slice:
 
 
 def flip(data: bytearray, other: bytes, random: Random) -> None:
-    """One bit is wrong."""
+    """Flip one bit."""
     if data:
         data[random.randrange(len(data))] ^= 1 << random.randrange(8)
 
@@ -97,7 +97,7 @@ def drop(data: bytearray, other: bytes, random: Random) -> None:
 
 
 def cut_end(data: bytearray, other: bytes, random: Random) -> None:
-    """The connection broke."""
+    """Truncate, as a broken connection does."""
     del data[_place(data, random) :]
 
 
@@ -108,7 +108,7 @@ def repeat(data: bytearray, other: bytes, random: Random) -> None:
 
 
 def splice(data: bytearray, other: bytes, random: Random) -> None:
-    """A piece of another input stands in it."""
+    """Insert a piece of another input."""
     at = _place(data, random)
     data[at:at] = other[_part(other, random, 2000)]
 
@@ -126,7 +126,7 @@ WEIGHTS: Final = (2, 6, 4, 4, 1, 3, 2, 3)
 
 
 def mutate(data: bytes, other: bytes, random: Random) -> bytes:
-    """``data`` after one to eight changes; ``other`` is what a piece may come from."""
+    """Return ``data`` after one to eight changes; pieces may come from ``other``."""
     changed = bytearray(data)
     for change in random.choices(CHANGES, WEIGHTS, k=random.randint(1, 8)):
         change(changed, other, random)

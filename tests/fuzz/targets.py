@@ -1,4 +1,4 @@
-"""What reads input of others: how it is called, what it is given at first, and what must hold of its answer, whatever it is given."""
+"""Readers of external input: how each is called, its seed inputs, and the rules that its output must obey for any input."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ from newsportal.text.characters import CONTROL
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
 NOW: Final = datetime(2026, 3, 1, 12, tzinfo=timezone(timedelta(hours=8)))
 URL: Final = "https://a.example/2026/0301/1.html"
-PAGES_OF_A_KIND: Final = 12  # of made-up pages; their layouts differ
-PATIENCE: Final = 600.0  # seconds that an answer may take on a busy machine
+PAGES_OF_A_KIND: Final = 12  # made-up pages with different layouts
+PATIENCE: Final = 600.0  # seconds that a response may take on a busy machine
 ACTIVE: Final = frozenset("script style iframe frame object embed base meta link form input button svg math template noscript".split())
 ADDRESSES: Final = frozenset({"href", "src", "srcset", "poster", "action", "cite", "data"})
 HARMLESS: Final = ("http", "https", "mailto", "")
@@ -59,8 +59,8 @@ HARMLESS: Final = ("http", "https", "mailto", "")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """``run(data)`` reads input and returns strings that people or programs are shown; it raises ``NewsportalError`` where there is
-    nothing to be had. ``seeds`` are good inputs."""
+    """``run(data)`` reads input and returns strings for people or programs, or raises ``NewsportalError`` if there is nothing to return.
+    ``seeds`` are good inputs."""
 
     name: str
     seeds: Callable[[], list[bytes]]
@@ -68,9 +68,9 @@ class Target:
 
 
 def check(target: Target, data: bytes) -> bool:
-    """Read ``data``; whether it gave an answer.
+    """Read ``data``; return whether there was a result.
 
-    Raises ``AssertionError`` where the answer breaks a rule, and whatever the reader raises that is no error of ours.
+    Raises ``AssertionError`` if the result breaks a rule, and passes on any exception that is not a ``NewsportalError``.
     """
     with suppress(NewsportalError):
         for value in target.run(data):
@@ -89,11 +89,11 @@ def _check_value(value: object) -> None:
 
 
 class Html(str):
-    """Markup that browsers are given."""
+    """Markup sent to browsers."""
 
 
 class Url(str):
-    """An address that readers or the crawl follow."""
+    """A URL that readers or the crawler follow."""
 
 
 def _check_html(markup: str) -> None:
@@ -110,7 +110,7 @@ def _check_html(markup: str) -> None:
 
 
 def texts(value: object) -> Iterator[object]:
-    """Every string in ``value``, of dataclasses, mappings and sequences."""
+    """Yield every string in ``value``: of dataclasses, mappings and sequences."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -121,7 +121,7 @@ def texts(value: object) -> Iterator[object]:
             yield from texts(inner)
 
 
-# ---- what is read
+# ---- readers
 
 
 def _document(data: bytes) -> dom.Document:
@@ -223,7 +223,7 @@ def read_import(data: bytes) -> Iterator[object]:
             yield from (article.title, *article.text.split("\n"), Html(article.html or ""))
 
 
-# ---- what they are given at first
+# ---- seeds
 
 
 @cache
@@ -331,7 +331,7 @@ def imported() -> list[bytes]:
 
 @cache
 def _portal() -> tuple[httpx.Client, list[tuple[str, str]]]:
-    """A client that may do everything, and the operations: method and path, with something that exists in place of its parameters."""
+    """Return an administrator's client and the operations: method and path, with the id of an existing story for each parameter."""
     from newsportal.portal.app import create_app
     from newsportal.search import open_index
     from newsportal.services.accounts import Role, open_accounts

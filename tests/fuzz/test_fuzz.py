@@ -1,4 +1,4 @@
-"""A bounded run of the fuzzer, the same inputs each time; ``make fuzz`` throws others, for as long as one likes."""
+"""A bounded, deterministic run of the fuzzer; ``make fuzz`` uses other inputs, for any time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ INPUTS = 60  # of each target
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
-def test_what_is_given_is_read_or_refused(target: Target) -> None:
+def test_mutated_input_is_read_or_refused(target: Target) -> None:
     seeds, random = target.seeds(), Random(target.name)
     assert len(seeds) > 0
     assert any(check(target, seed) for seed in seeds), "not even good input is read"

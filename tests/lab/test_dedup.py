@@ -1,4 +1,4 @@
-"""``newsportal dedup`` answers every line of its input, and ``evaluate dedup`` counts right and wrong answers."""
+"""``newsportal dedup`` writes a line per input line; ``evaluate dedup`` scores its answers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def jsonl(rows: list[dict[str, Any]]) -> bytes:
 
 
 @pytest.mark.parametrize("way", ["file", "standard input", "out"])
-def test_every_document_has_a_line(way: str, tmp_path: Path) -> None:
+def test_every_document_has_output_line(way: str, tmp_path: Path) -> None:
     file, out = tmp_path / "docs.jsonl", tmp_path / "out.jsonl"
     file.write_bytes(b"\xef\xbb\xbf" + jsonl(ROWS))
     arguments = {"file": [str(file)], "standard input": ["-"], "out": [str(file), "--out", str(out)]}[way]
@@ -63,20 +63,20 @@ BAD = {
 
 
 @pytest.mark.parametrize("line", BAD)
-def test_a_bad_line_has_an_error_and_the_run_goes_on(line: bytes) -> None:
+def test_invalid_line_yields_error_and_run_continues(line: bytes) -> None:
     code, lines, _ = run("dedup", "-", given=line + b"\n\n" + jsonl(ROWS))
     assert code == 0
     assert BAD[line] in lines[0]["error"]
     assert [one["duplicate_of"] for one in lines] == [None, None, None, "1"]
 
 
-def test_a_document_needs_no_more_than_its_id() -> None:
+def test_only_id_is_required() -> None:
     code, lines, _ = run("dedup", "-", given=b'{"id": "a"}\n{"id": "b", "title": null, "published": "2024-03-01"}\n')
     assert code == 0
     assert [one["duplicate_of"] for one in lines] == [None, None]
 
 
-def test_a_missing_file_and_an_unknown_algorithm_are_told(tmp_path: Path) -> None:
+def test_missing_file_and_unknown_algorithm_are_reported(tmp_path: Path) -> None:
     assert run("dedup", str(tmp_path / "none.jsonl"))[0] == 1
     code, _, output = run("dedup", "-", "--algorithm", "nonsense")
     assert code == 2
@@ -84,7 +84,7 @@ def test_a_missing_file_and_an_unknown_algorithm_are_told(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("name", ["judge", "store"])
-def test_clusters_are_scored_by_document(tmp_path: Path, name: str) -> None:
+def test_clusters_are_scored_per_document(tmp_path: Path, name: str) -> None:
     rows = [row("1", TEXT, 8, cluster=1), row("2", OTHER, 9, cluster=2), row("3", TEXT, 10, cluster=1), row("4", OTHER[:9], 11, cluster=2)]
     with gzip.open(tmp_path / "docs.jsonl.gz", "wb") as stream:
         stream.write(jsonl(rows))
@@ -93,7 +93,7 @@ def test_clusters_are_scored_by_document(tmp_path: Path, name: str) -> None:
     assert (line["precision"], line["recall"], line["documents"], line["subsets"]) == (1.0, 0.5, 4, None)
 
 
-def test_pairs_are_scored_without_the_partial_ones(tmp_path: Path) -> None:
+def test_partial_pairs_are_not_scored(tmp_path: Path) -> None:
     rows = [row("1", TEXT, 8), row("2", OTHER, 9), row("3", TEXT, 10), row("4", TEXT + OTHER, 11)]
     (tmp_path / "docs.jsonl").write_bytes(jsonl(rows))
     pairs = [{"a": "3", "b": "1", "label": "dup"}, {"a": "1", "b": "4", "label": "subset"}, {"a": "4", "b": "3", "label": "partial"}]
@@ -104,7 +104,7 @@ def test_pairs_are_scored_without_the_partial_ones(tmp_path: Path) -> None:
     assert "judge" in run("evaluate", "dedup", str(tmp_path))[2]
 
 
-def test_a_folder_without_gold_is_told(tmp_path: Path) -> None:
+def test_missing_and_invalid_gold_is_reported(tmp_path: Path) -> None:
     code, _, output = run("evaluate", "dedup", str(tmp_path))
     assert code == 1
     assert f"{tmp_path}: there is neither docs.jsonl nor docs.jsonl.gz in it" in output

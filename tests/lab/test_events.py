@@ -1,4 +1,4 @@
-"""``newsportal events`` answers every line of its input; ``evaluate events`` scores it by B-cubed."""
+"""``newsportal events`` writes a line per input line; ``evaluate events`` scores its answers with B-cubed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from newsportal.cli import app
 from newsportal_lab.evaluate.events import b_cubed
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "text" / "events.jsonl.gz"
-FLOOR = 0.985  # B-cubed F1 on the development data, the threshold chosen on the other events
+FLOOR = 0.985  # B-cubed F1 on the development data, with the threshold tuned on the other events
 
 FIRE = "青河市老城的一家灯笼作坊昨夜起火，消防员用了三个小时扑灭灯笼作坊的大火，作坊主赵远山受了轻伤。"
 TRIAL = "灯笼作坊失火案今天在青河市法院开庭，作坊主赵远山承认没有检查电线，检察官说灯笼作坊的火灾本可避免。"
@@ -35,14 +35,14 @@ def run(*arguments: str, given: bytes = b"") -> tuple[int, list[dict[str, Any]],
     return result.exit_code, [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")], result.output
 
 
-def test_every_document_has_its_event_and_the_words_that_decided() -> None:
+def test_documents_have_event_and_deciding_words() -> None:
     code, answers, _ = run("events", "-", given=lines_of(ROWS))
     assert code == 0
     assert [(one["id"], one["event"]) for one in answers] == [("1", "1"), ("2", "2"), ("3", "1")]
     assert {"灯笼", "作坊"} & set(answers[2]["words"])
 
 
-def test_a_line_that_is_no_document_is_told_and_the_run_goes_on(tmp_path: Path) -> None:
+def test_invalid_line_yields_error_and_run_continues(tmp_path: Path) -> None:
     file = tmp_path / "docs.jsonl"
     file.write_bytes(b"{\n[1]\n\n" + lines_of(ROWS[:1]))
     code, answers, _ = run("events", str(file))
@@ -52,7 +52,7 @@ def test_a_line_that_is_no_document_is_told_and_the_run_goes_on(tmp_path: Path) 
     assert run("events", str(tmp_path / "none"))[0] == 1
 
 
-def test_b_cubed_averages_over_the_documents_of_events() -> None:
+def test_b_cubed_averages_over_documents_with_events() -> None:
     gold = {"1": "a", "2": "a", "3": "b", "4": None}
     score = b_cubed(gold, {"1": "x", "2": "x", "3": "x", "4": "x"})
     assert (score.precision, score.recall) == pytest.approx(((2 / 4 + 2 / 4 + 1 / 4) / 3, 1.0))
@@ -61,7 +61,7 @@ def test_b_cubed_averages_over_the_documents_of_events() -> None:
     assert b_cubed(gold, {"1": "x", "2": "x", "3": "z", "4": "w"}, only="a").f1 == 1.0
 
 
-def test_events_are_scored_beside_the_baselines(tmp_path: Path) -> None:
+def test_events_are_compared_with_baselines(tmp_path: Path) -> None:
     file = tmp_path / "docs.jsonl.gz"
     file.write_bytes(gzip.compress(lines_of(ROWS)))
     code, rows, output = run("evaluate", "events", str(file), "--json")
@@ -75,7 +75,7 @@ def test_events_are_scored_beside_the_baselines(tmp_path: Path) -> None:
     ("text", "told"),
     [(b"", "no document has an event"), (b"{\n", "line 1"), (lines_of([{"id": "1", "title": "a"}]), "no document has an event")],
 )
-def test_gold_that_cannot_be_read_is_told(tmp_path: Path, text: bytes, told: str) -> None:
+def test_invalid_gold_is_reported(tmp_path: Path, text: bytes, told: str) -> None:
     file = tmp_path / "docs.jsonl"
     file.write_bytes(text)
     result = CliRunner().invoke(app, ["evaluate", "events", str(file)])
@@ -86,7 +86,7 @@ def test_gold_that_cannot_be_read_is_told(tmp_path: Path, text: bytes, told: str
 @pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.skipif(not DATA.exists(), reason="needs the documents of events in ../shared/data")
-def test_events_of_real_news_are_found_as_well_as_measured() -> None:
+def test_quality_on_real_news() -> None:
     code, rows, _ = run("evaluate", "events", str(DATA), "--leave-out", "--json")
     assert code == 0
     assert rows[0]["f1"] >= FLOOR

@@ -1,4 +1,4 @@
-"""``newsportal keywords`` answers every line of its input; TextRank and TF-IDF, beside which the keywords are measured."""
+"""``newsportal keywords`` writes a line per input line; the TextRank and TF-IDF baselines."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def run(*arguments: str, given: bytes = b"") -> tuple[int, list[dict[str, Any]],
     return result.exit_code, [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")], result.output
 
 
-def test_a_line_for_each_document_also_for_bad_ones() -> None:
+def test_every_document_has_line_even_if_invalid() -> None:
     lines = [
         json.dumps(BRIDGE, ensure_ascii=False).encode(),
         b"",
@@ -44,7 +44,7 @@ def test_a_line_for_each_document_also_for_bad_ones() -> None:
     assert answers[0]["keywords"][0]["weight"] >= answers[0]["keywords"][1]["weight"] > 0
 
 
-def test_a_plain_text_and_a_file_to_write(tmp_path: Path) -> None:
+def test_plain_text_input_and_output_file(tmp_path: Path) -> None:
     page, out = tmp_path / "a.txt", tmp_path / "out.jsonl"
     page.write_text(f"{BRIDGE['title']}\n{BRIDGE['text']}", "utf-8")
     code, answers, _ = run(str(page), "--text", "--out", str(out))
@@ -52,7 +52,7 @@ def test_a_plain_text_and_a_file_to_write(tmp_path: Path) -> None:
     assert json.loads(out.read_text("utf-8"))["keywords"][0]["word"] in {"大桥", "青溪"}
 
 
-def test_other_algorithms() -> None:
+def test_algorithm_option() -> None:
     line = json.dumps(BRIDGE, ensure_ascii=False).encode()
     for name in ("tfidf", "textrank"):
         code, answers, _ = run("-", "--algorithm", name, given=line)
@@ -63,7 +63,7 @@ def test_other_algorithms() -> None:
     assert "tfidf" in said
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_file_is_reported(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["keywords", str(tmp_path / "none.jsonl")])
     assert result.exit_code == 1
     assert isinstance(result.exception, NewsportalError)
@@ -71,8 +71,8 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     assert result.stdout == ""
 
 
-def test_ranks_by_hand() -> None:
-    """A star of three, d = 0.85: the middle has 0.15 + 0.85 · 2 · WS(end), an end 0.15 + 0.85 · WS(middle) / 2."""
+def test_text_rank_of_star_graph() -> None:
+    """In a star of three nodes and d = 0.85 the centre has 0.15 + 0.85 · 2 · WS(leaf), a leaf 0.15 + 0.85 · WS(centre) / 2."""
     ranks = _ranks({"m": {"a", "b"}, "a": {"m"}, "b": {"m"}})
     middle = (0.15 + 0.85 * 2 * 0.15) / (1 - 0.85**2)
     assert ranks["m"] == pytest.approx(middle, abs=0.001)
@@ -80,7 +80,7 @@ def test_ranks_by_hand() -> None:
 
 
 @pytest.mark.parametrize("method", [textrank, tfidf])
-def test_both_find_what_is_spoken_of(method: Callable[[str, str, int], tuple[Keyword, ...]]) -> None:
+def test_baselines_find_main_subject(method: Callable[[str, str, int], tuple[Keyword, ...]]) -> None:
     text = "大桥工程今天开工。大桥工程由市政公司承建，大桥全长三公里，工程投资十亿元。"
     assert "大桥" in {keyword.word for keyword in method("大桥工程开工", text, 3)}
     assert method("", "，。", 3) == ()

@@ -1,4 +1,4 @@
-"""``newsportal links`` writes one JSON line a page, whatever the pages are."""
+"""``newsportal links`` writes one JSON line per page, whatever the page contains."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def run(*arguments: str) -> tuple[int, list[dict[str, object]]]:
     return result.exit_code, [json.loads(line) for line in result.stdout.splitlines()]
 
 
-def test_a_folder_gives_a_line_a_page_and_a_bad_file_an_error(tmp_path: Path) -> None:
+def test_every_page_has_line_and_unreadable_file_has_error(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text(HTML, "utf-8")
     (tmp_path / "a.json").write_text(json.dumps({"url": "http://news.hedong.example/"}))
     (tmp_path / "b.html.gz").write_bytes(b"\x1f\x8bnot gzip")
@@ -34,7 +34,7 @@ def test_a_folder_gives_a_line_a_page_and_a_bad_file_an_error(tmp_path: Path) ->
     assert "gzip" in str(second["error"])
 
 
-def test_the_base_that_a_page_was_saved_with_outweighs_its_own(tmp_path: Path) -> None:
+def test_saved_base_url_overrides_base_element(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text(f'<base href="http://mirror.example/">{HTML}', "utf-8")
     (tmp_path / "a.json").write_text(json.dumps({"base": "http://news.hedong.example/"}))
     _, (line,) = run(str(tmp_path))
@@ -42,12 +42,12 @@ def test_the_base_that_a_page_was_saved_with_outweighs_its_own(tmp_path: Path) -
     assert "mirror" not in json.dumps(line)
 
 
-def test_an_address_can_be_given_and_the_lines_written_to_a_file(tmp_path: Path) -> None:
+def test_url_and_output_file_options(tmp_path: Path) -> None:
     page, out = tmp_path / "a.html", tmp_path / "out.jsonl"
     page.write_text(HTML, "utf-8")
     assert run(str(page), "--url", "http://news.hedong.example/", "--out", str(out)) == (0, [])
     assert '"url": "http://news.hedong.example/guonei/"' in out.read_text("utf-8")
 
 
-def test_a_missing_folder_ends_with_a_message(tmp_path: Path) -> None:
+def test_missing_folder_is_reported(tmp_path: Path) -> None:
     assert run(str(tmp_path / "nowhere"))[0] == 1

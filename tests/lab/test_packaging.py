@@ -1,4 +1,4 @@
-"""A wheel has every file of newsportal and of the lab: the tests run on the project's folder and would not miss one."""
+"""A wheel contains every file of newsportal and the lab. The tests import the source tree, so they would not notice a missing one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SETUPTOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
 
 
 @pytest.mark.parametrize("package", ["newsportal", "newsportal_lab"])
-def test_every_file_is_packaged(package: str) -> None:
+def test_every_file_is_packaged_in_wheel(package: str) -> None:
     packages = {name.replace(".", "/") for name in find_packages(str(ROOT), include=SETUPTOOLS["packages"]["find"]["include"])}
     files = [file for file in (ROOT / package).rglob("*") if file.is_file() and "__pycache__" not in file.parts]
     missing = []

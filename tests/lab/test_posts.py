@@ -1,4 +1,4 @@
-"""``newsportal posts`` writes one JSON line a page, whatever the pages are."""
+"""``newsportal posts`` writes one JSON line per page, whatever the page contains."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def run(*arguments: str, stdin: str | None = None) -> tuple[int, list[dict[str, 
     return result.exit_code, [json.loads(line) for line in result.stdout.splitlines()]
 
 
-def test_a_folder_gives_a_line_a_page_and_a_page_without_posts_an_error(tmp_path: Path) -> None:
+def test_every_page_has_line_and_page_without_posts_has_error(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text(HTML, "utf-8")
     (tmp_path / "a.json").write_text(json.dumps({"url": "http://bbs.hedong.example/thread-1-1-1.html"}))
     (tmp_path / "b.html").write_text("<p>x</p>")
@@ -50,13 +50,13 @@ def test_a_folder_gives_a_line_a_page_and_a_page_without_posts_an_error(tmp_path
     assert "gzip" in third["error"]
 
 
-def test_a_page_comes_from_standard_input_and_goes_to_a_file(tmp_path: Path) -> None:
+def test_standard_input_and_output_file(tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     assert run("-", "--algorithm", "pean", "--out", str(out), stdin=HTML) == (0, [])
     (line,) = map(json.loads, out.read_text("utf-8").splitlines())
     assert [post["date_text"] for post in line["posts"]] == ["2024-3-5 08:31", "2024-3-5 08:32"]
 
 
-def test_an_unknown_algorithm_and_a_missing_page_are_told(tmp_path: Path) -> None:
+def test_unknown_algorithm_and_missing_page_are_reported(tmp_path: Path) -> None:
     assert run(str(tmp_path), "--algorithm", "none")[0] == 2
     assert run(str(tmp_path / "none"))[0] == 1

@@ -1,4 +1,4 @@
-"""``newsportal results``: one JSON line a page, an error line for a bad one, and the run goes on."""
+"""``newsportal results`` writes one JSON line per page, an error line for a bad page, and continues."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def run(*arguments: str | Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def test_a_file_of_an_engine() -> None:
+def test_result_page_of_engine() -> None:
     (row,) = run("--engine", "baidu_news", FIXTURES / "baidu_news-2020.html")
     assert row["id"] == "baidu_news-2020"
     assert row["results"][1] == {
@@ -34,7 +34,7 @@ def test_a_file_of_an_engine() -> None:
     }
 
 
-def test_a_folder_with_bad_pages_goes_on(tmp_path: Path) -> None:
+def test_folder_with_bad_pages_is_read_to_end(tmp_path: Path) -> None:
     shutil.copy(FIXTURES / "bing_web-2024.html", tmp_path / "good.html")
     (tmp_path / "broken.html.gz").write_bytes(b"\x1f\x8bno gzip")
     (tmp_path / "captcha.html").write_text("<title>百度安全验证</title><p>请输入验证码</p>", encoding="utf-8")
@@ -46,7 +46,7 @@ def test_a_folder_with_bad_pages_goes_on(tmp_path: Path) -> None:
     assert rows["zero"]["results"] == []
 
 
-def test_the_address_beside_a_page_makes_links_absolute(tmp_path: Path) -> None:
+def test_saved_url_makes_links_absolute(tmp_path: Path) -> None:
     shutil.copy(FIXTURES / "sogou_web-2015.html", tmp_path / "s.html")
     (tmp_path / "s.json").write_text(json.dumps({"url": "https://www.sogou.com/web?query=x"}), encoding="utf-8")
     (row,) = run(tmp_path)
@@ -54,7 +54,7 @@ def test_the_address_beside_a_page_makes_links_absolute(tmp_path: Path) -> None:
     assert row["results"][0]["link"].startswith("https://www.sogou.com/link?url=")
 
 
-def test_auto_and_out(tmp_path: Path) -> None:
+def test_engine_detection_and_output_file(tmp_path: Path) -> None:
     assert run(FIXTURES, "--out", tmp_path / "out.jsonl") == []
     rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
     assert len(rows) == len(list(FIXTURES.glob("*.html")))
@@ -62,7 +62,7 @@ def test_auto_and_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--engine", "altavista", "x.html"], ["/nowhere/at/all"]])
-def test_what_cannot_work_says_so(arguments: list[str]) -> None:
+def test_invalid_arguments_are_reported(arguments: list[str]) -> None:
     done = CliRunner().invoke(app, ["results", *arguments])
     assert done.exit_code != 0
     assert "altavista" in done.output or "no such file" in done.output

@@ -1,4 +1,4 @@
-"""``evaluate summaries`` scores daily summaries by the later round-up of their event, beside first and random sentences."""
+"""``evaluate summaries`` scores daily summaries by the later round-up of the same event, beside first and random sentences."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def written(folder: Path, rows: list[tuple[str, str, str, str]]) -> Path:
     return file
 
 
-def test_the_round_up_decides(tmp_path: Path) -> None:
+def test_summaries_are_scored_by_round_up(tmp_path: Path) -> None:
     code, output = run(written(tmp_path, ROWS), "--json")
     rows = {row["algorithm"]: row for row in map(json.loads, output.splitlines())}
     assert (code, rows["summaries"]["round_ups"]) == (0, 1)
@@ -38,6 +38,6 @@ def test_the_round_up_decides(tmp_path: Path) -> None:
     assert "票价十元" in run(written(tmp_path, ROWS), "--sample", "9")[1]
 
 
-def test_without_a_round_up_there_is_nothing_to_score(tmp_path: Path) -> None:
+def test_missing_round_up_is_an_error(tmp_path: Path) -> None:
     code, _ = run(written(tmp_path, ROWS[:2]))
     assert code == 1

@@ -1,4 +1,4 @@
-"""``newsportal templates``: what was learnt can be looked at and forgotten; ``extract --library`` keeps it."""
+"""``newsportal templates`` lists, shows and forgets learned templates; ``extract --library`` saves them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def sentence(name: str) -> str:
 
 @pytest.fixture
 def library(tmp_path: Path) -> Path:
-    """What ``extract`` has learnt of two pages."""
+    """Return a library that ``extract`` learned from two pages."""
     save_pages(tmp_path / "pages", "a", "b")
-    assert said("extract", str(tmp_path / "pages"), "-a", "url_tree", "--library", str(tmp_path / "library.json")).exit_code == 0
+    assert run_newsportal("extract", str(tmp_path / "pages"), "-a", "url_tree", "--library", str(tmp_path / "library.json")).exit_code == 0
     return tmp_path / "library.json"
 
 
@@ -34,34 +34,38 @@ def save_pages(folder: Path, *names: str) -> None:
         (folder / f"{name}.json").write_text(json.dumps({"url": f"https://gangwan.example/news/\x1b[31m/{name}.html"}))
 
 
-def said(*arguments: str) -> Result:
+def run_newsportal(*arguments: str) -> Result:
     return CliRunner().invoke(app, list(arguments))
 
 
-def test_the_next_run_knows_what_the_last_one_learnt(library: Path, tmp_path: Path) -> None:
+def test_saved_templates_are_used_by_next_run(library: Path, tmp_path: Path) -> None:
     save_pages(tmp_path / "more", "c")
-    (row,) = map(json.loads, said("extract", str(tmp_path / "more"), "-a", "url_tree", "--library", str(library)).stdout.splitlines())
+    (row,) = map(
+        json.loads, run_newsportal("extract", str(tmp_path / "more"), "-a", "url_tree", "--library", str(library)).stdout.splitlines()
+    )
     assert row["text"] == sentence("c")
-    (alone,) = map(json.loads, said("extract", str(tmp_path / "more"), "-a", "url_tree").stdout.splitlines())
+    (alone,) = map(json.loads, run_newsportal("extract", str(tmp_path / "more"), "-a", "url_tree").stdout.splitlines())
     assert str(alone["error"]).startswith("waits-for-sibling")
 
 
-def test_list_and_show(library: Path) -> None:
-    (row,) = map(json.loads, said("templates", "list", str(library), "--json").stdout.splitlines())
+def test_list_and_show_commands(library: Path) -> None:
+    (row,) = map(json.loads, run_newsportal("templates", "list", str(library), "--json").stdout.splitlines())
     assert row == {"site": "gangwan.example", "templates": 1, "pages": 2, "waiting": 0}
-    (row,) = map(json.loads, said("templates", "show", str(library), "gangwan.example", "-d", "/news", "--json").stdout.splitlines())
+    (row,) = map(
+        json.loads, run_newsportal("templates", "show", str(library), "gangwan.example", "-d", "/news", "--json").stdout.splitlines()
+    )
     assert (row["content_tags"], row["structure"], row["content"], row["pages"]) == ("body div", "body(div)", [1], 2)
-    assert "gangwan.example" in said("templates", "list", str(library)).stdout
-    shown = said("templates", "show", str(library), "gangwan.example").stdout
+    assert "gangwan.example" in run_newsportal("templates", "list", str(library)).stdout
+    shown = run_newsportal("templates", "show", str(library), "gangwan.example").stdout
     assert "body(div)" in shown
     assert "\x1b[31m" not in shown
 
 
-def test_forget(library: Path) -> None:
+def test_forget_command(library: Path) -> None:
     before = library.stat().st_mode
-    done = said("templates", "forget", str(library), "gangwan.example", "--directory", "/news")
+    done = run_newsportal("templates", "forget", str(library), "gangwan.example", "--directory", "/news")
     assert "1 template of gangwan.example/news forgotten" in done.stdout
-    assert said("templates", "list", str(library), "--json").stdout == ""
+    assert run_newsportal("templates", "list", str(library), "--json").stdout == ""
     assert library.stat().st_mode == before
     assert stat.S_IMODE(before) == READABLE
     assert [file.name for file in library.parent.iterdir() if file.is_file()] == ["library.json"]
@@ -70,43 +74,43 @@ def test_forget(library: Path) -> None:
 @pytest.mark.parametrize(
     "arguments", [("show", "nobody.example"), ("forget", "nobody.example"), ("show", "gangwan.example", "-d", "/sport")]
 )
-def test_what_is_not_there_is_told(library: Path, arguments: tuple[str, ...]) -> None:
+def test_unknown_site_and_directory_are_reported(library: Path, arguments: tuple[str, ...]) -> None:
     name, *rest = arguments
-    assert said("templates", name, str(library), *rest).exit_code == 2
+    assert run_newsportal("templates", name, str(library), *rest).exit_code == 2
 
 
-def test_pages_that_wait_are_told(tmp_path: Path) -> None:
+def test_waiting_pages_are_reported(tmp_path: Path) -> None:
     save_pages(tmp_path / "pages", "a")
     library = str(tmp_path / "library.json")
-    assert said("extract", str(tmp_path / "pages"), "-a", "url_tree", "--library", library).exit_code == 0
-    shown = said("templates", "show", library, "gangwan.example")
+    assert run_newsportal("extract", str(tmp_path / "pages"), "-a", "url_tree", "--library", library).exit_code == 0
+    shown = run_newsportal("templates", "show", library, "gangwan.example")
     assert shown.exit_code == 2
     assert "1 page" in shown.output
     assert "sibling" in shown.output
-    done = said("templates", "forget", library, "gangwan.example")
+    done = run_newsportal("templates", "forget", library, "gangwan.example")
     assert done.stdout == "0 templates of gangwan.example forgotten, and 1 page that waited\n"
 
 
-def test_what_best_knows_of_sites_is_no_library_of_templates(tmp_path: Path) -> None:
+def test_site_knowledge_of_best_is_not_a_template_library(tmp_path: Path) -> None:
     save_pages(tmp_path / "pages", "a")
     library = str(tmp_path / "sites.json")
-    assert said("extract", str(tmp_path / "pages"), "--library", library).exit_code == 0
-    error = said("templates", "list", library).exception
+    assert run_newsportal("extract", str(tmp_path / "pages"), "--library", library).exit_code == 0
+    error = run_newsportal("templates", "list", library).exception
     assert "sites.json" in str(error)
     assert "--algorithm url_tree" in str(error)
 
 
-def test_mistakes_of_the_user_are_told(tmp_path: Path) -> None:
+def test_usage_errors_are_reported(tmp_path: Path) -> None:
     (tmp_path / "other.json").write_bytes(b"\xff\xfe")
     for file in ("nowhere.json", "other.json"):
-        assert isinstance(said("templates", "list", str(tmp_path / file)).exception, LibraryError)
+        assert isinstance(run_newsportal("templates", "list", str(tmp_path / file)).exception, LibraryError)
     save_pages(tmp_path / "pages", "a")
-    kept = said("extract", str(tmp_path / "pages"), "-a", "cevc", "--library", str(tmp_path / "x.json"))
+    kept = run_newsportal("extract", str(tmp_path / "pages"), "-a", "cevc", "--library", str(tmp_path / "x.json"))
     assert kept.exit_code == 2
     assert "keeps nothing" in kept.output
 
 
-def test_a_file_that_cannot_be_written_stays_as_it_was(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_write_leaves_library_unchanged(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = library.read_bytes()
 
     def full(descriptor: int) -> None:

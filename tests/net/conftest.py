@@ -1,4 +1,4 @@
-"""A server on loopback that says exactly what a test wants, and Scrapy crawls inside the test's process."""
+"""A server on loopback that sends exactly what a test wants, and Scrapy crawls inside the test's process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import pytest
 from twisted.internet import asyncioreactor
 
 Answer = bytes | Iterable[bytes]
-"""Raw bytes for the wire; of several pieces each is sent at once."""
+"""Raw bytes for the wire; the items of an iterable are sent one at a time."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Seen:
 
 @dataclass
 class Site:
-    """``routes`` maps a path to what is answered; ``seen`` is what was asked, in order."""
+    """``routes``: responses by path; ``seen``: the requests in order."""
 
     routes: dict[str, Answer | Callable[[Seen], Answer]] = field(default_factory=dict)
     seen: list[Seen] = field(default_factory=list)
@@ -66,7 +66,7 @@ class _Handler(socketserver.StreamRequestHandler):
                 for piece in [answer] if isinstance(answer, bytes) else answer:
                     self.wfile.write(piece)
             except OSError:
-                return  # the client had enough
+                return  # the client closed the connection
             if not isinstance(answer, bytes) or b"keep-alive" not in answer:
                 return
 
@@ -91,7 +91,7 @@ class _Server6(_Server):
 
 @pytest.fixture
 def make_site() -> Iterator[Callable[..., Site]]:
-    """Start a :class:`Site`; each call another port (``host`` another loopback address)."""
+    """Start a :class:`Site`, each on another port; ``host``: another loopback address."""
     servers: list[_Server] = []
 
     def make(routes: dict[str, Any] | None = None, host: str = "127.0.0.1") -> Site:
@@ -122,7 +122,7 @@ def ipv6_site(make_site: Callable[..., Site]) -> Site:
 
 
 def drip(piece: bytes, seconds: float, times: int) -> Iterator[bytes]:
-    """A slow server: ``piece`` every ``seconds``."""
+    """Simulate a slow server: yield ``piece`` every ``seconds``."""
     for _ in range(times):
         yield piece
         time.sleep(seconds)
@@ -140,7 +140,7 @@ def slowly() -> Callable[..., Iterator[bytes]]:
 
 @dataclass
 class TlsSite:
-    """What it was asked, as it came."""
+    """``seen``: the raw heads of requests."""
 
     port: int = 0
     seen: list[bytes] = field(default_factory=list)
@@ -153,7 +153,7 @@ def tls_port(tls_site: TlsSite) -> int:
 
 @pytest.fixture
 def server_context(tmp_path: Path) -> ssl.SSLContext:
-    """A server's side of TLS, with a certificate for 127.0.0.1 that nobody signed."""
+    """TLS context of a server, with a self-signed certificate for 127.0.0.1."""
     key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
     command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=127.0.0.1"]
     made = subprocess.run([*command, "-keyout", key, "-out", certificate, "-days", "2"], capture_output=True, check=False)
@@ -166,7 +166,7 @@ def server_context(tmp_path: Path) -> ssl.SSLContext:
 
 @pytest.fixture
 def tls_site(server_context: ssl.SSLContext) -> Iterator[TlsSite]:
-    """An HTTPS server. /moved leads to its other name, /members asks who one is."""
+    """An HTTPS server. /moved redirects to its other name, /members requires a sign-in."""
     site = TlsSite()
     loop = asyncio.new_event_loop()
 
@@ -191,11 +191,11 @@ def tls_site(server_context: ssl.SSLContext) -> Iterator[TlsSite]:
 
 
 REACTOR_LOOP = asyncio.new_event_loop()
-asyncioreactor.install(REACTOR_LOOP)  # while tests are collected: a process has one reactor, and whichever test asks first would choose it
+asyncioreactor.install(REACTOR_LOOP)  # at collection: a process has one reactor, and the first test to import it would choose it
 
 
 def pytest_unconfigure() -> None:
-    if not REACTOR_LOOP.is_closed():  # no test asked for it
+    if not REACTOR_LOOP.is_closed():  # no test used it
         REACTOR_LOOP.close()
 
 
@@ -217,7 +217,7 @@ def reactor_loop() -> Iterator[asyncio.AbstractEventLoop]:
 
 @dataclass
 class Crawled:
-    """What a crawl of some URLs came to: responses and failures by requested URL, and Scrapy's stats."""
+    """Result of a crawl: responses and failures by requested URL, and Scrapy's stats."""
 
     pages: dict[str, Any] = field(default_factory=dict)
     errors: dict[str, Exception] = field(default_factory=dict)
@@ -226,7 +226,7 @@ class Crawled:
 
 @pytest.fixture
 def crawl(reactor_loop: asyncio.AbstractEventLoop) -> Callable[..., Crawled]:
-    """Crawl URLs (or requests' keyword arguments) with the product's handlers and middlewares and a test's own settings."""
+    """Function that crawls URLs (or keyword arguments of requests) with our handlers and middlewares and a test's settings."""
     from scrapy import Request, Spider
     from scrapy.crawler import AsyncCrawlerRunner
 

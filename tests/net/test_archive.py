@@ -1,4 +1,4 @@
-"""WARC files in and out: of every make, cut, broken, killed."""
+"""Reading and writing WARC files: every variant, truncated, damaged, and after a kill."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _one_member(path: Path) -> Path:
 
 
 @pytest.mark.parametrize("make", [_plain, _members, _one_member])
-def test_every_make_of_warc_is_read(tmp_path: Path, make: Callable[[Path], Path]) -> None:
+def test_every_variant_of_warc_is_read(tmp_path: Path, make: Callable[[Path], Path]) -> None:
     with open_index(make(tmp_path / "a.warc")) as index:
         assert len(index) == 3
         assert index.urls() == tuple(url for url, _ in THREE)
@@ -65,7 +65,7 @@ def test_every_make_of_warc_is_read(tmp_path: Path, make: Callable[[Path], Path]
         assert index.warnings == ()
 
 
-def test_the_last_answer_counts_but_304_is_no_answer(tmp_path: Path) -> None:
+def test_last_response_counts_except_304(tmp_path: Path) -> None:
     path = _archive(tmp_path / "a.warc.gz", ("http://a.example/", b"old"), ("http://a.example/", b"new"))
     _archive(path, ("http://a.example/", b""), status="304 Not Modified")
     with open_index(path) as index:
@@ -74,14 +74,14 @@ def test_the_last_answer_counts_but_304_is_no_answer(tmp_path: Path) -> None:
     assert found.body == b"new"
 
 
-def test_urls_are_compared_in_one_spelling() -> None:
+def test_url_keys_are_normalized() -> None:
     assert key("http://A.example/路?词=1") == key("http://a.example:80/%e8%b7%af?%E8%AF%8D=1#x") == "http://a.example/%E8%B7%AF?%E8%AF%8D=1"
     assert key("<https://a.example>") == "https://a.example/"
     assert key("https://a.example:8443/") == "https://a.example:8443/"
     assert key("http://a.example/a?b") != key("https://a.example/a?b")
 
 
-def test_chunks_are_joined_and_content_encodings_kept(tmp_path: Path) -> None:
+def test_chunks_are_joined_and_content_encoding_kept(tmp_path: Path) -> None:
     packed = gzip.compress(PAGE)
     chunked = b"%x\r\n%b\r\n0\r\n\r\n" % (len(packed), packed)
     headers = (("Transfer-Encoding", "chunked"), ("Content-Encoding", "gzip"), ("Content-Length", "7"))
@@ -92,7 +92,7 @@ def test_chunks_are_joined_and_content_encodings_kept(tmp_path: Path) -> None:
     assert gzip.decompress(found.body) == PAGE
 
 
-def test_a_body_that_only_claims_chunks_stays_whole(tmp_path: Path) -> None:
+def test_body_with_false_chunked_header_is_kept(tmp_path: Path) -> None:
     headers = (("Transfer-Encoding", "chunked"),)
     with open_index(_archive(tmp_path / "a.warc.gz", ("http://a.example/", PAGE), headers=headers)) as index:
         found = index.get("http://a.example/")
@@ -100,17 +100,17 @@ def test_a_body_that_only_claims_chunks_stays_whole(tmp_path: Path) -> None:
     assert found.body == PAGE
 
 
-def test_bodies_stop_at_the_limit(tmp_path: Path) -> None:
+def test_bodies_are_truncated_at_the_limit(tmp_path: Path) -> None:
     with open_index(_archive(tmp_path / "a.warc.gz", ("http://a.example/", b"x" * 300_000))) as index:
         found = index.get("http://a.example/", max_bytes=100_000)
         assert found is not None
         assert (len(found.body), found.truncated) == (100_000, True)
-        whole = index.get("http://a.example/", max_bytes=300_000)
-        assert whole is not None
-        assert (len(whole.body), whole.truncated) == (300_000, False)
+        full = index.get("http://a.example/", max_bytes=300_000)
+        assert full is not None
+        assert (len(full.body), full.truncated) == (300_000, False)
 
 
-def test_resources_and_revisits_are_answers(tmp_path: Path) -> None:
+def test_resource_and_revisit_records(tmp_path: Path) -> None:
     path = _archive(tmp_path / "a.warc.gz", ("http://a.example/first", PAGE))
     with path.open("rb") as file:
         digest = next(ArchiveIterator(file)).rec_headers.get_header("WARC-Payload-Digest")
@@ -138,10 +138,10 @@ def test_resources_and_revisits_are_answers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [_plain, _members, _one_member])
-def test_a_cut_file_gives_what_is_before_the_cut(tmp_path: Path, make: Callable[[Path], Path]) -> None:
+def test_truncated_file_is_read_up_to_the_cut(tmp_path: Path, make: Callable[[Path], Path]) -> None:
     path = _archive(tmp_path / "a", *THREE, ("http://c.example/", os.urandom(50_000)), packed=make is _members)
-    whole = gzip.compress(path.read_bytes()) if make is _one_member else path.read_bytes()
-    path.write_bytes(whole[:-20_000])
+    content = gzip.compress(path.read_bytes()) if make is _one_member else path.read_bytes()
+    path.write_bytes(content[:-20_000])
     with open_index(path) as index:
         assert len(index) == 3
         assert "cut" in index.warnings[0]
@@ -157,7 +157,7 @@ def test_a_cut_file_gives_what_is_before_the_cut(tmp_path: Path, make: Callable[
         (b"PK\x03\x04" + bytes(100), "not a readable WARC file"),
     ],
 )
-def test_what_is_no_archive_is_told(tmp_path: Path, content: bytes, words: str) -> None:
+def test_file_that_is_not_an_archive_is_refused(tmp_path: Path, content: bytes, words: str) -> None:
     path = tmp_path / "a.warc.gz"
     path.write_bytes(content)
     with pytest.raises(ReplayError, match=words) as caught:
@@ -165,12 +165,12 @@ def test_what_is_no_archive_is_told(tmp_path: Path, content: bytes, words: str) 
     assert str(path) in str(caught.value)
 
 
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
+def test_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ReplayError, match=r"nowhere\.warc: No such file"):
         open_index(tmp_path / "nowhere.warc")
 
 
-def test_damage_in_the_middle_is_told_with_its_place(tmp_path: Path) -> None:
+def test_damage_is_reported_with_its_offset(tmp_path: Path) -> None:
     path = _archive(tmp_path / "a.warc.gz", THREE[0])
     first = path.stat().st_size
     _archive(path, *THREE[1:])
@@ -200,7 +200,7 @@ def _raw(url: str, block: bytes, content_type: str = "application/http; msgtype=
         (_raw("dns:odd.example", b"20200101", "text/dns"), None),
     ],
 )
-def test_one_odd_record_does_not_cost_the_others(tmp_path: Path, odd: bytes, status: int | None, packed: bool) -> None:
+def test_unusual_record_does_not_affect_others(tmp_path: Path, odd: bytes, status: int | None, packed: bool) -> None:
     records = [_raw(f"http://a.example/{number}", b"HTTP/1.1 200 OK\r\n\r\nbody") for number in range(2)]
     records.insert(1, odd)
     path = tmp_path / "a.warc"
@@ -213,14 +213,14 @@ def test_one_odd_record_does_not_cost_the_others(tmp_path: Path, odd: bytes, sta
 
 
 @pytest.mark.parametrize(("length", "words"), [("", "record 1 does not say how long"), ("-5", "at byte 1"), ("soon", "at byte 1")])
-def test_a_record_without_a_length_is_told(tmp_path: Path, length: str, words: str) -> None:
+def test_record_without_valid_length_is_reported(tmp_path: Path, length: str, words: str) -> None:
     path = tmp_path / "a.warc"
     path.write_bytes(_raw("http://a.example/", b"HTTP/1.1 200 OK\r\n\r\nx", length=length) + _raw("http://b.example/", b""))
     with pytest.raises(ReplayError, match=words):
         open_index(path)
 
 
-def test_progress_is_told(tmp_path: Path) -> None:
+def test_progress_is_reported(tmp_path: Path) -> None:
     path = _archive(tmp_path / "a.warc.gz", *((f"http://a.example/{number}", b"x") for number in range(1200)))
     steps: list[tuple[int, int]] = []
     open_index(path, lambda done, total: steps.append((done, total))).close()
@@ -241,7 +241,7 @@ EXCHANGE = Exchange(
 )
 
 
-def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+def test_written_exchange_round_trip(tmp_path: Path) -> None:
     with Writer(tmp_path / "a.warc.gz") as writer:
         writer.write(EXCHANGE)
     with open_index(tmp_path / "a.warc.gz") as index:
@@ -251,7 +251,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     assert found.headers == (*EXCHANGE.headers[:-1], ("Location", "/路"))
 
 
-def test_records_are_what_other_tools_expect(tmp_path: Path) -> None:
+def test_records_conform_to_the_standard(tmp_path: Path) -> None:
     with Writer(tmp_path / "a.warc.gz", "newsportal/0.1") as writer:
         writer.write(EXCHANGE)
     with (tmp_path / "a.warc.gz").open("rb") as file:
@@ -271,11 +271,11 @@ def test_records_are_what_other_tools_expect(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 5, 25, 200, 2000])
-def test_a_torn_record_is_cut_off_and_the_archive_goes_on(tmp_path: Path, cut: int) -> None:
+def test_torn_record_is_cut_off_before_appending(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "a.warc.gz"
     with Writer(path) as writer:
         writer.write(Exchange("http://a.example/1", 200, HTML, PAGE))
-        whole = path.stat().st_size
+        size = path.stat().st_size
         writer.write(Exchange("http://a.example/2", 200, HTML, os.urandom(3000)))
     end = path.stat().st_size
     with path.open("r+b") as file:
@@ -285,10 +285,10 @@ def test_a_torn_record_is_cut_off_and_the_archive_goes_on(tmp_path: Path, cut: i
     with open_index(path) as index:
         assert index.warnings == ()
         assert index.urls() == ("http://a.example/1", "http://a.example/3")
-    assert whole < end
+    assert size < end
 
 
-def test_a_file_torn_in_its_first_record_begins_again(tmp_path: Path) -> None:
+def test_file_torn_in_its_first_record_is_restarted(tmp_path: Path) -> None:
     path = tmp_path / "a.warc.gz"
     path.write_bytes(b"\x1f\x8b\x08\x00\x00")
     with Writer(path) as writer:
@@ -297,7 +297,7 @@ def test_a_file_torn_in_its_first_record_begins_again(tmp_path: Path) -> None:
         assert len(index) == 1
 
 
-def test_other_files_are_not_written_over(tmp_path: Path) -> None:
+def test_other_files_are_not_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_bytes(b"precious notes\n" * 10)
     with pytest.raises(ArchiveError, match="not a gzipped WARC file"):
@@ -307,7 +307,7 @@ def test_other_files_are_not_written_over(tmp_path: Path) -> None:
         Writer(tmp_path / "no" / "where.warc.gz")
 
 
-def test_two_writers_are_refused(tmp_path: Path) -> None:
+def test_second_writer_is_refused(tmp_path: Path) -> None:
     with Writer(tmp_path / "a.warc.gz"), pytest.raises(ArchiveError, match="another process"):
         Writer(tmp_path / "a.warc.gz")
 
@@ -322,17 +322,17 @@ for number in range(10**6):
 """
 
 
-def test_kill_9_costs_at_most_one_record(tmp_path: Path) -> None:
+def test_killed_writer_loses_at_most_one_record(tmp_path: Path) -> None:
     path = tmp_path / "a.warc.gz"
-    for _ in range(2):  # the second run opens what the first left
+    for _ in range(2):  # the second run opens the file left by the first
         child = subprocess.Popen([sys.executable, "-c", KILLED, str(path)], stdout=subprocess.PIPE, text=True)
         assert child.stdout is not None
-        said = [child.stdout.readline() for _ in range(40)]
+        printed = [child.stdout.readline() for _ in range(40)]
         time.sleep(0.003)
         child.send_signal(signal.SIGKILL)
-        said += child.stdout.readlines()
+        printed += child.stdout.readlines()
         child.wait()
         child.stdout.close()
         with open_index(path) as index:
-            assert len(index) >= len(said) - 1
-            assert f"http://a.example/{len(said) - 2}" in index
+            assert len(index) >= len(printed) - 1
+            assert f"http://a.example/{len(printed) - 2}" in index

@@ -1,4 +1,4 @@
-"""Challenge and login pages are recognised, and no article is taken for one."""
+"""Challenge and login pages are recognised, and articles are not mistaken for them."""
 
 from __future__ import annotations
 
@@ -54,36 +54,36 @@ PAGES = {
 
 @pytest.mark.parametrize("name", CHALLENGES)
 @pytest.mark.parametrize("encoding", ["utf-8", "gb18030"])
-def test_challenges_are_recognised(name: str, encoding: str) -> None:
+def test_challenge_pages_are_recognised(name: str, encoding: str) -> None:
     html = CHALLENGES[name].replace("charset='utf-8'", f"charset='{encoding}'")
     assert challenge_of(html.encode(encoding)) == "challenge"
 
 
 @pytest.mark.parametrize("name", LOGINS)
-def test_logins_are_recognised(name: str) -> None:
+def test_login_pages_are_recognised(name: str) -> None:
     assert challenge_of(LOGINS[name].encode()) == "login"
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_pages_are_left_alone(name: str) -> None:
+def test_other_pages_are_not_challenges(name: str) -> None:
     assert challenge_of(PAGES[name].encode()) is None
 
 
-def test_a_header_may_say_it() -> None:
+def test_challenge_headers_are_recognised() -> None:
     assert challenge_of(b"<html></html>", headers={"cf-mitigated": "challenge"}) == "challenge"
     assert challenge_of(b"", headers={"x-amzn-waf-action": "captcha"}) == "challenge"
     assert challenge_of(b"<html></html>", headers={"cf-mitigated": ""}) is None
 
 
 @pytest.mark.data
-def test_no_real_page_is_taken_for_a_challenge(data: Path) -> None:
+def test_no_real_page_is_a_challenge(data: Path) -> None:
     """762 saved pages: articles, threads, result pages, hubs."""
     pages = sorted(data.rglob("*.html.gz"))
     assert len(pages) > 500
     assert [path.name for path in pages if challenge_of(gzip.decompress(path.read_bytes()))] == []
 
 
-def test_a_challenge_is_a_counted_failure_that_may_pass(crawl: Any, site: Any, response: Any) -> None:
+def test_challenge_is_a_temporary_counted_failure(crawl: Any, site: Any, response: Any) -> None:
     site.routes["/a"] = response(CHALLENGES["安全验证"].encode(), content_type="text/html")
     middlewares = {"newsportal.crawl.middlewares.ChallengeMiddleware": 560}
     settings = {"NEWSPORTAL_ALLOW_PRIVATE": site.allow, "DOWNLOADER_MIDDLEWARES": middlewares}
@@ -91,5 +91,5 @@ def test_a_challenge_is_a_counted_failure_that_may_pass(crawl: Any, site: Any, r
     error = crawl({"url": url, "meta": {"source": "feed:x"}}, **settings).errors[url]
     assert isinstance(error, ChallengePage)
     assert (error.reason, error.passing) == ("challenge", True)
-    for meta in ({"source": "engine:baidu_web"}, {}):  # engines look themselves and rest; robots.txt is no page
+    for meta in ({"source": "engine:baidu_web"}, {}):  # engines check their pages themselves; robots.txt has no source
         assert crawl({"url": url, "meta": meta}, **settings).pages[url].status == 200

@@ -1,4 +1,4 @@
-"""What may be reached: every address and spelling of docs/security.md."""
+"""Allowed and forbidden addresses: every address and spelling of docs/security.md."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_public_addresses_are_allowed(address: str) -> None:
         "http://example.com/" + "a" * 9000: "too-long",
     }.items(),
 )
-def test_urls_that_nobody_may_fetch(url: str, reason: str) -> None:
+def test_forbidden_urls_are_refused(url: str, reason: str) -> None:
     with pytest.raises(EgressDenied) as caught:
         check_url(url, PUBLIC)
     assert caught.value.reason == reason
@@ -145,7 +145,7 @@ def test_urls_that_nobody_may_fetch(url: str, reason: str) -> None:
         "http://example.com/a@b:c": "http://example.com/a@b:c",
     }.items(),
 )
-def test_urls_as_they_are_sent(url: str, sent: str) -> None:
+def test_urls_are_normalized(url: str, sent: str) -> None:
     assert check_url(url, PUBLIC) == sent
     assert check_url(sent, PUBLIC) == sent
 
@@ -172,56 +172,56 @@ def test_listed_networks_and_hosts_are_allowed() -> None:
 
 
 @pytest.mark.parametrize("entry", ["", "10.0.0.0/99", "http://x/", "a b", "256.1.1.1", "*", "127.0.0.1:x"])
-def test_a_policy_says_what_is_no_entry(entry: str) -> None:
+def test_invalid_policy_entry_is_refused(entry: str) -> None:
     with pytest.raises(ValueError, match="neither a network"):
         Policy((entry,))
 
 
 def _answers(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> list[str]:
-    asked: list[str] = []
+    names: list[str] = []
 
     def getaddrinfo(host: str, port: int, **_: object) -> list[tuple[object, ...]]:
-        asked.append(host)
+        names.append(host)
         return [(socket.AF_INET6 if ":" in one else socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port)) for one in addresses]
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
-    return asked
+    return names
 
 
-def test_a_public_name_gives_its_addresses_ipv4_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_public_name_resolves_ipv4_first(monkeypatch: pytest.MonkeyPatch) -> None:
     _answers(monkeypatch, "2606:4700::1", "1.1.1.1", "1.1.1.1")
     assert resolve("example.com", PUBLIC) == ("1.1.1.1", "2606:4700::1")
 
 
-def test_a_public_name_with_a_private_address_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_public_name_with_private_address_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     _answers(monkeypatch, "192.168.1.1")
     with pytest.raises(EgressDenied) as caught:
         resolve("example.com", PUBLIC)
     assert caught.value.reason == "private"
 
 
-def test_mixed_answers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mixed_addresses_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     _answers(monkeypatch, "1.1.1.1", "127.0.0.1")
     with pytest.raises(EgressDenied) as caught:
         resolve("example.com", PUBLIC)
     assert caught.value.reason == "mixed-answers"
 
 
-def test_link_local_answers_with_a_zone_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_link_local_addresses_with_zone_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     _answers(monkeypatch, "fe80::1%2")
     with pytest.raises(EgressDenied):
         resolve("example.com", Policy(("example.com",)))
 
 
-def test_literals_are_not_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = _answers(monkeypatch, "1.1.1.1")
+def test_literal_addresses_are_not_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = _answers(monkeypatch, "1.1.1.1")
     assert resolve("[2606:4700::1]", PUBLIC) == ("2606:4700::1",)
     with pytest.raises(EgressDenied):
         resolve("127.0.0.1", PUBLIC)
-    assert asked == []
+    assert names == []
 
 
-def test_a_name_that_is_none_is_an_os_error() -> None:
+def test_invalid_host_name_is_an_os_error() -> None:
     with pytest.raises(OSError, match="not a host name"):
         resolve("a" * 70 + ".example", PUBLIC)
 
@@ -234,10 +234,8 @@ WIDE = str.maketrans("0123456789.", "０１２３４５６７８９。")
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.lists(SPELLINGS, min_size=4, max_size=4), st.booleans(), st.sampled_from(["", "."]))
-def test_however_an_ipv4_address_is_spelt_it_is_refused_or_plain(
-    number: int, parts: int, spellings: list[str], wide: bool, dot: str
-) -> None:
-    """One to four parts, each in another base, the last part takes the rest: what inet_aton reads."""
+def test_any_spelling_of_an_ipv4_address_is_refused_or_plain(number: int, parts: int, spellings: list[str], wide: bool, dot: str) -> None:
+    """One to four parts, each in any base, the last covering the remaining bytes, as inet_aton reads them."""
     octets = list(number.to_bytes(4, "big"))
     values = [*octets[: parts - 1], int.from_bytes(bytes(octets[parts - 1 :]), "big")]
     host = ".".join(spelling.format(value) for spelling, value in zip(spellings, values, strict=False)) + dot
@@ -251,7 +249,7 @@ def test_however_an_ipv4_address_is_spelt_it_is_refused_or_plain(
 
 
 @given(st.text(st.sampled_from("ahtp:/\\@[]%.0127x-_?#& \t\n。１é中"), max_size=40))
-def test_what_is_sent_means_one_host_to_every_parser(tail: str) -> None:
+def test_normalized_url_has_one_host_in_every_parser(tail: str) -> None:
     try:
         sent = check_url("http://" + tail, PUBLIC)
     except EgressDenied:
@@ -263,7 +261,7 @@ def test_what_is_sent_means_one_host_to_every_parser(tail: str) -> None:
 
 
 @given(st.integers(0, 2**128 - 1))
-def test_ipv6_is_public_only_where_it_is_handed_out(number: int) -> None:
+def test_only_allocated_ipv6_addresses_are_public(number: int) -> None:
     address = ipaddress.IPv6Address(number)
     try:
         check_address(address, PUBLIC)

@@ -1,4 +1,4 @@
-"""HTTP outside the crawl: against hostile servers on loopback, and against no server at all."""
+"""HTTP outside the crawl, with hostile servers on loopback and without any server."""
 
 from __future__ import annotations
 
@@ -40,31 +40,31 @@ def _raw_deflate(data: bytes) -> bytes:
     return packer.compress(data) + packer.flush()
 
 
-# unpacking
+# decompression
 
 
 @pytest.mark.parametrize("name", PACKERS)
-def test_every_encoding_is_unpacked(name: str) -> None:
+def test_every_encoding_is_decompressed(name: str) -> None:
     assert decompress(PACKERS[name](TEXT), name.upper(), len(TEXT)) == TEXT
 
 
-def test_several_encodings_are_unpacked_from_the_last_to_the_first() -> None:
+def test_several_encodings_are_undone_from_last_to_first() -> None:
     assert decompress(brotli.compress(zlib.compress(TEXT)), "deflate, br", len(TEXT)) == TEXT
 
 
-def test_deflate_without_its_header_and_gzip_in_members() -> None:
+def test_raw_deflate_and_multi_member_gzip() -> None:
     assert decompress(_raw_deflate(TEXT), "deflate", len(TEXT)) == TEXT
     assert decompress(gzip.compress(TEXT[:99]) + gzip.compress(TEXT[99:]) + b"\0\0", "gzip", len(TEXT)) == TEXT
 
 
 @pytest.mark.parametrize("name", PACKERS)
-def test_a_stream_that_was_cut_gives_what_is_there(name: str) -> None:
+def test_truncated_stream_is_decompressed_as_far_as_possible(name: str) -> None:
     packed = PACKERS[name](bytes(range(256)) * 400)
     assert (bytes(range(256)) * 400).startswith(decompress(packed[:-6], name, 1_000_000))
 
 
 @pytest.mark.parametrize("name", PACKERS)
-def test_bombs_stop_at_the_limit(name: str) -> None:
+def test_decompression_bombs_stop_at_the_limit(name: str) -> None:
     bomb = PACKERS[name](bytes(20_000_000))
     tracemalloc.start()
     try:
@@ -76,11 +76,11 @@ def test_bombs_stop_at_the_limit(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["gzip", "deflate", "zstd"])
-def test_streams_without_number_are_refused_and_many_are_read(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a million tiny streams each would copy what follows it: two megabytes took twelve seconds, sixteen a quarter of an hour."""
+def test_number_of_concatenated_streams_is_limited(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of a million tiny streams would copy the rest of the data: two megabytes took twelve seconds, sixteen a quarter of an hour."""
     monkeypatch.setattr(decompressing, "MAX_MEMBERS", 300)
     one = PACKERS[name](b"x" * 3)
-    if name == "deflate":  # no mark tells that another stream follows
+    if name == "deflate":  # the end of a stream is not detectable
         assert decompress(one * 400, name, 1_000_000) == b"xxx"
         return
     assert decompress(one * 299, name, 1_000_000) == b"xxx" * 299
@@ -88,7 +88,7 @@ def test_streams_without_number_are_refused_and_many_are_read(name: str, monkeyp
         decompress(one * 400, name, 1_000_000)
 
 
-def test_large_streams_one_after_another_are_whole() -> None:
+def test_large_concatenated_streams_are_complete() -> None:
     parts = [bytes([n]) * (700_000 + n) + TEXT for n in range(5)]
     for name in ("gzip", "zstd"):
         assert decompress(b"".join(PACKERS[name](part) for part in parts), name, 10_000_000) == b"".join(parts)
@@ -109,7 +109,7 @@ def test_broken_and_unknown_encodings_are_value_errors(name: str) -> None:
 # fetching
 
 
-def test_a_page_comes_as_it_was_served(site: Any, response: Any) -> None:
+def test_page_is_fetched_with_normalized_url(site: Any, response: Any) -> None:
     site.routes["/a?词=1"] = b""
     site.routes["/a?%E8%AF%8D=1"] = response(gzip.compress(TEXT), content_type="text/html; charset=gbk", content_encoding="gzip")
     page = fetch(site.url("/a?词=1"), Policy(site.allow), headers={"User-Agent": "ours"})
@@ -120,11 +120,11 @@ def test_a_page_comes_as_it_was_served(site: Any, response: Any) -> None:
     assert site.seen[0].headers["host"] == f"127.0.0.1:{site.port}"
 
 
-def test_a_status_is_an_answer(site: Any) -> None:
+def test_error_status_is_a_response(site: Any) -> None:
     assert fetch(site.url("/missing"), Policy(site.allow)).status == 404
 
 
-def test_private_addresses_are_not_even_connected_to(site: Any) -> None:
+def test_private_addresses_are_never_connected_to(site: Any) -> None:
     for url in (site.url(), site.url(host="localhost"), site.url(host="2130706433")):
         with pytest.raises(EgressDenied):
             fetch(url, PUBLIC)
@@ -142,7 +142,7 @@ def test_redirects_to_forbidden_targets_are_refused(site: Any, response: Any, ho
     assert len(site.seen) == hop
 
 
-def test_redirects_are_followed_five_times(site: Any, response: Any) -> None:
+def test_five_redirects_are_followed(site: Any, response: Any) -> None:
     for number in range(10):
         site.routes[f"/{number}"] = response(b"", "307 Temporary", location=f"/{number + 1}")
     site.routes["/10"] = response(b"there")
@@ -159,7 +159,7 @@ def test_redirect_loops_end(site: Any, response: Any) -> None:
     assert len(site.seen) == 6
 
 
-def test_a_redirect_that_is_not_followed_is_told_if_it_may_be(site: Any, response: Any) -> None:
+def test_allowed_redirect_is_raised_without_follow(site: Any, response: Any) -> None:
     site.routes |= {"/a": response(b"", "302 Found", location="/b#c"), "/x": response(b"", "302 Found", location="http://[::1]/")}
     with pytest.raises(Redirected) as caught:
         fetch(site.url("/a"), Policy(site.allow), follow=False)
@@ -169,21 +169,21 @@ def test_a_redirect_that_is_not_followed_is_told_if_it_may_be(site: Any, respons
     assert site.paths() == ["/a", "/x"]
 
 
-def test_secrets_stay_with_their_origin(make_site: Any, response: Any) -> None:
-    there = make_site({"/x": response(b"x")}, host="127.0.0.2")
-    here = make_site({"/own": response(b"", "302 Found", location="/own2")})
-    here.routes["/own2"] = response(b"", "302 Found", location=there.url("/x", "127.0.0.2"))
+def test_credentials_stay_with_their_origin(make_site: Any, response: Any) -> None:
+    other = make_site({"/x": response(b"x")}, host="127.0.0.2")
+    site = make_site({"/own": response(b"", "302 Found", location="/own2")})
+    site.routes["/own2"] = response(b"", "302 Found", location=other.url("/x", "127.0.0.2"))
     secrets = {"Authorization": "Bearer t", "Cookie": "a=b", "X-Kept": "1"}
-    fetch(here.url("/own"), Policy(("127.0.0.0/8",)), headers=secrets)
-    assert all(seen.headers["authorization"] == "Bearer t" and seen.headers["cookie"] == "a=b" for seen in here.seen)
-    assert len(here.seen) == 2
-    assert "authorization" not in there.seen[0].headers
-    assert "cookie" not in there.seen[0].headers
-    assert there.seen[0].headers["x-kept"] == "1"
+    fetch(site.url("/own"), Policy(("127.0.0.0/8",)), headers=secrets)
+    assert all(seen.headers["authorization"] == "Bearer t" and seen.headers["cookie"] == "a=b" for seen in site.seen)
+    assert len(site.seen) == 2
+    assert "authorization" not in other.seen[0].headers
+    assert "cookie" not in other.seen[0].headers
+    assert other.seen[0].headers["x-kept"] == "1"
 
 
-def test_the_checked_address_is_the_one_connected_to(site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A resolver that changes its mind (rebinding) is asked once a connection."""
+def test_checked_address_is_the_one_connected_to(site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A resolver whose answer changes (DNS rebinding) is queried once per connection."""
     answers = iter(["127.0.0.1", "169.254.169.254"])
     monkeypatch.setattr(socket, "getaddrinfo", lambda host, port, **_: [(2, 1, 6, "", (next(answers), port))])
     site.routes["/"] = response(b"here")
@@ -193,7 +193,7 @@ def test_the_checked_address_is_the_one_connected_to(site: Any, response: Any, m
         fetch(site.url(host="news.test"), Policy(("news.test",)))
 
 
-def test_proxies_of_the_environment_are_not_used(site: Any, response: Any, make_site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proxies_of_the_environment_are_ignored(site: Any, response: Any, make_site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     proxy = make_site()
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, proxy.url())
@@ -202,7 +202,7 @@ def test_proxies_of_the_environment_are_not_used(site: Any, response: Any, make_
     assert proxy.connections == 0
 
 
-def test_a_name_without_an_address_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unresolvable_name_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing(*_: object, **__: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
@@ -212,7 +212,7 @@ def test_a_name_without_an_address_is_told(monkeypatch: pytest.MonkeyPatch) -> N
     assert caught.value.reason == "dns"
 
 
-def test_a_resolver_that_hangs_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hanging_resolver_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     gone, answered = Event(), []
 
     def hang(*_: Any, **__: Any) -> list[Any]:
@@ -227,7 +227,7 @@ def test_a_resolver_that_hangs_is_not_waited_for(monkeypatch: pytest.MonkeyPatch
     gone.set()
 
 
-def test_a_closed_port_is_told(site: Any) -> None:
+def test_closed_port_is_reported(site: Any) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -236,7 +236,7 @@ def test_a_closed_port_is_told(site: Any) -> None:
     assert caught.value.reason == "connection"
 
 
-# bombs
+# endless and oversized responses
 
 
 def _endless(piece: bytes, head: bytes) -> Iterator[bytes]:
@@ -266,14 +266,14 @@ def test_bombs_are_too_large(site: Any, response: Any) -> None:
     assert _reason(site.url(), site, max_bytes=1_000_000) == "too-large"
 
 
-def test_unknown_encodings_are_told(site: Any, response: Any) -> None:
+def test_unknown_encoding_is_reported(site: Any, response: Any) -> None:
     site.routes["/"] = response(b"x", content_encoding="rot13")
     assert _reason(site.url(), site) == "encoding"
 
 
 @pytest.mark.slow
-def test_slow_servers_end_with_the_time(site: Any, slowly: Any) -> None:
-    """Each piece comes in time for every read; only the sum is too long."""
+def test_timeout_is_for_the_whole_exchange(site: Any, slowly: Any) -> None:
+    """Each piece arrives within the timeout of a read; only the sum exceeds it."""
     site.routes["/body"] = lambda seen: _then(CHUNKED, slowly(b"1\r\na\r\n", 0.1, 40))
     site.routes["/head"] = lambda seen: _then(b"HTTP/1.1 200 OK\r\n", slowly(b"a: b\r\n", 0.1, 40))
     site.routes["/silent"] = lambda seen: slowly(b"", 0.1, 40)
@@ -293,12 +293,12 @@ def test_huge_headers_are_refused(site: Any) -> None:
     assert _reason(site.url("/long"), site) == "connection"
 
 
-def test_what_is_no_http_is_told(site: Any) -> None:
+def test_response_that_is_not_http_is_reported(site: Any) -> None:
     site.routes["/"] = b"SSH-2.0-OpenSSH_9.6\r\n"
     assert _reason(site.url(), site) == "connection"
 
 
-def test_the_async_form_runs_in_a_loop(site: Any, response: Any) -> None:
+def test_fetch_async(site: Any, response: Any) -> None:
     site.routes["/"] = response(b"async")
 
     async def both() -> list[bytes]:
@@ -311,7 +311,7 @@ def test_the_async_form_runs_in_a_loop(site: Any, response: Any) -> None:
 # certificates
 
 
-def test_certificates_are_verified_unless_a_source_says_otherwise(tls_port: int) -> None:
+def test_certificates_are_verified_unless_disabled(tls_port: int) -> None:
     url, policy = f"https://127.0.0.1:{tls_port}/", Policy(("127.0.0.1",))
     with pytest.raises(FetchFailed) as caught:
         fetch(url, policy)
@@ -319,18 +319,18 @@ def test_certificates_are_verified_unless_a_source_says_otherwise(tls_port: int)
     assert fetch(url, policy, verify=False).body == b"secret"
 
 
-def test_exchanges_follow_nothing_and_keep_every_cookie(site: Any, response: Any) -> None:
+def test_exchanges_follow_no_redirects_and_keep_cookies(site: Any, response: Any) -> None:
     async def ask() -> list[Any]:
         async with exchanges(Policy(site.allow)) as exchange:
             headers = {"accept-encoding": "gzip"}
-            found = [await exchange(method, site.url(path), headers, body, 1000) for method, path, body in asked]
+            found = [await exchange(method, site.url(path), headers, body, 1000) for method, path, body in requests]
             with pytest.raises(EgressDenied):
                 await exchange("GET", "http://127.0.0.2/", headers, b"", 1000)
             with pytest.raises(FetchFailed, match="too-large"):
                 await exchange("GET", site.url("/long"), headers, b"", 1000)
             return found
 
-    asked = [("GET", "/moved", b""), ("POST", "/packed", b"a=1")]
+    requests = [("GET", "/moved", b""), ("POST", "/packed", b"a=1")]
     site.routes["/moved"] = response(b"", "302 Found", location="/packed")
     packed = gzip.compress("北京".encode())
     site.routes["/packed"] = response(packed, content_encoding="gzip", set_cookie="a=1\r\nSet-Cookie: b=2")

@@ -1,4 +1,4 @@
-"""The crawl's way out: a real Scrapy engine against hostile servers on loopback."""
+"""The crawl's download handler: a real Scrapy engine and hostile servers on loopback."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ except ImportError:  # Python 3.14
     from compression import zstd
 
 
-def test_a_listed_address_is_fetched(crawl: Any, site: Any, response: Any) -> None:
+def test_listed_address_is_fetched(crawl: Any, site: Any, response: Any) -> None:
     site.routes["/a"] = response("北京".encode("gb18030"), content_type="text/html; charset=gbk")
     found = crawl(site.url("/a"), NEWSPORTAL_ALLOW_PRIVATE=site.allow)
     assert found.pages[site.url("/a")].text == "北京"
@@ -40,7 +40,7 @@ def test_a_listed_address_is_fetched(crawl: Any, site: Any, response: Any) -> No
     assert site.seen[0].headers["user-agent"].startswith("newsportal/")
 
 
-def test_private_addresses_are_not_even_connected_to(crawl: Any, site: Any) -> None:
+def test_private_addresses_are_never_connected_to(crawl: Any, site: Any) -> None:
     urls = [site.url(), site.url(host="localhost"), site.url(host="2130706433"), "http://[::1]/", "http://169.254.169.254/latest"]
     found = crawl(*urls)
     assert site.connections == 0
@@ -49,14 +49,14 @@ def test_private_addresses_are_not_even_connected_to(crawl: Any, site: Any) -> N
     assert found.stats["egress/denied/loopback"] == 3
 
 
-def test_the_handler_is_the_wall_and_denials_are_not_retried(crawl: Any, site: Any) -> None:
+def test_handler_refuses_without_middleware_and_without_retry(crawl: Any, site: Any) -> None:
     found = crawl(site.url(), DOWNLOADER_MIDDLEWARES={}, RETRY_ENABLED=True)
     assert isinstance(found.errors[site.url()], EgressDenied)
     assert "retry/count" not in found.stats
     assert site.connections == 0
 
 
-def test_a_public_name_with_a_private_address_is_refused(crawl: Any, site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_public_name_with_private_address_is_refused(crawl: Any, site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     answers = {"public.test": ["127.0.0.1"], "mixed.test": ["93.184.216.34", "127.0.0.1"]}
     monkeypatch.setattr(socket, "getaddrinfo", lambda host, port, **_: [(2, 1, 6, "", (one, port)) for one in answers[host]])
     found = crawl(site.url(host="public.test"), site.url(host="mixed.test"))
@@ -65,17 +65,17 @@ def test_a_public_name_with_a_private_address_is_refused(crawl: Any, site: Any, 
     assert site.connections == 0
 
 
-def test_the_checked_address_is_the_one_connected_to(crawl: Any, site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    monkeypatch.setattr(socket, "getaddrinfo", lambda host, port, **_: asked.append(host) or [(2, 1, 6, "", ("127.0.0.1", port))])
+def test_checked_address_is_the_one_connected_to(crawl: Any, site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = []
+    monkeypatch.setattr(socket, "getaddrinfo", lambda host, port, **_: names.append(host) or [(2, 1, 6, "", ("127.0.0.1", port))])
     site.routes["/"] = response(b"here")
     found = crawl(site.url(host="news.test"), NEWSPORTAL_ALLOW_PRIVATE=["news.test"])
     assert found.pages[site.url(host="news.test")].body == b"here"
-    assert asked == ["news.test"]
+    assert names == ["news.test"]
     assert site.seen[0].headers["host"] == f"news.test:{site.port}"
 
 
-def test_a_second_address_is_tried(crawl: Any, site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_second_address_is_tried(crawl: Any, site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     both = ["127.0.0.9", "127.0.0.1"]
     monkeypatch.setattr(socket, "getaddrinfo", lambda host, port, **_: [(2, 1, 6, "", (one, port)) for one in both])
     site.routes["/"] = response(b"here")
@@ -102,7 +102,7 @@ OURS = {
 
 
 @pytest.mark.parametrize("charset", ["rot13", "hex", "zlib", "idna", "punycode", "undefined", "unicode_escape"])
-def test_a_page_is_read_whatever_codec_of_python_it_names(crawl: Any, site: Any, response: Any, charset: str) -> None:
+def test_page_with_python_only_codec_is_decoded(crawl: Any, site: Any, response: Any, charset: str) -> None:
     page = f"<html><head><meta charset={charset}></head><body><p>北京今日晴</p></body></html>".encode()
     site.routes["/meta"] = response(page, content_type="text/html")
     site.routes["/header"] = response(page, content_type=f"text/html; charset={charset}")
@@ -111,17 +111,17 @@ def test_a_page_is_read_whatever_codec_of_python_it_names(crawl: Any, site: Any,
     assert ["北京今日晴" in page.text for page in found.pages.values()] == [True, True]
 
 
-def test_a_part_that_nobody_asked_for_is_a_failure(crawl: Any, site: Any, response: Any) -> None:
+def test_unrequested_partial_content_is_a_failure(crawl: Any, site: Any, response: Any) -> None:
     site.routes["/part"] = response(b"<p>half", "206 Partial Content", content_type="text/html", content_range="bytes 0-6/99")
-    asked = {"url": site.url("/part?"), "headers": {"Range": "bytes=0-6"}}
+    request = {"url": site.url("/part?"), "headers": {"Range": "bytes=0-6"}}
     site.routes["/part?"] = site.routes["/part"]
-    found = crawl(site.url("/part"), asked, NEWSPORTAL_ALLOW_PRIVATE=site.allow)
+    found = crawl(site.url("/part"), request, NEWSPORTAL_ALLOW_PRIVATE=site.allow)
     assert outcome_of(found.errors[site.url("/part")]).reason == "http-206"
     assert found.pages[site.url("/part?")].status == 206
 
 
 @pytest.mark.parametrize("target", ["http://127.0.0.1:99999/", "http://127.0.0.1:abc/", "http://[/"])
-def test_a_redirect_to_what_is_no_address_is_told_as_that(crawl: Any, site: Any, response: Any, target: str) -> None:
+def test_redirect_to_invalid_url_is_reported(crawl: Any, site: Any, response: Any, target: str) -> None:
     site.routes["/to"] = response(b"", "302 Found", location=target)
     refresh = f'<meta http-equiv="refresh" content="0;url={target}"><p>晴'.encode()
     site.routes["/refresh"] = response(refresh, content_type="text/html; charset=utf-8")
@@ -165,17 +165,17 @@ def test_redirect_loops_end(crawl: Any, site: Any, response: Any) -> None:
     assert len(site.seen) == 6
 
 
-def test_secrets_stay_with_their_origin(crawl: Any, make_site: Any, response: Any) -> None:
-    there = make_site({"/x": response(b"x")}, host="127.0.0.2")
-    here = make_site({"/": response(b"", "302 Found", location=there.url("/x", "127.0.0.2"))})
+def test_credentials_stay_with_their_origin(crawl: Any, make_site: Any, response: Any) -> None:
+    other = make_site({"/x": response(b"x")}, host="127.0.0.2")
+    site = make_site({"/": response(b"", "302 Found", location=other.url("/x", "127.0.0.2"))})
     secrets = {"Authorization": "Bearer t", "Cookie": "a=b"}
-    crawl({"url": here.url(), "headers": secrets}, NEWSPORTAL_ALLOW_PRIVATE=["127.0.0.0/8"], COOKIES_ENABLED=False)
-    assert here.seen[0].headers["authorization"] == "Bearer t"
-    assert here.seen[0].headers["cookie"] == "a=b"
-    assert not {"authorization", "cookie"} & set(there.seen[0].headers)
+    crawl({"url": site.url(), "headers": secrets}, NEWSPORTAL_ALLOW_PRIVATE=["127.0.0.0/8"], COOKIES_ENABLED=False)
+    assert site.seen[0].headers["authorization"] == "Bearer t"
+    assert site.seen[0].headers["cookie"] == "a=b"
+    assert not {"authorization", "cookie"} & set(other.seen[0].headers)
 
 
-def test_no_proxy_is_used_unless_proxies_are_on(crawl: Any, make_site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proxies_are_unused_unless_enabled(crawl: Any, make_site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     proxy, site = make_site(), make_site({"/": response(b"direct")})
     monkeypatch.setenv("http_proxy", proxy.url())
     found = crawl(site.url(), {"url": site.url("/?2"), "meta": {"proxy": proxy.url()}}, NEWSPORTAL_ALLOW_PRIVATE=site.allow)
@@ -184,7 +184,7 @@ def test_no_proxy_is_used_unless_proxies_are_on(crawl: Any, make_site: Any, resp
     assert proxy.connections == 0
 
 
-def test_names_and_ports_that_do_not_answer_are_scrapys_errors(crawl: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreachable_names_and_ports_raise_scrapy_errors(crawl: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing(*_: object, **__: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
@@ -197,20 +197,20 @@ def test_names_and_ports_that_do_not_answer_are_scrapys_errors(crawl: Any, monke
     assert isinstance(found.errors["http://nowhere.test/"], CannotResolveHostError)
 
 
-def test_a_resolver_that_hangs_is_given_up(crawl: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hanging_resolver_times_out(crawl: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(3.0))
     found = crawl("http://slow.test/", DNS_TIMEOUT=0.2)
     assert isinstance(found.errors["http://slow.test/"], CannotResolveHostError)
 
 
-# bombs: each costs one error and the crawl goes on
+# endless and oversized responses: each is one error, and the crawl continues
 
 
 BOMBS = {"gzip": gzip.compress, "deflate": zlib.compress, "br": partial(brotli.compress, quality=5), "zstd": zstd.compress}
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_bombs_stop_at_the_limit(crawl: Any, site: Any, response: Any, name: str) -> None:
+def test_decompression_bombs_stop_at_the_limit(crawl: Any, site: Any, response: Any, name: str) -> None:
     site.routes["/bomb"] = response(BOMBS[name](bytes(20_000_000)), content_encoding=name, content_type="text/html")
     site.routes["/page"] = response(b"page")
     found = crawl(site.url("/bomb"), site.url("/page"), NEWSPORTAL_ALLOW_PRIVATE=site.allow)
@@ -231,14 +231,14 @@ CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
 def test_endless_bodies_stop_at_the_limit(crawl: Any, site: Any, response: Any) -> None:
     site.routes["/chunked"] = lambda seen: _endless(b"2000\r\n" + b"a" * 8192 + b"\r\n", CHUNKED)
     site.routes["/plain"] = lambda seen: _endless(b"a" * 8192, b"HTTP/1.1 200 OK\r\n\r\n")
-    site.routes["/told"] = b"HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n"
-    urls = [site.url(path) for path in ("/chunked", "/plain", "/told")]
+    site.routes["/declared"] = b"HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n"
+    urls = [site.url(path) for path in ("/chunked", "/plain", "/declared")]
     found = crawl(*urls, NEWSPORTAL_ALLOW_PRIVATE=site.allow)
     assert [type(found.errors[url]) for url in urls] == [DownloadCancelledError] * 3
 
 
-def test_the_heads_of_several_answers_are_not_one_head(crawl: Any, site: Any) -> None:
-    """Each is within bounds; all that came over one connection together would not be."""
+def test_header_limit_is_per_response(crawl: Any, site: Any) -> None:
+    """Each head is within the limit; the sum over one connection is not."""
     padding = b"".join(b"a%d: %s\r\n" % (number, b"b" * 4000) for number in range(10))
     answer = b"HTTP/1.1 200 OK\r\nconnection: keep-alive\r\ncontent-length: 2\r\n" + padding + b"\r\nok"
     paths = [f"/{number}" for number in range(12)]
@@ -259,8 +259,8 @@ def test_huge_headers_are_refused(crawl: Any, site: Any) -> None:
     assert isinstance(found.errors[site.url("/long")], DownloadFailedError)
 
 
-def test_slow_servers_end_with_the_time(crawl: Any, site: Any, slowly: Any) -> None:
-    """DOWNLOAD_TIMEOUT is for the whole exchange: a byte now and then does not prolong it."""
+def test_timeout_is_for_the_whole_exchange(crawl: Any, site: Any, slowly: Any) -> None:
+    """DOWNLOAD_TIMEOUT applies to the whole exchange: an occasional byte does not prolong it."""
     site.routes["/body"] = lambda seen: _then(CHUNKED, slowly(b"1\r\na\r\n", 0.1, 40))
     site.routes["/head"] = lambda seen: _then(b"HTTP/1.1 200 OK\r\n", slowly(b"a: b\r\n", 0.1, 40))
     site.routes["/silent"] = lambda seen: slowly(b"", 0.1, 40)
@@ -274,7 +274,7 @@ def _then(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
     yield from rest
 
 
-def test_connections_are_used_again(crawl: Any, site: Any, response: Any) -> None:
+def test_connections_are_reused(crawl: Any, site: Any, response: Any) -> None:
     site.routes |= dict.fromkeys(("/1", "/2", "/3"), response(b"x", connection="keep-alive"))
     urls = [site.url(path) for path in ("/1", "/2", "/3")]
     found = crawl(*urls, NEWSPORTAL_ALLOW_PRIVATE=site.allow, CONCURRENT_REQUESTS_PER_DOMAIN=1)
@@ -282,7 +282,7 @@ def test_connections_are_used_again(crawl: Any, site: Any, response: Any) -> Non
     assert site.connections < 3  # the second request may start before the first connection is back
 
 
-def test_certificates_are_verified_unless_a_source_says_otherwise(crawl: Any, tls_port: int) -> None:
+def test_certificates_are_verified_unless_disabled(crawl: Any, tls_port: int) -> None:
     url = f"https://127.0.0.1:{tls_port}/"
     trusting = {"url": url + "?2", "meta": {"verify_certificate": False}}
     found = crawl(url, trusting, NEWSPORTAL_ALLOW_PRIVATE=["127.0.0.1"])

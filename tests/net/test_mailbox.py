@@ -1,4 +1,4 @@
-"""Mailboxes are read once and never changed, through the one way out; what servers do wrong has a name."""
+"""Mailboxes are read once and never changed, through the checked way out; errors of servers have names."""
 
 from __future__ import annotations
 
@@ -42,46 +42,46 @@ def bodies(found: Fetched) -> list[bytes]:
     return [one.raw.split()[-1] for one in found.mails]
 
 
-def test_each_mail_is_read_once_and_none_is_changed(server: ImapServer) -> None:
+def test_each_mail_is_read_once_and_not_changed(server: ImapServer) -> None:
     first = read(server, replace(WANTED, limit=2))
     assert (bodies(first), first.position, first.left) == ([b"3", b"5"], "7-dde83cda.5", 1)
     assert first.mails[0].received == datetime(2026, 11, 25, 8, tzinfo=UTC)
     second = read(server, replace(WANTED, after=first.position))
     assert (bodies(second), second.position) == ([b"9"], "7-dde83cda.9")
     third = read(server, replace(WANTED, after=second.position))
-    assert (third.mails, third.position, third.left) == ((), "7-dde83cda.9", 0)  # a server names its last mail for 10:*
+    assert (third.mails, third.position, third.left) == ((), "7-dde83cda.9", 0)  # a server returns its last mail for 10:*
     assert not [command for command in server.seen if command.split()[0] not in ("CAPABILITY", "LOGIN", "EXAMINE", "UID", "LOGOUT")]
     assert all("BODY.PEEK[" in command for command in server.seen if "FETCH" in command)
     assert "UID SEARCH SINCE 01-Nov-2026" in server.seen
 
 
-def test_a_mailbox_that_numbers_anew_is_read_anew(server: ImapServer) -> None:
+def test_mailbox_with_new_uid_validity_is_read_again(server: ImapServer) -> None:
     server.validity = 8
     assert bodies(read(server, replace(WANTED, after="7-dde83cda.9"))) == [b"3", b"5", b"9"]
 
 
-def test_senders_and_lists_choose(server: ImapServer) -> None:
+def test_filter_by_sender_and_list(server: ImapServer) -> None:
     server.mails |= {11: mail(11, "spam@evil.example"), 12: mail(12, "a@B.example", "List-Id: =?utf-8?q?x?= <daily.b.example>\r\n")}
     assert bodies(read(server, replace(WANTED, senders=("@b.example",)))) == [b"3", b"5", b"9", b"12"]
     chosen = read(server, replace(WANTED, senders=("@b.example",), lists=("daily.b",)))
     assert (bodies(chosen), chosen.position) == ([b"12"], "7-dde83cda.12")
 
 
-def test_folders_of_any_script(server: ImapServer) -> None:
+def test_folder_names_in_any_script(server: ImapServer) -> None:
     assert bodies(read(server, folder="通讯")) == [b"3", b"5", b"9"]
     with pytest.raises(FetchFailed, match="mail-folder"):
         read(server, folder='没有 "此" & 夹')
     assert server.seen[-1] == 'EXAMINE "&bKFnCQ- \\"&ezQ-\\" &- &WTk-"'.replace("&ezQ-", "&a2Q-")
 
 
-def test_a_wrong_password_is_said_and_not_repeated(server: ImapServer) -> None:
+def test_wrong_password_is_reported_and_hidden(server: ImapServer) -> None:
     with pytest.raises(FetchFailed, match="mail-login") as caught:
         read(server, password="falsch")
     assert "falsch" not in str(caught.value)
     assert "password for apps" in str(caught.value.remedy)
 
 
-def test_only_the_start_of_a_long_mail_is_read(server: ImapServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_mail_is_truncated(server: ImapServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mailbox, "MAX_MAIL", 60)
     monkeypatch.setattr(mailbox, "MAX_ALL", 100)
     server.mails = {1: mail(1) + b"x" * 1000, 2: mail(2), 3: mail(3), 4: mail(4)}
@@ -93,14 +93,14 @@ def test_only_the_start_of_a_long_mail_is_read(server: ImapServer, monkeypatch: 
         read(server)
 
 
-def test_a_server_that_talks_without_end_is_left(server: ImapServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_response_is_aborted(server: ImapServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mailbox, "MAX_SENT", 1_000)
     server.instead = {"UID SEARCH": b"* 1 EXISTS\r\n" * 1_000}
     with pytest.raises(FetchFailed, match="more than 1000 bytes"):
         read(server)
 
 
-def test_a_server_that_breaks_off_loses_nothing(server: ImapServer) -> None:
+def test_broken_connection_loses_no_mail(server: ImapServer) -> None:
     server.instead = {"UID FETCH 9": b"* 3 FETCH (UID 9 BODY[]<0> {500}\r\nFrom: half"}
     found = read(server)
     assert (bodies(found), found.position, found.left) == ([b"3", b"5"], "7-dde83cda.5", 1)
@@ -111,14 +111,14 @@ def test_a_server_that_breaks_off_loses_nothing(server: ImapServer) -> None:
 
 
 @pytest.mark.parametrize("command", ["LOGIN", "UID FETCH"])
-def test_a_server_that_hangs_is_left(server: ImapServer, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hanging_server_times_out(server: ImapServer, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mailbox, "LONGEST", 0.3)
     server.instead = {command: None}
     with pytest.raises(FetchFailed, match="timeout"):
         read(server)
 
 
-def test_what_is_no_mail_server_has_a_name(server: ImapServer) -> None:
+def test_server_that_is_not_imap_is_reported(server: ImapServer) -> None:
     with pytest.raises(FetchFailed, match="tls"):
         read(server, tls=True)
     server.instead = {"CAPABILITY": b"HTTP/1.1 400 Bad Request\r\n\r\n"}
@@ -128,7 +128,7 @@ def test_what_is_no_mail_server_has_a_name(server: ImapServer) -> None:
         read_mailbox(box(server), WANTED, PUBLIC)
 
 
-def test_a_certificate_is_checked_unless_the_source_says_otherwise(server_context: ssl.SSLContext) -> None:
+def test_certificate_is_verified_unless_disabled(server_context: ssl.SSLContext) -> None:
     with imap_server(server_context) as server:
         server.mails = {1: mail(1)}
         with pytest.raises(FetchFailed, match="tls"):
@@ -136,7 +136,7 @@ def test_a_certificate_is_checked_unless_the_source_says_otherwise(server_contex
         assert bodies(read(server, tls=True, verify=False)) == [b"1"]
 
 
-def test_a_folder_of_files_is_read_once(tmp_path: Path) -> None:
+def test_folder_of_files_is_read_once(tmp_path: Path) -> None:
     for name in ("b.eml", "a.EML", "no.txt", "cur/1:2,S", "new/2"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(mail(len(name)))
@@ -147,7 +147,7 @@ def test_a_folder_of_files_is_read_once(tmp_path: Path) -> None:
     assert (len(first.mails), first.left, len(second.mails), second.left) == (3, 1, 1, 0)
     assert read_mailbox(place, replace(WANTED, after=second.position), PUBLIC) == Fetched((), second.position)
     before = (tmp_path / "b.eml").stat().st_ctime_ns
-    while (tmp_path / "b.eml").stat().st_ctime_ns == before:  # clocks of file systems tick in milliseconds
+    while (tmp_path / "b.eml").stat().st_ctime_ns == before:  # file system clocks tick in milliseconds
         os.chmod(tmp_path / "b.eml", 0o600)
     again = read_mailbox(place, replace(WANTED, after=second.position, senders=("nobody@",)), PUBLIC)
     assert (again.mails, again.position != second.position) == ((), True)

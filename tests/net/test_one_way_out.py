@@ -1,4 +1,4 @@
-"""Nothing but ``newsportal.net.egress``, the crawl's handler and the browser that it answers can open a connection to a Web server."""
+"""Only ``newsportal.net.egress``, the crawl's handler and the browser that it serves may connect to Web servers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CLIENTS = frozenset(
     scrapy.core.downloader.handlers scrapy.utils.defer.deferToThread playwright scrapy_playwright
     """.split()
 )
-"""Modules that connect to where they are told. Drivers of databases connect to what the operator's own URI names."""
+"""Modules that connect to a given address. Database drivers connect only to the operator's URI."""
 
 CALLS = frozenset(
     """
@@ -32,7 +32,7 @@ CALLS = frozenset(
     urlopen urlretrieve getPage get_server_certificate connectTCP connectSSL connectUNIX open_tcp_stream connect_tcp
     """.split()
 )
-"""Functions that do the same from modules used for other things (asyncio)."""
+"""Functions with the same effect in modules that are used for other things (asyncio)."""
 
 DRIVERS = {
     "redis": ("crawl/",),
@@ -44,15 +44,15 @@ DRIVERS = {
     "elasticsearch": ("search/", "services/publishing/"),
     "elastic_transport": ("search/", "services/publishing/"),
     "pyspark": ("services/spark.py",),
-    "apprise": ("services/alerts/services.py",),  # the operator's own mail server, and addresses that an administrator alone may name
-    "uvicorn": ("portal/listen.py", "portal/app.py"),  # serves; and says whose X-Forwarded-For counts
+    "apprise": ("services/alerts/services.py",),  # the operator's own mail server, and addresses that only an administrator may set
+    "uvicorn": ("portal/listen.py", "portal/app.py"),  # serves; and decides whose X-Forwarded-For counts
     "scrapyd": (),
     "scrapyd_client": ("cli/deploy.py",),
     "subprocess": ("services/jobs/local.py", "net/rendering/"),
     "asyncio.subprocess": ("net/rendering/",),
-    "multiprocessing": ("crawl/reader_pool.py", "processing/mapping.py"),  # pipes to processes of our own: see PIPES
+    "multiprocessing": ("crawl/reader_pool.py", "processing/mapping.py"),  # pipes to our own processes: see PIPES
 }
-"""What connects to where the operator's own URI says, or starts programs, and the rooms or files that may use it."""
+"""Modules that connect to the operator's URI or start programs, and the folders or files that may use them."""
 
 PROGRAMS = (
     "curl",
@@ -73,7 +73,7 @@ PROGRAMS = (
     "pip",
     "uv",
 )
-"""Programs that fetch: no string of ours begins with one as a command's first word."""
+"""Programs that fetch: none may be the first word of a command in our strings."""
 
 STARTING = frozenset(
     {"run", "Popen", "call", "check_call", "check_output", "system", "popen", "create_subprocess_exec", "create_subprocess_shell"}
@@ -84,10 +84,10 @@ LISTENING = {
     "cli/up.py": {"socket"},
     "portal/listen.py": {"socket"},
 }
-"""What opens a port for readers of the portal, by file."""
+"""Modules for opening the portal's port, by file."""
 
 PIPES = {"crawl/reader_pool.py": {"multiprocessing.connection"}}
-"""What speaks with processes that it forked, by file: :data:`PIPE_NAMES` alone, which name no address."""
+"""Modules for talking to forked processes, by file: only :data:`PIPE_NAMES`, which take no address."""
 
 PIPE_NAMES = {"Connection", "Pipe"}
 
@@ -105,13 +105,13 @@ def _violations(source: str, allowed: set[str]) -> Iterator[str]:
             if name in STARTING and (program := _program(node)) in PROGRAMS:
                 yield f"line {node.lineno}: starts {program}"
             if (owner, name) in {("os", "system"), ("os", "popen")} or name == "create_subprocess_shell":
-                yield f"line {node.lineno}: {name}() starts whatever it is told"
+                yield f"line {node.lineno}: {name}() starts any program"
             if (owner, name) == ("feedparser", "parse") and not _bytes_argument(node):
                 yield f"line {node.lineno}: feedparser.parse() fetches what looks like a URL"
 
 
 def _program(call: ast.Call) -> str:
-    """The first word of a command that is written out."""
+    """Return the first word of a literal command."""
     first = call.args[0] if call.args else None
     if isinstance(first, ast.List | ast.Tuple) and first.elts:
         first = first.elts[0]
@@ -122,8 +122,8 @@ def _program(call: ast.Call) -> str:
     )
 
 
-def _strays(source: str, name: str) -> Iterator[str]:
-    """Drivers in rooms that have no business with them."""
+def _misplaced_drivers(source: str, name: str) -> Iterator[str]:
+    """Yield imports of drivers outside their folders."""
     for node in ast.walk(ast.parse(source)):
         for imported in _imported(node):
             for driver, rooms in DRIVERS.items():
@@ -142,20 +142,20 @@ def _imported(node: ast.AST) -> list[str]:
 
 
 def _called(call: ast.Call) -> tuple[str, str]:
-    """The names before and after the dot of a call."""
+    """Return the names before and after the dot of a call."""
     if isinstance(call.func, ast.Attribute):
         return getattr(call.func.value, "id", ""), call.func.attr
     return "", getattr(call.func, "id", "")
 
 
 def _bytes_argument(call: ast.Call) -> bool:
-    """``feedparser.parse`` opens strings that are URLs or paths; a stream it only reads."""
+    """Return whether ``feedparser.parse`` gets a stream: it opens strings that are URLs or paths."""
     first = call.args[0] if call.args else None
     return isinstance(first, ast.Call) and getattr(first.func, "id", getattr(first.func, "attr", "")) in {"BytesIO", "StringIO"}
 
 
 def _name(path: Path) -> str:
-    """The file within the package; one of the lab with the lab's name."""
+    """Return the path within the package; for a file of the lab, with the lab's name."""
     return path.relative_to(PACKAGE if path.is_relative_to(PACKAGE) else LAB.parent).as_posix()
 
 
@@ -177,27 +177,27 @@ def test_no_other_module_opens_sockets() -> None:
 
 
 @pytest.mark.parametrize("name", PIPES)
-def test_what_has_pipes_names_no_address(name: str) -> None:
+def test_pipe_modules_take_no_address(name: str) -> None:
     trees = ast.walk(ast.parse((PACKAGE / name).read_text("utf-8")))
     imports = [node for node in trees if isinstance(node, ast.ImportFrom) and node.module in PIPES[name]]
     assert {alias.name for node in imports for alias in node.names} <= PIPE_NAMES
 
 
-def test_drivers_stay_in_their_rooms() -> None:
-    found = {_name(path): list(_strays(path.read_text("utf-8"), _name(path))) for path in _files()}
+def test_drivers_are_used_in_their_folders_only() -> None:
+    found = {_name(path): list(_misplaced_drivers(path.read_text("utf-8"), _name(path))) for path in _files()}
     assert {name: problems for name, problems in found.items() if problems} == {}
 
 
 @pytest.mark.parametrize(
     "source", ["import redis", "from redis.asyncio import Redis", "import subprocess", "from multiprocessing import Process"]
 )
-def test_the_search_finds_drivers_elsewhere(source: str) -> None:
-    assert list(_strays(source, "portal/reading/front_page.py"))
-    assert list(_strays("import redis", "crawl/queues/redis_queue.py")) == []
+def test_check_finds_drivers_elsewhere(source: str) -> None:
+    assert list(_misplaced_drivers(source, "portal/reading/front_page.py"))
+    assert list(_misplaced_drivers("import redis", "crawl/queues/redis_queue.py")) == []
 
 
-def test_the_doors_open_nothing_but_checked_connections() -> None:
-    """In the rooms that may: connections come from the checked backend, the checked endpoint, or the browser's own pipe."""
+def test_network_modules_use_checked_connections_only() -> None:
+    """Connections come from the checked backend, the checked endpoint, or the browser's own pipe."""
     for door in DOORS:
         for path in sorted(door.rglob("*.py")):
             found = [row for row in _violations(path.read_text("utf-8"), set(CLIENTS)) if "calls" in row]
@@ -206,7 +206,7 @@ def test_the_doors_open_nothing_but_checked_connections() -> None:
 
 
 CONNECTING = {"net/egress/client.py"}
-"""``CheckedBackend.connect_tcp`` hands an address that the resolver has checked to the backend it wraps."""
+"""``CheckedBackend.connect_tcp`` passes an address checked by the resolver to the backend it wraps."""
 
 
 @pytest.mark.parametrize(
@@ -235,12 +235,12 @@ CONNECTING = {"net/egress/client.py"}
         "from playwright.sync_api import sync_playwright",
     ],
 )
-def test_the_search_finds_what_it_looks_for(source: str) -> None:
+def test_check_finds_violations(source: str) -> None:
     assert list(_violations(source, set()))
 
 
 @pytest.mark.parametrize(
     "source", ["from urllib.parse import urlsplit", "from http import HTTPStatus", "import feedparser\nfeedparser.parse(BytesIO(b))"]
 )
-def test_the_search_leaves_the_rest_alone(source: str) -> None:
+def test_check_accepts_harmless_code(source: str) -> None:
     assert list(_violations(source, set())) == []

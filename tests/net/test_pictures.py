@@ -1,4 +1,4 @@
-"""Heads of pictures over real connections: few bytes, the right Referer, and servers that lie, drip, break off or send bombs."""
+"""Fetching the start of pictures over real connections: few bytes, the right Referer, and false, slow, truncated or huge responses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 
 
 def jpeg(width: int = 900, height: int = 600, quality: int = 95) -> bytes:
-    """A photograph of noise: larger than 64 kB."""
+    """Return a photograph of noise, larger than 64 kB."""
     out = BytesIO()
     Pillow.effect_noise((width, height), 80).convert("RGB").save(out, "JPEG", quality=quality)
     return out.getvalue()
@@ -47,8 +47,8 @@ Look = Callable[..., list[Picture]]
 
 
 @pytest.fixture
-def look(reactor_loop: asyncio.AbstractEventLoop) -> Look:
-    """Looks at addresses through a crawl's downloader; ``page`` is where the pictures stand."""
+def inspect_pictures(reactor_loop: asyncio.AbstractEventLoop) -> Look:
+    """Function that inspects pictures at URLs with a crawl's downloader; ``page``: the URL of their page."""
     from scrapy import Spider
     from scrapy.crawler import AsyncCrawlerRunner
 
@@ -93,35 +93,35 @@ def look(reactor_loop: asyncio.AbstractEventLoop) -> Look:
     return run
 
 
-def test_a_server_that_knows_ranges_sends_the_first_bytes_alone(site: Any, response: Any, look: Look) -> None:
-    whole = jpeg()
-    assert len(whole) > 2 * FIRST_BYTES
+def test_range_request_fetches_the_first_bytes_only(site: Any, response: Any, inspect_pictures: Look) -> None:
+    picture = jpeg()
+    assert len(picture) > 2 * FIRST_BYTES
 
     def ranged(seen: Any) -> bytes:
         assert seen.headers["range"] == f"bytes=0-{FIRST_BYTES - 1}"
-        return response(whole[:FIRST_BYTES], "206 Partial Content", content_range=f"bytes 0-{FIRST_BYTES - 1}/{len(whole)}")
+        return response(picture[:FIRST_BYTES], "206 Partial Content", content_range=f"bytes 0-{FIRST_BYTES - 1}/{len(picture)}")
 
     site.routes["/1.jpg"] = ranged
-    (found,) = look(site.url("/1.jpg"), allow=site.allow)
+    (found,) = inspect_pictures(site.url("/1.jpg"), allow=site.allow)
     assert (found.format, found.width, found.height, found.print, found.refused) == ("jpeg", 900, 600, None, None)
     assert len(site.seen) == 1
 
 
-def test_the_referer_is_the_page_of_the_picture(site: Any, response: Any, look: Look) -> None:
-    """防盗链: other people's pages get nothing."""
+def test_referer_is_the_page_of_the_picture(site: Any, response: Any, inspect_pictures: Look) -> None:
+    """Hotlink protection (防盗链) refuses other pages."""
     picture = small_png()
     site.routes["/1.png"] = lambda seen: (
         response(picture) if seen.headers.get("referer") == "https://photo.example/s/7.html" else response(b"", "403 Forbidden")
     )
-    (found,) = look(site.url("/1.png"), allow=site.allow, page="https://photo.example/s/7.html")
+    (found,) = inspect_pictures(site.url("/1.png"), allow=site.allow, page="https://photo.example/s/7.html")
     assert (found.format, found.width, found.height) == ("png", 320, 240)
-    assert found.print is not None  # the first bytes were all
+    assert found.print is not None  # the first bytes were the whole picture
     assert "image" in site.seen[0].headers["accept"]
-    (found,) = look(site.url("/1.png"), allow=site.allow)
+    (found,) = inspect_pictures(site.url("/1.png"), allow=site.allow)
     assert (found.looked, found.refused) == (None, None)
 
 
-def test_a_server_that_ignores_range_is_left_after_the_first_bytes(site: Any, look: Look) -> None:
+def test_response_ignoring_range_is_aborted(site: Any, inspect_pictures: Look) -> None:
     sent = []
 
     def endless(seen: Any) -> Any:
@@ -131,22 +131,22 @@ def test_a_server_that_ignores_range_is_left_after_the_first_bytes(site: Any, lo
             yield b"\xaa" * 100_000
 
     site.routes["/endless.jpg"] = endless
-    (found,) = look(site.url("/endless.jpg"), allow=site.allow)
+    (found,) = inspect_pictures(site.url("/endless.jpg"), allow=site.allow)
     assert (found.width, found.height) == (900, 600)
-    assert len(sent) < 100  # what the system's buffers take
+    assert len(sent) < 100  # what the system's buffers hold
 
 
-def test_a_size_behind_the_first_bytes_is_asked_for_once_more(site: Any, response: Any, look: Look) -> None:
+def test_size_beyond_the_first_bytes_needs_a_second_request(site: Any, response: Any, inspect_pictures: Look) -> None:
     profile = b"".join(b"\xff\xe2" + struct.pack(">H", 60_002) + b"x" * 60_000 for _ in range(2))
     plain = jpeg(300, 200)
     site.routes["/profile.jpg"] = response(plain[:2] + profile + plain[2:])
-    (found,) = look(site.url("/profile.jpg"), allow=site.allow)
+    (found,) = inspect_pictures(site.url("/profile.jpg"), allow=site.allow)
     assert (found.width, found.height) == (300, 200)
     assert len(site.seen) == 2
 
 
 @pytest.mark.parametrize(
-    ("body", "said", "refused"),
+    ("body", "mime", "refused"),
     [
         (b"<!DOCTYPE html><html><body>404</body></html>", "image/jpeg", "markup"),
         (b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>", "image/png", "svg"),
@@ -155,48 +155,48 @@ def test_a_size_behind_the_first_bytes_is_asked_for_once_more(site: Any, respons
         (b"%PDF-1.7", "image/jpeg", "not-a-picture"),
         (jpeg()[:30], "image/jpeg", "broken"),
     ],
-    ids=["html", "svg", "65,500 squared", "nothing", "pdf", "cut"],
+    ids=["html", "svg", "too large", "empty", "pdf", "truncated"],
 )
-def test_what_is_no_picture_says_why(body: bytes, said: str, refused: str, site: Any, response: Any, look: Look) -> None:
-    site.routes["/a.jpg"] = response(body, content_type=said)
-    (found,) = look(site.url("/a.jpg"), allow=site.allow)
+def test_invalid_picture_has_a_reason(body: bytes, mime: str, refused: str, site: Any, response: Any, inspect_pictures: Look) -> None:
+    site.routes["/a.jpg"] = response(body, content_type=mime)
+    (found,) = inspect_pictures(site.url("/a.jpg"), allow=site.allow)
     assert (found.refused, found.width) == (refused, None)
     assert found.looked is not None
 
 
-def test_a_type_that_lies_does_not_matter(site: Any, response: Any, look: Look) -> None:
+def test_wrong_content_type_is_ignored(site: Any, response: Any, inspect_pictures: Look) -> None:
     site.routes["/a.jpg"] = response(small_png(), content_type="text/html; charset=gbk")
-    (found,) = look(site.url("/a.jpg"), allow=site.allow)
+    (found,) = inspect_pictures(site.url("/a.jpg"), allow=site.allow)
     assert found.format == "png"
 
 
-def test_a_picture_is_gone_when_it_is_gone_twice(site: Any, response: Any, look: Look) -> None:
+def test_picture_is_gone_after_two_404(site: Any, response: Any, inspect_pictures: Look) -> None:
     picture = small_png()
     site.routes["/ranges.png"] = lambda seen: response(b"", "404 Not Found") if "range" in seen.headers else response(picture)
-    gone, there, away = look(
+    missing, found, refused = inspect_pictures(
         site.url("/gone.png"), site.url("/ranges.png"), site.url("/ranges.png").replace("127.0.0.1", "127.0.0.2"), allow=site.allow
     )
-    assert (gone.refused, gone.looked is None) == ("gone", False)
-    assert (there.refused, there.width) == (None, 320)
-    assert (away.refused, away.looked) == (None, None)  # refused by the guard: nobody knows
+    assert (missing.refused, missing.looked is None) == ("gone", False)
+    assert (found.refused, found.width) == (None, 320)
+    assert (refused.refused, refused.looked) == (None, None)  # refused by the guard: unknown
     assert site.paths().count("/gone.png") == 2
 
 
-def test_servers_that_fail_for_now_are_asked_another_time(site: Any, response: Any, look: Look) -> None:
+def test_temporary_failures_are_retried_another_time(site: Any, response: Any, inspect_pictures: Look) -> None:
     site.routes["/busy.png"] = response(b"", "503 Service Unavailable")
     site.routes["/broken.png"] = b"HTTP/1.1 200 OK\r\ncontent-length: 5000\r\nconnection: close\r\n\r\n" + small_png()[:100]
     site.routes["/range.png"] = lambda seen: (
         response(b"", "416 Range Not Satisfiable") if "range" in seen.headers else response(small_png())
     )
-    busy, broken, ranged = look(*map(site.url, ("/busy.png", "/broken.png", "/range.png")), allow=site.allow)
+    busy, broken, ranged = inspect_pictures(*map(site.url, ("/busy.png", "/broken.png", "/range.png")), allow=site.allow)
     assert (busy.looked, broken.looked) == (None, None)
     assert ranged.width == 320
 
 
-def test_private_addresses_are_not_asked(site: Any, response: Any, look: Look) -> None:
+def test_private_addresses_are_not_requested(site: Any, response: Any, inspect_pictures: Look) -> None:
     site.routes["/redirect.png"] = response(b"", "302 Found", location="http://169.254.169.254/latest/meta-data")
     site.routes["/1.png"] = response(small_png())
-    inside, redirected, odd = look(
+    inside, redirected, odd = inspect_pictures(
         site.url("/1.png").replace(str(site.port), "1"), site.url("/redirect.png"), "file:///etc/passwd", allow=site.allow
     )
     assert (inside.looked, redirected.looked) == (None, None)
@@ -204,20 +204,20 @@ def test_private_addresses_are_not_asked(site: Any, response: Any, look: Look) -
     assert site.paths() == ["/redirect.png"]
 
 
-def test_whole_pictures_where_prints_are_wished(site: Any, response: Any, look: Look) -> None:
+def test_complete_pictures_are_fetched_for_fingerprints(site: Any, response: Any, inspect_pictures: Look) -> None:
     site.routes["/1.jpg"] = response(jpeg())
-    (found,) = look(site.url("/1.jpg"), allow=site.allow, prints=True)
+    (found,) = inspect_pictures(site.url("/1.jpg"), allow=site.allow, prints=True)
     assert found.print is not None
     assert "range" not in site.seen[0].headers
 
 
-def test_what_was_archived_is_replayed(site: Any, look: Look, tmp_path: Path) -> None:
-    whole = jpeg()
-    site.routes["/1.jpg"] = [b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % len(whole), whole]
+def test_archived_pictures_are_replayed(site: Any, inspect_pictures: Look, tmp_path: Path) -> None:
+    picture = jpeg()
+    site.routes["/1.jpg"] = [b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % len(picture), picture]
     archive = str(tmp_path / "crawl.warc.gz")
-    (first,) = look(site.url("/1.jpg"), allow=site.allow, NEWSPORTAL_ARCHIVE=archive)
-    asked = len(site.seen)
-    again, never = look(site.url("/1.jpg"), site.url("/2.jpg"), allow=site.allow, NEWSPORTAL_REPLAY=archive)
+    (first,) = inspect_pictures(site.url("/1.jpg"), allow=site.allow, NEWSPORTAL_ARCHIVE=archive)
+    requests = len(site.seen)
+    again, never = inspect_pictures(site.url("/1.jpg"), site.url("/2.jpg"), allow=site.allow, NEWSPORTAL_REPLAY=archive)
     assert (again.width, again.height, again.format) == (first.width, first.height, first.format) == (900, 600, "jpeg")
-    assert (never.refused, never.looked) == (None, None)  # not gone: nobody asked for it then
-    assert len(site.seen) == asked
+    assert (never.refused, never.looked) == (None, None)  # not gone: not requested in the archived crawl
+    assert len(site.seen) == requests

@@ -1,4 +1,4 @@
-"""``render: true`` in sources.yaml, through the whole crawl: with a browser and without one."""
+"""``render: true`` in sources.yaml in a complete crawl, with and without a browser."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PLAIN = "<!DOCTYPE html><html><head><meta charset=utf-8><title>{title}</title></
 
 @pytest.fixture
 def sources(site: Any, response: Any, tmp_path: Path) -> Path:
-    """Two feeds: one whose articles are made by scripts, one whose articles are there."""
+    """Two feeds: one with articles made by scripts, one with plain articles."""
     for feed, title in (("made", "北京旅游人数增长"), ("plain", "上海图书馆开放新馆")):
         link = site.url(f"/{feed}.html")
         site.routes[f"/{feed}.xml"] = response(FEED.format(items=ITEM.format(title=title, link=link)).encode(), content_type="text/xml")
@@ -66,12 +66,12 @@ def test_articles_made_by_scripts_are_stored(sources: Path, site: Any) -> None:
 
 
 @pytest.mark.slow
-def test_without_a_browser_its_sources_say_so_and_the_others_go_on(sources: Path, site: Any) -> None:
-    rows, said = _crawled(sources, NEWSPORTAL_CHROMIUM="/nowhere/chromium")
+def test_missing_browser_fails_its_sources_only(sources: Path, site: Any) -> None:
+    rows, log = _crawled(sources, NEWSPORTAL_CHROMIUM="/nowhere/chromium")
     assert rows["feed:plain"]["stored"] == 1
     assert rows["feed:made"]["list_failed"] == {"no-browser": 1}
     assert "mend NEWSPORTAL_CHROMIUM" in rows["feed:made"]["notes"][0]["text"]
-    assert "feed:made is not visited, its pages are to be rendered: there is no browser '/nowhere/chromium'" in said
+    assert "feed:made is not visited, its pages are to be rendered: there is no browser '/nowhere/chromium'" in log
     assert not any("made" in path for path in site.paths())
     store = open_store(f"sqlite:///{sources.parent / 'data' / 'newsportal.db'}")
     state = store.source_state("feed:made")

@@ -1,4 +1,4 @@
-"""Pages in a real Chromium, against hostile servers on loopback: what it asks for goes our way out or nowhere, and it never stays."""
+"""Pages in a real Chromium with hostile servers on loopback: its requests are checked or blocked, and it never outlives the crawl."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ def html(body: str, **headers: str) -> bytes:
 
 @pytest.fixture
 def render(crawl: Any, site: Any) -> Render:
-    """Crawl paths of ``site`` as pages to be rendered; limits by name."""
+    """Function that crawls paths of ``site`` as rendered pages; limits by name."""
 
     def run(*paths: str, allow: tuple[str, ...] = (), settings: dict[str, Any] | None = None, **limits: Any) -> Any:
         wanted = [{"url": site.url(path), "meta": {"render": True, "source": "feed:x"}} for path in paths]
-        given = {"timeout": 300, "wait": 60, **limits}  # pages that are quiet end at once
+        given = {"timeout": 300, "wait": 60, **limits}  # idle pages end at once
         return crawl(*wanted, NEWSPORTAL_ALLOW_PRIVATE=[*site.allow, *allow], NEWSPORTAL_RENDERING=given, **(settings or {}))
 
     return run
@@ -63,28 +63,28 @@ def render(crawl: Any, site: Any) -> Render:
 
 @pytest.fixture
 def story(site: Any, response: Any) -> str:
-    """A photo story that scripts make of a list; answers its path."""
+    """A photo story that scripts make from a list; returns its path."""
     page = f"<title>北京</title><div id=story></div><script>{SCRIPT}</script>".encode("gb18030")
     site.routes["/story"] = response(page, content_type="text/html; charset=gbk")
     site.routes["/list.json"] = response(b'["/1.jpg", "/2.jpg"]', content_type="application/json")
     return "/story"
 
 
-def test_a_page_made_by_scripts_is_read_as_a_reader_sees_it(render: Render, site: Any, story: str) -> None:
+def test_page_made_by_scripts_is_rendered(render: Render, site: Any, story: str) -> None:
     found = render(story)
     page = found.pages[site.url(story)]
     assert '<img src="/1.jpg"><img src="/2.jpg">' in page.text
     assert "北京" in page.body.decode("utf-8")
     assert page.flags == ["rendered"]
     assert page.headers["Content-Type"] == b"text/html; charset=utf-8"
-    assert sorted(site.paths()) == ["/list.json", story]  # pictures' addresses are enough
+    assert sorted(site.paths()) == ["/list.json", story]  # the URLs of pictures are enough
     assert {seen.headers["user-agent"] for seen in site.seen} == {"newsportal/0.1 (+https://portal.example)"}
     assert found.stats["render/pages/feed:x"] == 1
     assert found.stats["render/requests/feed:x"] == 1
     assert found.stats["render/blocked/image"] == 2
 
 
-def test_lazy_pictures_are_there_and_relative_links_right_where_scripts_change_the_address(render: Render, site: Any) -> None:
+def test_lazy_pictures_and_changed_base_url(render: Render, site: Any) -> None:
     lazy = "".join(f'<div style="height:1500px"><img data-src="/{number}.jpg"></div>' for number in range(6))
     script = """new IntersectionObserver(seen => seen.forEach(one => {
       if (one.isIntersecting) one.target.src = one.target.dataset.src; }))"""
@@ -97,7 +97,7 @@ def test_lazy_pictures_are_there_and_relative_links_right_where_scripts_change_t
     assert f'<base href="{site.url("/gallery/9/")}">' in page.text
 
 
-def test_what_is_no_page_comes_as_it_is_and_starts_no_browser(render: Render, site: Any, response: Any) -> None:
+def test_other_content_is_returned_without_a_browser(render: Render, site: Any, response: Any) -> None:
     feed = b'<?xml version="1.0"?><rss version="2.0"><channel><item><title>a</title></item></channel></rss>'
     site.routes["/rss"] = response(feed, content_type="text/html")
     site.routes["/xml"] = response(feed, content_type="application/rss+xml")
@@ -137,8 +137,8 @@ ATTEMPTS = {
 }
 
 
-@pytest.mark.parametrize("isolate", [True, False], ids=["no network device", "other walls alone"])
-def test_no_way_of_a_page_leads_to_a_private_address(render: Render, site: Any, make_site: Any, response: Any, isolate: bool) -> None:
+@pytest.mark.parametrize("isolate", [True, False], ids=["network isolated", "other checks only"])
+def test_no_feature_of_a_page_reaches_a_private_address(render: Render, site: Any, make_site: Any, response: Any, isolate: bool) -> None:
     inside = make_site({"/": response(b"secret", access_control_allow_origin="*")})
     site.routes["/moved.js"] = response(b"", "302 Found", location=inside.url())
     site.routes["/sw.js"] = response(f"fetch('{inside.url()}')".encode(), content_type="text/javascript")
@@ -156,7 +156,7 @@ def test_no_way_of_a_page_leads_to_a_private_address(render: Render, site: Any, 
     assert found.stats["render/blocked/frame"] >= 1
 
 
-def test_datagrams_do_not_get_out(render: Render, site: Any) -> None:
+def test_udp_is_blocked(render: Render, site: Any) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listening:
         listening.bind(("127.0.0.1", 0))
         listening.setblocking(False)
@@ -174,7 +174,7 @@ def test_datagrams_do_not_get_out(render: Render, site: Any) -> None:
             listening.recv(1)
 
 
-def test_a_public_name_with_a_private_address_is_refused(
+def test_public_name_with_private_address_is_refused(
     render: Render, site: Any, make_site: Any, response: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inside = make_site({"/": response(b"document.title = 'secret'")})
@@ -188,13 +188,13 @@ def test_a_public_name_with_a_private_address_is_refused(
     assert found.stats["render/denied/feed:x"] == 2
 
 
-def test_a_page_at_a_private_address_is_refused_before_any_browser(crawl: Any, site: Any) -> None:
+def test_private_page_is_refused_before_a_browser_starts(crawl: Any, site: Any) -> None:
     found = crawl({"url": site.url("/"), "meta": {"render": True}})
     assert isinstance(found.errors[site.url("/")], EgressDenied)
     assert site.connections == 0
 
 
-def test_a_page_that_leads_elsewhere_is_a_redirect_and_robots_txt_holds(render: Render, site: Any, response: Any) -> None:
+def test_navigation_is_a_redirect_that_obeys_robots_txt(render: Render, site: Any, response: Any) -> None:
     site.routes["/robots.txt"] = response(b"User-agent: *\nDisallow: /inner", content_type="text/plain")
     site.routes["/"] = html("<script>location.href = '/target'</script>")
     site.routes["/target"] = html("<p>到了")
@@ -207,7 +207,7 @@ def test_a_page_that_leads_elsewhere_is_a_redirect_and_robots_txt_holds(render: 
     assert "/inner" not in site.paths()
 
 
-def test_pages_that_lead_in_circles_end(render: Render, site: Any) -> None:
+def test_navigation_loops_end(render: Render, site: Any) -> None:
     for one, other in (("/a", "/b"), ("/b", "/a")):
         site.routes[one] = html(f"<script>location.href = '{other}'</script>")
     site.routes["/again"] = html("<p>同</p><script>location.reload()</script>")
@@ -217,7 +217,7 @@ def test_pages_that_lead_in_circles_end(render: Render, site: Any) -> None:
     assert site.paths().count("/again") == 3
 
 
-def test_a_page_may_set_a_cookie_and_ask_again(render: Render, site: Any) -> None:
+def test_page_may_set_a_cookie_and_reload(render: Render, site: Any) -> None:
     door = html("<script>document.cookie = 'seen=1'; location.reload()</script>", **{"set-cookie": "mark=2; HttpOnly"})
     site.routes["/"] = lambda seen: html("<p>里面") if "seen=1" in seen.headers.get("cookie", "") else door
     found = render("/")
@@ -225,7 +225,7 @@ def test_a_page_may_set_a_cookie_and_ask_again(render: Render, site: Any) -> Non
     assert "mark=2" in site.seen[-1].headers["cookie"]
     before = len(site.seen)
     again = render("/")
-    assert "cookie" not in site.seen[before].headers, "a page leaves nothing to the next"
+    assert "cookie" not in site.seen[before].headers, "no cookie is left for the next page"
     assert "里面" in again.pages[site.url("/")].text
 
 
@@ -237,14 +237,14 @@ HANGING = {
 }
 
 
-def test_pages_that_never_end_end_in_time_with_a_reason(render: Render, site: Any) -> None:
+def test_hanging_pages_time_out_with_a_reason(render: Render, site: Any) -> None:
     for path, body in HANGING.items():
         site.routes[path] = html(body)
     found = render(*HANGING, timeout=3)
     assert {path: getattr(found.errors.get(site.url(path)), "reason", None) for path in HANGING} == dict.fromkeys(HANGING, "render-timeout")
 
 
-def test_restless_pages_are_taken_as_they_are(render: Render, site: Any, slowly: Any) -> None:
+def test_busy_pages_are_taken_as_they_are(render: Render, site: Any, slowly: Any) -> None:
     head = b"HTTP/1.1 200 OK\r\ncontent-type: text/javascript\r\n\r\n"
     site.routes["/slow.js"] = lambda seen: iter([head, *slowly(b"/* */", 0.2, 60)])
     site.routes["/slow"] = html("<p>先</p><script src=/slow.js></script><p>后</p>")
@@ -260,7 +260,7 @@ def test_restless_pages_are_taken_as_they_are(render: Render, site: Any, slowly:
     assert found.stats["render/restless/feed:x"] >= 3
 
 
-def test_the_requests_of_a_page_are_bounded(render: Render, site: Any) -> None:
+def test_requests_of_a_page_are_limited(render: Render, site: Any) -> None:
     site.routes["/"] = html("<p>问</p><script>for (let n = 0; n < 20; n++) fetch('/no?' + n)</script>")
     found = render("/", requests=5)
     assert "问" in found.pages[site.url("/")].text
@@ -268,7 +268,7 @@ def test_the_requests_of_a_page_are_bounded(render: Render, site: Any) -> None:
     assert found.stats["render/blocked/requests"] > 0
 
 
-def test_dialogs_windows_and_downloads_hold_nothing_up(render: Render, site: Any, response: Any) -> None:
+def test_dialogs_windows_and_downloads_do_not_block(render: Render, site: Any, response: Any) -> None:
     site.routes["/file"] = response(b"x" * 1000, content_type="application/zip", content_disposition="attachment; filename=a.zip")
     site.routes["/"] = html(
         "<a id=a href=/file download>file</a><script>alert('a'); confirm('b'); prompt('c'); print(); window.open('/file');"
@@ -280,7 +280,7 @@ def test_dialogs_windows_and_downloads_hold_nothing_up(render: Render, site: Any
     assert "附" in found.pages[site.url("/attached")].text
 
 
-def test_the_memory_of_pages_is_bounded_and_the_crawl_goes_on(render: Render, site: Any, story: str) -> None:
+def test_memory_of_pages_is_limited_and_crawl_continues(render: Render, site: Any, story: str) -> None:
     site.routes["/heap"] = html("<script>const kept = []; for (;;) kept.push({a: [1, 2, 3], b: kept.length + 'x'})</script>")
     step = "const b = new Uint8Array(3e7); b.fill(1); kept.push(b); document.body.append(document.createElement('p'))"
     site.routes["/buffers"] = html(f"<script>const kept = []; setInterval(() => {{ {step} }}, 20)</script>")
@@ -290,7 +290,7 @@ def test_the_memory_of_pages_is_bounded_and_the_crawl_goes_on(render: Render, si
     assert '<img src="/2.jpg">' in found.pages[site.url(story)].text
 
 
-def test_a_page_that_becomes_too_long_is_refused_whatever_it_says(render: Render, site: Any) -> None:
+def test_oversized_page_is_refused_despite_tampering(render: Render, site: Any) -> None:
     long = "<p id=p hidden></p><script>p.textContent = 'x'.repeat(1.2e6)</script>"
     lie = "<script>Object.defineProperty(Element.prototype, 'outerHTML', {get: () => ''}); document.querySelector = null</script>"
     site.routes["/"], site.routes["/lie"] = html(long), html(long + lie)
@@ -302,7 +302,7 @@ def test_a_page_that_becomes_too_long_is_refused_whatever_it_says(render: Render
     assert "真" in found.pages[site.url("/hidden")].text
 
 
-def test_the_bytes_of_a_page_are_bounded(render: Render, site: Any, response: Any) -> None:
+def test_bytes_of_a_page_are_limited(render: Render, site: Any, response: Any) -> None:
     for number in range(5):
         site.routes[f"/{number}.js"] = response(b"//" + b"x" * 300_000, content_type="text/javascript")
     site.routes["/"] = html("<p>字</p>" + "".join(f"<script src=/{number}.js></script>" for number in range(5)))
@@ -312,18 +312,18 @@ def test_the_bytes_of_a_page_are_bounded(render: Render, site: Any, response: An
     assert sum(found.stats.get(f"render/blocked/{reason}", 0) for reason in ("failed", "bytes")) == 3
 
 
-def test_a_rendered_crawl_can_be_archived_and_replayed(render: Render, site: Any, story: str, tmp_path: Path) -> None:
+def test_rendered_crawl_is_archived_and_replayed(render: Render, site: Any, story: str, tmp_path: Path) -> None:
     archive = tmp_path / "crawl.warc.gz"
     first = render(story, settings={"NEWSPORTAL_ARCHIVE": str(archive)}).pages[site.url(story)]
     site.routes.clear()
-    asked = len(site.seen)
+    requests = len(site.seen)
     again = render(story, settings={"NEWSPORTAL_REPLAY": str(archive)})
     assert again.pages[site.url(story)].text == first.text
     assert "rendered" in again.pages[site.url(story)].flags
-    assert len(site.seen) == asked
+    assert len(site.seen) == requests
 
 
-def test_commands_render_the_same_way(site: Any, make_site: Any, story: str) -> None:
+def test_standalone_rendering(site: Any, make_site: Any, story: str) -> None:
     setup = Setup(Limits(timeout=20))
     policy = Policy(site.allow)
     site.routes["/door"] = html(f"<script>location.href = '{story}'</script>")
@@ -341,7 +341,7 @@ def test_commands_render_the_same_way(site: Any, make_site: Any, story: str) -> 
     assert inside.connections == 0
 
 
-def test_a_browser_that_does_not_start_fails_its_pages_alone(
+def test_browser_that_cannot_start_fails_its_pages_only(
     render: Render, site: Any, story: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = tmp_path / "chromium"
@@ -356,7 +356,7 @@ def test_a_browser_that_does_not_start_fails_its_pages_alone(
     assert "mend NEWSPORTAL_CHROMIUM" in str(render(story).errors[site.url(story)])
 
 
-def test_a_browser_that_stops_answering_is_ended(render: Render, site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_frozen_browser_is_killed(render: Render, site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     stopped = []
 
     def stop(seen: Any) -> bytes:
@@ -378,7 +378,7 @@ def test_a_browser_that_stops_answering_is_ended(render: Render, site: Any, resp
     assert found.errors[site.url("/")].reason == "render-timeout"
     assert site.paths().count("/stop.js") == 1
     assert stopped
-    assert _gone(stopped)
+    assert _ended(stopped)
     assert "好" in found.pages[site.url("/after")].text
 
 
@@ -409,8 +409,8 @@ print("modules", sorted(name for name in sys.modules if "playwright" in name)[:1
 
 
 @pytest.fixture
-def crawling(site: Any) -> Iterator[Callable[[str], Started]]:
-    """A crawl of a rendered page in a process and process group of its own."""
+def start_crawl(site: Any) -> Iterator[Callable[[str], Started]]:
+    """Function that crawls a rendered page in a separate process and process group."""
     with ExitStack() as started:
         yield lambda path: started.enter_context(Started(str(site.port), site.url(path), script=CRAWLING, piped=True))
 
@@ -427,15 +427,15 @@ def _alive(pids: list[int]) -> list[int]:
 
 
 def _command(pid: int) -> bytes:
-    """What a process was started with; nothing of one that is gone by now."""
+    """Return the command line of a process; empty if it has ended."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except FileNotFoundError:
         return b""
 
 
-def _browsing(process: Started, site: Any) -> list[int]:
-    """Processes that a crawl has started, once its page hangs in the browser."""
+def _browsers(process: Started, site: Any) -> list[int]:
+    """Return the processes started by a crawl once its page hangs in the browser."""
     until = time.monotonic() + 600
     while time.monotonic() < until:
         found = family(process.pid)
@@ -446,7 +446,7 @@ def _browsing(process: Started, site: Any) -> list[int]:
     raise TimeoutError("no page in the browser")
 
 
-def _gone(pids: list[int]) -> bool:
+def _ended(pids: list[int]) -> bool:
     until = time.monotonic() + 600
     while _alive(pids) and time.monotonic() < until:
         time.sleep(0.1)
@@ -454,36 +454,36 @@ def _gone(pids: list[int]) -> bool:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
-@pytest.mark.parametrize("group", [False, True], ids=["the crawl alone", "as Ctrl+C does"])
-def test_no_browser_is_left_when_the_crawl_is_ended(
-    crawling: Callable[[str], Started], site: Any, response: Any, number: signal.Signals, group: bool
+@pytest.mark.parametrize("group", [False, True], ids=["crawl process only", "process group"])
+def test_ended_crawl_leaves_no_browser(
+    start_crawl: Callable[[str], Started], site: Any, response: Any, number: signal.Signals, group: bool
 ) -> None:
     site.routes["/in"] = response(b"", content_type="text/javascript")
     site.routes["/"] = html("<script src=/in></script><script>setTimeout(() => { while (true); }, 200)</script>")
-    process = crawling("/")
-    pids = _browsing(process, site)
+    process = start_crawl("/")
+    pids = _browsers(process, site)
     time.sleep(0.5)
     assert len(pids) > 3
     (os.killpg if group else os.kill)(process.pid, number)
     if number != signal.SIGKILL:
         time.sleep(0.5)
         with suppress(ProcessLookupError):  # it has ended
-            (os.killpg if group else os.kill)(process.pid, number)  # the second time, Scrapy does not wait for the page
+            (os.killpg if group else os.kill)(process.pid, number)  # at the second signal Scrapy does not wait for the page
     process.wait(600)
-    assert _gone(pids), [Path(f"/proc/{pid}/cmdline").read_bytes()[:200] for pid in _alive(pids)]
+    assert _ended(pids), [Path(f"/proc/{pid}/cmdline").read_bytes()[:200] for pid in _alive(pids)]
 
 
-def test_no_browser_is_left_at_the_end_and_none_started_without_need(crawling: Callable[[str], Started], site: Any, response: Any) -> None:
+def test_finished_crawl_leaves_no_browser(start_crawl: Callable[[str], Started], site: Any, response: Any) -> None:
     numbers = count()
     site.routes["/in"] = lambda seen: (next(numbers), time.sleep(2), response(b""))[2]
     site.routes["/"] = html("<script src=/in></script>")
-    process = crawling("/")
-    pids = _browsing(process, site)
-    said, _ = process.communicate(timeout=600)
-    assert f"page {site.url('/')}" in said
-    assert _gone(pids)
+    process = start_crawl("/")
+    pids = _browsers(process, site)
+    printed, _ = process.communicate(timeout=600)
+    assert f"page {site.url('/')}" in printed
+    assert _ended(pids)
     site.routes["/feed"] = response(b"<rss/>", content_type="application/rss+xml")
-    command = [sys.executable, "-c", CRAWLING, str(site.port), site.url("/feed")]  # which has imported nothing before
-    said = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=600, check=True).stdout
-    assert f"page {site.url('/feed')}" in said
-    assert "modules []" in said
+    command = [sys.executable, "-c", CRAWLING, str(site.port), site.url("/feed")]  # without any previous imports
+    printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=600, check=True).stdout
+    assert f"page {site.url('/feed')}" in printed
+    assert "modules []" in printed

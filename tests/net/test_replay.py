@@ -1,4 +1,4 @@
-"""Crawls that are archived and replayed, by a real Scrapy engine."""
+"""Crawls that are archived and replayed, with a real Scrapy engine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from newsportal.errors import ArchiveError, ReplayError
 from newsportal.net.archive import Exchange, Writer, open_index
 
 
-def test_a_crawl_that_was_archived_is_replayed(crawl: Any, site: Any, response: Any, tmp_path: Path) -> None:
+def test_archived_crawl_is_replayed(crawl: Any, site: Any, response: Any, tmp_path: Path) -> None:
     packed = gzip.compress("旅游新闻".encode("gb18030"))
     site.routes["/a"] = response(packed, content_encoding="gzip", content_type="text/html; charset=gbk", etag='"1"')
     site.routes["/old"] = response(b"", "301 Moved", location="/a")
@@ -39,7 +39,7 @@ def test_a_crawl_that_was_archived_is_replayed(crawl: Any, site: Any, response: 
         assert index.get(urls[0]).body == packed  # type: ignore[union-attr]
 
 
-def test_an_archive_grows_with_each_crawl(crawl: Any, site: Any, response: Any, tmp_path: Path) -> None:
+def test_archive_grows_with_each_crawl(crawl: Any, site: Any, response: Any, tmp_path: Path) -> None:
     archive = tmp_path / "crawl.warc.gz"
     for path in ("/1", "/2"):
         site.routes[path] = response(path.encode())
@@ -48,7 +48,7 @@ def test_an_archive_grows_with_each_crawl(crawl: Any, site: Any, response: Any, 
         assert index.urls() == (site.url("/1"), site.url("/2"))
 
 
-def test_a_replayed_body_that_was_unpacked_before_it_was_saved(crawl: Any, tmp_path: Path) -> None:
+def test_replayed_body_saved_decompressed(crawl: Any, tmp_path: Path) -> None:
     archive = tmp_path / "crawl.warc.gz"
     with Writer(archive) as writer:
         for number, name in enumerate(["gzip", "br", "deflate", "zstd"]):
@@ -69,7 +69,7 @@ def test_replayed_bodies_and_bombs_stop_at_the_limit(crawl: Any, tmp_path: Path)
     assert isinstance(found.errors["http://a.test/bomb"], IgnoreRequest)
 
 
-def test_a_replay_or_archive_that_cannot_be_used_stops_the_crawl(crawl: Any, tmp_path: Path) -> None:
+def test_unusable_replay_or_archive_stops_the_crawl(crawl: Any, tmp_path: Path) -> None:
     bad = tmp_path / "bad.warc"
     bad.write_bytes(b"<html>")
     with pytest.raises(ReplayError, match="not a readable WARC"):
@@ -83,7 +83,7 @@ def test_a_replay_or_archive_that_cannot_be_used_stops_the_crawl(crawl: Any, tmp
         crawl("http://a.test/", NEWSPORTAL_ALLOW_PRIVATE=["http://x/"])
 
 
-def test_a_full_disk_stops_the_crawl_and_leaves_a_sound_archive(crawl: Any, site: Any, response: Any, tmp_path: Path) -> None:
+def test_full_disk_stops_the_crawl_and_leaves_a_valid_archive(crawl: Any, site: Any, response: Any, tmp_path: Path) -> None:
     archive = tmp_path / "crawl.warc.gz"
     paths = [f"/{number}" for number in range(30)]
     site.routes |= {path: response(os.urandom(2000)) for path in paths}
@@ -107,7 +107,7 @@ def test_a_full_disk_stops_the_crawl_and_leaves_a_sound_archive(crawl: Any, site
 
 
 @pytest.mark.data
-def test_the_saved_web_is_replayed(crawl: Any, data: Path) -> None:
+def test_saved_web_is_replayed(crawl: Any, data: Path) -> None:
     listed = json.loads((data / "web" / "dev.index.json").read_text())
     articles = [article["url"] for article in listed["articles"]][::25]
     urls = [*listed["feeds"][:5], *listed["hubs"][:5], *articles]

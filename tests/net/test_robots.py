@@ -1,4 +1,4 @@
-"""robots.txt, rule by rule of RFC 9309 and of docs/security.md."""
+"""robots.txt, by each rule of RFC 9309 and docs/security.md."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ SHUT = b"User-agent: *\nDisallow: /\n"
 PARTLY = b"User-agent: *\nDisallow: /private\nAllow: /private/open\n"
 
 
-# the rules alone
+# rules only
 
 
 def _allows(body: bytes, path: str = "/a", status: int = 200) -> bool:
     return rules_from(status, body, "newsportal").allows(f"http://a.example{path}")
 
 
-def test_rules_are_read() -> None:
+def test_rules_are_parsed() -> None:
     assert not _allows(SHUT)
     assert _allows(b"")
     assert _allows(PARTLY, "/public")
@@ -40,25 +40,25 @@ def test_rules_are_read() -> None:
     assert not _allows(b"User-agent: *\nDisallow:\nUser-agent: NewsPortal\nDisallow: /\n")
 
 
-def test_a_byte_order_mark_and_odd_line_ends_do_not_hide_rules() -> None:
+def test_byte_order_mark_and_unusual_line_ends() -> None:
     assert not _allows(b"\xef\xbb\xbf" + SHUT)
     assert not _allows(SHUT.replace(b"\n", b"\r"))
     assert not _allows(SHUT.replace(b"\n", b"\r\n"))
     assert not _allows(b"\xff\xfe junk \x00\n" + SHUT)
 
 
-def test_a_page_instead_of_rules_forbids_nothing() -> None:
+def test_html_page_forbids_nothing() -> None:
     for start in (b"<!DOCTYPE html><html>", b"\n  <html>", b"\xef\xbb\xbf<HTML>", b"<?xml version='1.0'?>"):
         assert _allows(start + b"\n" + SHUT)
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 429])
-def test_no_robots_txt_forbids_nothing(status: int) -> None:
+def test_missing_robots_txt_forbids_nothing(status: int) -> None:
     assert _allows(SHUT, status=status)
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 599])
-def test_a_server_in_trouble_forbids_everything(status: int) -> None:
+def test_server_error_forbids_everything(status: int) -> None:
     assert not _allows(b"", status=status)
 
 
@@ -69,10 +69,10 @@ def test_only_the_first_500_kib_count() -> None:
     assert len(late) > 600_000
     assert not _allows(late, "/early")
     assert _allows(late, "/late")
-    assert not _allows(rule + filler * 5000 + b"Disallow: /\n", "/late")  # 500 kB: within
+    assert not _allows(rule + filler * 5000 + b"Disallow: /\n", "/late")  # 500 kB: within the limit
 
 
-def test_a_rule_that_the_limit_cuts_is_no_rule() -> None:
+def test_truncated_rule_is_ignored() -> None:
     head = b"User-agent: *\n#"
     long_rule = b"\nDisallow: /a/very/long/path\n"
     body = head + b"x" * (500 * 1024 - len(head) - 13) + long_rule
@@ -80,14 +80,14 @@ def test_a_rule_that_the_limit_cuts_is_no_rule() -> None:
     assert _allows(body, "/about")
 
 
-def test_crawl_delays_are_capped() -> None:
+def test_crawl_delay_is_limited() -> None:
     assert rules_from(200, b"User-agent: *\nCrawl-delay: 7.5\n", "newsportal").delay == 7.5
     assert rules_from(200, b"User-agent: *\nCrawl-delay: 1e9\n", "newsportal").delay == MAX_DELAY
     for nonsense in (b"-1", b"nan", b"soon", b""):
         assert rules_from(200, b"User-agent: *\nCrawl-delay: " + nonsense + b"\n", "newsportal").delay == 0
 
 
-def test_our_name_in_robots_txt() -> None:
+def test_product_token() -> None:
     assert product_token("newsportal/0.1 (+https://a.example)") == "newsportal"
     assert product_token("My-Portal_x/2") == "My-Portal_x"
     assert product_token("") == "newsportal"
@@ -101,7 +101,7 @@ def _crawl(crawl: Any, site: Any, *paths: Any, **changed: Any) -> Any:
     return crawl(*requests, **{"ROBOTSTXT_OBEY": True, "NEWSPORTAL_ALLOW_PRIVATE": site.allow} | changed)
 
 
-def test_forbidden_pages_are_not_asked_for(crawl: Any, site: Any, response: Any) -> None:
+def test_forbidden_pages_are_not_requested(crawl: Any, site: Any, response: Any) -> None:
     site.routes |= {"/robots.txt": response(PARTLY), "/public": response(b"public")}
     found = _crawl(crawl, site, "/private/1", "/private/2", "/public")
     assert site.paths().count("/robots.txt") == 1
@@ -113,7 +113,7 @@ def test_forbidden_pages_are_not_asked_for(crawl: Any, site: Any, response: Any)
     assert found.stats["robots/denied/robots"] == 2
 
 
-def test_a_source_may_be_excepted(crawl: Any, site: Any, response: Any) -> None:
+def test_source_may_be_exempt(crawl: Any, site: Any, response: Any) -> None:
     site.routes |= {"/robots.txt": response(SHUT), "/a": response(b"a")}
     exempt = {"url": site.url("/a"), "meta": {"obey_robots": False}}
     assert _crawl(crawl, site, exempt).pages[site.url("/a")].body == b"a"
@@ -132,10 +132,10 @@ def test_pages_without_robots_txt_are_fetched(crawl: Any, site: Any, response: A
 
 
 def _reset(seen: Any) -> list[bytes]:
-    return []  # the connection closes without a byte
+    return []  # close the connection without a byte
 
 
-def test_an_unreachable_robots_txt_means_no(crawl: Any, site: Any, response: Any, slowly: Any) -> None:
+def test_unreachable_robots_txt_forbids_pages(crawl: Any, site: Any, response: Any, slowly: Any) -> None:
     answers = {
         "503": response(b"", "503 Busy"),
         "reset": _reset,
@@ -152,7 +152,7 @@ def test_an_unreachable_robots_txt_means_no(crawl: Any, site: Any, response: Any
     assert "/a" not in site.paths()
 
 
-def test_a_host_without_a_name_means_no(crawl: Any, site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unresolvable_host_forbids_pages(crawl: Any, site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing(*_: object, **__: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
@@ -162,7 +162,7 @@ def test_a_host_without_a_name_means_no(crawl: Any, site: Any, monkeypatch: pyte
     assert (error.reason, error.passing) == ("dns", True)
 
 
-def test_robots_txt_is_no_second_way_out(crawl: Any, make_site: Any, response: Any) -> None:
+def test_robots_txt_redirect_to_private_address_is_refused(crawl: Any, make_site: Any, response: Any) -> None:
     inside = make_site({"/robots.txt": response(b"")})
     site = make_site({"/robots.txt": response(b"", "302 Found", location=inside.url("/robots.txt")), "/a": response(b"a")})
     found = _crawl(crawl, site, "/a")
@@ -171,7 +171,7 @@ def test_robots_txt_is_no_second_way_out(crawl: Any, make_site: Any, response: A
     assert isinstance(crawl(inside.url("/a"), ROBOTSTXT_OBEY=True).errors[inside.url("/a")], EgressDenied)
 
 
-def test_redirects_of_robots_txt_are_followed_five_times(crawl: Any, make_site: Any, response: Any) -> None:
+def test_five_redirects_of_robots_txt_are_followed(crawl: Any, make_site: Any, response: Any) -> None:
     other = make_site({"/final": response(SHUT)}, host="127.0.0.2")
     site = make_site({"/a": response(b"a")})
     for number in range(1, 5):
@@ -185,7 +185,7 @@ def test_redirects_of_robots_txt_are_followed_five_times(crawl: Any, make_site: 
 
 
 @pytest.mark.slow
-def test_a_crawl_delay_slows_the_host_down(crawl: Any, site: Any, response: Any) -> None:
+def test_crawl_delay_slows_the_host_down(crawl: Any, site: Any, response: Any) -> None:
     site.routes |= {"/robots.txt": response(b"User-agent: *\nCrawl-delay: 0.3\n")}
     site.routes |= {f"/{number}": response(b"x") for number in range(3)}
     began = time.monotonic()
@@ -194,7 +194,7 @@ def test_a_crawl_delay_slows_the_host_down(crawl: Any, site: Any, response: Any)
     assert time.monotonic() - began >= 0.6
 
 
-def test_a_replay_without_robots_txt_is_allowed_and_not_slow(crawl: Any, tmp_path: Path) -> None:
+def test_replay_without_robots_txt_is_allowed_and_fast(crawl: Any, tmp_path: Path) -> None:
     with Writer(tmp_path / "a.warc.gz") as writer:
         writer.write(Exchange("http://a.test/a", 200, (), b"a"))
         writer.write(Exchange("http://b.test/robots.txt", 200, (), b"User-agent: *\nDisallow: /b\nCrawl-delay: 50\n"))
@@ -207,14 +207,14 @@ def test_a_replay_without_robots_txt_is_allowed_and_not_slow(crawl: Any, tmp_pat
     assert list(found.errors) == ["http://b.test/b"]
 
 
-def test_rules_are_asked_for_again_in_time() -> None:
-    """After a day, or after ten minutes when robots.txt was unreachable."""
+def test_rules_are_refreshed() -> None:
+    """After a day, or after ten minutes if robots.txt was unreachable."""
     now = [0.0]
-    asked: list[str] = []
+    requested: list[str] = []
     answers = iter([Response("http://a.test/robots.txt", status=503), *[Response("http://a.test/robots.txt", body=SHUT)] * 3])
 
     async def download(request: Any) -> Response:
-        asked.append(request.url)
+        requested.append(request.url)
         return next(answers)
 
     crawler: Any = SimpleNamespace(
@@ -229,9 +229,9 @@ def test_rules_are_asked_for_again_in_time() -> None:
             await middleware.process_request(Request("http://a.test/x"))
         return caught.value.reason
 
-    said = []
+    reasons = []
     for moment in (0, 599, 601, 700, 86000, 601 + 86401):
         now[0] = moment
-        said.append((asyncio.run(reason()), len(asked)))
+        reasons.append((asyncio.run(reason()), len(requested)))
     unreachable, forbidden = "robots-unreachable", "robots"
-    assert said == [(unreachable, 1), (unreachable, 1), (forbidden, 2), (forbidden, 2), (forbidden, 2), (forbidden, 3)]
+    assert reasons == [(unreachable, 1), (unreachable, 1), (forbidden, 2), (forbidden, 2), (forbidden, 2), (forbidden, 3)]

@@ -1,4 +1,4 @@
-"""Pages that ask robots to leave them alone, in a real crawl: refused, counted, and only where robots.txt is obeyed."""
+"""Pages with robots directives in a real crawl: refused and counted, if robots.txt is obeyed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _crawl(crawl: Any, site: Any, **meta: Any) -> Any:
     return crawl(request, ROBOTSTXT_OBEY=True, NEWSPORTAL_ALLOW_PRIVATE=site.allow, DOWNLOADER_MIDDLEWARES=TAGS)
 
 
-def test_a_page_that_asks_not_to_be_kept_is_a_counted_failure(crawl: Any, site: Any, response: Any) -> None:
+def test_noindex_page_is_a_counted_failure(crawl: Any, site: Any, response: Any) -> None:
     for answer in (response(NOINDEX, content_type="text/html"), response(b"x", x_robots_tag="otherbot: none, newsportal: noindex")):
         site.routes["/a"] = answer
         found = _crawl(crawl, site)
@@ -26,14 +26,14 @@ def test_a_page_that_asks_not_to_be_kept_is_a_counted_failure(crawl: Any, site: 
         assert found.stats["robots/denied/robots-noindex"] == 1
 
 
-def test_a_list_page_may_say_noindex_but_not_nofollow(crawl: Any, site: Any, response: Any) -> None:
+def test_list_page_may_be_noindex_but_not_nofollow(crawl: Any, site: Any, response: Any) -> None:
     site.routes["/a"] = response(b"x", x_robots_tag="noindex")
     assert _crawl(crawl, site, list_page=None).pages
     site.routes["/a"] = response(NOINDEX, content_type="text/html")
     assert _crawl(crawl, site, list_page=site.url("/a")).errors[site.url("/a")].reason == "robots-nofollow"
 
 
-def test_a_source_with_leave_and_what_is_no_page_of_a_source_are_excepted(crawl: Any, site: Any, response: Any) -> None:
+def test_exempt_sources_and_other_requests_ignore_directives(crawl: Any, site: Any, response: Any) -> None:
     site.routes["/a"] = response(NOINDEX, content_type="text/html")
     assert _crawl(crawl, site, obey_robots=False).pages
     assert _crawl(crawl, site, source=None).pages  # robots.txt itself, pictures
@@ -49,11 +49,11 @@ def test_noarchive_is_counted(crawl: Any, site: Any, response: Any) -> None:
     assert found.stats["robots/noarchive"] == 1
 
 
-def test_an_error_page_is_no_page(crawl: Any, site: Any, response: Any) -> None:
+def test_directives_of_an_error_page_are_ignored(crawl: Any, site: Any, response: Any) -> None:
     site.routes["/a"] = response(NOINDEX, "404 Not Found", content_type="text/html")
     assert _crawl(crawl, site).pages[site.url("/a")].status == 404
 
 
-def test_tags_in_packed_pages_are_read(crawl: Any, site: Any, response: Any) -> None:
+def test_directives_in_compressed_pages_are_read(crawl: Any, site: Any, response: Any) -> None:
     site.routes["/a"] = response(gzip.compress(NOINDEX), content_type="text/html", content_encoding="gzip")
     assert _crawl(crawl, site).errors

@@ -1,4 +1,4 @@
-"""Sources behind a sign-in: it goes to their own hosts over https, and is kept nowhere."""
+"""Sources with a sign-in: credentials are sent to their own hosts over https only, and never stored."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ def feed_of(port: int = 443) -> Feed:
     return feed
 
 
-def test_it_goes_to_the_source_s_own_hosts_alone() -> None:
+def test_credentials_are_sent_to_the_sources_hosts_only() -> None:
     feed = feed_of()
     assert feed.sign_in("https://127.0.0.1/articles/1") == {"x-token": "Bearer s3cr3t-word", "cookie": "session=s3cr3t-word"}
     others = ("http://127.0.0.1/feed", "https://127.0.0.1:8443/", "https://www.127.0.0.1/", "https://img.example/a.jpg", "https://[/")
     assert [feed.sign_in(url) for url in others] == [{}] * len(others)
 
 
-def test_a_source_with_a_sign_in_can_be_hashed_as_every_other() -> None:
+def test_source_with_sign_in_is_hashable() -> None:
     assert len({feed_of(), feed_of()}) == 1
 
 
-def test_nothing_that_is_written_down_shows_it() -> None:
+def test_credentials_are_never_shown() -> None:
     sources = sources_of(FILE % 443)
     assert "s3cr3t" not in repr(sources) + str(sources) + sources.model_dump_json() + json.dumps(json_schema())
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (('"${SECRET}"', "s3cr3t-word"), "a secret stands in the file"),
         (('${SECRET}"}\n    cookies', '${SECRET:-s3cr3t-word}"}\n    cookies'), "a secret stands in the file"),
@@ -66,20 +66,20 @@ def test_nothing_that_is_written_down_shows_it() -> None:
         (("session:", "'a b':"), "'a b' is no name of a header or cookie"),
     ],
 )
-def test_what_would_betray_it_is_refused_and_not_repeated(change: tuple[str, str], told: str) -> None:
-    with pytest.raises(SourcesError, match=told) as caught:
+def test_unsafe_credentials_are_refused_and_not_shown(change: tuple[str, str], message: str) -> None:
+    with pytest.raises(SourcesError, match=message) as caught:
         sources_of((FILE % 443).replace(*change))
     assert "s3cr3t" not in str(caught.value)
 
 
-def test_an_editor_does_not_lead_it_elsewhere() -> None:
+def test_editor_cannot_redirect_credentials() -> None:
     before = {"name": "会员", "url": "https://members.example/", "cookies": {"session": "${SECRET}"}}
     moved = {"url": "https://evil.example/", "seeds": ["https://evil.example/"], "verify_certificate": False, "interval": 30}
     assert new_variables(moved, before) == ["url", "seeds", "verify_certificate"]
     assert new_variables(moved, {"name": "会员", "url": "https://members.example/"}) == []
 
 
-def test_a_crawl_signs_in_where_it_may_and_keeps_nothing(
+def test_crawl_signs_in_and_stores_no_credentials(
     crawl: Any, tls_site: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("SECRET", ENVIRON["SECRET"])
@@ -92,9 +92,9 @@ def test_a_crawl_signs_in_where_it_may_and_keeps_nothing(
         "newsportal.crawl.middlewares.RedirectMiddleware": 600,
     }
     paths = ("/a", "/moved", "/members")
-    asked = [{"url": at + path, "meta": meta} for path in paths]
-    asked.append({"url": f"{at}/other", "meta": {**meta, "source": "feed:别家"}})
-    found = crawl(*asked, DOWNLOADER_MIDDLEWARES=middlewares, NEWSPORTAL_ARCHIVE=str(archive), **settings)
+    requests = [{"url": at + path, "meta": meta} for path in paths]
+    requests.append({"url": f"{at}/other", "meta": {**meta, "source": "feed:别家"}})
+    found = crawl(*requests, DOWNLOADER_MIDDLEWARES=middlewares, NEWSPORTAL_ARCHIVE=str(archive), **settings)
     signed = {head.split()[1].decode() for head in tls_site.seen if b"s3cr3t-word" in head}
     assert signed == set(paths)
     assert {head.split()[1].decode() for head in tls_site.seen} == {*paths, "/landed", "/other"}
@@ -109,7 +109,7 @@ def test_a_crawl_signs_in_where_it_may_and_keeps_nothing(
     assert "s3cr3t" not in caplog.text
 
 
-def test_a_trial_signs_in_as_the_crawl_does(tls_site: Any) -> None:
+def test_trial_signs_in_like_the_crawl(tls_site: Any) -> None:
     sources = sources_of(FILE % tls_site.port)
     assert source_fetcher(sources, sources.feeds[0])(f"https://127.0.0.1:{tls_site.port}/moved").status == 200
     assert [(head.split()[1], b"s3cr3t-word" in head) for head in tls_site.seen] == [(b"/moved", True), (b"/landed", False)]

@@ -1,4 +1,4 @@
-"""Other addresses of one article, through the whole line of stages: joined where the contents agree, and nobody swallows anybody."""
+"""Several URLs of one article through the whole pipeline: they are joined if the contents agree, and never otherwise."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def page(url: str, title: str, canonical: str | None = None, tail: str = "", **l
 
 
 def run(crawler: Crawler, tracker: LinkTracker, items: Sequence[Article]) -> SourceReport:
-    """Through all stages in their order; what is left on the way is counted."""
+    """Process the articles by all stages in order and return the source's row of the report."""
     stages = [load_object(path).from_crawler(crawler) for _, path in ORDER]
     for item in items:
         moving = item
@@ -60,7 +60,7 @@ def urls(tracker: LinkTracker) -> set[str]:
 
 
 @pytest.mark.parametrize("mobile_first", [True, False])
-def test_two_addresses_of_one_article_are_one_in_either_order(crawler: Crawler, tracker: LinkTracker, mobile_first: bool) -> None:
+def test_mobile_and_desktop_url_are_one_article(crawler: Crawler, tracker: LinkTracker, mobile_first: bool) -> None:
     both = [page(MOBILE, TITLES[0], REAL), page(REAL, TITLES[0], REAL)]
     report = run(crawler, tracker, both if mobile_first else both[::-1])
     assert (report.stored, report.same) == (1, 1)
@@ -68,19 +68,19 @@ def test_two_addresses_of_one_article_are_one_in_either_order(crawler: Crawler, 
     assert tracker.stored_urls.find_stored(names) == names, "neither is fetched again"
 
 
-def test_two_other_views_that_declare_one_address_are_one(crawler: Crawler, tracker: LinkTracker) -> None:
+def test_views_with_same_canonical_url_are_one_article(crawler: Crawler, tracker: LinkTracker) -> None:
     views = [page(MOBILE, TITLES[0], REAL), page("https://app.b.example/s?n=12", TITLES[0], REAL)]
     assert (run(crawler, tracker, views).same, len(urls(tracker))) == (1, 1)
 
 
-def test_one_article_under_many_slugs_is_one(crawler: Crawler, tracker: LinkTracker) -> None:
+def test_many_slugs_are_one_article(crawler: Crawler, tracker: LinkTracker) -> None:
     slugs = [page(f"https://www.b.example/tag{number}/gu-zhen-de-lu", TITLES[0], REAL, tail="，见本台") for number in range(12)]
     report = run(crawler, tracker, slugs)
     assert (report.stored, report.same) == (1, 11)
 
 
-def test_what_a_page_declares_is_not_known_before_it_was_seen(crawler: Crawler, tracker: LinkTracker) -> None:
-    """A page of the same site declares another article's address: that article is fetched and kept all the same."""
+def test_canonical_url_is_unknown_until_fetched(crawler: Crawler, tracker: LinkTracker) -> None:
+    """A page of the same site declares another article's URL: that article is fetched and stored all the same."""
     run(crawler, tracker, [page("https://blog.b.example/evil/1.html", TITLES[0], REAL)])
     assert tracker.stored_urls.find_stored([identity(REAL)]) == set()
     report = run(crawler, tracker, [page(REAL, TITLES[1], REAL)])
@@ -88,21 +88,21 @@ def test_what_a_page_declares_is_not_known_before_it_was_seen(crawler: Crawler, 
     assert urls(tracker) == {"https://blog.b.example/evil/1.html", REAL}
 
 
-def test_a_template_that_declares_one_address_on_all_pages_swallows_none(crawler: Crawler, tracker: LinkTracker) -> None:
+def test_shared_canonical_url_of_template_joins_nothing(crawler: Crawler, tracker: LinkTracker) -> None:
     pages = [page(f"https://www.b.example/news/{number}.html", title, REAL) for number, title in enumerate(TITLES, 12)]
     report = run(crawler, tracker, pages)
     assert (report.stored, report.same) == (len(TITLES), 0)
     assert report.notes.count(TAKEN) == 1
 
 
-def test_a_template_that_declares_what_is_no_articles_address_swallows_none(crawler: Crawler, tracker: LinkTracker) -> None:
+def test_invalid_canonical_url_of_template_joins_nothing(crawler: Crawler, tracker: LinkTracker) -> None:
     wrong = "https://www.b.example/2026/0305/7654321.html"
     pages = [page(f"https://www.b.example/2026/0305/{1234567 + number}.html", title, wrong) for number, title in enumerate(TITLES)]
     assert run(crawler, tracker, pages).stored == len(TITLES)
     assert tracker.stored_urls.find_stored([identity(wrong)]) == set()
 
 
-def test_parameters_that_the_page_drops_are_no_part_of_its_name(crawler: Crawler, tracker: LinkTracker) -> None:
+def test_parameters_missing_in_canonical_url_are_dropped(crawler: Crawler, tracker: LinkTracker) -> None:
     plain = "https://www.b.example/2026/0305/1234567.html"
     run(crawler, tracker, [page(f"{plain}?maca=rss", TITLES[0], plain)])
     kept = next(tracker.store.all_articles())
@@ -111,13 +111,13 @@ def test_parameters_that_the_page_drops_are_no_part_of_its_name(crawler: Crawler
     assert tracker.stored_urls.find_stored(names) == names
 
 
-def test_a_tied_address_that_is_another_articles_is_not_taken(crawler: Crawler, tracker: LinkTracker) -> None:
+def test_canonical_url_of_another_article_is_not_used(crawler: Crawler, tracker: LinkTracker) -> None:
     plain = "https://www.b.example/2026/0305/1234567.html"
     report = run(crawler, tracker, [page(plain, TITLES[0]), page(f"{plain}?part=b", TITLES[1], plain)])
     assert (report.stored, report.same) == (2, 0)
 
 
-def test_entries_that_share_a_link_stay_apart_in_every_stage(crawler: Crawler, tracker: LinkTracker) -> None:
+def test_entries_sharing_a_link_are_separate_articles(crawler: Crawler, tracker: LinkTracker) -> None:
     entries = [
         Article(
             url="https://b.example/",
@@ -132,7 +132,7 @@ def test_entries_that_share_a_link_stay_apart_in_every_stage(crawler: Crawler, t
 
 
 @pytest.mark.parametrize("source", ["engine:搜", "region:栏", SOURCE])
-def test_links_that_the_rules_would_join_are_all_fetched(crawler: Crawler, tracker: LinkTracker, source: str) -> None:
+def test_links_with_same_normalized_url_are_all_fetched(crawler: Crawler, tracker: LinkTracker, source: str) -> None:
     links = [Link(f"https://b.example/view.php?sid={number:032x}", source, title=title) for number, title in enumerate(TITLES, 1)]
     fresh = filtered(tracker, links).fresh
     assert [link.url for link in fresh] == [link.url for link in links]
@@ -145,7 +145,7 @@ def test_links_that_the_rules_would_join_are_all_fetched(crawler: Crawler, track
     assert (again.fresh, len(tracker.stored_urls.find_stored([bare(link.url) for link in links]))) == ((), len(links))
 
 
-def test_results_that_share_one_address_are_asked_for_once_and_it_is_said(tracker: LinkTracker) -> None:
+def test_results_sharing_a_url_are_fetched_once_and_noted(tracker: LinkTracker) -> None:
     links = [Link("https://b.example/jump", "engine:搜", title=title) for title in TITLES]
     assert len(filtered(tracker, links).fresh) == 1
     assert "lead to one address" in str(tracker.report()[0].notes[0])

@@ -1,4 +1,4 @@
-"""Articles that wait for a transaction go together into the next one; what one does wrong is its own affair."""
+"""Articles waiting for a transaction are written together in the next one; errors concern single articles."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def ready(name: str, **changes: Any) -> Article:
 
 
 class Watched(Store):
-    """A store that holds its first write until it is let go, and tells how large its transactions are."""
+    """A store whose first write blocks until ``go`` is set, and which records the sizes of its transactions."""
 
     def __init__(self, uri: str) -> None:
         super().__init__(uri)
@@ -51,13 +51,13 @@ def store(tmp_path: Path) -> Iterator[Watched]:
 
 async def begun(line: BatchWriter, store: Watched, article: Article) -> asyncio.Task[Added]:
     task = asyncio.create_task(line.add(article))
-    while not store.sizes and not task.done():  # noqa: ASYNC110  another thread sets it
+    while not store.sizes and not task.done():  # noqa: ASYNC110 - another thread sets it
         await asyncio.sleep(0.001)
     return task
 
 
 async def brought(store: Watched, articles: list[Article]) -> list[Added | BaseException]:
-    """The first is under way while the others come."""
+    """Add the articles while the write of the first is in progress."""
     line = BatchWriter(store, LocalFilter(store))
     tasks = [await begun(line, store, articles[0]), *(asyncio.ensure_future(line.add(article)) for article in articles[1:])]
     await asyncio.sleep(0)
@@ -65,32 +65,32 @@ async def brought(store: Watched, articles: list[Article]) -> list[Added | BaseE
     return await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def test_what_comes_during_a_transaction_goes_into_the_next(store: Watched) -> None:
+def test_articles_arriving_during_transaction_share_the_next(store: Watched) -> None:
     answers = asyncio.run(brought(store, [ready(str(n)) for n in range(8)]))
     assert [answer.outcome for answer in answers if isinstance(answer, Added)] == ["stored"] * 8
     assert store.sizes == [1, 7]
 
 
-def test_a_transaction_has_an_end(store: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batch_size_is_limited(store: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_stage, "MAX_BATCH", 3)
     asyncio.run(brought(store, [ready(str(n)) for n in range(8)]))
     assert store.sizes == [1, 3, 3, 1]
     assert store.tally().articles == 8
 
 
-def test_articles_of_one_transaction_fold_into_one_another(store: Watched) -> None:
+def test_articles_of_one_transaction_can_fold(store: Watched) -> None:
     keys = (FoldKey("title:一", "same-title"),)
     answers = asyncio.run(brought(store, [ready(str(n), keys=keys) for n in range(4)]))
     assert sorted(answer.outcome for answer in answers if isinstance(answer, Added)) == ["folded", "folded", "folded", "stored"]
 
 
-def test_one_that_cannot_be_stored_fails_alone(store: Watched) -> None:
+def test_invalid_article_fails_alone(store: Watched) -> None:
     answers = asyncio.run(brought(store, [ready("0"), ready("1"), ready("bad", text=None), ready("2")]))
     assert [type(answer) for answer in answers] == [Added, Added, StoreError, Added]
     assert store.tally().articles == 3
 
 
-def test_all_of_them_learn_that_the_store_is_away(store: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_store_outage_is_reported_to_every_waiter(store: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(base, "RETRY_DELAYS", (0.0,))
 
     def away(*_: object, **__: object) -> None:
@@ -106,7 +106,7 @@ def test_all_of_them_learn_that_the_store_is_away(store: Watched, monkeypatch: p
     assert store.tally().articles == 1
 
 
-def test_who_is_cancelled_does_not_stop_the_others(store: Watched) -> None:
+def test_cancelled_waiter_does_not_affect_others(store: Watched) -> None:
     async def cancelling() -> list[Added | BaseException]:
         line = BatchWriter(store, LocalFilter(store))
         tasks = [await begun(line, store, ready("0")), *(asyncio.create_task(line.add(ready(str(n)))) for n in range(1, 4))]
@@ -119,7 +119,7 @@ def test_who_is_cancelled_does_not_stop_the_others(store: Watched) -> None:
     assert [type(answer) for answer in answers] == [Added, Added, asyncio.CancelledError, Added]
 
 
-def test_one_store_of_many_crawls_takes_all(tmp_path: Path) -> None:
+def test_several_writers_share_one_store(tmp_path: Path) -> None:
     opened = empty_store(tmp_path / "news.db")
     known = LocalFilter(opened)
 

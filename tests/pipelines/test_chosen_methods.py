@@ -1,4 +1,4 @@
-"""Methods of the papers that ``sources.yaml`` chooses for a crawl: how articles are read, and by what they are taken for reposts."""
+"""Extraction and repost methods of the papers, selected for a crawl in ``sources.yaml``."""
 
 from __future__ import annotations
 
@@ -62,18 +62,18 @@ def reader(tracker: LinkTracker) -> Callable[[Article], Extraction]:
     return lambda item: found.first(item).found
 
 
-def test_the_names_in_the_file_are_those_of_the_registries() -> None:
+def test_configurable_methods_match_registries() -> None:
     assert tuple(Extracting.model_fields["method"].annotation.__args__) == tuple(EXTRACTORS)  # type: ignore[union-attr]
     assert set(Duplicates.model_fields["method"].annotation.__args__) == set(FINDERS)  # type: ignore[union-attr]
 
 
-def test_each_source_is_read_by_the_method_that_it_names(tracker: LinkTracker) -> None:
+def test_each_source_uses_its_method(tracker: LinkTracker) -> None:
     read = reader(tracker)
     assert [read(article(source)).algorithm for source in ("feed:甲", "region:丙", "region:乙")] == ["cevc", "best", "table_stats"]
     assert read(article("engine:站内", summary=LEAD)).algorithm == "summary_anchor"
 
 
-def test_the_parameters_decide(tracker: LinkTracker) -> None:
+def test_method_parameters_are_applied(tracker: LinkTracker) -> None:
     page = f"<html><head><title>古镇的路铺好了</title></head><body>{TABLES}</body></html>"
     document = dom.from_text(page, "https://b.example/1")
     made = {share: tracker.sites.extractor("table_stats", {"share": share}) for share in (0.65, 0.9)}
@@ -81,7 +81,7 @@ def test_the_parameters_decide(tracker: LinkTracker) -> None:
     assert len(made[0.9](document, None, NOW).text or "") > len(made[0.65](document, None, NOW).text or "")
 
 
-def test_the_blocks_of_summaries_are_kept_from_crawl_to_crawl(tracker: LinkTracker) -> None:
+def test_summary_blocks_are_saved_between_crawls(tracker: LinkTracker) -> None:
     with pytest.raises(NotApplicable):
         reader(tracker)(article("engine:站内"))  # without a summary, and before any page of the site
     reader(tracker)(article("engine:站内", summary=LEAD))
@@ -90,7 +90,7 @@ def test_the_blocks_of_summaries_are_kept_from_crawl_to_crawl(tracker: LinkTrack
     assert later.first(article("engine:站内")).found.text
 
 
-def test_two_processes_keep_what_both_learnt(store: Store) -> None:
+def test_concurrent_processes_merge_what_they_learned(store: Store) -> None:
     one, other = (SiteMemory(store, SiteKnowledge()) for _ in range(2))
     for memory, host in ((one, "a"), (other, "b")):
         page = Page(f"https://{host}.example/1", HTML.encode(), NOW, content_type="text/html; charset=utf-8")
@@ -102,7 +102,7 @@ def test_two_processes_keep_what_both_learnt(store: Store) -> None:
     assert b"b.example" in kept
 
 
-def test_templates_are_kept_from_crawl_to_crawl_until_they_are_forgotten(store: Store) -> None:
+def test_templates_are_saved_between_crawls_until_forgotten(store: Store) -> None:
     def read(memory: SiteMemory, host: str, number: int) -> None:
         page = Page(f"https://{host}.example/news/{number}", HTML.replace("天，", f"{host}{number}，").encode(), NOW)
         with suppress(NotApplicable):  # the first waits for a sibling
@@ -137,7 +137,7 @@ ALIKE = (
 
 
 @pytest.mark.parametrize(("method", "title", "other", "text", "again", "reason"), ALIKE)
-def test_each_method_tells_reposts_as_its_paper_does(
+def test_repost_method_decides_as_in_its_paper(
     store: Store, method: str, title: str, other: str, text: str, again: str, reason: str | None
 ) -> None:
     store.fold_by(method)
@@ -147,7 +147,7 @@ def test_each_method_tells_reposts_as_its_paper_does(
     assert (found.story_id == first.story_id) is bool(reason)
 
 
-def test_what_other_processes_stored_is_compared_with(store: Store, tmp_path: Path) -> None:
+def test_articles_of_other_processes_are_compared(store: Store, tmp_path: Path) -> None:
     for each in (store, other := Store(f"sqlite:///{tmp_path}/news.db")):
         each.fold_by("title_index")
         assert each.find_titles({"x": "古镇修路"}, now=NOW) == set()
@@ -157,7 +157,7 @@ def test_what_other_processes_stored_is_compared_with(store: Store, tmp_path: Pa
     other.close()
 
 
-def test_articles_of_one_transaction_repeat_one_another_and_one_that_failed_none(store: Store) -> None:
+def test_reposts_within_transaction_and_after_rollback(store: Store) -> None:
     store.fold_by("title_index")
     with pytest.raises(Exception, match="identity"):
         store.add_all([(stored(1, "港口开放", ROAD), ()), (replace(stored(2, "港口", ROAD), identity=None), ())], now=NOW)
@@ -166,14 +166,14 @@ def test_articles_of_one_transaction_repeat_one_another_and_one_that_failed_none
     assert [one.outcome for one in both] == ["stored", "folded"]
 
 
-def test_the_window_of_days_counts(store: Store) -> None:
+def test_window_of_days_applies(store: Store) -> None:
     store.fold_by("title_index", days=2)
     store.add(stored(1, "古镇修路", ROAD), now=NOW)
     assert store.add(stored(2, "古镇修路", "甲。"), now=NOW + timedelta(days=3)).outcome == "stored"
     assert store.add(stored(3, "古镇修路", "乙。"), now=NOW + timedelta(days=4)).outcome == "folded"
 
 
-def test_the_judge_is_back_when_the_choice_goes(store: Store) -> None:
+def test_default_judge_applies_again_after_reset(store: Store) -> None:
     store.fold_by("title_index")
     store.add(stored(1, "古镇修路", ROAD * 4), now=NOW)
     store.fold_by("judge")
@@ -181,7 +181,7 @@ def test_the_judge_is_back_when_the_choice_goes(store: Store) -> None:
     assert store.add(stored(2, "别的", ROAD * 4), now=NOW).reason == "same-text"
 
 
-def test_the_stage_leaves_the_decision_to_the_store(tracker: LinkTracker) -> None:
+def test_duplicate_stage_leaves_decision_to_store(tracker: LinkTracker) -> None:
     stage = DuplicatePipeline(tracker)
     item = asyncio.run(stage.process_item(stored(1, "古镇修路", ROAD)))
     assert item.decision is None
@@ -189,7 +189,7 @@ def test_the_stage_leaves_the_decision_to_the_store(tracker: LinkTracker) -> Non
     assert tracker.store.add(stored(2, "古镇修路", "别的话。"), now=NOW).reason == "title-words"
 
 
-def test_links_with_known_titles_are_counted_with_their_reason_and_not_asked_for(tracker: LinkTracker) -> None:
+def test_links_with_known_titles_are_counted_and_skipped(tracker: LinkTracker) -> None:
     tracker.store.add(stored(1, "山间古镇修路", ROAD), now=datetime.now(UTC))
     links = [Link(f"https://b.example/{n}", "region:乙", title=title) for n, title in enumerate(("古镇修路", "港口开放", None))]
 

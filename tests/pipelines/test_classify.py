@@ -1,4 +1,4 @@
-"""The stage that gives articles their category and topics, with a real store and real models."""
+"""The stage that sets category and topics, with a real store and real models."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def notes(tracker: LinkTracker, source: str = "feed:选") -> tuple[str, ...]:
     return next((tuple(map(str, row.notes)) for row in tracker.report() if row.source == source), ())
 
 
-def test_only_what_asks_for_it_is_classified(tracker: LinkTracker) -> None:
+def test_only_configured_sources_are_classified(tracker: LinkTracker) -> None:
     stage = ClassifyPipeline(tracker)
     assert said(stage.classified(article(FINANCE, "feed:定", category="生活"))) == ("生活", "source")
     assert said(stage.classified(article(FINANCE, "feed:空"))) == (None, None)
@@ -99,26 +99,26 @@ def test_only_what_asks_for_it_is_classified(tracker: LinkTracker) -> None:
     assert said(stage.classified(article(FINANCE, "engine:x", topic="河湾"))) == ("财经", "lexicon")
 
 
-def test_where_nobody_is_sure_the_sources_category_holds(tracker: LinkTracker) -> None:
+def test_category_of_source_is_the_fallback(tracker: LinkTracker) -> None:
     stage = ClassifyPipeline(tracker)
     assert said(stage.classified(article(NOTHING, category="生活"))) == ("生活", "source")
     assert said(stage.classified(article(NOTHING, "region:区"))) == (None, None)
 
 
-def test_says_how_sure_and_by_which_words(tracker: LinkTracker) -> None:
+def test_score_and_reason_are_recorded(tracker: LinkTracker) -> None:
     found = ClassifyPipeline(tracker).classified(article(FINANCE, title="央行降息"))
     assert found.category_score is not None
     assert 0.5 < found.category_score <= 1
     assert {"央行", "降息"} <= set((found.category_reason or "").split(" · "))
 
 
-def test_the_file_adds_categories_and_leaves_some_out(tracker: LinkTracker) -> None:
+def test_configured_categories_are_added_or_disabled(tracker: LinkTracker) -> None:
     stage = ClassifyPipeline(tracker)
     assert said(stage.classified(article("渡轮停航，集装箱积压"))) == ("航运", "lexicon")
     assert stage.classified(article("双色球开奖，奖池破亿，彩民中奖", "region:区")).category != "彩票"
 
 
-def test_a_good_model_takes_over_and_another_version_at_once(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_good_model_is_used_and_new_version_is_loaded(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record, "RECHECK", 0.0)
     stage = ClassifyPipeline(tracker)
     assert said(stage.classified(article(FINANCE))) == ("财经", "lexicon")
@@ -129,7 +129,7 @@ def test_a_good_model_takes_over_and_another_version_at_once(tracker: LinkTracke
     assert said(stage.classified(article(FINANCE))) == ("体育", "model 2")
 
 
-def test_only_who_decides_is_asked_why(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_deciding_classifier_is_explained(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str | None] = []
     explain = Lexicon.explain
 
@@ -146,14 +146,14 @@ def test_only_who_decides_is_asked_why(tracker: LinkTracker, monkeypatch: pytest
     assert (found.category_by, bool(found.category_reason), asked) == ("lexicon", True, ["体育"])
 
 
-def test_what_the_model_never_met_is_the_lexicons(tracker: LinkTracker) -> None:
+def test_labels_unknown_to_model_are_left_to_lexicon(tracker: LinkTracker) -> None:
     keep_model(tracker, CATEGORIES, examples(("财经", FINANCE), ("社会", "警方抓获两名嫌疑人")))
     stage = ClassifyPipeline(tracker)
     assert said(stage.classified(article(SPORT))) == ("体育", "lexicon")
     assert said(stage.classified(article(FINANCE))) == ("财经", "model 1")
 
 
-def test_a_model_is_looked_for_now_and_then_alone(tracker: LinkTracker) -> None:
+def test_model_is_rechecked_only_after_interval(tracker: LinkTracker) -> None:
     stage = ClassifyPipeline(tracker)
     stage.classified(article(FINANCE))
     keep_model(tracker, CATEGORIES, MONEY_AND_BALLS)
@@ -161,14 +161,14 @@ def test_a_model_is_looked_for_now_and_then_alone(tracker: LinkTracker) -> None:
 
 
 @pytest.mark.parametrize("figure", [0.4, None])
-def test_a_model_that_is_not_good_enough_is_not_used_and_the_report_says_so(tracker: LinkTracker, figure: float | None) -> None:
+def test_poor_model_is_not_used_but_noted(tracker: LinkTracker, figure: float | None) -> None:
     keep_model(tracker, CATEGORIES, MONEY_AND_BALLS, macro_f1=figure)
     stage = ClassifyPipeline(tracker)
     assert said(stage.classified(article(FINANCE))) == ("财经", "lexicon")
     assert any("good_enough" in note and "version 1" in note for note in notes(tracker))
 
 
-def test_a_broken_model_leaves_its_work_to_the_lexicon_and_is_told_of_once(tracker: LinkTracker, caplog: pytest.LogCaptureFixture) -> None:
+def test_broken_model_falls_back_to_lexicon_and_is_logged_once(tracker: LinkTracker, caplog: pytest.LogCaptureFixture) -> None:
     corpora = tracker.store.corpora
     corpora.create(CATEGORIES, now=NOW)
     version = corpora.save_model(CATEGORIES, b"no model", algorithm="linear", facts={"report": {"macro_f1": 1.0}}, now=NOW)
@@ -180,7 +180,7 @@ def test_a_broken_model_leaves_its_work_to_the_lexicon_and_is_told_of_once(track
     assert sum("cannot be used" in note for note in notes(tracker)) == 1
 
 
-def test_a_topics_model_finds_what_keywords_miss_and_doubts_what_they_caught(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_topic_model_adds_articles_and_scores_keyword_matches(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
     keep_model(tracker, corpus_of("河湾"), examples((IN, "河湾镇 码头 渔船 靠岸"), (OUT, SPORT)))
     stage = ClassifyPipeline(tracker)
     scores = {"渔船": 0.99, "球队": 0.01}
@@ -196,14 +196,14 @@ def test_a_topics_model_finds_what_keywords_miss_and_doubts_what_they_caught(tra
     assert stage.classified(article("别的事")).topics == ()
 
 
-def test_a_topics_real_model_scores_its_articles(tracker: LinkTracker) -> None:
+def test_trained_topic_model_scores_articles(tracker: LinkTracker) -> None:
     keep_model(tracker, corpus_of("河湾"), examples((IN, "河湾镇 码头 渔船 靠岸"), (OUT, SPORT)))
     stage = ClassifyPipeline(tracker)
     near, far = (stage.classified(article(text)).topic_marks for text in ("新桥 河湾镇 码头 渔船 靠岸", f"新桥 {SPORT}"))
     assert (near[0].score or 0) > (far[0].score or 0)
 
 
-def test_the_report_says_who_classified_how_many(tracker: LinkTracker) -> None:
+def test_report_counts_categories_by_classifier(tracker: LinkTracker) -> None:
     stage = ClassifyPipeline(tracker)
 
     async def crawl() -> None:
@@ -217,7 +217,7 @@ def test_the_report_says_who_classified_how_many(tracker: LinkTracker) -> None:
     assert notes(tracker, "feed:定") == ()
 
 
-def test_an_editors_word_outlives_the_next_crawl(tracker: LinkTracker) -> None:
+def test_category_set_by_editor_is_kept(tracker: LinkTracker) -> None:
     stage = ClassifyPipeline(tracker)
     added = tracker.store.add(stage.classified(article(FINANCE)), now=NOW)
     tracker.store.set_category(added.id, "读书", by="editor", now=NOW)
@@ -227,14 +227,14 @@ def test_an_editors_word_outlives_the_next_crawl(tracker: LinkTracker) -> None:
     assert (found.title, found.category, found.category_by) == ("改了", "读书", "editor")
 
 
-def test_an_article_gets_its_keywords(tracker: LinkTracker) -> None:
+def test_article_has_keywords(tracker: LinkTracker) -> None:
     found = ClassifyPipeline(tracker).classified(
         article("青溪大桥通车。青溪大桥长三公里，连接两岸，通车后过江只要五分钟。", title="青溪大桥通车")
     )
     assert {"青溪大桥", "通车"} <= set(found.keywords[:4])
 
 
-def test_an_article_whose_keywords_take_too_much_is_whole_without_them(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_article_is_stored_without_keywords_on_timeout(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object, **__: object) -> None:
         raise NotApplicable("reading-time")
 
@@ -243,7 +243,7 @@ def test_an_article_whose_keywords_take_too_much_is_whole_without_them(tracker: 
     assert (found.category, found.keywords) == ("财经", ())
 
 
-def test_a_very_sure_model_goes_before_a_weak_word_of_the_lexicon(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_confident_model_overrides_weak_lexicon(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
     keep_model(tracker, CATEGORIES, examples(("财经", FINANCE), ("社会", "警方抓获两名嫌疑人")))
     stage = ClassifyPipeline(tracker)
     answers = {"lexicon": Choice("体育", "lexicon", 0.4), "model 1": Choice("财经", "model 1", 0.9)}

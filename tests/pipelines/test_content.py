@@ -1,4 +1,4 @@
-"""Doubtful and garbled articles are counted; rules and feeds are taken at their word."""
+"""Doubtful and garbled extractions are counted; results of rules and feeds are not doubted."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ ARTICLE = Article("https://a.example/1", Link("https://a.example/1", "feed:a"), 
         (TEXT.encode().decode("gb18030", "replace"), 0.5, ["shaky", "garbled"]),
     ],
 )
-def test_an_extraction_is_counted_as_what_it_is(text: str, confidence: float | None, counted: list[str]) -> None:
+def test_doubtful_and_garbled_texts_are_counted(text: str, confidence: float | None, counted: list[str]) -> None:
     assert doubts(ARTICLE, Extraction(text=text, confidence=confidence)) == counted
 
 
-def test_a_rules_text_is_not_doubted() -> None:
+def test_text_of_rule_is_not_doubted() -> None:
     ruled = replace(ARTICLE, text=TEXT)
     assert doubts(ruled, Extraction(text="x", confidence=0.1)) == []
 
 
-def test_a_text_without_end_is_cut_and_says_so() -> None:
+def test_overlong_text_is_truncated_with_notice() -> None:
     line = "文" * 99
     found = Extraction(title="题", text="\n".join([line] * 50_000), html=f"<p>{line}</p>" * 50_000)
     kept = fill(ARTICLE, found)
@@ -52,6 +52,6 @@ def test_a_text_without_end_is_cut_and_says_so() -> None:
 @pytest.mark.parametrize(
     ("named", "page", "site"), [("滨江晚报", "滨江晚报官网", "滨江晚报"), (None, "滨江晚报官网", "滨江晚报官网"), (None, None, None)]
 )
-def test_the_sources_name_comes_before_the_pages_own(named: str | None, page: str | None, site: str | None) -> None:
+def test_site_name_of_source_precedes_that_of_page(named: str | None, page: str | None, site: str | None) -> None:
     article = replace(ARTICLE, link=replace(ARTICLE.link, site=named))
     assert fill(article, Extraction(title="题", text=TEXT, site=page)).site == site

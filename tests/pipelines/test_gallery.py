@@ -1,4 +1,4 @@
-"""The stage of photo stories: topics and category as articles get them, stored with its fate, what lacks pages waits."""
+"""The stage of photo stories: topics, category, storage, and waiting of incomplete stories."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def waiting(tracker: LinkTracker) -> list[str]:
     return link_rows.waiting(tracker.store, "gallery:图站")
 
 
-def test_a_photo_story_gets_its_topics_category_and_keywords_and_is_known_by_all_its_pages(tracker: LinkTracker) -> None:
+def test_story_has_topics_category_and_known_pages(tracker: LinkTracker) -> None:
     item = gallery(1, 2)
     link_rows.let_wait(tracker, item.link)
     passed(tracker, item)
@@ -85,7 +85,7 @@ def test_a_photo_story_gets_its_topics_category_and_keywords_and_is_known_by_all
     assert waiting(tracker) == []
 
 
-def test_keywords_of_topics_are_looked_for_in_captions_and_a_classifier_may_choose(tracker: LinkTracker) -> None:
+def test_captions_are_searched_for_keywords_and_classified(tracker: LinkTracker) -> None:
     link = Link("https://other.example/1.html", "gallery:别图")
     images = (Image("https://other.example/1.jpg", "足球联赛昨晚开赛，前锋射门得分，球迷欢呼，主教练说这场比赛踢得好"),)
     item = gallery(1, 2, link=link, url=link.url, identity="other.example/1.html", category=None, images=(*images, *gallery(1).images))
@@ -96,7 +96,7 @@ def test_keywords_of_topics_are_looked_for_in_captions_and_a_classifier_may_choo
     assert article.category_by == "lexicon"
 
 
-def test_a_story_that_lacks_a_page_is_stored_and_waits_until_it_is_complete(tracker: LinkTracker) -> None:
+def test_incomplete_story_is_stored_and_waits(tracker: LinkTracker) -> None:
     item = gallery(1)
     link_rows.let_wait(tracker, item.link)
     passed(tracker, item)
@@ -108,7 +108,7 @@ def test_a_story_that_lacks_a_page_is_stored_and_waits_until_it_is_complete(trac
     assert (row(tracker).same, str(row(tracker).notes[-1])) == (1, "photo stories: 0 complete; 1 finished")
 
 
-def test_after_visits_in_vain_it_waits_no_longer(tracker: LinkTracker) -> None:
+def test_story_stops_waiting_after_max_vain_visits(tracker: LinkTracker) -> None:
     item = gallery(1)
     link_rows.let_wait(tracker, item.link)
     for _ in range(MAX_VAIN):
@@ -119,14 +119,14 @@ def test_after_visits_in_vain_it_waits_no_longer(tracker: LinkTracker) -> None:
     assert "1 not tried any more" in str(row(tracker).notes[-1])
 
 
-def test_what_may_not_be_had_does_not_wait(tracker: LinkTracker) -> None:
+def test_forbidden_page_does_not_wait(tracker: LinkTracker) -> None:
     item = gallery(1, failure="robots", later=False)
     link_rows.let_wait(tracker, item.link)
     passed(tracker, item)
     assert waiting(tracker) == []
 
 
-def test_a_story_of_which_no_picture_is_left_is_none(tracker: LinkTracker) -> None:
+def test_story_without_remaining_pictures_is_dropped(tracker: LinkTracker) -> None:
     item = gallery(1, 2)
     logos = replace(item, images=tuple(replace(image, dropped="frequent") for image in item.images))
     with pytest.raises(ItemDone):
@@ -136,7 +136,7 @@ def test_a_story_of_which_no_picture_is_left_is_none(tracker: LinkTracker) -> No
     assert tracker.store.galleries.refused([NAME], now=utcnow()) == {NAME}
 
 
-def test_a_store_that_is_away_ends_the_crawl_and_the_link_waits(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unavailable_store_ends_crawl_and_link_waits(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
     item, stopped = gallery(1, 2), []
     link_rows.let_wait(tracker, item.link)
 
@@ -153,12 +153,12 @@ def test_a_store_that_is_away_ends_the_crawl_and_the_link_waits(tracker: LinkTra
     assert row(tracker).failed == {"store-unavailable": 1}
 
 
-def test_other_items_pass_untouched(tracker: LinkTracker) -> None:
+def test_other_items_pass_through(tracker: LinkTracker) -> None:
     article = Article(URL, Link(URL, "feed:甲"), NOW)
     assert passed(tracker, article) is article
 
 
-def test_the_filter_takes_new_stories_and_those_that_wait(tracker: LinkTracker) -> None:
+def test_filter_accepts_new_and_incomplete_stories(tracker: LinkTracker) -> None:
     def links(*urls: str) -> list[Link]:
         return [Link(url, "gallery:图站") for url in urls]
 

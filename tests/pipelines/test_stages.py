@@ -1,4 +1,4 @@
-"""The stages one by one and in their order, on a real store: each gives a fuller copy, or counts why an article leaves."""
+"""Each stage alone and all in order, with a real store: a stage returns a fuller copy or counts why an article is dropped."""
 
 from __future__ import annotations
 
@@ -48,20 +48,20 @@ def row(tracker: LinkTracker, source: str = "feed:乙") -> SourceReport:
 
 
 def left(stage: Stage, item: Article) -> SourceReport:
-    """What is counted of an article that leaves."""
+    """Return the counts after the stage has dropped the article."""
     with pytest.raises(ItemDone):
         through(stage, item)
     return row(stage.tracker, item.source)
 
 
 def wait(tracker: LinkTracker, item: Article) -> Article:
-    """As the spider did before: its link waits in the store."""
+    """Store the link of the article as waiting, as the spider does."""
     let_wait(tracker, item.link)
     return item
 
 
 def line(crawler: Crawler, items: Sequence[Article]) -> list[Article]:
-    """Through all stages in their order."""
+    """Process the items by all stages in order."""
     stages = [load_object(path).from_crawler(crawler) for _, path in ORDER]
     done = []
     for item in items:
@@ -71,7 +71,7 @@ def line(crawler: Crawler, items: Sequence[Article]) -> list[Article]:
     return done
 
 
-def test_an_article_comes_through_all_stages(crawler: Crawler, tracker: LinkTracker) -> None:
+def test_article_passes_all_stages(crawler: Crawler, tracker: LinkTracker) -> None:
     found = line(crawler, [wait(tracker, article())])[0]
     assert (found.title, found.topics, found.page) == ("古镇的路铺好了", ("旅游",), None)
     kept = next(tracker.store.all_articles())
@@ -81,7 +81,7 @@ def test_an_article_comes_through_all_stages(crawler: Crawler, tracker: LinkTrac
     assert (row(tracker).parsed, row(tracker).stored) == (1, 1)
 
 
-def test_a_repeat_is_folded_and_a_known_address_is_the_same(crawler: Crawler, tracker: LinkTracker) -> None:
+def test_repost_is_folded_and_known_url_is_same(crawler: Crawler, tracker: LinkTracker) -> None:
     repost = article(url="https://c.example/2026/0305/9.html")
     line(crawler, [article(), repost])
     with pytest.raises(ItemDone):
@@ -90,26 +90,26 @@ def test_a_repeat_is_folded_and_a_known_address_is_the_same(crawler: Crawler, tr
     assert tracker.stored_urls.find_stored(["b.example/go?1"]) == {"b.example/go?1"}, "the redirect leads there from now on"
 
 
-def test_other_items_pass_by_untouched(tracker: LinkTracker) -> None:
+def test_other_items_pass_through(tracker: LinkTracker) -> None:
     item = {"not": "an article"}
     assert through(ContentPipeline(tracker), item) is item
 
 
-def test_the_wrapper_comes_before_what_is_found_without_templates(tracker: LinkTracker) -> None:
+def test_wrapper_precedes_extractor(tracker: LinkTracker) -> None:
     html = HTML.replace("<div class=text>", "<h2 class=t>规则里的标题</h2><div class=text>")
     found = through(WrapperPipeline(tracker), article(html, source="feed:甲"))
     assert (found.title, TEXT in found.text) == ("规则里的标题", True)
     assert through(ContentPipeline(tracker), found).title == "规则里的标题"
 
 
-def test_a_wrapper_that_finds_no_body_is_noted_and_the_next_stage_takes_over(tracker: LinkTracker) -> None:
+def test_wrapper_without_body_is_noted_and_extractor_used(tracker: LinkTracker) -> None:
     found = through(WrapperPipeline(tracker), article(HTML.replace("class=text", "class=other"), source="feed:甲"))
     assert found.text is None
     assert "finds no body" in str(row(tracker, "feed:甲").notes[0])
     assert TEXT in through(ContentPipeline(tracker), found).text
 
 
-def test_pages_that_are_read_teach_the_next_ones_and_the_next_crawl(tracker: LinkTracker) -> None:
+def test_site_knowledge_is_used_and_saved(tracker: LinkTracker) -> None:
     line = "更多乙站新闻，欢迎关注“乙站发布”公众号，每天早上七点，我们准时送到您的手边。"
     stage = ContentPipeline(tracker)
 
@@ -122,14 +122,14 @@ def test_pages_that_are_read_teach_the_next_ones_and_the_next_crawl(tracker: Lin
     assert len(tracker.store.site_lines("b.example")) == 3
 
 
-def test_a_page_without_an_article_teaches_nothing(tracker: LinkTracker) -> None:
+def test_page_without_article_adds_no_site_knowledge(tracker: LinkTracker) -> None:
     stage = ContentPipeline(tracker)
     left(stage, wait(tracker, article("<title>404 not found</title>")))
     through(stage, article(None, title="题", content=f"<p>{TEXT}</p>"))
     assert tracker.sites.knowledge.pages() == []
 
 
-def test_without_the_store_s_knowledge_articles_are_read_as_before(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_articles_are_read_without_site_knowledge(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*_: object, **__: object) -> None:
         raise StoreUnavailable("away")
 
@@ -140,7 +140,7 @@ def test_without_the_store_s_knowledge_articles_are_read_as_before(tracker: Link
     asyncio.run(stage.close_spider())
 
 
-def test_without_a_rule_the_wrapper_does_nothing(tracker: LinkTracker) -> None:
+def test_wrapper_stage_needs_a_rule(tracker: LinkTracker) -> None:
     item = article()
     assert through(WrapperPipeline(tracker), item) is item
 
@@ -153,32 +153,32 @@ def test_without_a_rule_the_wrapper_does_nothing(tracker: LinkTracker) -> None:
         (article(None, content=""), "no-body"),
     ],
 )
-def test_a_page_without_an_article_is_counted_and_done(tracker: LinkTracker, item: Article, reason: str) -> None:
+def test_page_without_article_is_counted_and_done(tracker: LinkTracker, item: Article, reason: str) -> None:
     counted = left(ContentPipeline(tracker), wait(tracker, item))
     assert (list(counted.failed), counted.parsed) == ([reason], 0)
     assert waiting(tracker.store, "feed:乙") == []
 
 
-def test_what_a_feed_carried_stands_in_for_a_page(tracker: LinkTracker) -> None:
+def test_feed_content_replaces_page(tracker: LinkTracker) -> None:
     found = through(ContentPipeline(tracker), article(None, title="题", content=f"<p>{TEXT}</p><script>x()</script>"))
     assert (found.title, found.text) == ("题", TEXT)
 
 
 class Breaking(Stage):
-    """A stage whose algorithm has a bug that this page wakes."""
+    """A stage whose algorithm raises an unexpected error."""
 
     async def process(self, article: Article) -> Article:
         raise RecursionError("a page nobody thought of")
 
 
-def test_a_page_that_breaks_a_stage_is_counted_and_the_line_goes_on(tracker: LinkTracker, caplog: pytest.LogCaptureFixture) -> None:
+def test_error_in_stage_is_counted_and_crawl_continues(tracker: LinkTracker, caplog: pytest.LogCaptureFixture) -> None:
     assert left(Breaking(tracker), wait(tracker, article())).failed == {"error: RecursionError": 1}
     assert waiting(tracker.store, "feed:乙") == [], "it would break again"
     assert URL in caplog.text
     assert through(ContentPipeline(tracker), article()).title
 
 
-def test_the_url_filter_gives_the_identity_of_the_final_address(tracker: LinkTracker) -> None:
+def test_identity_is_that_of_final_url(tracker: LinkTracker) -> None:
     found = through(UrlFilterPipeline(tracker), article(link_url="https://b.example/go?1"))
     assert found.identity == "b.example/2026/0305/1.html"
     shared = through(UrlFilterPipeline(tracker), article(identity="a.example/rss#1"))
@@ -195,7 +195,7 @@ def test_topics_come_from_keywords_source_and_search(tracker: LinkTracker) -> No
     assert through(stage, replace(plain, link=Link(URL, "feed:乙", category="体育"))).category == "体育"
 
 
-def test_the_same_title_over_a_caption_has_the_same_keys(tracker: LinkTracker) -> None:
+def test_same_title_over_caption_has_same_keys(tracker: LinkTracker) -> None:
     stage = DuplicatePipeline(tracker)
     one, other = (
         through(stage, replace(article(url=url), identity=url, title="古镇的路昨天铺好了", text="看图"))
@@ -205,7 +205,7 @@ def test_the_same_title_over_a_caption_has_the_same_keys(tracker: LinkTracker) -
     assert one.keys == other.keys
 
 
-def test_the_duplicate_stage_says_which_story_an_article_repeats(tracker: LinkTracker) -> None:
+def test_duplicate_stage_decides_which_story_is_repeated(tracker: LinkTracker) -> None:
     stage = DuplicatePipeline(tracker)
     text = "".join(f"{TEXT}第{number}天，来看路的人比买豆腐的人还多，店家把凳子搬到了门外。\n" for number in "一二三四五")
     one, other, third = (
@@ -226,11 +226,11 @@ def ready(**link: Any) -> Article:
     return replace(article(**link), identity="b.example/2026/0305/1.html", title="题", text=TEXT)
 
 
-def test_a_failing_store_keeps_the_link_and_ends_the_crawl(tracker: LinkTracker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_store_keeps_link_and_ends_crawl(tracker: LinkTracker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(base, "RETRY_DELAYS", (0.01, 0.01))
     wait(tracker, ready())
     with closing(sqlite3.connect(tmp_path / "data" / "newsportal.db")) as connection:
-        connection.execute("ALTER TABLE articles RENAME TO hidden")  # as a real store that fails: each write raises
+        connection.execute("ALTER TABLE articles RENAME TO hidden")  # a failing store: each write raises
         connection.commit()
         stopped: list[bool] = []
         counted = left(StorePipeline(tracker, lambda: stopped.append(True)), ready())
@@ -243,7 +243,7 @@ def test_a_failing_store_keeps_the_link_and_ends_the_crawl(tracker: LinkTracker,
     assert tracker.stored_urls.find_stored(["b.example/2026/0305/1.html"]) == set()
 
 
-def test_a_link_is_done_only_once_its_article_is_stored(tracker: LinkTracker) -> None:
+def test_link_is_done_only_after_storing(tracker: LinkTracker) -> None:
     stage = StorePipeline(tracker)
     through(stage, wait(tracker, ready()))
     assert waiting(tracker.store, "feed:乙") == []
@@ -252,7 +252,7 @@ def test_a_link_is_done_only_once_its_article_is_stored(tracker: LinkTracker) ->
     assert (row(tracker).stored, row(tracker).same) == (1, 1)
 
 
-def test_every_stage_of_the_order_is_a_stage() -> None:
+def test_order_lists_only_stages() -> None:
     assert [issubclass(load_object(path), Stage) for _, path in ORDER] == [True] * len(ORDER)
 
 
@@ -267,9 +267,7 @@ MARKET = (
 
 
 @pytest.mark.parametrize(("title", "template"), [("{0}市天气预报", WEATHER), ("收评：三大指数走势分化 资金观望为主", MARKET)])
-def test_a_template_filled_anew_is_a_story_of_its_own_and_its_repost_joins(
-    crawler: Crawler, tracker: LinkTracker, title: str, template: str
-) -> None:
+def test_refilled_template_is_new_story_and_its_repost_joins(crawler: Crawler, tracker: LinkTracker, title: str, template: str) -> None:
     numbers = [("青河", 4, 12, 35, 48), ("青河", 5, 17, 62, 73), ("白石", 5, 21, 47, 91), ("青河", 6, 26, 81, 55)]
 
     def page(at: int, host: str) -> Article:

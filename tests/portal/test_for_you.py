@@ -14,7 +14,7 @@ from lxml import html as lxml_html
 from newsportal.errors import StoreUnavailable
 from newsportal.portal import context
 from newsportal.portal.language import translations
-from newsportal.portal.reading.for_you import BECAUSE, WHY, why
+from newsportal.portal.reading.for_you import BECAUSE, WHY, reason_text
 from newsportal.portal.ttl_cache import TtlCache
 from newsportal.recommend.base import Recommendation, View
 from newsportal.services.recommending.parts import fit
@@ -145,11 +145,11 @@ def test_reasons_are_translated(shelf: Store) -> None:
     story = shelf.story(shelf.made["album-bridge"])
     for language in ("zh", "en"):
         words = translations(language)
-        reasons = {slug: why(Recommendation("x", 1.0, slug), None, words) for slug in WHY}
+        reasons = {slug: reason_text(Recommendation("x", 1.0, slug), None, words) for slug in WHY}
         assert len(set(reasons.values())) == len(WHY)
         for slug in (*WHY, *BECAUSE):
-            assert "云岭峡谷" in why(Recommendation("x", 1.0, slug, story.id), story, words)
-    assert why(Recommendation("x", 1.0, "something-else"), None, translations("zh")) == "something-else"
+            assert "云岭峡谷" in reason_text(Recommendation("x", 1.0, slug, story.id), story, words)
+    assert reason_text(Recommendation("x", 1.0, "something-else"), None, translations("zh")) == "something-else"
 
 
 def test_empty_portal_has_no_recommendations(serve, fresh: Store) -> None:

@@ -13,7 +13,7 @@ from lxml import html as lxml_html
 from newsportal.items import Image
 from newsportal.portal.preferences import last_visit
 from newsportal.portal.reading import front_cache
-from newsportal.portal.reading.front_cache import Fronts
+from newsportal.portal.reading.front_cache import FrontCache
 from newsportal.portal.reading.front_page import top_story
 from newsportal.store.results import StoryFilter
 from newsportal.store.store import Store
@@ -101,7 +101,7 @@ class CountingStore:
 def test_front_page_is_cached_until_the_store_changes(fresh: Store, newsroom: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     newsroom.write(fresh, newsroom.article("一", "一的正文" * 20))
     counted: Any = CountingStore(fresh)
-    fronts = Fronts(counted)
+    fronts = FrontCache(counted)
     first = fronts.get(["旅游"], {}, NOW, by_rank=False)
     before = counted.lists
     assert fronts.get(["旅游"], {}, NOW, by_rank=False) is first

@@ -11,7 +11,7 @@ import pytest
 
 from newsportal.items import Article, Link, TopicMark
 from newsportal.portal.language import translations
-from newsportal.portal.wording import chosen, doubtful
+from newsportal.portal.wording import category_reason, doubtful_topics
 from newsportal.store.results import StoredArticle
 from newsportal.store.store import Store
 
@@ -30,19 +30,19 @@ ARTICLE = StoredArticle("a", "a", "x.example/a", "https://x.example/a", "题", N
 )
 def test_reason_of_category_is_described(by: str, score: float | None, reason: str | None, english: str, chinese: str) -> None:
     article = replace(ARTICLE, category_by=by, category_score=score, category_reason=reason)
-    assert chosen(article, NullTranslations()) == english
-    assert chosen(article, translations("zh")) == chinese
+    assert category_reason(article, NullTranslations()) == english
+    assert category_reason(article, translations("zh")) == chinese
 
 
 def test_unknown_reason_is_not_described() -> None:
-    assert chosen(ARTICLE, NullTranslations()) is None
-    assert chosen(replace(ARTICLE, category=None, category_by="editor"), NullTranslations()) is None
-    assert chosen(replace(ARTICLE, category_by="a later version's word"), NullTranslations()) is None
+    assert category_reason(ARTICLE, NullTranslations()) is None
+    assert category_reason(replace(ARTICLE, category=None, category_by="editor"), NullTranslations()) is None
+    assert category_reason(replace(ARTICLE, category_by="a later version's word"), NullTranslations()) is None
 
 
 def test_only_keyword_topics_can_be_uncertain() -> None:
     marks = tuple(TopicMark(f"{by} {score}", by, score) for by in ("keywords", "source", "search") for score in (0.01, 0.5, None))
-    assert doubtful(replace(ARTICLE, topic_marks=marks)) == ("keywords 0.01",)
+    assert doubtful_topics(replace(ARTICLE, topic_marks=marks)) == ("keywords 0.01",)
 
 
 def test_story_page_shows_reason_of_category(client: httpx.Client, store: Store) -> None:

@@ -28,7 +28,7 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server.stdio import stdio_server
 
-from newsportal.portal.mcp.tools import KEY, RULE, cleaned
+from newsportal.portal.mcp.tools import KEY, RULE, clean_text
 from newsportal.search import open_index
 from newsportal.services.accounts import RIGHTS, Right, Role, open_accounts
 from newsportal.sources import load
@@ -334,4 +334,4 @@ def test_invalid_token_is_reported_at_start(portal: Newsroom) -> None:
     ],
 )
 def test_web_text_is_cleaned(text: str | None, expected: str) -> None:
-    assert cleaned(text) == expected
+    assert clean_text(text) == expected

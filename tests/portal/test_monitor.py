@@ -24,7 +24,7 @@ from newsportal.errors import FrontierUnavailable
 from newsportal.items.report import Run, SourceReport
 from newsportal.portal.monitor.process_metrics import Meter
 from newsportal.portal.monitor.queues import AsideRow, QueueRow, Queues
-from newsportal.portal.monitor.system import LogBuffer, chosen, harmless, tail
+from newsportal.portal.monitor.system import LogBuffer, find_lines, read_tail, redact
 from newsportal.services.daily import DailySums
 from newsportal.services.jobs.base import Job
 from newsportal.services.jobs.records import Records
@@ -299,7 +299,7 @@ def test_only_log_files_are_readable(editor: httpx.Client, folder: Path) -> None
     ],
 )
 def test_secrets_are_redacted(text: str) -> None:
-    assert "geheim-1" not in harmless(text)
+    assert "geheim-1" not in redact(text)
 
 
 def test_log_buffer_is_bounded_and_has_one_line_per_record() -> None:
@@ -312,13 +312,13 @@ def test_log_buffer_is_bounded_and_has_one_line_per_record() -> None:
     lines = ring.lines()
     assert len(lines) == 5
     assert lines[-1].text == "broken %s (ValueError: inside out)"
-    assert [line.text for line in chosen(lines, "ERROR", None, 10)] == [lines[-1].text]
+    assert [line.text for line in find_lines(lines, "ERROR", None, 10)] == [lines[-1].text]
 
 
 def test_tail_of_large_log(tmp_path: Path) -> None:
     file = tmp_path / "a.log"
     file.write_text("".join(f"2026-05-20 10:00:00 [scrapy] INFO: line {number}\n" for number in range(20_000)), "utf-8")
-    lines = tail(file, 3)
+    lines = read_tail(file, 3)
     assert [line.text for line in lines] == ["line 19997", "line 19998", "line 19999"]
 
 

@@ -9,7 +9,7 @@ import pytest
 from lxml import html as lxml_html
 
 from newsportal.portal.reading.story_lists import HEIGHT, bars, width
-from newsportal.portal.safe_text import minutes
+from newsportal.portal.safe_text import reading_minutes
 from newsportal.portal.ttl_cache import TtlCache
 from newsportal.search.base import Index
 from newsportal.store.store import Store
@@ -57,7 +57,7 @@ def test_text_size_is_set_on_story_page(client: httpx.Client, ids: dict[str, str
     ("text", "expected"), [("", 0), ("。", 0), ("短讯", 1), ("字" * 4_000, 10), ("word " * 2_380, 10), ("字" * 2_000 + "word " * 1_190, 10)]
 )
 def test_reading_time_in_minutes(text: str, expected: int) -> None:
-    assert minutes(text) == expected
+    assert reading_minutes(text) == expected
 
 
 def test_bars_are_scaled_to_the_maximum() -> None:

@@ -11,7 +11,7 @@ from factories import CHEAP
 from lxml import html as lxml_html
 
 from newsportal.portal.preferences import Preferences, preferences
-from newsportal.portal.reading.front_page import moved
+from newsportal.portal.reading.front_page import move_topic
 from newsportal.services.accounts import open_accounts
 
 PASSWORD = "correct horse battery staple"
@@ -48,7 +48,7 @@ def test_topics_are_chosen_and_ordered(client: httpx.Client) -> None:
     ("up", "down", "outcome"), [("b", None, "bac"), (None, "b", "acb"), ("a", None, "abc"), (None, "c", "abc"), ("x", None, "abc")]
 )
 def test_topic_moves_by_one_position(up: str | None, down: str | None, outcome: str) -> None:
-    assert "".join(moved(list("abc"), up, down)) == outcome
+    assert "".join(move_topic(list("abc"), up, down)) == outcome
 
 
 @pytest.mark.parametrize("cookie", ["", "|", "%", "没有", "a" * 9000, "<script>"])

@@ -14,7 +14,7 @@ from lxml import html as lxml_html
 
 from newsportal.items import Image
 from newsportal.portal.reading.photos import HEIGHTS, PAGE, height_of
-from newsportal.portal.reading.story import numbered
+from newsportal.portal.reading.story import format_pages
 from newsportal.store.store import Store
 
 
@@ -182,7 +182,7 @@ def test_images_without_known_size(wall: httpx.Client, photos: Store) -> None:
 
 @pytest.mark.parametrize(("pages", "expected"), [((), ""), ((3,), "3"), ((2, 3), "2, 3"), ((9, 5, 6, 7, 5), "5–7, 9")])
 def test_missing_pages_are_written_as_ranges(pages: tuple[int, ...], expected: str) -> None:
-    assert numbered(pages) == expected
+    assert format_pages(pages) == expected
 
 
 def test_viewer_is_loaded_only_with_photo_stories(wall: httpx.Client, photos: Store, client: httpx.Client, ids: dict[str, str]) -> None:

@@ -29,7 +29,7 @@ from newsportal.items import Article, Gallery, Image, Link, content_id
 from newsportal.net.egress import Policy
 from newsportal.portal.reading import picture_cache, picture_proxy
 from newsportal.portal.reading.picture_cache import PictureCache
-from newsportal.portal.reading.picture_proxy import PictureProxy, version
+from newsportal.portal.reading.picture_proxy import PictureProxy, url_version
 from newsportal.sources import Sources
 from newsportal.store.store import Store
 
@@ -130,7 +130,7 @@ def test_story_page_uses_immutable_proxy_urls(client: httpx.Client, fresh: Store
     url = publisher.url("/1.jpg")
     id = story(fresh, Image(url))
     page = client.get(f"/story/{id}").text
-    address = f"/picture/{id}/1?v={version(url)}"
+    address = f"/picture/{id}/1?v={url_version(url)}"
     assert address in page
     assert url not in page.replace(f'href="{url}"', "")
     answer = client.get(address)
@@ -147,7 +147,7 @@ def test_lists_use_proxied_thumbnails(path: str, client: httpx.Client, fresh: St
     url = publisher.url("/1.jpg")
     id = story(fresh, Image("data:image/png;base64,x"), Image(url))
     page = client.get(path).text
-    assert f"/picture/{id}/2/thumb?v={version(url)}" in page
+    assert f"/picture/{id}/2/thumb?v={url_version(url)}" in page
     assert url not in page
 
 
@@ -395,7 +395,7 @@ def test_images_in_body_are_proxied(client: httpx.Client, fresh: Store, publishe
     url = publisher.url("/in.jpg")
     id = written_article(fresh, url)
     page = client.get(f"/story/{id}").text
-    address = f"/picture/{id}/{content_id(url)}?v={version(url)}"
+    address = f"/picture/{id}/{content_id(url)}?v={url_version(url)}"
     assert f'src="{address}"' in page
     assert url not in page
     assert address in client.get("/feed.json").text

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from newsportal.portal.request_body import FILES, MAX_BODY, MAX_FILE, MAX_TEXT, bound_of
+from newsportal.portal.request_body import FILES, MAX_BODY, MAX_FILE, MAX_TEXT, body_limit
 from newsportal.services.accounts import Right, Role
 from newsportal.store.store import Store
 
@@ -82,9 +82,9 @@ def test_token_needs_no_origin_and_disables_cookies(serve: Any, fresh: Store, ne
 
 
 def test_body_limit_depends_on_path(client: httpx.Client) -> None:
-    assert bound_of("/seen").most == bound_of("/login").most == MAX_BODY
-    assert bound_of("/sources/new").most == bound_of("/api/v1/sources").most == MAX_TEXT
-    assert (bound_of("/corpora").most, bound_of("/corpora").kinds, bound_of("/corpora").streamed) == (MAX_FILE, FILES, True)
+    assert body_limit("/seen").most == body_limit("/login").most == MAX_BODY
+    assert body_limit("/sources/new").most == body_limit("/api/v1/sources").most == MAX_TEXT
+    assert (body_limit("/corpora").most, body_limit("/corpora").kinds, body_limit("/corpora").streamed) == (MAX_FILE, FILES, True)
     headers = {"sec-fetch-site": "same-origin", "content-type": "application/json"}
     answer = client.post("/api/v1/nothing", content=b"x" * (MAX_TEXT + 1), headers=headers)
     assert (answer.status_code, answer.json()["error"]["code"]) == (413, "too-large")

@@ -138,7 +138,7 @@ def test_cached_page_expires(client: httpx.Client, store: CountingStore, monkeyp
 
 
 def test_cache_size_is_limited(client: httpx.Client, store: CountingStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(response_cache, "MOST_BYTES", 100)
+    monkeypatch.setattr(response_cache, "MAX_BYTES", 100)
     get_anonymously(client, "/latest")
     before = store.lists
     assert get_anonymously(client, "/latest").status_code == 200
@@ -147,7 +147,7 @@ def test_cache_size_is_limited(client: httpx.Client, store: CountingStore, monke
 
 def test_page_too_large_for_cache_is_served(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = get_anonymously(client, "/latest", **{"accept-encoding": "identity"}).text
-    monkeypatch.setattr(response_cache, "LARGEST", 100)
+    monkeypatch.setattr(response_cache, "MAX_RESPONSE", 100)
     monkeypatch.setattr(response_cache, "SECONDS", 0.0)
     assert get_anonymously(client, "/latest", **{"accept-encoding": "identity"}).text == whole
 

@@ -88,7 +88,7 @@ def test_web_urls_are_accepted(url: str) -> None:
 
 
 def test_only_mark_elements_survive_in_hits() -> None:
-    assert str(safe_text.marked("<mark>峡谷</mark><b>x</b><script>y</script>&lt;i&gt;")) == "<mark>峡谷</mark>x&lt;i&gt;"
+    assert str(safe_text.safe_snippet("<mark>峡谷</mark><b>x</b><script>y</script>&lt;i&gt;")) == "<mark>峡谷</mark>x&lt;i&gt;"
 
 
 @pytest.mark.parametrize(

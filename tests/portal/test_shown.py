@@ -53,9 +53,9 @@ def test_page_fetches_all_gallery_sizes_at_once(serve: Any, picture_store: Store
 
 def test_photo_stories_are_found_in_template_arguments(picture_store: Store) -> None:
     from newsportal.portal.context import photo_stories
-    from newsportal.portal.reading.for_you import Suggested
+    from newsportal.portal.reading.for_you import Suggestion
 
     one, two, three, *_ = picture_store.stories(StoryFilter()).stories
     plain = Story(three.id, SimpleNamespace(source="feed:甲", id="x"), 1, 1, three.first_seen, three.last_seen)  # type: ignore[arg-type]
-    given = {"lead": one, "boards": {"旅游": (1, (two,))}, "days": ((None, [plain]),), "suggested": [Suggested(three, "新")], "n": 3}
+    given = {"lead": one, "boards": {"旅游": (1, (two,))}, "days": ((None, [plain]),), "suggested": [Suggestion(three, "新")], "n": 3}
     assert sorted(photo_stories(given)) == sorted(story.head.id for story in (one, two, three))

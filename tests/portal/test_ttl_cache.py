@@ -39,7 +39,7 @@ def test_error_is_raised_to_waiting_caller_and_retried() -> None:
 
 
 def test_number_of_waiting_computations_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ttl_cache, "MOST_WAITING", 2)
+    monkeypatch.setattr(ttl_cache, "MAX_WAITING", 2)
     may = threading.Event()
     soon: BackgroundCache[bool] = BackgroundCache(TtlCache(60, 10), 0.0)
     results = [soon.get(name, lambda: may.wait(600)) for name in "abc"]

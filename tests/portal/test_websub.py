@@ -16,7 +16,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from newsportal.portal.websub import Subscriber, reachable
+from newsportal.portal.websub import Subscriber, public_url
 from newsportal.sources import Sources, load
 from newsportal.store import open_store
 from newsportal.store.crawl_state import Subscription
@@ -273,4 +273,4 @@ def test_failing_subscription_does_not_affect_others(hub: Hub, store: Store, cli
     ("url", "expected"), [("https://news.example.org", True), ("http://127.0.0.1:8000", False), ("http://localhost/", False)]
 )
 def test_unreachable_portal_does_not_subscribe(tmp_path: Path, url: str, expected: bool) -> None:
-    assert (reachable(sources(tmp_path, url, private="[]")) is not None) is expected
+    assert (public_url(sources(tmp_path, url, private="[]")) is not None) is expected

@@ -1,4 +1,4 @@
-"""An archive of the made-up Web: a crawl that replays it, processes of this machine and Spark make the same articles of it."""
+"""An archive of the made-up Web: a crawl replaying it, local processes and Spark yield the same articles."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ pytestmark = pytest.mark.slow
 
 SITES = ("kunzhou", "qingtai", "harbour", "chaoyin", "shenyuan")
 CHANCE = ("fetched", "first_seen", "story", "fold_of", "fold_reason", "fold_score")
-"""Moments; and what depends on which of two versions came first. Stories are compared as groups."""
+"""Times, and fields that depend on which of two versions came first. Stories are compared as groups."""
 
 
 @pytest.fixture(scope="module")
 def folder(web: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """sources.yaml with five feeds, whose articles get a category by their words, and the archive of what they lead to."""
+    """Return a folder with a ``sources.yaml`` of five classified feeds and the archive of their articles."""
     web.reset()
     made = tmp_path_factory.mktemp("archive")
     feeds = [one for one in FEEDS if one.site in SITES and one.kind != "json"]
@@ -80,7 +80,7 @@ def stories(articles: dict[str, dict[str, Any]]) -> set[frozenset[str]]:
     return {frozenset(names) for names in found.values()}
 
 
-def test_the_articles_stories_and_categories_are_those_of_the_crawl(folder: Path, crawled: dict[str, dict[str, Any]]) -> None:
+def test_processing_matches_crawl(folder: Path, crawled: dict[str, dict[str, Any]]) -> None:
     summary, found = processed(folder, "--workers", "2")
     assert content(found) == content(crawled)
     assert stories(found) == stories(crawled)
@@ -90,7 +90,7 @@ def test_the_articles_stories_and_categories_are_those_of_the_crawl(folder: Path
 
 
 @pytest.mark.skipif(not (find_spec("pyspark") and spark.java()), reason="needs the extra spark and Java (make tools)")
-def test_spark_makes_the_same_of_it(folder: Path) -> None:
+def test_spark_matches_local_processing(folder: Path) -> None:
     alone, here = processed(folder, "--workers", "1")
     many, there = processed(folder, "--spark", "local[2]")
     for rows in (here, there):

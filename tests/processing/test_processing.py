@@ -1,4 +1,4 @@
-"""Archives of all kinds made into articles: lists that are in them, redirects, pages of one article, and what cannot be read."""
+"""Archives are processed into articles: lists, redirects, multi-page articles, and unreadable records."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def made(store: Store, *files: Path, **options: Any) -> tuple[Summary, dict[str,
     return summary, {article.url.removeprefix(SITE): article for article in store.all_articles()}
 
 
-def test_lists_say_what_they_know_and_other_pages_are_read_too(warc: Path, articles: Store) -> None:
+def test_listed_and_unlisted_pages_are_read(warc: Path, articles: Store) -> None:
     summary, found = made(articles, warc)
     assert set(found) == {"/a.html", "/b.html", "/unnamed.html"}
     assert {path: (one.source, one.category, one.topics, one.fetched) for path, one in found.items()} == {
@@ -117,20 +117,20 @@ def test_lists_say_what_they_know_and_other_pages_are_read_too(warc: Path, artic
     assert summary.failed == {"http-404": 1, "no-body": 1}
 
 
-def test_listed_alone(warc: Path, articles: Store) -> None:
+def test_listed_option_skips_other_pages(warc: Path, articles: Store) -> None:
     summary, found = made(articles, warc, listed=True)
     assert set(found) == {"/a.html", "/b.html"}
     assert (summary.pages, summary.failed) == (3, {"http-404": 1})
 
 
-def test_a_repost_is_folded_and_what_is_stored_is_known(warc: Path, articles: Store) -> None:
+def test_repost_is_folded_and_stored_article_is_same(warc: Path, articles: Store) -> None:
     other = saved(warc.with_name("other.warc.gz"), ("/copy.html", 200, HTML, WEB[2][3]))
     assert made(articles, warc, other)[0].folded == 1
     again = made(articles, warc)[0]
     assert (again.stored, again.folded, again.same) == (0, 0, 3)
 
 
-def test_records_of_one_stream_and_a_file_that_was_cut(warc: Path, articles: Store) -> None:
+def test_single_gzip_stream_and_truncated_file(warc: Path, articles: Store) -> None:
     plain = gzip.decompress(warc.read_bytes())
     for name, content in (("one.warc.gz", gzip.compress(plain)), ("cut.warc", plain[:-30])):
         warc.with_name(name).write_bytes(content)
@@ -139,7 +139,7 @@ def test_records_of_one_stream_and_a_file_that_was_cut(warc: Path, articles: Sto
     assert "cut.warc" in summary.cut[0]
 
 
-def test_a_page_that_breaks_its_reader_is_named(warc: Path, articles: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_that_raises_is_counted(warc: Path, articles: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     from newsportal.pipelines.classify import ClassifyPipeline
 
     usual = ClassifyPipeline.classified
@@ -158,7 +158,7 @@ def run(folder: Path, *arguments: str) -> tuple[int, str, str]:
     return done.exit_code, done.stdout, done.stderr
 
 
-def test_the_articles_are_lines_of_json(warc: Path) -> None:
+def test_output_is_json_lines(warc: Path) -> None:
     status, output, errors = run(warc.parent, str(warc))
     assert status == 0
     assert {json.loads(line)["url"].removeprefix(SITE) for line in output.splitlines()} == {"/a.html", "/b.html", "/unnamed.html"}
@@ -167,13 +167,13 @@ def test_the_articles_are_lines_of_json(warc: Path) -> None:
     assert not (warc.parent / "data").exists(), "the store of sources.yaml is not made"
 
 
-def test_a_file_that_cannot_be_written_is_told_before_any_work(warc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unwritable_output_is_reported_before_processing(warc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("newsportal.cli.process.process_archives", lambda *_, **__: pytest.fail("it was too late"))
     done = CliRunner().invoke(app, ["process", str(warc), "--sources", str(warc.parent / "sources.yaml"), "--out", str(warc.parent)])
     assert isinstance(done.exception, NewsportalError)
 
 
-def test_into_the_store_and_what_became_of_each_page(warc: Path) -> None:
+def test_into_store_with_outcome_of_each_page(warc: Path) -> None:
     bad = warc.with_name("bad.warc.gz")
     bad.write_bytes(b"no archive")
     status, output, errors = run(warc.parent, str(warc), str(bad), "--into", "--json")
@@ -189,5 +189,5 @@ def test_into_the_store_and_what_became_of_each_page(warc: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [("--json",), ("--into", "--out", "x.jsonl"), ("--format", "warc")])
-def test_options_that_do_not_fit(options: tuple[str, ...], warc: Path) -> None:
+def test_conflicting_options_are_refused(options: tuple[str, ...], warc: Path) -> None:
     assert run(warc.parent, str(warc), *options)[0] == 2

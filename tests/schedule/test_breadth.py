@@ -1,4 +1,4 @@
-"""Result pages by hour of the day (paper A's wish)."""
+"""Number of result pages by hour of the day (proposed in paper A)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)
 
 
 def hourly(days: int = 7) -> list[Visit]:
-    """By day half of the results are new, at night nearly none."""
+    """Return visits of which half of the results are new by day and nearly none at night."""
     found = []
     for back in range(1, days * 24):
         at = NOON - timedelta(hours=back)
@@ -19,17 +19,17 @@ def hourly(days: int = 7) -> list[Visit]:
     return found
 
 
-def test_nights_of_repeats_get_one_page_and_busy_hours_all() -> None:
+def test_quiet_hours_get_one_page_and_busy_hours_more() -> None:
     assert pages(hourly(), NOON, UTC, usual=2) == 5
     assert pages(hourly(), NOON - timedelta(hours=9), UTC, usual=2) == 1
 
 
-def test_an_hour_never_asked_gets_what_all_hours_would() -> None:
+def test_unvisited_hour_gets_average() -> None:
     seldom = [visit for visit in hourly() if visit.at.hour != 12]
     assert 2 <= pages(seldom, NOON, UTC, usual=9) <= 4
 
 
-def test_before_anything_is_known_the_usual_number_is_read() -> None:
+def test_default_applies_until_enough_is_known() -> None:
     assert pages([], NOON, UTC, usual=2) == 2
     assert pages(hourly()[:4], NOON, UTC, usual=3) == 3
     blocked = [Visit("engine:a", visit.at, list_failed={"blocked: captcha": 1}) for visit in hourly()]

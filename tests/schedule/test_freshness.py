@@ -1,4 +1,4 @@
-"""What feeds say of themselves: caches' headers, skipped hours and days; and validators that lie."""
+"""Freshness hints of feeds (cache headers, skipped hours and days) and validators that never change."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ DATE = "Thu, 05 Mar 2026 12:00:00 GMT"
         ((None, None, None), None),
     ],
 )
-def test_caches_are_told_for_how_long(headers: tuple[str | None, str | None, str | None], seconds: float | None) -> None:
+def test_cache_lifetime(headers: tuple[str | None, str | None, str | None], seconds: float | None) -> None:
     assert cached_for(*headers) == seconds
 
 
-def test_skipped_hours_and_days_are_waited_for() -> None:
+def test_skipped_hours_and_days_are_respected() -> None:
     assert skipped_for((), (), NOON) is None
     assert skipped_for((13, 14), (), NOON) is None
     assert skipped_for((12, 13), (), NOON) == 1.5 * 3600
@@ -46,18 +46,18 @@ def visits(same: int, bringing: int = 10) -> list[Visit]:
     return quiet + [Visit("feed:a", NOON - timedelta(hours=same + n), list_pages=1, entries=9, new=1) for n in range(bringing)]
 
 
-def test_a_page_that_never_changes_any_more_is_doubted() -> None:
+def test_permanent_304_is_suspicious() -> None:
     assert stuck(visits(20))
     assert not stuck(visits(6))
     assert not stuck(visits(20, bringing=2)), "too little is known of it"
     assert not stuck([])
 
 
-def test_a_source_that_publishes_once_a_day_is_not_doubted_after_half_a_day() -> None:
+def test_daily_source_is_not_suspicious_after_half_a_day() -> None:
     daily = [Visit("feed:a", NOON - timedelta(hours=n), list_pages=1, not_modified=n % 24 != 23, new=int(n % 24 == 23)) for n in range(100)]
     assert not stuck(daily)
 
 
-def test_a_page_read_in_full_begins_the_count_anew() -> None:
+def test_full_response_resets_count() -> None:
     full = Visit("feed:a", NOON + timedelta(hours=1), list_pages=1, entries=9)
     assert not stuck([full, *visits(20)])

@@ -1,4 +1,4 @@
-"""Every state of a source, over made histories: each is reached by what makes it and by nothing less."""
+"""Every health state of a source, from synthetic histories just above and below its threshold."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Remembered:
 
 
 def good(hours: float, **more: object) -> Visit:
-    """A visit so many hours ago that brought one article."""
+    """Return a visit ``hours`` ago that found one new article."""
     told: dict[str, object] = {"list_pages": 1, "entries": 20, "new": 1, "stored": 1}
     return Visit("feed:x", NOW - hours * HOUR, **(told | more))  # type: ignore[arg-type]
 
@@ -62,7 +62,7 @@ HISTORIES: dict[str, list[Visit]] = {
 
 
 @pytest.mark.parametrize("state", HISTORIES)
-def test_every_state_is_reached_and_says_why(state: str) -> None:
+def test_state_is_reached_and_explained(state: str) -> None:
     found = health(HISTORIES[state], NOW)
     assert found.state == state
     assert found.bad is (state in BAD)
@@ -71,7 +71,7 @@ def test_every_state_is_reached_and_says_why(state: str) -> None:
     assert bool(found.remedy()) is found.bad
 
 
-def test_every_state_and_cause_has_words() -> None:
+def test_every_state_and_cause_has_text() -> None:
     assert set(HISTORIES) | {"off", "resting"} == set(STATES)
     for cause in {*CAUSES.values(), "articles-robots"}:
         said = Health("quarantined", cause, NOW, {"visits": 9, "days": 8, "wait": 2, "reason": "x"})
@@ -80,7 +80,7 @@ def test_every_state_and_cause_has_words() -> None:
         assert said.remedy()
 
 
-def test_a_source_that_is_off_or_rests_says_so() -> None:
+def test_disabled_and_resting_states() -> None:
     assert health(HISTORIES["quarantined"], NOW, enabled=False).state == "off"
     resting = health(HISTORIES["healthy"], NOW, known=Remembered(NOW + HOUR, "blocked: captcha"))
     assert (resting.state, resting.bad) == ("resting", False)
@@ -88,7 +88,7 @@ def test_a_source_that_is_off_or_rests_says_so() -> None:
     assert health(HISTORIES["healthy"], NOW, known=Remembered(NOW - HOUR)).state == "healthy"
 
 
-def test_nothing_known_is_new() -> None:
+def test_source_without_visits_is_new() -> None:
     assert health([], NOW).state == "new"
     assert change([]) is None
 
@@ -121,25 +121,25 @@ def test_nothing_known_is_new() -> None:
         ("not-a-feed", "unread"),
     ],
 )
-def test_failures_are_told_by_their_cause(reason: str, cause: str) -> None:
+def test_failures_are_reported_by_cause(reason: str, cause: str) -> None:
     assert cause_of(reason) == cause
     found = health([*every(6, 2, lambda hours: bad(hours, reason)), *every(6, 20, good, 12)], NOW)
     assert (found.state, found.cause) == ("failing", cause)
     assert reason in str(found.reason())
 
 
-def test_one_failure_is_chance_but_not_where_nothing_else_is_known() -> None:
+def test_single_failure_counts_only_without_other_visits() -> None:
     assert health([bad(0), *every(6, 20, good, 6)], NOW).state == "healthy"
     assert health([bad(0)], NOW).state == "failing"
 
 
-def test_a_list_that_fails_in_part_or_answers_304_is_no_failure() -> None:
+def test_partial_failure_and_304_are_not_failures() -> None:
     part = [good(hours, list_failed={"http-500": 1}) for hours in range(0, 60, 6)]
     assert health(part, NOW).state == "healthy"
     assert health([*every(1, 20, unchanged), *every(6, 20, good, 20)], NOW).state == "healthy"
 
 
-def test_a_list_whose_articles_cannot_be_had_fails() -> None:
+def test_source_whose_articles_cannot_be_fetched_fails() -> None:
     refused = [good(hours, new=3, stored=0, failed={"http-403": 3}) for hours in range(0, 60, 6)]
     found = health(refused, NOW)
     assert (found.state, found.cause) == ("failing", "blocked")
@@ -152,14 +152,14 @@ def test_a_list_whose_articles_cannot_be_had_fails() -> None:
 # quarantine
 
 
-def test_quarantine_needs_many_failures_over_a_long_time() -> None:
-    assert health(every(24, 7, bad), NOW).state == "failing"  # long, but few
-    assert health(every(1, 30, bad), NOW).state == "failing"  # many, in a day
+def test_quarantine_needs_many_failures_over_days() -> None:
+    assert health(every(24, 7, bad), NOW).state == "failing"  # long enough, but too few
+    assert health(every(1, 30, bad), NOW).state == "failing"  # many, but within a day
     assert health(every(24, 9, bad), NOW).state == "quarantined"
     assert health(every(24, 9, lambda hours: bad(hours, "store-unavailable")), NOW).state == "failing"
 
 
-def test_in_quarantine_visits_become_rarer_and_one_answer_ends_it() -> None:
+def test_quarantine_backs_off_and_ends_with_one_success() -> None:
     waits = [health(every(24, days, bad), NOW).wait for days in (9, 16, 23, 60)]
     assert waits == [2 * DAY, 4 * DAY, 7 * DAY, 7 * DAY]
     shut = health(every(24, 9, bad), NOW)
@@ -173,14 +173,14 @@ def test_in_quarantine_visits_become_rarer_and_one_answer_ends_it() -> None:
 # silence
 
 
-def test_silence_is_measured_by_the_sources_own_cadence() -> None:
+def test_silence_depends_on_own_cadence() -> None:
     weekly = [*every(24, 14, idle), *every(7 * 24, 20, good, 14 * 24)]
-    assert health(weekly, NOW).state != "silent"  # two weeks, where a week is usual
+    assert health(weekly, NOW).state != "silent"  # two weeks at a weekly cadence
     assert health([*every(24, 60, idle), *every(7 * 24, 20, good, 60 * 24)], NOW).state == "silent"
 
 
-def test_nights_weekends_and_holidays_are_no_silence() -> None:
-    """Weekdays from nine to five, in China."""
+def test_nights_weekends_and_holidays_are_not_silence() -> None:
+    """A source that publishes on weekdays from nine to five, in China."""
     zone = ZoneInfo("Asia/Shanghai")
     monday = datetime(2026, 3, 16, 8, 30, tzinfo=zone)
     working = []
@@ -194,12 +194,12 @@ def test_nights_weekends_and_holidays_are_no_silence() -> None:
     assert health(working, monday + 3 * DAY).state == "silent"
 
 
-def test_few_gaps_make_no_silence() -> None:
+def test_few_gaps_are_not_silence() -> None:
     assert health([*every(24, 40, idle), *every(1, 4, good, 960)], NOW).state == "healthy"
 
 
-def test_the_dates_of_a_first_visit_tell_the_cadence() -> None:
-    """A feed that has not moved for months is silent from its first days on; wrong dates do not help it."""
+def test_publication_dates_of_first_visit_give_cadence() -> None:
+    """A feed without news for months is silent from the first days; wrong dates do not change that."""
     dates = tuple(NOW - 90 * DAY - number * DAY for number in range(30))
     first = good(240, new=30, stored=30, published=(*dates, NOW + 400 * DAY, datetime(1, 1, 2, tzinfo=UTC)))
     found = health([*every(24, 10, idle), first], NOW)
@@ -208,25 +208,25 @@ def test_the_dates_of_a_first_visit_tell_the_cadence() -> None:
     assert health([*every(24, 10, idle), replace(first, at=NOW - 300 * HOUR, published=dates)], NOW).state in ("quiet", "healthy")
 
 
-def test_an_entry_of_long_ago_does_not_excuse_silence() -> None:
+def test_very_old_entry_does_not_prevent_silence() -> None:
     old = good(540, published=(NOW - 4000 * DAY,))
     assert health([*every(6, 60, idle), *every(6, 30, good, 360), old], NOW).state == "silent"
 
 
-# reading
+# quality of extraction
 
 
-def test_a_source_that_was_always_hard_to_read_is_not_called_shaky() -> None:
+def test_always_low_confidence_is_not_shaky() -> None:
     assert health(every(6, 60, lambda hours: good(hours, shaky=1)), NOW).state == "healthy"
     fallen = [*every(6, 12, lambda hours: good(hours, stored=0, failed={"no-body": 1})), *every(6, 30, good, 72)]
     assert health(fallen, NOW).state == "shaky"
 
 
-def test_a_few_odd_articles_are_not_enough() -> None:
+def test_few_doubtful_articles_are_ignored() -> None:
     assert health([good(0, shaky=1, garbled=1), *every(6, 30, good, 6)], NOW).state == "healthy"
 
 
-def test_a_source_that_never_brings_anything_is_a_duplicate() -> None:
+def test_source_without_own_articles_is_duplicate() -> None:
     found = health(every(6, 12, idle), NOW)
     assert (found.state, found.cause) == ("duplicate", "entries")
     assert found.reason()
@@ -237,8 +237,8 @@ def test_a_source_that_never_brings_anything_is_a_duplicate() -> None:
 # transitions
 
 
-def test_each_change_is_told_by_one_visit() -> None:
-    """Along a history with an outage: into failing, into quarantine, back; each once, and nothing flaps."""
+def test_each_change_is_reported_once() -> None:
+    """A history with an outage: failing, quarantined, healthy again; each change is reported once, without flapping."""
     story = [*every(6, 40, good), *every(24, 12, bad, 240), *every(6, 40, good, 528)]
     told = [said for number in range(len(story)) if (said := change(story[number:]))]
     assert [(said.before.state, said.after.state) for said in reversed(told)] == [
@@ -251,27 +251,27 @@ def test_each_change_is_told_by_one_visit() -> None:
 
 
 @pytest.mark.parametrize("state", HISTORIES)
-def test_a_state_does_not_change_between_visits_but_for_silence(state: str) -> None:
+def test_state_does_not_change_within_an_hour(state: str) -> None:
     visits = HISTORIES[state]
     said = {health(visits, NOW + minutes * timedelta(minutes=1)).state for minutes in range(0, 50, 10)}
     assert said == {state}
     assert health(list(visits), NOW) == health(tuple(visits), NOW)
 
 
-def test_a_state_with_an_occasional_failure_does_not_flap() -> None:
+def test_occasional_failure_does_not_flap() -> None:
     mixed = [bad(hours) if hours % 18 == 0 else good(hours) for hours in range(0, 600, 6)]
     assert {health(mixed[number:], mixed[number].at).state for number in range(60)} == {"healthy"}
 
 
-# the rest
+# other functions
 
 
-def test_visits_of_two_questions_are_joined() -> None:
+def test_recent_and_productive_visits_are_merged() -> None:
     recent, bringing = every(1, 5, idle), [good(10), good(20)]
     assert [visit.at for visit in merge_visits(recent, bringing, recent)] == [visit.at for visit in (*recent, *bringing)]
 
 
-def test_the_sparkline_counts_by_the_days_of_the_readers_zone() -> None:
+def test_sparkline_counts_days_in_time_zone() -> None:
     zone = ZoneInfo("Asia/Shanghai")
     now = datetime(2026, 3, 16, 1, tzinfo=zone)
     visits = [
@@ -283,7 +283,7 @@ def test_the_sparkline_counts_by_the_days_of_the_readers_zone() -> None:
 
 
 @pytest.mark.slow
-def test_thousands_of_sources_are_judged_in_a_moment() -> None:
-    """No measure of speed: what takes minutes would be noticed by whoever waits for it."""
+def test_health_of_5000_sources() -> None:
+    """No benchmark, but a computation that took minutes would be noticed."""
     many = [every(0.5 + number % 24, 60, idle if number % 3 else good) for number in range(200)]
     assert {health(many[number % 200], NOW).state for number in range(5000)} == {"healthy", "duplicate"}

@@ -1,4 +1,4 @@
-"""Paper B: hours that go off and on again."""
+"""Switching hours off and on (paper B)."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ DAY = datetime(2026, 3, 5, tzinfo=UTC)
 
 
 def visits(*brought: tuple[int, int]) -> list[Visit]:
-    """(hour, new entries), newest first."""
+    """Return visits from (hour, new entries), newest first."""
     return [Visit("region:a", DAY + timedelta(hours=hour, minutes=10), new=new) for hour, new in reversed(brought)]
 
 
-def test_it_begins_with_the_hours_from_six_to_midnight() -> None:
+def test_initial_hours_are_six_to_midnight() -> None:
     assert hours_on([], UTC) == FROM_SIX == frozenset(range(6, 24))
 
 
-def test_an_hour_that_brought_nothing_goes_off() -> None:
+def test_hour_without_new_entries_is_switched_off() -> None:
     assert hours_on(visits((6, 2), (7, 0), (8, 0), (9, 1)), UTC) == FROM_SIX - {7}
 
 
-def test_an_hour_is_on_again_when_the_one_after_brings_pages() -> None:
+def test_hour_is_switched_on_if_next_hour_has_entries() -> None:
     assert 8 not in hours_on(visits((8, 0)), UTC)
     assert 8 in hours_on(visits((8, 0), (9, 5)), UTC)
     assert 5 not in hours_on(visits((6, 5)), UTC), "an hour that was never on does not come on"
 
 
-def test_a_visit_that_could_not_read_its_list_switches_nothing() -> None:
+def test_failed_visit_changes_no_hour() -> None:
     assert 8 in hours_on([Visit("region:a", DAY + timedelta(hours=8), list_failed={"timeout": 1})], UTC)
 
 
-def test_a_source_whose_hours_are_all_off_begins_anew() -> None:
+def test_all_hours_off_resets_to_initial_hours() -> None:
     assert hours_on(visits(*((hour, 0) for hour in range(6, 24))), UTC) == FROM_SIX
 
 
-def test_the_next_visit_is_in_the_next_hour_that_is_on_once_in_each() -> None:
+def test_next_visit_is_once_per_active_hour() -> None:
     rules = Rules("region:a", policy="hours")
     past = Past.of(visits((6, 2), (7, 0), (8, 0), (9, 1)))
     found = next_visit(past, rules, DAY + timedelta(hours=9, minutes=20))
@@ -48,7 +48,7 @@ def test_the_next_visit_is_in_the_next_hour_that_is_on_once_in_each() -> None:
     assert (tomorrow.at - DAY) // timedelta(hours=1) == 24 + 6
 
 
-def test_thousands_of_sources_come_in_all_minutes_of_the_hour() -> None:
+def test_visits_spread_over_minutes_of_hour() -> None:
     past = Past.of(visits((6, 1)))
     at = [next_visit(past, Rules(f"region:{n}", policy="hours"), DAY + timedelta(hours=6, minutes=59)).at.minute for n in range(600)]
     assert max(map(at.count, range(60))) < 30

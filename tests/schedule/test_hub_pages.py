@@ -1,4 +1,4 @@
-"""Which hub pages of a region are asked for, and when again."""
+"""Which hub pages of a region are fetched, and when again."""
 
 from __future__ import annotations
 
@@ -27,54 +27,54 @@ def chosen(pages: dict[str, HubPage], **limits: object) -> list[str]:
 
 
 def lived(days: int, each_day: int) -> HubPage:
-    """A page that was asked for every six hours, and brought so many articles a day."""
+    """Return a hub page that was fetched every six hours and yielded ``each_day`` articles a day."""
     page = HubPage(1, NOW - days * DAY, NOW)
     for hour in range(0, days * 24, 6):
         page = count_articles(ask_hub(page, NOW - days * DAY + hour * HOUR), each_day if hour % 24 == 6 else 0)
     return page
 
 
-def test_a_page_that_brings_more_is_asked_for_more_often() -> None:
+def test_productive_page_is_fetched_more_often() -> None:
     waits = [hub_interval(lived(20, number), RULES, 50.0, NOW) for number in (40, 10, 2, 0)]
     assert waits == sorted(waits)
     assert waits[0] < 2 * HOUR
     assert waits[-1] == RULES.longest * 60
 
 
-def test_the_rate_is_what_was_brought() -> None:
+def test_rate_matches_articles_per_day() -> None:
     assert 9 < hub_rate(lived(40, 10), NOW) < 11
     assert hub_rate(lived(40, 0), NOW) < 0.3
 
 
-def test_the_first_answer_is_an_archive() -> None:
+def test_first_response_does_not_count_as_recent() -> None:
     page = count_articles(ask_hub(HubPage(1, NOW, NOW), NOW), 20)
     assert (page.found, page.recent) == (20, 0.0)
     assert count_articles(page, 2).recent == 2.0
 
 
-def test_a_request_that_costs_more_is_made_less_often() -> None:
+def test_higher_price_means_longer_interval() -> None:
     dear = Rules("region:甲", price=RULES.usual)
     assert hub_interval(lived(20, 40), dear, 50.0, NOW) > hub_interval(lived(20, 40), RULES, 50.0, NOW)
 
 
-def test_new_pages_go_first_and_the_nearest_of_them() -> None:
+def test_new_pages_go_first_by_depth() -> None:
     pages = {"a": HubPage(1, NOW - DAY, NOW, NOW - DAY, 3), "b": HubPage(2, NOW, NOW), "c": HubPage(1, NOW, NOW), "d": HubPage(3, NOW, NOW)}
     assert chosen(pages) == ["c", "b", "a"]
     assert chosen(pages, most=2) == ["c", "b"]
 
 
-def test_nothing_is_asked_for_twice_in_a_visit_nor_before_its_time() -> None:
+def test_page_is_not_fetched_twice_per_visit_or_too_early() -> None:
     assert chosen({"a": HubPage(1, NOW, NOW, NOW)}) == []
     assert chosen({"a": HubPage(1, NOW, NOW, NOW - 120)}) == []
     assert chosen({"a": HubPage(1, NOW, NOW, NOW - 13 * HOUR)}) == ["a"]
 
 
-def test_what_was_asked_for_in_the_visit_counts_against_its_limit() -> None:
+def test_fetched_pages_count_against_visit_limit() -> None:
     pages = {"a": HubPage(1, NOW, NOW, NOW), "b": HubPage(1, NOW, NOW), "c": HubPage(1, NOW, NOW)}
     assert chosen(pages, most=2) == ["b"]
 
 
-def test_an_endless_row_of_numbers_is_given_up_while_it_brings_nothing() -> None:
+def test_unproductive_numbered_pages_are_given_up() -> None:
     days = {f"https://a.example/day?d=2026-03-{day:02}": HubPage(1, NOW, NOW) for day in range(1, 31)}
     assert len(chosen(days)) == TRIED
     vain = {url: page._replace(asked=NOW - 60) if place < TRIED else page for place, (url, page) in enumerate(days.items())}
@@ -83,7 +83,7 @@ def test_an_endless_row_of_numbers_is_given_up_while_it_brings_nothing() -> None
     assert len(chosen(vain | {first: vain[first]._replace(found=1)})) == TRIED + 1
 
 
-def test_pages_without_a_link_are_forgotten_and_no_more_are_remembered_than_fit() -> None:
+def test_unlinked_pages_are_forgotten_and_count_is_bounded() -> None:
     pages = {"old": HubPage(1, NOW - UNLINKED, NOW - UNLINKED), "b": HubPage(2, NOW - DAY, NOW - DAY)}
     found = add_hubs(pages, ["b", *(f"n{number}" for number in range(MOST_HUBS))], 1, NOW)
     assert "old" not in found

@@ -1,4 +1,4 @@
-"""The schedule that learns: hours, bulletins, bursts, silence, clocks that lie, budgets."""
+"""The learning schedule: hours, bulletins, bursts, silence, wrong clocks, budgets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ RULES = Rules("feed:a", longest=1440)
 
 
 def hourly(entries: dict[int, int], days: int = 21, until: datetime = NOW) -> Past:
-    """Visits at every full hour; each day's hours bring so many new entries, published at some minute of the hour before."""
+    """Return hourly visits; ``entries`` maps an hour of the day to its new entries, published at some minute of the hour before the
+    visit."""
     visits = []
     for back in range(days * 24):
         at = until - back * HOUR
@@ -33,39 +34,39 @@ def asked(past: Past, rules: Rules = RULES, now: datetime = NOW) -> Next:
     return next_visit(past, rules, now)
 
 
-def test_a_bulletin_is_fetched_just_after_it_comes() -> None:
+def test_bulletin_is_fetched_soon_after_publication() -> None:
     found = asked(hourly({8: 5}), Rules("feed:a", price=0.1))
     assert timedelta(hours=8.2) <= found.at - NOW <= timedelta(hours=9.2), found
 
 
-def test_nights_in_which_nothing_is_published_cost_nothing() -> None:
+def test_silent_nights_are_skipped() -> None:
     days = dict.fromkeys(range(8, 20), 2)
     assert asked(hourly(days)).at - NOW > timedelta(hours=6)
     noon = NOW + timedelta(hours=12)
     assert asked(hourly(days, until=noon), now=noon).at - noon < timedelta(hours=1)
 
 
-def test_the_more_a_source_publishes_the_sooner_it_is_asked() -> None:
+def test_wait_is_inverse_to_square_root_of_rate() -> None:
     waits = [asked(hourly(dict.fromkeys(range(24), each)), Rules("feed:a", price=0.02)).at - NOW for each in (1, 4, 16)]
     assert waits[0] > waits[1] > waits[2]
     assert 1.5 < waits[0] / waits[1] < 2.5, "twice as often for four times as much"
 
 
-def test_a_source_that_woke_up_is_asked_sooner() -> None:
+def test_burst_shortens_wait() -> None:
     quiet = hourly(dict.fromkeys(range(24), 1))
     awake = [Visit("feed:a", visit.at, entries=20, new=12, published=(visit.at - HOUR / 2,) * 12) for visit in quiet.visits[:3]]
     rules = Rules("feed:a", price=0.02)
     assert asked(Past.of([*awake, *quiet.visits[3:]]), rules).at < asked(quiet, rules).at
 
 
-def test_empty_visits_and_answers_that_nothing_changed_make_it_wait_longer() -> None:
+def test_empty_and_unchanged_visits_lengthen_wait() -> None:
     lively = hourly(dict.fromkeys(range(24), 1))
     silent = [Visit("feed:a", visit.at, list_pages=1, not_modified=True) for visit in lively.visits[:24]]
     rules = Rules("feed:a", price=0.02)
     assert asked(Past.of([*silent, *lively.visits[24:]]), rules).at > asked(lively, rules).at
 
 
-def test_the_first_visit_teaches_already() -> None:
+def test_dates_of_first_visit_are_used() -> None:
     many = tuple(NOW - timedelta(minutes=10 * n) for n in range(40))
     few = tuple(NOW - timedelta(days=n / 3) for n in range(40))
     rules = Rules("feed:a", price=0.02)
@@ -73,13 +74,13 @@ def test_the_first_visit_teaches_already() -> None:
     assert asked(first[0], rules).at < asked(first[1], rules).at
 
 
-def test_no_visit_comes_before_the_shortest_or_after_the_longest_time() -> None:
+def test_wait_is_between_shortest_and_longest() -> None:
     flood = hourly(dict.fromkeys(range(24), 500), days=3)
     assert asked(flood, Rules("feed:a", price=1e-9)).at == NOW + timedelta(minutes=10)
     assert asked(hourly({}, days=7), Rules("feed:a", longest=300, price=9.0)).at == NOW + timedelta(minutes=300)
 
 
-def test_what_a_feed_asks_to_wait_is_waited_for_but_not_for_a_year() -> None:
+def test_wait_requested_by_feed_is_respected_up_to_a_limit() -> None:
     flood = hourly(dict.fromkeys(range(24), 50), days=3)
     for seconds, minutes in ((7200.0, 120), (365 * 86_400.0, 360)):
         newest = Visit("feed:a", NOW, entries=20, new=50, asked_wait=seconds)
@@ -88,7 +89,7 @@ def test_what_a_feed_asks_to_wait_is_waited_for_but_not_for_a_year() -> None:
         assert "asked to wait" in str(found.why)
 
 
-def test_a_clock_that_always_says_now_is_noticed_and_not_believed() -> None:
+def test_dates_equal_to_fetch_time_are_ignored() -> None:
     visits = [Visit("feed:a", NOW - n * HOUR, entries=9, new=2, published=(NOW - n * HOUR,) * 2) for n in range(30)]
     assert lies(visits)
     assert "not believed" in str(asked(Past.of(visits)).why)
@@ -97,7 +98,7 @@ def test_a_clock_that_always_says_now_is_noticed_and_not_believed() -> None:
     assert not lies(hourly({8: 5}).visits)
 
 
-def test_dates_without_a_clock_are_days_not_midnights() -> None:
+def test_dates_without_time_are_spread_over_day() -> None:
     visits = []
     for n in range(100):
         at = NOW - n * HOUR
@@ -106,7 +107,7 @@ def test_dates_without_a_clock_are_days_not_midnights() -> None:
     assert counts.max() < 1.5
 
 
-def test_the_first_visit_after_an_update_of_an_old_store_has_no_visits_to_learn_from() -> None:
+def test_last_visit_without_history() -> None:
     found = asked(Past((), NOW - timedelta(minutes=30)))
     assert NOW <= found.at <= NOW + timedelta(hours=2)
 
@@ -122,21 +123,21 @@ def test_weekends_are_learnt() -> None:
     assert sum(weekend) < 0.3 * sum(week)
 
 
-def test_the_strip_shows_the_hours() -> None:
+def test_strip_has_expected_entries_per_hour() -> None:
     found = strip(hourly({8: 5}), RULES, NOW)
     assert len(found) == 24
     assert found.index(max(found)) == 8
 
 
-def test_slots_follow_the_local_clock_through_summer_time() -> None:
+def test_slots_follow_local_time_across_dst() -> None:
     from zoneinfo import ZoneInfo
 
-    cells = grid(datetime(2026, 4, 2, tzinfo=UTC), ZoneInfo("Europe/Berlin"))  # the change was on 29 March
+    cells = grid(datetime(2026, 4, 2, tzinfo=UTC), ZoneInfo("Europe/Berlin"))  # the clocks change on 29 March
     for moment in (datetime(2026, 3, 20, 6, 0, tzinfo=UTC), datetime(2026, 4, 1, 5, 0, tzinfo=UTC)):
         assert cells.slot[cells.cell(moment.timestamp())] == 7 * CELLS_A_DAY // 24
 
 
-def test_a_table_is_believed_as_far_as_it_shows_more_than_chance() -> None:
+def test_factors_shrink_to_one_without_evidence() -> None:
     expected = np.full(24, 2.0)
     steady, peaked = np.full(24, 2.0), np.zeros(24)
     peaked[8] = 48
@@ -147,19 +148,19 @@ def test_a_table_is_believed_as_far_as_it_shows_more_than_chance() -> None:
 
 
 @pytest.mark.parametrize("per_hour", [5.0, 50.0, 400.0])
-def test_a_price_spends_the_budget(per_hour: float) -> None:
+def test_price_spends_budget(per_hour: float) -> None:
     rates = [0.01 * 1.07**n for n in range(150)]
     found = price(rates, per_hour, shortest=10, longest=1e9)
     visits = np.clip(np.sqrt(np.array(rates) / (2 * found)), 0, 144).sum()
     assert visits == pytest.approx(per_hour * 24, rel=0.01)
 
 
-def test_a_budget_beyond_all_bounds_is_bounded() -> None:
+def test_price_is_bounded() -> None:
     assert price([1.0], 1e9) < 1e-9
     assert price([], 10.0) > 0
 
 
-def test_six_hours_asleep_leave_all_due_and_none_forgotten() -> None:
+def test_overdue_source_is_due_now() -> None:
     past = hourly(dict.fromkeys(range(24), 1))
     awake = NOW + 6 * HOUR
     assert asked(past, now=awake).at == awake

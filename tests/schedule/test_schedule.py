@@ -1,4 +1,4 @@
-"""What holds for every policy: intervals, failures, rests, hours, clocks that jump."""
+"""Rules common to all policies: intervals, failures, rests, hours, jumping clocks."""
 
 from __future__ import annotations
 
@@ -23,56 +23,56 @@ def ago(**passed: float) -> Past:
 
 
 @pytest.mark.parametrize("policy", ["learnt", "fixed", "weight"])
-def test_a_source_never_visited_is_due(policy: str) -> None:
+def test_source_without_visits_is_due(policy: str) -> None:
     assert due(Past(), Rules(policy=policy), NOON)
 
 
 @pytest.mark.parametrize(("minutes", "expected"), [(59, False), (60, True), (600, True)])
-def test_the_interval_decides(minutes: int, expected: bool) -> None:
+def test_source_is_due_after_interval(minutes: int, expected: bool) -> None:
     assert due(ago(minutes=minutes), HOURLY, NOON) is expected
 
 
 @pytest.mark.parametrize("policy", list(POLICIES))
-def test_an_interval_in_the_file_wins_over_every_policy(policy: str) -> None:
+def test_configured_interval_overrides_policy(policy: str) -> None:
     rules = replace(HOURLY, policy=policy, interval=7)
     assert next_visit(ago(minutes=5), rules, NOON).at == NOON + timedelta(minutes=2)
 
 
 @pytest.mark.parametrize("policy", list(POLICIES))
-def test_the_next_visit_lies_not_before_now_and_within_a_day_or_so(policy: str) -> None:
+def test_next_visit_is_within_a_day_from_now(policy: str) -> None:
     past = Past.of([Visit("feed:a", NOON - timedelta(hours=hours), new=hours % 3) for hours in range(1, 90)])
     found = next_visit(past, Rules("feed:a", policy=policy, zone=ZONE), NOON)
     assert NOON <= found.at <= NOON + timedelta(hours=26)
     assert found.why
 
 
-def test_failures_double_the_wait_up_to_a_day() -> None:
+def test_failures_double_wait_up_to_a_day() -> None:
     assert next_visit(Past(last=NOON, failures=2), HOURLY, NOON).at == NOON + timedelta(hours=4)
     assert next_visit(Past(last=NOON, failures=40), HOURLY, NOON).at == NOON + timedelta(days=1)
     assert next_visit(Past(last=NOON, failures=40), replace(HOURLY, interval=7 * 1440), NOON).at == NOON + timedelta(days=7)
     assert "failed 2 times" in str(next_visit(Past(last=NOON, failures=2), HOURLY, NOON).why)
 
 
-def test_failures_are_counted_from_the_visits() -> None:
+def test_failures_are_counted_from_visits() -> None:
     broken = [Visit("feed:a", NOON - timedelta(hours=hours), list_failed={"http-503": 1}) for hours in range(3)]
     assert Past.of([*broken, Visit("feed:a", NOON - timedelta(hours=4), entries=9)]).failures == 3
     assert Past.of(broken).failures == 3
     assert Past.of([]).last is None
 
 
-def test_a_resting_source_is_left_alone() -> None:
+def test_resting_source_is_not_visited() -> None:
     rest = NOON + timedelta(hours=5)
     assert next_visit(Past(rest_until=rest), HOURLY, NOON).at == rest
 
 
-def test_outside_its_hours_a_source_waits_for_the_next_one() -> None:
+def test_source_waits_for_its_hours() -> None:
     assert next_visit(Past(), replace(HOURLY, hours=frozenset({6, 7})), NOON).at == datetime(2026, 3, 6, 6, 0, tzinfo=ZONE)
     later = NOON + timedelta(minutes=30)
     assert next_visit(Past(), replace(HOURLY, hours=frozenset({12})), later).at == later
 
 
 @pytest.mark.parametrize("policy", list(POLICIES))
-def test_a_clock_that_was_put_back_keeps_no_source_waiting_for_its_future(policy: str) -> None:
+def test_clock_set_back_does_not_delay_source(policy: str) -> None:
     future = NOON + timedelta(days=300)
     past = replace(Past.of([Visit("feed:a", future, new=3)]), failures=2)
     assert due(past, Rules("feed:a", policy=policy, zone=ZONE), NOON)
@@ -82,7 +82,7 @@ def test_a_clock_that_was_put_back_keeps_no_source_waiting_for_its_future(policy
 
 @pytest.mark.parametrize("day", [datetime(2026, 3, 29, tzinfo=UTC), datetime(2026, 10, 25, tzinfo=UTC)])
 @pytest.mark.parametrize("policy", list(POLICIES))
-def test_the_nights_in_which_summer_time_changes_are_nights_as_others(day: datetime, policy: str) -> None:
+def test_dst_nights_are_scheduled_as_usual(day: datetime, policy: str) -> None:
     berlin = ZoneInfo("Europe/Berlin")
     rules = Rules("feed:a", policy=policy, zone=berlin, hours=frozenset(range(24)))
     for minutes in range(0, 6 * 60, 20):
@@ -91,14 +91,14 @@ def test_the_nights_in_which_summer_time_changes_are_nights_as_others(day: datet
         assert now <= next_visit(past, rules, now).at <= now + timedelta(hours=25)
 
 
-def test_an_hour_that_summer_time_takes_away_is_waited_for_until_the_next_day() -> None:
+def test_hour_skipped_by_dst_waits_for_next_day() -> None:
     berlin = ZoneInfo("Europe/Berlin")
     night = datetime(2026, 3, 29, 0, 30, tzinfo=UTC)  # 2:00 to 3:00 does not exist
     found = next_visit(Past(), Rules(interval=60, hours=frozenset({2}), zone=berlin), night)
     assert found.at == datetime(2026, 3, 30, 0, 0, tzinfo=UTC)
 
 
-def test_the_heavier_an_index_page_the_sooner_it_is_visited_again() -> None:
+def test_weight_shortens_period_geometrically() -> None:
     periods = [period(weight, 10, 240) for weight in range(1, 11)]
     assert (periods[0], round(periods[-1], 9)) == (240, 10)
     assert all(1.42 < one / other < 1.43 for one, other in pairwise(periods)), "each step shortens it alike"

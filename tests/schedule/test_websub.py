@@ -1,4 +1,4 @@
-"""WebSub's words: what is sent, what is believed, when it is asked anew."""
+"""WebSub messages: subscription form, signatures, renewal times."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 
-def test_the_header_names_hub_and_topic() -> None:
+def test_link_header_gives_hub_and_topic() -> None:
     header = '<https://hub.example/>; rel="hub", </feed?a=1,2>; rel=self; type="x", <https://second.example/>; rel="hub"'
     assert link_targets(header, "https://a.example/f") == {"hub": "https://hub.example/", "self": "https://a.example/feed?a=1,2"}
     assert link_targets('<https://[bad>; rel="hub", <x', "https://a.example/") == {}
     assert link_targets("<" * 100_000, "https://a.example/") == {}
 
 
-def test_a_subscription_says_all_that_a_hub_needs() -> None:
+def test_subscription_form_fields() -> None:
     said = parse_qs(form("subscribe", "https://p.example/websub/t", "https://a.example/订阅", "geheim").decode())
     assert said["hub.callback"] == ["https://p.example/websub/t"]
     assert said["hub.topic"] == ["https://a.example/订阅"]
@@ -33,7 +33,7 @@ def test_a_subscription_says_all_that_a_hub_needs() -> None:
 
 
 @pytest.mark.parametrize("method", ["sha1", "sha256", "sha384", "sha512"])
-def test_what_the_secret_signed_is_believed_and_nothing_else(method: str) -> None:
+def test_valid_signature_is_accepted(method: str) -> None:
     digest = hmac.new(b"s", b"body", getattr(hashlib, method)).hexdigest()
     assert signed("s", b"body", f"{method}={digest}")
     assert signed("s", b"body", f"{method.upper()}={digest.upper()}")
@@ -42,7 +42,7 @@ def test_what_the_secret_signed_is_believed_and_nothing_else(method: str) -> Non
 
 
 @pytest.mark.parametrize("header", ["", "md5=9f", "sha256", "sha256=", "sha256=é", "new=1"])
-def test_no_other_header_is_a_signature(header: str) -> None:
+def test_invalid_signature_header_is_refused(header: str) -> None:
     assert not signed("s", b"body", header)
 
 
@@ -62,11 +62,11 @@ def test_no_other_header_is_a_signature(header: str) -> None:
         ({"asked": NOW - 7 * DAY, "denied": True}, True),
     ],
 )
-def test_hubs_are_asked_when_it_is_time(state: dict[str, Any], expected: bool) -> None:
+def test_subscription_is_renewed_in_time(state: dict[str, Any], expected: bool) -> None:
     given = {"asked": None, "tries": 0, "until": None, "denied": False} | state
     assert ask_now(NOW, **given) is expected
 
 
 @pytest.mark.parametrize(("text", "days"), [("86400", 1), ("", 10), ("-5", 10), ("999999999", 20), ("9" * 400, 10), ("Ⅷ", 10)])
-def test_a_lease_ends(text: str, days: int) -> None:
+def test_lease_seconds_are_parsed_and_bounded(text: str, days: int) -> None:
     assert lease_of(text, NOW) == NOW + days * DAY

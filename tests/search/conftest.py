@@ -1,4 +1,4 @@
-"""A small newsroom: a store, an index, and a way to write articles into both. Every index gives the same answers."""
+"""A small newsroom: a store, an index, and a method that writes articles. Every index must give the same answers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Newsroom:
     def write(
         self, title: str = "无题", text: str = "正文", *, keys: tuple[FoldKey, ...] = (), now: datetime = NOW, **changes: Any
     ) -> Added:
-        """Store an article under an address of its own, not yet indexed."""
+        """Store an article under its own URL, not yet indexed."""
         self.written += 1
         name = changes.pop("identity", f"h{self.written}.example/a")
         topic = changes.pop("topic", None)
@@ -47,7 +47,7 @@ class Newsroom:
 
 @pytest.fixture
 def index_uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """Of an empty index of the kind that the test's ``newsroom`` has."""
+    """URI of an empty index of the kind that the test's ``newsroom`` uses."""
     kind = request.node.callspec.params["newsroom"]
     if kind != "elasticsearch":
         yield f"sqlite:///{tmp_path}/索 引/index.db" if kind == "file" else "sqlite://"
@@ -59,7 +59,7 @@ def index_uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 @pytest.fixture(params=["memory", pytest.param("elasticsearch", marks=pytest.mark.slow)])
 def newsroom(request: pytest.FixtureRequest, index_uri: str) -> Iterator[Newsroom]:
-    """Over every index; with ``parametrize("newsroom", ["file"], indirect=True)`` the index is a SQLite file."""
+    """A newsroom over every kind of index; ``parametrize("newsroom", ["file"], indirect=True)`` selects a SQLite file."""
     is_memory = index_uri == "sqlite://"
     room = Newsroom(empty_store(), empty_index() if is_memory else open_index(index_uri))
     yield room

@@ -1,4 +1,4 @@
-"""What Elasticsearch alone can do wrong: being away, dying, being shared with others and with other versions."""
+"""Failures specific to Elasticsearch: outages, crashes, indexes shared with other processes and versions."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def indices(index: ElasticIndex) -> list[str]:
     return sorted(client_of(index).indices.get(index=f"{index._generations.alias}*"))
 
 
-def test_a_portal_may_start_before_its_server(store: Store) -> None:
+def test_index_opens_while_server_is_down(store: Store) -> None:
     index = open_index("elasticsearch://127.0.0.1:9/news")
     for asked in (lambda: index.search(Query("桥")), lambda: index.follow(store), index.position, lambda: index.suggest("桥")):
         with pytest.raises(SearchError, match=r"127\.0\.0\.1:9.*away.*start it"):
@@ -68,13 +68,13 @@ def test_a_portal_may_start_before_its_server(store: Store) -> None:
 @pytest.mark.parametrize(
     "uri", ["elasticsearch://", "elasticsearch://h:x/p", "elasticsearch://h/UPPER", "elasticsearch+https://u:secret@h/a*b"]
 )
-def test_what_is_no_uri_is_told_without_its_password(uri: str) -> None:
+def test_invalid_uri_is_reported_without_password(uri: str) -> None:
     with pytest.raises(SearchError, match=r"not a URI.*for example|not a URI") as told:
         open_index(uri)
     assert "secret" not in str(told.value)
 
 
-def test_a_killed_server_loses_nothing_that_was_indexed(store: Store) -> None:
+def test_killed_server_loses_no_indexed_articles(store: Store) -> None:
     server: Server
     with own_server("elasticsearch") as server, closing(open_index(f"elasticsearch://127.0.0.1:{server.port}/news")) as index:
         for number in range(20):
@@ -97,7 +97,7 @@ def test_a_killed_server_loses_nothing_that_was_indexed(store: Store) -> None:
     assert not server.place.folder.exists()
 
 
-def test_an_index_deleted_by_hand_is_filled_again(index: ElasticIndex, store: Store) -> None:
+def test_manually_deleted_index_is_refilled(index: ElasticIndex, store: Store) -> None:
     write(store, 1)
     index.follow(store)
     client_of(index).indices.delete(index=f"{index._generations.alias}-*", expand_wildcards="all")
@@ -107,7 +107,7 @@ def test_an_index_deleted_by_hand_is_filled_again(index: ElasticIndex, store: St
 
 
 @pytest.mark.parametrize("version", [VERSION - 1, VERSION + 1])
-def test_an_older_index_is_made_anew_and_a_newer_one_is_left_alone(uri: str, store: Store, version: int) -> None:
+def test_older_index_is_rebuilt_and_newer_one_refused(uri: str, store: Store, version: int) -> None:
     write(store, 1)
     with closing(ElasticIndex(uri)) as before:
         before.follow(store)
@@ -126,7 +126,7 @@ def test_an_older_index_is_made_anew_and_a_newer_one_is_left_alone(uri: str, sto
             assert indices(after) != [name]
 
 
-def test_followers_at_once_and_a_rebuild_among_them(uri: str, store: Store) -> None:
+def test_concurrent_followers_and_rebuild_agree(uri: str, store: Store) -> None:
     for number in range(60):
         write(store, number)
     opened = [ElasticIndex(uri) for _ in range(4)]
@@ -145,8 +145,8 @@ def test_followers_at_once_and_a_rebuild_among_them(uri: str, store: Store) -> N
         one.close()
 
 
-def test_a_slow_follower_overwrites_nothing_newer(index: ElasticIndex, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It read an article, slept, and sends it when another one has indexed the next version."""
+def test_slow_follower_does_not_overwrite_newer_version(index: ElasticIndex, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It reads an article, sleeps, and sends it after another follower has indexed the next version."""
     write(store, 1, "旧桥")
     other = ElasticIndex(index._connection.place)
     send = elastic_building.send
@@ -165,7 +165,7 @@ def test_a_slow_follower_overwrites_nothing_newer(index: ElasticIndex, store: St
     other.close()
 
 
-def test_of_two_rebuilds_the_later_one_is_told(uri: str, store: Store) -> None:
+def test_earlier_of_two_rebuilds_fails(uri: str, store: Store) -> None:
     write(store, 1)
     first, second = ElasticIndex(uri), ElasticIndex(uri)
     with pytest.raises(SearchError, match="another rebuild"):
@@ -176,7 +176,7 @@ def test_of_two_rebuilds_the_later_one_is_told(uri: str, store: Store) -> None:
     second.close()
 
 
-def test_a_rebuild_that_died_leaves_nothing_for_ever(index: ElasticIndex, store: Store) -> None:
+def test_index_of_aborted_rebuild_is_removed_later(index: ElasticIndex, store: Store) -> None:
     write(store, 1)
     index.follow(store)
 
@@ -191,7 +191,7 @@ def test_a_rebuild_that_died_leaves_nothing_for_ever(index: ElasticIndex, store:
     assert len(indices(index)) == 1
 
 
-def test_other_words_of_ones_own_build_it_anew(uri: str, store: Store) -> None:
+def test_changed_user_words_rebuild_index(uri: str, store: Store) -> None:
     write(store, 1, "九树之声开演")
     with closing(ElasticIndex(uri)) as before:
         before.follow(store)
@@ -207,14 +207,14 @@ def test_other_words_of_ones_own_build_it_anew(uri: str, store: Store) -> None:
         words.use_words([])
 
 
-def test_pages_end_where_the_server_ends(index: ElasticIndex, store: Store) -> None:
+def test_offsets_beyond_server_limit_are_accepted(index: ElasticIndex, store: Store) -> None:
     write(store, 1)
     index.follow(store)
     for offset, limit in ((0, 10**9), (9_999, 50), (10_000, 20), (10**12, 20)):
         assert index.search(Query("桥", offset=offset, limit=limit)).total == 1
 
 
-def test_more_than_are_looked_at_one_by_one_are_counted(index: ElasticIndex, store: Store) -> None:
+def test_total_counts_all_matches(index: ElasticIndex, store: Store) -> None:
     for number in range(30):
         write(store, number)
     index.follow(store)
@@ -222,8 +222,8 @@ def test_more_than_are_looked_at_one_by_one_are_counted(index: ElasticIndex, sto
     assert (len(results.hits), results.total, results.capped) == (5, 30, False)
 
 
-def test_the_servers_own_analyser_is_used_where_there_is_one(index: ElasticIndex, store: Store) -> None:
-    """The test server has none; its ``standard`` one stands for it."""
+def test_server_analyser_is_used_if_installed(index: ElasticIndex, store: Store) -> None:
+    """The test server has none; its ``standard`` analyser takes the place."""
     write(store, 1)
     index.follow(store)
     assert index._generations.plugin() is None
@@ -235,7 +235,7 @@ def test_the_servers_own_analyser_is_used_where_there_is_one(index: ElasticIndex
     client_of(index).indices.create(index=f"{index._generations.alias}_tried", mappings=told)
 
 
-def test_says_how_it_stands(index: ElasticIndex, store: Store) -> None:
+def test_status_reports_position_and_size(index: ElasticIndex, store: Store) -> None:
     write(store, 1)
     index.follow(store)
     status = index.status()

@@ -1,4 +1,4 @@
-"""What drivers raise, in words that say what to do."""
+"""Errors of the Elasticsearch driver are translated into messages with a remedy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def with_status(status: int, type: str, reason: str) -> ApiError:
     return ApiError(type, meta, {"error": {"type": type, "reason": reason}})
 
 
-PASSING = [
+TEMPORARY = [
     (with_status(429, "es_rejected_execution_exception", "queue full"), "too much to do, or is starting .*queue full.*; try again"),
     (with_status(503, "unavailable_shards_exception", "[news-rows][0] primary shard is not active"), "try again"),
 ]
@@ -38,30 +38,30 @@ LASTING = [
     (with_status(403, "security_exception", "action [x] is unauthorized"), "may not do that .*; give the user the privilege"),
     (with_status(500, "exception", "no"), "the server failed .*; see its log"),
 ]
-FOR_EVER = [
+PERMANENT = [
     (with_status(413, "too_large", ""), "too large; raise http.max_content_length"),
     (with_status(400, "bad", "really"), "bad: really"),
 ]
 
 
-@pytest.mark.parametrize(("error", "words"), [*PASSING, *LASTING])
-def test_what_elasticsearch_answers_is_told_with_its_remedy(error: ApiError, words: str) -> None:
+@pytest.mark.parametrize(("error", "words"), [*TEMPORARY, *LASTING])
+def test_response_errors_suggest_remedy(error: ApiError, words: str) -> None:
     told = elastic_connection.explained(error, "elasticsearch://h/news")
     with pytest.raises(StoreUnavailable, match=f"^elasticsearch://h/news: .*{words}"):
         raise told
 
 
-@pytest.mark.parametrize(("error", "words"), FOR_EVER)
-def test_what_does_not_pass_is_no_reason_to_wait(error: ApiError, words: str) -> None:
+@pytest.mark.parametrize(("error", "words"), PERMANENT)
+def test_permanent_errors_do_not_wait(error: ApiError, words: str) -> None:
     told = elastic_connection.explained(error, "h")
     assert not isinstance(told, StoreUnavailable)
     with pytest.raises(StoreError, match=words):
         raise told
 
 
-def test_a_busy_server_is_asked_again_and_a_full_disk_is_told_at_once() -> None:
-    assert [passing(error) for error, _ in PASSING] == [True, True]
-    assert [passing(error) for error, _ in (*LASTING, *FOR_EVER)] == [False] * (len(LASTING) + len(FOR_EVER))
+def test_only_temporary_errors_are_retried() -> None:
+    assert [passing(error) for error, _ in TEMPORARY] == [True, True]
+    assert [passing(error) for error, _ in (*LASTING, *PERMANENT)] == [False] * (len(LASTING) + len(PERMANENT))
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_busy_server_is_asked_again_and_a_full_disk_is_told_at_once() -> None:
         (UnsupportedProductError("nginx", META, None), "is not Elasticsearch"),
     ],
 )
-def test_what_happens_on_the_way_to_elasticsearch_is_told(error: Lost | UnsupportedProductError, words: str) -> None:
+def test_connection_errors_suggest_remedy(error: Lost | UnsupportedProductError, words: str) -> None:
     with pytest.raises(StoreError, match=words):
         raise elastic_connection.explained(error, "h")
 
@@ -88,7 +88,7 @@ def test_what_happens_on_the_way_to_elasticsearch_is_told(error: Lost | Unsuppor
         "elasticsearch://host/_x",
     ],
 )
-def test_a_uri_that_cannot_be_is_refused(uri: str) -> None:
+def test_invalid_uri_is_refused(uri: str) -> None:
     with pytest.raises(StoreError, match="not a URI of Elasticsearch"):
         place_of(uri)
 
@@ -103,14 +103,14 @@ def test_a_uri_that_cannot_be_is_refused(uri: str) -> None:
         ("elasticsearch://me:SECRET@h/news?ca_cert=/my.pem", "ca_cert is no parameter here.*ca_certs"),
     ],
 )
-def test_what_cannot_be_read_is_told_without_secrets(uri: str, says: str) -> None:
+def test_connection_errors_contain_no_secrets(uri: str, says: str) -> None:
     with pytest.raises(StoreError, match=says) as told:
         Connection(uri)
     assert not any(secret in str(told.value) for secret in ("SEC", "RET"))
 
 
 @pytest.mark.parametrize("uri", ["elasticsearch+https://me:sec%40ret@a:9200,b/news?api_key=secret", "elasticsearch://me:secret@a"])
-def test_a_password_is_never_shown(uri: str) -> None:
+def test_password_is_masked(uri: str) -> None:
     place = place_of(uri)
     assert "sec" not in place.masked
     assert place.user is not None

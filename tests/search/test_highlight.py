@@ -1,4 +1,4 @@
-"""Marks: only <mark> is a tag, nothing is broken, and without the marks the text is the original."""
+"""Highlighting: only ``<mark>`` is a tag, markup is well formed, and without the marks the text is the original."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WORDS = st.lists(st.one_of(st.text(max_size=3), st.sampled_from(["台湾", "旅�
 
 
 @given(TEXTS, WORDS)
-def test_without_marks_it_is_the_escaped_original(text: str, words: list[str]) -> None:
+def test_text_without_marks_is_escaped_original(text: str, words: list[str]) -> None:
     assert re.sub("</?mark>", "", marked(text, words)) == escape(text)
 
 
@@ -27,7 +27,7 @@ def test_marks_are_well_formed(text: str, words: list[str]) -> None:
 
 
 @given(TEXTS, WORDS, st.integers(min_value=1, max_value=50))
-def test_a_snippet_is_a_passage_of_the_text(text: str, words: list[str], width: int) -> None:
+def test_snippet_is_passage_of_text(text: str, words: list[str], width: int) -> None:
     start, end = excerpt(text, words, width)
     assert 0 <= start <= end <= len(text)
     assert end - start <= width
@@ -45,17 +45,17 @@ def test_a_snippet_is_a_passage_of_the_text(text: str, words: list[str], width: 
         ("无", [], "无"),
     ],
 )
-def test_marks_the_original(text: str, words: list[str], html: str) -> None:
+def test_original_characters_are_marked(text: str, words: list[str], html: str) -> None:
     assert marked(text, words) == html
 
 
-def test_the_passage_with_most_words_is_shown() -> None:
+def test_snippet_has_most_query_words() -> None:
     text = "桥。" + "无关。" * 100 + "新桥今天通车。" + "无关。" * 100
     assert "<mark>桥</mark>今天<mark>通车</mark>" in snippet(text, ["桥", "通车"])
     assert snippet(text, ["没有"]).startswith("桥。")
 
 
-def test_a_passage_begins_at_a_sentence_or_word() -> None:
+def test_snippet_begins_at_sentence_or_word() -> None:
     assert snippet("前一句话在这里。" * 20 + "今天新桥通车", ["通车"]).startswith("…今天新桥")
     shown = snippet(f"{'word ' * 40}target {'word ' * 40}", ["target"])
     assert shown.startswith(("…word ", "… word "))

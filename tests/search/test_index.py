@@ -1,4 +1,4 @@
-"""What the index finds, in which order, and how it follows the store."""
+"""Matches, their order, and how the index follows the store."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 
 
-def test_is_an_index(newsroom: Newsroom) -> None:
+def test_implements_index(newsroom: Newsroom) -> None:
     assert isinstance(newsroom.index, Index)
 
 
@@ -36,9 +36,9 @@ class TestWords:
     @pytest.mark.parametrize(
         "query",
         [
-            "旅游", "旅遊", "旅游业", "臺灣", "台湾",  # simplified for traditional and back
-            "园", "复", "市民在",  # one character; characters over the bounds of words
-            "张伟峰", "伟峰", "張偉",  # a name, however it is cut
+            "旅游", "旅遊", "旅游业", "臺灣", "台湾",  # simplified for traditional and vice versa
+            "园", "复", "市民在",  # single characters; characters across word boundaries
+            "张伟峰", "伟峰", "張偉",  # a name, however it is segmented
             "covid", "ＣＯＶＩＤ", "Covid-19", "19", "abc", "ABC", "3.5%",
             "台湾旅游业复苏", "旅游 公园", "title:旅游", "标题：台湾", "标题:旅", "TITLE:台湾", "site:河湾", "站点:河湾新闻网",
             "author:张", "作者:记者张", "topic:出行", "话题:出行", "分类:社会",
@@ -78,7 +78,7 @@ class TestWords:
         newsroom.write("台湾旅游", "公园游玩 party", site="河湾新闻网")
         assert newsroom.titles(query) == []
 
-    def test_every_character_and_pair_of_a_text_finds_it(self, newsroom: Newsroom) -> None:
+    def test_every_substring_finds_its_text(self, newsroom: Newsroom) -> None:
         text = "研究生命起源的華人社區成员李慕白在南京市长江大桥上表示欧阳锋已离开"
         newsroom.write("桥", text)
         missed = [
@@ -86,19 +86,19 @@ class TestWords:
         ]
         assert missed == []
 
-    def test_a_title_tells_more_than_a_body(self, newsroom: Newsroom) -> None:
+    def test_title_match_ranks_above_body_match(self, newsroom: Newsroom) -> None:
         newsroom.write("市场", "黄金 黄金 黄金 价格")
         newsroom.write("黄金价格", "市场")
         for n in range(5):
             newsroom.write(f"其他 {n}", "别的")
         assert newsroom.titles("黄金") == ["黄金价格", "市场"]
 
-    def test_words_come_before_mere_characters(self, newsroom: Newsroom) -> None:
+    def test_word_match_ranks_above_character_match(self, newsroom: Newsroom) -> None:
         newsroom.write("甲", "大学生活动很多", published=NOW)
         newsroom.write("乙", "他们的生活很好", published=NOW - HOUR)
         assert newsroom.titles("生活") == ["乙", "甲"]
 
-    def test_when_not_all_words_are_there_some_will_do(self, newsroom: Newsroom) -> None:
+    def test_partial_matches_if_no_text_has_all_words(self, newsroom: Newsroom) -> None:
         newsroom.write("甲", "北京的天气")
         assert newsroom.titles("北京 火星 木星") == ["甲"]
         assert newsroom.find("北京 火星 木星").loose
@@ -106,7 +106,7 @@ class TestWords:
         assert newsroom.titles("北京 火星 木星") == ["乙"]
         assert not newsroom.find("北京 火星 木星").loose
 
-    def test_any_part_of_a_phrase_is_in_order(self, newsroom: Newsroom) -> None:
+    def test_phrase_matches_whole_words_in_order(self, newsroom: Newsroom) -> None:
         newsroom.write("甲", "climate change is here")
         newsroom.write("乙", "change the climate")
         assert newsroom.titles('"climate change"') == ["甲"]
@@ -128,31 +128,31 @@ class TestAnyQuery:
     @example("旅游 AND")
     @example("\x00旅游")
     @example("\ud800旅游")
-    def test_is_answered(self, newsroom: Newsroom, query: str) -> None:
+    def test_has_bounded_results(self, newsroom: Newsroom, query: str) -> None:
         if not newsroom.written:
             newsroom.write("旅游", "公园")
         results = newsroom.find(query)
         assert len(results.hits) == results.total <= 1
 
     @pytest.mark.parametrize("piece", ["旅", "旅游", "a ", '"旅游" ', "-x ", "((((", "abc", "title:旅 ", "的 "])
-    def test_of_ten_thousand_characters(self, newsroom: Newsroom, piece: str) -> None:
+    def test_with_ten_thousand_characters(self, newsroom: Newsroom, piece: str) -> None:
         newsroom.write("旅游", "公园")
         results = newsroom.find((piece * MAX_QUERY_CHARS)[: 2 * MAX_QUERY_CHARS])
         assert results.total <= 1
 
-    def test_a_pasted_article_finds_itself(self, newsroom: Newsroom) -> None:
+    def test_pasted_article_finds_itself(self, newsroom: Newsroom) -> None:
         text = "昨天下午河湾镇的新桥正式通车，附近居民前来观看，镇长在仪式上讲话。" * 100
         newsroom.write("桥", text)
         assert newsroom.titles(text) == ["桥"]
 
     @pytest.mark.parametrize("which", [{"offset": -1}, {"limit": 0}, {"limit": -5}, {"offset": 99}])
-    def test_odd_pages(self, newsroom: Newsroom, which: dict[str, int]) -> None:
+    def test_invalid_offset_and_limit(self, newsroom: Newsroom, which: dict[str, int]) -> None:
         newsroom.write("旅游", "公园")
         assert newsroom.find("旅游", **which).total == 1
 
 
 class TestLists:
-    def test_stories_are_shown_once(self, newsroom: Newsroom) -> None:
+    def test_folded_versions_are_one_hit(self, newsroom: Newsroom) -> None:
         key = FoldKey("k", "same-title")
         newsroom.write("桥通车", keys=(key,), published=NOW - HOUR)
         newsroom.write("桥通车", keys=(key,), published=NOW)
@@ -161,33 +161,33 @@ class TestLists:
         assert (results.total, sorted(hit.folded for hit in results.hits)) == (2, [0, 1])
         assert newsroom.find("桥", collapse=False).total == 3
 
-    def test_by_time_and_in_a_time(self, newsroom: Newsroom) -> None:
+    def test_sort_and_bounds_by_time(self, newsroom: Newsroom) -> None:
         for n in range(5):
             newsroom.write(f"桥 {n}", "桥" * (n % 3), published=NOW - n * HOUR)
         assert newsroom.titles("桥", sort="time") == [f"桥 {n}" for n in range(5)]
         assert newsroom.titles("桥", sort="time", since=NOW - 2 * HOUR, until=NOW) == ["桥 1", "桥 2"]
 
-    def test_more_in_one_second_than_it_has_places(self, newsroom: Newsroom, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Many pages tell the day alone."""
+    def test_many_articles_in_one_second(self, newsroom: Newsroom, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Many pages give only the day of publication."""
         monkeypatch.setattr(layout, "PLACES", 4)
         for n in range(20):
             newsroom.write(f"桥 {n}", published=NOW)
         assert newsroom.find("桥", since=NOW, until=NOW + timedelta(seconds=1)).total == 20
 
-    def test_any_year(self, newsroom: Newsroom) -> None:
+    def test_dates_before_1970(self, newsroom: Newsroom) -> None:
         newsroom.write("桥 古", published=datetime(1, 1, 1, tzinfo=UTC))
         newsroom.write("桥 六零", published=datetime(1960, 1, 1, tzinfo=UTC))
         results = newsroom.find("桥", sort="time", since=datetime(1, 1, 1, tzinfo=UTC))
         assert [hit.title for hit in results.hits] == ["桥 六零", "桥 古"]
 
-    def test_pages(self, newsroom: Newsroom) -> None:
+    def test_pagination(self, newsroom: Newsroom) -> None:
         for n in range(25):
             newsroom.write(f"桥 {n}")
         pages = [newsroom.titles("桥", offset=offset, limit=10) for offset in (0, 10, 20)]
         assert [len(page) for page in pages] == [10, 10, 5]
         assert len({title for page in pages for title in page}) == 25
 
-    def test_filters_are_exact(self, newsroom: Newsroom) -> None:
+    def test_filters_match_exactly(self, newsroom: Newsroom) -> None:
         newsroom.write("桥 1", topic="交通", site="河湾新闻网", category="社会")
         newsroom.write("桥 2", topic="交通部", site="河湾新闻", category="社会新闻")
         for which in ({"topic": "交通"}, {"site": "河湾新闻网"}, {"category": "社会"}):
@@ -207,7 +207,7 @@ class TestLists:
         assert list(facets["day"].items()) == [(days[0], 1), (days[1], 1)]
 
     @pytest.mark.parametrize("newsroom", ["memory"], indirect=True)
-    def test_more_than_can_be_counted(self, newsroom: Newsroom, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_candidates_are_limited_to_newest(self, newsroom: Newsroom, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(finding, "MAX_CANDIDATES", 5)
         for n in range(7):
             newsroom.write(f"桥 {n}", published=NOW - n * HOUR)
@@ -215,7 +215,7 @@ class TestLists:
         assert (results.total, results.capped) == (5, True)
         assert [hit.title for hit in results.hits] == [f"桥 {n}" for n in range(5)]  # the newest
 
-    def test_a_hit_tells_what_a_list_needs(self, newsroom: Newsroom) -> None:
+    def test_hit_has_fields_of_list(self, newsroom: Newsroom) -> None:
         added = newsroom.write("桥<b>", "河上的<script>桥</script>", site="河湾", published=NOW - HOUR)
         (hit,) = newsroom.find("桥").hits
         assert (hit.id, hit.story_id, hit.site) == (added.id, added.story_id, "河湾")
@@ -227,25 +227,25 @@ class TestLists:
 
 @pytest.mark.parametrize("newsroom", ["memory", "file", pytest.param("elasticsearch", marks=pytest.mark.slow)], indirect=True)
 class TestFollowing:
-    def test_reads_each_change_once(self, newsroom: Newsroom) -> None:
+    def test_each_change_is_read_once(self, newsroom: Newsroom) -> None:
         newsroom.write("桥")
         assert newsroom.index.follow(newsroom.store) == 1
         assert newsroom.index.position() == newsroom.store.last_seq()
         assert newsroom.index.follow(newsroom.store) == 0
 
-    def test_a_newer_text_takes_the_place(self, newsroom: Newsroom) -> None:
+    def test_newer_text_replaces_older(self, newsroom: Newsroom) -> None:
         for text in ("旧桥", "新路", "高塔"):
             newsroom.write("题", text, identity="x.example/1")
             assert newsroom.find(text).total == 1
         assert newsroom.titles("旧桥") == newsroom.titles("新路") == []
 
-    def test_topics_learnt_later(self, newsroom: Newsroom) -> None:
+    def test_topics_added_later(self, newsroom: Newsroom) -> None:
         newsroom.write("桥", identity="x.example/1", topic="交通")
         newsroom.find("桥")
         newsroom.write("桥", identity="x.example/1", topic="旅游")
         assert newsroom.find("桥", topic="旅游").total == newsroom.find("桥", topic="交通").total == 1
 
-    def test_folds_by_hand(self, newsroom: Newsroom) -> None:
+    def test_manual_fold_and_unfold(self, newsroom: Newsroom) -> None:
         one, two = newsroom.write("桥 一"), newsroom.write("桥 二")
         assert newsroom.find("桥").total == 2
         newsroom.store.fold(two.id, one.story_id, reason="editor", now=NOW)
@@ -253,7 +253,7 @@ class TestFollowing:
         newsroom.store.unfold(two.id, now=NOW)
         assert newsroom.find("桥").total == 2
 
-    def test_rebuild_answers_meanwhile_and_the_same_after(self, newsroom: Newsroom) -> None:
+    def test_rebuild_keeps_answering_with_same_results(self, newsroom: Newsroom) -> None:
         for n in range(5):
             newsroom.write(f"桥 {n}", published=NOW - n * HOUR)
         before = newsroom.find("桥")
@@ -261,7 +261,7 @@ class TestFollowing:
 
         def progress(done: int) -> None:
             seen.append(newsroom.index.search(Query("桥")).total)
-            newsroom.write("桥 新")  # comes while it is built
+            newsroom.write("桥 新")  # arrives during the rebuild
 
         assert newsroom.index.rebuild(newsroom.store, progress) == 5
         assert seen == [5]
@@ -271,7 +271,7 @@ class TestFollowing:
         assert newsroom.index.position() == newsroom.store.last_seq()
 
 
-def test_an_index_far_behind_is_filled_in_large_transactions_and_tells_how_far_it_is(
+def test_lagging_index_is_filled_in_large_batches_with_progress(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(sqlite_fts, "BUILT", 20)
@@ -290,7 +290,7 @@ def test_an_index_far_behind_is_filled_in_large_transactions_and_tells_how_far_i
         assert (index.search(Query("标题:44")).total, index.search(Query("标题:4")).total) == (1, 0)
 
 
-def test_two_followers_at_once(tmp_path: Path) -> None:
+def test_concurrent_followers_index_everything(tmp_path: Path) -> None:
     store = empty_store(tmp_path / "news.db")
     uri = f"sqlite:///{tmp_path}/index.db"
     for n in range(50):
@@ -308,8 +308,8 @@ def test_two_followers_at_once(tmp_path: Path) -> None:
     store.close()
 
 
-def test_an_index_that_was_cut_otherwise_is_built_anew_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Found by its characters at first, then by the word; and a process with other words, opened before, leaves it as it is."""
+def test_changed_segmentation_rebuilds_index_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The text is found by characters first, then by the word; an earlier process with other words leaves the index unchanged."""
     uri, store = f"sqlite:///{tmp_path}/i.db", empty_store()
     link = Link("https://a.example/1", "feed:a")
     store.add(Article(link.url, link, NOW, identity="1", title="九树之声开演", text="九树之声今晚开演。"), [], now=NOW)
@@ -323,12 +323,12 @@ def test_an_index_that_was_cut_otherwise_is_built_anew_once(tmp_path: Path, capl
         assert "built anew" in caplog.text
         found = after.search(Query("九树之声"))
         assert (found.words, len(found.hits)) == (("九树之声",), 1)
-        assert found.hits[0].score > 2  # by the word
+        assert found.hits[0].score > 2  # matched as a word
         caplog.clear()
         words.use_words([])
         before.follow(store)
         assert caplog.text == ""
-        early.follow(store)  # looks at its first time
+        early.follow(store)  # checks on first use
         assert "built anew" in caplog.text
         after.close()
     finally:
@@ -338,8 +338,8 @@ def test_an_index_that_was_cut_otherwise_is_built_anew_once(tmp_path: Path, capl
         store.close()
 
 
-def test_an_index_that_is_mostly_of_deleted_articles_is_built_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The words of deleted articles stay in SQLite's tables: under retention the file grew for ever."""
+def test_index_of_mostly_deleted_articles_is_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words of deleted articles stay in SQLite's FTS tables, so the file would grow without bound under retention."""
     monkeypatch.setattr(sqlite_fts, "FORGOTTEN", 3)
     store = empty_store()
     with closing(open_index(f"sqlite:///{tmp_path}/i.db")) as index, closing(sqlite3.connect(tmp_path / "i.db")) as raw:
@@ -364,7 +364,7 @@ def test_an_index_that_is_mostly_of_deleted_articles_is_built_anew(tmp_path: Pat
     store.close()
 
 
-def test_an_index_of_another_version_is_made_anew(tmp_path: Path) -> None:
+def test_index_of_other_version_is_rebuilt(tmp_path: Path) -> None:
     uri = f"sqlite:///{tmp_path}/index.db"
     open_index(uri).close()
     with sqlite3.connect(tmp_path / "index.db") as connection:
@@ -378,12 +378,12 @@ def test_an_index_of_another_version_is_made_anew(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("uri", ["elastic://x", "data/index.db", "", "sqlite"])
-def test_what_is_no_index_uri(uri: str) -> None:
+def test_invalid_uri_is_reported(uri: str) -> None:
     with pytest.raises(SearchError, match=r"sqlite:///data/"):
         open_index(uri)
 
 
-def test_a_broken_index_says_that_it_may_be_deleted(tmp_path: Path) -> None:
+def test_broken_index_error_says_it_may_be_deleted(tmp_path: Path) -> None:
     (tmp_path / "index.db").write_text("坏" * 1000, encoding="utf-8")
     with pytest.raises(SearchError, match="may be deleted at any time"):
         open_index(f"sqlite:///{tmp_path}/index.db")

@@ -1,4 +1,4 @@
-"""Stories on the same subject, and a topic in numbers: the same of every index."""
+"""Similar stories and topic statistics, which are the same for every index."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 
 
-def test_similar_stories_share_words_and_are_of_the_same_days(newsroom: Any) -> None:
+def test_similar_stories_share_words_and_days(newsroom: Any) -> None:
     one = newsroom.write("台风海葵登陆东海岸", "台风海葵今晨登陆东海岸，" + "沿海各县停航停课，渔船回港。" * 12, published=NOW)
     newsroom.write("台风海葵登陆东海岸", "台风海葵登陆，" + "全文见后续报道。" * 20, keys=(FoldKey("k", "同题"),), published=NOW)
     other = newsroom.write("台风过后渔船出海", "台风海葵过后，" + "渔民整理渔具，码头恢复秩序。" * 12, published=NOW - timedelta(days=2))
@@ -30,7 +30,7 @@ def test_similar_stories_share_words_and_are_of_the_same_days(newsroom: Any) -> 
     assert len(similar(newsroom.index, article, limit=1)) == 1
 
 
-def test_a_topic_in_numbers(newsroom: Any) -> None:
+def test_topic_overview_counts(newsroom: Any) -> None:
     for number, (site, days) in enumerate((("甲", 0), ("甲", 0), ("乙", 0), ("甲", 3), ("丙", 400))):
         at = NOW - timedelta(days=days)
         text = f"第{number}篇，" + chr(0x4E00 + number * 500) * 60

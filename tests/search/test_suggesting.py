@@ -1,4 +1,4 @@
-"""Queries are completed from topics, names and words of titles, whatever was typed."""
+"""Completion of queries from topics, names and words of titles, for any input."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def fill(newsroom: Newsroom) -> None:
 @pytest.mark.parametrize(
     ("typed", "first"),
     [
-        ("旅游", ("旅游出行", "旅游业", "旅游的人")),  # topics, then the frequent
+        ("旅游", ("旅游出行", "旅游业", "旅游的人")),  # topics, then frequent words
         ("旅遊", ("旅游出行", "旅游业", "旅游的人")),
-        ("旅游业", ()),  # who typed it knows it
+        ("旅游业", ()),  # the complete word is not repeated
         ("cov", ("covid",)),
         ("ＣＯＶ", ("covid",)),
         ("trav", ("Travel", "travellers")),
@@ -36,27 +36,27 @@ def fill(newsroom: Newsroom) -> None:
         ("title:公", ("title:公园",)),
         ("-公", ("-公园",)),
         ('"公', ('"公园',)),
-        ("旅游公", ("旅游公园",)),  # the last word of several
+        ("旅游公", ("旅游公园",)),  # the last of several words
     ],
 )
-def test_what_begins_so_is_suggested(newsroom: Newsroom, typed: str, first: tuple[str, ...]) -> None:
+def test_completions_of_prefix(newsroom: Newsroom, typed: str, first: tuple[str, ...]) -> None:
     fill(newsroom)
     assert newsroom.index.suggest(typed)[: len(first) or 1] == first
 
 
 @pytest.mark.parametrize("typed", ["", " ", "旅游 ", "zzz", "'; DROP TABLE", "%", "_", ".*", "[", "\\", "a" * 10_000, "\x00", "\ud800"])
-def test_nothing_to_suggest_is_no_error(newsroom: Newsroom, typed: str) -> None:
+def test_no_completion_is_not_an_error(newsroom: Newsroom, typed: str) -> None:
     fill(newsroom)
     assert newsroom.index.suggest(typed) == ()
 
 
-def test_as_many_as_asked_for(newsroom: Newsroom) -> None:
+def test_limit_of_suggestions(newsroom: Newsroom) -> None:
     fill(newsroom)
     assert newsroom.index.suggest("旅游", 2) == ("旅游出行", "旅游业")
     assert newsroom.index.suggest("旅游", 0) == newsroom.index.suggest("旅游", -1) == ()
 
 
-def test_what_no_article_says_any_more_is_not_suggested(newsroom: Newsroom) -> None:
+def test_words_of_replaced_titles_are_not_suggested(newsroom: Newsroom) -> None:
     newsroom.write("旧桥拆除", identity="x.example/1")
     newsroom.index.follow(newsroom.store)
     assert newsroom.index.suggest("拆") == ("拆除",)
@@ -76,5 +76,5 @@ def test_any_text_can_be_completed(typed: str) -> None:
 
 
 @given(st.text())
-def test_any_title_offers_what_can_be_shown(title: str) -> None:
+def test_any_title_gives_valid_suggestions(title: str) -> None:
     assert all(len(offer.plain) > 1 and len(offer.shown) <= MAX_CHARS for offer in offers(title, [title]))

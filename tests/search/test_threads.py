@@ -1,4 +1,4 @@
-"""Threads of forums are found by their titles and by what their posts say, and can be asked for alone."""
+"""Forum threads are found by titles and posts, and can be filtered by kind."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def write_thread(newsroom: Newsroom, *said: str) -> str:
     return newsroom.store.threads.save(Thread(link.url, "阳台种番茄", link, NOW, posts, identity=link.identity), now=NOW).id
 
 
-def test_a_thread_is_found_by_its_title_and_by_any_of_its_posts(newsroom: Newsroom) -> None:
+def test_thread_is_found_by_title_and_posts(newsroom: Newsroom) -> None:
     id = write_thread(newsroom, "第六周还没开花", "试试换个大盆")
     assert [hit.id for hit in newsroom.find("番茄").hits] == [id]
     assert [hit.id for hit in newsroom.find("大盆").hits] == [id]
@@ -27,7 +27,7 @@ def test_a_thread_is_found_by_its_title_and_by_any_of_its_posts(newsroom: Newsro
     assert [hit.id for hit in newsroom.find("终于").hits] == [id]
 
 
-def test_kind_tells_threads_and_articles_apart(newsroom: Newsroom) -> None:
+def test_kind_filter_separates_threads_and_articles(newsroom: Newsroom) -> None:
     write_thread(newsroom, "番茄第六周还没开花")
     newsroom.write("番茄丰收", "今年的番茄特别多")
     assert set(newsroom.titles("番茄")) == {"番茄丰收", "阳台种番茄"}
@@ -42,7 +42,7 @@ def test_kind_tells_threads_and_articles_apart(newsroom: Newsroom) -> None:
     assert newsroom.titles("番茄 kind:thread") == ["阳台种番茄"]
 
 
-def test_photo_stories_are_found_by_their_captions_and_alone(newsroom: Newsroom) -> None:
+def test_photo_stories_are_found_by_captions_and_kind(newsroom: Newsroom) -> None:
     link = Link("https://pic.example/1.html", "gallery:图站")
     pictures = (Image("https://pic.example/1.jpg", "番茄挂满架"), Image("https://pic.example/2.jpg", "摘番茄的人"))
     newsroom.store.galleries.save(Gallery(link.url, "菜园的一天", link, NOW, pictures, complete=True, identity=link.url), now=NOW)

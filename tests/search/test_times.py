@@ -1,4 +1,4 @@
-"""Bounds of time that are typed, and days in the zone of the reader."""
+"""Time bounds in queries, and days in the reader's time zone."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ def bounds(text: str, **which: datetime) -> tuple[datetime | None, datetime | No
         ("桥 至:2026/2/28", None, FIRST),
         ("桥 before:2026-03-01", None, FIRST),
         ("since:2026 until:2026", datetime(2025, 12, 31, 16, tzinfo=UTC), datetime(2026, 12, 31, 16, tzinfo=UTC)),
-        ("since:2025 since:2026-03 from:2024", FIRST, None),  # the narrowest counts
+        ("since:2025 since:2026-03 from:2024", FIRST, None),  # the narrowest bound applies
         ('until:"2026-12"', None, datetime(2026, 12, 31, 16, tzinfo=UTC)),
     ],
 )
-def test_days_months_and_years_bound(text: str, since: datetime | None, until: datetime | None) -> None:
+def test_days_months_and_years_are_bounds(text: str, since: datetime | None, until: datetime | None) -> None:
     assert bounds(text) == (since, until)
 
 
 @pytest.mark.parametrize("text", ["since:2026-02-30", "since:0000", "until:9999", "since:yesterday", "since:", "-since:2026", "before:13"])
-def test_what_is_no_day_is_words(text: str) -> None:
+def test_invalid_date_is_not_a_bound(text: str) -> None:
     assert bounds(f"桥 {text}") == (None, None)
 
 
-def test_typed_and_chosen_bounds_both_hold() -> None:
+def test_bounds_in_query_and_parameters_combine() -> None:
     later = FIRST + timedelta(days=3)
     assert bounds("since:2026-03-01", since=later) == (later, None)
     assert bounds("until:2026-03", until=later) == (None, later)
 
 
-def test_time_narrows_a_search_and_may_stand_alone(newsroom: Newsroom) -> None:
+def test_time_bound_filters_with_or_without_words(newsroom: Newsroom) -> None:
     for hours, title in ((-1, "桥 昨天"), (0, "桥 今天"), (30, "路 明天")):
         newsroom.write(title, published=FIRST + timedelta(hours=hours), now=FIRST + timedelta(days=9))
     assert newsroom.titles("桥 since:2026-03-01", zone=SHANGHAI) == ["桥 今天"]
@@ -62,9 +62,9 @@ def test_time_narrows_a_search_and_may_stand_alone(newsroom: Newsroom) -> None:
     assert newsroom.titles("桥 since:2027") == newsroom.titles("-桥") == []
 
 
-def test_days_of_the_facet_are_those_of_the_readers_zone(newsroom: Newsroom) -> None:
+def test_day_facet_uses_time_zone(newsroom: Newsroom) -> None:
     newsroom.write("桥", published=FIRST)
     newsroom.write("桥", published=datetime(2025, 7, 1, 3, 30, tzinfo=UTC))
     assert newsroom.find("桥", zone=SHANGHAI).facets["day"] == {"2026-03-01": 1, "2025-07-01": 1}
-    assert newsroom.find("桥", zone=ZoneInfo("America/New_York")).facets["day"] == {"2026-02-28": 1, "2025-06-30": 1}  # with summer time
+    assert newsroom.find("桥", zone=ZoneInfo("America/New_York")).facets["day"] == {"2026-02-28": 1, "2025-06-30": 1}  # summer time
     assert newsroom.find("桥", zone=UTC).facets["day"] == {"2026-02-28": 1, "2025-07-01": 1}

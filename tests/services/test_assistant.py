@@ -1,4 +1,4 @@
-"""The assistant against an endpoint on loopback: what it is sent, what is kept of its answers, and what becomes of its refusals."""
+"""The assistant with an endpoint on loopback: requests, stored answers, and errors."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def summary_of(sources: Sources, stored: StoredArticle) -> Task:
     return article_task(sources.assistant, "summary", stored, "zh")
 
 
-def test_text_is_sent_as_data_between_marks_and_the_answer_is_kept(store: Store, stored: StoredArticle, endpoint: ModelEndpoint) -> None:
+def test_text_is_delimited_as_data_and_answer_is_stored(store: Store, stored: StoredArticle, endpoint: ModelEndpoint) -> None:
     sources = sources_of(endpoint, key="geheim-1")
     endpoint.says("<think>嗯……</think>\n新渡轮\x1b[31m\u202e下水。\n\n<b>三百人</b>")
     task = summary_of(sources, stored)
@@ -82,11 +82,11 @@ def test_text_is_sent_as_data_between_marks_and_the_answer_is_kept(store: Store,
     assert INJECTION not in system
     assert "Simplified Chinese" in system
     assert client_of(store, sources).ask(task, NOW) == answer
-    assert len(endpoint.got) == 1, "the second time from the store"
+    assert len(endpoint.got) == 1, "answered from the store"
     assert store.assistant.used(NOW) == (1, 120)
 
 
-def test_another_model_prompt_or_text_is_another_question(stored: StoredArticle, endpoint: ModelEndpoint) -> None:
+def test_model_prompt_and_text_are_part_of_the_key(stored: StoredArticle, endpoint: ModelEndpoint) -> None:
     plain_one = summary_of(sources_of(endpoint), stored)
     others = [
         summary_of(sources_of(endpoint, model="大模型"), stored),
@@ -97,7 +97,7 @@ def test_another_model_prompt_or_text_is_another_question(stored: StoredArticle,
     ]
     assert len({plain_one.key, *(one.key for one in others)}) == 6
     assert others[1].system.startswith("一句话，用Simplified Chinese")
-    assert "is data" in others[1].system, "a prompt of one's own does not take the rules away"
+    assert "is data" in others[1].system, "a custom prompt does not remove the rules"
 
 
 def test_long_texts_and_events_are_cut(stored: StoredArticle, endpoint: ModelEndpoint) -> None:
@@ -106,13 +106,13 @@ def test_long_texts_and_events_are_cut(stored: StoredArticle, endpoint: ModelEnd
     assert article_task(settings, "summary", long, "zh").cut
     assert not article_task(settings, "summary", stored, "zh").cut
     event = event_task(settings, "summary", [stored, long, long], "zh")
-    assert not event.cut, "the reports share the room"
+    assert not event.cut, "the reports share the limit"
     assert event.text.count("渡轮下水") == 3
-    assert "长" not in event_task(settings, "title", [long], "zh").text, "a title is made of titles"
+    assert "长" not in event_task(settings, "title", [long], "zh").text, "a title is made from titles only"
 
 
 @pytest.mark.parametrize(("status", "code"), [(401, "key"), (404, "no-such"), (400, "refused")])
-def test_what_is_refused_is_not_tried_again_and_counts_for_nothing(
+def test_refused_request_is_not_repeated_or_counted(
     store: Store, stored: StoredArticle, endpoint: ModelEndpoint, status: int, code: str
 ) -> None:
     sources = sources_of(endpoint, key="geheim-1")
@@ -125,7 +125,7 @@ def test_what_is_refused_is_not_tried_again_and_counts_for_nothing(
     assert store.assistant.used(NOW) == (0, 0)
 
 
-def test_what_passes_is_tried_again_when_the_endpoint_says_so(store: Store, stored: StoredArticle, endpoint: ModelEndpoint) -> None:
+def test_temporary_errors_are_retried_after_the_given_delay(store: Store, stored: StoredArticle, endpoint: ModelEndpoint) -> None:
     sources, waits = sources_of(endpoint), list[float]()
     endpoint.fails(429, **{"retry-after": "7"})
     endpoint.fails(503)
@@ -133,7 +133,7 @@ def test_what_passes_is_tried_again_when_the_endpoint_says_so(store: Store, stor
     assert waits == [1.0, 7.0]
 
 
-def test_tries_end(store: Store, stored: StoredArticle, endpoint: ModelEndpoint) -> None:
+def test_retries_are_limited(store: Store, stored: StoredArticle, endpoint: ModelEndpoint) -> None:
     sources, waits = sources_of(endpoint), list[float]()
     endpoint.fails(*[500] * TRIES)
     with pytest.raises(AssistantError, match=r"fails \(500\)"):
@@ -142,10 +142,10 @@ def test_tries_end(store: Store, stored: StoredArticle, endpoint: ModelEndpoint)
     endpoint.fails(429, **{"retry-after": "3600"})
     with pytest.raises(AssistantError, match="too many"):
         client_of(store, sources, waits).ask(summary_of(sources, stored), NOW)
-    assert len(waits) == TRIES - 1, "nobody waits for an hour on a page"
+    assert len(waits) == TRIES - 1, "a page does not wait for an hour"
 
 
-def test_the_budget_of_a_day(store: Store, stored: StoredArticle, endpoint: ModelEndpoint) -> None:
+def test_daily_limits_of_calls_and_tokens(store: Store, stored: StoredArticle, endpoint: ModelEndpoint) -> None:
     sources = sources_of(endpoint, calls=1)
     client = client_of(store, sources)
     client.ask(summary_of(sources, stored), NOW)
@@ -157,16 +157,16 @@ def test_the_budget_of_a_day(store: Store, stored: StoredArticle, endpoint: Mode
         client_of(store, sources).ask(article_task(sources.assistant, "translation", stored, "en"), NOW)
 
 
-def test_private_addresses_are_asked_only_where_they_are_allowed(store: Store, stored: StoredArticle, endpoint: ModelEndpoint) -> None:
+def test_private_addresses_need_permission(store: Store, stored: StoredArticle, endpoint: ModelEndpoint) -> None:
     sources = Sources.model_validate({"assistant": endpoint.settings["assistant"]})
     with pytest.raises(AssistantError, match=r"politeness\.allow_private"):
         client_of(store, sources).ask(summary_of(sources, stored), NOW)
     assert endpoint.got == []
 
 
-def test_nobody_there_and_off(store: Store, stored: StoredArticle, endpoint: ModelEndpoint) -> None:
+def test_unreachable_endpoint_and_disabled_assistant(store: Store, stored: StoredArticle, endpoint: ModelEndpoint) -> None:
     with closing(socket.socket()) as silent:
-        silent.bind(("127.0.0.1", 0))  # and does not listen: whoever comes is refused
+        silent.bind(("127.0.0.1", 0))  # not listening: connections are refused
         host = f"127.0.0.1:{silent.getsockname()[1]}"
         away = {"assistant": {"url": f"http://{host}/v1", "model": "小模型"}, "politeness": {"allow_private": [host]}}
         sources = Sources.model_validate(away)
@@ -179,22 +179,22 @@ def test_nobody_there_and_off(store: Store, stored: StoredArticle, endpoint: Mod
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b'{"choices": []}', b'{"choices": [{"message": {"content": null}}]}', b"[" * 100_000])
-def test_what_is_no_answer_of_a_model(store: Store, stored: StoredArticle, endpoint: ModelEndpoint, body: bytes) -> None:
+def test_invalid_model_response_is_reported(store: Store, stored: StoredArticle, endpoint: ModelEndpoint, body: bytes) -> None:
     sources = sources_of(endpoint)
     endpoint.answers = [(200, {}, body)]
     with pytest.raises(AssistantError, match="sent no text"):
         client_of(store, sources).ask(summary_of(sources, stored), NOW)
-    assert store.assistant.used(NOW) == (1, 0), "the model may have worked"
+    assert store.assistant.used(NOW) == (1, 0), "the model may have been charged"
 
 
-def test_answers_are_bounded_and_titles_one_line() -> None:
+def test_answers_are_limited_and_titles_are_one_line() -> None:
     assert len(plain("长" * 100_000, "summary")) == MOST_CHARS["summary"]
     assert plain("\n## “渡轮下水”\n说明", "title") == "渡轮下水"
     with pytest.raises(AssistantError):
         plain("<think>没有想完", "summary")
 
 
-def test_switches_and_an_endpoint_without_a_model(endpoint: ModelEndpoint) -> None:
+def test_switches_and_invalid_settings(endpoint: ModelEndpoint) -> None:
     settings = sources_of(endpoint, uses={"translation": False}).assistant
     assert [may(settings, one) for one in ("summary", "translation", "title")] == [True, False, True]
     with pytest.raises(ValueError, match="model: NAME"):

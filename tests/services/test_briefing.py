@@ -1,4 +1,4 @@
-"""The briefing: events with something new, in sentences of their articles, without what was told the day before."""
+"""The briefing: events with new reports, in sentences of their articles, without what the previous day reported."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def write(store: Store, title: str, text: str, *, ago: timedelta = HOUR, site: str = "晨光网", topics: tuple[str, ...] = ()) -> str:
     url = f"https://{site}.example/{title}"
-    said: dict[str, Any] = {"site": site, "topics": topics, "published": NOW - ago, "language": "zh"}
-    made = Article(url=url, link=Link(url, f"feed:{site}"), fetched=NOW - ago, identity=url, title=title, text=text, **said)
+    fields: dict[str, Any] = {"site": site, "topics": topics, "published": NOW - ago, "language": "zh"}
+    made = Article(url=url, link=Link(url, f"feed:{site}"), fetched=NOW - ago, identity=url, title=title, text=text, **fields)
     return store.add(made, [], now=NOW - ago).story_id
 
 
@@ -41,7 +41,7 @@ FERRY_TOO = "远山船厂的新渡轮今天下水，市民到船厂观看渡轮�
 BRIDGE = "云岭峡谷观景桥昨天因大风关闭，桥上游客全部撤离。景区表示，风力超过六级时观景桥都会关闭。"
 
 
-def test_events_come_with_sentences_of_their_articles(store: Store) -> None:
+def test_events_quote_sentences_of_their_articles(store: Store) -> None:
     ferry = write(store, "远山船厂渡轮下水", FERRY, ago=3 * HOUR, topics=("航运",))
     write(store, "渡轮在远山船厂下水", FERRY_TOO, site="海港晚报")
     write(store, "观景桥因大风关闭", BRIDGE, ago=2 * HOUR)
@@ -58,21 +58,21 @@ def test_events_come_with_sentences_of_their_articles(store: Store) -> None:
     assert len(compile_briefing(store, NOW - DAY, NOW, count=1).events) == 1
 
 
-def test_sentences_that_follow_each_other_are_one_passage() -> None:
+def test_consecutive_sentences_are_one_passage() -> None:
     def quotes(story: str, *texts: str) -> list[Quote]:
         return [Quote(text, story, story, "晨光网", f"https://example.org/{story}") for text in texts]
 
-    told = [
+    sentences = [
         *quotes("a", "渡轮今天下水。", "“载客三百人。”", "首航定在五月。"),
         *quotes("b", "It sails.", "It is new."),
         *quotes("a", "票价十元。"),
     ]
-    assert [(quote.story, quote.text) for quote in passages(told)] == [
+    assert [(quote.story, quote.text) for quote in passages(sentences)] == [
         ("a", "渡轮今天下水。“载客三百人。”首航定在五月。"), ("b", "It sails. It is new."), ("a", "票价十元。"),
     ]  # fmt: skip
 
 
-def test_what_the_day_before_told_is_known(store: Store) -> None:
+def test_sentences_of_the_previous_day_are_left_out(store: Store) -> None:
     write(store, "远山船厂渡轮下水", FERRY, ago=30 * HOUR)
     write(store, "渡轮在远山船厂下水", FERRY_TOO, site="海港晚报")
     write(store, "观景桥因大风关闭", BRIDGE, ago=30 * HOUR)
@@ -81,7 +81,7 @@ def test_what_the_day_before_told_is_known(store: Store) -> None:
     assert "票价十元" in made.events[0].quotes[0].text or "票价十元" in made.events[0].quotes[-1].text
 
 
-def test_events_are_those_of_the_record_as_editors_left_them(store: Store) -> None:
+def test_stored_events_and_their_edits_are_used(store: Store) -> None:
     ferry, bridge = write(store, "远山船厂渡轮下水", FERRY, ago=3 * HOUR), write(store, "观景桥因大风关闭", BRIDGE, ago=2 * HOUR)
     assert [event.event for event in compile_briefing(store, NOW - DAY, NOW).events] == [None, None]
     placed = [Placed(ferry, "spring", 1.0), Placed(bridge, "spring", 1.0)]
@@ -90,17 +90,17 @@ def test_events_are_those_of_the_record_as_editors_left_them(store: Store) -> No
     rename(store, "spring", "春天的两件事", by="编辑", now=NOW)
     (event,) = compile_briefing(store, NOW - DAY, NOW).events
     assert (event.title, event.event, {story.id for story in event.stories}) == ("春天的两件事", "spring", {ferry, bridge})
-    late = write(store, "渡轮在远山船厂下水", FERRY_TOO, site="海港晚报")  # nobody placed it yet
+    late = write(store, "渡轮在远山船厂下水", FERRY_TOO, site="海港晚报")  # not yet placed into an event
     (event,) = compile_briefing(store, NOW - DAY, NOW).events
     assert late in {story.id for story in event.stories}
     assert as_dict(compile_briefing(store, NOW - DAY, NOW))["events"][0]["event"] == "spring"
 
 
-def test_nothing_new_is_an_empty_briefing(store: Store) -> None:
+def test_empty_briefing(store: Store) -> None:
     write(store, "观景桥因大风关闭", BRIDGE, ago=30 * HOUR)
     assert (compile_briefing(store, NOW - DAY, NOW).events, compile_briefing(store, NOW - DAY, NOW).stories) == ((), 0)
 
 
-def test_a_day_begins_in_the_zone() -> None:
+def test_day_begins_in_the_time_zone() -> None:
     since, until = day_range(date(2026, 5, 20), ZoneInfo("Asia/Shanghai"))
     assert (since.astimezone(UTC), until - since) == (datetime(2026, 5, 19, 16, tzinfo=UTC), DAY)

@@ -1,4 +1,4 @@
-"""Daily sums are what counting every article would tell, whatever happened to the articles."""
+"""Daily counts equal a count of all articles after any change."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ START = datetime(2026, 5, 1, 15, 30, tzinfo=UTC)
 ALL = date(2026, 1, 1), date(2026, 12, 31)
 
 
-def add(store: Store, number: int, *, days: int = 0, hours: int = 0, text: str = "", **said: object) -> str:
+def add(store: Store, number: int, *, days: int = 0, hours: int = 0, text: str = "", **changes: object) -> str:
     moment = START + timedelta(days=days, hours=hours)
     url = f"https://site{number % 3}.example/{number}.html"
     drawn = Random(f"{number}{text}")
     words = "".join(chr(drawn.randrange(0x4E00, 0x9000)) for _ in range(80))
-    values = {"site": f"站点{number % 3}", "topics": ("旅游",) if number % 2 else (), "category": "社会", **said}
+    values = {"site": f"站点{number % 3}", "topics": ("旅游",) if number % 2 else (), "category": "社会", **changes}
     link = Link(url=url, source=f"feed:{number % 2}")
     article = Article(url=url, link=link, fetched=moment, identity=url, title=f"第{number}条", text=words, **values)  # type: ignore[arg-type]
     return store.add(article, [], now=moment).id
 
 
-def test_days_begin_in_the_zone_and_empty_ones_are_told(store: Store) -> None:
+def test_days_follow_the_time_zone_and_include_empty_days(store: Store) -> None:
     with closing(DailySums("sqlite://", SHANGHAI)) as sums:
         add(store, 1)
         add(store, 2, hours=1)  # half past midnight
@@ -47,7 +47,7 @@ def test_days_begin_in_the_zone_and_empty_ones_are_told(store: Store) -> None:
         assert sums.before(date(2026, 5, 4)) == 2
 
 
-def test_what_changes_or_is_told_twice_is_counted_once(store: Store) -> None:
+def test_changes_are_counted_once(store: Store) -> None:
     with closing(DailySums("sqlite://", SHANGHAI)) as sums:
         ids = [add(store, number) for number in range(6)]
         sums.follow(store)
@@ -60,7 +60,7 @@ def test_what_changes_or_is_told_twice_is_counted_once(store: Store) -> None:
         assert {one.name: one.number for one in sums.top("category", *ALL)} == {"社会": 5, "体育": 1}
 
 
-def test_sums_of_whole_months_and_days_at_their_ends_are_those_of_all_days(store: Store) -> None:
+def test_sums_over_any_period_equal_the_sum_of_days(store: Store) -> None:
     with closing(DailySums("sqlite://", SHANGHAI)) as sums:
         ids = [add(store, number, days=3 * number) for number in range(60)]
         sums.follow(store)
@@ -71,13 +71,13 @@ def test_sums_of_whole_months_and_days_at_their_ends_are_those_of_all_days(store
         for begin, length in ((0, 1), (0, 400), (5, 31), (5, 32), (13, 33), (13, 64), (2, 90), (40, 127), (150, 3), (300, 20)):
             since, until = first + timedelta(days=begin), first + timedelta(days=begin + length - 1)
             for kind in KINDS[1:4]:
-                told = {one.name: one.number for one in sums.top(kind, since, until, 100)}
-                assert sum(told.values()) == sums.total(since, until), (kind, begin, length)
-                for name, number in told.items():
+                sums_by_name = {one.name: one.number for one in sums.top(kind, since, until, 100)}
+                assert sum(sums_by_name.values()) == sums.total(since, until), (kind, begin, length)
+                for name, number in sums_by_name.items():
                     assert sum(each for _, each in sums.series(kind, name, since, until)) == number
 
 
-def test_a_store_that_was_restored_from_an_older_backup_is_counted_anew(store: Store, tmp_path: Path) -> None:
+def test_restored_older_store_is_counted_again(store: Store, tmp_path: Path) -> None:
     with closing(DailySums("sqlite://", SHANGHAI)) as sums, closing(open_store(f"sqlite:///{tmp_path / 'older.db'}")) as older:
         for number in range(5):
             add(store, number)
@@ -102,7 +102,7 @@ def test_two_processes_count_everything_once(store: Store, tmp_path: Path) -> No
         assert one.position() == other.position() == store.last_seq()
 
 
-def test_another_zone_is_counted_anew(store: Store, tmp_path: Path) -> None:
+def test_changed_time_zone_restarts_the_count(store: Store, tmp_path: Path) -> None:
     uri = f"sqlite:///{tmp_path / 'd.daily'}"
     add(store, 1, hours=1)
     for zone, day in ((SHANGHAI, date(2026, 5, 2)), (UTC, date(2026, 5, 1))):
@@ -116,5 +116,5 @@ def test_another_zone_is_counted_anew(store: Store, tmp_path: Path) -> None:
     ("index", "file"),
     [("sqlite:////a/index.db", "sqlite:////a/index.db.daily"), ("sqlite://", "sqlite://"), ("elasticsearch://h:9200/x", "sqlite://")],
 )
-def test_where_it_lies(index: str, file: str) -> None:
+def test_daily_uri(index: str, file: str) -> None:
     assert daily_uri(index) == file

@@ -1,4 +1,4 @@
-"""A thread that works again and again: a failure is logged once, and ends nothing."""
+"""A thread that repeats its work: a failure is logged once and does not end it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from newsportal.services.periodic import MAX_PAUSE, PeriodicThread
 
 
 class Task(PeriodicThread):
-    """Raises ``failures`` one after another, then succeeds once and ends."""
+    """Raises ``failures`` one by one, then succeeds once and stops."""
 
     def __init__(self, *failures: Exception) -> None:
         super().__init__("task", 0, retry=0)
@@ -23,7 +23,7 @@ class Task(PeriodicThread):
         self.stopping.set()
 
 
-def test_a_failure_is_logged_once_and_tried_again_until_it_passes(caplog: pytest.LogCaptureFixture) -> None:
+def test_failure_is_logged_once_and_retried(caplog: pytest.LogCaptureFixture) -> None:
     task = Task(StoreError("away"), StoreError("away"), RuntimeError("bug"))
     with caplog.at_level(logging.INFO):
         task.start()
@@ -31,16 +31,16 @@ def test_a_failure_is_logged_once_and_tried_again_until_it_passes(caplog: pytest
     assert not task.is_alive()
     assert task.error is None
     assert [record.getMessage() for record in caplog.records] == ["task failed: away", "task failed: RuntimeError: bug", "task works again"]
-    assert [record.exc_info is not None for record in caplog.records] == [False, True, False], "a trace of what nobody expects"
+    assert [record.exc_info is not None for record in caplog.records] == [False, True, False], "traceback for unexpected errors only"
 
 
-def test_it_waits_longer_after_a_failure_and_remembers_it() -> None:
+def test_pause_after_failure() -> None:
     task = PeriodicThread("task", 5.0)
     assert task.run_step() == MAX_PAUSE
     assert task.error == "NotImplementedError: "
 
 
-def test_one_that_never_began_and_one_that_waits_can_be_stopped() -> None:
+def test_stop_before_start_and_while_waiting() -> None:
     PeriodicThread("task", 5.0).stop()
     waiting = PeriodicThread("task", 5.0, first=3600.0)
     waiting.start()

@@ -1,4 +1,4 @@
-"""``retention`` of sources.yaml over a store and its accounts."""
+"""Applying ``retention`` of sources.yaml to a store and its accounts."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def accounts(tmp_path: Path) -> Iterator[Accounts]:
         yield opened
 
 
-def test_a_rule_for_ever_is_none() -> None:
+def test_forever_means_no_limit() -> None:
     assert ages(Retention(articles=9, sources={"甲": "forever"}, topics={"乙": 3})) == Ages(9, {"甲": None}, {"乙": 3})
 
 
-def test_by_default_articles_stay_and_records_of_years_ago_go(store: Store, accounts: Accounts) -> None:
+def test_defaults_keep_articles_and_delete_old_records(store: Store, accounts: Accounts) -> None:
     added = store.add(article("a"), now=NOW)
     store.save_run(Run("r", NOW, NOW, "finished", ("rss",), ()))
     store.readers.saw("林", added.id, [1], pictures=1, now=NOW)
@@ -60,13 +60,13 @@ def test_by_default_articles_stay_and_records_of_years_ago_go(store: Store, acco
     assert sum(prune(store, accounts, Retention(), alpha=0.5, now=later).gone.values()) == 0
 
 
-def test_what_a_reader_starred_stays_and_the_figures_of_months_do(store: Store, accounts: Accounts) -> None:
+def test_starred_stories_and_monthly_figures_are_kept(store: Store, accounts: Accounts) -> None:
     starred, plain = (store.add(article(name, text=invented(n)), now=NOW) for n, name in enumerate("ab"))
     accounts.marks.star("林", starred.story_id, True, now=NOW)
     store.readers.saw("林", plain.id, [1], pictures=1, now=NOW)
     before = store.readers.months(alpha=0.5)
     found = prune(store, accounts, Retention(articles=90), alpha=0.5, now=LATE)
     assert (found.gone["articles"], found.retained) == (1, {"marked": 1})
-    assert store.readers.counts() == (0, 0), "the view went with its article"
+    assert store.readers.counts() == (0, 0), "the view was deleted with its article"
     assert store.readers.months(alpha=0.5) == before
     assert store.article(starred.id) is not None

@@ -1,4 +1,4 @@
-"""The board of what rises: from the stories of the record, by topic, and as it was at a time."""
+"""The board of rising subjects: from stored stories, by topic, and at an earlier time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def write(store: Store, number: int, ago: timedelta, *words: str, title: str = "
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    """Two stories about 天气 a day; 台风 in the last hours, of one event, and of a topic where it names it."""
+    """Two stories a day about 天气; 台风 in the last hours, all of one event and partly of a topic."""
     with closing(empty_store(tmp_path / "store.db")) as opened:
         for day in range(12):
             for number in range(2):
@@ -44,7 +44,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
-def test_words_and_events_with_their_stories(store: Store) -> None:
+def test_words_and_events_have_their_stories(store: Store) -> None:
     board = compile_board(store, NOW, 1)
     assert (board.stories, board.past, board.since) == (8, 22, NOW - DAY)
     (event,) = board.events
@@ -61,13 +61,13 @@ def test_words_and_events_with_their_stories(store: Store) -> None:
     assert plain["words"][0]["latest"][0]["id"] == word.stories[0].id
 
 
-def test_of_a_topic(store: Store) -> None:
+def test_board_of_a_topic(store: Store) -> None:
     board = compile_board(store, NOW, 1, topic="航运")
     assert (board.stories, [entry.rise.count for entry in board.words]) == (6, [4])
     assert compile_board(store, NOW, 1, topic="无").words == ()
 
 
-def test_what_would_have_risen_is_told_from_what_was_fetched_by_then(store: Store) -> None:
+def test_past_board_uses_articles_fetched_by_then(store: Store) -> None:
     assert compile_board(store, NOW - 3 * HOUR, 1).words == ()
     late = Article(
         url="https://late.example/", link=Link("https://late.example/", "feed:late"), fetched=NOW + DAY, identity="late", title="台风",

@@ -1,4 +1,4 @@
-"""A session of Spark: what it needs, and what is told of its failures."""
+"""A Spark session: its requirements, and the cause of its failures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from newsportal.errors import DependencyMissing, SparkFailed
 from newsportal.services import spark
 
 
-def test_without_java_or_the_extra_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_java_or_extra_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     assert not spark.java()
     if find_spec("pyspark"):
@@ -24,12 +24,12 @@ def test_without_java_or_the_extra_the_remedy_is_told(monkeypatch: pytest.Monkey
         pass
 
 
-def test_of_what_spark_says_the_cause_is_told() -> None:
-    said = (
+def test_cause_is_extracted_from_spark_errors() -> None:
+    trace = (
         "An error occurred while calling z:org.apache.spark.api.python.PythonRDD.collectAndServe.\n"
         ': org.apache.spark.SparkException: Job aborted\nTraceback (most recent call last):\n  File "x.py"\n'
         "newsportal.errors.StoreUnavailable: news.db: it cannot be opened\n\tat org.apache"
     )
-    assert spark.why(said) == "newsportal.errors.StoreUnavailable: news.db: it cannot be opened"
+    assert spark.why(trace) == "newsportal.errors.StoreUnavailable: news.db: it cannot be opened"
     assert spark.why("Master must be told\nmore") == "Master must be told"
     assert spark.why("") == ""

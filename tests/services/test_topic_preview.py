@@ -1,4 +1,4 @@
-"""A preview finds what the crawl would find, with an index and without one; stored articles follow."""
+"""A preview finds the same articles as a crawl, with and without an index; stored articles can be reassigned."""
 
 from __future__ import annotations
 
@@ -54,30 +54,30 @@ FERRY = rule("船", any=("渡轮",), never=("游戏",))
 
 
 @pytest.mark.parametrize("indexed", [True, False])
-def test_finds_what_the_rule_finds(store: Store, index: Index, indexed: bool) -> None:
+def test_preview_finds_articles_matching_the_rule(store: Store, index: Index, indexed: bool) -> None:
     found = preview(store, index if indexed else None, FERRY, topic="船", now=NOW)
-    assert {one.article.title for one in found.newest} == {"渡轮今晨开航", "新渡輪下水", "灯塔维修"}, "the text's end is not looked at"
+    assert {one.article.title for one in found.newest} == {"渡轮今晨开航", "新渡輪下水", "灯塔维修"}, "the end of the text is not searched"
     assert (found.stories, found.comes, found.capped) == (3, 2, False)
     assert {one.article.title: one.known for one in found.newest}["渡轮今晨开航"]
     assert {one.words for one in found.newest} == {("渡轮",)}
-    assert [one.title for one in found.goes] == ["货轮靠岸"], "what a source brought stays"
+    assert [one.title for one in found.goes] == ["货轮靠岸"], "topics set by a source are kept"
 
 
 @pytest.mark.parametrize("indexed", [True, False])
-def test_must_narrows_and_days_bound(store: Store, index: Index, indexed: bool) -> None:
-    asked = rule("新", must=("渡轮", "海风"))
-    assert [one.article.title for one in preview(store, index if indexed else None, asked, topic=None, now=NOW).newest] == ["灯塔维修"]
+def test_required_words_and_days_limit_the_preview(store: Store, index: Index, indexed: bool) -> None:
+    wanted = rule("新", must=("渡轮", "海风"))
+    assert [one.article.title for one in preview(store, index if indexed else None, wanted, topic=None, now=NOW).newest] == ["灯塔维修"]
     older = preview(store, index if indexed else None, rule("新", any=("去年",)), topic=None, now=NOW, days=30)
     assert [one.article.title for one in older.newest] == ["去年的渡轮"]
 
 
-def test_no_word_finds_nothing_and_quotes_break_nothing(store: Store, index: Index) -> None:
+def test_empty_rule_and_quotes(store: Store, index: Index) -> None:
     assert preview(store, index, TopicRule("空"), topic=None, now=NOW).empty
     assert preview(store, index, rule("怪", any=('"', '渡轮" OR "', "\\", "title:渡轮")), topic=None, now=NOW).stories == 0
 
 
 @pytest.mark.parametrize("indexed", [True, False])
-def test_a_dictionary_that_was_pasted_is_tried_in_part_and_said_to_be(store: Store, index: Index, indexed: bool) -> None:
+def test_very_long_word_list_is_tried_in_part(store: Store, index: Index, indexed: bool) -> None:
     many = ("渡轮", *(f"词语{number}" for number in range(20_000)), "海风")
     found = preview(store, index if indexed else None, rule("新", any=many), topic="船", now=NOW)
     few = preview(store, index if indexed else None, rule("新", any=("渡轮",)), topic="船", now=NOW)
@@ -85,7 +85,7 @@ def test_a_dictionary_that_was_pasted_is_tried_in_part_and_said_to_be(store: Sto
     assert not few.capped
 
 
-def test_stored_articles_follow(store: Store) -> None:
+def test_stored_articles_are_reassigned(store: Store) -> None:
     steps: list[float] = []
     done = assign(store, [FERRY], since=NOW - timedelta(days=7), now=NOW, progress=lambda share, what: steps.append(share))
     assert (done.looked, done.changed, dict(done.came), dict(done.went)) == (7, 3, {"船": 2}, {"船": 1})
@@ -96,7 +96,7 @@ def test_stored_articles_follow(store: Store) -> None:
     assert steps[-1] == 1.0
 
 
-def test_what_keywords_brought_into_a_topic_that_is_gone_goes(store: Store) -> None:
+def test_articles_leave_a_deleted_topic(store: Store) -> None:
     done = assign(store, [], gone=["船"], since=None, now=NOW, progress=lambda share, what: None)
     assert dict(done.went) == {"船": 2}
     assert counts(store, ["船"], NOW)["船"].week == 1

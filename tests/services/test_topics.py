@@ -1,4 +1,4 @@
-"""Topics are written into sources.yaml: what does not change keeps its form, what names a topic follows it."""
+"""Editing topics in sources.yaml: unchanged parts keep their form, and references follow a renamed topic."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_what_does_not_change_keeps_its_form(file: Path) -> None:
+def test_unchanged_topic_keeps_its_form(file: Path) -> None:
     same = Draft("旅游", any=("旅游", "景区"), engines=("baidu_news",))
     edit(file, put(same, "旅游"))
     assert file.read_text("utf-8") == FILE
@@ -46,7 +46,7 @@ def test_what_does_not_change_keeps_its_form(file: Path) -> None:
     assert file.read_text("utf-8") == FILE
 
 
-def test_a_change_is_written_and_comments_stay(file: Path) -> None:
+def test_change_is_written_and_comments_are_kept(file: Path) -> None:
     edit(file, put(Draft("旅游", ("海",), ("旅游", "邮轮"), enabled=False, pages="3", learnt=False), "旅游"))
     topic = load(file).topic("旅游")
     assert topic is not None
@@ -58,33 +58,33 @@ def test_a_change_is_written_and_comments_stay(file: Path) -> None:
     assert "breadth" not in file.read_text("utf-8")
 
 
-def test_a_new_topic_comes_last(file: Path) -> None:
+def test_new_topic_is_appended(file: Path) -> None:
     edit(file, put(Draft("灯塔")))
     assert [topic.name for topic in load(file).topics] == ["旅游", "渡轮", "灯塔"]
     assert load(file).topics[2].keywords.any == ("灯塔",)
 
 
-def test_what_names_a_topic_follows_its_new_name(file: Path) -> None:
+def test_references_follow_a_renamed_topic(file: Path) -> None:
     edit(file, put(Draft("客轮", any=("渡轮",)), "渡轮"))
     known = load(file)
     assert known.feeds[0].topics == known.lists[0].topics == ("客轮", "旅游")
     assert known.publish[0].only.topics == ("客轮",)
 
 
-def test_a_topic_goes_with_its_name_in_sources(file: Path) -> None:
+def test_deleted_topic_is_removed_from_sources(file: Path) -> None:
     edit(file, delete("旅游"))
     known = load(file)
     assert [topic.name for topic in known.topics] == ["渡轮"]
     assert known.feeds[0].topics == known.lists[0].topics == ("渡轮",)
 
 
-def test_a_topic_that_narrows_what_is_published_cannot_go(file: Path) -> None:
+def test_topic_needed_by_a_target_cannot_be_deleted(file: Path) -> None:
     with pytest.raises(SourcesError, match="渡轮"):
         edit(file, delete("渡轮"))
     assert file.read_text("utf-8") == FILE
 
 
-def test_topics_change_places(file: Path) -> None:
+def test_topics_can_be_reordered(file: Path) -> None:
     edit(file, move("渡轮", -1))
     assert [topic.name for topic in load(file).topics] == ["渡轮", "旅游"]
     edit(file, move("渡轮", -1))
@@ -93,17 +93,17 @@ def test_topics_change_places(file: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [delete("无"), move("无", 1), put(Draft("无"), "无")])
-def test_a_topic_that_is_gone_is_told(file: Path, change: object) -> None:
+def test_deleted_topic_is_reported(file: Path, change: object) -> None:
     with pytest.raises(NoEntry):
         edit(file, change)  # type: ignore[arg-type]
     assert file.read_text("utf-8") == FILE
 
 
-def test_a_mistake_is_told_with_its_key(file: Path) -> None:
+def test_invalid_values_are_reported_with_their_keys(file: Path) -> None:
     with pytest.raises(SourcesError) as caught:
         edit(file, put(Draft("a/b", engines=("no_such",), pages="many")))
     assert {problem.key for problem in caught.value.problems} == {"topics[2].name", "topics[2].engines[0]", "topics[2].breadth"}
 
 
-def test_words_as_people_type_them() -> None:
+def test_words_are_split_as_typed() -> None:
     assert words("渡轮，码头、灯塔\r\n渡轮\n\n new energy ") == ("渡轮", "码头", "灯塔", "new energy")

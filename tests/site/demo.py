@@ -1,4 +1,4 @@
-"""``make demo``: the made-up Web, a crawl of it, made-up readers, and the portal on all that; no network is touched but loopback."""
+"""``make demo``: the made-up Web, a crawl of it, made-up readers, and a portal for the result; it uses no network but loopback."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from newsportal.store import open_store
 from newsportal.store.dialects import open_engine
 
 FOLDER = Path("demo-data")
-"""Made anew every time: the made-up sites have new ports, and their news is always of today."""
+"""Recreated every time: the made-up sites have new ports, and their news is always from today."""
 
 STALE = (
     "newsportal.db",
@@ -40,12 +40,12 @@ STALE = (
 PICTURES = "pictures"
 
 GALLERIES = ("guanlan", "lanting", "songling")
-"""Photo stories of one index page each: a dozen and a half are there after seconds, and some are told by two hosts."""
+"""Photo stories with one index page each: about eighteen are stored after seconds, some of them from two hosts."""
 
 MORE = "    pages: 1\n"
 
 LOOK = 2.0
-"""Seconds between two looks whether the first crawl has ended."""
+"""Seconds between two checks whether the first crawl has ended."""
 
 TOLD = (
     "{readers} made-up readers have looked at stories {views} times, so that /for-you and /monitor have something to show; "
@@ -54,7 +54,7 @@ TOLD = (
 
 
 def sources(web: MadeUpWeb, photos: MadeUpPhotos) -> Path:
-    """The ``sources.yaml`` of the made-up Web, with photo stories. The portal keeps their pictures: some hosts give them to nobody else."""
+    """Write the ``sources.yaml`` of the made-up Web with photo stories. The portal stores their pictures: some hosts refuse others."""
     written = web.sources(FOLDER / "sources.yaml")
     hosts = sorted({str(urlsplit(address).hostname) for address in photos.addresses.values()})
     text = written.read_text(encoding="utf-8").replace("allow_private: [", f"allow_private: [{', '.join(hosts)}, ")
@@ -65,13 +65,13 @@ def sources(web: MadeUpWeb, photos: MadeUpPhotos) -> Path:
 
 
 def read(file: Path) -> None:
-    """When the first crawl has ended, let made-up readers look at what it brought."""
+    """Let made-up readers view the stories when the first crawl has ended."""
     uri = load(file).store
     while True:
         time.sleep(LOOK)
         try:
             store = open_store(uri, create=False)
-        except StoreError:  # the portal has not made it yet
+        except StoreError:  # the portal has not created it yet
             continue
         try:
             if any(run.ended for run in store.runs(1)):
@@ -93,7 +93,7 @@ def main() -> None:
         (FOLDER / "data" / name).unlink(missing_ok=True)
     shutil.rmtree(FOLDER / "data" / PICTURES, ignore_errors=True)
     with MadeUpWeb(hosts=True) as web, MadeUpPhotos() as photos:
-        photos.visit = 1  # nothing fails here
+        photos.visit = 1  # no failures at this visit
         file = sources(web, photos)
         print(f"A made-up Web of {len(web.addresses) + len(photos.addresses)} sites on loopback; its sources.yaml is {file}", flush=True)
         threading.Thread(target=read, args=(file,), daemon=True, name="readers").start()

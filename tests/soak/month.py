@@ -1,9 +1,9 @@
-"""A portal that runs for a month while its world breaks: ``newsportal up`` on a Web whose days are seconds, and what it may not lose.
+"""A portal that runs for a month while its environment fails: ``newsportal up`` on a Web whose days are seconds, and what must not be lost.
 
-Each day every source that lives has new articles, and one thing goes wrong (:data:`TROUBLES`). A day is over when all that was published
-until then is stored, but for what the day's trouble holds back: that is the next day's. Run as a script it is 30 days long, has its queue
-in Redis and its data on a small disk of their own (which only root may mount), and also bounds the memory:
-``python tests/soak/month.py [--days 30]`` (part of ``make test-faults``).
+Each day every live source has new articles, and one thing goes wrong (:data:`TROUBLES`). A day ends when everything published until then is
+stored, except what the day's trouble holds back, which belongs to the next day. As a script it takes 30 days, with the queue in Redis and
+the data on a separate small disk (which only root may mount), and also limits the growth of memory: ``python tests/soak/month.py [--days
+30]`` (part of ``make test-faults``).
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ from typing import Final
 import httpx
 
 if __name__ == "__main__":
-    sys.path += map(str, Path(__file__).resolve().parents[1:3])  # import tests and servers
+    sys.path += map(str, Path(__file__).resolve().parents[1:3])  # to import tests and servers
 from servers import Server, own_server
 
 from tests.test_lying_servers import article
 
 SOURCES, DAILY = 4, 3
-STARTED: Final = "crawling what is due"  # in the portal's words
+STARTED: Final = "crawling what is due"  # logged by the portal
 NO_QUEUE: Final = "the queue of requests does not serve"  # in the log of a crawl
-ROOM: Final = "64m"  # of the disk that the portal's data have for themselves, where one may be mounted
+ROOM: Final = "64m"  # size of the disk for the portal's data, if one can be mounted
 BLOCK: Final = 1 << 16
-PATIENCE: Final = 900.0  # seconds until a day is taken never to end: no verdict is by time
-GROWTH: Final = 1.2  # of the peak of the last third of the days over that of the first
+PATIENCE: Final = 900.0  # seconds until a day counts as hanging: no verdict depends on time
+GROWTH: Final = 1.2  # ratio of peak memory, last third of the days to first
 
 
 @dataclass
 class World:
-    """The sources and their articles. ``day`` is today's number, ``dead`` the sources that answer 503; while ``away`` the server closes
-    every connection without a word, and counts them in ``refused``."""
+    """The sources and their articles. ``day`` is today's number, ``dead`` the sources that respond with 503; while ``away`` the server
+    closes every connection without a response and counts them in ``refused``."""
 
     port: int = 0
     day: int = 0
@@ -58,7 +58,7 @@ class World:
         return [f"/a/{source}-{day}-{n}.html" for day in range(self.first[source], self.day + 1) for n in range(DAILY)]
 
     def due(self) -> set[str]:
-        """Addresses of all that a portal can know of."""
+        """Return the URLs of all articles that a portal can know."""
         return {
             f"http://127.0.0.1:{self.port}{path}" for source in self.first if source not in self.dead for path in self.published(source)
         }
@@ -107,7 +107,7 @@ def world() -> Iterator[World]:
 
 @dataclass
 class Life:
-    """The portal: ``queue`` is its Redis, if it has one, ``memory`` megabytes of ``newsportal up`` at the end of each day."""
+    """The portal: ``queue`` is its Redis, if any; ``memory`` the megabytes of ``newsportal up`` at the end of each day."""
 
     world: World
     folder: Path
@@ -158,7 +158,7 @@ class Life:
         with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=60)) as connection:
             try:
                 return [url for (url,) in connection.execute("SELECT url FROM articles")]
-            except sqlite3.OperationalError:  # it is being made
+            except sqlite3.OperationalError:  # not created yet
                 return []
 
     def until(self, reached: Callable[[], bool], what: str) -> None:
@@ -169,19 +169,19 @@ class Life:
             time.sleep(0.1)
 
     def logs(self) -> list[Path]:
-        """The portal's words, and the logs of its jobs."""
+        """Return the portal's log and those of its jobs."""
         return [self.folder / "up.log", *sorted(self.database.with_name("jobs").glob("*.log"))]
 
     def logged(self, words: str) -> int:
         return sum(log.read_text("utf-8", "replace").count(words) for log in self.logs())
 
     def crawl_twice(self) -> None:
-        """Until two more crawls have begun: the first of them has seen the world as it is, from its start to its end."""
+        """Wait until two more crawls have started: the first of them has run entirely in the present state of the world."""
         began = self.said.count(STARTED)
         self.until(lambda: self.said.count(STARTED) >= began + 2, "two more crawls begin")
 
     def live(self, days: int, troubles: Sequence[Trouble], tell: Callable[[str], None] = lambda line: None) -> None:
-        """So many days, one of the troubles after the other, then a quiet one."""
+        """Live ``days`` days with one trouble each in turn, the last day without any."""
         self.world.day = 1
         self.write_sources()
         self.start()
@@ -197,7 +197,7 @@ class Life:
 
 
 Trouble = Callable[[Life], AbstractContextManager[None]]
-"""Begins a day, which is over when all is stored that was published until its end."""
+"""Begins a day, which ends when everything published until its end is stored."""
 
 
 def _megabytes(pid: int) -> float:
@@ -212,14 +212,14 @@ def quiet(life: Life) -> Iterator[None]:
 
 @contextmanager
 def source_dies(life: Life) -> Iterator[None]:
-    """It answers 503 until the next day, and has published meanwhile."""
+    """A source responds with 503 until the next day, and goes on publishing."""
     life.world.dead.add(life.world.day % SOURCES)
     yield
 
 
 @contextmanager
 def file_edited(life: Life) -> Iterator[None]:
-    """A source more, whose articles begin today."""
+    """A new source is added to the file; its articles begin today."""
     life.world.first[len(life.world.first)] = life.world.day
     life.write_sources()
     yield
@@ -227,7 +227,7 @@ def file_edited(life: Life) -> Iterator[None]:
 
 @contextmanager
 def store_locked(life: Life) -> Iterator[None]:
-    """Somebody writes for the time of a crawl's start."""
+    """Another process writes while a crawl starts."""
     with closing(sqlite3.connect(life.database, timeout=60, isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         time.sleep(2)
@@ -237,7 +237,7 @@ def store_locked(life: Life) -> Iterator[None]:
 
 @contextmanager
 def restarted(life: Life) -> Iterator[None]:
-    """The machine falls and comes back."""
+    """The machine crashes and restarts."""
     assert life.process is not None
     life.process.send_signal(signal.SIGKILL)
     life.process.wait(PATIENCE)
@@ -248,7 +248,7 @@ def restarted(life: Life) -> Iterator[None]:
 
 @contextmanager
 def server_away(life: Life) -> Iterator[None]:
-    """The sites' server goes away for a crawl, and comes back."""
+    """The sites' server is down for one crawl."""
     life.world.away, life.world.refused = True, 0
     life.crawl_twice()
     life.world.away = False
@@ -258,7 +258,7 @@ def server_away(life: Life) -> Iterator[None]:
 
 @contextmanager
 def queue_restarted(life: Life) -> Iterator[None]:
-    """Redis falls, and comes back empty once a crawl has noticed."""
+    """Redis crashes and restarts empty once a crawl has noticed."""
     assert life.queue is not None
     before = life.logged(NO_QUEUE)
     life.queue.kill()
@@ -269,7 +269,7 @@ def queue_restarted(life: Life) -> Iterator[None]:
 
 @contextmanager
 def disk_full(life: Life) -> Iterator[None]:
-    """Something else takes all that is free on the disk of the portal's data, for a crawl."""
+    """Another program fills the disk of the portal's data for one crawl."""
     ballast = life.database.with_name("ballast")
     with ballast.open("wb", buffering=0) as file, suppress(OSError):
         while file.write(bytes(BLOCK)):
@@ -284,7 +284,7 @@ TROUBLES: Final[tuple[Trouble, ...]] = (source_dies, file_edited, store_locked, 
 
 @contextmanager
 def own_disk(folder: Path) -> Iterator[None]:
-    """``folder`` on a disk of its own, which may be filled."""
+    """Mount a separate small disk at ``folder``."""
     folder.mkdir(parents=True)
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={ROOM}", "tmpfs", str(folder)], check=True, capture_output=True)
     try:
@@ -294,7 +294,7 @@ def own_disk(folder: Path) -> Iterator[None]:
 
 
 def faults(life: Life) -> list[str]:
-    """What ought not to be in any log."""
+    """Return log lines that must not occur."""
     return [f"{log.name}: {line}" for log in life.logs() for line in log.read_text("utf-8", "replace").splitlines() if "Traceback" in line]
 
 

@@ -1,4 +1,4 @@
-"""The short form of ``month.py``: a day of troubles that cost no crawl of their own, and a quiet one."""
+"""The short form of ``month.py``: one day of the troubles that need no extra crawl, and a quiet day."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def several(life: Life) -> Iterator[None]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks /proc for the memory")
-def test_nothing_is_lost_while_the_world_breaks(tmp_path: Path) -> None:
+def test_nothing_is_lost_during_troubles(tmp_path: Path) -> None:
     with world() as told:
         life = Life(told, tmp_path)
         try:

@@ -1,4 +1,4 @@
-"""Files as people write them."""
+"""Shared fixtures for tests of ``sources.yaml``."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pytest
 from newsportal.errors import Problem, SourcesError
 from newsportal.sources import load
 
-Told = Callable[[str | bytes], tuple[Problem, ...]]
+ProblemsOf = Callable[[str | bytes], tuple[Problem, ...]]
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Told:
-    """The problems of a text; empty where there are none."""
+def problems_of(tmp_path: Path) -> ProblemsOf:
+    """Return a function that loads a text and returns its problems; empty if there are none."""
 
     def problems(content: str | bytes) -> tuple[Problem, ...]:
         path = tmp_path / "sources.yaml"

@@ -1,4 +1,4 @@
-"""Categories of one's own: written, renamed wherever the file names them, taken out; comments stay."""
+"""User-defined categories: added, renamed everywhere in the file, and removed; comments are kept."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ categories:
 """
 
 
-def made(change: object, text: str = TEXT) -> str:
+def apply_change(change: object, text: str = TEXT) -> str:
     return changed(text.encode(), change, Path("sources.yaml")).decode()  # type: ignore[arg-type]
 
 
-def test_those_that_come_with_newsportal_stand_before_ones_own() -> None:
+def test_packaged_categories_come_before_user_defined() -> None:
     found = {one.name: one for one in list_categories((CategoryWords(name="航运"), CategoryWords(name="彩票", enabled=False)))}
     assert len(found) == 23
     assert list(found)[-1] == "航运"
@@ -41,37 +41,37 @@ def test_those_that_come_with_newsportal_stand_before_ones_own() -> None:
     assert found["旅游"].configured is None
 
 
-def test_a_new_name_is_followed_wherever_it_stands() -> None:
-    after = made(put(values_of("海运", ("港口", "渡轮"), (), enabled=True), "航运"))
+def test_rename_updates_every_reference() -> None:
+    after = apply_change(put(values_of("海运", ("港口", "渡轮"), (), enabled=True), "航运"))
     assert after == TEXT.replace("category: 航运}", "category: 海运}").replace("[航运,", "[海运,").replace(
         "name: 航运 ", "name: 海运 "
     ).replace("[港口]", "[港口, 渡轮]")
 
 
-def test_a_new_one_and_one_that_goes() -> None:
-    added = made(put(values_of("体育", ("马拉松",), (), enabled=True)))
+def test_add_and_drop() -> None:
+    added = apply_change(put(values_of("体育", ("马拉松",), (), enabled=True)))
     assert added.startswith(TEXT)
     assert "马拉松" in added[len(TEXT) :]
     assert "enabled" not in added[len(TEXT) :]
-    assert made(drop("航运")) == TEXT.replace("  - name: 航运   # ships\n    words: [港口]\n", "")
+    assert apply_change(drop("航运")) == TEXT.replace("  - name: 航运   # ships\n    words: [港口]\n", "")
     with pytest.raises(NoEntry):
-        made(drop("没有"))
+        apply_change(drop("没有"))
     with pytest.raises(NameTaken):
-        made(put(values_of("航运", (), (), enabled=True)))
+        apply_change(put(values_of("航运", (), (), enabled=True)))
     with pytest.raises(EntryChanged):
-        made(put(values_of("航运", (), (), enabled=True), "航运", seen="another"))
+        apply_change(put(values_of("航运", (), (), enabled=True), "航运", seen="another"))
 
 
-def test_several_changes_are_one_or_none() -> None:
-    after = made(several([drop("航运"), drop("彩票")]))
+def test_several_changes_are_atomic() -> None:
+    after = apply_change(several([drop("航运"), drop("彩票")]))
     assert "航运   #" not in after
     assert "彩票" not in after
     assert "# ours" in after
     with pytest.raises(NoEntry):
-        made(several([drop("航运"), drop("没有")]))
+        apply_change(several([drop("航运"), drop("没有")]))
 
 
-def test_names_that_are_offered_the_frequent_first() -> None:
+def test_suggested_names_are_sorted_by_frequency() -> None:
     said = Sources(categories=(CategoryWords(name="港口"), CategoryWords(name="彩票", enabled=False)))
     offered = names(said, {"地方": 3, "体育": 9})
     assert offered[:2] == ["体育", "地方"]

@@ -1,4 +1,4 @@
-"""Entries are changed and dropped one at a time; every other line stays as it is, and what stood there before can be had back."""
+"""Entries are changed and dropped one at a time; every other line is kept, and earlier versions can be restored."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def lines(path: Path) -> list[str]:
     return path.read_text("utf-8").splitlines()
 
 
-def test_values_change_where_they_stand(path: Path) -> None:
+def test_values_change_in_place(path: Path) -> None:
     edit(path, set_entry("feeds", "a", {"url": "https://z.example/", "enabled": False, "category": None, "article": {"title": None}}))
     after = path.read_text("utf-8")
     gone = {"    category: 财经  # cat", "      title: h1  # t", "    url: 'https://a.example/'   # 在这里"}
@@ -67,7 +67,7 @@ def test_values_change_where_they_stand(path: Path) -> None:
     assert "  # second" in after
 
 
-def test_a_part_without_keys_goes_whole(path: Path) -> None:
+def test_mapping_without_keys_is_removed(path: Path) -> None:
     edit(path, set_entry("feeds", "a", {"article": {"body": None, "title": None}}))
     assert "article" not in path.read_text("utf-8")
     assert "  # second" in lines(path)
@@ -75,14 +75,14 @@ def test_a_part_without_keys_goes_whole(path: Path) -> None:
     assert "      body: .y" in lines(path)
 
 
-def test_the_same_values_change_nothing(path: Path) -> None:
+def test_equal_values_change_nothing(path: Path) -> None:
     before = digest(path)
     assert edit(path, set_entry("feeds", "c", {"topics": ["旅游", "财经"], "enabled": None})) == before
     assert versions(path) == []
 
 
 @pytest.mark.parametrize("name", ["a", "b", "c"])
-def test_an_entry_goes_and_the_comments_behind_it_stay(path: Path, name: str) -> None:
+def test_dropping_an_entry_keeps_comments_behind_it(path: Path, name: str) -> None:
     edit(path, drop_entry("feeds", name))
     left = path.read_text("utf-8")
     assert f"{name}.example" not in left
@@ -92,7 +92,7 @@ def test_an_entry_goes_and_the_comments_behind_it_stay(path: Path, name: str) ->
     assert all(f"{other}.example" in left for other in kept)
 
 
-def test_all_entries_may_go_and_new_ones_come(path: Path) -> None:
+def test_all_entries_can_be_dropped_and_new_ones_added(path: Path) -> None:
     for name in "bca":
         edit(path, drop_entry("feeds", name))
     assert "feeds: []" in lines(path)
@@ -101,20 +101,20 @@ def test_all_entries_may_go_and_new_ones_come(path: Path) -> None:
     assert "# 话题" in lines(path)
 
 
-def test_an_entry_that_went_meanwhile_is_told(path: Path) -> None:
+def test_entry_dropped_meanwhile_is_reported(path: Path) -> None:
     before = path.read_bytes()
     with pytest.raises(NoEntry, match="'x'"):
         edit(path, set_entry("feeds", "x", {"enabled": False}))
     assert path.read_bytes() == before
 
 
-def test_forums_are_found_by_the_name_that_their_host_gives_them() -> None:
+def test_forum_without_name_is_found_by_host() -> None:
     assert name_of("forums", {"url": "https://bbs.example/all/"}) == "bbs.example all"
     text = b"forums:\n  - url: https://bbs.example/\n"
     assert b"enabled: false" in changed(text, set_entry("forums", "bbs.example", {"enabled": False}), Path("sources.yaml"))
 
 
-def test_a_change_is_undone_and_the_undoing_too(path: Path) -> None:
+def test_undo_and_redo(path: Path) -> None:
     edit(path, set_entry("feeds", "a", {"enabled": False}))
     middle = path.read_bytes()
     edit(path, drop_entry("feeds", "b"))
@@ -127,7 +127,7 @@ def test_a_change_is_undone_and_the_undoing_too(path: Path) -> None:
     assert path.read_text("utf-8") == TEXT
 
 
-def test_versions_are_bounded_and_as_secret_as_the_file(path: Path) -> None:
+def test_versions_are_bounded_and_keep_file_permissions(path: Path) -> None:
     path.chmod(0o600)
     for number in range(KEPT + 5):
         edit(path, set_entry("feeds", "b", {"interval": number + 1}))
@@ -141,12 +141,12 @@ def test_versions_are_bounded_and_as_secret_as_the_file(path: Path) -> None:
 
 
 @pytest.mark.parametrize("id", ["", "../sources", "/etc/passwd", "20260101T000000000000Z-" + "0" * 32])
-def test_only_versions_can_be_read(path: Path, id: str) -> None:
+def test_only_version_ids_can_be_read(path: Path, id: str) -> None:
     with pytest.raises(NoVersion):
         content_of(path, id)
 
 
-def test_the_whole_text_is_written_only_if_it_loads_and_nobody_else_wrote(path: Path) -> None:
+def test_rewrite_needs_valid_text_and_unchanged_file(path: Path) -> None:
     seen = digest(path)
     with pytest.raises(SourcesError, match=r"sources.yaml:2: feeds\[0\].url: "):
         rewrite(path, b"feeds:\n  - {name: a}\n", seen)
@@ -159,7 +159,7 @@ def test_the_whole_text_is_written_only_if_it_loads_and_nobody_else_wrote(path: 
         earlier(path, 2)
 
 
-def test_a_version_that_was_not_written_whole_is_not_gone_back_to(tmp_path: Path) -> None:
+def test_damaged_version_is_not_restored(tmp_path: Path) -> None:
     file = tmp_path / "sources.yaml"
     file.write_text("feeds:\n  - {name: 甲, url: https://a.example/f}\n  - {name: 乙, url: https://b.example/f}\n", encoding="utf-8")
     edit(file, drop_entry("feeds", "乙"))

@@ -1,4 +1,4 @@
-"""What is written about the file agrees with what the file may say."""
+"""The documentation and JSON schema of ``sources.yaml`` agree with its models."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ schema = cache(json_schema)
 
 
 def expanded(written: str) -> Iterator[str]:
-    """``{feeds,forums}[].url`` is two keys."""
+    """Yield the keys of a row: ``{feeds,forums}[].url`` is two keys."""
     braces = BRACES.search(written)
     if braces is None:
         yield written
@@ -44,7 +44,7 @@ DOCUMENTED = [(key, default) for written, _, default, _ in ROW.findall(DOCUMENT)
 
 
 def part_of(annotation: Any) -> type[Part] | None:
-    """The mapping behind a field, also behind ``tuple[Part, ...]``, ``dict[str, Part]`` and ``Part | None``."""
+    """Return the mapping type of a field, also inside ``tuple[Part, ...]``, ``dict[str, Part]`` and ``Part | None``."""
     if get_origin(annotation) in (Union, UnionType, tuple, dict):
         return next(filter(None, map(part_of, get_args(annotation))), None)
     is_part = isinstance(annotation, type) and issubclass(annotation, Part) and annotation is not Breadth
@@ -52,7 +52,7 @@ def part_of(annotation: Any) -> type[Part] | None:
 
 
 def keys(model: type[Part], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Every key the file may have, as ``feeds[].url``, with its field."""
+    """Yield every key that the file may have, as ``feeds[].url``, with its field."""
     for name, field in model.model_fields.items():
         key = prefix + (field.alias or name)
         yield key, field
@@ -65,7 +65,7 @@ FIELDS = dict(keys(Sources))
 
 
 def default_of(field: Any) -> str:
-    """A field's default as the document writes it."""
+    """Return the default of a field as the document writes it."""
     if field.is_required():
         return REQUIRED
     value = field.default
@@ -86,18 +86,18 @@ def default_of(field: Any) -> str:
     return f"`{value:g}`" if isinstance(value, int | float) else f"`{value}`"
 
 
-def test_every_key_is_documented_and_every_documented_key_exists() -> None:
+def test_documented_keys_match_models() -> None:
     found = [key for key, _ in DOCUMENTED]
     assert sorted(found) == sorted(FIELDS)
 
 
-def test_documented_defaults_are_the_real_ones() -> None:
+def test_documented_defaults_match_models() -> None:
     exceptions = {"topics[].keywords": "the topic's name", "forums[].name": "the host of its URL"}
     wrong = {key: default for key, default in DOCUMENTED if default != exceptions.get(key, default_of(FIELDS[key]))}
     assert wrong == {}
 
 
-def test_every_key_says_something_in_editors() -> None:
+def test_every_key_has_description_for_editors() -> None:
     models: set[type[Part]] = {Sources, *filter(None, (part_of(field.annotation) for field in FIELDS.values()))}
     assert len(models) > 20
     said = {model: model.field_docstrings() for model in models}
@@ -109,25 +109,25 @@ def test_every_built_in_engine_is_documented() -> None:
 
 
 @pytest.mark.parametrize("file", ["docs/sources.md", "README.md", "README.zh.md", "sources.yaml"])
-def test_every_engine_that_is_named_exists(file: str) -> None:
+def test_documented_engines_exist(file: str) -> None:
     named = set(re.findall(r"\b[a-z0-9]+_(?:news_rss|news|web)\b", (ROOT / file).read_text("utf-8")))
     assert named
     assert named <= set(engines.names())
 
 
 @pytest.mark.parametrize("example", re.findall(r"```yaml\n(.+?)```", DOCUMENT, re.DOTALL))
-def test_the_examples_of_the_document_load(example: str) -> None:
+def test_examples_of_document_load(example: str) -> None:
     declared = "engines:\n- {name: 站内搜索, url: 'https://a.example/?q=##QUERY##'}\n" if "站内搜索]" in example else ""
     environ = dict.fromkeys(re.findall(r'"(?:Bearer )?\$\{(\w+)\}"', example), "a secret")  # of sign-ins, which have no default
     assert parse((example + declared).encode(), Path("/srv/sources.yaml"), environ).version == 1
 
 
-def test_the_schema_in_docs_is_the_present_one() -> None:
+def test_published_schema_is_current() -> None:
     kept = (ROOT / "docs" / "sources.schema.json").read_text("utf-8")
     assert kept == schema_text(), "write it anew: newsportal source schema > docs/sources.schema.json"
 
 
-def test_the_schema_is_one_and_the_shipped_file_meets_it() -> None:
+def test_schema_is_valid_and_accepts_shipped_file() -> None:
     jsonschema.Draft202012Validator.check_schema(schema())
     document = YAML(typ="safe", pure=True).load(SHIPPED.read_text("utf-8"))
     assert [error.message for error in jsonschema.Draft202012Validator(schema()).iter_errors(document)] == []
@@ -144,12 +144,12 @@ def test_the_schema_is_one_and_the_shipped_file_meets_it() -> None:
         "politeness: {per_domain: 65}",
     ],
 )
-def test_the_schema_underlines_mistakes(text: str) -> None:
+def test_schema_rejects_mistakes(text: str) -> None:
     document = YAML(typ="safe", pure=True).load(text)
     assert list(jsonschema.Draft202012Validator(schema()).iter_errors(document))
 
 
-def test_the_shipped_file_loads_shows_every_kind_and_names_its_schema() -> None:
+def test_shipped_file_loads_and_shows_every_kind() -> None:
     sources = load(SHIPPED, environ={})
     assert [kind for kind in KINDS if not getattr(sources, kind)] == []
     first = SHIPPED.read_text("utf-8").partition("\n")[0]
@@ -160,9 +160,9 @@ def test_the_shipped_file_loads_shows_every_kind_and_names_its_schema() -> None:
     assert any(engine.wrapper for engine in sources.engines)
 
 
-def test_the_package_ships_the_same_file() -> None:
+def test_package_contains_shipped_file() -> None:
     assert (ROOT / "newsportal" / "sources.yaml").read_bytes() == SHIPPED.read_bytes()
 
 
-def test_the_schemes_of_the_index_are_those_there_are() -> None:
+def test_index_schemes_match_registry() -> None:
     assert set(INDEXES) == set(INDEX_SCHEMES)

@@ -1,4 +1,4 @@
-"""Changes keep comments, never leave a broken file, and never go over somebody else's."""
+"""Changes keep comments, never leave an invalid file and never overwrite the change of another writer."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def add_feed(name: str) -> Any:
     return lambda document: append(document, "feeds", {"name": name, "url": f"https://{name}.example/"})
 
 
-def test_only_what_is_changed_changes(path: Path) -> None:
+def test_edit_changes_only_its_value(path: Path) -> None:
     before = digest(path)
     after = edit(path, title("乙"), expected=before)
     assert path.read_text("utf-8") == TEXT.replace("甲", "乙")
@@ -58,14 +58,14 @@ def test_only_what_is_changed_changes(path: Path) -> None:
 
 
 @pytest.mark.parametrize("indent", ["  - ", "- ", "    - "])
-def test_an_untouched_document_comes_back_as_it_was(indent: str) -> None:
+def test_unchanged_document_is_written_identically(indent: str) -> None:
     body = " " * (len(indent) - 2)
     text = f"# 一\nfeeds:\n{indent}name: a # 二\n{body}  url: https://a.example/{'x' * 300}\n\n\n# 三\n{indent}name: b\n{body}  url: 'https://b.example/'\n"
     for content in (text.encode(), text.replace("\n", "\r\n").encode()):
         assert changed(content, lambda _: None, Path("sources.yaml")) == content
 
 
-def test_an_added_feed_stands_with_the_feeds_and_the_next_comment_stays_with_its_own(path: Path) -> None:
+def test_appended_feed_keeps_following_comment_in_place(path: Path) -> None:
     edit(path, add_feed("b"))
     expected = "    topics: [旅游]\n  - name: b\n    url: https://b.example/\n\n# 话题\ntopics:\n"
     assert expected in path.read_text("utf-8")
@@ -76,7 +76,7 @@ def test_an_added_feed_stands_with_the_feeds_and_the_next_comment_stays_with_its
     "text",
     ["version: 1\n", "feeds:\n", "feeds: []\n# end\n", "# nothing but a comment\n", "feeds: [{name: a, url: 'https://a.example/'}]\n"],
 )
-def test_a_feed_can_be_added_wherever_there_is_none(tmp_path: Path, text: str) -> None:
+def test_feed_can_be_added_to_any_file_without_feeds(tmp_path: Path, text: str) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text(text, "utf-8")
     edit(path, add_feed("b"))
@@ -84,20 +84,20 @@ def test_a_feed_can_be_added_wherever_there_is_none(tmp_path: Path, text: str) -
     assert all(line in path.read_text("utf-8") for line in text.splitlines() if line.startswith("#"))
 
 
-def test_a_result_that_would_not_load_is_refused_with_its_mistakes(path: Path) -> None:
+def test_invalid_result_is_refused(path: Path) -> None:
     with pytest.raises(SourcesError, match=r"sources\.yaml:3: portal\.title: found a list; allowed: text"):
         edit(path, title(["x"]))
     assert path.read_text("utf-8") == TEXT
 
 
-def test_a_change_that_fails_leaves_everything_as_it_was(path: Path) -> None:
+def test_failed_change_leaves_file_unchanged(path: Path) -> None:
     with pytest.raises(KeyError):
         edit(path, lambda document: document["nothing"]["here"])
     assert path.read_text("utf-8") == TEXT
     assert not [name for name in os.listdir(path.parent) if name.startswith(".sources.yaml.") and not name.endswith(".lock")]
 
 
-def test_what_somebody_else_wrote_meanwhile_is_not_lost(path: Path) -> None:
+def test_concurrent_change_is_not_overwritten(path: Path) -> None:
     seen = digest(path)
     edit(path, title("乙"))
     with pytest.raises(EditConflict, match="changed by somebody else"):
@@ -113,14 +113,14 @@ def test_what_somebody_else_wrote_meanwhile_is_not_lost(path: Path) -> None:
     assert path.read_text("utf-8") == TEXT
 
 
-def test_writers_at_the_same_time_lose_nothing(path: Path) -> None:
+def test_concurrent_writers_lose_nothing(path: Path) -> None:
     names = [f"n{number}" for number in range(8)]
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda name: edit(path, add_feed(name)), names))
     assert sorted(feed.name for feed in load(path).feeds) == ["a", *names]
 
 
-def test_mode_and_link_stay(path: Path, tmp_path: Path) -> None:
+def test_file_mode_and_symlink_are_kept(path: Path, tmp_path: Path) -> None:
     path.chmod(0o640)
     link = tmp_path / "link.yaml"
     link.symlink_to(path)
@@ -131,7 +131,7 @@ def test_mode_and_link_stay(path: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"- a\n", b"a: [", b"\xff\xff", b"a: &a [*a]\n"])
-def test_a_file_that_cannot_be_edited_is_told(tmp_path: Path, content: bytes) -> None:
+def test_unreadable_file_is_reported(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "sources.yaml"
     path.write_bytes(content)
     with pytest.raises(SourcesError):

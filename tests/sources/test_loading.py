@@ -1,4 +1,4 @@
-"""Which file is meant, and what its values become."""
+"""Which file is loaded, and how its values are parsed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def loaded(text: str, folder: Path = Path("/srv/portal"), **environ: str) -> Sou
     return parse(text.encode(), folder / "sources.yaml", environ)
 
 
-def test_the_environment_comes_before_the_nearest_file(tmp_path: Path) -> None:
+def test_environment_variable_overrides_nearest_file(tmp_path: Path) -> None:
     here = write(tmp_path / "a" / "sources.yaml", "version: 1")
     other = write(tmp_path / "other.yaml", "version: 1")
     (tmp_path / "a" / "b" / "c").mkdir(parents=True)
@@ -32,31 +32,31 @@ def test_the_environment_comes_before_the_nearest_file(tmp_path: Path) -> None:
     assert find(tmp_path / "a", {"NEWSPORTAL_SOURCES": ""}) == here
 
 
-def test_without_a_file_the_packaged_one_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_packaged_file_is_the_fallback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     sources = load(environ={})
     assert sources.topics
     assert sources.store == f"sqlite:///{tmp_path}/data/newsportal.db"
 
 
-def test_the_data_of_a_packaged_file_lie_where_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_newsportal_home_holds_data_of_packaged_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     home = tmp_path / "家"
     assert load(None, {"NEWSPORTAL_HOME": str(home)}).store == f"sqlite:///{home}/data/newsportal.db"
     assert load(None, {}).store == f"sqlite:///{tmp_path}/data/newsportal.db"
 
 
-def test_a_missing_file_is_told_with_its_remedy(tmp_path: Path) -> None:
+def test_missing_file_error_suggests_init(tmp_path: Path) -> None:
     with pytest.raises(SourcesError, match=r"nowhere\.yaml:1: \(file\): cannot be read: No such file .*newsportal source init"):
         load(tmp_path / "nowhere.yaml")
 
 
-def test_a_folder_stands_for_the_file_in_it(tmp_path: Path) -> None:
+def test_folder_means_sources_yaml_in_it(tmp_path: Path) -> None:
     write(tmp_path / "sources.yaml", "portal: {title: 甲}")
     assert load(tmp_path).portal.title == "甲"
 
 
-def test_relative_places_lie_beside_the_file(tmp_path: Path) -> None:
+def test_relative_paths_are_resolved_beside_file(tmp_path: Path) -> None:
     sources = load(
         write(tmp_path / "x" / "sources.yaml", "store: sqlite:///a/b.db\nreplay: w/dev.warc.gz\narchive: /out.warc.gz"), environ={}
     )
@@ -67,7 +67,7 @@ def test_relative_places_lie_beside_the_file(tmp_path: Path) -> None:
     assert (sources.folder, sources.path) == (tmp_path / "x", tmp_path / "x" / "sources.yaml")
 
 
-def test_the_index_lies_beside_the_store_unless_it_is_named() -> None:
+def test_default_index_and_accounts_lie_beside_store() -> None:
     assert loaded("version: 1").index_uri == "sqlite:////srv/portal/data/index.db"
     assert loaded("version: 1").accounts_uri == "sqlite:////srv/portal/data/accounts.db"
     assert loaded("store: sqlite:///other.db").accounts_uri == "sqlite:////srv/portal/other.db.accounts"
@@ -78,7 +78,7 @@ def test_the_index_lies_beside_the_store_unless_it_is_named() -> None:
     assert loaded("index: elasticsearch+https://u:p@h:9200/news").index_uri == "elasticsearch+https://u:p@h:9200/news"
 
 
-def test_two_stores_never_share_an_index() -> None:
+def test_stores_have_distinct_indexes() -> None:
     stores = (
         "sqlite:///data/newsportal.db", "sqlite:///data/b.db", "postgresql://a:geheim@db.example/news", "mysql://db.example/news",
         "postgresql://db.example/other",
@@ -86,17 +86,17 @@ def test_two_stores_never_share_an_index() -> None:
     found = [loaded(f"store: {store}").index_uri for store in stores]
     assert len({*found}) == len(stores)
     assert all(uri.startswith("sqlite:////srv/portal/data/") and "geheim" not in uri for uri in found)
-    assert loaded("store: postgresql://b@db.example/news?sslmode=require").index_uri == found[2]  # whoever asks
+    assert loaded("store: postgresql://b@db.example/news?sslmode=require").index_uri == found[2]  # the user name makes no difference
 
 
-def test_a_store_that_is_a_destination_is_refused_with_what_to_write() -> None:
+def test_mongodb_store_error_suggests_publish() -> None:
     with pytest.raises(SourcesError, match=r"MongoDB is a destination of articles.*`publish: ") as told:
         loaded("store: mongodb://a:geheim@db.example/news")
     assert "geheim" not in str(told.value)
 
 
-def test_what_belongs_to_a_store_on_a_server_lies_beside_the_file() -> None:
-    """The same place whoever the user is, another for another database; nothing of a password in it."""
+def test_local_files_of_server_store_lie_beside_file() -> None:
+    """The path depends on the database but not on the user, and contains no part of a password."""
     names = [
         loaded(f"store: {store}").seen_file
         for store in (
@@ -114,19 +114,19 @@ def test_what_belongs_to_a_store_on_a_server_lies_beside_the_file() -> None:
     assert known.parent == Path("/srv/portal/data")
 
 
-def test_variables_are_filled_in_from_the_environment() -> None:
+def test_environment_variables_are_expanded() -> None:
     sources = loaded("store: ${STORE}\nfeeds:\n- {name: a, url: 'https://a.example/?k=${KEY:-none}'}", STORE="sqlite:////x.db")
     assert sources.store == "sqlite:////x.db"
     assert sources.feeds[0].url == "https://a.example/?k=none"
     assert mask("https://a.example/?key=${KEY}") == "https://a.example/?key=***"
 
 
-def test_a_key_without_a_value_is_not_given() -> None:
+def test_empty_key_means_default() -> None:
     sources = loaded("portal:\ntopics:\nfeeds:\n- name: a\n  url: https://a.example/\n  interval:\n  topics:\n")
     assert (sources.portal.language, sources.topics, sources.feeds[0].interval, sources.feeds[0].topics) == ("zh", (), None, ())
 
 
-def test_a_topic_stands_for_its_own_name() -> None:
+def test_topic_name_is_default_keyword() -> None:
     topic = loaded("topics:\n- name: 旅游\n  engines: baidu_news").topics[0]
     assert (topic.keywords, topic.queries, topic.engines) == (Keywords(any=("旅游",)), ("旅游",), ("baidu_news",))
     assert topic.key == "topic:旅游"
@@ -150,14 +150,14 @@ def test_keywords(written: str, must: tuple[str, ...], any_: tuple[str, ...], ne
     assert (words.must, words.any, words.not_) == (must, any_, never)
 
 
-def test_breadth_follows_the_hour_of_day() -> None:
+def test_breadth_depends_on_hour() -> None:
     breadth = loaded("topics:\n- name: a\n  breadth: {0-6: 1, 22-23: 0, 12: 5, default: 3}").topics[0].breadth
     assert [breadth.pages(hour) for hour in (0, 6, 7, 12, 21, 22, 23, 24)] == [1, 1, 3, 5, 3, 0, 0, 1]
     assert {Breadth.model_validate(4).pages(hour) for hour in range(24)} == {4}
     assert Topic(name="a").breadth.pages(5) == 2
 
 
-def test_an_engine_can_be_built_from_yaml_alone() -> None:
+def test_engine_declared_in_yaml() -> None:
     engine = (
         loaded("engines:\n- {name: 站内, url: 'https://a.example/s?q=##QUERY##&p=##START##', first: 1, step: 1, encoding: gbk}")
         .engines[0]
@@ -166,18 +166,18 @@ def test_an_engine_can_be_built_from_yaml_alone() -> None:
     assert engine.request("旅游", 2) == "https://a.example/s?q=%C2%C3%D3%CE&p=3"
 
 
-def test_a_declared_engine_may_replace_a_built_in_one() -> None:
+def test_declared_engine_overrides_built_in() -> None:
     sources = loaded("topics:\n- {name: a, engines: bing_news}\nengines:\n- {name: bing_news, url: 'https://a.example/?q=##QUERY##'}")
     assert sources.engine("bing_news") is sources.engines[0]
     assert sources.engine("baidu_news") is None
 
 
 @pytest.mark.parametrize("name", engines.names())
-def test_every_built_in_engine_may_be_named(name: str) -> None:
+def test_built_in_engine_is_accepted(name: str) -> None:
     assert loaded(f"topics:\n- {{name: a, engines: [{name}]}}").topics[0].engines == (name,)
 
 
-def test_a_source_can_have_its_own_rule_for_article_pages() -> None:
+def test_article_rule_of_source() -> None:
     text = "feeds:\n- name: a\n  url: https://a.example/\n  article: {body: '#content', remove: [.share, .ad]}\n- {name: b, url: 'https://b.example/'}"
     ruled, plain = loaded(text).feeds
     assert ruled.article is not None
@@ -185,14 +185,14 @@ def test_a_source_can_have_its_own_rule_for_article_pages() -> None:
     assert plain.article is None
 
 
-def test_hours_of_a_region() -> None:
+def test_region_hours() -> None:
     text = "regions:\n- {name: a, prefix: 'https://a.example/', hours: 22-1}\n- {name: b, prefix: 'https://b.example/'}"
     night, always = loaded(text).regions
     assert (night.hours, always.hours) == ((0, 1, 22, 23), tuple(range(24)))
     assert night.seeds == ("https://a.example/",)
 
 
-def test_sources_are_found_by_key_and_by_name() -> None:
+def test_sources_are_found_by_key_and_name() -> None:
     sources = loaded(
         "topics:\n- name: 甲\nfeeds:\n- {name: 甲, url: 'https://a.example/'}\n- {name: b c, url: 'https://b.example/', enabled: false}"
     )
@@ -217,11 +217,11 @@ def test_sizes(written: str | int, size: int) -> None:
         ("politeness: {user_agent: mine/2, contact: a}", "mine/2"),
     ],
 )
-def test_the_crawler_says_who_it_is(written: str, agent: str) -> None:
+def test_user_agent(written: str, agent: str) -> None:
     assert loaded(written).user_agent == agent
 
 
-def test_values_are_frozen_and_can_be_shared() -> None:
+def test_values_are_frozen_and_hashable() -> None:
     sources = loaded("feeds:\n- {name: a, url: 'https://a.example/'}")
     with pytest.raises(ValueError, match="frozen"):
         sources.feeds[0].url = "https://b.example/"  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""A mistake is told with line, key, what was found, what is allowed and the nearest right spelling; all mistakes at once."""
+"""A problem gives line, key, value, allowed values and the closest spelling; all problems are reported at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from newsportal.errors import Problem, SourcesError
 from newsportal.sources import parse
 
-Told = Callable[[str | bytes], tuple[Problem, ...]]
+ProblemsOf = Callable[[str | bytes], tuple[Problem, ...]]
 
 CASES = {
     "unknown key": ("portal: {titel: 甲}", 1, "portal.titel", "unknown key 'titel'; allowed: title, language", "did you mean 'title'?"),
@@ -173,15 +173,15 @@ CASES = {
 
 
 @pytest.mark.parametrize(("text", "line", "key", "message", "hint"), CASES.values(), ids=CASES)
-def test_one_mistake(told: Told, text: str, line: int, key: str, message: str, hint: str | None) -> None:
-    (problem,) = told(text)
+def test_single_mistake(problems_of: ProblemsOf, text: str, line: int, key: str, message: str, hint: str | None) -> None:
+    (problem,) = problems_of(text)
     assert (problem.line, problem.key) == (line, key)
     assert message in str(problem.message)
     assert (problem.hint is None) if hint is None else (hint in str(problem.hint or ""))
 
 
-def test_all_mistakes_at_once_in_the_order_of_the_file(told: Told) -> None:
-    problems = told("""\
+def test_all_mistakes_are_reported_in_file_order(problems_of: ProblemsOf) -> None:
+    problems = problems_of("""\
         portal: {langage: zh}
         topics:
           - name: 旅游
@@ -206,8 +206,8 @@ def test_all_mistakes_at_once_in_the_order_of_the_file(told: Told) -> None:
     assert all(re.match(r"^.+sources\.yaml:\d+: [\w.\[\]]+: .+", str(problem)) for problem in problems)
 
 
-def test_a_key_that_stands_twice_names_both_lines(told: Told) -> None:
-    (problem,) = told("portal:\n  title: 甲\n  language: zh\n  title: 乙\n")
+def test_duplicate_key_gives_both_lines(problems_of: ProblemsOf) -> None:
+    (problem,) = problems_of("portal:\n  title: 甲\n  language: zh\n  title: 乙\n")
     assert (problem.line, problem.key) == (4, "portal.title")
     assert "second time; the first is in line 2" in str(problem.message)
 
@@ -215,21 +215,21 @@ def test_a_key_that_stands_twice_names_both_lines(told: Told) -> None:
 @pytest.mark.parametrize(
     "value", ["https://user:geheim@a.example/", "https://geheim@a.example/", "file://x?token=geheim", "x://u:geheim@h/?a b"]
 )
-def test_no_message_holds_a_secret(told: Told, value: str) -> None:
+def test_messages_contain_no_secrets(problems_of: ProblemsOf, value: str) -> None:
     for text in (f"store: '{value}'", f"feeds:\n- name: a\n  url: '{value}'", f"politeness: {{delay: '{value}'}}"):
-        problems = told(text)
+        problems = problems_of(text)
         assert problems
         assert not any("geheim" in str(problem) for problem in problems)
 
 
-def test_a_secret_from_the_environment_is_not_told() -> None:
+def test_secret_from_environment_is_masked() -> None:
     with pytest.raises(SourcesError) as caught:
         parse(b"store: nosuch://u:${PW}@h/db", Path("sources.yaml"), {"PW": "geheim"})
     assert "geheim" not in str(caught.value)
     assert "***" in str(caught.value)
 
 
-def test_terminal_escapes_and_long_values_do_not_reach_the_terminal(told: Told) -> None:
-    (problem,) = told(f'portal: {{language: "\\e[31m{"x" * 500}"}}')
+def test_escape_sequences_are_removed_and_values_shortened(problems_of: ProblemsOf) -> None:
+    (problem,) = problems_of(f'portal: {{language: "\\e[31m{"x" * 500}"}}')
     assert "\x1b" not in str(problem)
     assert len(str(problem.message)) < 150

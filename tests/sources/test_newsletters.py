@@ -1,4 +1,4 @@
-"""``newsletters:`` in sources.yaml: where mails lie, how a password is kept, and what an editor may not change."""
+"""``newsletters:`` in ``sources.yaml``: mailboxes, passwords, and what an editor may not change."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def newsletter(keys: str, before: str = "") -> Newsletter:
         ("imap://me@10.1.2.3:1143", OPENED, Mailbox("INBOX", "10.1.2.3", 1143, False, "me", "geheim")),
     ],
 )
-def test_a_mailbox(written: str, before: str, meant: Mailbox) -> None:
+def test_mailbox_url_is_parsed(written: str, before: str, meant: Mailbox) -> None:
     found = newsletter(f"imap: '{written}', password: '${{PW}}', from: a@b.example", before)
     assert (found.mailbox, found.from_) == (meant, ("a@b.example",))
     assert "geheim" not in repr(found) + repr(found.mailbox) + found.model_dump_json()
@@ -42,7 +42,7 @@ def test_a_mailbox(written: str, before: str, meant: Mailbox) -> None:
     assert "me" not in meant.address.replace("My", "")
 
 
-def test_a_folder_is_taken_from_the_file() -> None:
+def test_folder_is_relative_to_file() -> None:
     assert newsletter("folder: mails").mailbox == Mailbox("/there/mails")
 
 
@@ -63,13 +63,13 @@ def test_a_folder_is_taken_from_the_file() -> None:
         ("imap: 'imap://me@10.2.0.1', password: '${PW}'", "without encryption"),
     ],
 )
-def test_what_is_refused(keys: str, told: str) -> None:
+def test_invalid_newsletters_are_refused(keys: str, told: str) -> None:
     with pytest.raises(SourcesError, match=told) as caught:
         newsletter(keys, OPENED)
     assert "geheim" not in str(caught.value)
 
 
-def test_an_editor_neither_leads_the_password_elsewhere_nor_opens_a_folder() -> None:
+def test_editor_may_not_change_mail_server_or_folder() -> None:
     before = {"name": "早报", "imap": "imaps://me@h.example", "password": "${PW}"}
     changed = {"imap": "imaps://me@evil.example", "verify_certificate": False, "folder": "/root/mails", "interval": 30}
     assert new_variables(changed, before) == ["imap", "verify_certificate", "folder"]

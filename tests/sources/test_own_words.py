@@ -1,4 +1,4 @@
-"""``words`` and ``dictionary``: words of one's own for the segmenter."""
+"""``words`` and ``dictionary``: user-defined words for the segmenter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ START = "feeds: [{name: a, url: 'https://a.example/rss'}]\n"
 
 
 @pytest.fixture(autouse=True)
-def _as_before() -> Iterator[None]:
+def _reset_own_words() -> Iterator[None]:
     yield
     text.use_words([])
 
@@ -26,17 +26,17 @@ def written(folder: Path, what: str) -> Path:
     return path
 
 
-def test_both_are_words_from_then_on(tmp_path: Path) -> None:
+def test_words_and_dictionary_are_segmented(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_bytes("\ufeff# 自己的词\n九树之声 10 n\n\n雲棲竹徑\n".encode())
     use_own_words(load(written(tmp_path, "words: 奥里给队\ndictionary: mine.txt\n")))
     assert text.segment("九树之声和奥里给队") == ["九树之声", "和", "奥里给队"]
-    assert "云栖竹径" in text.segment("他们在云栖竹径演出")  # as folded texts have it
+    assert "云栖竹径" in text.segment("他们在云栖竹径演出")  # the segmenter gets normalized (simplified) text
     use_own_words(load(written(tmp_path, "")))
     assert "九树之声" not in text.segment("九树之声和奥里给队")
 
 
 @pytest.mark.parametrize(("content", "said"), [(None, "No such file"), (b"\xd6\xd0\xb9\xfa", "not UTF-8"), (b"x" * 20_000_001, "20 MB")])
-def test_a_file_that_cannot_be_read(tmp_path: Path, content: bytes | None, said: str) -> None:
+def test_unreadable_dictionary_is_reported(tmp_path: Path, content: bytes | None, said: str) -> None:
     if content is not None:
         (tmp_path / "mine.txt").write_bytes(content)
     with pytest.raises(SourcesError, match=said):

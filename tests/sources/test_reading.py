@@ -1,4 +1,4 @@
-"""Whatever the bytes: an answer with a line, in bounded time; never an exception of somebody else's."""
+"""Any bytes yield either a value or a problem with its line, in bounded time, and no other exception."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from work import count_calls, ends
 from newsportal.errors import Problem
 from newsportal.sources.building import Unreadable, read
 
-Told = Callable[[str | bytes], tuple[Problem, ...]]
+ProblemsOf = Callable[[str | bytes], tuple[Problem, ...]]
 
 GOOD = "portal:\n  title: 新闻\n"
 
 
 @pytest.mark.parametrize("content", [GOOD.encode(), GOOD.encode("utf-8-sig"), GOOD.encode("utf-16"), GOOD.replace("\n", "\r\n").encode()])
-def test_texts_that_can_be_read(told: Told, content: bytes) -> None:
-    assert told(content) == ()
+def test_readable_texts(problems_of: ProblemsOf, content: bytes) -> None:
+    assert problems_of(content) == ()
 
 
 @pytest.mark.parametrize(
@@ -48,27 +48,27 @@ def test_texts_that_can_be_read(told: Told, content: bytes) -> None:
         (b"a: &a [*a]\n", 1, "without end", None),
     ],
 )
-def test_texts_that_cannot(told: Told, content: bytes, line: int, message: str, hint: str | None) -> None:
-    problem = told(content)[0]
+def test_unreadable_texts_are_reported(problems_of: ProblemsOf, content: bytes, line: int, message: str, hint: str | None) -> None:
+    problem = problems_of(content)[0]
     assert problem.line == line
     assert message in str(problem.message)
     assert hint is None or hint in str(problem.hint or "")
 
 
-def test_a_billion_laughs_is_refused_at_once(told: Told) -> None:
+def test_billion_laughs_is_refused_quickly(problems_of: ProblemsOf) -> None:
     lines = ["a0: &a0 [" + ", ".join(["lol"] * 9) + "]"]
     lines += [f"a{n}: &a{n} [" + ", ".join([f"*a{n - 1}"] * 9) + "]" for n in range(1, 12)]
     with ends():
-        (problem,) = told("\n".join(lines))
+        (problem,) = problems_of("\n".join(lines))
     assert "without end" in str(problem.message)
 
 
-def test_a_file_too_large_is_refused_unread() -> None:
+def test_oversized_file_is_refused_unread() -> None:
     with pytest.raises(Unreadable, match="allowed: up to"):
         read(b"#" * (32 * 1024 * 1024 + 1))
 
 
-def test_aliases_and_merges_work_as_people_use_them() -> None:
+def test_aliases_and_merge_keys() -> None:
     tree = read(b"a: &a {x: 1, y: 2}\nb: {<<: *a, y: 3}\nc: [*a, *a]\nd: {<<: [*a, {z: 4}]}\n")
     assert tree.value == {
         "a": {"x": 1, "y": 2},
@@ -78,41 +78,41 @@ def test_aliases_and_merges_work_as_people_use_them() -> None:
     }
 
 
-def test_merges_within_merges_keep_apart() -> None:
+def test_nested_merge_keys_are_independent() -> None:
     tree = read(b"x: &x {p: 1}\ny: &y {q: 2}\nz: {<<: *x, inner: {<<: *y, r: 3}, s: 4}\n")
     assert tree.value["z"] == {"inner": {"r": 3, "q": 2}, "s": 4, "p": 1}
     assert tree.line(("z", "p")) == 1
 
 
-def test_a_mistake_behind_an_alias_is_told_where_it_stands(told: Told) -> None:
-    problems = told("feeds:\n- &f {name: a, url: nothing}\n- *f\n")
+def test_mistake_behind_alias_is_located_at_anchor(problems_of: ProblemsOf) -> None:
+    problems = problems_of("feeds:\n- &f {name: a, url: nothing}\n- *f\n")
     assert [(problem.line, problem.key) for problem in problems] == [(2, "feeds[1].name"), (2, "feeds[0].url"), (2, "feeds[1].url")]
 
 
-def test_a_key_that_is_a_list_spoils_nothing_else() -> None:
+def test_list_as_key_affects_only_its_entry() -> None:
     tree = read(b"? [a, b]\n: [c]\nd: 1\n? {e: f}\n: g\nh: 2\n")
     assert (tree.value, len(tree.mistakes)) == ({"d": 1, "h": 2}, 2)
 
 
-def test_aliases_cannot_build_a_tower() -> None:
+def test_nested_aliases_are_bounded() -> None:
     lines = ["a0: &a0 " + "[" * 30 + "x" + "]" * 30] + [f"a{n}: &a{n} " + "[" * 30 + f"*a{n - 1}" + "]" * 30 for n in range(1, 40)]
     with pytest.raises(Unreadable, match="without end"):
         read("\n".join(lines).encode())
 
 
 @pytest.mark.slow
-def test_many_sources_take_few_calls_each() -> None:
+def test_reading_many_sources_takes_few_calls() -> None:
     text = "feeds:\n" + "".join(f"- name: 来源 {number}\n  url: https://a{number}.example/\n" for number in range(20_000))
     assert len(read(text.encode()).value["feeds"]) == 20_000
     assert count_calls(read, text.encode()) < 20_000 * 200
 
 
-def test_plain_values_are_those_of_yaml_1_2() -> None:
+def test_scalars_follow_yaml_1_2() -> None:
     tree = read(b"[1, 0x1F, 0o17, 012, 1_000, 2.5, 1e3, true, False, yes, no, ~, '', 2024-05-01, 08:30, .inf]")
     assert tree.value == [1, 31, 15, 12, "1_000", 2.5, 1000.0, True, False, "yes", "no", None, "", "2024-05-01", "08:30", ".inf"]
 
 
-def test_lines_of_keys_values_and_of_what_is_missing() -> None:
+def test_lines_of_keys_values_and_missing_paths() -> None:
     tree = read(b"a:\n  - b: 1\n    c:\n      - 2\n")
     assert [tree.line(path) for path in [("a",), ("a", 0), ("a", 0, "b"), ("a", 0, "c", 0), ("a", 0, "nothing"), ("nothing",)]] == [
         1,
@@ -126,7 +126,7 @@ def test_lines_of_keys_values_and_of_what_is_missing() -> None:
 
 @settings(max_examples=150)
 @given(st.one_of(st.binary(max_size=80), st.text(alphabet="abc:-[]{}&*!|>'\"#%@` \n\t?,~<0新", max_size=60).map(str.encode)))
-def test_any_bytes_are_loaded_or_told(told: Told, content: bytes) -> None:
-    for problem in told(content):
+def test_any_bytes_load_or_are_reported(problems_of: ProblemsOf, content: bytes) -> None:
+    for problem in problems_of(content):
         assert problem.line >= 1
         assert problem.message

@@ -1,4 +1,4 @@
-"""Hours as people write them."""
+"""Spans of hours in ``sources.yaml``."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from newsportal.sources.values import DAY, hours_of
         ("5-5", [5]),
     ],
 )
-def test_spans(written: Any, hours: Any) -> None:
+def test_valid_spans(written: Any, hours: Any) -> None:
     assert hours_of(written) == tuple(hours)
 
 
 @pytest.mark.parametrize("written", ["", "24", "25", "6-25", "-1", "a", "6-", [], None, 1.5, True, {"a": 1}, [[1]], "6:30-7", 99])
-def test_what_is_no_span(written: Any) -> None:
+def test_invalid_spans(written: Any) -> None:
     with pytest.raises(ValueError, match="allowed: hours from 0 to 23"):
         hours_of(written)

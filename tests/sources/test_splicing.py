@@ -1,4 +1,4 @@
-"""An entry is changed in its own lines, and every other byte stays; where that cannot be, the whole file is written, with one meaning."""
+"""An entry is edited in its own lines and other bytes are kept; if that is impossible, the file is rewritten with the same meaning."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CHANGES: dict[str, Any] = {
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["unix", "dos"])
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("way", CHANGES)
-def test_only_the_lines_of_the_entry_change(way: str, name: str, end: str) -> None:
+def test_only_lines_of_entry_change(way: str, name: str, end: str) -> None:
     change = CHANGES[way](name)
     before = FILE.replace("\n", end).encode()
     after = changed(before, change, PATH)
@@ -64,14 +64,14 @@ def test_only_the_lines_of_the_entry_change(way: str, name: str, end: str) -> No
     ids=["one line", "anchors", "block text", "no last line end", "alone", "dash alone"],
 )
 @pytest.mark.parametrize("way", CHANGES)
-def test_where_lines_do_not_tell_the_meaning_does(text: str, way: str) -> None:
+def test_fallback_to_whole_file_keeps_meaning(text: str, way: str) -> None:
     change = CHANGES[way]("b")
     after = read(changed(text.encode(), change, PATH)).value
     assert after == read(changed(text.encode(), change.whole, PATH)).value
     assert after["feeds"] != read(text.encode()).value["feeds"]
 
 
-def test_an_entry_that_is_not_there_is_told() -> None:
+def test_missing_entry_is_reported() -> None:
     for change in (set_entry("feeds", "x", {"interval": 3}), drop_entry("feeds", "x"), drop_entry("feeds", "a", seen="0" * 32)):
         with pytest.raises(Exception, match=r"somebody else|any more") as told:
             changed(FILE.encode(), change, PATH)

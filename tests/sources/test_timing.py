@@ -1,4 +1,4 @@
-"""The schedule over sources.yaml: rules of each source, due moments, the budget."""
+"""The schedule of ``sources.yaml``: rules of each source, due times, the budget."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def rules(known: Sources, name: str) -> Rules:
     return timing.rules(known, known.find(name)[0])
 
 
-def test_each_source_gets_the_rules_of_the_file(known: Sources) -> None:
+def test_sources_get_their_rules(known: Sources) -> None:
     plain = rules(known, "甲")
     assert (plain.policy, plain.usual, plain.shortest, plain.longest, plain.interval) == ("learnt", 30, 5, 300, None)
     assert str(plain.zone) == "Asia/Shanghai"
@@ -50,14 +50,14 @@ def test_each_source_gets_the_rules_of_the_file(known: Sources) -> None:
     assert (weighed.policy, weighed.weight, weighed.shortest, weighed.longest) == ("weight", 10, 20, 200)
 
 
-def test_search_engines_are_asked_every_hour_at_most(known: Sources) -> None:
+def test_search_engines_are_visited_at_most_hourly(known: Sources) -> None:
     from newsportal.sources.timing import Engine
 
     found = timing.rules(known, Engine("engine:bing_news"))
     assert (found.usual, found.shortest) == (60, 60)
 
 
-def test_what_was_planned_holds_and_is_bounded(known: Sources) -> None:
+def test_planned_visit_is_kept_but_bounded(known: Sources) -> None:
     asked = rules(known, "甲")
     state = SourceState("feed:甲", last_run=NOW - HOUR, next_visit=NOW + HOUR)
     assert timing.due_at(state, asked, NOW) == NOW + HOUR
@@ -67,18 +67,18 @@ def test_what_was_planned_holds_and_is_bounded(known: Sources) -> None:
     assert timing.due_at(resting, asked, NOW) == NOW + 3 * HOUR
 
 
-def test_what_the_file_says_now_goes_before_what_was_planned(known: Sources) -> None:
+def test_changed_interval_overrides_plan(known: Sources) -> None:
     state = SourceState("feed:乙", last_run=NOW, next_visit=NOW + 9 * HOUR)
     assert timing.due_at(state, rules(known, "乙"), NOW) == NOW + timedelta(minutes=7)
 
 
-def test_a_source_without_a_state_or_from_tomorrow_is_due(known: Sources) -> None:
+def test_source_without_state_or_with_future_visits_is_due(known: Sources) -> None:
     asked = rules(known, "甲")
     assert timing.due_at(None, asked, NOW) == NOW
     assert timing.due_at(SourceState("feed:甲", last_run=NOW + timedelta(days=9), next_visit=NOW + timedelta(days=10)), asked, NOW) == NOW
 
 
-def test_a_rest_that_no_clock_can_mean_ends_at_once(known: Sources) -> None:
+def test_implausible_rest_ends_immediately(known: Sources) -> None:
     asked = rules(known, "甲")
     state = SourceState("feed:甲", last_run=NOW - HOUR, next_visit=NOW, rest_until=NOW + timedelta(days=365))
     assert timing.due_at(state, asked, NOW) == NOW
@@ -86,26 +86,26 @@ def test_a_rest_that_no_clock_can_mean_ends_at_once(known: Sources) -> None:
     assert timing.due_at(replace(state, rest_until=NOW + timedelta(days=7)), asked, NOW) == NOW + timedelta(days=7), "a quarantine"
 
 
-def test_a_hub_hastens_a_source_of_a_fixed_interval_too(known: Sources) -> None:
+def test_websub_hub_advances_source_with_fixed_interval(known: Sources) -> None:
     asked = rules(known, "乙")
     state = SourceState("feed:乙", last_run=NOW, next_visit=NOW + timedelta(minutes=2))
     assert timing.due_at(state, asked, NOW) == NOW + timedelta(minutes=2)
     assert timing.due_at(replace(state, rest_until=NOW + HOUR), asked, NOW) == NOW + HOUR
 
 
-def test_a_plan_older_than_the_last_visit_makes_no_source_due_again_and_again(known: Sources) -> None:
+def test_outdated_plan_does_not_repeat_visits(known: Sources) -> None:
     stale = SourceState("feed:甲", last_run=NOW, next_visit=NOW - HOUR)
     assert timing.due_at(stale, rules(known, "甲"), NOW) >= NOW + timedelta(minutes=5)
     assert timing.due_at(replace(stale, source="feed:乙"), rules(known, "乙"), NOW) == NOW + timedelta(minutes=7)
 
 
-def test_visits_that_a_wrong_clock_dated_do_not_make_the_next_plan_at_once(known: Sources) -> None:
+def test_visits_with_future_dates_do_not_cause_immediate_plan(known: Sources) -> None:
     future = Visit("feed:甲", NOW + timedelta(days=300), list_pages=1, entries=9, new=3)
     found = timing.plan(SourceState("feed:甲", last_run=NOW), [future], rules(known, "甲"), NOW)
     assert found.at >= NOW + timedelta(minutes=5)
 
 
-def test_a_plan_counts_failures_and_learns_from_visits(known: Sources) -> None:
+def test_plan_backs_off_after_failures_and_learns_rate(known: Sources) -> None:
     asked = rules(known, "甲")
     visits = [Visit("feed:甲", NOW - n * HOUR, list_pages=1, entries=9, new=3) for n in range(48)]
     good = timing.plan(SourceState("feed:甲", last_run=NOW), visits, asked, NOW)
@@ -115,7 +115,7 @@ def test_a_plan_counts_failures_and_learns_from_visits(known: Sources) -> None:
     assert failing.at == NOW + timedelta(minutes=30 * 16)
 
 
-def test_the_price_keeps_the_budget(known: Sources) -> None:
+def test_price_meets_budget(known: Sources) -> None:
     states = [SourceState(f"feed:{n}", rate=float(rate)) for n, rate in enumerate((1, 10, 100))]
     keys = frozenset(state.source for state in states)
     found = timing.worth(known, states, keys)
@@ -127,7 +127,7 @@ def test_the_price_keeps_the_budget(known: Sources) -> None:
     assert half == pytest.approx(4 * found, rel=0.01), "three of six sources have half of the budget"
 
 
-def test_times_out_of_order_are_refused(tmp_path: Path) -> None:
+def test_shortest_above_longest_is_refused(tmp_path: Path) -> None:
     from newsportal.errors import SourcesError
 
     (tmp_path / "sources.yaml").write_text("schedule: {shortest: 90, longest: 30}\n", "utf-8")

@@ -1,4 +1,4 @@
-"""Addresses: filled in from the environment, anchored beside the file, shown without secrets."""
+"""URIs: variables are expanded, relative paths are resolved beside the file, and secrets are masked."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from newsportal.sources.uris import BadAddress, check_uri, check_url, expand, ma
         ("no address: a:b@c", "no address: a:b@c"),
     ],
 )
-def test_secrets_are_masked_and_nothing_else(uri: str, shown: str) -> None:
+def test_only_secrets_are_masked(uri: str, shown: str) -> None:
     assert mask(uri) == shown
 
 
-def test_variables() -> None:
+def test_variables_are_expanded() -> None:
     environ = {"A": "1", "EMPTY": ""}
     assert expand("x${A}y${B:-2}z${EMPTY:-3}", environ) == "x1y2z3"
     assert expand("${EMPTY}", environ) == ""
@@ -35,14 +35,14 @@ def test_variables() -> None:
         expand("${A}${B}", environ)
 
 
-def test_a_variable_is_not_expanded_again() -> None:
+def test_expansion_is_not_recursive() -> None:
     assert expand("${A}", {"A": "${B}", "B": "x"}) == "${B}"
 
 
 @pytest.mark.parametrize(
     "url", ["https://a.example/", "http://127.0.0.1:8000/x?q=1#y", "https://例子.example/新闻", "http://[::1]:80/", "https://a/##QUERY##"]
 )
-def test_urls_that_pass(url: str) -> None:
+def test_valid_urls(url: str) -> None:
     assert check_url(url) == url
 
 
@@ -65,7 +65,7 @@ def test_urls_that_pass(url: str) -> None:
         "https://a.example/" + "a" * 2000,
     ],
 )
-def test_urls_that_do_not(url: str) -> None:
+def test_invalid_urls(url: str) -> None:
     with pytest.raises(BadAddress):
         check_url(url)
 
@@ -82,5 +82,5 @@ def test_urls_that_do_not(url: str) -> None:
         ("other://h/relative", "other://h/relative"),
     ],
 )
-def test_sqlite_files_lie_beside_the_sources(written: str, meant: str) -> None:
+def test_sqlite_paths_are_resolved_beside_sources(written: str, meant: str) -> None:
     assert check_uri(written, ("sqlite", "other"), Path("/srv/portal")) == meant

@@ -1,4 +1,4 @@
-"""A picture site on loopback that a test writes itself: a path and what it answers; what was asked for is kept."""
+"""A picture site on loopback whose pages a test defines: path to response. It records the requested paths."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import forked
 
 Answer = str | int | tuple[int, str]
-"""A page's body, a status, or a status and where it leads."""
+"""The body of a page, a status, or a status with the target of a redirect."""
 
 
 @dataclass
@@ -32,7 +32,7 @@ class PictureSite:
     def page(
         self, path: str, story: str, number: int, total: int | None = None, next: str | None = None, names: tuple[str, ...] = ()
     ) -> None:
-        """One picture a page, with its caption."""
+        """Add a page with one picture and its caption."""
         told = f'<span class="num">{number}/{total}</span>' if total else ""
         pager = "".join(f'<a href="{url}">{place}</a>' for place, url in enumerate(names, 1))
         pager += f'<a class="next" href="{next}">下一页</a>' if next else ""
@@ -54,7 +54,7 @@ def serving() -> Iterator[PictureSite]:
     site = PictureSite()
 
     class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # the name that http.server calls
+        def do_GET(self) -> None:  # name required by http.server
             if self.path == "/robots.txt":
                 site_answer: Answer = site.pages.get("/robots.txt", 404)
             else:
@@ -89,7 +89,7 @@ def serving() -> Iterator[PictureSite]:
 
 
 def written(folder: Path, site: PictureSite, more: str = "", name: str = "图站") -> Path:
-    """A sources.yaml that visits the site's ``/photo/`` without waiting."""
+    """Write a ``sources.yaml`` that visits ``/photo/`` of the site without a delay."""
     path = folder / "sources.yaml"
     path.write_text(
         f"politeness: {{delay: 0, allow_private: [127.0.0.1], timeout: 5}}\npictures: {{look: false}}\n"
@@ -100,7 +100,7 @@ def written(folder: Path, site: PictureSite, more: str = "", name: str = "图站
 
 
 def crawl(sources: Path, *options: str) -> dict[str, Any]:
-    """The row of the source in the run report, which adds up."""
+    """Crawl and return the source's row of the run report, after checking that its figures add up."""
     report = forked.crawl(sources, "gallery", *options)
     for row in (*report["sources"], report["total"]):
         assert row["entries"] == row["known"] + row["repeated"] + row["new"], row

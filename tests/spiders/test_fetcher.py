@@ -34,7 +34,7 @@ def http(status: int, retry: str | None = None) -> Failure:
         (Failure(KeyError("x")), "error: KeyError", False),
     ],
 )
-def test_every_failure_has_a_reason(failure: Failure, reason: str, passing: bool) -> None:
+def test_failure_reason_and_whether_it_is_temporary(failure: Failure, reason: str, passing: bool) -> None:
     outcome = outcome_of(failure)
     assert (outcome.reason, outcome.passing) == (reason, passing)
 
@@ -56,6 +56,6 @@ def test_every_failure_has_a_reason(failure: Failure, reason: str, passing: bool
         (None, None),
     ],
 )
-def test_retry_after_is_believed_for_a_day_at_most(written: str | None, seconds: float | None) -> None:
+def test_retry_after_is_limited_to_a_day(written: str | None, seconds: float | None) -> None:
     assert retry_after(http(503, written), NOW) == seconds
     assert retry_after(http(404, written), NOW) is None

@@ -1,4 +1,4 @@
-"""The spider of photo stories on a site of a few pages: what is asked for, what is stored, and what waits."""
+"""The spider of photo stories on a small site: requests, stored stories and waiting links."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from forked import Started
 from link_rows import waiting
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))  # import picture_site
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # to import picture_site
 from picture_site import PictureSite, crawl, html, serving, written
 
 from newsportal.crawl.list_filters import MAX_VAIN
@@ -34,7 +34,7 @@ def site() -> Iterator[PictureSite]:
 
 
 def numbered(site: PictureSite, id: int, pages: int, *, total: int | None = None) -> str:
-    """A story of so many pages, named by number; answers its first address."""
+    """Add a story of ``pages`` numbered pages; return the path of the first."""
     for number in range(1, pages + 1):
         site.page(f"/photo/2026/{id}_{number}.html", f"第{id}号桥", number, total)
     return f"/photo/2026/{id}_1.html"
@@ -45,7 +45,7 @@ def opened(sources: Path) -> Store:
 
 
 def stories(sources: Path) -> dict[str, StoredGallery]:
-    """Last part of the address → what is stored."""
+    """Return the stored stories by the last part of their URLs."""
     store = opened(sources)
     found = {article.url.rpartition("/")[2]: store.galleries.gallery(article.id) for article in store.all_articles()}
     store.close()
@@ -63,7 +63,7 @@ def shown(sources: Path, name: str) -> list[str]:
     return found
 
 
-def test_stories_of_a_pattern_are_counted_up_to_their_end(site: PictureSite, tmp_path: Path) -> None:
+def test_pages_of_pattern_are_fetched_to_the_end(site: PictureSite, tmp_path: Path) -> None:
     site.index("/photo/", numbered(site, 11, 4), numbered(site, 12, 1), "/photo/about.html", "/news/2026/1.html")
     sources = written(tmp_path, site, PATTERN)
     row = crawl(sources)
@@ -80,7 +80,7 @@ def test_stories_of_a_pattern_are_counted_up_to_their_end(site: PictureSite, tmp
     assert site.asked.count("/photo/2026/11_2.html") == 1, "a complete story is not asked for again"
 
 
-def test_a_redirect_to_the_front_page_and_a_repeated_last_page_are_ends(site: PictureSite, tmp_path: Path) -> None:
+def test_redirect_to_front_page_and_repeated_page_end_story(site: PictureSite, tmp_path: Path) -> None:
     site.index("/photo/", numbered(site, 21, 3), numbered(site, 22, 2))
     site.pages["/photo/2026/21_4.html"] = (302, "/")
     site.pages["/"] = html("首页", "<h1>首页</h1><img src='/pic/front.jpg' width=900 height=600>")
@@ -90,7 +90,7 @@ def test_a_redirect_to_the_front_page_and_a_repeated_last_page_are_ends(site: Pi
     assert {name: (one.complete, one.pages) for name, one in stories(sources).items()} == {"21_1.html": (True, 3), "22_1.html": (True, 2)}
 
 
-def test_a_pager_is_followed_and_other_pages_of_a_story_are_known(site: PictureSite, tmp_path: Path) -> None:
+def test_pager_is_followed_and_all_its_pages_are_known(site: PictureSite, tmp_path: Path) -> None:
     names = ("/photo/2026/c.html", "/photo/2026/c_2.html", "/photo/2026/c_3.html")
     for number, path in enumerate(names, 1):
         site.page(path, "春汛", number, next=names[number] if number < 3 else None)
@@ -102,8 +102,8 @@ def test_a_pager_is_followed_and_other_pages_of_a_story_are_known(site: PictureS
     assert crawl(sources)["known"] == 2
 
 
-def test_pages_that_nothing_names_are_found_by_their_usual_names(site: PictureSite, tmp_path: Path) -> None:
-    """A pager that a script draws: no pattern, no link, no number of pages."""
+def test_unlinked_pages_are_found_by_common_url_patterns(site: PictureSite, tmp_path: Path) -> None:
+    """The pager is drawn by a script: no pattern, no link, no page count."""
     names = [f"/photo/2026/{id}_1.html" for id in (81, 82, 83)]
     numbered(site, 81, 3)
     numbered(site, 82, 1)
@@ -119,7 +119,7 @@ def test_pages_that_nothing_names_are_found_by_their_usual_names(site: PictureSi
     assert (crawl(sources)["known"], site.asked.count("/photo/2026/81_4.html")) == (3, 1)
 
 
-def test_a_story_with_a_page_that_fails_is_kept_and_finished_on_the_next_visit(site: PictureSite, tmp_path: Path) -> None:
+def test_story_with_failed_page_is_completed_on_next_visit(site: PictureSite, tmp_path: Path) -> None:
     site.index("/photo/", numbered(site, 31, 5, total=5))
     third, site.pages["/photo/2026/31_3.html"] = site.pages["/photo/2026/31_3.html"], 404
     sources = written(tmp_path, site, PATTERN)
@@ -139,7 +139,7 @@ def test_a_story_with_a_page_that_fails_is_kept_and_finished_on_the_next_visit(s
     assert waiting(opened(sources), "gallery:图站") == []
 
 
-def test_what_never_comes_is_not_asked_for_for_ever(site: PictureSite, tmp_path: Path) -> None:
+def test_missing_page_is_given_up_after_max_tries(site: PictureSite, tmp_path: Path) -> None:
     site.index("/photo/", numbered(site, 41, 2, total=3))
     sources = written(tmp_path, site, PATTERN)
     crawl(sources)
@@ -156,7 +156,7 @@ def test_what_never_comes_is_not_asked_for_for_ever(site: PictureSite, tmp_path:
     assert not stories(sources)["41_1.html"].complete
 
 
-def test_an_index_page_met_as_a_story_is_counted_and_left(site: PictureSite, tmp_path: Path) -> None:
+def test_index_page_among_stories_is_counted_and_skipped(site: PictureSite, tmp_path: Path) -> None:
     site.index("/photo/", numbered(site, 51, 2), "/photo/2026/list.html")
     site.index("/photo/2026/list.html", *(f"/photo/2026/{number}_1.html" for number in range(60, 80)))
     sources = written(tmp_path, site, PATTERN)
@@ -168,7 +168,7 @@ def test_an_index_page_met_as_a_story_is_counted_and_left(site: PictureSite, tmp
     assert site.asked == ["/photo/"], "it is left alone for hours"
 
 
-def test_an_index_is_read_on_until_everything_is_known(site: PictureSite, tmp_path: Path) -> None:
+def test_index_pager_is_followed_until_all_stories_are_known(site: PictureSite, tmp_path: Path) -> None:
     site.index("/photo/", numbered(site, 61, 1), more='<div class="pages"><a href="/photo/?p=2">下一页</a></div>')
     site.index("/photo/?p=2", numbered(site, 62, 1), more='<div class="pages"><a href="/photo/?p=3">下一页</a></div>')
     site.index("/photo/?p=3", numbered(site, 63, 1))
@@ -180,7 +180,7 @@ def test_an_index_is_read_on_until_everything_is_known(site: PictureSite, tmp_pa
     assert site.asked == ["/photo/"]
 
 
-def test_robots_txt_holds_for_every_page(site: PictureSite, tmp_path: Path) -> None:
+def test_robots_txt_applies_to_every_page(site: PictureSite, tmp_path: Path) -> None:
     site.index("/photo/", numbered(site, 71, 3, total=3))
     site.pages["/robots.txt"] = "User-agent: *\nDisallow: /photo/2026/71_2"
     sources = written(tmp_path, site, PATTERN)
@@ -191,7 +191,7 @@ def test_robots_txt_holds_for_every_page(site: PictureSite, tmp_path: Path) -> N
     assert waiting(opened(sources), "gallery:图站") == [], "what we may not have does not wait"
 
 
-def test_a_killed_crawl_goes_on_where_it_was(site: PictureSite, tmp_path: Path) -> None:
+def test_killed_crawl_resumes(site: PictureSite, tmp_path: Path) -> None:
     site.index("/photo/", numbered(site, 81, 6, total=6))
     sources = written(tmp_path, site, PATTERN)
     process = Future[Started]()

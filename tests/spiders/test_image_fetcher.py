@@ -1,5 +1,5 @@
-"""The stage of pictures: known ones are not asked for again, a server that fails costs no story, and what turns out to be a site's own is
-taken out of stories that were stored before."""
+"""Pictures of stories: known ones are not fetched again, a failing server loses no story, and a picture found to be part of the site's
+design is removed from stories stored earlier."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MARK = png(400, 300, 7)
 
 
 def twice(body: bytes) -> bytes:
-    """The picture in twice its size; its print is the same."""
+    """Return the picture scaled to twice its size; its perceptual hash is the same."""
     out = BytesIO()
     with Pillow.open(BytesIO(body)) as small:
         small.resize((2 * small.width, 2 * small.height), Pillow.Resampling.NEAREST).save(out, "PNG")
@@ -52,7 +52,7 @@ def missing(reason: str) -> PageUnavailable:
 
 
 class Web:
-    """Pictures by address without query; ``asked`` tells what was asked for."""
+    """Pictures by URL without query; ``asked`` records the requests."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -82,7 +82,7 @@ def web() -> Web:
 
 
 class Line:
-    """What a spider and the stage of pictures do with a story, one after the other."""
+    """The processing of a story: the spider's image fetcher, then the pictures stage."""
 
     def __init__(self, tracker: LinkTracker, web: Web) -> None:
         self.images = StoryImages(tracker, web)
@@ -101,7 +101,7 @@ def stage(tracker: LinkTracker, web: Web) -> Line:
 
 
 def through(stage: Line, tracker: LinkTracker, gallery: Gallery) -> Gallery:
-    """Through the stage and into the store."""
+    """Process a story and store it."""
     done = asyncio.run(stage.process_item(gallery))
     assert isinstance(done, Gallery)
     tracker.store.galleries.save(done, now=NOW)
@@ -109,12 +109,12 @@ def through(stage: Line, tracker: LinkTracker, gallery: Gallery) -> Gallery:
 
 
 def kept(tracker: LinkTracker, gallery: Gallery) -> dict[str, str | None]:
-    """Address → why it is left out, as stored."""
+    """Return the stored pictures: URL to the reason why it was dropped, or None."""
     known = tracker.store.galleries.find_stored([gallery.identity or ""])
     return {one.image.url: one.dropped for one in tracker.store.galleries.pictures(known[gallery.identity or ""].id, dropped=True)}
 
 
-def test_sizes_are_looked_up_once(stage: Line, tracker: LinkTracker, web: Web) -> None:
+def test_picture_sizes_are_fetched_once(stage: Line, tracker: LinkTracker, web: Web) -> None:
     done = through(stage, tracker, story(1))
     assert [(one.width, one.height, one.format, one.dropped) for one in done.images] == [(640, 480, "png", None)] * 2
     assert [one.caption for one in done.images] == ["图 0", "图 1"]
@@ -123,19 +123,19 @@ def test_sizes_are_looked_up_once(stage: Line, tracker: LinkTracker, web: Web) -
     assert len(web.asked) == 2
 
 
-def test_a_sites_own_picture_is_taken_out_of_all_its_stories(stage: Line, tracker: LinkTracker) -> None:
+def test_frequent_picture_is_dropped_from_all_stories(stage: Line, tracker: LinkTracker) -> None:
     stories = [story(number, Image(LOGO.format(number))) for number in range(4)]
     done = [through(stage, tracker, one) for one in stories]
     assert [one.images[-1].dropped for one in done] == [None, None, "frequent", "frequent"]
-    for number, one in enumerate(stories):  # under one key it had four addresses
+    for number, one in enumerate(stories):  # same key, four URLs
         assert kept(tracker, one)[LOGO.format(number)] == "frequent"
         assert [reason for url, reason in kept(tracker, one).items() if "pics" in url] == [None, None]
 
 
-def test_the_photograph_of_a_cover_that_is_everywhere_stays(stage: Line, tracker: LinkTracker) -> None:
+def test_full_size_cover_photo_is_kept_in_its_story(stage: Line, tracker: LinkTracker) -> None:
     photograph, cover = Image("https://pics.example/covered.png"), "https://pics.example/mark{}.png"
     own = through(stage, tracker, story(0, photograph))
-    for number in range(1, 4):  # other stories show it small, each from another address
+    for number in range(1, 4):  # other stories show a small copy, each at another URL
         through(stage, tracker, story(number, Image(cover.format(number))))
     asyncio.run(stage.close_spider())
     assert kept(tracker, own)[photograph.url] is None
@@ -144,7 +144,7 @@ def test_the_photograph_of_a_cover_that_is_everywhere_stays(stage: Line, tracker
     assert len({one.print for one in known}) == 1
 
 
-def test_a_story_stored_while_its_picture_became_frequent_is_cleaned_at_the_end(stage: Line, tracker: LinkTracker) -> None:
+def test_story_stored_during_crawl_is_cleaned_at_end(stage: Line, tracker: LinkTracker) -> None:
     late = asyncio.run(stage.process_item(story(1, Image(LOGO.format(1)))))
     for number in (2, 3):
         through(stage, tracker, story(number, Image(LOGO.format(number))))
@@ -156,7 +156,7 @@ def test_a_story_stored_while_its_picture_became_frequent_is_cleaned_at_the_end(
     assert any("1 frequent" in str(note) for note in notes)
 
 
-def test_so_is_one_that_shows_the_picture_under_another_address(stage: Line, tracker: LinkTracker) -> None:
+def test_copy_at_other_url_is_cleaned_at_end(stage: Line, tracker: LinkTracker) -> None:
     through(stage, tracker, story(1, Image(LOGO.format(1))))
     late = asyncio.run(stage.process_item(story(2, Image(LOGO.format(2)))))
     through(stage, tracker, story(3, Image(LOGO.format(3))))
@@ -165,14 +165,14 @@ def test_so_is_one_that_shows_the_picture_under_another_address(stage: Line, tra
     assert kept(tracker, late)[LOGO.format(2)] == "frequent"
 
 
-def test_the_next_crawl_takes_out_what_a_killed_one_had_only_marked(stage: Line, tracker: LinkTracker, web: Web) -> None:
+def test_next_crawl_drops_pictures_marked_by_killed_crawl(stage: Line, tracker: LinkTracker, web: Web) -> None:
     stored = [through(stage, tracker, story(number, Image(LOGO.format(number)))) for number in (1, 2)]
     tracker.store.pictures.mark({"static.example/mark.png": "frequent"}, now=datetime.now(UTC))
     asyncio.run(Line(tracker, web).close_spider())
     assert [kept(tracker, one)[LOGO.format(number)] for number, one in enumerate(stored, start=1)] == ["frequent"] * 2
 
 
-def test_what_an_editor_keeps_is_never_frequent(stage: Line, tracker: LinkTracker) -> None:
+def test_picture_kept_by_editor_is_never_frequent(stage: Line, tracker: LinkTracker) -> None:
     through(stage, tracker, story(0, Image(LOGO.format(0))))
     tracker.store.pictures.mark({"static.example/mark.png": "kept"}, now=NOW)
     done = [through(stage, tracker, story(number, Image(LOGO.format(number)))) for number in range(1, 6)]
@@ -181,21 +181,21 @@ def test_what_an_editor_keeps_is_never_frequent(stage: Line, tracker: LinkTracke
     assert kept(tracker, done[-1])[LOGO.format(5)] is None
 
 
-def test_copies_of_one_story_keep_their_pictures(stage: Line, tracker: LinkTracker) -> None:
+def test_reposts_of_a_story_keep_their_pictures(stage: Line, tracker: LinkTracker) -> None:
     pictures = [Image(f"https://agency.example/{place}.jpg") for place in range(5)]
     for number in range(6):
         done = through(stage, tracker, story(number, *pictures, photos=0, site=f"site{number}.example", title="古镇的春天"))
         assert [one.dropped for one in done.images] == [None] * 5
 
 
-def test_a_story_saved_again_counts_once(stage: Line, tracker: LinkTracker) -> None:
+def test_story_saved_again_counts_once(stage: Line, tracker: LinkTracker) -> None:
     for _ in range(5):
         done = through(stage, tracker, story(1, Image(LOGO.format(1))))
     assert done.images[-1].dropped is None
     assert {one.stories for one in tracker.store.pictures.often()} == {1}
 
 
-def test_a_server_that_fails_costs_no_story(stage: Line, tracker: LinkTracker, web: Web) -> None:
+def test_failing_picture_server_loses_no_story(stage: Line, tracker: LinkTracker, web: Web) -> None:
     web.failing = {"https://pics.example/1/0.jpg": missing("timeout"), "https://pics.example/1/1.jpg": missing("http-404")}
     done = through(stage, tracker, story(1, photos=3))
     assert [(one.dropped, one.width) for one in done.images] == [(None, None), ("gone", None), (None, 640)]
@@ -204,13 +204,13 @@ def test_a_server_that_fails_costs_no_story(stage: Line, tracker: LinkTracker, w
     assert [(one.dropped, one.width) for one in again.images] == [(None, 640), ("gone", None), (None, 640)]
 
 
-def test_when_the_crawl_ends_the_story_is_left_to_the_next_one(stage: Line, web: Web) -> None:
+def test_interrupted_story_is_left_to_next_crawl(stage: Line, web: Web) -> None:
     web.failing = {"https://pics.example/1/0.jpg": Interrupted()}
     with pytest.raises(Interrupted):
         asyncio.run(stage.process_item(story(1)))
 
 
-def test_a_store_that_is_away_is_the_next_stages_matter(stage: Line, tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unavailable_store_is_left_to_next_stage(stage: Line, tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*_: Any, **__: Any) -> None:
         raise StoreUnavailable("locked")
 
@@ -220,7 +220,7 @@ def test_a_store_that_is_away_is_the_next_stages_matter(stage: Line, tracker: Li
     asyncio.run(stage.close_spider())
 
 
-def test_other_items_pass(stage: Line, web: Web) -> None:
+def test_other_items_pass_through(stage: Line, web: Web) -> None:
     article = Article("https://a.example/1", Link("https://a.example/1", "feed:甲"), NOW)
     assert asyncio.run(stage.process_item(article)) is article
     empty = replace(story(1), images=())
@@ -228,7 +228,7 @@ def test_other_items_pass(stage: Line, web: Web) -> None:
     assert web.asked == []
 
 
-def test_counting_alone(tracker: LinkTracker, web: Web) -> None:
+def test_look_false_counts_without_fetching(tracker: LinkTracker, web: Web) -> None:
     tracker.sources = tracker.sources.model_copy(update={"pictures": Pictures(look=False)})
     stage = Line(tracker, web)
     done = [through(stage, tracker, story(number, Image(LOGO.format(number)))) for number in range(3)]
@@ -236,7 +236,7 @@ def test_counting_alone(tracker: LinkTracker, web: Web) -> None:
     assert web.asked == []
 
 
-def test_the_first_pictures_are_fetched_whole_for_their_prints() -> None:
+def test_first_pictures_are_fetched_fully_for_their_hash() -> None:
     asked: list[tuple[str, int | None]] = []
 
     async def fetch(image: Image, gallery: Gallery, most: int | None) -> Bytes:
@@ -248,8 +248,8 @@ def test_the_first_pictures_are_fetched_whole_for_their_prints() -> None:
     assert [picture.print is not None for picture in sorted(found.values(), key=lambda one: one.url)] == [True, True, False, False]
 
 
-def test_copies_that_are_read_together_ask_for_a_picture_once(web: Web) -> None:
-    """Before the store knows of it; also those that come while nobody looks any more, and not what failed."""
+def test_concurrent_copies_fetch_a_picture_once(web: Web) -> None:
+    """Applies before the store knows the picture, also to later copies, but not to failed requests."""
     looker = ImageFetcher(web)
     one, other = story(1), story(1, site="elsewhere.example")
 
@@ -268,7 +268,7 @@ def test_copies_that_are_read_together_ask_for_a_picture_once(web: Web) -> None:
     assert all(picture.width for picture in again.values())
 
 
-def test_when_the_crawl_ends_nobody_waits_for_the_one_who_looked(web: Web) -> None:
+def test_interruption_ends_every_waiting_reader(web: Web) -> None:
     looker = ImageFetcher(web)
     web.failing = {f"https://pics.example/1/{place}.jpg": Interrupted() for place in range(2)}
 
@@ -279,7 +279,7 @@ def test_when_the_crawl_ends_nobody_waits_for_the_one_who_looked(web: Web) -> No
     assert [type(one) for one in asyncio.run(together())] == [Interrupted, Interrupted]
 
 
-def test_what_is_no_picture_or_gone_says_so(tracker: LinkTracker, web: Web) -> None:
+def test_invalid_and_deleted_pictures_have_reasons(tracker: LinkTracker, web: Web) -> None:
     web.failing = {"https://pics.example/1/0.jpg": missing("http-410")}
     found = asyncio.run(StoryImages(tracker, web).complete(story(1, Image("mailto:x"))))
     assert [(one.width, one.dropped) for one in found.images] == [(None, "gone"), (640, None), (None, "bad-address")]

@@ -1,4 +1,4 @@
-"""What sites write where an address should be, and what redirects, pagers and validators make of it."""
+"""Invalid links of sites, and how redirects, pagers and cache validators handle them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def spider_of(kind: type[NewsSpider], folder: Path) -> Any:
     file.write_text(SOURCES.format(folder=folder), "utf-8")
     addons = {"newsportal.crawl.addon.SourcesAddon": 100}
     crawler = Crawler(kind, Settings({"NEWSPORTAL_SOURCES": str(file), "ADDONS": addons}))
-    crawler.addons.load_settings(crawler.settings)  # as far as a spider needs one; no reactor, whatever other tests have installed
+    crawler.addons.load_settings(crawler.settings)  # a minimal crawler without a reactor, whichever reactor other tests have installed
     crawler.stats = MemoryStatsCollector(crawler)
     return kind.from_crawler(crawler)
 
@@ -64,29 +64,29 @@ def link(url: str) -> Link:
     return Link(url=url, source=SOURCE, title="一条新闻")
 
 
-NO_ADDRESSES = ("http://news.example:99999/1.html", "http://[news.example/2.html", "javascript:show(3)", "http:///4.html", "")
+INVALID_URLS = ("http://news.example:99999/1.html", "http://[news.example/2.html", "javascript:show(3)", "http:///4.html", "")
 
 
-@pytest.mark.parametrize("url", NO_ADDRESSES)
-def test_what_no_request_can_be_made_of_is_not_askable(url: str) -> None:
+@pytest.mark.parametrize("url", INVALID_URLS)
+def test_invalid_urls_are_not_askable(url: str) -> None:
     assert not askable(url)
 
 
 @pytest.mark.parametrize("url", ["http://news.example", "https://新闻.example/文章?编号=1", "http://news.example:8080/a b.html"])
-def test_what_is_askable_becomes_a_request(url: str) -> None:
+def test_askable_url_makes_a_request(url: str) -> None:
     assert askable(url)
     Request(url)
 
 
-def test_links_that_are_no_addresses_are_counted_and_cost_the_others_nothing(tracker: LinkTracker) -> None:
+def test_invalid_links_are_counted_and_skipped(tracker: LinkTracker) -> None:
     good = link("http://news.example/2026/11/1.html")
-    sifted = filtered(tracker, [*map(link, NO_ADDRESSES), good])
+    sifted = filtered(tracker, [*map(link, INVALID_URLS), good])
     (row,) = tracker.report()
     assert sifted.fresh == (good,)
     assert (row.entries, row.new, row.failed, row.left) == (6, 6, {"bad-address": 5}, 1)
 
 
-def test_an_engine_that_sends_its_own_link_from_http_to_https_loses_no_article(tracker: LinkTracker) -> None:
+def test_redirect_from_http_to_https_keeps_article(tracker: LinkTracker) -> None:
     found = link("http://search.example/link?url=abc")
     (fresh,) = filtered(tracker, [found]).fresh
     led = asyncio.run(tracker.follow_redirect(fresh, "https://search.example/link?url=abc", SPIDER, ask))
@@ -95,15 +95,15 @@ def test_an_engine_that_sends_its_own_link_from_http_to_https_loses_no_article(t
     assert waiting(tracker.store, SOURCE) == [found.url]
 
 
-@pytest.mark.parametrize("target", NO_ADDRESSES)
-def test_a_redirect_to_no_address_is_a_failure_with_its_reason(tracker: LinkTracker, target: str) -> None:
+@pytest.mark.parametrize("target", INVALID_URLS)
+def test_redirect_to_invalid_url_is_a_failure(tracker: LinkTracker, target: str) -> None:
     (fresh,) = filtered(tracker, [link("http://search.example/link?url=abc")]).fresh
     assert asyncio.run(tracker.follow_redirect(fresh, target, SPIDER, ask)) is None
     (row,) = tracker.report()
     assert (row.failed, row.left, waiting(tracker.store, SOURCE)) == ({"bad-address": 1}, 0, [])
 
 
-def test_validators_are_kept_under_the_address_in_the_file_and_for_no_further_page(tmp_path: Path) -> None:
+def test_validators_are_stored_for_source_url_only(tmp_path: Path) -> None:
     spider = spider_of(RssSpider, tmp_path)
     (source,) = spider.sources()
 
@@ -132,7 +132,7 @@ RESULTS = "".join(
 )
 
 
-def test_an_engine_without_further_pages_is_asked_once(tmp_path: Path) -> None:
+def test_engine_without_further_pages_is_queried_once(tmp_path: Path) -> None:
     spider = spider_of(MetasearchSpider, tmp_path)
     (search,) = spider.sources()
     body = f"<html><body><ol>{RESULTS}</ol></body></html>".encode()
@@ -154,7 +154,7 @@ FED = (
 
 
 @pytest.mark.parametrize(("site", "shown"), [(None, "滨江晚报"), ("滨江网", "滨江网")])
-def test_lists_show_the_name_of_the_source(site: str | None, shown: str) -> None:
+def test_feed_links_have_source_name_as_site(site: str | None, shown: str) -> None:
     source = Feed.model_validate({"name": "滨江晚报", "url": "http://127.0.0.24/rss.xml", "site": site})
     found = parse(FED, source.url, "application/rss+xml", utcnow())
     assert [rss_link(source, entry).site for entry in found.entries] == [shown]
@@ -170,6 +170,6 @@ def test_lists_show_the_name_of_the_source(site: str | None, shown: str) -> None
         (None, None),
     ],
 )
-def test_an_engine_that_shows_a_host_names_no_site(told: str | None, shown: str | None) -> None:
+def test_host_shown_by_engine_is_not_a_site_name(told: str | None, shown: str | None) -> None:
     found = Result("标题", "https://a.example/1.html", site=told)
     assert result_link(Search(engine("bing_news"), ()), None, found).site == shown

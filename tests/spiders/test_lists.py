@@ -1,4 +1,4 @@
-"""Hot lists: what a visit remembers of one, and whose pages it asks for."""
+"""Hot lists: stored ranks, and requests for the linked pages."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def visited(folder: Path, rows: Any, articles: str) -> tuple[list[Any], ListsSpi
 
 
 @pytest.mark.parametrize(("articles", "asked"), [("false", []), ("true", ["https://board.example/1", "https://board.example/2"])])
-def test_the_ranks_are_remembered_and_pages_fetched_if_wanted(tmp_path: Path, articles: str, asked: list[str]) -> None:
+def test_ranks_are_stored_and_pages_requested_if_configured(tmp_path: Path, articles: str, asked: list[str]) -> None:
     wanted, spider = visited(tmp_path, ROWS, articles)
     assert [one.url for one in wanted] == asked
     found = spider.tracker.store.boards.standings("list:热")
@@ -57,6 +57,6 @@ def test_the_ranks_are_remembered_and_pages_fetched_if_wanted(tmp_path: Path, ar
     spider.tracker.store.close()
 
 
-def test_a_page_without_entries_is_a_failure(tmp_path: Path) -> None:
+def test_page_without_entries_is_a_failure(tmp_path: Path) -> None:
     with pytest.raises(NotApplicable, match="no item"):
         visited(tmp_path, [], "true")

@@ -1,4 +1,4 @@
-"""Further pages are fetched, joined and known; pagers that lie, and pages that fail, cost no article and no endless crawl."""
+"""Further pages of an article are fetched, joined and marked as known; misleading pagers and failing pages lose no article and end."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def missing(reason: str) -> PageUnavailable:
 
 
 class Web:
-    """Pages by address; an exception stands for what cannot be fetched. ``asked`` tells what was asked for."""
+    """Pages by URL; an exception stands for a failed request. ``asked`` records the requests."""
 
     def __init__(self, pages: dict[str, str | Exception], leads: dict[str, str] | None = None) -> None:
         self.pages = pages
@@ -74,7 +74,7 @@ class Web:
 
 
 def web(last: int, change: dict[int, str | Exception] | None = None) -> Web:
-    """An article of pages 1 to ``last``, each with a whole pager."""
+    """Return an article of pages 1 to ``last``, each with a complete pager."""
     pages: dict[str, str | Exception] = {
         url(number): html(number, links(*range(1, last + 1), following=number + 1 if number < last else None))
         for number in range(1, last + 1)
@@ -90,7 +90,7 @@ def article(served: Web, number: int = 1, source: str = "feed:乙") -> Article:
 
 
 def fetched(tracker: LinkTracker, served: Any, item: Article) -> Article:
-    """As the spider yields it, after the stages that take what it has read."""
+    """Process the article as the spider and the stages after it do."""
     item = asyncio.run(ArticleFetcher(tracker, served).complete(item))
     for stage in (WrapperPipeline(tracker), ContentPipeline(tracker)):
         item = asyncio.run(stage.process_item(item))
@@ -102,7 +102,7 @@ def read(tracker: LinkTracker, served: Web, number: int = 1, source: str = "feed
 
 
 def pages_of(found: Article, upto: int = 40) -> list[int]:
-    """The numbers of the pages whose text is in the article, in its order."""
+    """Return the numbers of the pages whose text is in the article, in its order."""
     text = found.text or ""
     there = [(text.find(said(number)), number) for number in range(1, upto)]
     assert all(text.count(said(number)) <= 1 for number in range(1, upto))
@@ -113,7 +113,7 @@ def notes(tracker: LinkTracker) -> list[str]:
     return [str(note) for row in tracker.report() for note in row.notes]
 
 
-def test_all_pages_are_joined_in_order(tracker: LinkTracker) -> None:
+def test_pages_are_joined_in_order(tracker: LinkTracker) -> None:
     served = web(4)
     found = read(tracker, served)
     assert pages_of(found) == [1, 2, 3, 4]
@@ -124,41 +124,41 @@ def test_all_pages_are_joined_in_order(tracker: LinkTracker) -> None:
     assert notes(tracker) == []
 
 
-def test_an_article_of_one_page_asks_for_nothing(tracker: LinkTracker) -> None:
+def test_single_page_needs_no_requests(tracker: LinkTracker) -> None:
     served = web(1)
     assert read(tracker, served).pages == ()
     assert served.asked == []
 
 
 def chain(last: int, after: Callable[[int], int | None]) -> Web:
-    """Pages that only name the one that follows."""
+    """Return pages that link only to the next one."""
     return Web({url(number): html(number, links(following=after(number))) for number in range(1, last + 1)})
 
 
 @pytest.mark.parametrize(
     ("served", "pages", "asked"),
     [
-        (chain(3, lambda number: number % 3 + 1), [1, 2, 3], 2),  # in a circle
-        (chain(3, lambda number: number + 1 if number < 3 else 3), [1, 2, 3], 2),  # the last points at itself
+        (chain(3, lambda number: number % 3 + 1), [1, 2, 3], 2),  # a cycle
+        (chain(3, lambda number: number + 1 if number < 3 else 3), [1, 2, 3], 2),  # the last page links to itself
         (web(5, {4: html(3, links(following=5)), 5: html(3, links(following=6))}), [1, 2, 3], 3),  # repeats the last page
         (web(3, {3: html(9, "", title="古镇的路铺好了的网友评论")}), [1, 2], 2),  # comments
         (web(3, {3: "<html><title>页面不存在</title><body><p>您访问的页面不存在</p></body></html>"}), [1, 2], 2),  # soft 404
         (web(3, {2: "<html><title>空</title></html>"}), [1], 1),
     ],
 )
-def test_pagers_that_lie_end(tracker: LinkTracker, served: Web, pages: list[int], asked: int) -> None:
+def test_misleading_pagers_end(tracker: LinkTracker, served: Web, pages: list[int], asked: int) -> None:
     assert pages_of(read(tracker, served)) == pages
     assert len(served.asked) == asked
 
 
-def test_a_pager_without_end_is_cut_and_noted(tracker: LinkTracker) -> None:
+def test_endless_pager_is_cut_and_noted(tracker: LinkTracker) -> None:
     served = chain(100, lambda number: number + 1)
     assert len(pages_of(read(tracker, served), 101)) == MAX_FETCHED
     assert len(served.asked) == MAX_FETCHED - 1
     assert "too-many" in notes(tracker)[0]
 
 
-def test_a_slow_host_is_not_waited_for_without_end(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_host_is_given_up(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(multipage, "MAX_SECONDS", 0.0)
     served = web(4)
     assert pages_of(read(tracker, served)) == [1]
@@ -166,7 +166,7 @@ def test_a_slow_host_is_not_waited_for_without_end(tracker: LinkTracker, monkeyp
 
 
 @pytest.mark.parametrize("reason", ["http-404", "http-500", "robots", "timeout"])
-def test_a_page_that_cannot_be_had_costs_no_article(tracker: LinkTracker, reason: str) -> None:
+def test_failed_page_ends_article_without_losing_it(tracker: LinkTracker, reason: str) -> None:
     found = read(tracker, web(4, {3: missing(reason)}))
     assert pages_of(found) == [1, 2]
     assert found.pages == (url(1), url(2))
@@ -174,20 +174,20 @@ def test_a_page_that_cannot_be_had_costs_no_article(tracker: LinkTracker, reason
 
 
 @pytest.mark.parametrize("number", [1, 4])
-def test_a_page_that_breaks_its_reader_costs_no_article(tracker: LinkTracker, caplog: pytest.LogCaptureFixture, number: int) -> None:
+def test_reader_error_on_page_loses_no_article(tracker: LinkTracker, caplog: pytest.LogCaptureFixture, number: int) -> None:
     found = read(tracker, web(4, {3 if number == 1 else 1: ValueError("?")}), number)
     assert pages_of(found) == ([1, 2] if number == 1 else [4])
     assert notes(tracker) == ["further pages of some articles cannot be fetched (error: ValueError)"]
     assert "a further page broke its reader" in caplog.text
 
 
-def test_a_dead_second_page_leaves_an_article_of_one(tracker: LinkTracker) -> None:
+def test_missing_second_page_leaves_one_page(tracker: LinkTracker) -> None:
     served = web(2, {1: html(1, links(1, 2, following=2), title="古镇的路铺好了（1）"), 2: missing("http-404")})
     found = read(tracker, served)
     assert (pages_of(found), found.pages, found.title) == ([1], (), "古镇的路铺好了")
 
 
-def test_a_redirect_to_the_front_page_or_to_a_page_before_is_the_end(tracker: LinkTracker) -> None:
+def test_redirect_to_front_or_earlier_page_is_the_end(tracker: LinkTracker) -> None:
     for target in ("https://b.example/", url(1), url(2)):
         served = web(3)
         served.pages["https://b.example/"] = html(9, "")
@@ -195,7 +195,7 @@ def test_a_redirect_to_the_front_page_or_to_a_page_before_is_the_end(tracker: Li
         assert pages_of(read(tracker, served)) == [1, 2]
 
 
-def test_a_crawl_that_ends_leaves_the_article_to_the_next_run(tracker: LinkTracker) -> None:
+def test_interrupted_article_is_left_to_next_run(tracker: LinkTracker) -> None:
     served = web(3, {3: Interrupted()})
     let_wait(tracker, Link(url(1), "feed:乙"))
     with pytest.raises(Interrupted):
@@ -204,7 +204,7 @@ def test_a_crawl_that_ends_leaves_the_article_to_the_next_run(tracker: LinkTrack
     assert all(row.failed == {} and row.parsed == 0 for row in tracker.report())
 
 
-def test_the_page_that_holds_the_whole_is_taken(tracker: LinkTracker) -> None:
+def test_single_page_view_is_preferred(tracker: LinkTracker) -> None:
     served = web(4)
     whole = f'<a href="{SITE}830115_all.html">在本页阅读全文</a>'
     first = served.pages[url(1)]
@@ -218,7 +218,7 @@ def test_the_page_that_holds_the_whole_is_taken(tracker: LinkTracker) -> None:
     assert pages_of(read(tracker, served)) == [1, 2, 3, 4], "another article stands there"
 
 
-def test_a_later_page_that_a_list_names_leads_to_the_first(tracker: LinkTracker) -> None:
+def test_later_page_in_list_resolves_to_first(tracker: LinkTracker) -> None:
     served = web(3)
     found = read(tracker, served, number=2)
     assert (found.url, pages_of(found)) == (url(1), [1, 2, 3])
@@ -233,7 +233,7 @@ def stored(tracker: LinkTracker, found: Article) -> Article:
     return found
 
 
-def test_all_pages_are_known_once_the_article_is_stored(tracker: LinkTracker) -> None:
+def test_all_pages_are_known_after_storing(tracker: LinkTracker) -> None:
     served = web(3)
     stored(tracker, read(tracker, served))
     names = {identity(url(number)) for number in range(1, 4)}
@@ -246,7 +246,7 @@ def test_all_pages_are_known_once_the_article_is_stored(tracker: LinkTracker) ->
     assert len(list(tracker.store.all_articles())) == 1
 
 
-def test_a_sources_rule_reads_the_further_pages_too(tracker: LinkTracker) -> None:
+def test_article_rule_applies_to_further_pages(tracker: LinkTracker) -> None:
     served = web(3)
     for number in (1, 2, 3):
         served.pages[url(number)] = html(number, links(1, 2, 3, following=number + 1)).replace("<p>来看", "<p>规则里的话。</p><p>来看")
@@ -256,7 +256,7 @@ def test_a_sources_rule_reads_the_further_pages_too(tracker: LinkTracker) -> Non
     assert found.text.count("规则里的话。") == 3
 
 
-def test_the_pages_of_a_thread_are_not_joined(tracker: LinkTracker) -> None:
+def test_thread_pages_are_not_joined(tracker: LinkTracker) -> None:
     served = web(3)
     address = "https://bbs.b.example/830115.html"
     page = served.pages[url(1)]
@@ -267,7 +267,7 @@ def test_the_pages_of_a_thread_are_not_joined(tracker: LinkTracker) -> None:
     assert served.asked == []
 
 
-def test_only_the_first_page_teaches_what_is_the_site_s(tracker: LinkTracker) -> None:
+def test_only_first_page_updates_site_knowledge(tracker: LinkTracker) -> None:
     read(tracker, web(3))
     assert [address for address, _ in tracker.sites.knowledge.pages()] == [url(1)]
     read(tracker, web(3), number=2)

@@ -1,4 +1,4 @@
-"""Newsletters: what a visit makes of mails, and what it counts of those that cannot be read."""
+"""Newsletters: the articles and requests made of mails, and the counts of unreadable ones."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def visited(spider: NewsletterSpider, *mails: str) -> list[Any]:
     return asyncio.run(read())
 
 
-def test_each_mail_is_an_article_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_mail_is_one_article_and_bad_mails_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spider = opened(tmp_path, "false")
     read = lambda raw, *rest: parse(raw, *rest) if "丙".encode() not in raw else 1 // 0  # noqa: E731
     monkeypatch.setattr("newsportal.spiders.newsletter.parse", read)
@@ -68,14 +68,14 @@ def test_each_mail_is_an_article_once(tmp_path: Path, monkeypatch: pytest.Monkey
     spider.tracker.store.close()
 
 
-def test_the_pages_to_which_it_links(tmp_path: Path) -> None:
+def test_linked_pages_are_requested_if_configured(tmp_path: Path) -> None:
     spider = opened(tmp_path, "true")
     wanted = visited(spider, MAIL.format("甲"), HEAD.format("乙") + "没有链接的一封信。")
     assert [(type(one), one.url) for one in wanted] == [(Request, "https://n.example/%E7%94%B2"), (Article, "mid:%E4%B9%99@b.example")]
     spider.tracker.store.close()
 
 
-def test_the_position_is_an_etag(tmp_path: Path) -> None:
+def test_mailbox_position_is_the_etag(tmp_path: Path) -> None:
     spider = opened(tmp_path, "false")
     (source,) = spider.sources()
     (tmp_path / "mails").mkdir()
@@ -92,6 +92,6 @@ def test_the_position_is_an_etag(tmp_path: Path) -> None:
     spider.tracker.store.close()
 
 
-def test_an_article_of_two_mailboxes_is_one(tmp_path: Path) -> None:
+def test_mail_in_two_mailboxes_has_one_identity(tmp_path: Path) -> None:
     one, other = (Newsletter(name=name, folder=tmp_path) for name in "甲乙")
     assert one.entry("x@y").identity == other.entry("x@y").identity != one.entry("z@y").identity

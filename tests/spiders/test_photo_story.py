@@ -1,4 +1,4 @@
-"""What a photo story asks for next, whatever comes and in whatever order."""
+"""The pages that a photo story requests next, for any order of responses."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def reading(pattern: str | None = "{id}_{n}.html") -> StoryVisit:
 
 
 def ask(story: StoryVisit) -> list[int]:
-    """The numbers of the pages that are asked for now."""
+    """Return the numbers of the pages requested now."""
     urls = story.wanted()
     return [int(one.rpartition("_")[2].partition(".")[0]) for one in urls]
 
@@ -45,7 +45,7 @@ def failed(story: StoryVisit, number: int, outcome: Outcome) -> None:
     story.fail(url(number), outcome)
 
 
-def test_known_pages_are_asked_for_together_a_few_at_a_time() -> None:
+def test_known_pages_are_requested_in_small_batches() -> None:
     story = reading()
     came(story, 1, 20)
     assert ask(story) == list(range(2, AT_ONCE + 2))
@@ -54,7 +54,7 @@ def test_known_pages_are_asked_for_together_a_few_at_a_time() -> None:
     assert ask(story) == [AT_ONCE + 2]
 
 
-def test_without_a_number_of_pages_they_are_counted_one_by_one_to_a_dead_link() -> None:
+def test_unknown_page_count_is_probed_one_by_one() -> None:
     story = reading()
     came(story, 1)
     assert ask(story) == [2]
@@ -76,7 +76,7 @@ def test_pages_in_any_order_make_one_story() -> None:
     assert (made.identity, made.total, made.weight) == ("pic.example/s/7_1.html", 4, 5)
 
 
-def test_a_page_that_fails_is_missing_and_may_come_later() -> None:
+def test_failed_page_is_missing_and_retried_on_later_visit() -> None:
     story = reading()
     came(story, 1, 3)
     assert ask(story) == [2, 3]
@@ -95,7 +95,7 @@ def test_a_page_that_fails_is_missing_and_may_come_later() -> None:
         (Outcome("robots", "robots.txt", forbidden=True), "robots", False),
     ],
 )
-def test_a_page_that_the_story_names_and_that_cannot_be_had_is_missing(outcome: Outcome, failure: str, later: bool) -> None:
+def test_unavailable_listed_page_is_missing(outcome: Outcome, failure: str, later: bool) -> None:
     story = reading()
     came(story, 1, 3)
     ask(story)
@@ -105,7 +105,7 @@ def test_a_page_that_the_story_names_and_that_cannot_be_had_is_missing(outcome: 
     assert (made.complete, made.failure, made.later) == (False, failure, later)
 
 
-def test_any_refusal_of_a_page_that_was_only_guessed_is_the_end() -> None:
+def test_refusal_of_guessed_page_ends_story() -> None:
     story = reading()
     came(story, 1)
     assert ask(story) == [2]
@@ -113,7 +113,7 @@ def test_any_refusal_of_a_page_that_was_only_guessed_is_the_end() -> None:
     assert story.story().complete
 
 
-def test_a_page_behind_a_login_is_missing_a_soft_404_is_the_end() -> None:
+def test_login_page_is_missing_but_soft_404_ends_story() -> None:
     story = reading()
     came(story, 1)
     ask(story)
@@ -127,7 +127,7 @@ def test_a_page_behind_a_login_is_missing_a_soft_404_is_the_end() -> None:
     assert (made.complete, made.failure) == (False, "login")
 
 
-def test_a_page_that_answers_under_another_address_is_not_asked_for_again() -> None:
+def test_redirected_page_is_not_requested_again() -> None:
     story = reading(pattern=None)
     asked = "https://pic.example/show?id=7&page=2"
     came(story, 1, pages=(asked,), next=asked)
@@ -137,14 +137,14 @@ def test_a_page_that_answers_under_another_address_is_not_asked_for_again() -> N
     assert story.story().complete
 
 
-def test_a_slideshow_is_whole_with_its_first_page() -> None:
+def test_slideshow_is_complete_with_first_page() -> None:
     story = reading()
     came(story, 1, 9, whole=True)
     assert story.wanted() == []
     assert story.story().complete
 
 
-def test_what_was_kept_is_not_asked_for_and_what_others_brought_is_taken() -> None:
+def test_stored_pages_are_not_requested_and_other_pages_joined() -> None:
     story = reading()
     story.begin([page(1, 4), page(3, 4)])
     assert ask(story) == [2, 4]
@@ -154,7 +154,7 @@ def test_what_was_kept_is_not_asked_for_and_what_others_brought_is_taken() -> No
     assert story.story().complete
 
 
-def test_a_story_that_takes_too_long_goes_on_next_time() -> None:
+def test_slow_story_is_resumed_on_next_visit() -> None:
     story = reading()
     came(story, 1, 5)
     story.end("too-slow")
@@ -163,7 +163,7 @@ def test_a_story_that_takes_too_long_goes_on_next_time() -> None:
     assert (made.complete, made.failure, made.later) == (False, "too-slow", True)
 
 
-def test_a_site_that_names_new_pages_on_every_page_is_not_followed_for_ever() -> None:
+def test_requests_per_story_are_bounded() -> None:
     story = reading(pattern=None)
     came(story, 1, pages=tuple(url(1000 + at) for at in range(150)))
     while wanted := ask(story):
@@ -178,7 +178,7 @@ PASSES = Outcome("http-503", "HTTP 503", passing=True)
 
 
 @pytest.mark.parametrize("outcome", [GONE, PASSES, Outcome("robots-denied", "denied", forbidden=True)])
-def test_where_a_guess_leads_nowhere_the_story_has_one_page(outcome: Outcome) -> None:
+def test_failed_guess_means_one_page(outcome: Outcome) -> None:
     story = reading(pattern=None)
     came(story, 1)
     assert ask(story) == [2]
@@ -186,7 +186,7 @@ def test_where_a_guess_leads_nowhere_the_story_has_one_page(outcome: Outcome) ->
     assert story.story().complete
 
 
-def test_a_guess_that_is_right_is_a_pattern() -> None:
+def test_successful_guess_becomes_pattern() -> None:
     story = reading(pattern=None)
     came(story, 1)
     came(story, 2)
@@ -199,7 +199,7 @@ def test_a_guess_that_is_right_is_a_pattern() -> None:
     assert ask(again) == [3], "the next visit goes on"
 
 
-def test_guesses_that_lead_nowhere_end() -> None:
+def test_unsuccessful_guessing_stops_for_the_source() -> None:
     guesses = Guesses()
     for _ in range(FIRST_GUESSES):
         story = replace(reading(pattern=None), guesses=guesses)
@@ -214,7 +214,7 @@ def test_guesses_that_lead_nowhere_end() -> None:
     assert story.guess is not None
 
 
-def test_an_address_that_is_none_is_not_asked_for() -> None:
+def test_invalid_page_url_is_not_requested() -> None:
     story = reading(pattern=None)
     came(story, 1, pages=("http://pic.example:99999/2.html", url(2)))
     assert ask(story) == [2]

@@ -1,4 +1,4 @@
-"""A source's priority: its links overtake those of others, on the same host and on any other."""
+"""The priority of a source: its links precede those of other sources, on any host."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def spider(tmp_path: Path) -> Any:
     made.tracker.store.close()
 
 
-def test_urgent_links_are_handed_out_first_whatever_their_host(spider: Any) -> None:
+def test_urgent_links_are_leased_first_on_every_host(spider: Any) -> None:
     for source in ("平", "缓", "急"):
         links = [Link(f"https://{host}.example/{source}", f"feed:{source}") for host in ("a", "b", "c")]
         asyncio.run(spider.filter_new(links))
@@ -55,7 +55,7 @@ def test_urgent_links_are_handed_out_first_whatever_their_host(spider: Any) -> N
     assert order == ["feed:急"] * 3 + ["feed:平"] * 3 + ["feed:缓"] * 3
 
 
-def test_a_list_page_goes_before_articles_of_its_priority_and_behind_more_urgent_ones(spider: Any) -> None:
+def test_list_page_priority_is_between_own_articles_and_urgent_ones(spider: Any) -> None:
     usual, urgent, _ = spider.sources()
     listed = spider.list_page(usual.url, usual, spider.parse_feed).priority
     assert spider.article(Link("https://a.example/1", usual.key)).priority < listed
@@ -63,7 +63,7 @@ def test_a_list_page_goes_before_articles_of_its_priority_and_behind_more_urgent
 
 
 @pytest.mark.parametrize("priority", [0, 10, "high"])
-def test_a_priority_is_a_number_from_1_to_9(tmp_path: Path, priority: object) -> None:
+def test_priority_must_be_1_to_9(tmp_path: Path, priority: object) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text(SOURCES.replace("priority: 9", f"priority: {priority}"), "utf-8")
     with pytest.raises(SourcesError, match="priority"):

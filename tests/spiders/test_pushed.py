@@ -1,4 +1,4 @@
-"""What other processes leave or push for our spiders: references to sources, start URLs, tasks of sources that have gone."""
+"""Requests of other processes: references to sources, start URLs, tasks of deleted sources."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ regions: [{name: 乙, prefix: "https://b.example/news/", render: false}]
 
 @pytest.fixture
 def spider_of(tmp_path: Path) -> Iterator[Callable[[Any], Any]]:
-    """A spider on a real crawler object and a real store, as far as a crawl needs no network."""
+    """Return a factory of spiders with a real crawler object and store, but no network."""
     path = tmp_path / "sources.yaml"
     path.write_text(SOURCES, "utf-8")
     made: list[Any] = []
@@ -59,7 +59,7 @@ async def first(visit: Any) -> Any:
 
 
 @pytest.mark.parametrize("kind", [RssSpider, HubSpider, MetasearchSpider])
-def test_list_pages_and_articles_of_every_spider_travel(spider_of: Callable[[Any], Any], kind: Any) -> None:
+def test_requests_of_every_spider_round_trip(spider_of: Callable[[Any], Any], kind: Any) -> None:
     spider = spider_of(kind)
     source = next(iter(spider.sources()))
     asked = [asyncio.run(first(spider.visit(source, SourceState(source.key)))), spider.article(Link("https://a.example/1", source.key))]
@@ -72,7 +72,7 @@ def test_list_pages_and_articles_of_every_spider_travel(spider_of: Callable[[Any
         assert task_of(found, spider).id == task.id
 
 
-def test_a_list_page_of_a_source_that_has_gone_is_refused(spider_of: Callable[[Any], Any]) -> None:
+def test_list_page_of_deleted_source_is_refused(spider_of: Callable[[Any], Any]) -> None:
     spider = spider_of(RssSpider)
     source = next(iter(spider.sources()))
     task = task_of(asyncio.run(first(spider.visit(source, SourceState(source.key)))), spider)
@@ -81,7 +81,7 @@ def test_a_list_page_of_a_source_that_has_gone_is_refused(spider_of: Callable[[A
         request_of(task, spider)
 
 
-def test_a_visit_that_must_be_thorough_is_so_for_whoever_reads_the_list(spider_of: Callable[[Any], Any]) -> None:
+def test_thorough_visit_is_thorough_in_any_worker(spider_of: Callable[[Any], Any]) -> None:
     one, other = spider_of(HubSpider), spider_of(HubSpider)
     source = next(iter(one.sources()))
     one.thorough.add(source.key)
@@ -91,7 +91,7 @@ def test_a_visit_that_must_be_thorough_is_so_for_whoever_reads_the_list(spider_o
     assert "thorough" not in plain.meta
 
 
-def test_a_pushed_address_is_an_entry_and_waits_in_the_store(spider_of: Callable[[Any], Any]) -> None:
+def test_pushed_url_is_an_entry_and_waits_in_store(spider_of: Callable[[Any], Any]) -> None:
     spider = spider_of(RssSpider)
     told = {"url": "https://c.example/2", "title": "题", "topic": "旅游", "unknown": 1}
     for value in ("https://c.example/1", json.dumps(told), " https://c.example/1\n"):
@@ -108,14 +108,12 @@ def test_a_pushed_address_is_an_entry_and_waits_in_the_store(spider_of: Callable
 
 
 @pytest.mark.parametrize("value", [b"", b"no address", b"file:///etc/passwd", b'{"title": "x"}', b"{", b"\xff"])
-def test_what_is_no_address_is_refused(spider_of: Callable[[Any], Any], value: bytes) -> None:
+def test_invalid_pushed_value_is_refused(spider_of: Callable[[Any], Any], value: bytes) -> None:
     with pytest.raises((ValueError, KeyError)):
         asyncio.run(spider_of(RssSpider).pushed(value))
 
 
-def test_a_pushed_address_stays_where_it_is_while_the_store_is_away(
-    spider_of: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pushed_url_is_kept_while_store_is_unavailable(spider_of: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     spider = spider_of(RssSpider)
 
     def away(*args: Any, **kwargs: Any) -> None:
@@ -128,7 +126,7 @@ def test_a_pushed_address_stays_where_it_is_while_the_store_is_away(
     assert len(asyncio.run(spider.pushed(b"https://c.example/1"))) == 1
 
 
-def test_an_engine_that_blocked_one_worker_is_left_alone_by_the_others(spider_of: Callable[[Any], Any]) -> None:
+def test_blocked_engine_is_paused_for_all_workers(spider_of: Callable[[Any], Any]) -> None:
     spider = spider_of(MetasearchSpider)
     source = next(iter(spider.sources()))
     waiting = [asyncio.run(first(spider.visit(source, SourceState(source.key)))), spider.article(Link("https://a.example/1", source.key))]

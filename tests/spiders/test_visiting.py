@@ -1,4 +1,4 @@
-"""Visits that a spider begins: which first, how many at once, and none that another worker has just paid."""
+"""Visits that a spider begins: their order, their maximum, and no repetition of another worker's visit."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FEEDS = "feeds:\n" + "".join(f'  - {{name: {name}, url: "https://{number}.exampl
 
 @pytest.fixture
 def worker(tmp_path: Path) -> Iterator[Callable[[], Any]]:
-    """Makes spiders that share a store and a queue, each a worker of its own."""
+    """Return a factory of spiders that share a store and a queue, each acting as a separate worker."""
     path = tmp_path / "sources.yaml"
     path.write_text(FEEDS, "utf-8")
     made: list[tuple[Any, Queue]] = []
@@ -55,13 +55,13 @@ def worker(tmp_path: Path) -> Iterator[Callable[[], Any]]:
 
 
 async def begun(spider: Any, source: Any, state: SourceState) -> list[Any]:
-    """What a visit begins with; nobody looks for its end."""
+    """Return the first requests of a visit, without watching for its end."""
     found = [wanted async for wanted in spider.begin(source, state)]
     await spider.visiting.stop()
     return found
 
 
-def test_a_visit_that_another_worker_ended_since_we_looked_is_not_paid_again(worker: Callable[[], Any]) -> None:
+def test_visit_finished_by_another_worker_is_not_repeated(worker: Callable[[], Any]) -> None:
     one, other = worker(), worker()
     source = next(iter(one.sources()))
     seen = one.tracker.store.source_state(source.key)
@@ -72,7 +72,7 @@ def test_a_visit_that_another_worker_ended_since_we_looked_is_not_paid_again(wor
     assert other._queue().claim(job_of(source.key), 60), "who looked again keeps nothing"
 
 
-def test_new_sources_come_first_and_then_those_that_waited_longest(worker: Callable[[], Any]) -> None:
+def test_new_sources_come_first_then_longest_waiting(worker: Callable[[], Any]) -> None:
     spider = worker()
     store, now = spider.tracker.store, utcnow()
     for name, late in (("甲", 1), ("乙", 3), ("丁", -1)):
@@ -85,7 +85,7 @@ def test_new_sources_come_first_and_then_those_that_waited_longest(worker: Calla
     assert [source.name for source, _ in visiting._waiting(spider, list(spider.sources()))] == ["丙", "甲"]
 
 
-def test_no_more_visits_begin_than_may_be_open(worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_visits_are_limited(worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visiting, "MOST", 2)
     monkeypatch.setattr(visiting, "LOOK", 0.01)
     spider = worker()
@@ -106,9 +106,7 @@ def test_no_more_visits_begin_than_may_be_open(worker: Callable[[], Any], monkey
     asyncio.run(crowd())
 
 
-def test_what_a_worker_took_of_anothers_visit_is_forgotten_when_the_visit_is_over(
-    worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_links_of_another_workers_visit_are_forgotten_at_its_end(worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visiting, "LOOK", 0.01)
     spider = worker()
     queue, link = spider._queue(), Link("https://0.example/1", "feed:甲", title="题")
@@ -125,7 +123,7 @@ def test_what_a_worker_took_of_anothers_visit_is_forgotten_when_the_visit_is_ove
         spider.tracker.store.links.postpone(lease.task.id, "http-503", utcnow().timestamp() + 900)
         queue.done([lease.task.id])
         async with asyncio.timeout(600):
-            while spider.tracker.counted:  # noqa: ASYNC110 - nothing tells
+            while spider.tracker.counted:  # noqa: ASYNC110 - no event to await
                 await asyncio.sleep(0.01)
         await spider.visiting.stop()
         assert (await spider.tracker.resume(link.source))[0] == [lease.task.id], "the other failed: the next visit asks again"
@@ -133,7 +131,7 @@ def test_what_a_worker_took_of_anothers_visit_is_forgotten_when_the_visit_is_ove
     asyncio.run(read_for_another())
 
 
-def test_a_visit_that_cannot_be_ended_keeps_no_other_open(
+def test_failing_end_of_visit_does_not_block_others(
     worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(visiting, "LOOK", 0.01)
@@ -159,9 +157,7 @@ def test_a_visit_that_cannot_be_ended_keeps_no_other_open(
     assert not worker()._queue().claim(job_of("feed:甲"), 60), "it is not visited again at once"
 
 
-def test_a_visit_that_is_given_up_while_its_end_is_looked_for_keeps_no_other_open(
-    worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_visit_given_up_during_check_does_not_block_others(worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visiting, "LOOK", 0.01)
     spider, ended, given_up = worker(), asyncio.Event(), list[asyncio.Task[None]]()
 
@@ -170,7 +166,7 @@ def test_a_visit_that_is_given_up_while_its_end_is_looked_for_keeps_no_other_ope
         ended.set()
 
     def queue() -> Queue:
-        if not given_up:  # the first look has begun
+        if not given_up:  # the first check has begun
             given_up.append(asyncio.get_running_loop().create_task(visits.give_up("feed:甲")))
         found: Queue = spider._queue()
         return found
@@ -187,7 +183,7 @@ def test_a_visit_that_is_given_up_while_its_end_is_looked_for_keeps_no_other_ope
     asyncio.run(watched())
 
 
-def test_where_nobody_knows_what_is_left_no_visit_waits(worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_visits_do_not_wait_without_a_queue(worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visiting, "MOST", 1)
     spider = worker()
     spider.crawler.engine = SimpleNamespace(scheduler=None, running=True)

@@ -1,4 +1,4 @@
-"""What a spider remembers belongs to a visit: in a process that stays the second visit of a source is as good as the first."""
+"""State of a spider belongs to one visit: in a long-lived process the second visit of a source behaves like the first."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def spider_of(tmp_path: Path) -> Iterator[Callable[[Any], Any]]:
 
 
 async def visited(spider: Any, number: int) -> list[str]:
-    """The list pages of one visit: the first of them names ``number``'s new articles and the next page."""
+    """Return the list pages requested in one visit; the first of them links to the new articles of ``number`` and to the next page."""
     source = next(iter(spider.sources()))
     asked = [request async for request in spider.visit(source, SourceState(source.key))]
     first: Request = asked[0]
@@ -71,7 +71,7 @@ async def visited(spider: Any, number: int) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", [HubSpider, GallerySpider])
-def test_the_second_visit_of_a_source_follows_its_pagers_too(spider_of: Callable[[Any], Any], kind: Any) -> None:
+def test_second_visit_follows_pagers(spider_of: Callable[[Any], Any], kind: Any) -> None:
     spider = spider_of(kind)
     key = next(iter(spider.sources())).key
 
@@ -84,7 +84,7 @@ def test_the_second_visit_of_a_source_follows_its_pagers_too(spider_of: Callable
 
 
 @pytest.mark.parametrize("kind", [HubSpider, GallerySpider, ForumSpider, SitemapSpider, MetasearchSpider])
-def test_nothing_is_remembered_of_a_visit_that_is_past(spider_of: Callable[[Any], Any], kind: Any) -> None:
+def test_state_is_cleared_after_visit(spider_of: Callable[[Any], Any], kind: Any) -> None:
     spider = spider_of(kind)
     source = next(iter(spider.sources()))
 
@@ -93,7 +93,7 @@ def test_nothing_is_remembered_of_a_visit_that_is_past(spider_of: Callable[[Any]
 
     assert asyncio.run(visit()) == 1
     for memory in spider._memories:
-        assert memory[source.key] is not None  # as it is once it was asked for
+        assert memory[source.key] is not None  # created on first access
     spider.thorough.add(source.key)
     assert spider.remembered == {source.key}
     spider.past(source.key)

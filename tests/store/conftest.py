@@ -1,4 +1,4 @@
-"""The stores that the contract test runs over. A later store is one line in ``FILES``, or in ``SERVERS`` of tests/servers.py."""
+"""The stores that the contract test runs over. A further store is one line in ``FILES``, or in ``SERVERS`` of tests/servers.py."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from newsportal.store.dialect_sqlite import sqlite_file
 from newsportal.store.store import Store
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # import filled, hard_lives
-from emptied import Emptied
+from emptied import EmptiedStores
 
 FILES: dict[str, Callable[[Path], str]] = {
     "sqlite-file": lambda folder: f"sqlite:///{folder}/新闻 库/news portal.db",
     "sqlite-memory": lambda folder: "sqlite://",
 }
-"""Name -> the URI of an empty store, given an empty folder."""
+"""Functions that return the URI of an empty store, given an empty folder, by name."""
 
 EMPTIED = ("postgresql", "mariadb")
-"""Servers in which one store serves all tests: to make the tables anew for each takes a second and more."""
+"""Servers in which one store serves all tests: creating the tables takes a second and more."""
 
 STORES_UNDER_TEST = [*sorted(FILES), *(pytest.param(server, marks=pytest.mark.slow) for server in OVER_SERVERS)]
 
 
 @pytest.fixture
 def store_uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """Of an empty store of the kind that the test's ``store`` is of."""
+    """URI of an empty store of the kind of the test's ``store``."""
     name = request.node.callspec.params["store"]
     if name in FILES:
         yield FILES[name](tmp_path)
@@ -46,10 +46,10 @@ def store_uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def emptied_stores(servers: Servers) -> Iterator[Emptied]:
-    """A store in each SQL server, for one test after the other."""
+def emptied_stores(servers: Servers) -> Iterator[EmptiedStores]:
+    """One store in each SQL server, emptied for each test."""
     with ExitStack() as stack:
-        yield Emptied(servers, stack)
+        yield EmptiedStores(servers, stack)
 
 
 @pytest.fixture(params=STORES_UNDER_TEST)
@@ -62,7 +62,7 @@ def store(request: pytest.FixtureRequest, store_uri: str) -> Iterator[Store]:
 
 @pytest.fixture
 def another(store: Store, store_uri: str) -> Iterator[Callable[[], Store]]:
-    """Opens the same place once more, as another process does."""
+    """Function that opens the same store again, as another process does."""
     if store_uri == "sqlite://":
         pytest.skip("lives in its one connection")
     opened: list[Store] = []
@@ -78,14 +78,14 @@ def another(store: Store, store_uri: str) -> Iterator[Callable[[], Store]]:
 
 @pytest.fixture(params=[pytest.param(server, marks=pytest.mark.slow) for server in OVER_SERVERS])
 def server_uri(request: pytest.FixtureRequest, servers: Servers) -> Iterator[str]:
-    """Of an empty store in each server that there are stores for."""
+    """URI of an empty store in each supported server."""
     with servers.database(request.param) as database:
         yield database.uri
 
 
 @pytest.fixture(params=["sqlite", *(pytest.param(server, marks=pytest.mark.slow) for server in EMPTIED)])
 def sql_uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """Of a database without tables, in every database that has tables."""
+    """URI of a database without tables, in each SQL database."""
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path}/news.db"
         return

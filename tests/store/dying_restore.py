@@ -1,4 +1,4 @@
-"""A restore that does not end: ``python dying_restore.py FILE URI`` says ``half`` with half of its rows written, and waits to be killed."""
+"""A restore that never ends: ``python dying_restore.py FILE URI`` prints ``half`` with half of its rows written, and waits to be killed."""
 
 from __future__ import annotations
 

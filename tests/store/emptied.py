@@ -1,4 +1,4 @@
-"""A store in a SQL server for one test after the other: emptied, not made anew, which takes a second or more."""
+"""A store in a SQL server that serves many tests: emptied instead of created again, which takes a second or more."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from newsportal.store.records import FORMS
 
 ON_POSTGRESQL = "SET LOCAL session_replication_role = replica", "SELECT setval(pg_get_serial_sequence('{}', '{}'), 1, false)"
 ON_MARIADB = "SET foreign_key_checks = 0", "ALTER TABLE {} AUTO_INCREMENT = 1"
-"""What lets rows be deleted in any order, and what counts a table's column from one again."""
+"""Statements that allow rows to be deleted in any order, and that restart a table's counter."""
 
 
 @dataclass
-class Emptied:
-    """Server -> the URI of its store in this process, dropped at the end with the databases of ``stack``."""
+class EmptiedStores:
+    """URIs of the stores of this process by server; dropped at the end with the databases of ``stack``."""
 
     servers: Servers
     stack: ExitStack
     uris: dict[str, str] = field(default_factory=dict)
 
     def uri(self, server: str) -> str:
-        """Of an empty store."""
+        """Return the URI of an empty store."""
         if server in self.uris:
             empty(self.uris[server])
         else:
@@ -35,7 +35,7 @@ class Emptied:
 
 
 def empty(uri: str) -> None:
-    """Delete every row, and count from one again. To truncate tables, even empty ones, takes PostgreSQL twice as long."""
+    """Delete every row and restart counters. TRUNCATE, even of empty tables, takes PostgreSQL twice as long."""
     engine = open_engine(uri)
     unchecked, recount = ON_POSTGRESQL if (postgresql := engine.dialect.name == "postgresql") else ON_MARIADB
     statements = [unchecked, *(f"DELETE FROM {form.name}" for form in FORMS)]

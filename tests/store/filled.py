@@ -1,4 +1,4 @@
-"""A store with something in each of its rooms, for the tests of copies and backups."""
+"""A store with rows in every table, for the tests of copies and backups."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ PHOTOS = "https://pic.example/2026/88_1.html"
 
 
 def fill(store: Store) -> None:
-    """Rows in every table."""
+    """Add rows to every table."""
     _articles(store)
     _threads_and_galleries(store)
-    _learnt(store)
+    _corpora(store)
     _events(store)
-    _memory(store)
+    _crawl_state(store)
 
 
 def _articles(store: Store) -> None:
@@ -91,7 +91,7 @@ def _events(store: Store) -> None:
     store.events.edit(Edit("rename", "event", LATER, "林编辑", title=(None, NASTY)), {})
 
 
-def _learnt(store: Store) -> None:
+def _corpora(store: Store) -> None:
     documents = [
         NewDocument("体育", "正文一", "题一", "n1"),
         NewDocument("财经", "正文二", "题二"),
@@ -105,7 +105,7 @@ def _learnt(store: Store) -> None:
     store.corpora.activate("categories", version, now=LATER)
 
 
-def _memory(store: Store) -> None:
+def _crawl_state(store: Store) -> None:
     store.save_run(Run("run-1", NOW, LATER))
     store.save_source_state(SourceState("feed:快讯", unfinished=NOW))
     store.save_site_lines({"青河网": {"https://qinghe.example/1": b"\x00\x01\xfe"}}, now=NOW, most=10)
@@ -117,8 +117,8 @@ def _memory(store: Store) -> None:
     store.subscriptions.save(
         Subscription("feed:快讯", "https://hub.example/", "https://f.example/", "tok", "geheim", asked=NOW, until=LATER)
     )
-    asked = store.assistant.begin("k" * 40, "summary", "模型", now=NOW, since=NOW, calls=9, tokens=None, lasts=NOW - NOW)
-    store.assistant.finish(int(asked), NASTY, 120)
+    call = store.assistant.begin("k" * 40, "summary", "模型", now=NOW, since=NOW, calls=9, tokens=None, lasts=NOW - NOW)
+    store.assistant.finish(int(call), NASTY, 120)
     store.boards.add("list:热榜", NOW, [Place("a" * 20, "台风登陆", "https://a.example/1", 1, 35.5)])
     store.outbox.follow("站点 甲", [first := next(store.all_articles()).id, "gone"], [], after=0, upto=3, now=NOW)
     held = store.outbox.take("站点 甲", "w1", now=NOW, seconds=60, limit=9)

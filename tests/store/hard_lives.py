@@ -1,4 +1,4 @@
-"""Writers in processes of their own: patient ones, and ones that are killed. ``python hard_lives.py patient|killed URI COUNT LENGTH``."""
+"""Writers in separate processes: patient ones, and ones that are killed. ``python hard_lives.py patient|killed URI COUNT LENGTH``."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from newsportal.store.store import Store
 
 Answer = TypeVar("Answer")
 PATIENCE = 600.0
-"""Seconds for which a writer tries again."""
+"""Seconds for which a writer retries."""
 
 
 def add(store: Store, name: str, length: int = 0) -> str:
-    """``length`` characters without sense, if any."""
-    told = article(name, topic="旅游", **({"text": invented(int(name), length)} if length else {}))
-    return store.add(told, [FoldKey(f"story {sum(map(ord, name)) % 20}", "same-title")], now=NOW).id
+    """Add an article; its text has ``length`` random characters if ``length`` is given."""
+    made = article(name, topic="旅游", **({"text": invented(int(name), length)} if length else {}))
+    return store.add(made, [FoldKey(f"story {sum(map(ord, name)) % 20}", "same-title")], now=NOW).id
 
 
 def patiently(do: Callable[[], Answer]) -> Answer:
-    """Again while the store is away, as the crawl does; what it says goes to standard error."""
+    """Retry while the store is unavailable, as a crawl does; errors are printed to standard error."""
     until = time.monotonic() + PATIENCE
     while True:
         try:
@@ -42,7 +42,7 @@ def patiently(do: Callable[[], Answer]) -> Answer:
 
 
 def patient(uri: str, count: int, length: int) -> None:
-    """Write ``count`` articles, whatever happens to the server; tell each when it is written."""
+    """Write ``count`` articles, whatever happens to the server; print the id of each once it is written."""
     store = patiently(lambda: open_store(uri))
     for number in range(count):
         print(patiently(lambda name=str(number): add(store, name, length)), flush=True)  # type: ignore[misc]
@@ -50,7 +50,7 @@ def patient(uri: str, count: int, length: int) -> None:
 
 
 def killed(uri: str, _count: int, _length: int) -> None:
-    """For each line on standard input: a process that writes until it is killed. It tells its number and what it has written."""
+    """For each line on standard input, start a process that writes until it is killed and prints its process id and the ids written."""
     for line in sys.stdin:
         process = os.fork()
         if process == 0:

@@ -1,4 +1,4 @@
-"""What holds in every store, whatever happened to it."""
+"""Invariants of every store."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from newsportal.store.results import StoryFilter
 from newsportal.store.store import Store
 
 
-def consistent(store: Store) -> None:
-    """Every article is in a story whose figures and lists tell of it. The articles have the topic 旅游. Closes the store."""
+def assert_consistent(store: Store) -> None:
+    """Assert that the counts and lists of every story match its articles, which must have the topic 旅游. Closes the store."""
     by_story: dict[str, set[str]] = {}
     for found in store.all_articles():
         by_story.setdefault(found.story_id, set()).add(found.id)

@@ -1,4 +1,4 @@
-"""A way to a server that is slow, or ends nowhere."""
+"""A TCP relay that is slow or hangs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 PIECE = 1 << 16
 
 
-class SlowWay:
-    """127.0.0.1:``port`` leads to ``target``; every piece on the way waits ``delay`` seconds, and for ever while ``hung``."""
+class SlowRelay:
+    """Relay from 127.0.0.1:``port`` to ``target``: every chunk is delayed by ``delay`` seconds, and held while ``hung``."""
 
     def __init__(self, target: int, delay: float) -> None:
         self.delay = delay
@@ -59,9 +59,9 @@ class SlowWay:
 
 
 @contextmanager
-def slow_way(target: int, delay: float) -> Iterator[SlowWay]:
-    way = SlowWay(target, delay)
+def slow_relay(target: int, delay: float) -> Iterator[SlowRelay]:
+    relay = SlowRelay(target, delay)
     try:
-        yield way
+        yield relay
     finally:
-        way.close()
+        relay.close()

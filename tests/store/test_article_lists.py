@@ -1,4 +1,4 @@
-"""Lists of articles for editors, stories of a day and pages of events in a SQLite store of any size: none of them reads every article."""
+"""Query plans of article lists for editors, stories of a day and event pages in SQLite: none of them scans all articles."""
 
 from __future__ import annotations
 
@@ -28,52 +28,52 @@ FILTERS = {
     "short of a source": ({"shorter": 100, "hidden": False, "source": "feed:x"}, "ix_articles_length"),
     "hidden of a source": ({"hidden": True, "source": "feed:x"}, "ix_articles_hidden"),
     "unsure of a source": ({"unsure": 0.6, "hidden": False, "source": "feed:x"}, "ix_articles_source"),
-    "a further page": ({"before": "1700000000000000~abc"}, "ix_articles_moment (moment<?)"),
+    "next page": ({"before": "1700000000000000~abc"}, "ix_articles_moment (moment<?)"),
     "unsure since a day": ({"unsure": 0.6, "hidden": False, "since": DAY}, "ix_articles_moment (moment>?)"),
 }
-"""What is asked, and the index that answers it."""
+"""Filters, and the index that each uses."""
 
 OTHERS: dict[str, tuple[Callable[[Engine], object], str]] = {
     "stories of a day": (
         lambda engine: Lists(engine).stories(StoryFilter(since=DAY, until=DAY + timedelta(days=1))),
         "SEARCH version USING INDEX ix_articles_moment (moment>? AND moment<?)",
     ),
-    "who reported an event": (lambda engine: Events(engine).tellers("x"), "SEARCH articles USING INDEX ix_articles_story_id_moment"),
+    "sites of an event": (lambda engine: Events(engine).tellers("x"), "SEARCH articles USING INDEX ix_articles_story_id_moment"),
     "pinned events": (lambda engine: Events(engine).pinned(), "SEARCH events USING INDEX ix_events_pinned_id (pinned>?)"),
-    "where an event went": (
+    "redirect of an event": (
         lambda engine: Events(engine).joined("x"),
         "SEARCH event_redirects USING INDEX sqlite_autoindex_event_redirects_1",
     ),
 }
-"""The same of other questions."""
+"""Other queries, and the index that each uses."""
 
 
 @pytest.fixture(scope="module")
 def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """How SQLite looks for each of them."""
+    """SQLite's query plan for each of them."""
     engine = open_engine(f"sqlite:///{tmp_path_factory.mktemp('lists')}/news.db")
     prepare(engine)
-    asked: list[tuple[str, Any]] = []
-    event.listen(engine, "before_cursor_execute", lambda _1, _2, statement, values, _3, _4: asked.append((statement, values)))
+    queries: list[tuple[str, Any]] = []
+    event.listen(engine, "before_cursor_execute", lambda _1, _2, statement, values, _3, _4: queries.append((statement, values)))
     found = {}
     with reading(engine) as connection:
         pick = {name: lambda engine, which=which: Lists(engine).pick(ArticleFilter(**which)) for name, (which, _) in FILTERS.items()}
         for name, question in {**pick, **{name: question for name, (question, _) in OTHERS.items()}}.items():
-            asked.clear()
+            queries.clear()
             question(engine)
-            statement, values = next(one for one in asked if "FROM" in one[0])
+            statement, values = next(one for one in queries if "FROM" in one[0])
             found[name] = " | ".join(row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values))
     engine.dispose()
     return found
 
 
 @pytest.mark.parametrize("name", FILTERS)
-def test_an_index_answers(plans: dict[str, str], name: str) -> None:
+def test_list_uses_its_index(plans: dict[str, str], name: str) -> None:
     assert "SEARCH articles USING" in plans[name]
     assert FILTERS[name][1] in plans[name]
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_other_questions_read_as_little(plans: dict[str, str], name: str) -> None:
+def test_other_queries_use_an_index(plans: dict[str, str], name: str) -> None:
     assert OTHERS[name][1] in plans[name]
     assert "SCAN" not in plans[name]

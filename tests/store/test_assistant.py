@@ -1,4 +1,4 @@
-"""What every store promises of the assistant's calls: answers by key, and a budget that is looked at and used in one transaction."""
+"""What every store guarantees about the assistant's calls: answers by key, and limits checked and charged in one transaction."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from newsportal.store.store import Store
 ASKED: dict[str, Any] = {"purpose": "summary", "model": "模型", "since": NOW, "calls": 3, "tokens": 500, "lasts": timedelta(minutes=1)}
 
 
-def test_an_answer_is_found_by_its_key_the_latest_first(store: Store) -> None:
+def test_latest_answer_is_found_by_its_key(store: Store) -> None:
     for number, text in enumerate(("旧\x00的", "新的")):
-        begun = store.assistant.begin("k1", now=NOW + number * HOUR, **ASKED)
-        assert isinstance(begun, int)
-        store.assistant.finish(begun, text, 100)
+        call = store.assistant.begin("k1", now=NOW + number * HOUR, **ASKED)
+        assert isinstance(call, int)
+        store.assistant.finish(call, text, 100)
     found = store.assistant.answers(["k1", "k2"])
     assert {key: (one.text, one.model, one.at) for key, one in found.items()} == {"k1": ("新的", "模型", NOW + HOUR)}
     assert store.assistant.used(NOW) == (2, 200)
     assert store.assistant.used(NOW + HOUR) == (1, 100)
 
 
-def test_the_same_is_not_asked_twice_at_once(store: Store) -> None:
-    begun = store.assistant.begin("k1", now=NOW, **ASKED)
+def test_concurrent_calls_with_the_same_key(store: Store) -> None:
+    call = store.assistant.begin("k1", now=NOW, **ASKED)
     assert store.assistant.begin("k1", now=NOW, **ASKED) == "under-way"
-    assert isinstance(store.assistant.begin("k1", now=NOW + HOUR, **ASKED), int), "who asked has died meanwhile"
-    assert isinstance(begun, int)
-    store.assistant.cancel(begun)
+    assert isinstance(store.assistant.begin("k1", now=NOW + HOUR, **ASKED), int), "the first caller is presumed dead"
+    assert isinstance(call, int)
+    store.assistant.cancel(call)
     assert store.assistant.used(NOW) == (1, 0)
     spent = store.assistant.begin("k2", now=NOW, **ASKED)
     assert isinstance(spent, int)
     store.assistant.cancel(spent, counts=True)
     assert store.assistant.used(NOW) == (2, 0)
-    assert isinstance(store.assistant.begin("k2", now=NOW, **ASKED), int), "it is not under way any more"
+    assert isinstance(store.assistant.begin("k2", now=NOW, **ASKED), int), "it is no longer under way"
 
 
-def test_calls_and_tokens_are_bounded_and_old_ones_go(store: Store) -> None:
-    begun = store.assistant.begin("k1", now=NOW, **ASKED)
-    assert isinstance(begun, int)
-    store.assistant.finish(begun, "好", 500)
+def test_calls_and_tokens_are_limited_and_old_calls_pruned(store: Store) -> None:
+    call = store.assistant.begin("k1", now=NOW, **ASKED)
+    assert isinstance(call, int)
+    store.assistant.finish(call, "好", 500)
     assert store.assistant.begin("k2", now=NOW, **ASKED) == "tokens"
     for key in ("k2", "k3"):
         assert isinstance(store.assistant.begin(key, now=NOW, **{**ASKED, "tokens": None}), int)

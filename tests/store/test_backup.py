@@ -1,4 +1,4 @@
-"""A backup comes back as it was, and nothing that is damaged, newer or made to do harm touches a store."""
+"""A backup is restored unchanged, and a damaged, newer or malicious one never touches a store."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 
 @pytest.fixture(scope="module", params=["tar.zst", "zip"])
-def made(request: pytest.FixtureRequest, source: Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A backup of it, to be read alone."""
+def backup_file(request: pytest.FixtureRequest, source: Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A backup of it, for reading only."""
     path = tmp_path_factory.mktemp("backups") / f"备份 一.{request.param}"
     back_up(source, path, sources=YAML, now=NOW)
     return path
@@ -51,37 +51,37 @@ def empty(tmp_path: Path) -> Iterator[Store]:
     store.close()
 
 
-def test_what_is_restored_is_what_was_saved(made: Path, source: Store, empty: Store) -> None:
-    _is_restored(made, source, empty)
+def test_restored_store_equals_the_source(backup_file: Path, source: Store, empty: Store) -> None:
+    _is_restored(backup_file, source, empty)
 
 
-def test_a_backup_is_restored_to_any_store(source: Store, store: Store, tmp_path: Path) -> None:
+def test_backup_is_restored_to_any_store(source: Store, store: Store, tmp_path: Path) -> None:
     (tmp_path / "backups").mkdir()
     back_up(source, tmp_path / "backups" / "b.zip", sources=YAML, now=NOW)
     _is_restored(tmp_path / "backups" / "b.zip", source, store)
 
 
-def _is_restored(made: Path, source: Store, store: Store) -> None:
-    manifest = checked(made)
+def _is_restored(backup_file: Path, source: Store, store: Store) -> None:
+    manifest = checked(backup_file)
     assert manifest.sources == YAML
     assert manifest.last_change == source.last_seq()
-    done = restore(made, store, manifest=manifest)
+    done = restore(backup_file, store, manifest=manifest)
     assert done.left_out == 0
     assert sums(store) == sums(source)
     before = store.last_seq()
     store.add(article("new"), now=NOW)
     assert store.last_seq() == before + 1
-    assert [path.name for path in made.parent.iterdir()] == [made.name]
+    assert [path.name for path in backup_file.parent.iterdir()] == [backup_file.name]
 
 
-def test_a_store_that_holds_something_is_left_alone(made: Path, empty: Store) -> None:
+def test_nonempty_store_is_left_alone(backup_file: Path, empty: Store) -> None:
     empty.add(article("mine"), now=NOW)
     with pytest.raises(BackupError, match="not empty"):
-        restore(made, empty, manifest=checked(made))
+        restore(backup_file, empty, manifest=checked(backup_file))
     assert empty.tally().articles == 1
 
 
-def test_pieces_are_put_together(source: Store, empty: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_in_several_pieces_are_joined(source: Store, empty: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(container, "PIECE", 100)
     manifest = back_up(source, tmp_path / "b.zip", sources=None, now=NOW)
     assert len(manifest.files) > len(manifest.tables)
@@ -89,7 +89,7 @@ def test_pieces_are_put_together(source: Store, empty: Store, tmp_path: Path, mo
     assert sums(empty) == sums(source)
 
 
-def test_a_restore_that_fails_leaves_nothing(made: Path, empty: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_restore_leaves_store_empty(backup_file: Path, empty: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     plain, left = empty.records.write, [9]
 
     def write(form: Any, rows: Any) -> int:
@@ -100,39 +100,39 @@ def test_a_restore_that_fails_leaves_nothing(made: Path, empty: Store, monkeypat
 
     monkeypatch.setattr(empty.records, "write", write)
     with pytest.raises(StoreUnavailable):
-        restore(made, empty, manifest=checked(made))
+        restore(backup_file, empty, manifest=checked(backup_file))
     assert is_empty(empty.records)
 
 
-def test_what_others_write_meanwhile_is_left_to_them(made: Path, empty: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain, theirs = empty.records.finish, []
+def test_rows_written_by_others_during_restore_are_kept(backup_file: Path, empty: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, added = empty.records.finish, []
 
     def finish() -> None:
         plain()
-        theirs.append(empty.add(article("somebody else's"), now=NOW).id)
+        added.append(empty.add(article("somebody else's"), now=NOW).id)
 
     monkeypatch.setattr(empty.records, "finish", finish)
     with pytest.raises(BackupError, match="somebody else writes to this store"):
-        restore(made, empty, manifest=checked(made))
-    assert empty.article(theirs[0])
+        restore(backup_file, empty, manifest=checked(backup_file))
+    assert empty.article(added[0])
 
 
-def test_a_restore_that_cannot_be_taken_back_says_so(made: Path, empty: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_if_failed_restore_cannot_be_undone(backup_file: Path, empty: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*_: Any) -> int:
         raise StoreUnavailable("the server is away")
 
     monkeypatch.setattr(empty.records, "finish", away)
     monkeypatch.setattr(empty.records, "delete", away)
     with pytest.raises(BackupError, match=r"could not be deleted again .*away.*; delete that store by hand"):
-        restore(made, empty, manifest=checked(made))
+        restore(backup_file, empty, manifest=checked(backup_file))
 
 
-def test_nobody_else_may_read_a_backup(made: Path) -> None:
-    """Addresses of stores in sources.yaml have passwords."""
-    assert made.stat().st_mode & 0o777 == 0o600
+def test_backup_file_is_private(backup_file: Path) -> None:
+    """Store URIs in sources.yaml contain passwords."""
+    assert backup_file.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_backup_that_fails_leaves_the_one_before(source: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_backup_leaves_the_previous_one(source: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "b.zip"
     path.write_bytes(b"before")
 
@@ -145,7 +145,7 @@ def test_a_backup_that_fails_leaves_the_one_before(source: Store, tmp_path: Path
     assert [(one.name, one.read_bytes()) for one in tmp_path.iterdir()] == [("b.zip", b"before")]
 
 
-def test_a_name_that_tells_no_kind_and_a_place_that_cannot_be_written(source: Store, tmp_path: Path) -> None:
+def test_unknown_ending_and_unwritable_path_are_refused(source: Store, tmp_path: Path) -> None:
     with pytest.raises(BackupError, match=r"\.tar\.zst or \.zip"):
         back_up(source, tmp_path / "backup", sources=None, now=NOW)
     (tmp_path / "file").write_text("")
@@ -153,48 +153,48 @@ def test_a_name_that_tells_no_kind_and_a_place_that_cannot_be_written(source: St
         back_up(source, tmp_path / "file" / "b.zip", sources=None, now=NOW)
 
 
-def test_cut_off_anywhere_it_is_refused(made: Path, tmp_path: Path) -> None:
-    whole = made.read_bytes()
-    for share in (0, 4, len(whole) // 3, len(whole) // 2, len(whole) - 30):
-        (tmp_path / made.name).write_bytes(whole[:share])
+def test_truncated_backup_is_refused(backup_file: Path, tmp_path: Path) -> None:
+    content = backup_file.read_bytes()
+    for share in (0, 4, len(content) // 3, len(content) // 2, len(content) - 30):
+        (tmp_path / backup_file.name).write_bytes(content[:share])
         with pytest.raises(BackupError):
-            checked(tmp_path / made.name)
+            checked(tmp_path / backup_file.name)
 
 
-def test_changed_anywhere_it_is_refused_or_the_same(made: Path, tmp_path: Path) -> None:
-    whole = bytearray(made.read_bytes())
-    manifest = checked(made)
-    for place in range(5, len(whole), len(whole) // 100):
-        changed = bytearray(whole)
+def test_changed_byte_is_refused_or_harmless(backup_file: Path, tmp_path: Path) -> None:
+    content = bytearray(backup_file.read_bytes())
+    manifest = checked(backup_file)
+    for place in range(5, len(content), len(content) // 100):
+        changed = bytearray(content)
         changed[place] ^= 0x5A
-        (tmp_path / made.name).write_bytes(changed)
+        (tmp_path / backup_file.name).write_bytes(changed)
         try:
-            assert checked(tmp_path / made.name) == manifest  # a byte that says nothing: a time in a zip's header
+            assert checked(tmp_path / backup_file.name) == manifest  # a byte without meaning: a time in a zip header
         except BackupError:
             pass
 
 
-def test_no_file_is_told(tmp_path: Path) -> None:
+def test_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BackupError, match="cannot be read"):
         checked(tmp_path / "none.zip")
 
 
-# What others may send
+# Malicious backups
 
 
-def parts(made: Path) -> dict[str, bytes]:
-    return dict(container.files(made))
+def parts(backup_file: Path) -> dict[str, bytes]:
+    return dict(container.files(backup_file))
 
 
-def built(path: Path, files: dict[str, bytes]) -> Path:
+def build(path: Path, files: dict[str, bytes]) -> Path:
     with path.open("wb") as file, container.writing(path, file) as put:
         for name, content in files.items():
             put(name, content)
     return path
 
 
-def told(files: dict[str, bytes], change: Callable[[dict[str, Any]], object] = lambda manifest: None) -> dict[str, bytes]:
-    """``files`` with a manifest that is right about them, but for ``change``."""
+def with_manifest(files: dict[str, bytes], change: Callable[[dict[str, Any]], object] = lambda manifest: None) -> dict[str, bytes]:
+    """Return ``files`` with a valid manifest, modified by ``change``."""
     manifest = json.loads(files["manifest.json"])
     others = {name: content for name, content in files.items() if name != "manifest.json"}
     manifest["files"] = {name: {"bytes": len(one), "sha256": hashlib.sha256(one).hexdigest()} for name, one in others.items()}
@@ -210,13 +210,13 @@ NEWER: dict[str, Callable[[dict[str, Any]], object]] = {
 
 
 @pytest.mark.parametrize("what", NEWER)
-def test_a_later_version_s_is_refused(made: Path, tmp_path: Path, what: str) -> None:
+def test_backup_of_later_version_is_refused(backup_file: Path, tmp_path: Path, what: str) -> None:
     with pytest.raises(BackupError, match=f"later newsportal.*{what}"):
-        checked(built(tmp_path / made.name, told(parts(made), NEWER[what])))
+        checked(build(tmp_path / backup_file.name, with_manifest(parts(backup_file), NEWER[what])))
 
 
-def test_an_earlier_version_s_lacks_columns_and_tables(made: Path, source: Store, empty: Store, tmp_path: Path) -> None:
-    files = parts(made)
+def test_backup_of_earlier_version_may_lack_columns_and_tables(backup_file: Path, source: Store, empty: Store, tmp_path: Path) -> None:
+    files = parts(backup_file)
     rows = [json.loads(line) for line in files["records/articles/000000.jsonl"].splitlines()]
     for row in rows:
         del row["category_reason"]
@@ -228,71 +228,71 @@ def test_an_earlier_version_s_lacks_columns_and_tables(made: Path, source: Store
         manifest["tables"]["articles"]["digest"] = "of other columns"
         del manifest["tables"]["visits"]
 
-    path = built(tmp_path / made.name, told(files, older))
+    path = build(tmp_path / backup_file.name, with_manifest(files, older))
     restore(path, empty, manifest=checked(path))
     assert empty.tally() == source.tally()
     assert empty.visits.of("feed:快讯") == []
 
 
-def test_rows_that_are_none_are_refused_with_their_line(made: Path, tmp_path: Path) -> None:
+def test_invalid_rows_are_refused_with_their_line(backup_file: Path, tmp_path: Path) -> None:
     for bad in (b"[]", b"{", b"[" * 100_000, b'{"id": "x"}', b"\xff", b'{"id":"r\\u0000","started":1,"report":{}}', b"NaN"):
-        files = parts(made) | {"records/runs/000000.jsonl": bad + b"\n"}
+        files = parts(backup_file) | {"records/runs/000000.jsonl": bad + b"\n"}
         with pytest.raises(BackupError, match=r"records/runs/000000\.jsonl, line 1"):
-            checked(built(tmp_path / made.name, told(files)))
+            checked(build(tmp_path / backup_file.name, with_manifest(files)))
 
 
-def test_rows_of_millions_of_values_are_refused_before_they_fill_the_memory(made: Path, tmp_path: Path) -> None:
-    """Four megabytes of such rows are eighty in memory, and a backup of 300 kB may hold 250 megabytes of them."""
-    files = parts(made) | {"records/runs/000000.jsonl": b'{"id":"r","started":1,"report":[' + b"[]," * 1_400_000 + b"0]}"}
+def test_rows_of_millions_of_values_are_refused_early(backup_file: Path, tmp_path: Path) -> None:
+    """Four megabytes of such rows take eighty in memory, and a backup of 300 kB may hold 250 megabytes of them."""
+    files = parts(backup_file) | {"records/runs/000000.jsonl": b'{"id":"r","started":1,"report":[' + b"[]," * 1_400_000 + b"0]}"}
     with pytest.raises(BackupError, match=r"line 1: more values than a row has"):
-        checked(built(tmp_path / made.name, told(files)))
+        checked(build(tmp_path / backup_file.name, with_manifest(files)))
 
 
-def test_a_text_may_hold_as_many_commas_as_it_likes(made: Path, tmp_path: Path) -> None:
+def test_text_may_contain_many_commas(backup_file: Path, tmp_path: Path) -> None:
     row = {"id": "r", "started": 1, "report": '\\",' * 400_000}
-    files = parts(made) | {"records/runs/000000.jsonl": json.dumps(row).encode()}
-    with pytest.raises(BackupError, match="the rows of runs are not those"):  # it is read, and counted
-        checked(built(tmp_path / made.name, told(files)))
+    files = parts(backup_file) | {"records/runs/000000.jsonl": json.dumps(row).encode()}
+    with pytest.raises(BackupError, match="the rows of runs are not those"):  # the row is read and counted
+        checked(build(tmp_path / backup_file.name, with_manifest(files)))
 
 
 WRONG: dict[str, Callable[[dict[str, Any]], object]] = {
     "no rows": lambda manifest: manifest["tables"]["articles"].pop("rows"),
     "no digest": lambda manifest: manifest["tables"]["articles"].pop("digest"),
-    "many rows": lambda manifest: manifest["tables"]["articles"].update(rows="many"),
-    "files that are none": lambda manifest: manifest.update(files=5),
-    "no end": lambda manifest: manifest.update(last_change=float("inf")),
+    "rows not a number": lambda manifest: manifest["tables"]["articles"].update(rows="many"),
+    "files not a mapping": lambda manifest: manifest.update(files=5),
+    "infinite last change": lambda manifest: manifest.update(last_change=float("inf")),
 }
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_a_manifest_that_lacks_something_is_none(made: Path, tmp_path: Path, what: str) -> None:
-    files = told(parts(made))
+def test_incomplete_manifest_is_refused(backup_file: Path, tmp_path: Path, what: str) -> None:
+    files = with_manifest(parts(backup_file))
     manifest = json.loads(files["manifest.json"])
     WRONG[what](manifest)
     with pytest.raises(BackupError, match="its manifest is none"):
-        checked(built(tmp_path / made.name, files | {"manifest.json": json.dumps(manifest).encode()}))
+        checked(build(tmp_path / backup_file.name, files | {"manifest.json": json.dumps(manifest).encode()}))
 
 
-def test_a_row_more_or_less_is_noticed(made: Path, tmp_path: Path) -> None:
-    files = parts(made)
+def test_wrong_number_of_rows_is_refused(backup_file: Path, tmp_path: Path) -> None:
+    files = parts(backup_file)
     for content in (b"", files["records/runs/000000.jsonl"] + b'{"id":"more","started":1,"report":{}}\n'):
         with pytest.raises(BackupError, match="rows of runs"):
-            checked(built(tmp_path / made.name, told(files | {"records/runs/000000.jsonl": content})))
+            checked(build(tmp_path / backup_file.name, with_manifest(files | {"records/runs/000000.jsonl": content})))
 
 
 @pytest.mark.parametrize(
     "manifest", [b"", b"[]", b"{}", b"[" * 100_000, b'{"format": "other", "version": 1}', b'{"format": "newsportal-backup"}']
 )
-def test_a_manifest_that_is_none_is_refused(made: Path, tmp_path: Path, manifest: bytes) -> None:
+def test_malformed_manifest_is_refused(backup_file: Path, tmp_path: Path, manifest: bytes) -> None:
     with pytest.raises(BackupError, match="manifest"):
-        checked(built(tmp_path / made.name, parts(made) | {"manifest.json": manifest}))
+        checked(build(tmp_path / backup_file.name, parts(backup_file) | {"manifest.json": manifest}))
 
 
-def test_without_a_manifest_it_is_none(made: Path, tmp_path: Path) -> None:
-    files = parts(made)
+def test_missing_manifest_is_refused(backup_file: Path, tmp_path: Path) -> None:
+    files = parts(backup_file)
     del files["manifest.json"]
     with pytest.raises(BackupError, match="no manifest"):
-        checked(built(tmp_path / made.name, files))
+        checked(build(tmp_path / backup_file.name, files))
 
 
 @pytest.mark.parametrize(
@@ -308,12 +308,12 @@ def test_without_a_manifest_it_is_none(made: Path, tmp_path: Path) -> None:
         "a\n",
     ],
 )
-def test_names_that_lead_elsewhere_are_refused(made: Path, tmp_path: Path, name: str) -> None:
+def test_unsafe_file_names_are_refused(backup_file: Path, tmp_path: Path, name: str) -> None:
     with pytest.raises(BackupError, match="which no backup does"):
-        checked(built(tmp_path / made.name, parts(made) | {name: b"x"}))
+        checked(build(tmp_path / backup_file.name, parts(backup_file) | {name: b"x"}))
 
 
-def test_links_and_other_things_are_refused(made: Path, tmp_path: Path) -> None:
+def test_links_and_special_files_are_refused(backup_file: Path, tmp_path: Path) -> None:
     for kind in (
         tarfile.SYMTYPE,
         tarfile.LNKTYPE,
@@ -337,7 +337,7 @@ def test_links_and_other_things_are_refused(made: Path, tmp_path: Path) -> None:
         checked(tmp_path / "link.zip")
 
 
-def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
+def test_duplicate_file_names_are_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "b.zip", "w") as packed:
         packed.writestr("sources.yaml", "a")
         with pytest.warns(UserWarning, match="Duplicate"):
@@ -346,16 +346,16 @@ def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
         checked(tmp_path / "b.zip")
 
 
-def test_bombs_are_refused_before_they_unpack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_decompression_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(container, "SMALL", 1000)
     monkeypatch.setattr(container, "UNPACKED", 10)
     for name in ("bomb.zip", "bomb.tar.zst"):
         with pytest.raises(BackupError, match="more than a backup of this size"):
-            checked(built(tmp_path / name, {"records/runs/000000.jsonl": bytes(1_000_000)}))
+            checked(build(tmp_path / name, {"records/runs/000000.jsonl": bytes(1_000_000)}))
 
 
-def test_sizes_that_are_lies_take_no_memory(tmp_path: Path) -> None:
-    """A header that promises 200 MB, and nothing behind it."""
+def test_false_sizes_allocate_no_memory(tmp_path: Path) -> None:
+    """A header that declares 200 MB, without any content."""
     header = tarfile.TarInfo("sources.yaml")
     header.size = 200 * 1024 * 1024
     file = io.BytesIO(zstd.compress(header.tobuf(tarfile.USTAR_FORMAT) + b"x"))
@@ -366,17 +366,17 @@ def test_sizes_that_are_lies_take_no_memory(tmp_path: Path) -> None:
 
 def test_too_many_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(container, "MOST", 3)
-    path = built(tmp_path / "b.zip", {f"records/runs/{number:06d}.jsonl": b"" for number in range(5)})
+    path = build(tmp_path / "b.zip", {f"records/runs/{number:06d}.jsonl": b"" for number in range(5)})
     with pytest.raises(BackupError, match="more than a backup"):
         checked(path)
 
 
-def test_a_backup_of_a_copy_is_the_same_to_the_byte(made: Path, source: Store, tmp_path: Path) -> None:
-    """Rows come in the order of their keys: two backups of one state can be compared."""
-    shutil.copy(made, tmp_path / made.name)
-    back_up(source, tmp_path / f"again-{made.name}", sources=YAML, now=NOW)
-    assert parts(tmp_path / f"again-{made.name}") == parts(tmp_path / made.name)
+def test_backups_of_one_state_are_identical(backup_file: Path, source: Store, tmp_path: Path) -> None:
+    """Rows are ordered by their keys, so backups of one state can be compared."""
+    shutil.copy(backup_file, tmp_path / backup_file.name)
+    back_up(source, tmp_path / f"again-{backup_file.name}", sources=YAML, now=NOW)
+    assert parts(tmp_path / f"again-{backup_file.name}") == parts(tmp_path / backup_file.name)
 
 
-def test_every_table_is_saved(made: Path) -> None:
-    assert set(checked(made).tables) == set(BY_NAME)
+def test_every_table_is_saved(backup_file: Path) -> None:
+    assert set(checked(backup_file).tables) == set(BY_NAME)

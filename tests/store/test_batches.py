@@ -1,4 +1,4 @@
-"""``Store.add_all``, over every store of ``conftest.STORES_UNDER_TEST``: what adding one after the other does, in one transaction."""
+"""``Store.add_all``, over every store of ``conftest.STORES_UNDER_TEST``: the same result as adding one by one, in one transaction."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def outcomes(store: Store, batch: Batch) -> list[str]:
     return [added.outcome for added in store.add_all(batch, now=NOW)]
 
 
-def test_articles_of_a_batch_are_stored_in_order(store: Store) -> None:
+def test_batch_is_stored_in_order(store: Store) -> None:
     added = store.add_all([(article(str(n)), []) for n in range(5)], now=NOW)
     assert [one.outcome for one in added] == ["stored"] * 5
     assert [change.id for change in store.changes()] == [one.id for one in added]
@@ -35,11 +35,11 @@ def test_articles_of_a_batch_are_stored_in_order(store: Store) -> None:
     assert store.add_all([], now=NOW) == []
 
 
-def test_articles_that_share_nothing_are_written_together() -> None:
+def test_number_of_statements_is_independent_of_batch_size() -> None:
     counts: list[int] = []
     for number in (2, 20):
         store, statements = empty_store(), list[str]()
-        event.listen(store._engine, "before_cursor_execute", lambda *told, into=statements: into.append(told[2]))
+        event.listen(store._engine, "before_cursor_execute", lambda *event_args, into=statements: into.append(event_args[2]))
         batch: Batch = [(article(str(n), topic="旅游", text=invented(n)), []) for n in range(number)]
         assert outcomes(store, batch) == ["stored"] * number
         counts.append(len(statements))
@@ -47,7 +47,7 @@ def test_articles_that_share_nothing_are_written_together() -> None:
     assert counts[0] == counts[1]
 
 
-def test_articles_of_a_batch_fold_into_one_another_by_their_texts(store: Store) -> None:
+def test_articles_of_a_batch_are_folded_by_text(store: Store) -> None:
     batch: Batch = [
         (article(host, host=host, title=f"题 {host}", text=text), []) for host, text in zip("abcd", (LONG, OTHER, LONG, OTHER), strict=True)
     ]
@@ -56,40 +56,40 @@ def test_articles_of_a_batch_fold_into_one_another_by_their_texts(store: Store) 
     assert [one.story_id for one in added[2:]] == [one.story_id for one in added[:2]]
 
 
-def test_articles_of_a_batch_fold_into_one_another_by_their_keys(store: Store) -> None:
+def test_articles_of_a_batch_are_folded_by_key(store: Store) -> None:
     batch: Batch = [(article(host, host=host), [SAME_TITLE]) for host in "abc"]
     assert outcomes(store, batch) == ["stored", "folded", "folded"]
     assert store.tally().stories == 1
 
 
-def test_one_article_twice_in_a_batch(store: Store) -> None:
+def test_repeated_article_in_a_batch(store: Store) -> None:
     batch: Batch = [(article("a"), []), (article("a"), []), (article("a", text="改过的正文"), [])]
     assert outcomes(store, batch) == ["stored", "same", "revised"]
     assert store.tally().articles == 1
     assert len(store.revisions(store.add(article("a", text="改过的正文"), now=NOW).id)) == 1
 
 
-def test_a_batch_again_is_the_same(store: Store) -> None:
+def test_repeated_batch_changes_nothing(store: Store) -> None:
     batch: Batch = [(article(str(n), text=invented(n)), []) for n in range(4)]
     store.add_all(batch, now=NOW)
     assert outcomes(store, batch) == ["same"] * 4
     assert len(store.changes()) == 4
 
 
-def test_a_batch_with_one_that_cannot_be_stored_stores_nothing(store: Store) -> None:
+def test_failed_batch_stores_nothing(store: Store) -> None:
     before = store.add(article("before", text=invented(9)), now=NOW)
     batch: Batch = [(article("a", host="a.example", text=LONG), [SAME_TITLE]), (article("b", text=None), [])]
     with pytest.raises(StoreError, match="without text"):
         store.add_all(batch, now=NOW)
     assert [found.id for found in store.all_articles()] == [before.id]
     assert len(store.changes()) == 1
-    # neither its texts nor its keys are remembered, and its numbers may be given again
+    # neither its texts nor its keys are kept, and its numbers may be reused
     assert store.add(article("c", host="c.example", text=LONG), [SAME_TITLE], now=NOW).outcome == "stored"
     assert store.add(article("d", host="d.example", text=OTHER), now=NOW).outcome == "stored"
     assert store.add(article("e", host="e.example", title="别的", text=LONG), now=NOW).outcome == "folded"
 
 
-def test_what_others_wrote_before_a_batch_is_known_to_it(store: Store, another: Callable[[], Store]) -> None:
+def test_batch_sees_writes_of_other_processes(store: Store, another: Callable[[], Store]) -> None:
     other = another()
     store.add(article("x", text=invented(1)), now=NOW)
     first = other.add_all([(article("a", host="a.example", text=LONG), [])], now=NOW)
@@ -105,8 +105,8 @@ PLANS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(0, 
 @pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(plan=PLANS)
-def test_a_batch_is_as_one_after_the_other(plan: list[tuple[int, int, int, bool]]) -> None:
-    """Whatever is in it: the same outcomes, stories and change log (of SQL: what it does alike on every store is asked above)."""
+def test_batch_equals_single_additions(plan: list[tuple[int, int, int, bool]]) -> None:
+    """Same outcomes, stories and change log for any content (SQLite only: the tests above cover every store)."""
     batch: Batch = [
         (article(str(name), host=f"h{host}.example", title=f"题 {name} {host}", text=invented(text)), [SAME_TITLE] if keyed else [])
         for name, host, text, keyed in plan
@@ -122,8 +122,8 @@ def test_a_batch_is_as_one_after_the_other(plan: list[tuple[int, int, int, bool]
     together.close()
 
 
-def test_two_batches_of_a_process_come_one_after_the_other() -> None:
-    """One that fails goes back to where it began: that must not be amid the rows of another, which may fail as well."""
+def test_batches_of_a_process_are_serialized() -> None:
+    """A failed batch rolls the index back to its start, which must not lie within another batch that may fail as well."""
     index, second = PrintIndex(), threading.Event()
 
     def another() -> None:
@@ -138,7 +138,7 @@ def test_two_batches_of_a_process_come_one_after_the_other() -> None:
     assert second.is_set()
 
 
-def test_no_articles_wait_for_nobody(tmp_path: Path) -> None:
+def test_empty_batch_does_not_wait_for_the_write_lock(tmp_path: Path) -> None:
     store = empty_store(tmp_path / "news.db")
     with closing(sqlite3.connect(tmp_path / "news.db", isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")

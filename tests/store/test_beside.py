@@ -1,4 +1,4 @@
-"""What a killed backup leaves is gone after the next one; what a living one writes stays."""
+"""Temporary files of killed backups are deleted by the next backup; those of a running backup are kept."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def source(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def under_way(source: Store, tmp_path: Path) -> Iterator[Under]:
-    """Begins a backup in a process of its own, which has written some of it."""
+    """Function that starts a backup in a separate process and returns once it has written its first rows."""
 
     with ExitStack() as stack:
 
@@ -45,7 +45,7 @@ def under_way(source: Store, tmp_path: Path) -> Iterator[Under]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("first", "second"), [DATED, ("b.zip", "b.zip")])
-def test_a_killed_backup_leaves_nothing_behind_the_next(source: Store, under_way: Under, tmp_path: Path, first: str, second: str) -> None:
+def test_next_backup_deletes_files_of_a_killed_one(source: Store, under_way: Under, tmp_path: Path, first: str, second: str) -> None:
     backups = tmp_path / "backups"
     backups.mkdir()
     process = under_way(backups / first)
@@ -57,7 +57,7 @@ def test_a_killed_backup_leaves_nothing_behind_the_next(source: Store, under_way
 
 
 @pytest.mark.slow
-def test_a_backup_that_is_being_written_is_left_alone(source: Store, under_way: Under, tmp_path: Path) -> None:
+def test_files_of_a_running_backup_are_kept(source: Store, under_way: Under, tmp_path: Path) -> None:
     backups = tmp_path / "backups"
     backups.mkdir()
     under_way(backups / DATED[0])
@@ -67,7 +67,7 @@ def test_a_backup_that_is_being_written_is_left_alone(source: Store, under_way: 
     assert checked(backups / DATED[1]).rows > 0
 
 
-def test_files_of_other_names_are_nobody_s_leavings(source: Store, tmp_path: Path) -> None:
+def test_files_with_other_names_are_kept(source: Store, tmp_path: Path) -> None:
     backups = tmp_path / "backups"
     backups.mkdir()
     others = (".other.zip.abcdefgh.part", ".b.zip.part", "b.zip.abcdefgh.part", ".b.zip.ABCDEFGH.part", ".b.zip.abcdefgh.partial")

@@ -1,4 +1,4 @@
-"""The ranks of hot lists: how they stand, since when, their curves, and what retention lets go."""
+"""Ranks of hot lists: current standings, since when, their curves, and retention."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def place(number: int, rank: int) -> Place:
     return Place(f"{number:020}", f"第{number}条", f"https://a.example/{number}", rank, float(rank))
 
 
-def test_a_list_stands_as_its_last_visit_found_it(store: Store) -> None:
+def test_standings_are_those_of_the_last_visit(store: Store) -> None:
     boards = store.boards
     assert boards.standings("list:热") is None
     boards.add("list:热", NOW, [place(1, 1), place(2, 2)])
@@ -32,7 +32,7 @@ def test_a_list_stands_as_its_last_visit_found_it(store: Store) -> None:
     assert second.curve == ((NOW, 2), (NOW + HOUR, 1), (NOW + 2 * HOUR, 5))
 
 
-def test_a_visit_may_be_written_again_and_an_entry_stands_once(store: Store) -> None:
+def test_repeated_visit_and_duplicate_entry(store: Store) -> None:
     for _ in range(2):
         store.boards.add("list:热", NOW, [place(1, 1), place(1, 4)])
     found = store.boards.standings("list:热")
@@ -40,7 +40,7 @@ def test_a_visit_may_be_written_again_and_an_entry_stands_once(store: Store) -> 
     assert [one.place.rank for one in found.entries] == [1]
 
 
-def test_old_ranks_go(store: Store) -> None:
+def test_old_ranks_are_pruned(store: Store) -> None:
     store.boards.add("list:热", NOW, [place(1, 1)])
     store.boards.add("list:热", NOW + HOUR, [place(1, 2)])
     assert store.boards.prune(NOW + HOUR, dry_run=True) == 1

@@ -1,4 +1,4 @@
-"""What does not fit together in a store is told."""
+"""Inconsistencies in a store are reported."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from newsportal.store.copying import faults
 from newsportal.store.records import BY_NAME, PAGE
 
 
-def test_a_filled_store_is_sound(tmp_path: Path) -> None:
+def test_filled_store_has_no_faults(tmp_path: Path) -> None:
     store = empty_store(tmp_path / "news.db")
     assert faults(store.records) == []
     fill(store)
@@ -24,7 +24,7 @@ def test_a_filled_store_is_sound(tmp_path: Path) -> None:
     store.close()
 
 
-def test_faults_are_told(tmp_path: Path) -> None:
+def test_faults_are_reported(tmp_path: Path) -> None:
     store = empty_store(tmp_path / "news.db")
     fill(store)
     with closing(sqlite3.connect(tmp_path / "news.db")) as raw:
@@ -44,8 +44,8 @@ def test_faults_are_told(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("server", ["mariadb", "postgresql"])
-def test_every_row_is_looked_at_on_a_server(servers: Servers, server: str) -> None:
-    """More than a page of them: MySQL forgets the rest of an answer when something else is asked."""
+def test_every_row_is_checked_on_a_server(servers: Servers, server: str) -> None:
+    """More than a page of rows: MySQL discards the rest of a result when another query starts."""
     with servers.database(server) as database, closing(open_store(database.uri)) as store:
         store.add_all([(article(f"n{number}"), ()) for number in range(PAGE + 50)], now=NOW)
         with store.records.reading() as look:

@@ -1,6 +1,6 @@
-"""Every promise of ``newsportal.store.store``, over every store of ``conftest.STORES_UNDER_TEST``.
+"""Every guarantee of ``newsportal.store.store``, over every store of ``conftest.STORES_UNDER_TEST``.
 
-Who adds a method to the protocol adds its promise here first.
+A new method of the protocol is tested here first.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BEIJING = timezone(timedelta(hours=8))
 
 
 def ids(store: Store, **which: Any) -> list[str]:
-    """The titles' last words of the stories a filter gives."""
+    """Return the last words of the titles of the stories that a filter selects."""
     return [story.head.title.removeprefix("标题 ") for story in store.stories(StoryFilter(**which)).stories]
 
 
@@ -40,14 +40,14 @@ def test_is_a_store(store: Store) -> None:
 
 
 class TestAdd:
-    def test_a_new_article_founds_a_story(self, store: Store) -> None:
+    def test_new_article_founds_a_story(self, store: Store) -> None:
         added = store.add(article(), now=NOW)
         assert added.outcome == "stored"
         story = store.story(added.story_id)
         assert story is not None
         assert (story.count, story.sites, story.head.id) == (1, 1, added.id)
 
-    def test_keeps_every_field(self, store: Store) -> None:
+    def test_every_field_is_kept(self, store: Store) -> None:
         images = (
             Image("https://news.example/1.jpg", caption="桥", width=640, height=480),
             Image("https://news.example/2.jpg", dropped="small"),
@@ -69,7 +69,7 @@ class TestAdd:
         assert (found.source, found.summary, found.first_seen, found.revision) == ("feed:快讯", "a 的摘要", NOW, 1)
         assert (found.fold_of, found.fold_reason, found.fold_score) == (None, None, None)
 
-    def test_what_was_not_found_is_none(self, store: Store) -> None:
+    def test_missing_values_are_none(self, store: Store) -> None:
         bare = article(published=None, link=Link(url="https://news.example/a.html", source="hub:x"))
         found = store.article(store.add(bare, now=NOW).id)
         assert found is not None
@@ -77,20 +77,20 @@ class TestAdd:
         assert {getattr(found, name) for name in names} == {None}
         assert (found.topics, found.images, found.moment) == ((), (), NOW)
 
-    def test_datetimes_come_out_in_utc(self, store: Store) -> None:
+    def test_datetimes_are_returned_in_utc(self, store: Store) -> None:
         found = store.article(store.add(article(published=datetime(2026, 3, 1, 7, 30, 0, 123456, tzinfo=BEIJING)), now=NOW).id)
         assert found is not None
         assert found.published == datetime(2026, 2, 28, 23, 30, 0, 123456, tzinfo=UTC)
         assert {value.utcoffset() for value in (found.published, found.fetched, found.first_seen)} == {timedelta(0)}
 
-    def test_the_same_again_is_stored_once(self, store: Store) -> None:
+    def test_repeated_article_is_stored_once(self, store: Store) -> None:
         first = store.add(article(), now=NOW)
         again = store.add(article(), now=NOW + HOUR)
         assert (again.outcome, again.id, again.story_id) == ("same", first.id, first.story_id)
         assert store.tally().articles == 1
         assert len(store.changes()) == 1
 
-    def test_the_same_for_another_topic_learns_the_topic(self, store: Store) -> None:
+    def test_repeated_article_adds_its_topic(self, store: Store) -> None:
         id = store.add(article(topic="旅游"), now=NOW).id
         assert store.add(article(topic="交通"), now=NOW).outcome == "same"
         found = store.article(id)
@@ -100,7 +100,7 @@ class TestAdd:
         assert [change.id for change in store.changes()] == [id, id]
 
     @pytest.mark.parametrize("changes", [{"title": "标题 改"}, {"text": "改过的正文"}])
-    def test_a_newer_text_keeps_the_earlier(self, store: Store, changes: dict[str, str]) -> None:
+    def test_newer_text_keeps_the_earlier_revision(self, store: Store, changes: dict[str, str]) -> None:
         id = store.add(article(html="<p>旧</p>"), now=NOW).id
         newer = article(html="<p>新</p>", fetched=NOW + HOUR, **changes)
         assert store.add(newer, now=NOW + HOUR).outcome == "revised"
@@ -111,7 +111,7 @@ class TestAdd:
         assert (earlier.title, earlier.text, earlier.html, earlier.revision) == ("标题 a", "第一段 a\n第二段", "<p>旧</p>", 1)
         assert (earlier.fetched, earlier.id) == (NOW, id)
 
-    def test_a_revised_text_brings_its_keywords(self, store: Store) -> None:
+    def test_revised_text_replaces_keywords(self, store: Store) -> None:
         id = store.add(replace(article(), keywords=("桥",)), now=NOW).id
         store.add(replace(article(text="改了。"), keywords=("路", "桥")), now=NOW)
         found = store.article(id)
@@ -126,15 +126,15 @@ class TestAdd:
         assert store.revisions("unknown") == ()
 
     @pytest.mark.parametrize("missing", ["identity", "title", "text"])
-    def test_an_article_that_is_not_ready_is_refused(self, store: Store, missing: str) -> None:
+    def test_incomplete_article_is_refused(self, store: Store, missing: str) -> None:
         with pytest.raises(StoreError, match=missing):
             store.add(article(**{missing: None}), now=NOW)
         assert store.tally().articles == 0
 
     @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(text=st.text(), title=st.text(), url=st.text(max_size=50))
-    def test_any_text_comes_back(self, store: Store, text: str, title: str, url: str) -> None:
-        """But NUL and lone surrogates, which no database and no file can keep."""
+    def test_any_text_round_trips(self, store: Store, text: str, title: str, url: str) -> None:
+        """Except NUL and lone surrogates, which no database or file can store."""
         added = store.add(article(identity=f"id {url}", url=url, title=title, text=text), now=NOW)
         found = store.article(added.id)
         assert found is not None
@@ -147,7 +147,7 @@ class TestAdd:
 
 
 class TestFolding:
-    def test_a_shared_key_makes_one_story(self, store: Store) -> None:
+    def test_shared_key_makes_one_story(self, store: Store) -> None:
         first = store.add(article("a", host="a.example"), [SAME_TITLE], now=NOW)
         second = store.add(article("b", host="b.example"), [SAME_TITLE], now=NOW + HOUR)
         assert (second.outcome, second.story_id, second.reason) == ("folded", first.story_id, "same-title")
@@ -159,28 +159,28 @@ class TestFolding:
         assert folded is not None
         assert (folded.fold_of, folded.fold_reason, folded.fold_score) == (first.id, "same-title", 0.9)
 
-    def test_other_keys_make_other_stories(self, store: Store) -> None:
+    def test_different_keys_make_different_stories(self, store: Store) -> None:
         store.add(article("a", host="a.example"), [SAME_TITLE], now=NOW)
         assert store.add(article("b", host="b.example"), [SAME_TEXT], now=NOW).outcome == "stored"
 
-    def test_the_best_score_decides(self, store: Store) -> None:
+    def test_best_score_decides(self, store: Store) -> None:
         store.add(article("a", host="a.example"), [SAME_TITLE], now=NOW)
         by_text = store.add(article("b", host="b.example"), [SAME_TEXT], now=NOW)
         assert store.add(article("c", host="c.example"), [SAME_TITLE, SAME_TEXT], now=NOW).story_id == by_text.story_id
 
     @pytest.mark.parametrize(("apart", "outcome"), [(timedelta(days=3), "folded"), (timedelta(days=3, seconds=1), "stored")])
-    def test_outside_the_window_it_is_news_again(self, store: Store, apart: timedelta, outcome: str) -> None:
+    def test_window_of_a_key(self, store: Store, apart: timedelta, outcome: str) -> None:
         store.add(article("a", host="a.example", published=NOW - apart), [SAME_TITLE], now=NOW)
         assert store.add(article("b", host="b.example", published=NOW), [SAME_TITLE], now=NOW).outcome == outcome
 
-    def test_the_window_works_backwards_too(self, store: Store) -> None:
+    def test_window_extends_backwards(self, store: Store) -> None:
         store.add(article("a", host="a.example", published=NOW), [SAME_TITLE], now=NOW)
         assert store.add(article("b", host="b.example", published=NOW - HOUR), [SAME_TITLE], now=NOW).outcome == "folded"
 
-    def test_a_standing_column_of_one_site_does_not_fold(self, store: Store) -> None:
+    def test_regular_column_of_one_site_does_not_fold(self, store: Store) -> None:
         store.add(article("monday", host="a.example"), [SAME_TITLE], now=NOW)
         store.add(article("monday", host="b.example"), [SAME_TITLE], now=NOW)
-        # b's edition lies between, but a's own is in that story
+        # the edition of b lies between, but a has an article in that story
         assert store.add(article("tuesday", host="a.example"), [SAME_TITLE], now=NOW).outcome == "stored"
 
     def test_one_site_folds_by_a_key_that_allows_it(self, store: Store) -> None:
@@ -188,21 +188,21 @@ class TestFolding:
         assert store.add(article("b"), [SAME_TEXT], now=NOW).outcome == "folded"
         assert store.stories(StoryFilter()).stories[0].sites == 1
 
-    def test_the_original_is_the_earliest_and_the_story_keeps_its_id(self, store: Store) -> None:
+    def test_original_is_the_earliest_and_story_keeps_its_id(self, store: Store) -> None:
         later = store.add(article("later", host="a.example", published=NOW), [SAME_TITLE], now=NOW)
         earlier = store.add(article("earlier", host="b.example", published=NOW - HOUR), [SAME_TITLE], now=NOW)
         story = store.story(later.story_id)
         assert story is not None
         assert (story.id, story.head.id) == (later.story_id, earlier.id)
 
-    def test_at_one_moment_the_fuller_text_is_the_original(self, store: Store) -> None:
+    def test_longer_text_is_the_original_at_equal_times(self, store: Store) -> None:
         store.add(article("short", host="a.example", text="短"), [SAME_TITLE], now=NOW)
         full = store.add(article("full", host="b.example", text="长得多的正文"), [SAME_TITLE], now=NOW)
         story = store.story(full.story_id)
         assert story is not None
         assert story.head.id == full.id
 
-    def test_a_revised_page_may_turn_out_a_repost(self, store: Store) -> None:
+    def test_revised_page_may_become_a_repost(self, store: Store) -> None:
         first = store.add(article("a", host="a.example"), [SAME_TITLE], now=NOW)
         late = store.add(article("b", host="b.example", title="快讯"), now=NOW)
         revised = store.add(article("b", host="b.example"), [SAME_TITLE], now=NOW)
@@ -211,18 +211,18 @@ class TestFolding:
         assert story is not None
         assert (story.id, story.count, store.tally().stories) == (first.story_id, 2, 1)
 
-    def test_a_story_is_not_torn_by_a_revision(self, store: Store) -> None:
+    def test_revision_does_not_split_a_story(self, store: Store) -> None:
         store.add(article("a", host="a.example"), [SAME_TITLE], now=NOW)
         founder = store.add(article("b", host="b.example"), [SAME_TEXT], now=NOW)
         store.add(article("c", host="c.example"), [SAME_TEXT], now=NOW)
         assert store.add(article("b", host="b.example", title="改"), [SAME_TITLE], now=NOW).story_id == founder.story_id
 
-    def test_a_date_in_the_future_does_not_lead_for_years(self, store: Store) -> None:
+    def test_future_date_does_not_lead_the_list(self, store: Store) -> None:
         store.add(article("2099", published=NOW + timedelta(days=20000)), now=NOW)
         store.add(article("news", published=NOW + HOUR), now=NOW + 2 * HOUR)
         assert ids(store) == ["news", "2099"]
 
-    def test_any_year_can_be_a_date(self, store: Store) -> None:
+    def test_any_year_is_a_valid_date(self, store: Store) -> None:
         ancient, far = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, tzinfo=BEIJING)
         for name, published in (("ancient", ancient), ("far", far)):
             store.add(article(name, host=f"{name}.example", published=published), [SAME_TITLE], now=NOW)
@@ -230,37 +230,37 @@ class TestFolding:
 
 
 class TestReposts:
-    """Articles whose texts repeat others, without any key."""
+    """Articles whose texts repeat others, without a common key."""
 
-    def test_a_repost_joins_the_story_and_says_why(self, store: Store) -> None:
+    def test_repost_joins_the_story_with_its_reason(self, store: Store) -> None:
         first = store.add(article("a", host="a.example", text=LONG), now=NOW)
         lead = store.add(article("b", host="b.example", title="青河来信", text="本报讯（记者 周明）" + LONG), now=NOW + HOUR)
         cut = store.add(article("c", host="c.example", text=LONG[: len(LONG) // 2]), now=NOW + HOUR)
         assert (lead.outcome, lead.story_id, lead.reason) == ("folded", first.story_id, "edited-text")
         assert (cut.outcome, cut.story_id, cut.reason) == ("folded", first.story_id, "part-of-text")
-        kept = store.article(cut.id)
-        assert kept is not None
-        assert kept.fold_of in {first.id, lead.id}
-        assert 0.9 <= (kept.fold_score or 0) <= 1
+        stored = store.article(cut.id)
+        assert stored is not None
+        assert stored.fold_of in {first.id, lead.id}
+        assert 0.9 <= (stored.fold_score or 0) <= 1
 
-    def test_another_text_is_another_story(self, store: Store) -> None:
+    def test_different_text_is_another_story(self, store: Store) -> None:
         store.add(article("a", host="a.example", text=LONG), now=NOW)
         assert store.add(article("b", host="b.example", text=OTHER), now=NOW).outcome == "stored"
 
-    def test_a_template_with_other_numbers_is_another_story(self, store: Store) -> None:
+    def test_template_with_other_numbers_is_another_story(self, store: Store) -> None:
         added = [
             store.add(article(str(day), title="青河天气预报", text=WEATHER.format(day, 11 + 2 * day, 40 + 7 * day, 63 - 5 * day)), now=NOW)
             for day in range(1, 6)
         ]
         assert [one.outcome for one in added] == ["stored"] * 5
 
-    def test_across_weeks_it_is_the_same_text_and_across_years_it_is_not(self, store: Store) -> None:
+    def test_same_text_folds_within_weeks_but_not_years(self, store: Store) -> None:
         first = store.add(article("a", host="a.example", text=LONG, published=NOW), now=NOW)
         weeks, years = NOW + timedelta(days=60), NOW + timedelta(days=800)
         assert store.add(article("b", host="b.example", text=LONG, published=weeks), now=weeks).story_id == first.story_id
         assert store.add(article("c", host="c.example", text=LONG, published=years), now=years).outcome == "stored"
 
-    def test_what_an_editor_took_apart_stays_apart(self, store: Store) -> None:
+    def test_unfolded_article_stays_apart(self, store: Store) -> None:
         first = store.add(article("a", host="a.example", text=LONG), now=NOW)
         second = store.add(article("b", host="b.example", text=LONG), now=NOW)
         alone = store.unfold(second.id, now=NOW)
@@ -268,13 +268,13 @@ class TestReposts:
         assert (again.outcome, again.story_id) == ("revised", alone)
         assert first.story_id != alone
 
-    def test_what_an_editor_put_together_is_one_story(self, store: Store) -> None:
+    def test_manually_folded_stories_stay_together(self, store: Store) -> None:
         one = store.add(article("a", host="a.example", text=LONG), now=NOW)
         other = store.add(article("b", host="b.example", text=OTHER), now=NOW)
         store.fold(other.id, one.story_id, reason="by-hand", now=NOW)
         assert store.add(article("c", host="c.example", text=OTHER), now=NOW).story_id == one.story_id
 
-    def test_a_revised_text_is_judged_anew_and_the_old_one_forgotten(self, store: Store) -> None:
+    def test_revised_text_is_compared_again(self, store: Store) -> None:
         first = store.add(article("a", host="a.example", text=LONG), now=NOW)
         late = store.add(article("b", host="b.example", text=OTHER), now=NOW)
         revised = store.add(article("b", host="b.example", text=LONG), now=NOW)
@@ -288,7 +288,7 @@ class TestReposts:
         part = store.add(article("c", host="c.example", text=OTHER), now=NOW)
         assert part.outcome == "stored"
 
-    def test_no_story_grows_by_chains_through_round_ups(self, store: Store) -> None:
+    def test_round_ups_do_not_chain_stories(self, store: Store) -> None:
         one = store.add(article("a", host="a.example", text=LONG), now=NOW)
         store.add(article("b", host="b.example", text=LONG + "\n" + OTHER), now=NOW)
         again = store.add(article("c", host="c.example", text="（记者 周明）" + LONG + "\n" + OTHER), now=NOW)
@@ -297,7 +297,7 @@ class TestReposts:
         assert other.outcome == "stored"
         assert store.add(article("e", host="e.example", text="本报讯：" + OTHER), now=NOW).story_id == other.story_id
 
-    def test_a_flash_does_not_stand_for_the_article(self, store: Store) -> None:
+    def test_news_flash_is_not_the_original_of_the_article(self, store: Store) -> None:
         flash = store.add(article("a", host="a.example", title="青河图书馆新馆开放", text=LONG[:60], published=NOW - HOUR), now=NOW)
         full = store.add(article("b", host="b.example", title="青河市图书馆新馆开放", text=LONG, published=NOW), now=NOW)
         store.add(article("c", host="c.example", text=LONG, published=NOW + HOUR), now=NOW + HOUR)
@@ -306,14 +306,14 @@ class TestReposts:
         assert (story.count, story.head.id, story.versions[0].id, story.versions[1].id) == (3, full.id, full.id, flash.id)
         assert ids(store) == ["青河市图书馆新馆开放"]
 
-    def test_a_round_up_is_not_the_original_of_its_part(self, store: Store) -> None:
+    def test_round_up_is_not_the_original_of_its_part(self, store: Store) -> None:
         one = store.add(article("a", host="a.example", title="图书馆新馆开放", text=LONG, published=NOW), now=NOW)
         store.add(article("b", host="b.example", title="今日要闻一览", text=LONG + OTHER, published=NOW - HOUR), now=NOW)
         story = store.story(one.story_id)
         assert story is not None
         assert story.head.id == one.id
 
-    def test_how_a_story_spread(self, store: Store) -> None:
+    def test_spread_of_a_story(self, store: Store) -> None:
         for hours, host in ((0, "a"), (1, "b"), (2, "b"), (10, "c")):
             at = NOW + hours * HOUR
             added = store.add(article(f"{hours}", host=f"{host}.example", text=LONG, published=at), now=at)
@@ -325,7 +325,7 @@ class TestReposts:
         assert listed.heat == story.heat > 0
         assert (listed.spread.sites, listed.spread.per_hour) == (0, None)
 
-    def test_two_stores_on_one_place_know_of_each_other(self, store: Store, another: Callable[[], Store]) -> None:
+    def test_two_connections_see_each_others_articles(self, store: Store, another: Callable[[], Store]) -> None:
         store.add(article("0", text=OTHER), now=NOW)
         other = another()
         other.add(article("1", host="a.example", text=OTHER), now=NOW)
@@ -335,7 +335,7 @@ class TestReposts:
 
 
 class TestByHand:
-    def test_fold_moves_and_is_logged(self, store: Store) -> None:
+    def test_fold_moves_the_article_and_is_logged(self, store: Store) -> None:
         one, two = store.add(article("a"), now=NOW), store.add(article("b"), now=NOW + HOUR)
         store.fold(two.id, one.story_id, reason="editor", now=NOW)
         story = store.story(one.story_id)
@@ -345,14 +345,14 @@ class TestByHand:
         assert store.changes()[-1].id == two.id
         assert store.tally().stories == 1
 
-    def test_the_address_of_an_emptied_story_leads_to_its_founder(self, store: Store) -> None:
+    def test_id_of_emptied_story_resolves_to_the_new_one(self, store: Store) -> None:
         one, two = store.add(article("a"), now=NOW), store.add(article("b"), now=NOW + HOUR)
         store.fold(two.id, one.story_id, reason="editor", now=NOW)
         story = store.story(two.story_id)
         assert story is not None
         assert story.id == one.story_id
 
-    def test_fold_of_the_unknown_is_an_error(self, store: Store) -> None:
+    def test_fold_of_unknown_ids_is_an_error(self, store: Store) -> None:
         one = store.add(article("a"), now=NOW)
         with pytest.raises(StoreError):
             store.fold(one.id, "nowhere", reason="editor", now=NOW)
@@ -362,7 +362,7 @@ class TestByHand:
             store.unfold("nobody", now=NOW)
 
     @pytest.mark.parametrize("which", [0, 1])
-    def test_unfold_is_for_good(self, store: Store, which: int) -> None:
+    def test_unfold_is_permanent(self, store: Store, which: int) -> None:
         added = [store.add(article(host, host=f"{host}.example"), [SAME_TITLE], now=NOW) for host in ("a", "b", "c")]
         taken = added[which]
         story_id = store.unfold(taken.id, now=NOW)
@@ -381,7 +381,7 @@ class TestByHand:
         assert again.story_id == story_id
 
     @pytest.mark.parametrize("which", [0, 1])
-    def test_a_version_that_leads_its_story_from_now_on_is_told(self, store: Store, which: int) -> None:
+    def test_new_head_of_a_story_is_logged(self, store: Store, which: int) -> None:
         added = [store.add(article(host, host=f"{host}.example"), [SAME_TITLE], now=NOW) for host in ("a", "b", "c")]
         seq = store.last_seq()
         store.unfold(added[which].id, now=NOW)
@@ -393,25 +393,25 @@ class TestByHand:
             ("fold", added[which].id),
         ]
 
-    def test_unfold_of_a_lone_article_changes_nothing(self, store: Store) -> None:
+    def test_unfold_of_a_single_article_changes_nothing(self, store: Store) -> None:
         one = store.add(article("a"), now=NOW)
         assert store.unfold(one.id, now=NOW) == one.story_id
         assert len(store.changes()) == 1
 
 
 class TestKnown:
-    def test_known_and_identities(self, store: Store) -> None:
+    def test_find_stored_and_identities(self, store: Store) -> None:
         store.add(article("a"), now=NOW)
         store.add_aliases(["m.news.example/a"], "news.example/a")
         assert store.find_stored(["news.example/a", "m.news.example/a", "news.example/b"]) == {"news.example/a", "m.news.example/a"}
         assert sorted(store.identities()) == ["m.news.example/a", "news.example/a"]
         assert store.find_stored([]) == set()
 
-    def test_names_since_a_change(self, store: Store) -> None:
+    def test_identities_since_a_change(self, store: Store) -> None:
         store.add(article("a"), now=NOW)
         store.add_aliases(["m.news.example/a"], "news.example/a")
         before = store.last_seq()
-        assert set(store.identities(after=before)) <= {"m.news.example/a"}, "an alias of the same moment may come again"
+        assert set(store.identities(after=before)) <= {"m.news.example/a"}, "an alias of the same time may be repeated"
         store.add(article("b"), now=NOW)
         store.add_aliases(["m.news.example/b"], "news.example/b")
         store.add_aliases(["wap.news.example/a"], "news.example/a")
@@ -420,14 +420,14 @@ class TestKnown:
         assert "news.example/a" not in since
         assert set(store.identities(after=store.last_seq())) <= {"m.news.example/b", "wap.news.example/a"}
 
-    def test_names_since_a_change_are_streamed_in_pages(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_identities_since_a_change_are_paged(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(reading, "PAGE", 40)
         store.add(article("a"), now=NOW)
         for n in range(100):
             store.add_aliases([f"m.news.example/{n}"], "news.example/a")
         assert len(set(store.identities(after=1))) == 100
 
-    def test_what_is_declared_is_found_but_not_known(self, store: Store) -> None:
+    def test_declared_identity_is_found_but_not_stored(self, store: Store) -> None:
         id = store.add(article("a"), now=NOW).id
         for _ in range(2):
             store.declare("www.example/1", "news.example/a")
@@ -437,19 +437,19 @@ class TestKnown:
         with pytest.raises(StoreError):
             store.declare("www.example/1", "unknown")
 
-    def test_who_is_known_by_a_name_comes_before_those_who_declare_it(self, store: Store) -> None:
+    def test_stored_identity_precedes_declared_ones(self, store: Store) -> None:
         ids = [store.add(article(name), now=NOW).id for name in "abcdef"]
         for name in "bcdef":
             store.declare("news.example/a", f"news.example/{name}")
         found = [one.id for one in store.declared_by("news.example/a")]
         assert found[0] == ids[0]
-        assert len(found) == 4, "a name that more declare is a template's mistake"
+        assert len(found) == 4, "an identity declared by more articles is an error of a template"
 
-    def test_thousands_at_once(self, store: Store) -> None:
+    def test_thousands_of_identities_at_once(self, store: Store) -> None:
         store.add(article("a"), now=NOW)
         assert store.find_stored([f"news.example/{n}" for n in range(3000)] + ["news.example/a"]) == {"news.example/a"}
 
-    def test_an_alias_is_the_article(self, store: Store) -> None:
+    def test_alias_identifies_the_article(self, store: Store) -> None:
         id = store.add(article("a"), now=NOW).id
         for _ in range(2):
             store.add_aliases(["m.news.example/a"], "news.example/a")
@@ -457,24 +457,24 @@ class TestKnown:
         assert store.add(article(identity="wap.news.example/a", title="标题 a", text="第一段 a\n第二段"), now=NOW).id == id
         assert store.tally().articles == 1
 
-    def test_an_alias_of_nothing_is_an_error(self, store: Store) -> None:
+    def test_alias_of_unknown_identity_is_an_error(self, store: Store) -> None:
         with pytest.raises(StoreError):
             store.add_aliases(["x"], "unknown")
 
-    def test_an_article_does_not_become_an_alias(self, store: Store) -> None:
+    def test_article_does_not_become_an_alias(self, store: Store) -> None:
         a, b = store.add(article("a"), now=NOW), store.add(article("b"), now=NOW)
         store.add_aliases(["news.example/b"], "news.example/a")
         assert store.add(article("b"), now=NOW).id == b.id != a.id
 
 
 class TestReading:
-    def test_articles_in_the_order_asked(self, store: Store) -> None:
+    def test_articles_are_returned_in_requested_order(self, store: Store) -> None:
         a, b = store.add(article("a"), now=NOW).id, store.add(article("b"), now=NOW).id
         assert [found.id for found in store.articles([b, "unknown", a])] == [b, a]
         assert store.article("unknown") is None
         assert store.story("unknown") is None
 
-    def test_all_articles_stream_and_resume(self, store: Store) -> None:
+    def test_all_articles_are_streamed_and_resumable(self, store: Store) -> None:
         added = sorted(store.add(article(str(n)), now=NOW).id for n in range(7))
         assert [found.id for found in store.all_articles()] == added
         assert [found.id for found in store.all_articles(after=added[3])] == added[4:]
@@ -487,7 +487,7 @@ class TestReading:
             break
         assert store.tally().articles == 4
 
-    def test_changes_miss_nothing(self, store: Store) -> None:
+    def test_changes_are_complete(self, store: Store) -> None:
         added = [store.add(article(str(n)), now=NOW).id for n in range(5)]
         first = store.changes(limit=2)
         rest = store.changes(after=first[-1].seq)
@@ -496,7 +496,7 @@ class TestReading:
         assert store.last_seq() == rest[-1].seq
         assert store.changes(after=store.last_seq()) == []
 
-    def test_an_empty_store(self, store: Store) -> None:
+    def test_empty_store(self, store: Store) -> None:
         assert store.last_seq() == 0
         assert store.stories(StoryFilter()).stories == ()
         assert store.stories(StoryFilter()).next is None
@@ -514,8 +514,8 @@ class TestReading:
 
 
 class TestStories:
-    def test_newest_first_page_by_page(self, store: Store) -> None:
-        for n in range(10):  # pairs share a moment, so the id decides
+    def test_newest_first_in_pages(self, store: Store) -> None:
+        for n in range(10):  # pairs have the same time, so the id decides
             store.add(article(str(n), published=NOW - HOUR * (n // 2)), now=NOW)
         pages, cursor = [], None
         while True:
@@ -530,8 +530,8 @@ class TestStories:
         assert len(set(every)) == 10
 
     @pytest.mark.parametrize("narrowed", [{}, {"topic": "旅游"}, {"since": NOW - 100 * HOUR}])
-    def test_what_stands_before_a_story(self, store: Store, narrowed: dict[str, object]) -> None:
-        for n in range(9):  # three share a moment, so the id decides
+    def test_stories_before_a_cursor(self, store: Store, narrowed: dict[str, object]) -> None:
+        for n in range(9):  # three have the same time, so the id decides
             store.add(article(str(n), published=NOW - HOUR * (n // 3), topics=("旅游",)), now=NOW)
         every = store.stories(StoryFilter(limit=100, **narrowed)).stories  # type: ignore[arg-type]
         for place, one in enumerate(every):
@@ -541,7 +541,7 @@ class TestStories:
                 assert page.next is None
                 assert store.stories(StoryFilter(limit=limit, before=cursor_of(one), **narrowed)).stories == every[place + 1 :][:limit]  # type: ignore[arg-type]
 
-    def test_hot_since_leaves_out_none_that_has_a_version_since(self, store: Store) -> None:
+    def test_hottest_since_includes_stories_with_newer_versions(self, store: Store) -> None:
         store.add(article("old", published=NOW - 50 * HOUR, host="s0.example"), [SAME_TEXT], now=NOW)
         store.add(article("old", published=NOW - 2 * HOUR, host="s0.example", identity="again"), [SAME_TEXT], now=NOW)
         store.add(article("alone", published=NOW - 2 * HOUR), now=NOW)
@@ -549,18 +549,18 @@ class TestStories:
         assert set(ids(store, order="hottest", since=NOW - 2 * HOUR)) == {"old", "alone"}
         assert ids(store, order="hottest", since=NOW - HOUR) == []
 
-    def test_a_full_last_page_has_no_next(self, store: Store) -> None:
+    def test_full_last_page_has_no_next(self, store: Store) -> None:
         for n in range(2):
             store.add(article(str(n)), now=NOW)
         assert store.stories(StoryFilter(limit=2)).next is None
 
     @pytest.mark.parametrize("cursor", ["", "garbage", "~", "1e999~x", "' OR 1=1", "99999999999999999999999999~a", "nan~a"])
     @pytest.mark.parametrize("order", ["newest", "hottest"])
-    def test_a_mistyped_cursor_is_no_error(self, store: Store, cursor: str, order: str) -> None:
+    def test_invalid_cursor_is_not_an_error(self, store: Store, cursor: str, order: str) -> None:
         store.add(article("a"), now=NOW)
         assert len(store.stories(StoryFilter(before=cursor, order=order)).stories) <= 1  # type: ignore[arg-type]
 
-    def test_hottest_first_page_by_page(self, store: Store) -> None:
+    def test_hottest_first_in_pages(self, store: Store) -> None:
         for n, sites in enumerate((1, 4, 2)):
             key = FoldKey(f"story {n}", "same-title")
             for site in range(sites):
@@ -570,13 +570,13 @@ class TestStories:
         assert [first.stories[0].sites, second.stories[0].sites] == [4, 2]
         assert ids(store, order="hottest") == ["1", "2", "0"]
 
-    def test_heat_cools(self, store: Store) -> None:
+    def test_heat_decays(self, store: Store) -> None:
         for site in range(2):
             store.add(article("old", host=f"s{site}.example", published=NOW - 26 * HOUR), [SAME_TEXT], now=NOW)
         store.add(article("new", published=NOW - HOUR), now=NOW)
         assert ids(store, order="hottest") == ["new", "old"]
 
-    def test_one_site_repeating_itself_is_not_hot(self, store: Store) -> None:
+    def test_repetition_by_one_site_adds_no_heat(self, store: Store) -> None:
         for n in range(4):
             store.add(article(f"loud{n}"), [SAME_TEXT], now=NOW)
         for site in range(2):
@@ -593,14 +593,14 @@ class TestStories:
         assert ids(store, topic="旅游", source="hub:乙") == []
         assert ids(store, topic="没有") == []
 
-    def test_a_story_matches_by_any_of_its_versions(self, store: Store) -> None:
+    def test_story_matches_by_any_version(self, store: Store) -> None:
         store.add(article("a", host="a.example", topic="旅游"), [SAME_TITLE], now=NOW)
         store.add(article("b", host="b.example", topic="交通", site="乙网", published=NOW), [SAME_TITLE], now=NOW)
         assert ids(store, topic="交通") == ids(store, topic="旅游") == ids(store, site="乙网") == ["a"]
         assert ids(store, topic="交通", site="乙网", since=NOW) == ["a"]
-        assert ids(store, topic="旅游", site="乙网") == []  # no one version is both
+        assert ids(store, topic="旅游", site="乙网") == []  # no single version has both
 
-    def test_lists_are_light(self, store: Store) -> None:
+    def test_lists_have_shortened_texts(self, store: Store) -> None:
         store.add(article("a", text="字" * 1000, html="<p>长</p>"), now=NOW)
         (story,) = store.stories(StoryFilter()).stories
         assert (len(story.head.text), story.versions) == (300, ())
@@ -617,7 +617,7 @@ class TestStories:
 
 
 class TestFounders:
-    def test_each_story_once_the_earliest_first_without_threads_and_what_is_hidden(self, store: Store) -> None:
+    def test_founders_are_unique_and_exclude_threads_and_hidden(self, store: Store) -> None:
         late = store.add(article("late", keywords=("桥", "New York"), published=NOW - HOUR), now=NOW)
         early = store.add(article("early", topic="旅游", published=NOW - 2 * HOUR), now=NOW + HOUR)
         store.add(article("repost", host="other.example", text=LONG), [SAME_TEXT], now=NOW)
@@ -634,11 +634,11 @@ class TestFounders:
         assert (found.publisher, found.moment, found.title, found.event_id) == ("news.example", NOW - HOUR, "标题 late", None)
         assert found.keywords == ["桥", "New York"]
 
-    def test_by_time_by_topic_and_by_what_was_fetched(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_founders_by_time_topic_and_fetch_time(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("newsportal.store.lists.PAGE", 2)
         for number in range(5):
-            said = {"topics": ("旅游",)} if number == 3 else {}
-            store.add(article(f"n{number}", published=NOW - number * HOUR, **said), now=NOW + number * HOUR)
+            options = {"topics": ("旅游",)} if number == 3 else {}
+            store.add(article(f"n{number}", published=NOW - number * HOUR, **options), now=NOW + number * HOUR)
         assert [row.title[-2:] for row in store.founders(NOW - 3 * HOUR, NOW)] == ["n3", "n2", "n1"]
         assert [row.title[-2:] for row in store.founders(NOW - 9 * HOUR, NOW + HOUR, topic="旅游")] == ["n3"]
         assert [row.title[-2:] for row in store.founders(NOW - 9 * HOUR, NOW + HOUR, fetched=NOW + 2 * HOUR)] == ["n1", "n0"]
@@ -671,29 +671,29 @@ class TestMemory:
         assert store.source_state("feed:快讯") == replace(state, failures_in_row=3)
         assert [known.source for known in store.source_states()] == ["engine:a", "feed:快讯"]
 
-    def test_lines_of_sites(self, store: Store) -> None:
+    def test_site_lines(self, store: Store) -> None:
         first = {"https://a.example/2": b"\x00\xff" * 8, "https://a.example/1": b""}
         store.save_site_lines({"a.example": first, "b.example": {"https://b.example/1": b"12345678"}}, now=NOW, most=9)
-        assert list(store.site_lines("a.example").items()) == list(first.items())  # in the order given
+        assert list(store.site_lines("a.example").items()) == list(first.items())  # in the given order
         assert store.site_lines("unknown.example") == {}
         store.save_site_lines({"a.example": {"https://a.example/3": b"8" * 8}}, now=NOW + HOUR, most=9)
         assert store.site_lines("a.example") == {"https://a.example/3": b"8" * 8}
         store.save_site_lines({}, now=NOW + HOUR, most=9)
         assert store.site_lines("b.example") == {"https://b.example/1": b"12345678"}
         store.save_site_lines({"c.example": {}}, now=NOW + 2 * HOUR, most=2)
-        assert store.site_lines("b.example") == {}  # the one saved longest ago
+        assert store.site_lines("b.example") == {}  # the one saved first
         assert store.site_lines("a.example") != {}
 
-    def test_what_methods_learnt_is_changed_in_turns(self, store: Store) -> None:
+    def test_learnt_state_is_changed_atomically(self, store: Store) -> None:
         assert store.learnt("url_tree") is None
         store.change_learnt("url_tree", lambda text: f"{text}甲", now=NOW)
         store.change_learnt("url_tree", lambda text: f"{text}乙", now=NOW)
         assert (store.learnt("url_tree"), store.learnt("summary_anchor")) == ("None甲乙", None)
 
-    def test_links_wait_once_until_they_are_over(self, store: Store) -> None:
+    def test_links_are_queued_once_until_finished(self, store: Store) -> None:
         tasks = [Task(f"{n}", "news.example", f'{{"url": "{n}"}}', source="feed:快讯", link=True) for n in range(3)]
         assert store.links.open("rss", tasks[:2], since=0.0) == {"0", "1"}
-        assert store.links.open("hub", tasks, since=0.0) == {"2"}, "another spider names them, too"
+        assert store.links.open("hub", tasks, since=0.0) == {"2"}, "another spider finds them, too"
         store.links.finish(["0"])
         store.links.finish(["1"], "failed", "http-404")
         states = store.links.states(["0", "1", "2", "3"])
@@ -703,9 +703,9 @@ class TestMemory:
             "2": ("ready", None),
         }
         assert store.links.open("rss", tasks, since=0.0) == set()
-        assert store.links.open("hub", tasks, since=states["0"].changed + 1e6) == {"0", "1"}, "a later visit names them"
+        assert store.links.open("hub", tasks, since=states["0"].changed + 1e6) == {"0", "1"}, "a later visit finds them"
 
-    def test_links_that_failed_in_passing_wait_for_their_time(self, store: Store) -> None:
+    def test_postponed_links_wait_for_their_time(self, store: Store) -> None:
         store.links.open("rss", [Task("1", "news.example", "{}", source="feed:快讯", lane="x", link=True)], since=0.0)
         at = time.time() + 900
         store.links.postpone("1", "http-503", at)
@@ -724,7 +724,7 @@ class TestMemory:
         store.links.finish(["1"])
         assert store.links.held("feed:快讯") == []
 
-    def test_the_article_and_its_link_are_stored_together(self, store: Store) -> None:
+    def test_article_and_its_link_are_stored_together(self, store: Store) -> None:
         found = article()
         task = Task(content_id(str(found.identity)), "news.example", "{}", source=found.source, link=True)
         assert store.links.open("rss", [task], since=0.0) == {task.id}
@@ -734,7 +734,7 @@ class TestMemory:
 
 
 def test_threads_share_a_store(store: Store) -> None:
-    """Many threads bring the same stories: each once, one story a key."""
+    """Many threads add the same stories: each is stored once, with one story per key."""
     failures: list[BaseException] = []
 
     def write(host: str) -> None:
@@ -755,14 +755,14 @@ def test_threads_share_a_store(store: Store) -> None:
     assert [change.seq for change in store.changes()] == list(range(1, 16))
 
 
-@pytest.mark.parametrize("asked", ["a\0b", "", "\0", "长" * 5000])
-def test_what_comes_out_of_an_address_is_an_answer(store: Store, asked: str) -> None:
+@pytest.mark.parametrize("id", ["a\0b", "", "\0", "长" * 5000])
+def test_untrusted_ids_are_harmless(store: Store, id: str) -> None:
     store.add(article("a"), now=NOW)
-    assert store.article(asked) is None
-    assert store.story(asked) is None
-    assert store.revisions(asked) == ()
-    assert store.listed([asked]) == {}
-    assert store.run(asked) is None
-    assert store.find_stored([asked]) == set()
+    assert store.article(id) is None
+    assert store.story(id) is None
+    assert store.revisions(id) == ()
+    assert store.listed([id]) == {}
+    assert store.run(id) is None
+    assert store.find_stored([id]) == set()
     for order in ("newest", "hottest"):
-        assert store.stories(StoryFilter(order=order, before=f"-1~{asked}")).stories == ()
+        assert store.stories(StoryFilter(order=order, before=f"-1~{id}")).stories == ()

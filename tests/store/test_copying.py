@@ -1,4 +1,4 @@
-"""A copy is equal, may be broken off and gone on with, follows a store that is written to, and never touches another store's articles."""
+"""A copy is equal to its source, resumes after an interruption, follows a store in use, and never touches another store's articles."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def target(tmp_path: Path) -> Iterator[Store]:
-    """An empty store, for what no database does otherwise than another."""
+    """An empty store, for behaviour that does not depend on the database."""
     store = open_store(f"sqlite:///{tmp_path}/target.db")
     yield store
     store.close()
@@ -47,14 +47,14 @@ def source(filled: Path, tmp_path: Path) -> Iterator[Store]:
     store.close()
 
 
-def test_a_copy_is_not_made_over_anything(source: Store, target: Store) -> None:
+def test_existing_copy_is_not_overwritten_without_again(source: Store, target: Store) -> None:
     copy(source, target)
     with pytest.raises(StoreError, match="--again"):
         copy(source, target)
     assert copy(source, target, again=True).written == 0
 
 
-def test_another_store_s_articles_are_left_alone(source: Store, target: Store) -> None:
+def test_articles_of_another_store_are_left_alone(source: Store, target: Store) -> None:
     added = target.add(article("mine"), now=NOW)
     for again in (False, True):
         with pytest.raises(StoreError, match="articles of its own"):
@@ -62,8 +62,8 @@ def test_another_store_s_articles_are_left_alone(source: Store, target: Store) -
     assert [one.id for one in target.all_articles()] == [added.id]
 
 
-def test_what_is_no_article_is_left_alone_as_well(source: Store, target: Store) -> None:
-    """A store in which nothing was crawled yet has no log that would tell whose it is."""
+def test_store_without_articles_is_left_alone(source: Store, target: Store) -> None:
+    """A store without articles has no change log that would identify it."""
     target.save_source_state(SourceState("rss:自己的"))
     for again in (False, True):
         with pytest.raises(StoreError, match=r"source_states of its own.*nothing was written"):
@@ -71,7 +71,7 @@ def test_what_is_no_article_is_left_alone_as_well(source: Store, target: Store) 
     assert [state.source for state in target.source_states()] == ["rss:自己的"]
 
 
-def test_a_copy_from_before_the_first_article_is_brought_up_to_date(source: Store, target: Store, tmp_path: Path) -> None:
+def test_copy_made_before_the_first_article_is_updated(source: Store, target: Store, tmp_path: Path) -> None:
     with closing(open_store(f"sqlite:///{tmp_path}/young.db")) as young:
         young.save_source_state(SourceState("rss:一"))
         copy(young, target)
@@ -80,7 +80,7 @@ def test_a_copy_from_before_the_first_article_is_brought_up_to_date(source: Stor
 
 
 @pytest.mark.slow
-def test_a_copy_is_equal_and_is_brought_up_to_date(source: Store, store: Store) -> None:
+def test_copy_is_equal_and_can_be_updated(source: Store, store: Store) -> None:
     assert is_empty(store.records)
     done = copy(source, store)
     assert done.equal
@@ -98,8 +98,8 @@ def test_a_copy_is_equal_and_is_brought_up_to_date(source: Store, store: Store) 
     assert sums(store) == sums(source)
 
 
-class Breaks:
-    """A store's records that are away after so many writes."""
+class FailingRecords:
+    """Records of a store that becomes unavailable after ``writes`` writes."""
 
     def __init__(self, store: Store, writes: int) -> None:
         self._records, self._left = store.records, writes
@@ -116,9 +116,9 @@ class Breaks:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("writes", [0, 1, 7, 15, 30])
-def test_a_copy_that_was_broken_off_goes_on(source: Store, target: Store, writes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_copy_resumes(source: Store, target: Store, writes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(target, "records", Breaks(target, writes))
+        patched.setattr(target, "records", FailingRecords(target, writes))
         with pytest.raises(StoreUnavailable):
             copy(source, target)
     assert copy(source, target, again=True).equal
@@ -126,8 +126,8 @@ def test_a_copy_that_was_broken_off_goes_on(source: Store, target: Store, writes
 
 
 @pytest.mark.slow
-def test_what_comes_while_the_copy_is_made_is_brought_over(source: Store, target: Store) -> None:
-    """Written to at the first two passes, in the middle of them."""
+def test_changes_during_the_copy_are_included(source: Store, target: Store) -> None:
+    """The source is written to during the first two passes."""
     due = {"copying articles": 2}
 
     def write(what: str, done: int, total: int) -> None:
@@ -142,7 +142,7 @@ def test_what_comes_while_the_copy_is_made_is_brought_over(source: Store, target
 
 
 @pytest.mark.slow
-def test_a_source_that_never_rests_is_told(source: Store, target: Store) -> None:
+def test_constantly_changing_source_is_reported(source: Store, target: Store) -> None:
     number = iter(range(1000))
 
     def write(what: str, done: int, total: int) -> None:
@@ -155,13 +155,13 @@ def test_a_source_that_never_rests_is_told(source: Store, target: Store) -> None
     assert next(number) == PASSES
 
 
-def test_a_difference_is_noticed(source: Store, target: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_difference_is_detected(source: Store, target: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = target.records
 
-    class Careless(Breaks):
+    class Careless(FailingRecords):
         def write(self, form: Form, rows: Sequence[Record]) -> int:
-            kept = [row for row in rows if row.get("topic") != "旅游"]
-            return plain.write(form, kept) if kept else 0
+            remaining = [row for row in rows if row.get("topic") != "旅游"]
+            return plain.write(form, remaining) if remaining else 0
 
     with monkeypatch.context() as patched:
         patched.setattr(target, "records", Careless(target, 0))
@@ -170,12 +170,12 @@ def test_a_difference_is_noticed(source: Store, target: Store, monkeypatch: pyte
 
 
 @pytest.mark.slow
-def test_the_way_through_every_store_ends_equal(source: Store, target: Store, servers: Servers) -> None:
-    here = source
+def test_copy_through_every_database_is_equal(source: Store, target: Store, servers: Servers) -> None:
+    current = source
     with ExitStack() as stack:
         for server in ("postgresql", "mariadb"):
-            there = stack.enter_context(closing(open_store(stack.enter_context(servers.database(server)).uri)))
-            assert copy(here, there).equal
-            here = there
-        assert copy(here, target).equal
+            copied = stack.enter_context(closing(open_store(stack.enter_context(servers.database(server)).uri)))
+            assert copy(current, copied).equal
+            current = copied
+        assert copy(current, target).equal
     assert sums(target) == sums(source)

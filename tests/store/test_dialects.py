@@ -1,4 +1,4 @@
-"""What each database's errors mean, how it is opened, and how long it is waited for."""
+"""Meaning of each database's errors, how a database is opened, and how long it is waited for."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def database(request: pytest.FixtureRequest, servers: Servers) -> Iterator[Datab
 
 @contextmanager
 def administrator(database: Database, own: bool = True) -> Iterator[Any]:
-    """Runs statements on the server; in the ``own`` database, or in none."""
+    """Yield a cursor for statements on the server, in the ``own`` database or in none."""
     if database.server == "postgresql":
         name = database.name if own else "postgres"
         with closing(psycopg.connect(host="127.0.0.1", port=database.port, user="postgres", dbname=name, autocommit=True)) as connection:
@@ -44,7 +44,7 @@ def administrator(database: Database, own: bool = True) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(
-    ("error", "says"),
+    ("error", "expected"),
     [
         ("DiskFull", "disk is full; make room"),
         ("TooManyConnections", "too many connections; end some"),
@@ -61,15 +61,15 @@ def administrator(database: Database, own: bool = True) -> Iterator[Any]:
         ("OperationalError", "does not answer; start it, or check host"),
     ],
 )
-def test_errors_of_postgresql_say_what_to_do(error: str, says: str) -> None:
-    told = dialect_postgresql.explained(getattr(psycopg.errors, error)("so it was"), "postgresql://h/n")
-    assert isinstance(told, StoreUnavailable)
-    assert re.search(says, str(told)), told
-    assert str(told).startswith("postgresql://h/n: ")
+def test_postgresql_errors_say_what_to_do(error: str, expected: str) -> None:
+    explained = dialect_postgresql.explained(getattr(psycopg.errors, error)("so it was"), "postgresql://h/n")
+    assert isinstance(explained, StoreUnavailable)
+    assert re.search(expected, str(explained)), explained
+    assert str(explained).startswith("postgresql://h/n: ")
 
 
 @pytest.mark.parametrize(
-    ("number", "says"),
+    ("number", "expected"),
     [
         (1114, "disk is full; make room"),
         (1021, "disk is full; make room"),
@@ -86,20 +86,20 @@ def test_errors_of_postgresql_say_what_to_do(error: str, says: str) -> None:
         (9999, "so it was"),
     ],
 )
-def test_errors_of_mysql_say_what_to_do(number: int, says: str) -> None:
-    told = dialect_mysql.explained(pymysql.err.OperationalError(number, "so it was"), "mysql://h/n")
-    assert isinstance(told, StoreUnavailable)
-    assert re.search(says, str(told)), told
+def test_mysql_errors_say_what_to_do(number: int, expected: str) -> None:
+    explained = dialect_mysql.explained(pymysql.err.OperationalError(number, "so it was"), "mysql://h/n")
+    assert isinstance(explained, StoreUnavailable)
+    assert re.search(expected, str(explained)), explained
 
 
 def test_other_errors_keep_the_first_line_of_the_driver() -> None:
-    told = dialect_postgresql.explained(psycopg.errors.UniqueViolation("duplicate key\nDETAIL: secret values"), "p")
-    assert (type(told), str(told)) == (StoreError, "p: duplicate key")
-    told = dialect_mysql.explained(pymysql.err.IntegrityError(1062, "duplicate"), "m")
-    assert (type(told), str(told)) == (StoreError, "m: 1062 duplicate")
+    explained = dialect_postgresql.explained(psycopg.errors.UniqueViolation("duplicate key\nDETAIL: secret values"), "p")
+    assert (type(explained), str(explained)) == (StoreError, "p: duplicate key")
+    explained = dialect_mysql.explained(pymysql.err.IntegrityError(1062, "duplicate"), "m")
+    assert (type(explained), str(explained)) == (StoreError, "m: 1062 duplicate")
 
 
-def test_a_place_has_no_password() -> None:
+def test_place_has_no_password() -> None:
     url = make_url("postgresql://me:geheim@db.example:5433/news?sslmode=require")
     assert place_of(url) == "postgresql://db.example:5433/news"
     assert place_of(make_url("mysql://me:geheim@/news")) == "mysql://localhost/news"
@@ -112,19 +112,19 @@ def test_a_place_has_no_password() -> None:
         ("pymysql", "mariadb", "mysql"),
     ],
 )
-def test_a_driver_that_is_missing_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch, module: str, scheme: str, extra: str) -> None:
+def test_missing_driver_error_names_its_extra(monkeypatch: pytest.MonkeyPatch, module: str, scheme: str, extra: str) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(StoreError, match=rf"{scheme}:// needs a driver .* pip install newsportal\[{extra}\]"):
         open_store(f"{scheme}://127.0.0.1:9/x")
 
 
 @pytest.mark.slow
-def test_drivers_are_imported_when_they_are_asked_for() -> None:
+def test_drivers_are_imported_on_demand() -> None:
     code = "import sys, newsportal.store.store; print(sorted({'psycopg', 'pymysql', 'pymongo', 'elasticsearch'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
-def test_other_drivers_are_refused() -> None:
+def test_unsupported_drivers_are_refused() -> None:
     with pytest.raises(StoreError, match=r"no driver 'psycopg2' here; write postgresql://, which takes psycopg"):
         open_store("postgresql+psycopg2://127.0.0.1:9/x")
     with pytest.raises(StoreError, match="names no database"):
@@ -132,21 +132,21 @@ def test_other_drivers_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "told", "right"),
+    ("kind", "version", "right"),
     [
         ("mariadb", "5.5.5-10.11.6-MariaDB-1", True), ("mariadb", "10.3.39-MariaDB", False), ("mysql", "8.0.36", True),
         ("mysql", "8.0.16", False), ("mysql", "5.7.44-log", False), ("mysql", "9.1.0", True),
     ],
 )  # fmt: skip
-def test_old_versions_are_refused(kind: str, told: str, right: bool) -> None:
+def test_old_server_versions_are_refused(kind: str, version: str, right: bool) -> None:
     if right:
-        dialect_mysql.check_version(kind, told, "m")
+        dialect_mysql.check_version(kind, version, "m")
         return
     with pytest.raises(StoreError, match=r"too old for a store; (MariaDB 10\.6|MySQL 8\.0\.17) and later will do"):
-        dialect_mysql.check_version(kind, told, "m")
+        dialect_mysql.check_version(kind, version, "m")
 
 
-def test_a_missing_database_is_made_or_told(database: Database) -> None:
+def test_missing_database_is_created_or_reported(database: Database) -> None:
     uri, quote = f"{database.uri}_more", '"' if database.server == "postgresql" else "`"
     with pytest.raises(StoreUnavailable, match="no store yet; run `newsportal crawl`"):
         open_store(uri, create=False)
@@ -160,7 +160,7 @@ def test_a_missing_database_is_made_or_told(database: Database) -> None:
 
 
 @pytest.mark.slow
-def test_a_user_who_may_not_make_the_database_is_told_the_statement(servers: Servers) -> None:
+def test_user_without_right_to_create_gets_the_statement(servers: Servers) -> None:
     with servers.database("postgresql") as database:
         with administrator(database) as admin:
             admin.execute("DROP ROLE IF EXISTS poor")
@@ -173,7 +173,7 @@ def test_a_user_who_may_not_make_the_database_is_told_the_statement(servers: Ser
 
 
 @pytest.mark.slow
-def test_a_database_that_cannot_keep_every_text_is_refused(servers: Servers) -> None:
+def test_database_with_narrow_encoding_is_refused(servers: Servers) -> None:
     with servers.database("postgresql") as database:
         with administrator(database, own=False) as admin:
             admin.execute(f"CREATE DATABASE \"{database.name}_latin\" ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'")
@@ -185,7 +185,7 @@ def test_a_database_that_cannot_keep_every_text_is_refused(servers: Servers) -> 
                 admin.execute(f'DROP DATABASE "{database.name}_latin" WITH (FORCE)')
 
 
-def test_a_writer_waits_for_another_and_then_says_so(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writer_waits_for_another_and_times_out(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     open_store(database.uri).close()
     monkeypatch.setattr(dialects, "BUSY_SECONDS", 0.5)
     holder, store = open_engine(database.uri), open_store(database.uri)
@@ -194,13 +194,13 @@ def test_a_writer_waits_for_another_and_then_says_so(database: Database, monkeyp
         with pytest.raises(StoreUnavailable, match="another process has held the write lock too long; wait for that process or end it"):
             store.add(article(), now=NOW)
         assert time.monotonic() - began >= 0.5
-        assert store.find_stored(["news.example/a"]) == set()  # readers go on
+        assert store.find_stored(["news.example/a"]) == set()  # readers are not blocked
     assert store.add(article(), now=NOW).outcome == "stored"
     store.close()
     holder.dispose()
 
 
-def test_a_writer_that_fails_lets_the_next_one_write(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_writer_releases_the_lock(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dialects, "BUSY_SECONDS", 0.5)
     one, other = open_engine(database.uri), open_engine(database.uri)
     with pytest.raises(RuntimeError), writing(one):
@@ -211,8 +211,8 @@ def test_a_writer_that_fails_lets_the_next_one_write(database: Database, monkeyp
     other.dispose()
 
 
-def test_a_server_that_gives_no_answer_is_given_up(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not by the server's own limits: it may be the server that stands still."""
+def test_query_without_answer_times_out(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Independently of the server's own limits: the server itself may hang."""
     monkeypatch.setattr(dialects, "ANSWER_SECONDS", 1.0)
     engine = open_engine(database.uri)
     asleep = "SET statement_timeout = 0; SELECT pg_sleep(20)" if database.server == "postgresql" else "SELECT SLEEP(20)"
@@ -225,7 +225,7 @@ def test_a_server_that_gives_no_answer_is_given_up(database: Database, monkeypat
     engine.dispose()
 
 
-def test_a_connection_that_broke_is_replaced(database: Database) -> None:
+def test_broken_connection_is_replaced(database: Database) -> None:
     store = open_store(database.uri)
     store.add(article("a"), now=NOW)
     with administrator(database, own=False) as admin:
@@ -239,8 +239,8 @@ def test_a_connection_that_broke_is_replaced(database: Database) -> None:
     store.close()
 
 
-def test_numbers_are_never_given_twice(database: Database) -> None:
-    """Not after the last rows went, and not when the process began anew."""
+def test_sequence_numbers_are_never_reused(database: Database) -> None:
+    """Not even after the last rows were deleted and the process restarted."""
     store = open_store(database.uri)
     store.add(article("a"), now=NOW)
     last = store.last_seq()
@@ -255,17 +255,17 @@ def test_numbers_are_never_given_twice(database: Database) -> None:
     store.close()
 
 
-def test_every_database_has_its_own_line() -> None:
+def test_every_dialect_has_a_driver() -> None:
     assert set(DIALECTS) == {"sqlite", "postgresql", "mysql", "mariadb"} == set(dialects.DRIVERS)
 
 
 @pytest.mark.slow
-def test_a_missing_database_is_made_also_when_the_uri_says_how_long_to_wait(servers: Servers) -> None:
+def test_missing_database_is_created_with_connect_timeout_in_uri(servers: Servers) -> None:
     with servers.database("postgresql") as database:
         name = f"{database.name}_patient"
         uri = make_url(database.uri).set(database=name).update_query_dict({"connect_timeout": "5"})
         try:
             open_store(uri.render_as_string(hide_password=False)).close()
         finally:
-            with administrator(database, own=False) as asked:
-                asked.execute(f'DROP DATABASE IF EXISTS "{name}"')
+            with administrator(database, own=False) as admin:
+                admin.execute(f'DROP DATABASE IF EXISTS "{name}"')

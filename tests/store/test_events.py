@@ -1,4 +1,4 @@
-"""What every store promises of events: stories in them, figures, editors' changes, and two followers of one log."""
+"""What every store guarantees about events: their stories and counts, edits, and two followers of one change log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from newsportal.store.store import Store
 
 
 def place(store: Store, *pairs: tuple[str, str]) -> dict[str, str]:
-    """Store articles under these names and put them into these events; answers name -> story."""
+    """Store articles under these names and put them into these events; return story ids by name."""
     stories = {}
     for number, (name, _) in enumerate(pairs):
         moment = NOW + number * HOUR
@@ -28,7 +28,7 @@ def place(store: Store, *pairs: tuple[str, str]) -> dict[str, str]:
     return stories
 
 
-def test_an_event_counts_its_stories_and_is_named_by_the_one_that_most_sites_told(store: Store) -> None:
+def test_event_has_counts_and_title_of_most_reported_story(store: Store) -> None:
     stories = place(store, ("a", "e1"), ("b", "e1"), ("c", "e2"))
     found = store.events.event("e1")
     assert found is not None
@@ -40,7 +40,7 @@ def test_an_event_counts_its_stories_and_is_named_by_the_one_that_most_sites_tol
     assert store.events.event("nobody") is None
 
 
-def test_lists_go_on_behind_a_cursor_and_narrow_to_a_topic(store: Store) -> None:
+def test_event_lists_are_paged_and_filtered_by_topic(store: Store) -> None:
     place(store, *((str(number), f"e{number}") for number in range(5)))
     for order in ("hottest", "newest"):
         seen, cursor = [], None
@@ -55,14 +55,14 @@ def test_lists_go_on_behind_a_cursor_and_narrow_to_a_topic(store: Store) -> None
     assert [event.id for event in store.events.listed(least=1, since=NOW + 4 * HOUR).events] == ["e4"]
 
 
-def test_who_was_slower_writes_nothing(store: Store) -> None:
+def test_slower_follower_writes_nothing(store: Store) -> None:
     stories = place(store, ("a", "e1"))
     after = store.events.position()
     assert not store.events.place([Placed(stories["a"], "e2", 1.0)], {"e2": "[]"}, after=after - 1, upto=after)
     assert store.events.event("e2") is None
 
 
-def test_what_was_worked_out_before_an_edit_of_the_same_event_is_not_written(store: Store) -> None:
+def test_placement_computed_before_an_edit_is_refused(store: Store) -> None:
     stories = place(store, ("a", "e1"), ("b", "e2"))
     edited, after = store.events.last_edit(), store.events.position()
     store.events.edit(Edit("join", "e1", NOW, "", {stories["b"]: ("e2", "e1")}), {"e1": "[1]"})
@@ -73,7 +73,7 @@ def test_what_was_worked_out_before_an_edit_of_the_same_event_is_not_written(sto
     assert store.events.place([Placed(late, "e3", 1.0)], {"e3": "[]"}, after=after, upto=store.last_seq(), edited=edited)
 
 
-def test_a_story_that_is_hidden_or_folded_away_leaves_the_figures(store: Store) -> None:
+def test_hidden_or_folded_story_leaves_its_event(store: Store) -> None:
     stories = place(store, ("a", "e1"), ("b", "e1"), ("c", "e2"))
     store.hide([stories["b"]], by="林", reason="误登", now=NOW)
     store.fold(stories["c"], stories["a"], reason="by-hand", now=NOW)
@@ -81,10 +81,10 @@ def test_a_story_that_is_hidden_or_folded_away_leaves_the_figures(store: Store) 
     left = store.events.event("e1")
     assert left is not None
     assert left.stories == 1
-    assert store.events.event("e2") is None, "its only story is a version of another now"
+    assert store.events.event("e2") is None, "its only story was folded into another"
 
 
-def test_changes_are_told_in_order_and_none_twice(store: Store) -> None:
+def test_changed_events_are_listed_in_order_and_once(store: Store) -> None:
     place(store, ("a", "e1"), ("b", "e2"))
     first = store.events.changed_since(0)
     assert [event.id for event in first] == ["e1", "e2"]
@@ -93,7 +93,7 @@ def test_changes_are_told_in_order_and_none_twice(store: Store) -> None:
     assert [event.id for event in later] == ["e1"]
 
 
-def test_editors_move_rename_and_pin_and_it_stays(store: Store) -> None:
+def test_edits_by_editors_are_kept(store: Store) -> None:
     stories = place(store, ("a", "e1"), ("b", "e1"))
     split = Edit("split", "e1", NOW, "林", {stories["b"]: ("e1", "e9")})
     number = store.events.edit(split, {"e1": "[1]", "e9": "[2]"})
@@ -107,11 +107,11 @@ def test_editors_move_rename_and_pin_and_it_stays(store: Store) -> None:
     assert [edit.kind for edit in store.events.edits("e1")] == ["pin", "rename", "split"]
     assert store.events.edits(after=number)[0].title == (None, "桥的事")
     place(store, ("c", "e1"), ("d", "e2"))
-    assert store.events.clear() == ["e1", "e9"], "what editors made is left, the rest is placed anew"
-    assert {one.by for one in store.events.of(stories.values()).values()} == {"林"}, "he saw both sides of what he took apart"
+    assert store.events.clear() == ["e1", "e9"], "events of editors remain, the others are placed again"
+    assert {one.by for one in store.events.of(stories.values()).values()} == {"林"}, "the editor saw both parts of the split"
 
 
-def test_an_edit_is_refused_where_something_else_stands_by_now(store: Store) -> None:
+def test_conflicting_edit_is_refused(store: Store) -> None:
     stories = place(store, ("a", "e1"))
     with pytest.raises(StoreError, match="no event 'e7'"):
         store.events.edit(Edit("pin", "e7", NOW, "林", pinned=(False, True)), {})
@@ -125,7 +125,7 @@ def test_an_edit_is_refused_where_something_else_stands_by_now(store: Store) -> 
     assert store.events.edits("e1") == []
 
 
-def test_an_event_that_was_joined_with_another_is_found_there_until_it_is_undone(store: Store) -> None:
+def test_joined_event_redirects_until_undone(store: Store) -> None:
     stories = place(store, ("a", "e1"), ("b", "e2"))
     join = Edit("join", "e1", NOW, "林", {stories["b"]: ("e2", "e1")})
     number = store.events.edit(join, {"e1": "[]"})
@@ -142,7 +142,7 @@ def test_an_event_that_was_joined_with_another_is_found_there_until_it_is_undone
     assert store.events.event("e2") is not None
 
 
-def test_an_address_leads_on_after_the_edits_of_the_nightly_pass_were_deleted(store: Store) -> None:
+def test_redirect_survives_pruning_of_nightly_edits(store: Store) -> None:
     stories = place(store, ("a", "e1"), ("b", "e2"), ("c", "e1"))
     store.events.edit(Edit("join", "e1", NOW, "", {stories["b"]: ("e2", "e1")}), {"e1": "[]"})
     number = store.events.edit(Edit("split", "e1", NOW, "林", {stories["c"]: ("e1", "e9")}), {"e1": "[]", "e9": "[]"})
@@ -154,7 +154,7 @@ def test_an_address_leads_on_after_the_edits_of_the_nightly_pass_were_deleted(st
     assert store.events.joined("e9") == "e1"
 
 
-def test_events_whose_stories_are_hidden_never_lead_to_each_other(store: Store) -> None:
+def test_redirects_between_hidden_events_do_not_loop(store: Store) -> None:
     stories = place(store, ("a", "e1"), ("b", "e2"))
     number = store.events.edit(Edit("join", "e1", NOW, "林", {stories["b"]: ("e2", "e1")}), {"e1": "[]"})
     store.hide(list(stories.values()), by="林", reason="误登", now=NOW)
@@ -162,6 +162,6 @@ def test_events_whose_stories_are_hidden_never_lead_to_each_other(store: Store) 
     assert (store.events.joined("e1"), store.events.joined("e2")) == ("e2", None)
 
 
-def test_another_process_sees_them(store: Store, another: Callable[[], Store]) -> None:
+def test_events_are_visible_to_another_process(store: Store, another: Callable[[], Store]) -> None:
     place(store, ("a", "e1"), ("b", "e1"))
     assert [event.stories for event in another().events.listed().events] == [2]

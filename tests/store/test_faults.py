@@ -1,6 +1,6 @@
-"""SQL stores under fire: many processes, a killed writer; of SQLite a full, locked, read-only or foreign file.
+"""Failures of SQL stores: many processes, a killed writer; for SQLite a full, locked, read-only or foreign file.
 
-Nothing is lost, nothing half written, and every message says what, where and what to do.
+Nothing is lost or partly written, and every message says what happened, where, and what to do.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from threading import Barrier
 import pytest
 from factories import NOW, SAME_TITLE, article, invented
 from forked import Started
-from invariants import consistent
+from invariants import assert_consistent
 from sqlalchemy import event
 
 from newsportal.errors import StoreError, StoreTooNew, StoreUnavailable
@@ -45,37 +45,37 @@ def writer(uri: str, host: str, count: int, script: str = WRITER) -> Started:
 
 @pytest.mark.slow
 def test_eight_processes_lose_nothing(sql_uri: str) -> None:
-    """All start on a database without tables, and bring the same stories at once."""
+    """All start with a database without tables and add the same stories."""
     writers = [writer(sql_uri, f"h{n}.example", EACH) for n in range(WRITERS)]
-    told = [line for process in writers for line in process.communicate(timeout=600)[0].split()]
+    ids = [line for process in writers for line in process.communicate(timeout=600)[0].split()]
     assert [process.returncode for process in writers] == [0] * WRITERS
     store = open_store(sql_uri)
-    assert len(set(told)) == store.tally().articles == WRITERS * EACH
+    assert len(set(ids)) == store.tally().articles == WRITERS * EACH
     assert store.tally().stories == EACH
     assert [change.seq for change in store.changes()] == list(range(1, WRITERS * EACH + 1))
-    consistent(store)
+    assert_consistent(store)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("after", [1, 30])
-def test_a_killed_writer_leaves_nothing_half_written(sql_uri: str, after: int) -> None:
+def test_killed_writer_leaves_store_consistent(sql_uri: str, after: int) -> None:
     process = writer(sql_uri, "h.example", 100_000)
-    told = [process.stdout.readline().strip() for _ in range(after)]
+    ids = [process.stdout.readline().strip() for _ in range(after)]
     process.kill()
-    told += [line for line in process.stdout.read().split() if len(line) == len(told[0])]
+    ids += [line for line in process.stdout.read().split() if len(line) == len(ids[0])]
     process.stdout.close()
     process.wait()
     store = open_store(sql_uri)
     stored = {found.id for found in store.all_articles()}
-    assert set(told) <= stored
-    assert len(stored) <= len(told) + 1
+    assert set(ids) <= stored
+    assert len(stored) <= len(ids) + 1
     assert len(store.changes(limit=10**6)) == len(stored)
-    consistent(store)
+    assert_consistent(store)
     assert store.add(article("0", host="h.example"), now=NOW).outcome == "same"
     store.close()
 
 
-def test_a_locked_file_is_waited_for_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_locked_file_is_waited_for_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dialects, "BUSY_SECONDS", 0.2)
     store = open_store(f"sqlite:///{tmp_path}/news.db")
     holder = sqlite3.connect(tmp_path / "news.db", isolation_level=None)
@@ -84,15 +84,15 @@ def test_a_locked_file_is_waited_for_and_told(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(StoreUnavailable, match=r"news\.db: another process has held it locked too long"):
         store.add(article(), now=NOW)
     assert time.monotonic() - started >= 0.2
-    assert store.find_stored(["news.example/a"]) == set()  # readers go on
+    assert store.find_stored(["news.example/a"]) == set()  # readers are not blocked
     holder.execute("ROLLBACK")
     holder.close()
     assert store.add(article(), now=NOW).outcome == "stored"
     store.close()
 
 
-def test_all_who_open_a_new_file_at_once_have_it(tmp_path: Path) -> None:
-    """SQLite refuses one of two that switch a file to its write-ahead log at once, however long it may wait."""
+def test_concurrent_creation_of_a_file(tmp_path: Path) -> None:
+    """SQLite refuses one of two connections that switch a file to its write-ahead log at once, whatever its timeout."""
 
     def opened(number: int) -> None:
         barrier.wait()
@@ -105,22 +105,22 @@ def test_all_who_open_a_new_file_at_once_have_it(tmp_path: Path) -> None:
                 one.result()
 
 
-def test_a_full_disk_is_told_and_nothing_is_half_written(tmp_path: Path) -> None:
-    """SQLite's own limit of pages stands for the disk: the error is the same."""
+def test_full_disk_is_reported_and_store_consistent(tmp_path: Path) -> None:
+    """Simulated by SQLite's limit of pages, which gives the same error."""
     store = open_store(f"sqlite:///{tmp_path}/news.db")
     assert isinstance(store, Store)
     with store._engine.connect() as connection:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one() + 60  # beyond the empty tables
     event.listen(store._engine, "begin", lambda connection: connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}"))
-    told: list[str] = []
+    ids: list[str] = []
 
     def write_until_full() -> None:
         texts = (article(str(n), text="字" * 2000) for n in range(1000))
-        told.extend(store.add(text, [SAME_TITLE], now=NOW).id for text in texts)
+        ids.extend(store.add(text, [SAME_TITLE], now=NOW).id for text in texts)
 
     with pytest.raises(StoreUnavailable, match="disk is full; make room"):
         write_until_full()
-    stored = len(told)
+    stored = len(ids)
     assert 0 < stored == store.tally().articles == len(store.changes())
     pages = 10_000
     assert store.add(article("later"), now=NOW).outcome == "stored"
@@ -128,7 +128,7 @@ def test_a_full_disk_is_told_and_nothing_is_half_written(tmp_path: Path) -> None
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes to everything")
-def test_a_read_only_file_is_read_and_told(tmp_path: Path) -> None:
+def test_read_only_file_is_readable_and_reported(tmp_path: Path) -> None:
     open_store(f"sqlite:///{tmp_path}/news.db").close()
     (tmp_path / "news.db").chmod(0o444)
     store = open_store(f"sqlite:///{tmp_path}/news.db")
@@ -138,25 +138,25 @@ def test_a_read_only_file_is_read_and_told(tmp_path: Path) -> None:
     store.close()
 
 
-def test_query_only_databases_are_told(tmp_path: Path) -> None:
+def test_query_only_database_is_reported(tmp_path: Path) -> None:
     store = open_store(f"sqlite:///{tmp_path}/news.db")
     assert isinstance(store, Store)
     with store._engine.connect() as connection:
         raw = connection.connection.cursor()
-        raw.execute("PRAGMA query_only = ON")  # what a read-only mount answers
+        raw.execute("PRAGMA query_only = ON")  # as on a read-only mount
         raw.close()
     with pytest.raises(StoreUnavailable, match="cannot be written to; check the permissions"):
         store.add(article(), now=NOW)
     store.close()
 
 
-def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+def test_file_that_is_not_a_database_is_reported(tmp_path: Path) -> None:
     (tmp_path / "news.db").write_text("这不是数据库" * 200, encoding="utf-8")
     with pytest.raises(StoreUnavailable, match="not a SQLite database; name another file"):
         open_store(f"sqlite:///{tmp_path}/news.db")
 
 
-def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+def test_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreUnavailable, match="the folder cannot be made"):
         open_store(f"sqlite:///{tmp_path}/file/news.db")
@@ -165,25 +165,25 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
         open_store(f"sqlite:///{tmp_path}/folder")
 
 
-def test_no_store_yet(tmp_path: Path) -> None:
+def test_missing_store_is_reported(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="no store yet; run `newsportal crawl`"):
         open_store(f"sqlite:///{tmp_path}/news.db", create=False)
     assert not (tmp_path / "news.db").exists()
 
 
 @pytest.mark.parametrize("uri", ["oracle://localhost/x", "postgres://x/y", "data/news.db", "", "sqlite"])
-def test_what_is_no_store_uri(uri: str) -> None:
+def test_invalid_store_uri_is_refused(uri: str) -> None:
     with pytest.raises(StoreError, match=r"sqlite:///data/newsportal\.db"):
         open_store(uri)
 
 
-def test_a_relative_path_is_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_relative_path_in_uri(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     open_store("sqlite:///数据 库/a%20b.db").close()
     assert (tmp_path / "数据 库" / "a b.db").exists()  # a URI: %20 is a blank
 
 
-def test_a_later_version_is_refused(tmp_path: Path) -> None:
+def test_store_of_later_version_is_refused(tmp_path: Path) -> None:
     uri = f"sqlite:///{tmp_path}/news.db"
     open_store(uri).close()
     with sqlite3.connect(tmp_path / "news.db") as connection:
@@ -193,9 +193,9 @@ def test_a_later_version_is_refused(tmp_path: Path) -> None:
         open_store(uri)
 
 
-def test_a_database_that_vanished_while_open(tmp_path: Path) -> None:
+def test_database_deleted_while_open_is_reported(tmp_path: Path) -> None:
     store = open_store(f"sqlite:///{tmp_path}/data/news.db")
-    store.close()  # connections are opened anew
+    store.close()  # connections are reopened
     shutil.rmtree(tmp_path / "data")
     with pytest.raises(StoreUnavailable, match=r"news\.db: it cannot be opened"):
         store.tally()
@@ -212,22 +212,22 @@ for n in range(count):
     added = store.add(article(str(n), host=host, title=f"题 {host} {n}", text=invented(n), topic="旅游"), now=NOW)
     print(added.id, flush=True)
 """
-"""Brings stories that others bring too, known by their texts alone."""
+"""Adds stories that others add too, recognisable by their texts alone."""
 
 
 @pytest.mark.slow
-def test_processes_that_meet_the_same_texts_make_one_story_each(sql_uri: str) -> None:
+def test_concurrent_reposts_make_one_story_each(sql_uri: str) -> None:
     writers = [writer(sql_uri, f"h{n}.example", 15, REPOSTER) for n in range(3)]
-    told = [line for process in writers for line in process.communicate(timeout=600)[0].split()]
+    ids = [line for process in writers for line in process.communicate(timeout=600)[0].split()]
     assert [process.returncode for process in writers] == [0] * 3
     store = open_store(sql_uri)
-    assert (len(set(told)), store.tally().articles, store.tally().stories) == (45, 45, 15)
-    consistent(store)
+    assert (len(set(ids)), store.tally().articles, store.tally().stories) == (45, 45, 15)
+    assert_consistent(store)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("after", [5, 60])
-def test_after_a_kill_reposts_of_what_was_stored_are_found(tmp_path: Path, after: int) -> None:
+def test_reposts_are_found_after_a_kill(tmp_path: Path, after: int) -> None:
     uri = f"sqlite:///{tmp_path}/news.db"
     process = writer(uri, "h.example", 100_000, REPOSTER)
     for _ in range(after):
@@ -238,8 +238,8 @@ def test_after_a_kill_reposts_of_what_was_stored_are_found(tmp_path: Path, after
     store = open_store(uri)
     stored = store.tally().articles
     assert stored >= after
-    answers = [store.add(article(str(n), host="other.example", title=f"又 {n}", text=invented(n)), now=NOW) for n in range(stored)]
-    assert {answer.outcome for answer in answers} == {"folded"}
+    added = [store.add(article(str(n), host="other.example", title=f"又 {n}", text=invented(n)), now=NOW) for n in range(stored)]
+    assert {one.outcome for one in added} == {"folded"}
     assert store.tally().stories == stored
     with sqlite3.connect(tmp_path / "news.db") as connection:
         assert connection.execute("SELECT count(*) FROM prints").fetchone() == (2 * stored,)

@@ -1,4 +1,4 @@
-"""What every store promises of photo stories: pages in any order, kept while incomplete, finished later, never less than before."""
+"""What every store guarantees about photo stories: pages in any order, kept while incomplete, completed later, never reduced."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TITLES = {
     "43": "麦收",
     "99": "石匠",
 }
-"""Of stories that are nobody's repeats."""
+"""Titles of stories that are not similar to each other."""
 
 
 def image(number: int, story: str = "88", **more: object) -> Image:
@@ -46,7 +46,7 @@ def page(number: int = 1, **more: object) -> GalleryPage:
 
 
 def gallery(*numbers: int, story: str = "88", **more: object) -> Gallery:
-    """A story of three pages, a picture each, of which ``numbers`` were read."""
+    """Return a story of three pages with one picture each, of which ``numbers`` were read."""
     url = URL.replace("88", story)
     made = Gallery(
         url,
@@ -78,7 +78,7 @@ def _shown(store: Store, id: str) -> list[str]:
     return [one.image.url.rpartition("/")[2] for one in store.galleries.pictures(id)]
 
 
-def test_pages_come_in_any_order_from_several_workers_and_stay_once(store: Store, another: Callable[[], Store]) -> None:
+def test_pages_from_several_workers_are_kept_in_order(store: Store, another: Callable[[], Store]) -> None:
     other = another()
     store.galleries.put(NAME, page(3), now=NOW)
     other.galleries.put(NAME, page(1), now=NOW)
@@ -90,7 +90,7 @@ def test_pages_come_in_any_order_from_several_workers_and_stay_once(store: Store
     other.close()
 
 
-def test_a_photo_story_is_an_article_and_has_its_pictures(store: Store) -> None:
+def test_photo_story_is_an_article_with_pictures(store: Store) -> None:
     marks = (TopicMark("自然", "keywords"),)
     saved = store.galleries.save(gallery(1, 2, 3, topic_marks=marks, category="旅游", keywords=("河",)), now=NOW)
     assert (saved.outcome, saved.complete, saved.id) == ("stored", True, content_id(NAME))
@@ -100,26 +100,26 @@ def test_a_photo_story_is_an_article_and_has_its_pictures(store: Store) -> None:
     assert (article.category, article.category_by, article.topic_marks, article.keywords) == ("旅游", "source", marks, ("河",))
     assert [one.image for one in store.galleries.pictures(saved.id)] == [image(1), image(2), image(3)]
     assert [one.place for one in store.galleries.pictures(saved.id)] == [1, 2, 3]
-    kept = store.galleries.find_stored([NAME, "pic.example/other"])
-    assert list(kept) == [NAME]
-    assert (kept[NAME].pictures, kept[NAME].pages, kept[NAME].total, kept[NAME].missing, kept[NAME].complete) == (3, 3, 3, (), True)
-    assert store.galleries.gallery(saved.id) == kept[NAME]
+    found = store.galleries.find_stored([NAME, "pic.example/other"])
+    assert list(found) == [NAME]
+    assert (found[NAME].pictures, found[NAME].pages, found[NAME].total, found[NAME].missing, found[NAME].complete) == (3, 3, 3, (), True)
+    assert store.galleries.gallery(saved.id) == found[NAME]
     assert store.galleries.gallery("nobody") is None
     assert [one.head.id for one in store.stories(StoryFilter(topic="自然")).stories] == [saved.id]
     assert [change.id for change in store.changes(0)] == [saved.id]
     assert store.find_stored([NAME]) == {NAME}
 
 
-def test_how_many_pictures_several_stories_show_is_one_question(store: Store) -> None:
-    whole = store.galleries.save(gallery(1, 2, 3), now=NOW).id
+def test_numbers_of_pictures_of_several_stories(store: Store) -> None:
+    full = store.galleries.save(gallery(1, 2, 3), now=NOW).id
     part = store.galleries.save(gallery(1, story="31"), now=NOW).id
-    assert store.galleries.sizes([whole, "nobody", part, whole]) == {whole: 3, part: 1}
+    assert store.galleries.sizes([full, "nobody", part, full]) == {full: 3, part: 1}
     store.galleries.drop(urls=[image(2).url], reason="logo", now=NOW)
-    assert store.galleries.sizes([whole]) == {whole: 2}
+    assert store.galleries.sizes([full]) == {full: 2}
     assert store.galleries.sizes([]) == {}
 
 
-def test_another_page_of_a_known_story_leads_to_it(store: Store) -> None:
+def test_alias_of_a_photo_story(store: Store) -> None:
     saved = store.galleries.save(gallery(1, 2, 3), now=NOW)
     store.add_aliases(["pic.example/2026/88_2.html"], NAME)
     assert store.galleries.find_stored(["pic.example/2026/88_2.html"])["pic.example/2026/88_2.html"].id == saved.id
@@ -127,12 +127,12 @@ def test_another_page_of_a_known_story_leads_to_it(store: Store) -> None:
     assert (again.outcome, again.id) == ("same", saved.id)
 
 
-def test_an_incomplete_story_is_kept_and_finished_later(store: Store) -> None:
+def test_incomplete_story_is_kept_and_completed_later(store: Store) -> None:
     store.galleries.put(NAME, page(1), now=NOW)
     saved = store.galleries.save(gallery(1, 3), now=NOW)
     assert (saved.outcome, saved.complete) == ("stored", False)
     assert [(one.id, one.missing, one.failure) for one in store.galleries.incomplete()] == [(saved.id, (2,), "http-503")]
-    assert len(store.galleries.pages(NAME)) == 1, "its pages wait with it"
+    assert len(store.galleries.pages(NAME)) == 1, "its pages are kept"
     before = store.last_seq()
     grown = store.galleries.save(gallery(1, 2, 3), now=NOW + HOUR)
     assert (grown.outcome, grown.complete, grown.id) == ("grown", True, saved.id)
@@ -143,7 +143,7 @@ def test_an_incomplete_story_is_kept_and_finished_later(store: Store) -> None:
     assert store.galleries.pages(NAME) == []
 
 
-def test_less_never_writes_over_more(store: Store) -> None:
+def test_smaller_version_does_not_replace_a_larger_one(store: Store) -> None:
     saved = store.galleries.save(gallery(1, 2), now=NOW)
     assert store.galleries.save(gallery(1), now=NOW).outcome == "same"
     assert _shown(store, saved.id) == ["1.jpg", "2.jpg"]
@@ -153,17 +153,17 @@ def test_less_never_writes_over_more(store: Store) -> None:
     assert (again.outcome, again.complete) == ("same", True)
     assert _shown(store, saved.id) == ["1.jpg", "2.jpg", "3.jpg"]
     assert store.galleries.save(gallery(1, 2, 3), now=NOW).outcome == "same"
-    assert store.last_seq() == before, "a visit without news is no change"
+    assert store.last_seq() == before, "a visit without changes is not logged"
 
 
-def test_visits_in_vain_are_counted_until_something_comes(store: Store) -> None:
+def test_visits_without_progress_are_counted(store: Store) -> None:
     assert [store.galleries.save(gallery(1), now=NOW + n * HOUR).vain for n in range(3)] == [0, 1, 2]
     assert store.galleries.save(gallery(1, 2), now=NOW + 3 * HOUR).vain == 0
-    kept = store.galleries.find_stored([NAME])[NAME]
-    assert (kept.vain, kept.visited, kept.pages) == (0, NOW + 3 * HOUR, 2)
+    found = store.galleries.find_stored([NAME])[NAME]
+    assert (found.vain, found.visited, found.pages) == (0, NOW + 3 * HOUR, 2)
 
 
-def test_pictures_left_out_are_kept_with_the_reason(store: Store) -> None:
+def test_dropped_pictures_are_kept_with_the_reason(store: Store) -> None:
     logo = Image("https://img.example/logo.png", "标志", dropped="seen-often")
     saved = store.galleries.save(gallery(1, 2, 3, images=(logo, image(1), image(2), image(3))), now=NOW)
     assert _shown(store, saved.id) == ["1.jpg", "2.jpg", "3.jpg"]
@@ -172,7 +172,7 @@ def test_pictures_left_out_are_kept_with_the_reason(store: Store) -> None:
     assert "标志" not in _article(store, saved.id).text
 
 
-def test_a_picture_that_turns_out_a_logo_leaves_the_stories_that_have_it(store: Store) -> None:
+def test_picture_recognised_as_logo_is_removed_from_all_stories(store: Store) -> None:
     logo = Image("https://img.example/logo.png", "标志", print="f" * 16)
     first = store.galleries.save(gallery(1, 2, 3, images=(logo, image(1), image(2))), now=NOW)
     second = store.galleries.save(gallery(1, 2, 3, story="99", images=(image(1, "99"), replace(logo, url=logo.url + "?2"))), now=NOW)
@@ -184,21 +184,21 @@ def test_a_picture_that_turns_out_a_logo_leaves_the_stories_that_have_it(store: 
     assert {change.id for change in store.changes(before)} == {first.id, second.id}
     assert "标志" not in _article(store, first.id).text
     assert _article(store, first.id).images[0] == image(1)
-    kept = store.galleries.find_stored([NAME])[NAME]
-    assert (kept.pictures, kept.score < score) == (2, True)
+    found = store.galleries.find_stored([NAME])[NAME]
+    assert (found.pictures, found.score < score) == (2, True)
     store.galleries.save(gallery(1, 2, 3, images=(logo, image(1), image(2), image(3))), now=NOW)
-    assert "logo.png" not in _shown(store, first.id), "what is left out stays out when the story is read again"
+    assert "logo.png" not in _shown(store, first.id), "a dropped picture stays dropped"
     assert store.galleries.drop(urls=[logo.url], reason=None, now=NOW) == 1
     assert "logo.png" in _shown(store, first.id)
 
 
-def test_the_wall_by_score_and_by_time_page_after_page(store: Store) -> None:
+def test_wall_is_ordered_filtered_and_paged(store: Store) -> None:
     ages = {"31": 0, "32": 40, "33": 2, "34": 90}
     for story, hours in ages.items():
         numbers = (1, 2, 3) if story != "33" else (1,)
         topics = ("自然",) if story != "31" else ("城市",)
         store.galleries.save(gallery(*numbers, story=story, published=NOW - hours * HOUR, topics=topics), now=NOW)
-    store.galleries.save(gallery(1, 2, 3, story="35", images=()), now=NOW)  # no picture is left
+    store.galleries.save(gallery(1, 2, 3, story="35", images=()), now=NOW)  # without pictures
     assert _walk(store, WallFilter(order="newest", limit=1)) == ["31", "33", "32", "34"]
     assert _walk(store, WallFilter(limit=3)) == ["31", "33", "32", "34"]
     assert _walk(store, WallFilter(topic="自然")) == ["33", "32", "34"]
@@ -212,21 +212,21 @@ def test_the_wall_by_score_and_by_time_page_after_page(store: Store) -> None:
 def _walk(store: Store, which: WallFilter) -> list[str]:
     found: list[str] = []
     while True:
-        answer = store.galleries.wall(which)
-        found += [one.article.title.split()[-1] for one in answer.stories]
-        if answer.next is None:
+        page = store.galleries.wall(which)
+        found += [one.article.title.split()[-1] for one in page.stories]
+        if page.next is None:
             return found
-        which = replace(which, before=answer.next)
+        which = replace(which, before=page.next)
 
 
-def test_more_pictures_and_a_heavier_source_rank_higher_at_one_age(store: Store) -> None:
+def test_pictures_and_weight_of_source_raise_the_rank(store: Store) -> None:
     store.galleries.save(gallery(1, 2, 3, story="41"), now=NOW)
     store.galleries.save(gallery(1, 2, 3, story="42", weight=9), now=NOW)
     store.galleries.save(gallery(1, story="43", weight=9), now=NOW)
     assert _walk(store, WallFilter()) == ["42", "41", "43"]
 
 
-def test_folded_stories_stand_on_the_wall_once(store: Store) -> None:
+def test_folded_stories_are_on_the_wall_once(store: Store) -> None:
     one = store.galleries.save(gallery(1, 2, 3, story="51"), now=NOW)
     two = store.galleries.save(gallery(1, 2, 3, story="52", published=NOW), now=NOW)
     store.fold(two.id, one.story_id, reason="editor", now=NOW)
@@ -234,7 +234,7 @@ def test_folded_stories_stand_on_the_wall_once(store: Store) -> None:
     assert store.galleries.wall(WallFilter()).stories[0].count == 2
 
 
-def test_what_no_database_can_keep_is_made_storable(store: Store) -> None:
+def test_unstorable_characters_are_replaced(store: Store) -> None:
     odd = Image("https://img.example/\x00\ud800.jpg", "\x00题", print="9" * 90)
     store.galleries.put(NAME, page(1, images=(odd,), title="\ud800"), now=NOW)
     assert store.galleries.pages(NAME)[0].title == "\ufffd"
@@ -242,7 +242,7 @@ def test_what_no_database_can_keep_is_made_storable(store: Store) -> None:
     assert [one.image.caption for one in store.galleries.pictures(saved.id)] == ["题"]
 
 
-def test_links_that_led_nowhere_are_left_alone_for_hours(store: Store) -> None:
+def test_refused_links_are_skipped_for_hours(store: Store) -> None:
     store.galleries.refuse(NAME, "index-page", now=NOW)
     store.galleries.refuse(NAME, "http-404", now=NOW)
     assert store.galleries.refused([NAME, "pic.example/other"], now=NOW + 5 * HOUR) == {NAME}
@@ -250,13 +250,13 @@ def test_links_that_led_nowhere_are_left_alone_for_hours(store: Store) -> None:
     assert store.find_stored([NAME]) == set()
 
 
-def test_a_photo_story_needs_a_name(store: Store) -> None:
+def test_photo_story_needs_an_identity(store: Store) -> None:
     with pytest.raises(StoreError, match="without an identity"):
         store.galleries.save(gallery(1, identity=None), now=NOW)
     assert store.tally().articles == 0
 
 
-def test_an_article_of_another_source_becomes_a_photo_story(store: Store) -> None:
+def test_article_of_another_source_becomes_a_photo_story(store: Store) -> None:
     store.add(_as_article(), now=NOW)
     saved = store.galleries.save(gallery(1, 2, 3), now=NOW)
     assert (saved.outcome, _article(store, saved.id).source) == ("stored", "gallery:某图站")
@@ -270,7 +270,7 @@ def _as_article() -> object:
     return Article(URL, Link(URL, "feed:别处"), NOW, NAME, title="春天的河", text="只有一句话的页面。")
 
 
-def test_an_editors_category_outlives_a_later_visit(store: Store) -> None:
+def test_editors_category_survives_a_later_visit(store: Store) -> None:
     saved = store.galleries.save(gallery(1, category="旅游"), now=NOW)
     store.set_category(saved.id, "摄影", by="editor", now=NOW)
     store.galleries.save(gallery(1, 2, 3, category="旅游"), now=NOW)
@@ -281,14 +281,14 @@ def test_an_editors_category_outlives_a_later_visit(store: Store) -> None:
     assert _walk(store, WallFilter(category="摄影", topic="城市")) == []
 
 
-def test_an_editors_captions_stand_whatever_a_later_visit_brings(store: Store) -> None:
+def test_editors_captions_survive_a_later_visit(store: Store) -> None:
     id = store.galleries.save(gallery(1, 2), now=NOW).id
     one, two, three = (image(number).url for number in (1, 2, 3))
     before = store.last_seq()
     assert store.galleries.caption(id, {one: "编辑写的说明", two: "", "https://other.example/x.jpg": "没有这张"}, now=NOW) == 2
-    assert store.last_seq() > before, "the search hears of it"
-    told = [(picture.image.caption, picture.said, picture.page_caption) for picture in store.galleries.pictures(id)]
-    assert told == [("编辑写的说明", True, image(1).caption), (None, True, image(2).caption)]
+    assert store.last_seq() > before, "the change is logged for the index"
+    captions = [(picture.image.caption, picture.said, picture.page_caption) for picture in store.galleries.pictures(id)]
+    assert captions == [("编辑写的说明", True, image(1).caption), (None, True, image(2).caption)]
     article = _article(store, id)
     assert "编辑写的说明" in article.text
     assert "88 的第" not in article.text

@@ -1,4 +1,4 @@
-"""Photo stories that are one, in the store: found by words and pictures, the one with more pictures stays."""
+"""Repeated photo stories in the store: found by words and pictures; the one with more pictures becomes the head."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def save(store: Store, name: str, title: str, text: str, prints: tuple[str | Non
     return store.galleries.save(gallery, now=NOON)
 
 
-def test_the_story_with_more_pictures_stays(store: Store) -> None:
+def test_story_with_more_pictures_becomes_the_head(store: Store) -> None:
     fewer = save(store, "a/1", "雪后古城银装素裹", "一场大雪过后，城墙披上白衣。", SNOW[:3])
     more = save(store, "b/7", "镜头下的冬日古城", "摄影师清晨登楼。", SNOW)
     story = store.story(fewer.story_id)
@@ -34,7 +34,7 @@ def test_the_story_with_more_pictures_stays(store: Store) -> None:
     assert (folded.fold_of, folded.fold_reason) == (fewer.id, "same-pictures")
 
 
-def test_issues_of_a_series_stay_apart(store: Store) -> None:
+def test_issues_of_a_series_are_not_folded(store: Store) -> None:
     save(store, "a/1", "每日一图", "今日精选。", SNOW)
     assert save(store, "a/2", "每日一图", "今日精选。", SEA).outcome == "stored"
 
@@ -44,7 +44,7 @@ def test_stories_far_apart_in_time_are_not_compared(store: Store) -> None:
     assert save(store, "b/1", "雪后古城银装素裹", "大雪。", SNOW).outcome == "stored"
 
 
-def test_what_an_editor_took_out_stays_out(store: Store) -> None:
+def test_unfolded_story_stays_apart(store: Store) -> None:
     save(store, "a/1", "雪后古城银装素裹", "大雪。", SNOW)
     other = save(store, "b/1", "雪后古城银装素裹", "大雪。", SNOW)
     alone = store.unfold(other.id, now=NOON)
@@ -52,8 +52,8 @@ def test_what_an_editor_took_out_stays_out(store: Store) -> None:
     assert (again.outcome, again.story_id) == ("grown", alone)
 
 
-def test_scores_follow_an_editor_s_word(store: Store) -> None:
-    """A story that two sites tell is worth more than one that one site tells, and loses that when it is taken apart."""
+def test_scores_follow_manual_folding(store: Store) -> None:
+    """A story reported by two sites has a higher score than one reported by one site, and loses it when unfolded."""
     one = save(store, "a/1", "雪后古城银装素裹", "大雪。", SNOW)
     other = save(store, "b/1", "海边的渔船", "渔民归来。", SEA)
 
@@ -71,7 +71,7 @@ def test_scores_follow_an_editor_s_word(store: Store) -> None:
     assert scores() == alone
 
 
-def test_a_story_that_grows_may_turn_out_a_repeat(store: Store) -> None:
+def test_growing_story_may_become_a_repost(store: Store) -> None:
     first = save(store, "a/1", "雪后古城银装素裹", "大雪落在古城。", SNOW)
     alone = save(store, "b/1", "冬日里的安静", "清晨。", (None,))
     assert alone.outcome == "stored"
@@ -79,12 +79,12 @@ def test_a_story_that_grows_may_turn_out_a_repeat(store: Store) -> None:
     assert (grown.outcome, grown.story_id) == ("grown", first.story_id)
 
 
-def test_dates_at_the_ends_of_the_calendar_are_borne(store: Store) -> None:
+def test_dates_at_the_ends_of_the_calendar(store: Store) -> None:
     for year in (1, 9999):
         save(store, f"a/{year}", "雪后古城银装素裹", "大雪。", SNOW, datetime(year, 1, 1, tzinfo=UTC))
 
 
-def test_by_cosine_the_words_alone_decide(store: Store) -> None:
+def test_cosine_compares_words_only(store: Store) -> None:
     store.fold_by("cosine", theta=0.9)
     first = save(store, "a/1", "每日一图", "今日精选。", SNOW)
     assert save(store, "b/1", "雪后古城银装素裹", "大雪。", SNOW).outcome == "stored", "the same pictures"

@@ -1,4 +1,4 @@
-"""Photo stories that were folded too early part again when more is known of their pictures."""
+"""Photo stories that were folded too early are separated when more of their pictures are known."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAID = "00ff123400ff1234"
 
 
 def save(store: Store, name: str, prints: tuple[str, ...], complete: bool = True) -> SavedGallery:
-    """An issue of a series: all have one title and one first sentence."""
+    """Save an issue of a series: all have the same title and first sentence."""
     site = name.partition("/")[0]
     url = f"https://{site}.example/{name}.html"
     images = tuple(Image(f"https://{site}.example/{name}/{one}.jpg", f"{name} {one}", 900, 600, print=one) for one in prints)
@@ -30,43 +30,43 @@ def story_of(store: Store, saved: SavedGallery) -> str:
     return article.story_id
 
 
-def test_a_story_that_grows_leaves_what_words_alone_joined(store: Store) -> None:
-    begun = save(store, "a/1", SNOW[:1], complete=False)
+def test_growing_story_leaves_story_joined_by_words(store: Store) -> None:
+    first = save(store, "a/1", SNOW[:1], complete=False)
     other = save(store, "b/1", SEA)
-    assert story_of(store, other) == story_of(store, begun)
+    assert story_of(store, other) == story_of(store, first)
     save(store, "a/1", SNOW)
-    assert story_of(store, other) != story_of(store, begun)
-    for saved in (begun, other):
+    assert story_of(store, other) != story_of(store, first)
+    for saved in (first, other):
         story = store.story(story_of(store, saved))
         assert story is not None
         assert (story.count, story.head.id, story.head.fold_of) == (1, saved.id, None)
         assert store.galleries.gallery(saved.id) is not None
 
 
-def test_copies_of_what_leaves_go_with_it(store: Store) -> None:
-    begun = save(store, "a/1", SNOW[:1], complete=False)
+def test_copies_of_a_separated_story_go_with_it(store: Store) -> None:
+    first = save(store, "a/1", SNOW[:1], complete=False)
     other = save(store, "b/1", SEA)
     copy = save(store, "c/1", (*SEA, "1111222233334444"))
-    assert story_of(store, copy) == story_of(store, other) == story_of(store, begun)
+    assert story_of(store, copy) == story_of(store, other) == story_of(store, first)
     save(store, "a/1", SNOW)
-    assert story_of(store, copy) == story_of(store, other) != story_of(store, begun)
+    assert story_of(store, copy) == story_of(store, other) != story_of(store, first)
 
 
-def test_an_advertisement_that_joined_two_stories_parts_them_when_it_is_known(store: Store) -> None:
+def test_stories_joined_by_an_advertisement_are_separated(store: Store) -> None:
     one, other = save(store, "a/1", (*SNOW[:3], PAID)), save(store, "b/1", (*SEA[:3], PAID))
     assert story_of(store, one) == story_of(store, other)
     assert store.galleries.drop(prints=[PAID], reason="frequent", now=NOON) == 2
     assert story_of(store, one) != story_of(store, other)
 
 
-def test_a_copy_stays_when_it_grows(store: Store) -> None:
+def test_growing_copy_stays_folded(store: Store) -> None:
     one, other = save(store, "a/1", SNOW), save(store, "b/1", SNOW[:2], complete=False)
     assert story_of(store, other) == story_of(store, one)
     save(store, "b/1", SNOW)
     assert story_of(store, other) == story_of(store, one)
 
 
-def test_what_an_editor_folded_stays(store: Store) -> None:
+def test_manually_folded_story_stays(store: Store) -> None:
     one, other = save(store, "a/1", SNOW[:3], complete=False), save(store, "b/1", SEA)
     store.fold(other.id, story_of(store, one), reason="editor", now=NOON)
     save(store, "a/1", SNOW)

@@ -1,4 +1,4 @@
-"""A restore that was killed goes on with the same backup, and with nothing else; nobody opens what it left."""
+"""A killed restore can only be continued with the same backup; the unfinished store cannot be opened otherwise."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from newsportal.store.copying import is_empty
 
 @pytest.fixture(params=["sqlite", *OVER_SERVERS])
 def uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """Of an empty store that is there already."""
+    """URI of an empty store that exists already."""
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path}/restored.db"
         return
@@ -31,7 +31,7 @@ def uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def backups(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("backup")
     with closing(open_store(f"sqlite:///{folder}/filled.db")) as store:
         fill(store)
@@ -41,25 +41,25 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def killed_in_the_middle(file: Path, uri: str) -> None:
+def kill_restore(file: Path, uri: str) -> None:
     open_store(uri).close()
     with Started(str(file), uri, script=Path(__file__).with_name("dying_restore.py"), piped=True) as process:
         assert process.stdout.readline() == "half\n"
 
 
 @pytest.mark.slow
-def test_a_killed_restore_goes_on_with_the_same_file_alone(made: Path, uri: str) -> None:
-    killed_in_the_middle(made / "b.tar.zst", uri)
+def test_killed_restore_continues_with_the_same_file_only(backups: Path, uri: str) -> None:
+    kill_restore(backups / "b.tar.zst", uri)
     with pytest.raises(StoreUnfinished, match="run `newsportal restore` with the same file again"):
         open_store(uri)
     with closing(open_store(uri, unfinished=True)) as store:
         assert not is_empty(store.records)
         half = sums(store)
         with pytest.raises(BackupError, match="a part of another backup"):
-            restore(made / "later.tar.zst", store, manifest=checked(made / "later.tar.zst"))
+            restore(backups / "later.tar.zst", store, manifest=checked(backups / "later.tar.zst"))
         assert sums(store) == half
-        restore(made / "b.tar.zst", store, manifest=checked(made / "b.tar.zst"))
-    with closing(open_store(uri)) as store, closing(open_store(f"sqlite:///{made}/filled.db")) as source:
+        restore(backups / "b.tar.zst", store, manifest=checked(backups / "b.tar.zst"))
+    with closing(open_store(uri)) as store, closing(open_store(f"sqlite:///{backups}/filled.db")) as source:
         articles = {one.id for one in store.all_articles()}
         newer = [one.id for one in source.all_articles() if one.id not in articles]
         assert len(newer) == 1
@@ -67,14 +67,14 @@ def test_a_killed_restore_goes_on_with_the_same_file_alone(made: Path, uri: str)
         store.add(article("new"), now=NOW)
         assert store.last_seq() == before + 1 == source.last_seq()
         with pytest.raises(BackupError, match="not empty"):
-            restore(made / "b.tar.zst", store, manifest=checked(made / "b.tar.zst"))
+            restore(backups / "b.tar.zst", store, manifest=checked(backups / "b.tar.zst"))
 
 
 @pytest.mark.slow
-def test_one_that_goes_on_is_the_whole_backup(made: Path, uri: str, tmp_path: Path) -> None:
-    killed_in_the_middle(made / "b.tar.zst", uri)
+def test_continued_restore_is_complete(backups: Path, uri: str, tmp_path: Path) -> None:
+    kill_restore(backups / "b.tar.zst", uri)
     with closing(open_store(f"sqlite:///{tmp_path}/at-once.db")) as at_once, closing(open_store(uri, unfinished=True)) as store:
         for one in (at_once, store):
-            restore(made / "b.tar.zst", one, manifest=checked(made / "b.tar.zst"))
+            restore(backups / "b.tar.zst", one, manifest=checked(backups / "b.tar.zst"))
         assert sums(store) == sums(at_once)
         assert store.records.restoring() is None

@@ -1,7 +1,7 @@
-"""A backup that an earlier newsportal made comes back in every store, and everything works on it.
+"""A backup of an earlier version is restored into every store, and the result is fully usable.
 
-``schema-0009.tar.zst`` was written by the last newsportal whose editors could not correct or hide articles, of the store that ``filled``
-makes.
+``schema-0009.tar.zst`` is a backup of the store made by ``filled``, written by the last version in which editors could not correct or hide
+articles.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from newsportal.store.store import Store
 OLD: Final = Path(__file__).with_name("schema-0009.tar.zst")
 
 
-def test_it_is_restored_row_by_row(store: Store) -> None:
+def test_older_backup_is_restored_completely(store: Store) -> None:
     manifest = checked(OLD)
     assert "hidden" not in manifest.tables["articles"]["columns"]
     done = restore(OLD, store, manifest=manifest)
     assert (done.rows, done.left_out) == (manifest.rows, 0)
     with store.records.reading() as look:
-        for name, told in manifest.tables.items():
+        for name, table in manifest.tables.items():
             form = BY_NAME[name]
-            then = replace(form, columns={column: form.columns[column] for column in told["columns"]})
+            then = replace(form, columns={column: form.columns[column] for column in table["columns"]})
             found = digest(look, then)
-            assert (found.count, found.hexdigest()) == (told["rows"], told["digest"]), name
+            assert (found.count, found.hexdigest()) == (table["rows"], table["digest"]), name
         since = [row for row in look.rows(BY_NAME["articles"]) if row["hidden"] is not None or row["corrected"] is not None]
     assert since == []
 
 
-def test_editors_work_on_what_it_brought(store: Store) -> None:
+def test_editing_works_after_restoring_an_older_backup(store: Store) -> None:
     restore(OLD, store, manifest=checked(OLD))
     before = store.tally()
     assert [one.title for one in store.pick(ArticleFilter(hidden=True)).articles] == []

@@ -1,4 +1,4 @@
-"""The outbox: what is to be published, taken by one at a time, and never forgotten."""
+"""The outbox: entries to publish, leased to one publisher at a time, and never lost."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ def ids(entries: list[Entry]) -> list[str]:
     return [entry.article_id for entry in entries]
 
 
-def test_what_is_followed_waits_and_the_position_moves(store: Store) -> None:
+def test_followed_articles_wait_and_position_moves(store: Store) -> None:
     outbox = store.outbox
     assert outbox.position("cms") == 0
     assert outbox.follow("cms", ["a", "b", "a"], ["never"], after=0, upto=7, now=NOW)
     assert outbox.position("cms") == 7
-    assert not outbox.follow("cms", ["c"], [], after=0, upto=3, now=NOW), "another process was quicker"
-    assert outbox.counts() == {"cms": {"waiting": 2}}, "what was never there need not go"
+    assert not outbox.follow("cms", ["c"], [], after=0, upto=3, now=NOW), "another process was faster"
+    assert outbox.counts() == {"cms": {"waiting": 2}}, "unpublished articles need no withdrawal"
     assert outbox.position("other") == 0
     assert outbox.follow("empty", [], [], after=0, upto=7, now=NOW)
     assert outbox.counts() == {"cms": {"waiting": 2}, "empty": {}}
 
 
-def test_what_is_taken_is_nobody_elses_until_its_time_is_up(store: Store) -> None:
+def test_taken_entries_are_leased(store: Store) -> None:
     store.outbox.ask("cms", ["a", "b", "c"], "there", now=NOW)
     first = take(store, limit=2)
     assert ids(first) == ["a", "b"]
@@ -42,14 +42,14 @@ def test_what_is_taken_is_nobody_elses_until_its_time_is_up(store: Store) -> Non
     assert take(store, owner="w3", now=NOW + 59 * SECOND) == []
     late = take(store, owner="w3", now=NOW + 60 * SECOND)
     assert ids(late) == ["a", "b", "c"]
-    assert all(entry.fence > old.fence for entry, old in zip(late, first, strict=False)), "the fence grows"
+    assert all(entry.fence > old.fence for entry, old in zip(late, first, strict=False)), "the fence increases"
     assert [entry.tries for entry in late] == [2, 2, 2]
-    assert not store.outbox.settle(first[0], DONE, now=NOW + 61 * SECOND), "who lost it changes nothing"
+    assert not store.outbox.settle(first[0], DONE, now=NOW + 61 * SECOND), "a lost lease has no effect"
     assert store.outbox.settle(late[0], DONE, now=NOW + 61 * SECOND)
     assert store.outbox.of("cms", ["a", "x"])["a"].state == "done"
 
 
-def test_what_is_done_is_known_and_changes_wait_again(store: Store) -> None:
+def test_published_entry_waits_again_after_a_change(store: Store) -> None:
     outbox = store.outbox
     outbox.ask("cms", ["a"], "there", now=NOW)
     outbox.settle(take(store)[0], DONE, now=NOW)
@@ -58,22 +58,22 @@ def test_what_is_done_is_known_and_changes_wait_again(store: Store) -> None:
     assert take(store, now=NOW + timedelta(days=1)) == []
     outbox.follow("cms", ["a"], [], after=0, upto=9, now=NOW + SECOND)
     again = take(store, now=NOW + SECOND)[0]
-    assert (again.state, again.digest, again.place) == ("under-way", "d1", "7"), "what stands there is not forgotten"
+    assert (again.state, again.digest, again.place) == ("under-way", "d1", "7"), "the published state is kept"
 
 
-def test_a_change_while_it_is_under_way_is_not_lost(store: Store) -> None:
+def test_change_during_a_lease_is_kept(store: Store) -> None:
     outbox = store.outbox
     outbox.ask("cms", ["a"], "there", now=NOW)
     held = take(store)[0]
     outbox.follow("cms", ["a"], [], after=0, upto=9, now=NOW + SECOND)
-    assert take(store, owner="w2", now=NOW + SECOND) == [], "it is still his"
+    assert take(store, owner="w2", now=NOW + SECOND) == [], "it is still leased"
     outbox.settle(held, DONE, now=NOW + 2 * SECOND)
     entry = outbox.of("cms", ["a"])["a"]
     assert (entry.state, entry.digest) == ("waiting", "d1")
     assert ids(take(store, now=NOW + 2 * SECOND)) == ["a"]
 
 
-def test_what_failed_waits_for_somebody_or_for_a_change(store: Store) -> None:
+def test_failed_entry_waits_for_request_or_change(store: Store) -> None:
     outbox = store.outbox
     outbox.ask("cms", ["a", "b"], "there", now=NOW)
     for held in take(store):
@@ -89,7 +89,7 @@ def test_what_failed_waits_for_somebody_or_for_a_change(store: Store) -> None:
     assert ids(take(store)) == ["b"]
 
 
-def test_what_is_put_off_waits_for_its_time(store: Store) -> None:
+def test_postponed_entry_waits_for_its_time(store: Store) -> None:
     store.outbox.ask("cms", ["a"], "there", now=NOW)
     store.outbox.settle(take(store)[0], Result("waiting", reason="503", due=NOW + 30 * SECOND), now=NOW)
     assert take(store, now=NOW + 29 * SECOND) == []
@@ -100,7 +100,7 @@ def test_what_is_put_off_waits_for_its_time(store: Store) -> None:
     assert (entry.state, entry.tries, entry.reason) == ("waiting", 1, "the server is away")
 
 
-def test_what_was_taken_back_stays_so_until_somebody_asks(store: Store) -> None:
+def test_withdrawn_entry_stays_until_requested(store: Store) -> None:
     outbox = store.outbox
     outbox.ask("cms", ["a"], "there", now=NOW)
     outbox.settle(take(store)[0], DONE, now=NOW)
@@ -115,7 +115,7 @@ def test_what_was_taken_back_stays_so_until_somebody_asks(store: Store) -> None:
     assert take(store)[0].wanted == "there"
 
 
-def test_lists_and_what_is_forgotten(store: Store) -> None:
+def test_listing_and_forgetting(store: Store) -> None:
     outbox = store.outbox
     outbox.follow("cms", ["a", "b"], [], after=0, upto=3, now=NOW)
     outbox.follow("hook", ["a"], [], after=0, upto=3, now=NOW + SECOND)
@@ -128,13 +128,13 @@ def test_lists_and_what_is_forgotten(store: Store) -> None:
     assert outbox.position("cms") == 0
 
 
-def test_a_target_and_a_reason_may_be_in_any_script(store: Store) -> None:
+def test_target_and_reason_in_any_script(store: Store) -> None:
     store.outbox.ask("站点 甲", ["a"], "there", now=NOW)
     store.outbox.settle(take(store, target="站点 甲")[0], Result("failed", reason="太长\x00 \ud800😀"), now=NOW)
     assert store.outbox.entries()[0].reason == "太长 ?😀"
 
 
-def test_eight_takers_share_without_doubles(store: Store, another: Callable[[], Store]) -> None:
+def test_eight_publishers_take_each_entry_once(store: Store, another: Callable[[], Store]) -> None:
     names = [f"{number:03}" for number in range(40)]
     store.outbox.ask("cms", names, "there", now=NOW)
 
@@ -153,8 +153,8 @@ def test_eight_takers_share_without_doubles(store: Store, another: Callable[[], 
     assert store.outbox.counts() == {"cms": {"done": 40}}
 
 
-def test_many_at_once(store: Store) -> None:
-    names = [f"{one:05}" for one in range(520)]  # more than one question names
+def test_many_entries_at_once(store: Store) -> None:
+    names = [f"{one:05}" for one in range(520)]  # more than fit one query
     assert store.outbox.follow("cms", names, [], after=0, upto=9, now=NOW)
     assert len(store.outbox.of("cms", names)) == 520
     assert store.outbox.ask("cms", names[:510], "gone", now=NOW) == 510

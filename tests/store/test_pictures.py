@@ -1,4 +1,4 @@
-"""What every store promises of the dictionary of pictures: stories are counted once, what was learnt stays, marks come and go."""
+"""What every store guarantees about the dictionary of pictures: unique counts of stories, lasting properties, and marks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def save(store: Store, story: StoryPictures, now: datetime = NOW, **learnt: obje
     store.pictures.saw(story, pictures, now=now)
 
 
-def test_a_story_counts_once_however_often_it_is_saved(store: Store) -> None:
+def test_story_is_counted_once(store: Store) -> None:
     for _ in range(3):
         save(store, shown(1, LOGO, "a/1.jpg"))
     save(store, shown(2, LOGO, "a/2.jpg"))
@@ -35,7 +35,7 @@ def test_a_story_counts_once_however_often_it_is_saved(store: Store) -> None:
     assert store.pictures.census().pictures == 3
 
 
-def test_a_story_that_grows_keeps_the_pictures_it_had(store: Store) -> None:
+def test_growing_story_keeps_its_pictures(store: Store) -> None:
     save(store, shown(1, "a/1.jpg", LOGO))
     save(store, shown(1, "a/2.jpg"))
     save(store, shown(2, LOGO, site="other.example"))
@@ -47,23 +47,23 @@ def test_a_story_that_grows_keeps_the_pictures_it_had(store: Store) -> None:
     }
 
 
-def test_pictures_with_one_print_and_size_are_counted_together(store: Store) -> None:
+def test_pictures_with_same_print_and_size_are_counted_together(store: Store) -> None:
     for number in range(3):
         save(store, shown(number, f"cdn{number}/x.png"), print="00ff00ff00ff00ff", width=300, height=250, looked=NOW)
     save(store, shown(6, "cdn0/x_small.png"), print="00ff00ff00ff00ff", width=150, height=125, looked=NOW)
     save(store, shown(7, "cdn7/x.png"), print="0000ffff0000ffff", looked=NOW)
     found = store.pictures.stories(["cdn0/x.png", "cdn7/x.png"], least=3, most=10)
     assert set(found) == {"cdn0/x.png"}
-    assert len(found["cdn0/x.png"]) == 3  # the thumbnail is another picture
+    assert len(found["cdn0/x.png"]) == 3  # the thumbnail counts as another picture
     assert found["cdn0/x.png"][0].pictures == {"00ff00ff00ff00ff"}
     assert len(store.pictures.stories(["cdn0/x.png"], least=2, most=2)["cdn0/x.png"]) == 2
 
 
-def test_a_picture_is_found_under_its_other_addresses(store: Store) -> None:
+def test_copies_of_a_picture_at_other_urls_are_found(store: Store) -> None:
     save(store, shown(1, "a/x.png"), print="00ff00ff00ff00ff", width=300, height=250, looked=NOW)
     save(store, shown(2, "b/y.png"), print="00ff00ff00ff00ff", width=300, height=250, looked=NOW)
     save(store, shown(3, "b/y_small.png"), print="00ff00ff00ff00ff", width=150, height=125, looked=NOW)
-    save(store, shown(4, "c/z.png", "c/w.png"))  # nobody knows what they show
+    save(store, shown(4, "c/z.png", "c/w.png"))  # not fetched: their content is unknown
     assert store.pictures.alike(["a/x.png", "c/z.png", "nowhere"]) == {
         "a/x.png": {"a/x.png", "b/y.png"},
         "c/z.png": {"c/z.png"},
@@ -71,13 +71,13 @@ def test_a_picture_is_found_under_its_other_addresses(store: Store) -> None:
     }
 
 
-def test_what_was_learnt_stays_until_something_else_is_learnt(store: Store) -> None:
+def test_picture_properties_are_kept_until_replaced(store: Store) -> None:
     assert store.pictures.find_stored(["a/1.jpg"]) == {}
     save(store, shown(1, "a/1.jpg"), width=640, height=480, format="jpeg", print="0123456789abcdef", looked=NOW)
-    save(store, shown(2, "a/1.jpg"), now=LATER)  # nobody looked this time
-    kept = store.pictures.find_stored(["a/1.jpg", "a/2.jpg"])
+    save(store, shown(2, "a/1.jpg"), now=LATER)  # not fetched this time
+    found = store.pictures.find_stored(["a/1.jpg", "a/2.jpg"])
     first = Picture("a/1.jpg", "https://a/1.jpg", 640, 480, "jpeg", "0123456789abcdef", looked=NOW)
-    assert kept == {"a/1.jpg": first}
+    assert found == {"a/1.jpg": first}
     save(store, shown(2, "a/1.jpg"), now=LATER, refused="gone", looked=LATER)
     assert store.pictures.find_stored(["a/1.jpg"])["a/1.jpg"] == replace(
         first, width=None, height=None, format=None, print=None, refused="gone", looked=LATER
@@ -86,7 +86,7 @@ def test_what_was_learnt_stays_until_something_else_is_learnt(store: Store) -> N
     assert (census.looked, census.refused) == (1, 1)
 
 
-def test_marks_come_and_go_and_keep_their_first_time(store: Store) -> None:
+def test_marks_keep_their_first_time(store: Store) -> None:
     save(store, shown(1, LOGO, "a/1.jpg"))
     store.pictures.mark({LOGO: "frequent", "nobody": "frequent"}, now=NOW)
     store.pictures.mark({LOGO: "frequent"}, now=LATER)
@@ -100,14 +100,14 @@ def test_marks_come_and_go_and_keep_their_first_time(store: Store) -> None:
     assert store.pictures.marked() == []
 
 
-def test_nothing_is_asked_of_an_empty_list(store: Store) -> None:
+def test_empty_list_of_keys(store: Store) -> None:
     assert store.pictures.find_stored([]) == {}
     assert store.pictures.stories([], least=1, most=1) == {}
     assert store.pictures.addresses([]) == {}
     assert store.pictures.often() == []
 
 
-def test_long_and_odd_keys(store: Store) -> None:
+def test_long_and_unusual_keys(store: Store) -> None:
     odd = "http-less.example/" + "图" * 3000 + "\x00?a=1'\""
     save(store, shown(1, odd, title="t" * 300, site="s" * 600))
     save(store, shown(2, odd))
@@ -115,7 +115,7 @@ def test_long_and_odd_keys(store: Store) -> None:
     assert len(store.pictures.find_stored([odd])) == 1
 
 
-def test_another_process_sees_what_was_saved(store: Store, another: Callable[[], Store]) -> None:
+def test_saved_pictures_are_visible_to_another_process(store: Store, another: Callable[[], Store]) -> None:
     save(store, shown(1, LOGO))
     other = another()
     save(other, shown(1, LOGO))

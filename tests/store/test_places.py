@@ -1,4 +1,4 @@
-"""Addresses of stores that are wrongly written: told with a remedy, never with a password, never as a traceback."""
+"""Invalid store URIs are reported with a fix, without passwords and without a traceback."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NOWHERE = "127.0.0.1:1"
 
 
 @pytest.mark.parametrize(
-    ("uri", "told"),
+    ("uri", "masked"),
     [
         ("mongodb://me:SECRET@h/db", "mongodb://me@h/db"),
         ("mongodb://me:SEC@RET/x@h/db?replicaSet=r", "mongodb://me@h/db"),
@@ -26,12 +26,12 @@ NOWHERE = "127.0.0.1:1"
         ("sqlite:///data/新闻 库.db", "sqlite:///data/新闻 库.db"),
     ],
 )
-def test_a_place_is_shown_without_secrets(uri: str, told: str) -> None:
-    assert mask_uri(uri) == told
+def test_secrets_are_masked(uri: str, masked: str) -> None:
+    assert mask_uri(uri) == masked
 
 
 @pytest.mark.parametrize(
-    ("uri", "says"),
+    ("uri", "expected"),
     [
         ("postgresql:/me:SECRET@h/db", "not a URI of a store.*%2F"),
         ("postgresql://me:SECRET@h:port/db", "not a URI of a store"),
@@ -44,23 +44,23 @@ def test_a_place_is_shown_without_secrets(uri: str, told: str) -> None:
         (f"sqlite:////tmp/{'长' * 300}.db", "name another place"),
     ],
 )
-def test_what_cannot_be_read_is_told_without_secrets(uri: str, says: str) -> None:
-    with pytest.raises(StoreError, match=says) as told:
+def test_invalid_uri_error_contains_no_secrets(uri: str, expected: str) -> None:
+    with pytest.raises(StoreError, match=expected) as error:
         open_store(uri, create=False)
-    assert not any(secret in str(told.value) for secret in ("SEC", "RET", "密码"))
+    assert not any(secret in str(error.value) for secret in ("SEC", "RET", "密码"))
 
 
 @pytest.mark.parametrize("uri", ["mongodb://me:SECRET@h/db", "mongodb+srv://me:SECRET@h/db"])
-def test_mongodb_is_refused_with_the_line_to_write(uri: str) -> None:
+def test_mongodb_error_shows_the_setting_to_write(uri: str) -> None:
     with pytest.raises(
         StoreError, match=r"MongoDB is a destination .* `store: sqlite:.*`publish: \[\{name: mongodb, to: \"mongodb"
-    ) as told:
+    ) as error:
         open_store(uri)
-    assert "SECRET" not in str(told.value)
-    assert "index:" not in str(told.value)
+    assert "SECRET" not in str(error.value)
+    assert "index:" not in str(error.value)
 
 
-def test_elasticsearch_is_refused_with_the_lines_to_write() -> None:
+def test_elasticsearch_error_shows_the_settings_to_write() -> None:
     with pytest.raises(
         StoreError, match=r'to: "elasticsearch\+https://me@h:9200/n"\}\]` and, to search there, `index: elasticsearch\+https:'
     ):

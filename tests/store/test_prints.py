@@ -1,4 +1,4 @@
-"""The fingerprints of a SQL store: bounded, and the same to every process that follows them."""
+"""The fingerprints of a SQL store: bounded, and the same in every process that follows them."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from newsportal.store.store import Store
 from newsportal.store.tables import PRINTS
 
 
-def opened(folder: Path) -> Store:
+def open_file(folder: Path) -> Store:
     store = open_store(f"sqlite:///{folder}/news.db")
     assert isinstance(store, Store)
     return store
 
 
-def kept(store: Store) -> int:
+def count_prints(store: Store) -> int:
     with reading(store._engine) as connection:
         return connection.scalar(select(func.count()).select_from(PRINTS)) or 0
 
 
-def test_what_is_out_of_the_window_is_pruned_little_by_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fingerprints_outside_the_window_are_pruned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prints, "PRUNE_EVERY", 4)
-    store = opened(tmp_path)
-    follower = opened(tmp_path)
+    store = open_file(tmp_path)
+    follower = open_file(tmp_path)
     for number in range(20):
         store.add(article(str(number), text=invented(number)), now=NOW)
     assert follower.add(article("again", text=invented(3)), now=NOW).outcome == "folded"
     late = NOW + prints.SPAN + timedelta(days=1)
     for number in range(20, 28):
         store.add(article(str(number), text=invented(number), published=None), now=late)
-    assert kept(store) <= 8
+    assert count_prints(store) <= 8
     for one in (store, follower):
         one.add(article(f"{id(one)}", text=invented(id(one) % 1000 + 50), published=None), now=late)
         assert one._prints._index._first > 20
@@ -45,34 +45,32 @@ def test_what_is_out_of_the_window_is_pruned_little_by_little(tmp_path: Path, mo
     follower.close()
 
 
-def test_no_more_than_the_most_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_of_fingerprints_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prints, "PRUNE_EVERY", 2)
     monkeypatch.setattr(prints, "MOST", 10)
-    store = opened(tmp_path)
+    store = open_file(tmp_path)
     for number in range(40):
         store.add(article(str(number), text=invented(number)), now=NOW)
-    assert kept(store) <= 12
+    assert count_prints(store) <= 12
     assert store.add(article("new", text=invented(39)), now=NOW).outcome == "folded"
     assert store.add(article("old", text=invented(1)), now=NOW).outcome == "stored"
     store.close()
 
 
-def test_many_rows_are_read_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fingerprints_are_loaded_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prints, "PAGE", 150)
-    store = opened(tmp_path)
+    store = open_file(tmp_path)
     for number in range(320):
         store.add(article(str(number), text=invented(number, 80)), now=NOW)
     store.close()
-    again = opened(tmp_path)
-    answers = [
-        again.add(article(f"x{number}", text=invented(number, 80), title=f"标题 {number}"), now=NOW) for number in (0, 149, 150, 319)
-    ]
-    assert [answer.outcome for answer in answers] == ["folded"] * 4
+    again = open_file(tmp_path)
+    added = [again.add(article(f"x{number}", text=invented(number, 80), title=f"标题 {number}"), now=NOW) for number in (0, 149, 150, 319)]
+    assert [one.outcome for one in added] == ["folded"] * 4
     again.close()
 
 
-def test_a_transaction_that_fails_leaves_nothing_in_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = opened(tmp_path)
+def test_failed_transaction_leaves_nothing_in_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_file(tmp_path)
     store.add(article("0", text=invented(0)), now=NOW)
 
     def fails(*_: object) -> None:
@@ -87,9 +85,9 @@ def test_a_transaction_that_fails_leaves_nothing_in_the_index(tmp_path: Path, mo
     store.close()
 
 
-def test_a_fold_by_hand_in_another_process_is_learnt(tmp_path: Path) -> None:
-    """Copies that an editor put together count as one story: their text is nobody's no longer."""
-    store, editor = opened(tmp_path), opened(tmp_path)
+def test_manual_fold_in_another_process_is_followed(tmp_path: Path) -> None:
+    """Copies folded by an editor count as one story, so their text is no longer taken for boilerplate."""
+    store, editor = open_file(tmp_path), open_file(tmp_path)
     added = [
         store.add(article(str(number), host=f"{number}.example", title=f"第{number}号通知", text=LONG), now=NOW) for number in range(3)
     ]
@@ -106,9 +104,9 @@ def test_a_fold_by_hand_in_another_process_is_learnt(tmp_path: Path) -> None:
     editor.close()
 
 
-def test_a_revision_that_is_rolled_back_leaves_nothing_in_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its row's number is given again: what stands under it then must be found."""
-    store = opened(tmp_path)
+def test_rolled_back_revision_leaves_nothing_in_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its row number is reused, and the next row with this number must be found."""
+    store = open_file(tmp_path)
     store.add(article("one", text="只有一句话"), now=NOW)
 
     def fails(*_: object) -> None:

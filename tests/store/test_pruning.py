@@ -1,4 +1,4 @@
-"""Articles go with their stories when their time is over, whole or not at all, in every store; what is killed is gone on with."""
+"""Articles are deleted with their stories when they expire, completely or not at all, in every store; a killed run can be continued."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LATE = NOW + 100 * DAY
 NINETY = Ages(90)
 
 
-def nobody(_: Collection[str]) -> Collection[str]:
+def no_marks(_: Collection[str]) -> Collection[str]:
     return ()
 
 
@@ -37,58 +37,58 @@ def add(store: Store, name: str, *, at: datetime = NOW, **more: object) -> str:
     return store.add(article(name, fetched=at, **more), now=at).id  # type: ignore[arg-type]
 
 
-def left(store: Store) -> set[str]:
+def remaining_titles(store: Store) -> set[str]:
     assert faults(store.records) == []
     return {found.title.removeprefix("标题 ") for found in store.all_articles()}
 
 
 class TestArticles:
-    def test_nothing_goes_unless_it_is_said(self, store: Store) -> None:
+    def test_nothing_is_deleted_without_ages(self, store: Store) -> None:
         add(store, "a")
-        assert store.pruning.articles(Ages(), nobody, now=LATE + 9999 * DAY).gone == {}
-        assert left(store) == {"a"}
+        assert store.pruning.articles(Ages(), no_marks, now=LATE + 9999 * DAY).gone == {}
+        assert remaining_titles(store) == {"a"}
 
-    def test_those_whose_time_is_over_go_and_the_log_says_so(self, store: Store) -> None:
+    def test_expired_articles_are_deleted_and_logged(self, store: Store) -> None:
         old, _ = add(store, "old"), add(store, "new", at=LATE - DAY)
         before = store.last_seq()
-        assert store.pruning.articles(NINETY, nobody, now=LATE, dry_run=True).gone == {"articles": 1}
-        assert (left(store), store.last_seq()) == ({"old", "new"}, before)
-        assert store.pruning.articles(NINETY, nobody, now=LATE).gone == {"articles": 1}
-        assert left(store) == {"new"}
+        assert store.pruning.articles(NINETY, no_marks, now=LATE, dry_run=True).gone == {"articles": 1}
+        assert (remaining_titles(store), store.last_seq()) == ({"old", "new"}, before)
+        assert store.pruning.articles(NINETY, no_marks, now=LATE).gone == {"articles": 1}
+        assert remaining_titles(store) == {"new"}
         assert [(change.kind, change.id) for change in store.changes(before)] == [("gone", old)]
-        assert store.pruning.articles(NINETY, nobody, now=LATE).gone == {}
+        assert store.pruning.articles(NINETY, no_marks, now=LATE).gone == {}
 
-    def test_one_whose_page_changed_counts_from_then(self, store: Store) -> None:
+    def test_age_counts_from_the_last_revision(self, store: Store) -> None:
         add(store, "a")
         add(store, "a", at=LATE - DAY, text="改过的正文")
-        store.pruning.articles(NINETY, nobody, now=LATE)
-        assert left(store) == {"a"}
+        store.pruning.articles(NINETY, no_marks, now=LATE)
+        assert remaining_titles(store) == {"a"}
 
-    def test_sources_and_topics_have_ages_of_their_own_and_the_longest_holds(self, store: Store) -> None:
+    def test_longest_age_of_source_and_topic_applies(self, store: Store) -> None:
         add(store, "plain")
         add(store, "short", source="feed:短")
         add(store, "for ever", source="gallery:长")
         add(store, "topic", source="feed:短", topic="旅游")
         ages = Ages(1000, {"短": 30, "gallery:长": None}, {"旅游": 200})
-        assert store.pruning.articles(ages, nobody, now=LATE).gone == {"sources.短": 1}
-        assert store.pruning.articles(ages, nobody, now=NOW + 201 * DAY).gone == {"topics.旅游": 1}
-        assert store.pruning.articles(ages, nobody, now=NOW + 2000 * DAY).gone == {"articles": 1}
-        assert left(store) == {"for ever"}
+        assert store.pruning.articles(ages, no_marks, now=LATE).gone == {"sources.短": 1}
+        assert store.pruning.articles(ages, no_marks, now=NOW + 201 * DAY).gone == {"topics.旅游": 1}
+        assert store.pruning.articles(ages, no_marks, now=NOW + 2000 * DAY).gone == {"articles": 1}
+        assert remaining_titles(store) == {"for ever"}
 
-    def test_a_story_stays_whole_while_one_version_is_kept(self, store: Store) -> None:
+    def test_story_is_kept_while_one_version_is_kept(self, store: Store) -> None:
         text = invented(1, 400)
         first = store.add(article("a", text=text), [SAME_TEXT], now=NOW)
         second = store.add(article("b", host="b.example", text=text, source="feed:乙"), [SAME_TEXT], now=NOW)
         assert first.story_id == second.story_id
-        found = store.pruning.articles(Ages(90, {"乙": None}), nobody, now=LATE)
+        found = store.pruning.articles(Ages(90, {"乙": None}), no_marks, now=LATE)
         assert (found.gone, found.retained) == ({}, {"younger": 1})
-        for marked in (first.story_id, second.id):  # a mark on a story by the name that it had before it was folded
+        for marked in (first.story_id, second.id):  # a mark with the story id from before it was folded
             found = store.pruning.articles(NINETY, lambda ids, one=marked: {one} & set(ids), now=LATE)  # type: ignore[misc]
             assert (found.gone, found.retained) == ({}, {"marked": 2})
-        assert left(store) == {"a", "b"}
-        assert store.pruning.articles(NINETY, nobody, now=LATE).gone == {"articles": 2}
+        assert remaining_titles(store) == {"a", "b"}
+        assert store.pruning.articles(NINETY, no_marks, now=LATE).gone == {"articles": 2}
 
-    def test_what_editors_had_in_hand_stays(self, store: Store) -> None:
+    def test_edited_articles_are_kept(self, store: Store) -> None:
         ids = [
             add(store, name, text=invented(n)) for n, name in enumerate(("corrected", "hidden", "category", "taken out", "labelled", "no"))
         ]
@@ -99,21 +99,21 @@ class TestArticles:
         store.unfold(ids[3], now=NOW)
         store.corpora.create("类", now=NOW)
         store.corpora.label("类", ids[4], "社会", by="林", now=NOW)
-        found = store.pruning.articles(NINETY, nobody, now=LATE)
+        found = store.pruning.articles(NINETY, no_marks, now=LATE)
         assert (found.gone, found.retained) == ({"articles": 1}, {"edited": 5})
-        assert "no" not in left(store)
+        assert "no" not in remaining_titles(store)
 
-    def test_what_is_published_stays_or_is_withdrawn(self, store: Store) -> None:
+    def test_published_articles_are_kept_or_withdrawn(self, store: Store) -> None:
         one, waiting = add(store, "published"), add(store, "waits")
         store.outbox.follow("cms", [one, waiting], [], after=0, upto=store.last_seq(), now=NOW)
         held = {entry.article_id: entry for entry in store.outbox.take("cms", "w", now=NOW, seconds=60, limit=9)}
         store.outbox.settle(held[one], Result("done", revision=1, digest="d"), now=NOW)
         store.outbox.give_back([held[waiting]], now=NOW)
-        found = store.pruning.articles(NINETY, nobody, now=LATE)
+        found = store.pruning.articles(NINETY, no_marks, now=LATE)
         assert (found.gone, found.retained) == ({"articles": 1}, {"published": 1})
         assert set(store.outbox.of("cms", [one, waiting])) == {one}
-        assert store.pruning.articles(replace(NINETY, withdraw=True), nobody, now=LATE).gone == {"articles": 1}
-        assert store.outbox.of("cms", [one])[one].digest == "d", "it is still there: the destination follows the log"
+        assert store.pruning.articles(replace(NINETY, withdraw=True), no_marks, now=LATE).gone == {"articles": 1}
+        assert store.outbox.of("cms", [one])[one].digest == "d", "the outbox entry is kept until withdrawal"
         (entry,) = store.outbox.take("cms", "w", now=LATE, seconds=60, limit=9) or [None]
         assert entry is None
         store.outbox.follow("cms", [], [one], after=store.outbox.position("cms"), upto=store.last_seq(), now=LATE)
@@ -123,53 +123,53 @@ class TestArticles:
         store.pruning.leftovers(LATE)
         assert store.outbox.counts() == {"cms": {}}
 
-    def test_names_stay_known_for_a_year_and_are_not_fetched_again(self, store: Store) -> None:
+    def test_identities_are_kept_for_a_year(self, store: Store) -> None:
         add(store, "a")
         store.add_aliases(["news.example/old"], "news.example/a")
         task = Task(content_id("news.example/a"), "news.example", "{}", link=True)
         store.links.open("rss", [task], since=0.0)
         store.links.finish([task.id])
-        store.pruning.articles(NINETY, nobody, now=LATE)
+        store.pruning.articles(NINETY, no_marks, now=LATE)
         names = {"news.example/a", "news.example/old"}
         assert store.find_stored([*names, "news.example/b"]) == names
         for name in names:
             again = replace(task, id=content_id(name))
-            assert store.links.open("hub", [again], since=1e12, names={again.id: name}) == set(), "also where no filter knows the name"
+            assert store.links.open("hub", [again], since=1e12, names={again.id: name}) == set(), "even if no filter knows the identity"
         assert store.links.queues() == ["rss"]
-        assert store.article(add(store, "a", at=LATE)) is not None, "but it may be imported"
-        store.pruning.articles(NINETY, nobody, now=LATE + 100 * DAY)
+        assert store.article(add(store, "a", at=LATE)) is not None, "it may be imported again"
+        store.pruning.articles(NINETY, no_marks, now=LATE + 100 * DAY)
         store.pruning.leftovers(LATE + 500 * DAY)
         assert store.find_stored(names) == set()
 
-    def test_pictures_go_unless_they_are_frequent_or_shown_elsewhere(self, store: Store) -> None:
+    def test_pictures_are_deleted_unless_frequent_or_shared(self, store: Store) -> None:
         old, new = add(store, "old"), add(store, "new", at=LATE)
         keys = ("alone", "shared", "frequent")
         for id, shown in ((old, keys), (new, ("shared",))):
             seen = StoryPictures(id, "站", "题", frozenset(shown))
             store.pictures.saw(seen, [Picture(key, f"https://i.example/{key}.jpg") for key in shown], now=NOW)
         store.pictures.mark({"frequent": "logo"}, now=NOW)
-        store.pruning.articles(NINETY, nobody, now=LATE)
+        store.pruning.articles(NINETY, no_marks, now=LATE)
         assert set(store.pictures.find_stored(keys)) == {"shared", "frequent"}
         assert store.pictures.census().stories == 1
 
-    def test_nothing_of_an_article_is_left_in_any_table(self, store: Store) -> None:
+    def test_deleted_article_leaves_no_rows(self, store: Store) -> None:
         fill(store)
         ids = [one.id for one in store.all_articles()]
         free = Ages(1, withdraw=True)
-        edited = set(store.pruning.articles(free, nobody, now=LATE, dry_run=True).retained)
+        edited = set(store.pruning.articles(free, no_marks, now=LATE, dry_run=True).retained)
         assert edited == {"edited"}
-        found = store.pruning.articles(free, nobody, now=LATE)
+        found = store.pruning.articles(free, no_marks, now=LATE)
         assert found.gone.total() + found.retained.total() == len(ids)
-        gone = set(ids) - {one.id for one in store.all_articles()}
-        assert gone
+        deleted = set(ids) - {one.id for one in store.all_articles()}
+        assert deleted
         assert faults(store.records) == []
         with store.records.reading() as look:
-            said = {form.name for form in FORMS for row in look.rows(form) if gone & {*map(str, row.values())}}
-        assert said <= {"changes", "links", "offers", "labelled", "former_labels"}
+            tables = {form.name for form in FORMS for row in look.rows(form) if deleted & {*map(str, row.values())}}
+        assert tables <= {"changes", "links", "offers", "labelled", "former_labels"}
 
 
 class TestRecords:
-    def test_earlier_texts_go_but_for_those_of_corrected_articles(self, store: Store) -> None:
+    def test_revisions_are_deleted_except_of_corrected_articles(self, store: Store) -> None:
         plain, fixed = add(store, "a"), add(store, "b", text=invented(3))
         for at in (NOW + DAY, NOW + 50 * DAY):
             add(store, "a", at=at, text=f"正文 {at}")
@@ -180,34 +180,34 @@ class TestRecords:
         assert store.pruning.revisions(before) == 0
         assert (len(store.revisions(plain)), len(store.revisions(fixed))) == (0, 1)
 
-    def test_of_the_log_of_changes_the_last_row_of_each_kind_stays(self, store: Store) -> None:
-        """Whoever begins at 0 learns of every article, whoever is behind of every one that went."""
-        one, gone = add(store, "one"), add(store, "gone", text=invented(1))
+    def test_change_log_keeps_last_row_of_each_kind(self, store: Store) -> None:
+        """A follower that starts at 0 sees every article; one that lags behind sees every deletion."""
+        one, deleted = add(store, "one"), add(store, "gone", text=invented(1))
         for day in (1, 2):
             store.correct(one, {"title": f"标题 {day}"}, by="编辑", now=NOW + day * DAY)
-        assert store.pruning.articles(NINETY, nobody, now=LATE).gone == {"articles": 1}
+        assert store.pruning.articles(NINETY, no_marks, now=LATE).gone == {"articles": 1}
         new = add(store, "new", at=LATE, text=invented(2))
         store.pruning.leftovers(NOW + 20 * DAY)
-        assert len(store.changes()) == 6, "they are young"
+        assert len(store.changes()) == 6, "too young to be pruned"
         store.outbox.follow("slow", (), (), after=0, upto=store.changes()[3].seq, now=LATE)
         for now in (LATE + 40 * DAY, LATE + 400 * DAY):
             store.pruning.leftovers(now)
-            assert [(change.kind, change.id) for change in store.changes()] == [("article", one), ("gone", gone), ("article", new)]
+            assert [(change.kind, change.id) for change in store.changes()] == [("article", one), ("gone", deleted), ("article", new)]
         last = store.last_seq()
         store.outbox.follow("slow", (), (), after=store.outbox.position("slow"), upto=last, now=LATE)
         store.pruning.leftovers(LATE + 400 * DAY)
         assert [change.id for change in store.changes()] == [one, new]
-        assert store.pruning.articles(Ages(1), nobody, now=LATE + 9 * DAY).gone == {"articles": 1}
+        assert store.pruning.articles(Ages(1), no_marks, now=LATE + 9 * DAY).gone == {"articles": 1}
         store.pruning.leftovers(LATE + 800 * DAY)
         assert [change.kind for change in store.changes()] == ["article", "gone"]
-        assert store.last_seq() > last, "positions in the log hold"
+        assert store.last_seq() > last, "positions in the log stay valid"
 
 
 class Killed(BaseException):
-    """Stands for the end of the process."""
+    """Stands in for a killed process."""
 
 
-def test_a_run_that_is_killed_leaves_whole_stories_and_the_next_one_goes_on(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_killed_run_leaves_complete_stories_and_continues(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(7):
         add(store, str(number), text=invented(number))
     monkeypatch.setattr(pruning, "AT_ONCE", 2)
@@ -217,40 +217,40 @@ def test_a_run_that_is_killed_leaves_whole_stories_and_the_next_one_goes_on(stor
     def dying(*given: object) -> None:
         nonlocal calls
         calls += 1
-        if calls == 4:  # within the second transaction
+        if calls == 4:  # in the second transaction
             raise Killed
         logged(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(pruning, "log", dying)
     with pytest.raises(Killed):
-        store.pruning.articles(NINETY, nobody, now=LATE)
-    assert len(left(store)) == 5
+        store.pruning.articles(NINETY, no_marks, now=LATE)
+    assert len(remaining_titles(store)) == 5
     monkeypatch.setattr(pruning, "log", logged)
-    assert store.pruning.articles(NINETY, nobody, now=LATE).gone == {"articles": 5}
-    assert left(store) == set()
+    assert store.pruning.articles(NINETY, no_marks, now=LATE).gone == {"articles": 5}
+    assert remaining_titles(store) == set()
     assert sum(change.kind == "gone" for change in store.changes()) == 7
 
 
-def test_what_is_marked_meanwhile_stays(store: Store) -> None:
-    id, asked = add(store, "a"), 0
+def test_article_marked_meanwhile_is_kept(store: Store) -> None:
+    id, calls = add(store, "a"), 0
 
     def marked(ids: Collection[str]) -> Collection[str]:
-        nonlocal asked
-        asked += 1
-        return {id} if asked > 1 else ()  # between the look and the transaction
+        nonlocal calls
+        calls += 1
+        return {id} if calls > 1 else ()  # between the query and the transaction
 
     found = store.pruning.articles(NINETY, marked, now=LATE)
     assert (found.gone, found.retained) == ({}, {"marked": 1})
 
 
-def test_the_accounts_that_are_away_keep_everything(store: Store) -> None:
+def test_unavailable_accounts_prevent_deletion(store: Store) -> None:
     def away(_: Collection[str]) -> Collection[str]:
         raise StoreError("away")
 
     add(store, "a")
     with pytest.raises(StoreError):
         store.pruning.articles(NINETY, away, now=LATE)
-    assert left(store) == {"a"}
+    assert remaining_titles(store) == {"a"}
 
 
 def size_of(file: Path) -> int:
@@ -258,21 +258,21 @@ def size_of(file: Path) -> int:
         return int(raw.execute("PRAGMA page_count").fetchone()[0])
 
 
-def test_the_file_shrinks(tmp_path: Path) -> None:
+def test_file_shrinks(tmp_path: Path) -> None:
     file = tmp_path / "news.db"
     store = open_store(f"sqlite:///{file}")
     empty = size_of(file)
     for number in range(60):
         add(store, str(number), text=invented(number, 4000))
     full = size_of(file)
-    store.pruning.articles(NINETY, nobody, now=LATE)
+    store.pruning.articles(NINETY, no_marks, now=LATE)
     freed = store.pruning.give_back()
     store.close()
     assert freed > 100_000
     assert size_of(file) < (empty + full) / 2
 
 
-def test_a_file_of_an_earlier_version_shrinks_when_it_is_written_anew(tmp_path: Path) -> None:
+def test_file_of_earlier_version_shrinks_after_vacuum(tmp_path: Path) -> None:
     file = tmp_path / "news.db"
     open_store(f"sqlite:///{file}").close()
     with sqlite3.connect(file) as raw:
@@ -282,21 +282,21 @@ def test_a_file_of_an_earlier_version_shrinks_when_it_is_written_anew(tmp_path: 
     store = open_store(f"sqlite:///{file}")
     for number in range(60):
         add(store, str(number), text=invented(number, 4000))
-    store.pruning.articles(NINETY, nobody, now=LATE)
+    store.pruning.articles(NINETY, no_marks, now=LATE)
     assert store.pruning.give_back() == 0
     assert store.pruning.give_back(whole=True) > 100_000
     add(store, "again", text=invented(1, 40_000))
-    store.pruning.articles(NINETY, nobody, now=LATE + 100 * DAY)
-    assert store.pruning.give_back() > 0, "from now on without"
+    store.pruning.articles(NINETY, no_marks, now=LATE + 100 * DAY)
+    assert store.pruning.give_back() > 0, "incremental vacuum from now on"
     store.close()
 
 
-def test_the_index_follows(index: Index, tmp_path: Path) -> None:
+def test_index_follows_deletions(index: Index, tmp_path: Path) -> None:
     store = open_store(f"sqlite:///{tmp_path}/news.db")
     add(store, "a", images=(Image("https://i.example/1.jpg"),))
     index.follow(store)
     assert index.status().articles == 1
-    store.pruning.articles(NINETY, nobody, now=LATE)
+    store.pruning.articles(NINETY, no_marks, now=LATE)
     index.follow(store)
     assert index.status().articles == 0
     store.close()

@@ -1,4 +1,4 @@
-"""Places of the hottest stories, and how they moved."""
+"""Ranks of the hottest stories and their movement."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def report(store: Store, title: str, site: str, hours: float) -> None:
-    """``site`` reports the story ``title`` so many hours before now."""
+    """Add a report of the story ``title`` by ``site``, so many hours ago."""
     at, url = NOW - timedelta(hours=hours), f"https://{site}.example/{title}"
     link = Link(url=url, source=f"feed:{site}")
     one = Article(url=url, link=link, fetched=at, identity=url, title=title, text=f"{title}，{site}的说法。" * 20, published=at, site=site)
     store.add(one, [FoldKey(title, "同题")], now=at)
 
 
-def told(store: Store) -> list[tuple[str, int, float, int | None]]:
+def current_ranks(store: Store) -> list[tuple[str, int, float, int | None]]:
     found = ranked(store.story, store.stories(StoryFilter(order="hottest")).stories, now=NOW)
     return [(one.story.head.title, one.rank, round(one.heat, 1), one.rose) for one in found]
 
 
-def test_what_was_reported_again_rises_and_the_others_fall(store: Store) -> None:
+def test_newly_reported_story_rises_and_others_fall(store: Store) -> None:
     for site in ("a", "b", "c"):
         report(store, "早", site, 12)
     report(store, "午", "a", 12)
     for site in ("b", "c", "d"):
         report(store, "午", site, 1)
     report(store, "晚", "a", 0)
-    assert told(store) == [("午", 1, 3.3, 1), ("早", 2, 1.5, -1), ("晚", 3, 1.0, None)]
+    assert current_ranks(store) == [("午", 1, 3.3, 1), ("早", 2, 1.5, -1), ("晚", 3, 1.0, None)]
 
 
-def test_of_nothing_there_is_no_order(store: Store) -> None:
-    assert told(store) == []
+def test_ranks_of_no_or_one_story(store: Store) -> None:
+    assert current_ranks(store) == []
     report(store, "一", "a", 12)
-    assert told(store) == [("一", 1, 0.5, 0)]
+    assert current_ranks(store) == [("一", 1, 0.5, 0)]

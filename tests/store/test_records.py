@@ -1,4 +1,4 @@
-"""What every store promises of its records: all rows, in the form of the SQL tables, written again as they were."""
+"""What every store guarantees about its records: all rows in the form of the SQL tables, restored unchanged."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from newsportal.store.records import BY_NAME, FORMS, PAGE, Form, canonical, dige
 from newsportal.store.store import Store
 
 
-def everything(store: Store) -> dict[str, list[dict[str, Any]]]:
+def all_rows(store: Store) -> dict[str, list[dict[str, Any]]]:
     with store.records.reading() as look:
         return {form.name: list(look.rows(form)) for form in FORMS}
 
 
-def written(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
+def write_rows(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
     for form in FORMS:
         for page in chunks(rows[form.name], PAGE):
             assert store.records.write(form, page) == len(page)
@@ -44,7 +44,7 @@ def sums(store: Store) -> dict[str, tuple[int, str]]:
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """A SQLite store with something everywhere, to be read alone."""
+    """A SQLite store with rows in every table, for reading only."""
     store = open_store(f"sqlite:///{tmp_path_factory.mktemp('filled')}/filled.db")
     fill(store)
     yield store
@@ -57,38 +57,38 @@ def test_every_table_has_its_form() -> None:
     assert all(names.index(parent) < names.index(form.name) for form in FORMS for parent in form.parents.values())
 
 
-def test_the_test_s_store_has_rows_in_every_table(filled: Store) -> None:
-    assert [name for name, rows in everything(filled).items() if not rows] == []
+def test_filled_store_has_rows_in_every_table(filled: Store) -> None:
+    assert [name for name, rows in all_rows(filled).items() if not rows] == []
 
 
-def test_rows_are_what_their_forms_say(store: Store) -> None:
+def test_rows_match_their_forms(store: Store) -> None:
     fill(store)
     assert faults(store.records) == []
-    for name, rows in everything(store).items():
+    for name, rows in all_rows(store).items():
         for row in rows:
             assert from_plain(BY_NAME[name], plain(BY_NAME[name], row)) == row
             assert list(row) == list(BY_NAME[name].columns)
 
 
-def test_what_is_read_there_is_written_here(filled: Store, store: Store) -> None:
-    """It serves as the first did; and the same rows again change nothing."""
-    rows = everything(filled)
-    written(store, rows)
-    assert everything_sorted(store) == everything_sorted(filled)
-    _serves_as_the_first_did(filled, store)
-    written(store, rows)
+def test_written_rows_equal_those_read(filled: Store, store: Store) -> None:
+    """The copy serves like the original, and writing the same rows again changes nothing."""
+    rows = all_rows(filled)
+    write_rows(store, rows)
+    assert sorted_rows(store) == sorted_rows(filled)
+    _assert_copy_serves(filled, store)
+    write_rows(store, rows)
     assert sums(store) == sums(filled)
-    _rows_are_found_by_their_keys_and_go(store, rows)
-    _a_row_takes_the_place_of_the_one_before(store, rows)
-    _a_fingerprint_of_another_number_is_the_article_s_only_one(store, rows)
-    _numbers_go_on_and_reposts_are_found(store)
+    _assert_get_and_delete_by_key(store, rows)
+    _assert_row_is_replaced(store, rows)
+    _assert_fingerprint_is_replaced(store, rows)
+    _assert_numbering_continues(store)
 
 
-def everything_sorted(store: Store) -> dict[str, list[bytes]]:
-    return {name: sorted(canonical(BY_NAME[name], row) for row in rows) for name, rows in everything(store).items()}
+def sorted_rows(store: Store) -> dict[str, list[bytes]]:
+    return {name: sorted(canonical(BY_NAME[name], row) for row in rows) for name, rows in all_rows(store).items()}
 
 
-def _serves_as_the_first_did(filled: Store, store: Store) -> None:
+def _assert_copy_serves(filled: Store, store: Store) -> None:
     for one in filled.all_articles():
         assert store.article(one.id) == one
         assert store.revisions(one.id) == filled.revisions(one.id)
@@ -104,14 +104,14 @@ def _serves_as_the_first_did(filled: Store, store: Store) -> None:
     assert store.corpora.model("categories") == filled.corpora.model("categories")
 
 
-def _numbers_go_on_and_reposts_are_found(store: Store) -> None:
+def _assert_numbering_continues(store: Store) -> None:
     before = store.last_seq()
     added = store.add(article("new", host="fourth.example", text=LONG), now=NOW)
     assert added.outcome == "folded"
     assert [(change.seq, change.id) for change in store.changes(before)] == [(before + 1, added.id)]
 
 
-def _rows_are_found_by_their_keys_and_go(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
+def _assert_get_and_delete_by_key(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
     form = BY_NAME["article_topics"]
     keys = [form.key_of(row) for row in rows["article_topics"]]
     with store.records.reading() as look:
@@ -125,7 +125,7 @@ def _rows_are_found_by_their_keys_and_go(store: Store, rows: dict[str, list[dict
         assert look.count(form) == len(keys) - 1
 
 
-def _a_row_takes_the_place_of_the_one_before(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
+def _assert_row_is_replaced(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
     form, row = BY_NAME["articles"], dict(rows["articles"][0])
     changed = row | {"title": "另一个标题", "keywords": ["词"], "heat": None}
     del changed["heat"]
@@ -134,7 +134,7 @@ def _a_row_takes_the_place_of_the_one_before(store: Store, rows: dict[str, list[
         assert look.get(form, [form.key_of(row)]) == {form.key_of(row): changed}
 
 
-def _a_fingerprint_of_another_number_is_the_article_s_only_one(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
+def _assert_fingerprint_is_replaced(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
     form, row = BY_NAME["prints"], dict(rows["prints"][0])
     store.records.write(form, [row | {"number": 10_000}])
     with store.records.reading() as look:
@@ -142,7 +142,7 @@ def _a_fingerprint_of_another_number_is_the_article_s_only_one(store: Store, row
         assert look.get(form, [(10_000,), (row["number"],)]) == {(10_000,): row | {"number": 10_000}}
 
 
-def test_rows_without_their_parents_are_left_out_and_those_of_many_pages_are_not(store: Store) -> None:
+def test_orphan_rows_are_left_out_and_many_pages_are_written(store: Store) -> None:
     form = BY_NAME["article_topics"]
     orphan = {"article_id": "0" * 20, "topic": "旅游", "by": None, "score": 0.5}
     assert store.records.write(form, [orphan]) == 0
@@ -153,12 +153,12 @@ def test_rows_without_their_parents_are_left_out_and_those_of_many_pages_are_not
         {"id": f"运行-{number}", "started": number - 5, "report": {"n": number, "f": 0.1, "l": [None, True]}}
         for number in range(PAGE * 2 + 3)
     ]
-    written(store, {**{form.name: [] for form in FORMS}, "runs": rows})
+    write_rows(store, {**{form.name: [] for form in FORMS}, "runs": rows})
     with store.records.reading() as look:
         assert sorted(look.rows(form), key=lambda row: row["started"]) == rows
 
 
-def test_one_look_sees_one_state_of_a_sql_store(tmp_path: Path) -> None:
+def test_reading_sees_one_state(tmp_path: Path) -> None:
     store = empty_store(tmp_path / "news.db")
     store.add(article("a"), now=NOW)
     with store.records.reading() as look:
@@ -168,9 +168,9 @@ def test_one_look_sees_one_state_of_a_sql_store(tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_look_may_rest_while_what_it_saw_is_written_elsewhere(server_uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Servers end transactions that rest; this one may, and those after it may not."""
-    open_store(server_uri).close()  # the tables are made without that limit
+def test_reading_may_pause_beyond_the_servers_idle_limit(server_uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers end idle transactions; this one is exempt, and later ones are not."""
+    open_store(server_uri).close()  # the tables are created without that limit
     monkeypatch.setattr(dialects, "IDLE_SECONDS", 2.0)
     store = open_store(server_uri)
     with store.records.reading() as look:
@@ -180,7 +180,7 @@ def test_a_look_may_rest_while_what_it_saw_is_written_elsewhere(server_uri: str,
     store.close()
 
 
-def test_digests_tell_tables_apart_and_know_no_order() -> None:
+def test_digests_differ_by_content_and_not_by_order() -> None:
     form = Form("t", {"id": "text", "n": "integer"}, ("id",), frozenset(), {})
 
     class Look:
@@ -197,7 +197,7 @@ def test_digests_tell_tables_apart_and_know_no_order() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "row",
     [
         [],
         {},
@@ -209,21 +209,21 @@ def test_digests_tell_tables_apart_and_know_no_order() -> None:
         {"id": "a", "started": "1", "report": {}},
     ],
 )
-def test_what_is_no_row_is_refused(said: Any) -> None:
+def test_invalid_row_is_refused(row: Any) -> None:
     with pytest.raises(ValueError, match="no row of runs"):
-        from_plain(BY_NAME["runs"], said)
+        from_plain(BY_NAME["runs"], row)
 
 
-def test_bytes_that_are_none_are_refused() -> None:
+def test_invalid_base64_is_refused() -> None:
     form = replace(BY_NAME["runs"], columns={"id": "bytes"}, nullable=frozenset())
     with pytest.raises(ValueError, match=r"base64|padding"):
         from_plain(form, {"id": "*"})
 
 
-def test_moments_are_the_numbers_that_the_database_holds(tmp_path: Path) -> None:
+def test_datetimes_are_exported_as_stored_numbers(tmp_path: Path) -> None:
     store = empty_store(tmp_path / "news.db")
     store.add(article("a"), now=NOW)
-    (row,) = everything(store)["articles"]
+    (row,) = all_rows(store)["articles"]
     store.close()
     with closing(sqlite3.connect(tmp_path / "news.db")) as raw:
         assert raw.execute("SELECT first_seen FROM articles").fetchone() == (row["first_seen"],)

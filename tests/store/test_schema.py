@@ -1,4 +1,4 @@
-"""A new database has the tables, an older one is led to them by the migrations, from an installed package and from a zip."""
+"""A new database has the current tables, and migrations bring an older one to them, from an installed package and from a zip file."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from newsportal.store.link_tables import WORK_TABLES
 from newsportal.store.records import FORMS
 
 
-def differ(_context: object, _found: object, _declared: object, found: object, declared: object) -> bool | None:
-    """MySQL calls a ``FLOAT(53)`` a ``DOUBLE``; of all else Alembic says whether it differs."""
+def types_differ(_context: object, _found: object, _declared: object, found: object, declared: object) -> bool | None:
+    """Treat MySQL's ``FLOAT(53)`` and ``DOUBLE`` as equal; leave other comparisons to Alembic."""
     return False if isinstance(found, Float) and isinstance(declared, Float) else None
 
 
-def test_a_new_database_has_the_tables(sql_uri: str) -> None:
+def test_new_database_has_all_tables(sql_uri: str) -> None:
     engine = open_engine(sql_uri)
     schema.prepare(engine)
     with reading(engine) as connection:
         assert schema.version(connection) == schema.STORE.head
-        context = MigrationContext.configure(connection, opts={"compare_type": differ, "compare_server_default": True})
+        context = MigrationContext.configure(connection, opts={"compare_type": types_differ, "compare_server_default": True})
         assert (
             {form.name for form in FORMS} | {table.name for table in WORK_TABLES}
             == set(METADATA.tables)
@@ -45,32 +45,32 @@ def test_a_new_database_has_the_tables(sql_uri: str) -> None:
     engine.dispose()
 
 
-def test_head_is_the_last_step() -> None:
+def test_head_is_the_last_migration() -> None:
     folder = str(schema.STORE.scripts)
     assert ScriptDirectory(folder, version_locations=[folder]).get_heads() == [schema.STORE.head]
 
 
-def test_the_migrations_lead_to_the_tables(tmp_path: Path) -> None:
-    """A change of the tables is a step in migrations/."""
-    assert schema_of(tmp_path / "first.db", from_the_first) == schema_of(tmp_path / "created.db", schema.create)
+def test_migrations_create_current_tables(tmp_path: Path) -> None:
+    """Every change of the tables needs a migration."""
+    assert schema_of(tmp_path / "first.db", migrate_from_0013) == schema_of(tmp_path / "created.db", schema.create)
 
 
 DECLARED = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
 
 
-def from_the_first(connection: Connection, line: schema.MigrationChain) -> None:
+def migrate_from_0013(connection: Connection, line: schema.MigrationChain) -> None:
     for statement in (Path(__file__).parent / "schema-0013.sql").read_text("utf-8").splitlines()[1:]:
         connection.exec_driver_sql(statement)
     schema.migrate(connection, "0013", "here", line)
 
 
 def schema_of(file: Path, made: Callable[[Connection, schema.MigrationChain], None]) -> dict[str, set[str]]:
-    """Table -> its columns, keys and indexes as SQLite tells them, and the revision."""
+    """Return columns, keys and indexes of each table as reported by SQLite, and the revision."""
     engine = open_engine(f"sqlite:///{file}")
     with engine.begin() as connection:
         made(connection, schema.STORE)
         tables = connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").scalars().all()
-        told = {
+        parts = {
             table: {
                 str(tuple(row)[first:])
                 for pragma, first in (("table_info", 1), ("foreign_key_list", 2), ("index_list", 1))
@@ -78,14 +78,14 @@ def schema_of(file: Path, made: Callable[[Connection, schema.MigrationChain], No
             }
             for table in tables
         }
-        told["counted"] = {name for name, sql in connection.exec_driver_sql(DECLARED) if "AUTOINCREMENT" in sql}
-        told["indexes"] = {f"{name} {sql}" for name, sql in connection.exec_driver_sql(DECLARED) if "INDEX" in sql}
-        told["revision"] = {str(schema.version(connection))}
+        parts["counted"] = {name for name, sql in connection.exec_driver_sql(DECLARED) if "AUTOINCREMENT" in sql}
+        parts["indexes"] = {f"{name} {sql}" for name, sql in connection.exec_driver_sql(DECLARED) if "INDEX" in sql}
+        parts["revision"] = {str(schema.version(connection))}
     engine.dispose()
-    return told
+    return parts
 
 
-def test_an_older_store_is_refused_with_the_way_over(sql_uri: str) -> None:
+def test_too_old_store_error_explains_the_migration(sql_uri: str) -> None:
     open_store(sql_uri).close()
     engine = open_engine(sql_uri)
     with engine.begin() as connection:
@@ -109,8 +109,8 @@ def test_texts_sort_and_compare_by_code_points(servers: Servers, server: str, co
         engine = open_engine(database.uri)
         schema.prepare(engine)
         with reading(engine) as connection:
-            told = connection.execute(text(COLLATIONS), {"place": database.name if server == "mariadb" else "public"})
-            texts = {f"{table}.{column}": found for table, column, found in told if column not in JSON_COLUMNS}
+            rows = connection.execute(text(COLLATIONS), {"place": database.name if server == "mariadb" else "public"})
+            texts = {f"{table}.{column}": found for table, column, found in rows if column not in JSON_COLUMNS}
         engine.dispose()
     assert {name: found for name, found in texts.items() if found != collation} == {}
     assert len(texts) > 100
@@ -124,7 +124,7 @@ open_store(sys.argv[1]).close()
 
 
 @pytest.mark.slow
-def test_processes_that_start_at_once_make_the_tables_once(sql_uri: str) -> None:
+def test_processes_starting_together_create_tables_once(sql_uri: str) -> None:
     starters = [Started(sql_uri, script=STARTER) for _ in range(3)]
     assert [(process.communicate(timeout=600)[1], process.returncode) for process in starters] == [("", 0)] * 3
     store = open_store(sql_uri)
@@ -133,8 +133,8 @@ def test_processes_that_start_at_once_make_the_tables_once(sql_uri: str) -> None
 
 
 @pytest.mark.slow
-def test_tables_that_a_killed_process_began_are_completed(server_uri: str) -> None:
-    """MariaDB ends its transaction at every table: what was made stays, and is not in the way."""
+def test_tables_begun_by_a_killed_process_are_completed(server_uri: str) -> None:
+    """MariaDB commits after every table: existing tables are kept and do not obstruct."""
     made = 0
 
     def killed(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
@@ -154,13 +154,13 @@ def test_tables_that_a_killed_process_began_are_completed(server_uri: str) -> No
     store.close()
     engine = open_engine(server_uri)
     with reading(engine) as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": differ, "compare_server_default": True})
+        context = MigrationContext.configure(connection, opts={"compare_type": types_differ, "compare_server_default": True})
         assert compare_metadata(context, METADATA) == []
     engine.dispose()
 
 
 @pytest.mark.slow
-def test_a_later_version_is_refused_in_every_database(sql_uri: str) -> None:
+def test_later_version_is_refused_in_every_database(sql_uri: str) -> None:
     open_store(sql_uri).close()
     engine = open_engine(sql_uri)
     with engine.begin() as connection:
@@ -182,7 +182,7 @@ def upgrade() -> None:
 """
 
 
-def test_a_step_in_an_egg_leads_an_older_database_on(tmp_path: Path, sql_uri: str) -> None:
+def test_migration_in_an_egg_upgrades_a_database(tmp_path: Path, sql_uri: str) -> None:
     open_store(sql_uri).close()
     egg = tmp_path / "newsportal.egg"
     with zipfile.ZipFile(egg, "w") as archive:

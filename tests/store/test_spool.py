@@ -1,4 +1,4 @@
-"""Documents kept aside until all of them have come."""
+"""Documents spooled until all of them have arrived."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from newsportal.store.labels import NewDocument
 ODD = NewDocument("财/经", "一行\r\n又一行\u2028\x00\ud800", "題\n", "第 1 篇", None)
 
 
-def test_come_out_as_they_went_in() -> None:
+def test_documents_round_trip() -> None:
     article = NewDocument("体育", article_id="0" * 20)
     with labels.spooled([ODD, article]) as documents:
         assert list(documents) == [ODD, article]
 
 
-def test_what_documents_raise_comes_through() -> None:
+def test_errors_of_the_source_are_passed_on() -> None:
     def broken():
         yield ODD
         raise CorpusError("a.jsonl:2: no label")
@@ -30,7 +30,7 @@ def test_what_documents_raise_comes_through() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
-def test_no_room_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     full = partial(open, "/dev/full", "w", encoding="utf-8")
     monkeypatch.setattr(labels, "TemporaryFile", lambda *_, **__: full())
     with pytest.raises(StoreUnavailable, match=r"No space left.*TMPDIR"), labels.spooled([NewDocument("类", "字")]):

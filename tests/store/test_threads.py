@@ -1,4 +1,4 @@
-"""What every store promises of threads: posts once, in order, edits kept, one row of the change log a change."""
+"""What every store guarantees about threads: posts are stored once and in order, edits are kept, one row of the change log per change."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _article(store: Store, id: str) -> StoredArticle:
     return found
 
 
-def test_a_thread_is_an_article_and_has_its_posts(store: Store) -> None:
+def test_thread_is_an_article_with_posts(store: Store) -> None:
     saved = store.threads.save(thread(1, 2, 3), now=NOW)
     assert (saved.outcome, saved.posts, saved.edited) == ("stored", 3, 0)
     article = _article(store, saved.id)
@@ -56,31 +56,31 @@ def test_a_thread_is_an_article_and_has_its_posts(store: Store) -> None:
     assert [one.name for one in store.threads.posts(saved.id)] == ["101", "102", "103"]
     assert [one.floor for one in store.threads.posts(saved.id, offset=1, limit=1)] == [2]
     assert [one.head.id for one in store.stories(StoryFilter(topic="家居")).stories] == [saved.id]
-    kept = store.threads.find_stored([NAME, "bbs.example/#thread=2"])
-    assert list(kept) == [NAME]
-    assert (kept[NAME].posts, kept[NAME].newest, kept[NAME].replies, kept[NAME].whole) == (3, post(3).published, 2, True)
-    assert store.threads.thread(saved.id) == kept[NAME]
+    found = store.threads.find_stored([NAME, "bbs.example/#thread=2"])
+    assert list(found) == [NAME]
+    assert (found[NAME].posts, found[NAME].newest, found[NAME].replies, found[NAME].whole) == (3, post(3).published, 2, True)
+    assert store.threads.thread(saved.id) == found[NAME]
     assert store.threads.thread("nobody") is None
     assert store.threads.posts("nobody") == []
     assert store.find_stored([NAME]) == {NAME}
 
 
-def test_new_posts_come_behind_and_nothing_is_there_twice(store: Store) -> None:
+def test_new_posts_are_appended_once(store: Store) -> None:
     store.threads.save(thread(1, 2, 3), now=NOW)
     assert store.threads.save(thread(1, 2, 3), now=NOW).outcome == "same"
     before = store.last_seq()
     saved = store.threads.save(thread(3, 4, 5, last_page=URL.replace("1-1.", "2-1."), whole=False), now=NOW + timedelta(hours=1))
     assert (saved.outcome, saved.posts) == ("grown", 2)
     assert [one.name for one in store.threads.posts(saved.id)] == ["101", "102", "103", "104", "105"]
-    kept = store.threads.find_stored([NAME])[NAME]
-    assert (kept.posts, kept.whole, kept.last_page) == (5, False, URL.replace("1-1.", "2-1."))
+    found = store.threads.find_stored([NAME])[NAME]
+    assert (found.posts, found.whole, found.last_page) == (5, False, URL.replace("1-1.", "2-1."))
     assert [change.id for change in store.changes(before)] == [saved.id]
     assert "第 5 条说的话" in _article(store, saved.id).text
     store.threads.save(thread(3, 4, 5), now=NOW)
-    assert store.last_seq() == before + 1  # a visit without news is no change
+    assert store.last_seq() == before + 1  # a visit without new posts is not logged
 
 
-def test_a_post_that_is_deleted_stays_and_one_that_is_edited_keeps_what_it_said(store: Store) -> None:
+def test_deleted_post_is_kept_and_edited_post_keeps_its_earlier_text(store: Store) -> None:
     saved = store.threads.save(thread(1, 2, 3), now=NOW)
     again = store.threads.save(thread(1, 3, posts=(post(1), post(3, "改过的话"))), now=NOW + timedelta(hours=2))
     assert (again.outcome, again.posts, again.edited) == ("grown", 0, 1)
@@ -90,14 +90,14 @@ def test_a_post_that_is_deleted_stays_and_one_that_is_edited_keeps_what_it_said(
     assert "改过的话" in _article(store, saved.id).text
 
 
-def test_posts_without_numbers_are_known_by_what_they_say(store: Store) -> None:
+def test_posts_without_ids_are_known_by_their_text(store: Store) -> None:
     nameless = tuple(replace(post(number), id=None) for number in (1, 2))
     saved = store.threads.save(thread(posts=nameless), now=NOW)
     assert store.threads.save(thread(posts=nameless), now=NOW).posts == 0
     assert len(store.threads.posts(saved.id)) == 2
 
 
-def test_a_post_whose_number_is_not_on_every_page_is_known_by_author_and_time(store: Store) -> None:
+def test_posts_with_changing_ids_are_known_by_author_and_time(store: Store) -> None:
     saved = store.threads.save(thread(posts=(post(1, id="said-abc"), post(2, id="floor-2"))), now=NOW)
     again = store.threads.save(thread(1, 2, 3), now=NOW)
     assert (again.posts, again.edited) == (1, 0)
@@ -106,39 +106,39 @@ def test_a_post_whose_number_is_not_on_every_page_is_known_by_author_and_time(st
     assert store.threads.save(thread(1, 2, identity="bbs.example/#thread=2"), now=NOW).posts == 1
     assert [one.author for one in store.threads.posts(alone.id)] == ["作者1", "作者2"]
     twin = post(4, id="999", author=post(3).author, published=post(3).published)
-    assert store.threads.save(thread(posts=(twin,)), now=NOW).posts == 1  # numbers of their own: two within a minute
+    assert store.threads.save(thread(posts=(twin,)), now=NOW).posts == 1  # different ids: two posts within a minute
 
 
-def test_what_no_database_can_keep_is_made_storable(store: Store) -> None:
+def test_unstorable_characters_are_replaced(store: Store) -> None:
     odd = post(1, "一\x00二\ud800", author="a\x00", quoted="\x00", images=(Image("https://bbs.example/1.jpg"),), id="9" * 90)
     saved = store.threads.save(thread(posts=(odd,)), now=NOW)
-    kept = store.threads.posts(saved.id)[0]
-    assert (kept.text, kept.author, kept.images) == ("一二\ufffd", "a", (Image("https://bbs.example/1.jpg"),))
-    assert len(kept.name) <= 40
+    stored = store.threads.posts(saved.id)[0]
+    assert (stored.text, stored.author, stored.images) == ("一二\ufffd", "a", (Image("https://bbs.example/1.jpg"),))
+    assert len(stored.name) <= 40
     assert store.threads.save(thread(posts=(odd,)), now=NOW).posts == 0
 
 
-def test_a_thread_needs_a_name(store: Store) -> None:
+def test_thread_needs_an_identity(store: Store) -> None:
     with pytest.raises(StoreError, match="without an identity"):
         store.threads.save(thread(1, identity=None), now=NOW)
     assert store.tally().articles == 0
 
 
-def test_topics_that_match_later_are_added(store: Store) -> None:
+def test_later_topics_are_added(store: Store) -> None:
     saved = store.threads.save(thread(1), now=NOW)
     store.threads.save(thread(1, topics=("家居", "省钱")), now=NOW)
     assert _article(store, saved.id).topics == ("家居", "省钱")
     assert saved.id == content_id(NAME)
 
 
-def test_posts_of_one_author_and_minute_stay_apart_where_their_names_change(store: Store) -> None:
+def test_posts_of_one_author_and_minute_stay_apart(store: Store) -> None:
     first, second = post(1, "一"), post(2, "二", author="作者1", published=post(1).published)
     saved = store.threads.save(thread(posts=(replace(first, id="floor-1"),)), now=NOW)
     store.threads.save(thread(posts=(first, second)), now=NOW)
     assert [(one.name, one.text) for one in store.threads.posts(saved.id)] == [("101", "一"), ("102", "二")]
 
 
-def test_a_first_post_longer_than_an_articles_text_is_cut_there_and_kept_whole(store: Store) -> None:
+def test_long_first_post_is_cut_in_the_article_only(store: Store) -> None:
     saved = store.threads.save(thread(posts=(post(1, "长" * 250_000), post(2))), now=NOW)
     assert len(_article(store, saved.id).text) == 200_000
     assert [len(one.text) for one in store.threads.posts(saved.id)] == [250_000, 8]

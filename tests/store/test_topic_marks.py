@@ -1,4 +1,4 @@
-"""A topic's words are changed, and stored articles follow: what keywords brought comes and goes, what anything else brought stays."""
+"""Reassigning topics of stored articles: marks by keywords are added and removed, all others are kept."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from newsportal.store.results import Marking, StoryFilter
 from newsportal.store.store import Store
 
 
-def brought(store: Store, *marks: TopicMark) -> str:
+def add_article(store: Store, *marks: TopicMark) -> str:
     return store.add(replace(article(), topics=tuple(mark.topic for mark in marks), topic_marks=marks), now=NOW).id
 
 
@@ -25,31 +25,31 @@ def listed(store: Store, topic: str) -> int:
     return len(store.stories(StoryFilter(topic=topic)).stories)
 
 
-def test_a_topic_comes_and_one_goes_and_the_lists_follow(store: Store) -> None:
-    id = brought(store, TopicMark("桥", "keywords"))
+def test_topics_are_added_and_removed_in_lists(store: Store) -> None:
+    id = add_article(store, TopicMark("桥", "keywords"))
     assert store.mark_topics([Marking(id, (TopicMark("河", "keywords"),), ("桥",))], now=NOW) == 1
     assert topics(store, id) == {"河": "keywords"}
     assert (listed(store, "桥"), listed(store, "河")) == (0, 1)
     assert [change.id for change in store.changes()] == [id, id]
 
 
-def test_what_something_else_brought_stays_as_it_is(store: Store) -> None:
-    id = brought(store, TopicMark("桥", "source"), TopicMark("山", "model 2", 0.97), TopicMark("水", "search"))
+def test_marks_of_other_origin_are_kept(store: Store) -> None:
+    id = add_article(store, TopicMark("桥", "source"), TopicMark("山", "model 2", 0.97), TopicMark("水", "search"))
     again = Marking(id, (TopicMark("桥", "keywords"),), ("山", "水", "桥", "云"))
     assert store.mark_topics([again], now=NOW) == 0
     assert topics(store, id) == {"山": "model 2", "桥": "source", "水": "search"}
-    assert len(store.changes()) == 1, "nothing changed, so nothing is told"
+    assert len(store.changes()) == 1, "no change is logged"
 
 
-def test_articles_that_are_gone_are_passed_over(store: Store) -> None:
-    id = brought(store)
+def test_missing_articles_are_skipped(store: Store) -> None:
+    id = add_article(store)
     mark = (TopicMark("桥", "keywords"),)
     assert store.mark_topics([Marking("nowhere", mark), Marking(id, mark)], now=NOW) == 1
     assert store.mark_topics([], now=NOW) == 0
     assert topics(store, id) == {"桥": "keywords"}
 
 
-def test_stories_of_a_topic_are_counted_since_a_moment(store: Store) -> None:
+def test_stories_of_a_topic_are_counted_since_a_time(store: Store) -> None:
     hours = (1, 30, 30 * 24)
     made = [store.add(article(f"t{back}", topic="旅游", published=NOW - back * HOUR, text=invented(back)), now=NOW) for back in hours]
     store.add(article("other", topic="美食", text=invented(7)), now=NOW)
@@ -59,10 +59,10 @@ def test_stories_of_a_topic_are_counted_since_a_moment(store: Store) -> None:
     assert store.stories_since("旅游", NOW - 31 * HOUR) == 1
 
 
-def test_what_an_editor_put_under_a_topic_can_be_taken_out(store: Store) -> None:
+def test_topic_set_by_an_editor_can_be_removed(store: Store) -> None:
     id = store.add(article("a", topic="旅游"), now=NOW).id
     assert store.mark_topics([Marking(id, (TopicMark("美食", "editor"),))], now=NOW) == 1
     assert store.mark_topics([Marking(id, drop=("美食", "旅游"))], now=NOW) == 1
     found = store.article(id)
     assert found is not None
-    assert found.topics == ("旅游",), "what its source brought stays"
+    assert found.topics == ("旅游",), "topics set by a source are kept"

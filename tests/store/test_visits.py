@@ -1,4 +1,4 @@
-"""What every store promises of visits: all that was told comes back, the newest first, for one source or for thousands."""
+"""What every store guarantees about visits: all their values, newest first, for one source or thousands."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ FULL = Visit(
 )
 
 
-def test_all_that_was_told_of_a_visit_comes_back(store: Store) -> None:
+def test_every_value_of_a_visit_is_kept(store: Store) -> None:
     store.visits.add(FULL)
     store.visits.add(Visit("feed:乙", NOW, list_pages=1))
     assert store.visits.of("feed:甲") == [FULL]
     assert store.visits.of("feed:乙") == [Visit("feed:乙", NOW, list_pages=1)]
 
 
-def test_a_visit_told_twice_is_one_visit(store: Store) -> None:
+def test_visit_reported_twice_is_replaced(store: Store) -> None:
     store.visits.add(Visit("feed:甲", NOW, new=1))
     store.visits.add(Visit("feed:甲", NOW, new=2))
     assert store.visits.of("feed:甲") == [Visit("feed:甲", NOW, new=2)]
 
 
-def test_visits_come_newest_first_within_what_was_asked_for(store: Store) -> None:
+def test_visits_are_newest_first_with_limit_and_since(store: Store) -> None:
     for hour in range(5):
         store.visits.add(Visit("feed:甲", NOW + hour * HOUR, new=hour))
     assert [visit.new for visit in store.visits.of("feed:甲", limit=2)] == [4, 3]
     assert [visit.new for visit in store.visits.of("feed:甲", since=NOW + 3 * HOUR)] == [4, 3]
 
 
-def test_the_recent_visits_of_many_sources_are_one_question(store: Store) -> None:
+def test_recent_visits_of_many_sources(store: Store) -> None:
     for number in range(3):
         for hour in range(4):
             store.visits.add(Visit(f"feed:{number}", NOW + hour * HOUR, new=hour))
@@ -60,25 +60,25 @@ def test_the_recent_visits_of_many_sources_are_one_question(store: Store) -> Non
     assert set(store.visits.recent(["feed:1", "feed:none"])) == {"feed:1"}
 
 
-def test_of_a_silent_source_the_visits_that_brought_something_are_still_found(store: Store) -> None:
+def test_productive_visits_of_a_silent_source_are_found(store: Store) -> None:
     for hour in range(6):
         store.visits.add(Visit("feed:甲", NOW + hour * HOUR, new=2 if hour < 2 else 0))
-    store.visits.add(Visit("feed:甲", NOW + HOUR, new=0))  # told anew: it brought nothing
+    store.visits.add(Visit("feed:甲", NOW + HOUR, new=0))  # reported again: nothing new after all
     assert [visit.at for visit in store.visits.of("feed:甲", limit=3, bringing=True)] == [NOW]
     assert [visit.at for visit in store.visits.recent(each=3, bringing=True)["feed:甲"]] == [NOW]
 
 
-def test_old_visits_are_forgotten(store: Store) -> None:
+def test_old_visits_are_deleted(store: Store) -> None:
     for hour in range(4):
         store.visits.add(Visit("feed:甲", NOW + hour * HOUR, list_pages=1))
     assert store.visits.forget(NOW + 2 * HOUR) == 2
     assert len(store.visits.of("feed:甲")) == 2
 
 
-def test_what_several_workers_did_of_a_visit_is_one_visit(store: Store) -> None:
+def test_parts_of_a_visit_by_several_workers_are_merged(store: Store) -> None:
     store.visits.add(Visit("feed:甲", NOW - HOUR, new=7))
     store.visits.add(Visit("feed:甲", NOW))
-    assert [visit.new for visit in store.visits.of("feed:甲")] == [7], "one that has only begun tells nothing"
+    assert [visit.new for visit in store.visits.of("feed:甲")] == [7], "an unfinished visit does not count"
     assert [visit.new for visit in store.visits.recent()["feed:甲"]] == [7]
     later = NOW + HOUR
     store.visits.join([Visit("feed:甲", later, list_pages=1, entries=3, new=2, stored=1, failed={"dns": 1}, published=(NOW,))])
@@ -101,17 +101,17 @@ def test_what_several_workers_did_of_a_visit_is_one_visit(store: Store) -> None:
     ]
 
 
-def test_part_of_a_visit_that_nobody_told_of_is_remembered(store: Store) -> None:
+def test_part_of_an_unknown_visit_is_stored(store: Store) -> None:
     store.visits.join([FULL])
     assert store.visits.of("feed:甲") == [FULL]
 
 
-def test_visits_that_a_wrong_clock_dated_go_once_the_next_one_begins(store: Store) -> None:
+def test_future_visits_are_deleted_when_the_next_one_begins(store: Store) -> None:
     store.visits.add(Visit("feed:甲", NOW + 400 * 24 * HOUR, new=9))
-    store.visits.add(Visit("feed:甲", NOW + HOUR / 2, new=1))  # another machine's clock
+    store.visits.add(Visit("feed:甲", NOW + HOUR / 2, new=1))  # the clock of another machine
     store.visits.add(Visit("feed:乙", NOW + 2 * HOUR, new=4))
     store.visits.add(Visit("feed:甲", NOW - 9 * HOUR, new=2))
-    assert len(store.visits.of("feed:甲")) == 3, "what is told of an old visit lets none go"
+    assert len(store.visits.of("feed:甲")) == 3, "reporting an old visit deletes none"
     store.visits.add(Visit("feed:甲", NOW))
     assert [visit.new for visit in store.visits.of("feed:甲")] == [1, 2]
     assert len(store.visits.of("feed:乙")) == 1

@@ -1,4 +1,4 @@
-"""How the block model is fitted: blocks labelled by gold, folds of whole sites, a table that answers as the library's model does."""
+"""Fitting of the block model: blocks labelled by gold, folds of whole sites, a table whose answers match those of the library's model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from training import made_up_pages
 from training.fit import FOLDS, MADE_UP_SEED, Agreement, Example, agreement, as_dict, example_of, fit, folds, label, read_folder, summary
 
 SEED = 79
-"""Other made-up pages than the model is fitted on."""
+"""Other made-up pages than those that the model is fitted on."""
 
 assert SEED != MADE_UP_SEED
 
@@ -41,11 +41,11 @@ TWO = "据介绍，这条线路全长四十二公里，共设十一座车站。"
     ],
     ids=["furniture", "mostly", "little", "order", "once", "white space", "chance"],
 )
-def test_blocks_that_stand_in_gold_in_order_are_text(texts: list[str], right: list[bool]) -> None:
+def test_blocks_found_in_gold_in_order_are_text(texts: list[str], right: list[bool]) -> None:
     assert label(texts, f"{ONE}\n{TWO}").tolist() == right
 
 
-def test_every_line_of_a_made_up_page_is_labelled_by_its_gold() -> None:
+def test_made_up_pages_are_labelled_by_their_gold() -> None:
     for page in made_up_pages(20, SEED):
         example = example_of(dom.from_text(page.html, page.url), page.text, 1.0, "made-up")
         assert example is not None
@@ -58,7 +58,7 @@ def example(url: str, html: str = f"<p>{ONE}</p><p>{TWO}</p>", gold: str = ONE, 
     return example_of(dom.from_text(f"<body>{html}", url), gold, weight, "set")
 
 
-def test_an_example_holds_the_features_of_each_block() -> None:
+def test_example_has_features_of_each_block() -> None:
     one = example("https://news.a.example/1")
     assert one is not None
     assert (one.folder, one.site, one.right.tolist()) == ("set", "a.example", [True, False])
@@ -70,12 +70,12 @@ def test_an_example_holds_the_features_of_each_block() -> None:
     assert np.allclose(heavy.weight, 2 * light.weight)
 
 
-def test_a_page_without_text_or_without_gold_is_no_example() -> None:
+def test_page_without_text_or_gold_is_no_example() -> None:
     assert example("x:", html="") is None
     assert example("x:", gold="") is None
 
 
-def test_folds_hold_whole_sites_and_every_page_once() -> None:
+def test_folds_hold_whole_sites_and_each_page_once() -> None:
     examples = [one for site in range(10) for page in range(3) if (one := example(f"https://www.site{site}.example/{page}"))]
     parts = list(folds(examples))
     assert len(parts) == FOLDS
@@ -85,7 +85,7 @@ def test_folds_hold_whole_sites_and_every_page_once() -> None:
     assert sorted(id(one) for _, test in parts for one in test) == sorted(map(id, examples))
 
 
-def test_a_folder_is_read_packed_or_plain(tmp_path: Path) -> None:
+def test_folder_is_read_compressed_or_plain(tmp_path: Path) -> None:
     html = f"<body><p>{ONE}</p><p>{TWO}</p>".encode()
     (tmp_path / "a.html").write_bytes(html)
     (tmp_path / "b.html.gz").write_bytes(gzip.compress(html))
@@ -95,7 +95,7 @@ def test_a_folder_is_read_packed_or_plain(tmp_path: Path) -> None:
     assert [(one.site, one.right.tolist()) for one in read_folder(tmp_path)] == [("a.example", [True, False]), ("b.example", [False, True])]
 
 
-def test_a_page_that_is_refused_is_left_out_and_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_refused_page_is_skipped_and_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, html in (("a", '<p a="1" b="2" c="3">' * (MAX_ALL_ATTRIBUTES // 3 + 1)), ("b", f"<p>{ONE}")):
         (tmp_path / f"{name}.html").write_text(f"<body>{html}", encoding="utf-8")
         (tmp_path / f"{name}.json").write_text(json.dumps({"text": ONE, "url": f"https://{name}.example/"}), encoding="utf-8")
@@ -109,7 +109,7 @@ def made_up() -> list[Example]:
     return [one for one in found if one is not None]
 
 
-def test_the_table_answers_as_the_librarys_model(made_up: list[Example], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_table_matches_library_model(made_up: list[Example], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fitting, "SETTINGS", {**fitting.SETTINGS, "iterations": 30})
     names = features(made_up[0].page, None, None).names
     fitted = fit(made_up[:20])
@@ -124,6 +124,6 @@ def test_the_table_answers_as_the_librarys_model(made_up: list[Example], monkeyp
     assert 2 * right / (found + wanted) > 0.8, "thirty trees on twenty pages read new ones already"
 
 
-def test_the_summary_is_over_characters_over_pages_and_good_ones() -> None:
+def test_summary_averages_characters_and_pages() -> None:
     assert summary([Agreement(900, 1000, 1000), Agreement(5, 10, 10)]) == "89.6 · 70.0 · 50"
     assert summary([Agreement(0, 0, 0)]) == "0.0 · 0.0 · 0"

@@ -1,4 +1,4 @@
-"""The models of pages: what they are fitted on, and that the library reads the table they become."""
+"""Fitting of the page models, whose tables the library can read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("catboost", reason="needs catboost: pip install newsportal[training]")
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # training is no part of the installed package
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # training is not installed with the package
 
 from newsportal.extractors.article.page_kind import KINDS, from_plain
 from newsportal.text import dom
@@ -35,7 +35,7 @@ def page_of(kind: str, number: int) -> PageExample | None:
     return page_example(dom.from_text(html, f"https://{kind}{number}.example/x/{number}"), gold, False, 1.0, "wcxb")
 
 
-def test_the_table_is_the_librarys_models(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_fitted_table_is_readable_by_library(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("PAGE_SETTINGS", "BLOCK_SETTINGS"):
         monkeypatch.setattr(fitting, name, {**getattr(fitting, name), "iterations": 20})
     made_up = [one for page in made_up_pages(12, SEED) if (one := made_up_example(page))]
@@ -50,6 +50,6 @@ def test_the_table_is_the_librarys_models(monkeypatch: pytest.MonkeyPatch, capsy
     assert "collection: 8 pages, sites held out" in capsys.readouterr().out
 
 
-def test_a_site_stands_in_one_fold() -> None:
+def test_site_is_in_one_fold() -> None:
     pages = [one for number in range(8) if (one := page_of("collection", number % 4))]
     assert len(folds_of(pages)) == 4

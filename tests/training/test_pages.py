@@ -1,4 +1,4 @@
-"""The made-up pages that are trained on: the same for a seed, true to their gold, varied, fast."""
+"""The made-up pages for training: deterministic for a seed, true to their gold, varied, cheap."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from work import count_calls
 
 from newsportal.text import dom
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # training is no part of the installed package
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # training is not installed with the package
 
 from training import MadeUpPage, made_up_pages
 from training.grammar import grammar, speak, traditional
@@ -20,7 +20,7 @@ from training.prose import TONGUES, Voice, rules_of
 
 COUNT = 400
 CALLS_PER_PAGE = 15_000
-"""Twice what a page takes; a small machine makes a thousand pages a second."""
+"""Twice the calls of a page; a small machine makes a thousand pages a second."""
 
 
 @pytest.fixture(scope="module")
@@ -36,13 +36,13 @@ def shown(page: MadeUpPage) -> str:
     return squeezed("\n".join(dom.lines_of(dom.from_text(page.html).root)))
 
 
-def test_the_same_seed_gives_the_same_pages(pages: list[MadeUpPage]) -> None:
+def test_same_seed_gives_same_pages(pages: list[MadeUpPage]) -> None:
     assert list(made_up_pages(20, 5)) == pages[:20], "a page does not depend on how many are made"
     assert [page.html for page in made_up_pages(3, 6)] != [page.html for page in pages[:3]]
     assert len({page.id for page in pages}) == len({page.html for page in pages}) == COUNT
 
 
-def test_gold_stands_on_the_page_line_by_line_and_in_order(pages: list[MadeUpPage]) -> None:
+def test_gold_lines_are_on_page_in_order(pages: list[MadeUpPage]) -> None:
     for page in pages:
         whole, place = shown(page), 0
         for line in page.text.split("\n"):
@@ -52,14 +52,14 @@ def test_gold_stands_on_the_page_line_by_line_and_in_order(pages: list[MadeUpPag
             place = found + len(squeezed(line))
 
 
-def test_gold_lines_are_lines_of_the_page(pages: list[MadeUpPage]) -> None:
-    """What labels blocks by their lines finds every line of gold as it is."""
+def test_gold_lines_are_complete_lines_of_page(pages: list[MadeUpPage]) -> None:
+    """Labelling blocks by lines therefore finds every line of gold unchanged."""
     for page in pages:
         lines = Counter(map(squeezed, dom.lines_of(dom.from_text(page.html).root)))
         assert not Counter(map(squeezed, page.text.split("\n"))) - lines, page.id
 
 
-def test_titles_authors_and_dates_stand_on_the_page(pages: list[MadeUpPage]) -> None:
+def test_title_author_and_date_are_on_page(pages: list[MadeUpPage]) -> None:
     for page in pages:
         assert squeezed(page.title) in shown(page), page.id
         assert page.author is None or page.author in page.html, page.id
@@ -69,7 +69,7 @@ def test_titles_authors_and_dates_stand_on_the_page(pages: list[MadeUpPage]) -> 
 
 
 def body_path(page: MadeUpPage) -> str:
-    """The tags from the top down to what holds the longest line of gold."""
+    """Return the path of tags from the root to the element of the longest line of gold."""
     longest = squeezed(max(page.text.split("\n"), key=len))
     node = dom.from_text(page.html).root
     tags = [str(node.tag)]
@@ -80,7 +80,7 @@ def body_path(page: MadeUpPage) -> str:
 
 
 @pytest.mark.slow
-def test_pages_differ(pages: list[MadeUpPage]) -> None:
+def test_layouts_and_lengths_vary(pages: list[MadeUpPage]) -> None:
     paths = Counter(map(body_path, pages))
     assert len(paths) >= COUNT / 2
     assert paths.most_common(1)[0][1] < COUNT / 15
@@ -108,11 +108,11 @@ def test_pages_differ(pages: list[MadeUpPage]) -> None:
         "<BR>",
     ],
 )
-def test_every_oddity_occurs(pages: list[MadeUpPage], part: str) -> None:
+def test_every_markup_oddity_occurs(pages: list[MadeUpPage], part: str) -> None:
     assert any(part in page.html for page in pages)
 
 
-def test_every_symbol_of_every_tongue_speaks() -> None:
+def test_every_grammar_symbol_expands() -> None:
     from random import Random
 
     for tongue in TONGUES:
@@ -122,12 +122,12 @@ def test_every_symbol_of_every_tongue_speaks() -> None:
             assert not [text for text in said if "{" in text or "SPACE" in text], (tongue, symbol)
 
 
-def test_a_grammar_says_what_it_lacks() -> None:
+def test_missing_symbol_is_reported() -> None:
     with pytest.raises(ValueError, match="colour"):
         grammar("sky: {colour} clouds")
 
 
-def test_numbers_and_options_are_drawn() -> None:
+def test_number_ranges_and_options_are_expanded() -> None:
     from random import Random
 
     rules = grammar("heat: {?about}{5-7} degrees", "about: about&nbsp;")
@@ -135,9 +135,9 @@ def test_numbers_and_options_are_drawn() -> None:
     assert said == {f"{word}{number} degrees" for word in ("", "about&nbsp;") for number in (5, 6, 7)}
 
 
-def test_traditional_characters_take_the_usual_form() -> None:
+def test_traditional_conversion() -> None:
     assert traditional("“群众为后台签字”") == "「群眾為後台簽字」"
 
 
-def test_a_page_takes_few_calls() -> None:
+def test_page_generation_takes_few_calls() -> None:
     assert count_calls(list, made_up_pages(50, 1)) < 50 * CALLS_PER_PAGE

@@ -1,7 +1,7 @@
-"""What every released newsportal left on the disk opens in this one: its store, its accounts, its models and its ``sources.yaml``.
+"""The files of every released version open in this one: store, accounts, models and ``sources.yaml``.
 
-A folder for each version, written by ``write.py`` at its release and never changed. A table that changes without a step in ``migrations/``
-fails here.
+A folder per version, written by ``write.py`` at its release and never changed. A table that changes without a step in ``migrations/`` fails
+here.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ def differences(file: Path, chain: MigrationChain) -> list[object]:
 
 
 def rows(sql: Path) -> dict[str, int]:
-    """How many rows of each table the version wrote."""
+    """Return the number of rows that the version wrote into each table."""
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(sql.read_text("utf-8"))
         tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         return {name: connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in tables}
 
 
-def test_its_store_is_led_to_the_tables_of_today(store: Store, released: Path, tmp_path: Path) -> None:
+def test_store_is_migrated_to_current_tables(store: Store, released: Path, tmp_path: Path) -> None:
     assert differences(tmp_path / "store.db", schema.STORE) == []
     assert faults(store.records) == []
     then = {name: number for name, number in rows(released / "store.sql").items() if name in schema.STORE.tables.tables}
@@ -75,7 +75,7 @@ def test_its_store_is_led_to_the_tables_of_today(store: Store, released: Path, t
         assert {name: connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in then} == then
 
 
-def test_its_articles_are_read_and_new_ones_come(store: Store) -> None:
+def test_articles_are_readable_and_new_ones_can_be_added(store: Store) -> None:
     corrected = next(one for one in store.all_articles() if one.corrected)
     assert (corrected.title, corrected.corrected_by) == ("旧粮仓里的图书馆", "林编辑")
     before = store.last_seq()
@@ -84,14 +84,14 @@ def test_its_articles_are_read_and_new_ones_come(store: Store) -> None:
     assert [change.id for change in store.changes(before)] == [new.id]
 
 
-def test_its_model_classifies(store: Store) -> None:
+def test_model_still_classifies(store: Store) -> None:
     newest = store.corpora.models("categories")[0]
     found = restore(store.corpora.blob("categories", newest.version))
     assert found.labels == ("体育", "财经")
     assert found.classify("联赛", "客队守门员在联赛终场前扑救不及，主队攻入一球。").label == "体育"
 
 
-def test_its_accounts_are_led_to_the_tables_of_today(released: Path, tmp_path: Path) -> None:
+def test_accounts_are_migrated_to_current_tables(released: Path, tmp_path: Path) -> None:
     file = opened(released / "accounts.sql", tmp_path)
     with closing(open_accounts(uri_of(file), hasher=CHEAP)) as accounts:
         person = accounts.people.checked("林", "correct horse battery staple")
@@ -102,7 +102,7 @@ def test_its_accounts_are_led_to_the_tables_of_today(released: Path, tmp_path: P
     assert differences(file, LINE) == []
 
 
-def test_its_sources_are_read(released: Path) -> None:
+def test_sources_are_loaded(released: Path) -> None:
     found = load(released / "sources.yaml", {})
     assert {"中新网滚动", "某站"} <= {feed.name for feed in found.feeds}
     assert found.topics

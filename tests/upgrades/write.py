@@ -1,8 +1,8 @@
-"""Write what the present newsportal leaves on the disk, for the versions after it, once, at its release:
-``python tests/upgrades/write.py VERSION``.
+"""Write the files of the present newsportal for upgrade tests of later versions, once, at its release: ``python tests/upgrades/write.py
+VERSION``.
 
-A folder ``VERSION`` with the store and the accounts as SQL, and a ``sources.yaml`` of the guide's examples. The store holds rows in every
-table, and a trained model. Never written anew: it is what somebody has on the disk.
+The folder ``VERSION`` has the store and the accounts as SQL, and a ``sources.yaml`` of the guide's examples. The store has rows in every
+table, and a trained model. A folder is never rewritten: it is what users have on disk.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ def main(version: str) -> None:
 
 
 def guide() -> dict[str, Any]:
-    """The examples of docs/sources.md in one file; of a key that several name, the lists one behind the other."""
+    """Return the examples of ``docs/sources.md`` as one mapping; lists of the same key are concatenated."""
     values: dict[str, Any] = {}
     for block in re.findall(r"```yaml\n(.*?)```", (TESTS.parent / "docs" / "sources.md").read_text("utf-8"), re.DOTALL):
         for key, value in yaml.safe_load(block).items():
             values[key] = [*values.get(key, []), *value] if isinstance(value, list) else value
-    return json.loads(json.dumps(values, default=str))  # no anchors in what is written
+    return json.loads(json.dumps(values, default=str))  # no YAML anchors in the output
 
 
 if __name__ == "__main__":

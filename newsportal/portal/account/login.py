@@ -26,7 +26,7 @@ from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.preferences import remember, safe_next
 from newsportal.portal.reading.for_you import NAME as READER
-from newsportal.portal.reading.for_you import WELL_FORMED, introduce, reader_of
+from newsportal.portal.reading.for_you import WELL_FORMED, reader_of, set_reader_cookie
 from newsportal.portal.render import notify, render
 from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Accounts, Person, Right, Role, Signed
@@ -120,7 +120,7 @@ def _begin_session(request: Request, accounts: Accounts, person: Person, answer:
     chosen, reader = accounts.preferences.of(person.id), reader_of(request)
     remember(answer, chosen)
     if (kept := chosen.get(READER)) and WELL_FORMED.fullmatch(kept):
-        introduce(answer, request, kept)
+        set_reader_cookie(answer, request, kept)
     elif reader.name and reader.is_recorded:
         accounts.preferences.keep(person.id, {READER: reader.name})
 

@@ -9,7 +9,7 @@ from newsportal.portal.access import KEEP, log_change, or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.language import _
 from newsportal.portal.preferences import safe_next
-from newsportal.portal.reading.feeds import FeedAddresses, answer, entries_of
+from newsportal.portal.reading.feeds import FeedAddresses, list_response, max_stories
 from newsportal.portal.reading.search import chips, feed_of
 from newsportal.portal.reading.search_query import SearchRequest, parse_search
 from newsportal.portal.render import address, notify, redirect_with, render, topic_address
@@ -125,8 +125,9 @@ def feed(visit: Here, ending: str) -> Response:
     owner = accounts.people.get(person) if person is not None else None
     if person is None or owner is None or owner.disabled:
         raise HTTPException(404)
-    ids = [story_id for _, story_id in accounts.marks.starred(person, limit=entries_of(ending))]
-    found = answer(visit, ending, feed_addresses(visit, "").title, "/starred", [story.head.id for story in existing_stories(visit, ids)])
+    ids = [story_id for _, story_id in accounts.marks.starred(person, limit=max_stories(ending))]
+    heads = [story.head.id for story in existing_stories(visit, ids)]
+    found = list_response(visit, ending, feed_addresses(visit, "").title, "/starred", heads)
     found.headers["cache-control"] = f"private, {found.headers['cache-control']}"
     found.headers["referrer-policy"] = "no-referrer"
     return found

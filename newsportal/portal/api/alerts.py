@@ -26,15 +26,17 @@ router = APIRouter(tags=["Alerts"], dependencies=KEEP, responses=describe(404))
 
 
 class AlertIn(BaseModel):
-    name: str = Field("", max_length=100, description="By default as the topic or the search.")
+    name: str = Field("", max_length=100, description="Default: name of the topic or the search.")
     about: About = "topic"
     of: str = Field(
-        "", max_length=500, description="The topic's name (briefing, rising: or nothing), the words of the search, or the id of the event."
+        "",
+        max_length=500,
+        description="Name of the topic (optional for briefing and rising), words of the search, or id of the event.",
     )
     channel: str = Field(description=f"One of: {', '.join(SERVICES)}.")
-    fields: dict[str, str] = Field({}, description="What the channel needs. Secrets that are left out stay as they are.")
-    digest: list[int] = Field([], max_length=24, description="Hours of the day; none: at once. A briefing and rising need one.")
-    quiet: tuple[int, int] | None = Field(None, description="From this hour to that nothing is sent.")
+    fields: dict[str, str] = Field({}, description="Settings of the channel. Secrets that are left out keep their values.")
+    digest: list[int] = Field([], max_length=24, description="Hours of the day; empty: at once. Briefing and rising need at least one.")
+    quiet: tuple[int, int] | None = Field(None, description="Hours between which nothing is sent.")
     per_hour: int = Field(6, ge=1, le=60)
     language: Literal["zh", "en"] = "zh"
 
@@ -51,11 +53,11 @@ class AlertOut(BaseModel):
     language: str
     enabled: bool
     created: datetime
-    messages: dict[str, int] = Field(description="How many in each state.")
+    messages: dict[str, int] = Field(description="Number by state.")
 
 
 class Waiting(BaseModel):
-    waiting: int = Field(description="Messages that wait anew.")
+    waiting: int = Field(description="Messages waiting again.")
 
 
 class PlannedOut(BaseModel):
@@ -75,7 +77,7 @@ def alert_out(alert: Alert, counts: Mapping[State, int]) -> AlertOut:
     return fill(AlertOut, alert, messages={str(state): number for state, number in counts.items()})
 
 
-@router.get("/alerts", summary="One's own alerts")
+@router.get("/alerts", summary="Your alerts")
 def alerts(request: Request) -> list[AlertOut]:
     book, who = accounts_of(request).alerts, signed(request)
     mine = book.all(who.person.id if who else "")
@@ -83,7 +85,7 @@ def alerts(request: Request) -> list[AlertOut]:
     return [alert_out(alert, counts.get(alert.id, {})) for alert in mine]
 
 
-@router.post("/alerts", summary="Make an alert", status_code=201)
+@router.post("/alerts", summary="Create an alert", status_code=201)
 def make(request: Request, asked: AlertIn) -> AlertOut:
     made = parse_alert(request, asked)
     accounts_of(request).alerts.add(made)
@@ -99,14 +101,14 @@ def change(request: Request, id: str, asked: AlertIn) -> AlertOut:
     return alert_out(made, {})
 
 
-@router.delete("/alerts/{id}", summary="Delete an alert and what it told of", status_code=204)
+@router.delete("/alerts/{id}", summary="Delete an alert and its messages", status_code=204)
 def delete(request: Request, id: str) -> None:
     found = own_alert(request, id)
     accounts_of(request).alerts.drop(id)
     log_change(request, "alert.delete", id, audit_details(found))
 
 
-@router.post("/alerts/{id}/resume", summary="Tell of what comes from now on")
+@router.post("/alerts/{id}/resume", summary="Switch an alert on, for new articles only")
 def resume(request: Request, portal: ThisPortal, id: str) -> AlertOut:
     """422 if its receiver is missing or no longer valid: change the alert first."""
     try:
@@ -118,7 +120,7 @@ def resume(request: Request, portal: ThisPortal, id: str) -> AlertOut:
     return alert_out(made, {})
 
 
-@router.post("/alerts/{id}/off", summary="Tell of nothing for now")
+@router.post("/alerts/{id}/off", summary="Switch an alert off")
 def off(request: Request, id: str) -> AlertOut:
     made = replace(own_alert(request, id), enabled=False)
     accounts_of(request).alerts.save(made)
@@ -126,7 +128,7 @@ def off(request: Request, id: str) -> AlertOut:
     return alert_out(made, accounts_of(request).alerts.counts([id]).get(id, {}))
 
 
-@router.post("/alerts/{id}/again", summary="Send again what failed, or perhaps did not arrive")
+@router.post("/alerts/{id}/again", summary="Send again messages that failed or may not have arrived")
 def again(request: Request, portal: ThisPortal, id: str) -> Waiting:
     """Messages whose delivery is uncertain may arrive twice."""
     own_alert(request, id)
@@ -135,19 +137,19 @@ def again(request: Request, portal: ThisPortal, id: str) -> Waiting:
     return Waiting(waiting=number)
 
 
-@router.get("/alerts/{id}/messages", summary="What was sent, the latest first", response_model=list[MessageOut])
+@router.get("/alerts/{id}/messages", summary="Messages of an alert, latest first", response_model=list[MessageOut])
 def messages(request: Request, id: str) -> Sequence[Message]:
     own_alert(request, id)
     return accounts_of(request).alerts.messages(id)
 
 
-@router.get("/alerts/{id}/preview", summary="What would have been sent in the last 30 days")
+@router.get("/alerts/{id}/preview", summary="Preview of the messages of the last 30 days")
 def previewed(request: Request, id: str) -> list[PlannedOut]:
     found = bounded_preview(Visit(request), own_alert(request, id))
     return [PlannedOut(at=one.at, stories=[item.title for item in one.items]) for one in found.planned]
 
 
-@router.post("/alerts/{id}/test", summary="Send a test", status_code=204, responses=describe(429))
+@router.post("/alerts/{id}/test", summary="Send a test message", status_code=204, responses=describe(429))
 def test(request: Request, portal: ThisPortal, id: str) -> None:
     found = own_alert(request, id)
     if tests_used_up(request):

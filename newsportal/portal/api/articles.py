@@ -30,7 +30,7 @@ Ids = Annotated[list[Id], Field(min_length=1, max_length=200)]
 class ArticleState(BaseModel):
     id: str
     story: str = Field(validation_alias="story_id")
-    revision: int = Field(description="Counts the states of the article; send it with a correction to be told of others' changes.")
+    revision: int = Field(description="Number of the article's state; sent with a correction, it detects changes by others.")
     title: str
     author: str | None
     published: datetime | None
@@ -42,14 +42,14 @@ class ArticleState(BaseModel):
     hidden: datetime | None
     hidden_by: str | None
     hidden_reason: str | None
-    corrected: datetime | None = Field(description="When an editor corrected it; null: it says what its page says.")
+    corrected: datetime | None = Field(description="When an editor corrected it; null: never.")
     corrected_by: str | None
     corrected_fields: list[str]
 
 
 class WholeState(ArticleState):
-    text: str = Field(description="A paragraph a line.")
-    lines: str | None = Field(description="The body as `PATCH` takes it; null where the text is not the article's own.")
+    text: str = Field(description="One paragraph per line.")
+    lines: str | None = Field(description="The body in the format of `PATCH`; null if the text is not the article's own.")
 
 
 class CorrectionIn(BaseModel):
@@ -61,7 +61,7 @@ class CorrectionIn(BaseModel):
         None,
         min_length=1,
         max_length=300_000,
-        description="A paragraph a line; `## ` begins a heading, ⟦1⟧ stands for a picture, a table or the like that is there.",
+        description="One paragraph per line; `## ` begins a heading, ⟦1⟧ stands for an existing picture, table or similar part.",
     )
     published: AwareDatetime | None = None
     author: str | None = Field(None, max_length=200)
@@ -71,7 +71,7 @@ class AlikeOut(BaseModel):
     story: str = Field(validation_alias=AliasPath("story", "id"))
     title: str = Field(validation_alias=AliasPath("story", "head", "title"))
     versions: int = Field(validation_alias=AliasPath("story", "count"))
-    shared: float = Field(description="The share of text that both have, from 0 to 1.", validation_alias=AliasPath("likeness", "shared"))
+    shared: float = Field(description="Share of the text that both have, from 0 to 1.", validation_alias=AliasPath("likeness", "shared"))
 
 
 class ShowIn(BaseModel):
@@ -91,32 +91,32 @@ class ManyIn(CategoryIn):
 
 
 class UnderIn(ShowIn):
-    topic: str = Field(min_length=1, max_length=100, description="A topic that there is.")
+    topic: str = Field(min_length=1, max_length=100, description="An existing topic.")
 
 
 class Caption(BaseModel):
-    picture: str = Field(description="The picture's address.", validation_alias=AliasPath("image", "url"))
-    caption: str | None = Field(description="What stands beneath it; null: nothing.", validation_alias=AliasPath("image", "caption"))
-    corrected: bool = Field(description="It is an editor's.", validation_alias="said")
-    page: str | None = Field(description="What the picture's page says.", validation_alias="page_caption")
+    picture: str = Field(description="URL of the picture.", validation_alias=AliasPath("image", "url"))
+    caption: str | None = Field(description="The caption; null: none.", validation_alias=AliasPath("image", "caption"))
+    corrected: bool = Field(description="Whether an editor wrote it.", validation_alias="said")
+    page: str | None = Field(description="The caption on the picture's page.", validation_alias="page_caption")
 
 
 class CaptionsIn(BaseModel):
     captions: dict[str, Annotated[str, Field(max_length=article_changes.MAX_CAPTION)] | None] = Field(
-        max_length=2000, description="Address of a picture → its caption: empty for none, null for what its page says."
+        max_length=2000, description="URL of a picture → its caption: empty for none, null for that of its page."
     )
 
 
 class Changed(BaseModel):
-    articles: list[str] = Field(description="Those that were in the other state before.")
+    articles: list[str] = Field(description="Ids of the articles that were changed.")
 
 
-@router.get("/editing/articles", summary="Articles that may want a hand", response_model=Page[ArticleState])
+@router.get("/editing/articles", summary="Articles that may need work", response_model=Page[ArticleState])
 def picked(
     visit: Here,
     show: Annotated[Literal["all", "hidden", "corrected", "judged", "undated"], Query()] = "all",
-    shorter: Annotated[int | None, Query(ge=1, description="Than so many characters.")] = None,
-    unsure: Annotated[float | None, Query(gt=0, le=1, description="A classifier gave the category with a lower score.")] = None,
+    shorter: Annotated[int | None, Query(ge=1, description="Texts with fewer characters.")] = None,
+    unsure: Annotated[float | None, Query(gt=0, le=1, description="Categories by a classifier with a lower score.")] = None,
     source: Annotated[str | None, Query(max_length=300)] = None,
     category: Annotated[str | None, Query(max_length=100)] = None,
     cursor: Annotated[str | None, Query(max_length=100)] = None,
@@ -131,7 +131,7 @@ def picked(
     return Page(items=list(found.articles), next=found.next)
 
 
-@router.get("/articles/{id}/states", summary="All states of an article, the present one last")
+@router.get("/articles/{id}/states", summary="All states of an article, the current one last")
 def states(visit: Here, id: str) -> list[WholeState]:
     article = _article(visit, id)
     return [_whole_state(one) for one in (*visit.portal.store.revisions(id), article)]
@@ -158,7 +158,7 @@ def correct(visit: Here, id: str, sent: CorrectionIn) -> WholeState:
     return _whole_state(_article(visit, id))
 
 
-@router.delete("/articles/{id}/correction", summary="Take back what editors corrected")
+@router.delete("/articles/{id}/correction", summary="Withdraw the corrections of an article")
 def withdraw(visit: Here, id: str) -> WholeState:
     article_changes.editor(visit).withdraw(_article(visit, id))
     return _whole_state(_article(visit, id))
@@ -180,7 +180,7 @@ def captioned(visit: Here, id: str, sent: CaptionsIn) -> list[StoredPicture]:
     return captions(visit, id)
 
 
-@router.put("/articles/{id}/category", summary="Give an article a category", response_model=ArticleState)
+@router.put("/articles/{id}/category", summary="Set the category of an article", response_model=ArticleState)
 def category(visit: Here, id: str, sent: CategoryIn) -> StoredArticle:
     """An editor's choice: no model changes it, and the next training learns from it."""
     article_changes.set_category(visit, [_article(visit, id)], (sent.category or "").strip() or None, EDITOR)
@@ -194,14 +194,14 @@ def alike(visit: Here, id: str, q: Annotated[str | None, Query(max_length=300)] 
     return candidates(visit.portal.store, visit.portal.index, article, q or None)
 
 
-@router.post("/articles/{id}/fold", summary="Put an article into another story", responses=describe(409))
+@router.post("/articles/{id}/fold", summary="Fold an article into another story", responses=describe(409))
 def fold(visit: Here, id: str, story: Annotated[Id, Body(embed=True, description="A story, or one of its articles.")]) -> Moved:
     _article(visit, id)
     with api_error_for(StoreError, status=409, code="not-folded", remedy="Name another story."):
         return article_changes.editor(visit).fold(id, story)
 
 
-@router.post("/articles/{id}/unfold", summary="Take an article out into a story of its own", responses=describe(409))
+@router.post("/articles/{id}/unfold", summary="Unfold an article into its own story", responses=describe(409))
 def unfold(visit: Here, id: str) -> Moved:
     _article(visit, id)
     with api_error_for(StoreError, status=409, code="alone"):
@@ -218,14 +218,14 @@ def show(visit: Here, sent: ShowIn) -> Changed:
     return Changed(articles=article_changes.editor(visit).show(sent.articles))
 
 
-@router.post("/articles/category", summary="Give many articles a category")
+@router.post("/articles/category", summary="Set the category of several articles")
 def judged(visit: Here, sent: ManyIn) -> Changed:
     """An editor's choice for each of them, as for a single article. Unknown ids are ignored."""
     found = visit.portal.store.articles(list(dict.fromkeys(sent.articles)))
     return Changed(articles=article_changes.set_category(visit, found, (sent.category or "").strip() or None, EDITOR))
 
 
-@router.post("/articles/topic", summary="Put articles under a topic")
+@router.post("/articles/topic", summary="Assign articles to a topic")
 def put_under(visit: Here, sent: UnderIn) -> Changed:
     """An editor's choice: it stays when the topic's words change, and trains the topic's model."""
     if sent.topic not in visit.portal.topics():
@@ -233,7 +233,7 @@ def put_under(visit: Here, sent: UnderIn) -> Changed:
     return Changed(articles=article_changes.add_topic(visit, sent.articles, sent.topic))
 
 
-@router.post("/articles/topic/out", summary="Take articles out of a topic")
+@router.post("/articles/topic/out", summary="Remove articles from a topic")
 def out_of_topic(visit: Here, sent: UnderIn) -> Changed:
     """Articles that an editor or the topic's words put there; those that a source, a search or a model brought stay."""
     return Changed(articles=article_changes.remove_topic(visit, sent.articles, sent.topic))

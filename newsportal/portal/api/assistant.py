@@ -26,19 +26,19 @@ class AskIn(BaseModel):
 
 class AnswerOut(BaseModel):
     purpose: Purpose
-    text: str = Field(description="Written by a machine, and read over by nobody.")
+    text: str = Field(description="Generated, and not checked by anyone.")
     model: str
     at: datetime
-    sources: list[str] = Field(description="Addresses of the articles that it was written from.")
+    sources: list[str] = Field(description="URLs of the articles it is based on.")
 
 
-@router.post("/articles/{id}/assistant", summary="Have an article summarised or translated")
+@router.post("/articles/{id}/assistant", summary="Summarise or translate an article")
 def of_article(visit: Here, id: str, asked: AskIn) -> AnswerOut:
     article = article_of(visit, id)
     return _answer(visit, article_tasks(visit, article, asked.language), asked, id, [article.url])
 
 
-@router.post("/events/{id}/assistant", summary="Have an event summarised or named")
+@router.post("/events/{id}/assistant", summary="Summarise or name an event")
 def of_event(visit: Here, id: str, asked: AskIn) -> AnswerOut:
     event = or_404(visible_event(visit, id), "no-event", "There is no such event.")
     seen = view(visit.portal.store, event, visit.portal.site.zone)

@@ -16,29 +16,29 @@ router = APIRouter(tags=["Topics"], dependencies=EDIT)
 
 
 class CategoryIn(BaseModel):
-    name: str | None = Field(None, description="Another name; null: it keeps its own.", max_length=100)
-    words: Words = Field([], description="Words that nearly decide alone.")
-    hints: Words = Field([], description="Words that only hint at it.")
-    enabled: bool = Field(True, description="False: the lexicon gives it to no article.")
+    name: str | None = Field(None, description="A new name; null: unchanged.", max_length=100)
+    words: Words = Field([], description="Words that are nearly decisive.")
+    hints: Words = Field([], description="Words that only suggest it.")
+    enabled: bool = Field(True, description="False: the lexicon does not assign it.")
     seen: str | None = Field(None, description="Refuse (409) if it was changed since this was read.")
 
 
 class CategoryOut(BaseModel):
     name: str
-    packaged: int | None = Field(description="Words that come with it; null: a category of your own.")
+    packaged: int | None = Field(description="Number of built-in words; null: a category of your own.")
     words: list[str]
     hints: list[str]
     enabled: bool
-    seen: str | None = Field(description="What identifies what sources.yaml says of it, to be sent with a change; null: it says nothing.")
+    seen: str | None = Field(description="Digest of its entry in sources.yaml, to be sent with a change; null: there is none.")
 
 
-@router.get("/categories/settings", summary="The categories, with what sources.yaml says of them")
+@router.get("/categories/settings", summary="The categories, with their settings in sources.yaml")
 def listed(request: Request) -> list[CategoryOut]:
     content = path_of(request).read_bytes()
     return [_category_out(one, content) for one in list_categories(config_of(request).categories)]
 
 
-@router.put("/categories/settings/{name}", summary="Write what sources.yaml says of a category, or a new one", responses=describe(409))
+@router.put("/categories/settings/{name}", summary="Add a category, or change its settings", responses=describe(409))
 def written(request: Request, name: str, sent: CategoryIn) -> CategoryOut:
     """After a change of name the sources that use it follow; built-in categories keep their names."""
     found = next((one for one in list_categories(config_of(request).categories) if one.name == name), None)
@@ -52,9 +52,7 @@ def written(request: Request, name: str, sent: CategoryIn) -> CategoryOut:
     return _category_out(made, path_of(request).read_bytes())
 
 
-@router.delete(
-    "/categories/settings/{name}", summary="Take out what sources.yaml says of a category", status_code=204, responses=describe(404)
-)
+@router.delete("/categories/settings/{name}", summary="Remove a category from sources.yaml", status_code=204, responses=describe(404))
 def dropped(request: Request, name: str, seen: str | None = None) -> None:
     """A built-in category gets its default settings, a category of your own is deleted; stored articles keep it."""
     change_sources(request, drop(name, seen), "category.delete", name, {})

@@ -33,40 +33,40 @@ class EventOut(BaseModel):
     first: datetime
     last: datetime
     heat: float = Field(description="Orders events: a report counts half after 12 hours.")
-    pinned: datetime | None = Field(description="Since when editors keep it on top.")
+    pinned: datetime | None = Field(description="When an editor pinned it.")
 
 
 class PointOut(BaseModel):
     day: date
     sentence: str
     story: str = Field(validation_alias=AliasPath("story", "id"))
-    dated: bool = Field(description="The text names the day; else it is that of publication.")
+    dated: bool = Field(description="The text names the day; otherwise it is the day of publication.")
     more: int = Field(description="Other stories of the day.")
 
 
 class MemberOut(BaseModel):
     story: StoryOut
-    score: float = Field(description="How like the event it was; 1 for the first, and where an editor put it.")
-    words: list[str] = Field(description="Those that decided.")
-    by: str | None = Field(description="The editor who saw that it belongs there.")
+    score: float = Field(description="Similarity with the event; 1 for the first story and those added by an editor.")
+    words: list[str] = Field(description="The decisive words.")
+    by: str | None = Field(description="The editor who added it.")
 
 
 class EventWhole(BaseModel):
     event: EventOut
-    points: list[PointOut] = Field(description="Turning points, the earliest first.")
-    tellers: list[Teller] = Field(description="Who reported, the first one first.")
-    members: list[MemberOut] = Field(description="The earliest first.")
+    points: list[PointOut] = Field(description="Turning points, earliest first.")
+    tellers: list[Teller] = Field(description="Sites that reported, earliest first.")
+    members: list[MemberOut] = Field(description="Earliest first.")
 
 
 class RiseOut(BaseModel):
     title: str = Field(description="The word, or the title of the event.")
     event: str | None = Field(description="The event, or the one that most stories with the word belong to.")
-    with_words: list[str] = Field(alias="with", description="Words that stand in the same stories.")
+    with_words: list[str] = Field(alias="with", description="Words in the same stories.")
     stories: int
     sites: int
-    expected: float = Field(description="Stories that its own past expects.")
-    surprise: float = Field(description="So many stories have at most a probability of 10 to the power of minus this.")
-    days: list[int] = Field(description="Stories a day, the earliest first: four weeks, then the days of the board.")
+    expected: float = Field(description="Expected number of stories, from its past.")
+    surprise: float = Field(description="Negative decimal logarithm of the probability of so many stories.")
+    days: list[int] = Field(description="Stories per day, earliest first: four weeks, then the days of the board.")
     latest: list[BriefStory]
 
 
@@ -75,9 +75,9 @@ class BoardOut(BaseModel):
     since: datetime
     until: datetime
     stories: int
-    past: int = Field(description="Stories of the four weeks before; fewer than `stories`, or none on most days: nothing is said.")
-    events: list[RiseOut] = Field(description="The most surprising first.")
-    words: list[RiseOut] = Field(description="The most surprising first.")
+    past: int = Field(description="Stories of the four weeks before; if fewer than `stories`, or none on most days, the board is empty.")
+    events: list[RiseOut] = Field(description="Most surprising first.")
+    words: list[RiseOut] = Field(description="Most surprising first.")
 
 
 class RankAt(BaseModel):
@@ -94,13 +94,13 @@ class RankedEntry(BaseModel):
     rank: int
     title: str
     url: str
-    heat: float | None = Field(description="In the board's own unit.")
-    since: datetime = Field(description="The first visit that is remembered in which it stood there.")
+    heat: float | None = Field(description="In the unit of the list.")
+    since: datetime = Field(description="The first recorded visit with the entry.")
     best: int
-    curve: list[RankAt] = Field(description="At each visit, the earliest first.")
+    curve: list[RankAt] = Field(description="Rank at each visit, earliest first.")
     event: str | None
-    others: list[RankOn] = Field(description="Other lists on which it stands.")
-    stories: list[BriefStory] = Field(description="Stories that tell of it.")
+    others: list[RankOn] = Field(description="Other lists with the entry.")
+    stories: list[BriefStory] = Field(description="Stories about it.")
 
 
 class HotListOut(BaseModel):
@@ -113,12 +113,12 @@ class HotListOut(BaseModel):
 class EventIn(BaseModel):
     """Fields that are left out keep their values."""
 
-    title: str | None = Field(None, max_length=200, description="Empty: that of the story that most sites told.")
+    title: str | None = Field(None, max_length=200, description="Empty: the title of the story that most sites reported.")
     pinned: bool | None = None
 
 
 class EditOut(BaseModel):
-    number: int = Field(description="By which it is taken back.")
+    number: int = Field(description="For undoing it.")
     event: str
 
 
@@ -127,7 +127,7 @@ class EditRow(BaseModel):
     kind: str
     at: datetime
     by: str
-    undone: int | None = Field(description="The edit that took it back.")
+    undone: int | None = Field(description="The edit that undid it.")
 
 
 @router.get("/events", summary="Events, the weightiest or the newest first", response_model=Page[EventOut])
@@ -137,7 +137,7 @@ def events(
     topic: Filter = None,
     since: AwareDatetime | None = None,
     order: Literal["hottest", "newest"] = "hottest",
-    least: Annotated[int, Field(ge=1, le=1000, description="Stories at least.")] = 2,
+    least: Annotated[int, Field(ge=1, le=1000, description="Minimum number of stories.")] = 2,
     limit: Limit = LIMIT,
     cursor: Cursor = None,
 ) -> Response:
@@ -145,7 +145,7 @@ def events(
     return etag_response(request, Page[EventOut], {"items": page.events, "next": page.next})
 
 
-@router.get("/rising", summary="Words and events whose rate leaves their own past", responses=describe(400, 404, 429))
+@router.get("/rising", summary="Rising words and events", responses=describe(400, 404, 429))
 def rising(visit: Here, topic: Filter = None, days: Annotated[int, Query(ge=1, le=28)] = 1, at: AwareDatetime | None = None) -> BoardOut:
     """`at`: the board at that time, from stories fetched by then."""
     try:
@@ -154,7 +154,7 @@ def rising(visit: Here, topic: Filter = None, days: Annotated[int, Query(ge=1, l
         raise ApiError(400, "no-time", "That time is at the edge of the calendar.", "Ask for a later one.") from error
 
 
-@router.get("/boards", summary="Hot lists as their last visits found them", responses=describe(429))
+@router.get("/boards", summary="Hot lists, as of their last visits", responses=describe(429))
 def boards(visit: Here) -> list[HotListOut]:
     return [HotListOut.model_validate(board_row(one)) for one in boards_of(visit)]
 
@@ -182,7 +182,7 @@ conflicts = partial(api_error_for, StoreError, status=409, code="conflict", reme
 editing_router = APIRouter(tags=["Events"], dependencies=EDIT, responses=describe(404, 409))
 
 
-@editing_router.get("/events/{id}/edits", summary="What editors did to an event, the latest first")
+@editing_router.get("/events/{id}/edits", summary="Edits of an event, latest first")
 def edits(portal: ThisPortal, id: str) -> list[EditRow]:
     _existing(portal, id)
     return [EditRow.model_validate(one, from_attributes=True) for one in portal.store.events.edits(id)]
@@ -205,10 +205,10 @@ class SplitIn(BaseModel):
 
 
 class JoinIn(BaseModel):
-    other: Id = Field(description="The event whose stories come over.")
+    other: Id = Field(description="The event whose stories are moved.")
 
 
-@editing_router.post("/events/{id}/split", summary="Take stories out into an event of their own")
+@editing_router.post("/events/{id}/split", summary="Split stories off into a new event")
 def split(visit: Here, id: str, asked: SplitIn) -> EditOut:
     _existing(visit.portal, id)
     with conflicts():
@@ -216,14 +216,14 @@ def split(visit: Here, id: str, asked: SplitIn) -> EditOut:
     return EditOut(number=number, event=new)
 
 
-@editing_router.post("/events/{id}/join", summary="Put the stories of another event into this one")
+@editing_router.post("/events/{id}/join", summary="Join another event with this one")
 def join(visit: Here, id: str, asked: JoinIn) -> EditOut:
     _existing(visit.portal, id)
     with conflicts():
         return EditOut(number=editing.join(visit.portal.store, id, asked.other, **editor_arguments(visit)), event=id)
 
 
-@editing_router.post("/events/edits/{number}/undo", summary="Take an edit back")
+@editing_router.post("/events/edits/{number}/undo", summary="Undo an edit")
 def undo(visit: Here, number: int) -> EditOut:
     with conflicts():
         return EditOut(event=editing.undo(visit.portal.store, number, **editor_arguments(visit)).event_id, number=number)

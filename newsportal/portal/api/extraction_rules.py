@@ -29,20 +29,20 @@ Selector = Annotated[str, Field(max_length=500)]
 
 
 class Taught(BaseModel):
-    pages: int = Field(description="Saved pages that were read.")
-    templates: int = Field(description="Templates more.")
+    pages: int = Field(description="Saved pages read.")
+    templates: int = Field(description="New templates.")
 
 
 class TryIn(BaseModel):
     url: str = Field("", max_length=2000)
-    html: str = Field("", max_length=1_000_000, description="The page itself; empty: it is fetched.")
+    html: str = Field("", max_length=1_000_000, description="The page itself; empty: fetch it.")
 
 
 class ReadingOut(BaseModel):
-    by: str = Field(description="best: the reader without templates; url_tree: the site's template.")
+    by: str = Field(description="best: the extractor without templates; url_tree: the site's template.")
     title: str | None
     text: str | None
-    why: str | None = Field(description="Why it made nothing of the page.")
+    why: str | None = Field(description="Why nothing was extracted.")
 
 
 class Content(BaseModel):
@@ -81,14 +81,14 @@ class RuleOut(Rule):
 
 
 class RuleIn(Rule):
-    url: str = Field("", max_length=2000, description="A page to lay it over; empty, and no html: saved or newest pages of the source.")
+    url: str = Field("", max_length=2000, description="A page to try it on; without it and html: saved or newest pages of the source.")
     html: str = Field("", max_length=1_000_000, description="The page itself.")
 
 
 class PageChecked(BaseModel):
     url: str
-    read: bool = Field(description="Whether the rule finds a text.")
-    likeness: float = Field(description="How much of the text the reader without rules has, too: 0 to 1.")
+    read: bool = Field(description="Whether the rule finds a body.")
+    likeness: float = Field(description="Share of the text that the extractor without rules finds, too: 0 to 1.")
     same_title: bool
     same_date: bool
 
@@ -99,10 +99,10 @@ class Checked(BaseModel):
     alike: int
     titles: int
     dates: int
-    pages: list[PageChecked] = Field(description="Those that differ most first.")
+    pages: list[PageChecked] = Field(description="Most different first.")
 
 
-@router.get("/templates", summary="What sites' own pages taught")
+@router.get("/templates", summary="Learned site templates")
 def templates(portal: ThisPortal) -> list[SiteRow]:
     library, trouble = library_of(portal.store)
     if trouble:
@@ -110,7 +110,7 @@ def templates(portal: ThisPortal) -> list[SiteRow]:
     return rows_of(portal.store, portal.config, library)
 
 
-@router.post("/templates/learn", summary="Learn from the saved pages of the sources' sites", responses=describe(404))
+@router.post("/templates/learn", summary="Learn templates from the saved pages of the sources' sites", responses=describe(404))
 def learnt(request: Request, portal: ThisPortal) -> Taught:
     """404 without an archive (`archive` in sources.yaml)."""
     with api_error_for(NewsportalError, status=503, code="unreadable"):
@@ -120,7 +120,7 @@ def learnt(request: Request, portal: ThisPortal) -> Taught:
     return Taught(pages=pages, templates=more)
 
 
-@router.post("/templates/try", summary="What is read of a page, without templates and with the site's")
+@router.post("/templates/try", summary="What is extracted from a page, without and with templates")
 def read(request: Request, portal: ThisPortal, asked: TryIn) -> list[ReadingOut]:
     """Nothing is learned from the page."""
     known = config_of(request)
@@ -142,7 +142,7 @@ def extracted(request: Request, portal: ThisPortal, asked: TryIn) -> Content:
     return fill(Content, found, url=found.canonical or page.url, markdown=markdown_of(found.html or "", found.title))
 
 
-@router.post("/templates/forget", summary="Forget what is known of a site", status_code=204, responses=describe(404))
+@router.post("/templates/forget", summary="Delete what was learned about a site", status_code=204, responses=describe(404))
 def forgotten(request: Request, portal: ThisPortal, asked: ForgetIn) -> None:
     """Later pages are learned from again."""
     with api_error_for(LibraryError, status=503, code="unreadable"):
@@ -158,7 +158,7 @@ def wrappers(request: Request) -> list[RuleOut]:
     return [fill(RuleOut, one.article or ArticleRule(), key=one.key) for one in places_of(config_of(request))]
 
 
-@router.post("/wrappers/{key}/try", summary="Lay a rule over pages", responses=describe(404))
+@router.post("/wrappers/{key}/try", summary="Try a rule on pages", responses=describe(404))
 def tried(request: Request, key: str, asked: RuleIn) -> Checked:
     """Nothing is saved. Fetching a page, as the desk does, may take some seconds."""
     source, portal = article_source(request, key), Visit(request).portal

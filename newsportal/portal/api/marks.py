@@ -26,7 +26,7 @@ MOST_STORIES = 100
 
 
 class MarkOut(BaseModel):
-    story_id: str = Field(description="The story's id as it is now: one that was folded away is told by the story that it is in.")
+    story_id: str = Field(description="The story's current id: of a folded story, the id of the story that contains it.")
     title: str
     read: bool
     starred: bool
@@ -53,7 +53,7 @@ class AllRead(BaseModel):
 class SearchOut(BaseModel):
     id: str
     name: str
-    asked: str = Field(description="The query of the search page's address, such as `q=…&topic=…`.")
+    asked: str = Field(description="Query string of the search page, such as `q=…&topic=…`.")
     created: datetime
 
 
@@ -62,7 +62,7 @@ class SearchIn(BaseModel):
     asked: str = Field(min_length=1, max_length=MAX_ASKED)
 
 
-@router.get("/marks", summary="What was said of some stories")
+@router.get("/marks", summary="Marks of stories")
 def marks(visit: Here, story: Annotated[list[str], Query(max_length=MOST_STORIES, description="Ids of stories.")]) -> list[MarkOut]:
     """Unknown ids are ignored."""
     found = {one.id: one for one in visit.portal.store.listed(story).values()}
@@ -82,7 +82,7 @@ def mark(visit: Here, story_id: str, asked: MarkIn) -> MarkOut:
     return _mark_out(visit, story)
 
 
-@router.get("/starred", summary="The starred stories, the last starred first")
+@router.get("/starred", summary="The starred stories, last starred first")
 def starred(visit: Here, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[Starred]:
     accounts, person = accounts_and_person(visit)
     before = edge(cursor)
@@ -107,7 +107,7 @@ def all_read(visit: Here, asked: AllRead) -> None:
     accounts.marks.catch_up(person, asked.topic, now=visit.portal.now())
 
 
-@router.post("/marks/all-read/undo", summary="Take back the last «all read»", status_code=204)
+@router.post("/marks/all-read/undo", summary="Undo the last «all read»", status_code=204)
 def undo_all_read(request: Request, asked: AllRead) -> None:
     accounts, person = accounts_and_person(Visit(request))
     accounts.marks.undo_catch_up(person, asked.topic)
@@ -119,7 +119,7 @@ def searches(request: Request) -> Sequence[Search]:
     return accounts.searches.of(person)
 
 
-@router.post("/searches", summary="Keep a search", status_code=201, response_model=SearchOut, responses=describe(400, 409))
+@router.post("/searches", summary="Save a search", status_code=201, response_model=SearchOut, responses=describe(400, 409))
 def keep(request: Request, visit: Here, asked: SearchIn) -> Search:
     """A search that is saved already gets the new name."""
     accounts, person = accounts_and_person(visit)

@@ -35,18 +35,18 @@ router = APIRouter(tags=["Models"], dependencies=EDIT)
 class MistakeOut(BaseModel):
     document: str = Field(validation_alias=AliasPath("document", "id"))
     article: str | None = Field(
-        description="The stored article that it is; null: it came with a file.", validation_alias=AliasPath("document", "article_id")
+        description="Id of the stored article; null: imported from a file.", validation_alias=AliasPath("document", "article_id")
     )
     story: str | None = Field(validation_alias=AliasPath("document", "story_id"))
     title: str = Field(validation_alias=AliasPath("document", "title"))
     true: str | None = Field(validation_alias=AliasPath("document", "label", "label"))
     given: str | None = Field(description="Null: none of the labels.")
     score: float
-    words: list[Reason] = Field(description="Those that decided.")
+    words: list[Reason] = Field(description="The decisive words.")
 
 
 class MistakesOut(BaseModel):
-    looked: int = Field(description="Documents held back that were asked about.")
+    looked: int = Field(description="Held-out documents that were classified.")
     wrong: int
     shown: list[MistakeOut]
 
@@ -58,7 +58,7 @@ def jobs(request: Request) -> Sequence[Job]:
 
 
 @router.post(
-    "/models/retrain", summary="Train all models that are worth it in a job", status_code=202, response_model=JobOut,
+    "/models/retrain", summary="Retrain all models with enough new texts, in a job", status_code=202, response_model=JobOut,
     responses=describe(409),
 )  # fmt: skip
 def retrained(request: Request) -> Job:
@@ -66,7 +66,7 @@ def retrained(request: Request) -> Job:
     return begin_api_job(request, "retrain", "", ["retrain", "--force", "--json"])
 
 
-@router.post("/corpora/gather", summary="Gather stored articles in a job", status_code=202, response_model=JobOut, responses=describe(409))
+@router.post("/corpora/gather", summary="Add stored articles in a job", status_code=202, response_model=JobOut, responses=describe(409))
 def gathered(request: Request) -> Job:
     """Articles of sources with a category, and those corrected by an editor, are added to the corpus of categories."""
     return begin_api_job(request, "gather", CATEGORIES, ["corpus", "from-store", CATEGORIES, "--json"])
@@ -79,7 +79,7 @@ def labels(portal: ThisPortal, name: str) -> list[Counted]:
 
 
 @router.get(
-    "/models/{corpus}/{version}/mistakes", summary="Where a version errs on what was held back", response_model=MistakesOut,
+    "/models/{corpus}/{version}/mistakes", summary="Errors of a version on held-out documents", response_model=MistakesOut,
     responses=describe(404, 409),
 )  # fmt: skip
 def wrong(
@@ -88,7 +88,7 @@ def wrong(
     corpus: str,
     version: int,
     true: Annotated[str | None, Query(max_length=255, description="Only documents of this label.")] = None,
-    given: Annotated[str | None, Query(max_length=255, description="Only those taken for this label; empty: for none.")] = None,
+    given: Annotated[str | None, Query(max_length=255, description="Only documents classified as this label; empty: as none.")] = None,
     limit: Limit = 50,
 ) -> Mistakes:
     """The documents behind a cell of the confusion matrix. 409: only the figures of this version are kept."""
@@ -97,7 +97,7 @@ def wrong(
         return mistakes(portal.store, corpus, version, true=true, given=given, limit=limit)
 
 
-@router.get("/models/{corpus}/{version}/words", summary="The words that speak for a label", responses=describe(404, 409))
+@router.get("/models/{corpus}/{version}/words", summary="The words with most weight for a label", responses=describe(404, 409))
 def words(
     request: Request, portal: ThisPortal, corpus: str, version: int, label: Annotated[str, Query(max_length=255)], limit: Limit = 30
 ) -> Sequence[Reason]:  # fmt: skip
@@ -110,7 +110,7 @@ def words(
 
 
 class LabelIn(BaseModel):
-    label: str | None = Field(description="Null: it is left out of training for ever.", max_length=NAME_CHARS)
+    label: str | None = Field(description="Null: excluded from training for ever.", max_length=NAME_CHARS)
 
 
 class ModelOut(BaseModel):
@@ -119,10 +119,10 @@ class ModelOut(BaseModel):
     algorithm: str
     created: datetime
     active: bool
-    kept: bool = Field(description="Whether the model itself is there; of older versions the figures stay.")
+    kept: bool = Field(description="Whether the model is stored; of older versions only the figures are.")
     documents: int
     held_out: int
-    report: dict[str, Any] | None = Field(description="Figures on the documents held back: labels, confusion, calibration.")
+    report: dict[str, Any] | None = Field(description="Figures on the held-out documents: labels, confusion, calibration.")
 
 
 class TrainIn(BaseModel):
@@ -134,7 +134,7 @@ def corpora(portal: ThisPortal) -> list[Corpus]:
     return portal.store.corpora.all()
 
 
-@router.post("/corpora/{name}/documents", summary="Bring labelled texts as JSON lines", responses=describe(413, 422))
+@router.post("/corpora/{name}/documents", summary="Import labelled texts as JSON lines", responses=describe(413, 422))
 async def brought(request: Request, name: str) -> Brought:
     """The body has a document per line: text and label, optionally title and id. Either all are imported or none."""
     body = await request.body()
@@ -160,7 +160,7 @@ def documents(request: Request, portal: ThisPortal, name: str) -> StreamingRespo
     return StreamingResponse(json_lines(portal.store, name), media_type="application/x-ndjson")
 
 
-@router.put("/corpora/{name}/documents/{id}/label", summary="Give a document another label", status_code=204, responses=describe(404))
+@router.put("/corpora/{name}/documents/{id}/label", summary="Change the label of a document", status_code=204, responses=describe(404))
 def labelled(request: Request, name: str, id: str, asked: LabelIn) -> None:
     """The label is final, like an editor's. In the corpus of categories it also changes the article's category."""
     corpus_of(request, name)
@@ -194,7 +194,7 @@ def trained(request: Request, corpus: str, asked: TrainIn) -> Job:
     return begin_api_job(request, "train", corpus, ["train", "--corpus", corpus, "--algorithm", asked.algorithm, "--json"])
 
 
-@router.post("/models/{corpus}/{version}/use", summary="Put a version to use", status_code=204, responses=describe(404))
+@router.post("/models/{corpus}/{version}/use", summary="Use a version", status_code=204, responses=describe(404))
 def used(request: Request, portal: ThisPortal, corpus: str, version: int) -> None:
     corpus_of(request, corpus)
     with api_error_for(StoreError, ModelError, status=404, code="no-model"):
@@ -213,7 +213,7 @@ def gone(request: Request, portal: ThisPortal, corpus: str, version: int) -> Non
     log_change(request, "model.delete", corpus, {"version": version})
 
 
-@router.post("/models/{corpus}/back", summary="Put the version to use that was in use before", responses=describe(404, 409))
+@router.post("/models/{corpus}/back", summary="Return to the version that was used before", responses=describe(404, 409))
 def back(request: Request, portal: ThisPortal, corpus: str) -> ModelOut:
     corpus_of(request, corpus)
     with api_error_for(StoreError, status=409, code="nothing-before"):

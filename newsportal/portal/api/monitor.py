@@ -16,16 +16,16 @@ from newsportal.portal.api.paging import fill
 from newsportal.portal.context import Portal, ThisPortal, Visit
 from newsportal.portal.desk.sources import SuggestionCache
 from newsportal.portal.monitor.figures import FiguresCache, RunningCrawl, last_days, running_crawls
-from newsportal.portal.monitor.process_metrics import Machine, machine
+from newsportal.portal.monitor.process_metrics import Machine, measure_machine
 from newsportal.portal.monitor.queues import AsideRow, HostRow, QueueRow, Queues, Settle, Way, WorkerRow
-from newsportal.portal.monitor.runs import LATEST
-from newsportal.portal.monitor.system import KEPT, Line, chosen, run_lines
+from newsportal.portal.monitor.runs import RUNS_SEARCHED
+from newsportal.portal.monitor.system import MAX_LINES, Line, find_lines, run_lines
 from newsportal.services.daily import DailySums, Kind, Sum
 from newsportal.services.discovery.suggestions import Suggestion
 
 router = APIRouter(tags=["Operation"], dependencies=WATCH)
 
-Days = Annotated[int, Query(ge=1, le=3660, description="Of so many days up to today.")]
+Days = Annotated[int, Query(ge=1, le=3660, description="Number of days up to today.")]
 
 RUNS = 50
 
@@ -43,7 +43,7 @@ class RunOut(BaseModel):
 
 
 class LineOut(BaseModel):
-    at: datetime | None = Field(description="Null: the line goes on from the one before.")
+    at: datetime | None = Field(description="Null: it continues the previous line.")
     level: str
     logger: str = Field(validation_alias="from_")
     text: str
@@ -69,7 +69,7 @@ class FailureOut(BaseModel):
 class CrawledOut(BaseModel):
     source: str
     entries: int
-    known: int = Field(description="Known or repeated.")
+    known: int = Field(description="Known or repeated entries.")
     new: int
     fetched: int
     parsed: int
@@ -78,21 +78,19 @@ class CrawledOut(BaseModel):
     failed: int
     precision: float | None
     recall: float | None
-    seconds: float = Field(description="What its visits took that ended in these crawls.")
+    seconds: float = Field(description="Duration of its visits.")
 
 
 class MachineOut(BaseModel):
-    memory: int = Field(description="Bytes that this process holds.")
-    memory_beside: int = Field(
-        description="Bytes that crawls and trainings hold that this process has started.", validation_alias="children"
-    )
-    load: float = Field(description="Over the last minute, by processor; 1: all of them are busy.")
+    memory: int = Field(description="Memory of this process in bytes.")
+    memory_beside: int = Field(description="Memory in bytes of crawls and trainings started by this process.", validation_alias="children")
+    load: float = Field(description="Average of the last minute, per processor; 1: all are busy.")
     memory_available: int = Field(validation_alias="machine_available")
     disk_free: int = Field(validation_alias=AliasPath("disk", "free"))
     disk_total: int = Field(validation_alias=AliasPath("disk", "total"))
     disk_low: bool = Field(validation_alias=AliasPath("disk", "low"))
     sizes: Annotated[dict[str, int | None], BeforeValidator(lambda sizes: {one.name: one.bytes for one in sizes})] = Field(
-        description="Bytes of each part; null: on a server, or none."
+        description="Bytes of each part; null: on a server or not used."
     )
 
 
@@ -105,8 +103,8 @@ class QueuesOut(BaseModel):
     queues: list[QueueRow]
     workers: list[WorkerRow]
     hosts: list[HostRow]
-    aside: list[AsideRow] = Field(description="Requests at which worker after worker died.")
-    away: str | None = Field(description="Why nothing can be told.")
+    aside: list[AsideRow] = Field(description="Requests of which several workers died.")
+    away: str | None = Field(description="Why there is no information.")
 
 
 @router.get("/runs", summary="The latest crawls")
@@ -123,19 +121,17 @@ def run(portal: ThisPortal, id: str) -> dict[str, Any]:
     return to_dict(_run(portal, id))
 
 
-@router.get(
-    "/runs/{id}/log", summary="The end of a crawl's log, the latest line first", response_model=list[LineOut], responses=describe(404)
-)
+@router.get("/runs/{id}/log", summary="The end of a crawl's log, latest line first", response_model=list[LineOut], responses=describe(404))
 def log(
     portal: ThisPortal,
     id: str,
-    level: Annotated[Level | None, Query(description="At least of this level.")] = None,
+    level: Annotated[Level | None, Query(description="Minimum level.")] = None,
     words: Annotated[str | None, Query(max_length=100)] = None,
-    limit: Annotated[int, Query(ge=1, le=KEPT)] = 200,
+    limit: Annotated[int, Query(ge=1, le=MAX_LINES)] = 200,
 ) -> list[Line]:
     """Without passwords, tokens and keys. The log of a crawl on another machine is there only."""
     lines = or_404(run_lines(portal, _run(portal, id)), "no-log", "This run has no log here, or none any more.")
-    return chosen(lines, level, words, limit)
+    return find_lines(lines, level, words, limit)
 
 
 @router.get("/suggestions", summary="Sites that could become sources")
@@ -144,23 +140,23 @@ def suggestions(request: Request) -> list[Suggestion]:
     return suggesting.suggestions()
 
 
-@router.get("/monitor/days", summary="Articles a day, of all or of one source, site, category or topic")
+@router.get("/monitor/days", summary="Articles per day, of all or of one source, site, category or topic")
 def days(request: Request, days: Days = 30, kind: Kind = "all", name: Annotated[str, Query(max_length=300)] = "") -> list[DayOut]:
     return [DayOut(day=day, articles=number) for day, number in sums(request).series(kind, name, *last_days(Visit(request).portal, days))]
 
 
-@router.get("/monitor/top", summary="Sources, sites, categories or topics with most articles", response_model=list[SumOut])
+@router.get("/monitor/top", summary="Sources, sites, categories or topics with the most articles", response_model=list[SumOut])
 def top(request: Request, kind: Kind = "site", days: Days = 30, limit: Annotated[int, Query(ge=1, le=200)] = 10) -> Sequence[Sum]:
     return sums(request).top(kind, *last_days(Visit(request).portal, days), limit)
 
 
-@router.get("/monitor/crawled", summary="What the crawls met, by source")
+@router.get("/monitor/crawled", summary="Results of crawls, by source")
 def crawled(request: Request, portal: ThisPortal, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[CrawledOut]:
     kept: FiguresCache = request.app.state.figures
     return [fill(CrawledOut, row, known=row.known + row.repeated, failed=row.failures) for row in kept.crawled(portal, days).rows]
 
 
-@router.get("/monitor/failures", summary="Why pages failed")
+@router.get("/monitor/failures", summary="Failures of pages, by cause")
 def failures(request: Request, portal: ThisPortal, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[FailureOut]:
     kept: FiguresCache = request.app.state.figures
     found = kept.crawled(portal, days).failures
@@ -169,23 +165,23 @@ def failures(request: Request, portal: ThisPortal, days: Annotated[int, Query(ge
 
 @router.get("/monitor/machine", summary="Memory, disk and files", response_model=MachineOut)
 def of_machine(portal: ThisPortal) -> Machine:
-    return machine(portal.config)
+    return measure_machine(portal.config)
 
 
-@router.get("/monitor/going", summary="Crawls at work, with their rates")
+@router.get("/monitor/going", summary="Crawls in progress, with their rates")
 def at_work(portal: ThisPortal) -> list[RunningCrawl]:
-    return running_crawls(portal.store.runs(LATEST), portal.now())
+    return running_crawls(portal.store.runs(RUNS_SEARCHED), portal.now())
 
 
 @router.get(
-    "/monitor/queues", summary="What waits, who works, which hosts have most to do, what was set aside", response_model=QueuesOut,
+    "/monitor/queues", summary="Queues, workers, busiest hosts, and requests set aside", response_model=QueuesOut,
     responses=describe(404),
 )  # fmt: skip
 def queues(portal: ThisPortal) -> Queues:
     return or_404(portal.queues, "no-queue", "This portal was opened without a queue of requests.")()
 
 
-@router.post("/monitor/aside", summary="Requests that were set aside: try all again, or forget them", dependencies=EDIT)
+@router.post("/monitor/aside", summary="Retry or drop all requests that were set aside", dependencies=EDIT)
 def aside(request: Request, do: Annotated[Way, Body(embed=True)]) -> AsideSettled:
     settle: Settle = or_404(request.app.state.settle, "no-queue", "This portal was opened without a queue of requests.")
     with api_error_for(NewsportalError, status=503, code="queue-away"):

@@ -19,7 +19,7 @@ router = APIRouter(dependencies=READ)
 
 SCHEMES = {
     "token": {"type": "http", "scheme": "bearer", "description": "A token of /account or `newsportal token add`; it begins with np_."},
-    "session": {"type": "apiKey", "in": "cookie", "name": "session", "description": "Somebody signed in through a browser."},
+    "session": {"type": "apiKey", "in": "cookie", "name": "session", "description": "The session of a browser."},
 }
 
 

@@ -40,15 +40,15 @@ Model = TypeVar("Model", bound=BaseModel)
 
 MAX_ITEMS = 200  # per page
 
-Limit = Annotated[int, Query(ge=1, le=MAX_ITEMS, description="How many at most.")]
-Cursor = Annotated[str | None, Query(max_length=500, description="`next` of the page before; none for the first page.")]
+Limit = Annotated[int, Query(ge=1, le=MAX_ITEMS, description="Maximum number.")]
+Cursor = Annotated[str | None, Query(max_length=500, description="`next` of the previous page; omitted for the first.")]
 
 MAX_INTEGER = 2**63 - 1
 
 
 class Page(BaseModel, Generic[Item]):
     items: list[Item]
-    next: str | None = Field(None, description="The cursor to the next page; null on the last one.")
+    next: str | None = Field(None, description="Cursor of the next page; null on the last.")
 
 
 def fill(model: type[Model], source: object, **more: object) -> Model:

@@ -31,7 +31,7 @@ class Me(BaseModel):
 class PersonOut(BaseModel):
     name: str
     role: Role
-    disabled: bool = Field(description="May not sign in, and no token counts.")
+    disabled: bool = Field(description="The user cannot sign in, and tokens are refused.")
     created: datetime
 
 
@@ -46,10 +46,10 @@ class PersonChange(BaseModel):
 
 
 class PasswordOut(PersonOut):
-    password: str = Field(description="Made here, told this once, kept nowhere.")
+    password: str = Field(description="Generated, shown only here, and not stored.")
 
 
-@router.get("/me", summary="Who asks, and what he may", dependencies=READ)
+@router.get("/me", summary="The current user with rights", dependencies=READ)
 def me(request: Request) -> Me | None:
     """Null for anonymous requests."""
     who = signed(request)
@@ -67,7 +67,7 @@ def people(request: Request) -> list[Person]:
     return accounts_of(request).people.all()
 
 
-@router.post("/people", status_code=201, summary="Add somebody; a password is made", dependencies=ADMINISTER, responses=describe(409))
+@router.post("/people", status_code=201, summary="Add a user with a generated password", dependencies=ADMINISTER, responses=describe(409))
 def add(request: Request, wanted: PersonNew) -> PasswordOut:
     if wanted.role is Role.ADMIN:
         _check_session(request)
@@ -81,7 +81,7 @@ def add(request: Request, wanted: PersonNew) -> PasswordOut:
 
 
 @router.patch(
-    "/people/{name}", summary="Another role; lock out or let in", dependencies=ADMINISTER, response_model=PersonOut,
+    "/people/{name}", summary="Change a user's role; disable or enable a user", dependencies=ADMINISTER, response_model=PersonOut,
     responses=describe(404, 409),
 )  # fmt: skip
 def change(request: Request, name: str, wanted: PersonChange) -> Person:
@@ -94,7 +94,7 @@ def change(request: Request, name: str, wanted: PersonChange) -> Person:
     return _person_named(request, name)
 
 
-@router.post("/people/{name}/password", summary="Another password; sessions, tokens end", dependencies=ADMINISTER, responses=describe(404))
+@router.post("/people/{name}/password", summary="Reset a password; ends sessions", dependencies=ADMINISTER, responses=describe(404))
 def password(request: Request, name: str) -> PasswordOut:
     _check_session(request)
     person, made = _person_named(request, name), random_password()
@@ -102,17 +102,17 @@ def password(request: Request, name: str) -> PasswordOut:
     return fill(PasswordOut, person, password=made)
 
 
-@router.delete("/people/{name}", status_code=204, summary="Remove somebody", dependencies=ADMINISTER, responses=describe(404, 409))
+@router.delete("/people/{name}", status_code=204, summary="Remove a user", dependencies=ADMINISTER, responses=describe(404, 409))
 def remove(request: Request, name: str) -> None:
     person = _person_named(request, name)
     _change(request, person, "person.remove", lambda: accounts_of(request).people.remove(person.id))
 
 
-@router.get("/audit", summary="Who changed what, the newest first", dependencies=ADMINISTER, responses=describe(400))
+@router.get("/audit", summary="Log of changes, newest first", dependencies=ADMINISTER, responses=describe(400))
 def audit(
     request: Request,
     person: Annotated[str | None, Query(max_length=64)] = None,
-    action: Annotated[str | None, Query(max_length=64, description="Its name, or what it begins with: `person`.")] = None,
+    action: Annotated[str | None, Query(max_length=64, description="The action, or its prefix, such as `person`.")] = None,
     days: Annotated[int | None, Query(ge=1, le=3650)] = None,
     limit: Limit = LIMIT,
     cursor: Cursor = None,

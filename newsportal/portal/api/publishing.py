@@ -52,19 +52,19 @@ class StepOut(BaseModel):
 class TriedOut(BaseModel):
     article: str = Field(validation_alias=AliasPath("entry", "article_id"))
     steps: list[StepOut]
-    refused: str | None = Field(description="Why the target would not take it.")
+    refused: str | None = Field(description="Why the target would refuse it.")
 
 
 class AgainOut(BaseModel):
-    articles: int = Field(description="How many wait anew.")
+    articles: int = Field(description="Number of articles waiting again.")
 
 
-@router.get("/publishing/counts", summary="How many articles are in which state at each target")
+@router.get("/publishing/counts", summary="Number of articles by target and state")
 def counts(portal: ThisPortal) -> Mapping[str, Mapping[State, int]]:
     return {target: dict(found) for target, found in portal.store.outbox.counts().items()}
 
 
-@router.get("/publishing/entries", summary="Articles at targets, those that changed last first", response_model=list[EntryOut])
+@router.get("/publishing/entries", summary="Articles at targets, the last changed first", response_model=list[EntryOut])
 def entries(
     portal: ThisPortal,
     target: Annotated[str | None, Query(max_length=300)] = None,
@@ -75,7 +75,7 @@ def entries(
     return portal.store.outbox.entries(target, states=(state,) if state else STATES, article_id=article, limit=limit)
 
 
-@router.post("/publishing/again", summary="Try again what failed", dependencies=EDIT)
+@router.post("/publishing/again", summary="Retry failed articles", dependencies=EDIT)
 def again(request: Request, portal: ThisPortal, sent: AgainIn) -> AgainOut:
     number = portal.store.outbox.again(sent.target, sent.articles, now=portal.now())
     log_change(request, "publishing.again", "", {"target": sent.target, "articles": number})
@@ -83,7 +83,7 @@ def again(request: Request, portal: ThisPortal, sent: AgainIn) -> AgainOut:
 
 
 @router.post(
-    "/publishing/ask", summary="Publish an article anew, or take it back", dependencies=EDIT, response_model=EntryOut,
+    "/publishing/ask", summary="Publish an article again, or withdraw it", dependencies=EDIT, response_model=EntryOut,
     responses=describe(404),
 )  # fmt: skip
 def ask(request: Request, portal: ThisPortal, sent: AskIn) -> Entry:
@@ -94,13 +94,13 @@ def ask(request: Request, portal: ThisPortal, sent: AskIn) -> Entry:
 
 
 @router.get(
-    "/publishing/trial", summary="What a target would do; nothing is done", dependencies=EDIT, response_model=list[TriedOut],
+    "/publishing/trial", summary="Dry run of a target", dependencies=EDIT, response_model=list[TriedOut],
     responses=describe(404, 409),
 )  # fmt: skip
 def trial(
     portal: ThisPortal,
     target: Annotated[str, Query(max_length=300)],
-    article: Annotated[str | None, Query(max_length=40, description="None: what waits.")] = None,
+    article: Annotated[str | None, Query(max_length=40, description="Omitted: the waiting articles.")] = None,
 ) -> list[Tried]:
     unfit = api_error_for(TargetAway, TargetUnfit, status=409, code="target-unfit", remedy="Mend it, then try again; what is new waits.")
     with unfit, closing(try_target(portal.store, portal.config, target, article, portal.now)) as found:

@@ -20,7 +20,7 @@ from newsportal.portal.desk.source_trials import begin_look, end_look, is_crawli
 from newsportal.portal.desk.sources import SORTS, Filter, Sort, source_urls
 from newsportal.portal.desk.sources_yaml import config_of, path_of, restore_version, source_entry
 from newsportal.portal.desk.trial_runner import Look, TooMany
-from newsportal.portal.request_body import Refused, streamed
+from newsportal.portal.request_body import Refused, read_stream
 from newsportal.services.accounts import Right
 from newsportal.services.discovery.opml import MAX_BYTES, BadOpml, read
 from newsportal.services.trying.proposing import MAX_ADDRESSES, Choice, Family, look_at_addresses, planned
@@ -38,22 +38,22 @@ Kind = Literal["engines", "feeds", "sitemaps", "regions", "forums", "galleries",
 
 
 class SourceRow(BaseModel):
-    key: str = Field(description="How reports and commands name it.", examples=["feed:甲报"])
+    key: str = Field(description="Its name in reports and commands.", examples=["feed:甲报"])
     name: str
     enabled: bool
-    state: str = Field(description="How it does: healthy, failing, silent …")
-    code: str = Field(description="Of the reason, the same in every version and language.", examples=["health.silent"])
+    state: str = Field(description="Its health: healthy, failing, silent …")
+    code: str = Field(description="Code of the reason, the same in every version and language.", examples=["health.silent"])
     reason: str
-    address: str = Field(description="What is fetched first, without its secrets.")
+    address: str = Field(description="URLs that are fetched first, without secrets.")
     last_success: datetime | None
-    new_entries: int = Field(description="In the last 14 days.")
+    new_entries: int = Field(description="New entries of the last 14 days.")
 
 
 class SourceWhole(BaseModel):
     key: str
     kind: Kind
-    values: dict[str, Any] = Field(description="Its keys as they stand in sources.yaml.")
-    seen: str = Field(description="What identifies these values, to be sent with a change.")
+    values: dict[str, Any] = Field(description="Its keys as in sources.yaml.")
+    seen: str = Field(description="Digest of these values, to be sent with a change.")
 
 
 class NewSource(BaseModel):
@@ -64,26 +64,26 @@ class NewSource(BaseModel):
 
 
 class Changes(BaseModel):
-    values: dict[str, Any] = Field(description="Keys that change; null takes a key away.")
+    values: dict[str, Any] = Field(description="Changed keys; null removes a key.")
     seen: str | None = Field(None, description="Refuse (409) if the source was changed since this was read.")
 
 
 class Written(BaseModel):
     key: str
-    file: str = Field(description="The name of the file that was written.")
-    changed: bool = Field(description="False: it said so before.")
+    file: str = Field(description="Name of the file.")
+    changed: bool = Field(description="False: it was the same before.")
 
 
 class Due(BaseModel):
     key: str
     due: datetime
-    crawls: bool = Field(description="Whether somebody crawls who takes it; else: newsportal up, or crawl --due.")
+    crawls: bool = Field(description="Whether a crawl is running that visits it; otherwise start newsportal up, or crawl --due.")
 
 
 class Addresses(BaseModel):
     addresses: list[str] = Field(min_length=1, max_length=MAX_ADDRESSES)
-    kind: Family | None = Field(None, description="Only a source of this kind.")
-    everything: bool = Field(False, description="Look for all that there is, not only for the first good one.")
+    kind: Family | None = Field(None, description="Only sources of this kind.")
+    everything: bool = Field(False, description="Detect all sources, not only the first good one.")
 
 
 class LookAnswer(BaseModel):
@@ -91,9 +91,9 @@ class LookAnswer(BaseModel):
 
     id: str
     done: bool
-    steps: list[str] = Field(description="The addresses that were asked so far.")
+    steps: list[str] = Field(description="URLs requested so far.")
     error: str | None = None
-    found: list[dict[str, Any]] | None = Field(None, description="What was found, once it is done.")
+    found: list[dict[str, Any]] | None = Field(None, description="Results, once it is done.")
 
 
 class ScheduleRow(BaseModel):
@@ -102,18 +102,18 @@ class ScheduleRow(BaseModel):
     last: datetime | None
     next: datetime
     why: Annotated[str, BeforeValidator(str)]
-    expected: tuple[float, ...] | None = Field(description="Entries in each of the next 24 hours, this one first.")
+    expected: tuple[float, ...] | None = Field(description="Expected entries in each of the next 24 hours, the current one first.")
 
 
-@router.get("/sources", summary="Sources with their health, those that need somebody first", dependencies=WATCH)
+@router.get("/sources", summary="Sources with their health, those that need attention first", dependencies=WATCH)
 def sources(
     request: Request,
     limit: Limit = 50,
     cursor: Cursor = None,
     state: Annotated[str | None, Query(max_length=30)] = None,
-    kind: Annotated[str | None, Query(max_length=30, description="How their keys begin: feed, region …")] = None,
-    q: Annotated[str | None, Query(max_length=200, description="Words of the name, the key, an address, a topic or the category.")] = None,
-    sort: Annotated[Sort, Query(description="health: those that need somebody first.")] = "health",
+    kind: Annotated[str | None, Query(max_length=30, description="Prefix of their keys: feed, region …")] = None,
+    q: Annotated[str | None, Query(max_length=200, description="Words in the name, the key, a URL, a topic or the category.")] = None,
+    sort: Annotated[Sort, Query(description="health: those that need attention first.")] = "health",
 ) -> Page[SourceRow]:
     portal, asked = Visit(request).portal, Filter(q, state, kind)
     found = sorted((one for one in portal.health() if asked.fits(one, portal)), key=SORTS[sort])
@@ -128,7 +128,7 @@ def sources(
     return Page(items=rows, next=cursor_of(start + limit) if start + limit < len(found) else None)
 
 
-@router.get("/schedule", summary="When sources are visited next, and why", dependencies=WATCH, response_model=Page[ScheduleRow])
+@router.get("/schedule", summary="Next visits of sources, with reasons", dependencies=WATCH, response_model=Page[ScheduleRow])
 def schedule(request: Request, limit: Limit = 50, cursor: Cursor = None) -> Page[Any]:
     known, portal = config_of(request), Visit(request).portal
     chosen = list(visited(known))
@@ -146,7 +146,7 @@ def create(request: Request, new: NewSource) -> Written:
     return Written(key=key, file=path_of(request).name, changed=done)
 
 
-@router.post("/sources/propose", status_code=202, summary="Look what stands behind addresses", dependencies=EDIT, responses=describe(429))
+@router.post("/sources/propose", status_code=202, summary="Detect sources at URLs", dependencies=EDIT, responses=describe(429))
 def propose(request: Request, asked: Addresses) -> LookAnswer:
     """Returns at once; the results are at `/looks/{id}` when it is done."""
     known = config_of(request)
@@ -156,7 +156,7 @@ def propose(request: Request, asked: Addresses) -> LookAnswer:
     )
 
 
-@router.post("/sources/undo", summary="Take back the last change of sources.yaml", dependencies=EDIT, responses=describe(409))
+@router.post("/sources/undo", summary="Undo the last change of sources.yaml", dependencies=EDIT, responses=describe(409))
 def undo(request: Request, steps: Annotated[int, Query(ge=1, le=50)] = 1) -> Written:
     path = path_of(request).resolve()
     try:
@@ -169,7 +169,7 @@ def undo(request: Request, steps: Annotated[int, Query(ge=1, le=50)] = 1) -> Wri
     return Written(key="", file=path.name, changed=undone is not None)
 
 
-@router.get("/sources/{key}", summary="One source as it is written", dependencies=EDIT)
+@router.get("/sources/{key}", summary="A source as it is in sources.yaml", dependencies=EDIT)
 def one(request: Request, key: str) -> SourceWhole:
     found = source_entry(request, key)
     return SourceWhole(key=found.source.key, kind=cast(Kind, found.kind), values=found.written, seen=entry_digest(found.written))
@@ -184,14 +184,14 @@ def change(request: Request, key: str, told: Changes) -> Written:
     return Written(key=f"{found.source.family}:{name}", file=path_of(request).name, changed=done)
 
 
-@router.delete("/sources/{key}", summary="Take a source out of sources.yaml; its articles stay", dependencies=EDIT)
+@router.delete("/sources/{key}", summary="Remove a source from sources.yaml; its articles stay", dependencies=EDIT)
 def delete(request: Request, key: str) -> Written:
     found = source_entry(request, key)
     done = change_sources(request, drop_entry(found.kind, found.source.name), "source.delete", key, found.written)
     return Written(key=key, file=path_of(request).name, changed=done)
 
 
-@router.put("/sources/{key}/enabled", summary="Switch a source on or off", dependencies=EDIT)
+@router.put("/sources/{key}/enabled", summary="Enable or disable a source", dependencies=EDIT)
 def enable(request: Request, key: str, enabled: Annotated[bool, Body(embed=True)]) -> Written:
     found = source_entry(request, key)
     change = set_entry(found.kind, found.source.name, {"enabled": None if enabled else False})
@@ -199,7 +199,7 @@ def enable(request: Request, key: str, enabled: Annotated[bool, Body(embed=True)
     return Written(key=key, file=path_of(request).name, changed=done)
 
 
-@router.post("/sources/{key}/visit", status_code=202, summary="Have a source visited now", dependencies=EDIT, responses=describe(409))
+@router.post("/sources/{key}/visit", status_code=202, summary="Request a visit of a source", dependencies=EDIT, responses=describe(409))
 def visit(request: Request, key: str) -> Due:
     if (due := visit_now(request, key)) is None:
         raise ApiError(409, "switched-off", "The source is switched off.", "Switch it on first.")
@@ -207,7 +207,7 @@ def visit(request: Request, key: str) -> Due:
 
 
 @router.post(
-    "/sources/{key}/test", status_code=202, summary="Try a source: one list page, one article", dependencies=EDIT, responses=describe(429)
+    "/sources/{key}/test", status_code=202, summary="Test a source: a list page and an article", dependencies=EDIT, responses=describe(429)
 )
 def test(request: Request, key: str) -> LookAnswer:
     """Returns at once; the results are at `/looks/{id}` when it is done."""
@@ -216,12 +216,12 @@ def test(request: Request, key: str) -> LookAnswer:
     return _begin_look(request, {"what": "test", "key": key}, lambda tell: tried(key, known))
 
 
-@router.get("/looks/{id}", summary="How a look at other sites goes on", dependencies=EDIT)
+@router.get("/looks/{id}", summary="Progress and results of a check of other sites", dependencies=EDIT)
 def look(request: Request, id: str) -> LookAnswer:
     return _look_answer(look_of(request, id))
 
 
-@router.delete("/looks/{id}", summary="Forget a look at other sites", status_code=204, dependencies=EDIT)
+@router.delete("/looks/{id}", summary="Cancel a check of other sites", status_code=204, dependencies=EDIT)
 def forgotten(request: Request, id: str) -> None:
     """The request in progress is completed and its result dropped."""
     end_look(request, id)
@@ -274,16 +274,16 @@ def _check_variables(request: Request, values: Mapping[str, Any], before: Mappin
 class Many(BaseModel):
     keys: list[str] = Field(min_length=1, max_length=10_000)
     do: Way
-    interval: float | None = Field(None, gt=0, description="With interval: minutes between visits; null: the schedule decides.")
+    interval: float | None = Field(None, gt=0, description="Minutes between visits; null: the schedule decides.")
 
 
 class ManyWritten(BaseModel):
-    number: int = Field(description="Sources that were named.")
-    file: str = Field(description="The name of the file that was written.")
-    changed: bool = Field(description="False: it said so before.")
+    number: int = Field(description="Number of sources.")
+    file: str = Field(description="Name of the file.")
+    changed: bool = Field(description="False: it was the same before.")
 
 
-@router.post("/sources/many", summary="The same change of several sources, whole or not at all", dependencies=EDIT, responses=describe(409))
+@router.post("/sources/many", summary="Change several sources at once, all or none", dependencies=EDIT, responses=describe(409))
 def many(request: Request, told: Many) -> ManyWritten:
     known = {source.key: source for source in config_of(request).all() if source.key.partition(":")[0] in FAMILIES}
     if unknown := [key for key in told.keys if key not in known]:
@@ -310,13 +310,13 @@ BODY: Final[dict[str, Any]] = {"requestBody": {"required": True, "content": {"te
 @router.post("/sources/opml", summary="Add the feeds of an OPML list", dependencies=EDIT, responses=describe(413), openapi_extra=BODY)
 async def opml(
     request: Request,
-    category: Annotated[str | None, Query(max_length=100, description="Of all of them; default: the folder they lie in.")] = None,
-    enabled: Annotated[bool, Query(description="False: they are written switched off.")] = True,
-    dry_run: Annotated[bool, Query(description="Only tell what would be added.")] = False,
+    category: Annotated[str | None, Query(max_length=100, description="Category of all feeds; default: their folder.")] = None,
+    enabled: Annotated[bool, Query(description="False: add them disabled.")] = True,
+    dry_run: Annotated[bool, Query(description="Only return what would be added.")] = False,
 ) -> BroughtFeeds:
     """The body is the file, as `text/x-opml` or `application/xml`. Existing feeds are not changed."""
     try:
-        body = await streamed(request, MAX_BYTES)
+        body = await read_stream(request, MAX_BYTES)
     except (ClientDisconnect, Refused) as error:
         raise ApiError(413, "too-large", "It is too large, or broke off.") from error
     if body is None:

@@ -46,7 +46,7 @@ class ArticleOut(BaseModel):
     story_id: str
     url: str
     title: str
-    site: str = Field(description="Who published it: a name, or a host.", validation_alias="publisher")
+    site: str = Field(description="The publisher: a name, or a host.", validation_alias="publisher")
     published: datetime | None
     first_seen: datetime
     author: str | None
@@ -57,9 +57,9 @@ class ArticleOut(BaseModel):
     keywords: list[str]
     source: str
     revision: int
-    fold_reason: str | None = Field(description="Why it counts as the same story; null for the original.")
+    fold_reason: str | None = Field(description="Why it is a version of the story; null for the original.")
     corrected: datetime | None = Field(description="When an editor corrected it.")
-    hidden: datetime | None = Field(description="Since when it is hidden; editors alone are told.")
+    hidden: datetime | None = Field(description="When it was hidden; for editors only.")
 
 
 class ArticleWhole(ArticleOut):
@@ -85,19 +85,19 @@ class StoryOut(BaseModel):
 
 class StoryWhole(StoryOut):
     head: ArticleWhole
-    articles: list[ArticleOut] = Field(description="Every version, the original first.", validation_alias="versions")
+    articles: list[ArticleOut] = Field(description="All versions, the original first.", validation_alias="versions")
 
 
 class PhotoStory(BaseModel):
     article: ArticleOut
     pictures: int = Field(validation_alias=AliasPath("gallery", "pictures"))
     complete: bool = Field(validation_alias=AliasPath("gallery", "complete"))
-    missing: list[int] = Field(description="Pages that are not there yet.", validation_alias=AliasPath("gallery", "missing"))
+    missing: list[int] = Field(description="Missing pages.", validation_alias=AliasPath("gallery", "missing"))
     sites: int
 
 
 class Revisions(BaseModel):
-    items: list[ArticleWhole] = Field(description="Its texts, the newest first.")
+    items: list[ArticleWhole] = Field(description="Its earlier texts, newest first.")
 
 
 class BriefStory(BaseModel):
@@ -108,10 +108,10 @@ class BriefStory(BaseModel):
 
 class BriefEventOut(BaseModel):
     title: str
-    event: str | None = Field(description="Its id, where the record has several stories of it.")
+    event: str | None = Field(description="Id of the event, if it has several stories.")
     sites: int
-    follows: bool = Field(description="Whether it was told the day before.")
-    last: datetime = Field(description="When something new came last.")
+    follows: bool = Field(description="Whether it was in the briefing of the day before.")
+    last: datetime = Field(description="Time of the latest news.")
     stories: list[BriefStory]
     sentences: list[Quote]
 
@@ -121,7 +121,7 @@ class BriefingOut(BaseModel):
     since: datetime
     until: datetime
     stories: int
-    events: list[BriefEventOut] = Field(description="The most reported first.")
+    events: list[BriefEventOut] = Field(description="Most reported first.")
 
 
 @router.get("/topics", summary="The topics, with how many stories each has")
@@ -155,7 +155,7 @@ def stories(
     return etag_response(request, Page[StoryOut], {"items": page.stories, "next": page.next})
 
 
-@router.get("/briefing", summary="The events of a day that matter, in sentences of their articles", responses=describe(404, 429))
+@router.get("/briefing", summary="The main events of a day, in sentences of their articles", responses=describe(404, 429))
 def briefing(visit: Here, day: date | None = None, topic: Filter = None) -> BriefingOut:
     """The last 24 hours by default. Facts reported the day before are not repeated."""
     now = visit.clock.now
@@ -189,7 +189,7 @@ def article(visit: Here, id: str) -> Response:
     return etag_response(visit.request, ArticleWhole, article_of(visit, id))
 
 
-@router.get("/articles/{id}/revisions", summary="The texts that an article had", response_model=Revisions, responses=describe(404))
+@router.get("/articles/{id}/revisions", summary="The earlier texts of an article", response_model=Revisions, responses=describe(404))
 def revisions(visit: Here, id: str) -> Response:
     return etag_response(visit.request, Revisions, {"items": visit.portal.store.revisions(article_of(visit, id).id)})
 
@@ -209,7 +209,7 @@ class HitOut(BaseModel):
     story_id: str
     url: str
     title: str
-    title_html: str = Field(description="Escaped; found words stand in <mark>.")
+    title_html: str = Field(description="Escaped HTML; matches are in <mark>.")
     snippet_html: str
     site: str | None
     published: datetime | None
@@ -221,10 +221,10 @@ class SearchResults(BaseModel):
     items: list[HitOut] = Field(validation_alias="hits")
     next: str | None = None
     total: int
-    capped: bool = Field(description="There are more than total.")
-    loose: bool = Field(description="Nothing holds all the words; these hold some.")
+    capped: bool = Field(description="Whether there are more than total.")
+    loose: bool = Field(description="Nothing contains all the words; these contain some.")
     words: list[str]
-    facets: dict[str, dict[str, int]] = Field(description="site, category, topic, day: values with how many stories.")
+    facets: dict[str, dict[str, int]] = Field(description="site, category, topic, day: values with the number of stories.")
 
 
 def _index(request: Request) -> Index:
@@ -245,7 +245,7 @@ def search(
     since: AwareDatetime | None = None,
     until: AwareDatetime | None = None,
     sort: Literal["relevance", "time"] = "relevance",
-    collapse: Annotated[bool, Query(description="One hit a story.")] = True,
+    collapse: Annotated[bool, Query(description="One hit per story.")] = True,
     limit: Limit = PAGE,
     cursor: Cursor = None,
 ) -> Response:
@@ -259,7 +259,7 @@ def search(
     return etag_response(request, SearchResults, found)
 
 
-@search_router.get("/search/suggestions", summary="What may be meant by a word that is being typed")
+@search_router.get("/search/suggestions", summary="Completions of a query")
 def suggestions(
     request: Request, q: Annotated[str, Query(max_length=MAX_TYPED)], limit: Annotated[int, Query(ge=1, le=50)] = 10
 ) -> list[str]:

@@ -28,12 +28,12 @@ Words = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Fie
 
 class TopicIn(BaseModel):
     name: str = Field(max_length=100)
-    any: Words = Field([], description="Words of which one must occur; none: the topic's name.")
+    any: Words = Field([], description="Words of which one must occur; default: the topic's name.")
     must: Words = Field([], description="Words that must all occur.")
     never: Words = Field([], description="Words that must not occur.")
-    query: Words = Field([], description="What engines are asked; none: the topic's name.")
-    engines: Words = Field([], description="Search engines that are asked for it.")
-    pages: int | None = Field(None, description="Result pages of each engine; null: as before, or what hours teach.")
+    query: Words = Field([], description="Queries for engines; default: the topic's name.")
+    engines: Words = Field([], description="Search engines to query.")
+    pages: int | None = Field(None, description="Result pages of each engine; null: unchanged, or as the schedule learned.")
     enabled: bool = True
     auto_classify: bool = False
 
@@ -45,11 +45,11 @@ class TopicIn(BaseModel):
 
 
 class TopicOut(TopicIn):
-    digest: str = Field(description="What sources.yaml holds now; send it with a change to be told of others' changes.")
+    digest: str = Field(description="Digest of sources.yaml; sent with a change, it detects changes by others.")
 
 
 class PreviewIn(BaseModel):
-    name: str | None = Field(None, description="The topic as the store knows it; null for a new one.", max_length=100)
+    name: str | None = Field(None, description="Name of the topic in the store; null for a new one.", max_length=100)
     any: Words = []
     must: Words = []
     never: Words = []
@@ -62,22 +62,22 @@ class PreviewStory(BaseModel):
     title: str = Field(validation_alias=AliasPath("article", "title"))
     moment: datetime = Field(validation_alias=AliasPath("article", "moment"))
     words: list[str]
-    known: bool = Field(description="Whether the topic has it already.")
+    known: bool = Field(description="Whether it is in the topic already.")
 
 
 class PreviewOut(BaseModel):
     stories: int
     comes: int
-    capped: bool = Field(description="There may be more: a word stands in more articles than are looked at.")
+    capped: bool = Field(description="There may be more: a word is in more articles than are searched.")
     newest: list[PreviewStory]
     goes: list[Annotated[str, BeforeValidator(attrgetter("id"))]] = Field(
-        description="Articles that the topic's former words brought and these do not find."
+        description="Articles that the topic's former words found and these do not."
     )
 
 
 class AssignIn(BaseModel):
-    topic: str | None = Field(None, description="Null: all that are enabled.", max_length=100)
-    gone: str | None = Field(None, description="A topic that sources.yaml has no more: what its words brought goes.", max_length=100)
+    topic: str | None = Field(None, description="Null: all enabled topics.", max_length=100)
+    gone: str | None = Field(None, description="A topic no longer in sources.yaml: its articles lose it.", max_length=100)
     days: int = Field(30, ge=1, le=36_500)
 
 
@@ -90,22 +90,22 @@ class JobOut(BaseModel):
     failure: Annotated[str | None, BeforeValidator(lambda error: error["text"] if error else None)] = Field(validation_alias="error")
     started: datetime | None = None
     ended: datetime | None = None
-    outcome: list[dict[str, Any]] = Field(default=[], description="What it brought: of a crawl its totals, else the rows of the command.")
+    outcome: list[dict[str, Any]] = Field(default=[], description="Its result: of a crawl the totals, else the rows of the command.")
 
 
-@router.get("/topics/settings", summary="The topics as sources.yaml has them")
+@router.get("/topics/settings", summary="The topics in sources.yaml")
 def listed(request: Request) -> list[TopicOut]:
     stamp, known = _read_sources(request)
     return [_topic_out(topic, stamp) for topic in known.topics]
 
 
-@router.post("/topics/preview", summary="What words would find among the stories of the last days", response_model=PreviewOut)
+@router.post("/topics/preview", summary="Preview of what a topic's words find in recent stories", response_model=PreviewOut)
 def previewed(portal: ThisPortal, asked: PreviewIn) -> Preview:
     wanted = rule(asked.name or "", asked.must, asked.any, asked.never)
     return preview(portal.store, portal.index, wanted, topic=asked.name, now=portal.now(), days=asked.days)
 
 
-@router.put("/topics/settings/{name}", summary="Write a topic, a new one or another form of one", responses=describe(404, 409))
+@router.put("/topics/settings/{name}", summary="Add or change a topic", responses=describe(404, 409))
 def written(request: Request, name: str, topic: TopicIn, digest: str | None = None) -> TopicOut:
     """``name`` is the current name; a new topic has the same name in both places."""
     _, known = _read_sources(request)
@@ -135,7 +135,7 @@ def deleted(request: Request, name: str, digest: str | None = None) -> None:
 
 
 @router.post(
-    "/topics/assign", summary="Let stored articles follow the topics", status_code=202, response_model=JobOut, responses=describe(404, 409)
+    "/topics/assign", summary="Reassign stored articles to topics", status_code=202, response_model=JobOut, responses=describe(404, 409)
 )
 def assigned(request: Request, asked: AssignIn) -> Job:
     if asked.topic is not None:
@@ -143,7 +143,7 @@ def assigned(request: Request, asked: AssignIn) -> Job:
     return begin_api_job(request, "assign", asked.topic or asked.gone or "", assign_command(str(asked.days), asked.topic, asked.gone))
 
 
-@router.get("/jobs/{id}", summary="How far a job is", response_model=JobOut, responses=describe(404))
+@router.get("/jobs/{id}", summary="A job with its progress", response_model=JobOut, responses=describe(404))
 def job(request: Request, id: str) -> Job:
     return or_404(jobs_of(request).find(id), "no-job", "There is no such job, or it was so long ago that it is not recorded any more.")
 

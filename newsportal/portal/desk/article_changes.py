@@ -13,7 +13,7 @@ from fastapi import Depends, HTTPException, Request
 from newsportal.items import TopicMark
 from newsportal.portal.access import log_change, or_404
 from newsportal.portal.context import Visit
-from newsportal.services.editing.drafts import TOLD, Editor
+from newsportal.services.editing.drafts import LOGGED_CHARS, Editor
 from newsportal.store.article_rows import EDITOR
 from newsportal.store.results import Marking, StoredArticle
 
@@ -37,7 +37,7 @@ def set_captions(visit: Visit, id: str, captions: Mapping[str, str | None]) -> i
     before = {one.image.url: one.image.caption for one in rooms.pictures(id)}
     number = rooms.caption(id, captions, now=visit.portal.now())
     after = [(str(one.place), before.get(one.image.url), one.image.caption) for one in rooms.pictures(id)]
-    changed = {place: [(was or "")[:TOLD], (now or "")[:TOLD]] for place, was, now in after if was != now}
+    changed = {place: [(was or "")[:LOGGED_CHARS], (now or "")[:LOGGED_CHARS]] for place, was, now in after if was != now}
     if number:
         log_change(visit.request, "article.caption", id, {"captions": changed})
     return number

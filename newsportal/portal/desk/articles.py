@@ -18,7 +18,7 @@ from newsportal.portal.language import _
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import address, notify, redirect_with, render
 from newsportal.portal.request_body import Form
-from newsportal.portal.wording import all_called, calling, key_of
+from newsportal.portal.wording import display_name_function, display_names, find_key
 from newsportal.search.base import Query
 from newsportal.services.editing.drafts import candidates, story_id_of
 from newsportal.store.article_rows import EDITOR
@@ -118,16 +118,16 @@ def _version_ids(visit: Visit, article: StoredArticle, whole: bool) -> list[str]
 def _page(visit: Visit, chosen: str | None = None) -> Response:
     asked = visit.asked.get("show", "all")
     show = chosen or (asked if asked in FILTERS else "all")
-    names = all_called(visit.portal, visit.clock.words)
+    names = display_names(visit.portal, visit.clock.words)
     values: dict[str, Any] = {name: visit.text(name) for name in ("category", "topic", "since", "until")}
-    values |= {"source": key_of(visit.text("source"), names), "words": visit.text("words")}
+    values |= {"source": find_key(visit.text("source"), names), "words": visit.text("words")}
     page = visit.portal.store.pick(_filtered(visit, FILTERS[show][1], values))
     path = "/corrections" if chosen else "/articles"
     more = address(path, show=None if chosen else show, **values, before=page.next) if page.next else None
     links = [(visit.say(name), address("/articles", show=key), key == show) for key, (name, _which) in FILTERS.items()]
     return render(
         visit.request, "articles.html", articles=page.articles, more=more, links=links, show=show, asked=values,
-        called=calling(visit.portal, visit.clock.words), names=list(names.values())[:MAX_NAMES],
+        called=display_name_function(visit.portal, visit.clock.words), names=list(names.values())[:MAX_NAMES],
         categories=visit.categories(), topics=visit.portal.topics(), here=visit.here, judged=bool(chosen),
     )  # fmt: skip
 

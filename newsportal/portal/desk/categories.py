@@ -19,7 +19,7 @@ from newsportal.portal.desk.sources_yaml import WRITE_ERRORS, apply_change, conf
 from newsportal.portal.language import _
 from newsportal.portal.render import notify, render
 from newsportal.portal.request_body import Form
-from newsportal.portal.wording import worded
+from newsportal.portal.wording import problem_text
 from newsportal.sources import edit
 from newsportal.sources.building import read
 from newsportal.sources.categories import LIST, CategoryRow, NameTaken, drop, list_categories, put, values_of
@@ -158,7 +158,7 @@ def save_methods(request: Request, fields: Form) -> Response:
         undo = write(request, lambda path: edit(path, change), "sources.methods", details=values)
     except SourcesError as error:
         known = {field.key for _name, group in FORM for field in group}
-        found = {problem.key: worded(problem, visit.clock.words) for problem in error.problems}
+        found = {problem.key: problem_text(problem, visit.clock.words) for problem in error.problems}
         here = {key if key in known else f"{key}.method": text for key, text in found.items() if key.partition(".")[0] in KEYS}
         others = [f"{key}: {text}" for key, text in found.items() if key.partition(".")[0] not in KEYS]
         return _methods_form(request, values, FormErrors(here, others), 422)

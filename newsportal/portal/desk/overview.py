@@ -13,7 +13,7 @@ from newsportal.portal.access import WATCH, may
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk.articles import FILTERS
 from newsportal.portal.desk.sources import health_texts
-from newsportal.portal.monitor.process_metrics import disk as disk_of
+from newsportal.portal.monitor.process_metrics import measure_disk as disk_of
 from newsportal.portal.render import render
 from newsportal.services.accounts import Right
 from newsportal.store.lists import ArticleFilter

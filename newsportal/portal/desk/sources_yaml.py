@@ -1,8 +1,7 @@
 """Changes of ``sources.yaml`` by the desk: atomic, with a copy of the former version, logged, and in force at once. ``/sources/file``: the
 file as text, for keys that have no form. ``/sources/versions``: its earlier versions.
 
-The text contains URLs of databases and may name files, so only administrators see and write it. Editors may restore an earlier version if
-only their keys change.
+The text has URLs of databases and may name files, so it is for administrators only. Editors may restore versions if only their keys change.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from newsportal.portal.desk.source_fields import FAMILIES
 from newsportal.portal.language import _
 from newsportal.portal.render import notify, redirect_with, render
 from newsportal.portal.request_body import Form
-from newsportal.portal.wording import worded
+from newsportal.portal.wording import problem_text
 from newsportal.services.accounts import Right
 from newsportal.sources import EditConflict, Source, Sources, edit, mask
 from newsportal.sources.categories import NameTaken
@@ -109,7 +108,7 @@ def failure_of(request: Request, error: Exception) -> str:
     """Return why nothing was written, in the reader's language."""
     visit = Visit(request)
     if isinstance(error, SourcesError):
-        problems = list(dict.fromkeys(worded(problem, visit.clock.words) for problem in error.problems))
+        problems = list(dict.fromkeys(problem_text(problem, visit.clock.words) for problem in error.problems))
         return " ".join((visit.say("Nothing was changed."), *problems[:MOST_PROBLEMS]))
     if isinstance(error, OSError):
         return visit.say(NOT_WRITABLE, why=error.strerror or error)

@@ -6,14 +6,14 @@ from fastapi import APIRouter, Depends, Request, Response
 from starlette.types import Receive, Scope, Send
 
 from newsportal.portal.access import READ, ApiError, error_response, signed
-from newsportal.portal.readers.greader import paced
+from newsportal.portal.readers.greader import limit_rate
 from newsportal.portal.reading.feeds import base_address
 from newsportal.portal.request_body import bearer
 
 PATH = "/mcp"
 MISSING = "pip install 'newsportal[mcp]'"
 
-router = APIRouter(dependencies=[*READ, Depends(paced)])
+router = APIRouter(dependencies=[*READ, Depends(limit_rate)])
 
 
 class _Exchange(Response):

@@ -24,15 +24,15 @@ from starlette.types import Receive, Scope, Send
 
 from newsportal import __version__
 from newsportal.portal.mcp.calling import CALLER, Caller, call
-from newsportal.portal.safe_text import plain, web_address
+from newsportal.portal.safe_text import plain_text, web_address
 
 PAGE: Final = 10
-MOST: Final = 20
-TEXT: Final = 3_000  # characters of a text per call
+MAX_ITEMS: Final = 20
+MAX_TEXT: Final = 3_000  # characters of a text per call
 VERSIONS: Final = 20
 
-Limit = Annotated[int, Field(ge=1, le=MOST, description="Items of a page.")]
-Cursor = Annotated[str | None, Field(description="`next` of the page before.")]
+Limit = Annotated[int, Field(ge=1, le=MAX_ITEMS, description="Items per page.")]
+Cursor = Annotated[str | None, Field(description="`next` of the previous page.")]
 Id = Annotated[str, Field(min_length=1, max_length=40, pattern="^[0-9A-Za-z_-]+$")]
 Name = Annotated[str | None, Field(max_length=300)]
 
@@ -44,25 +44,25 @@ RULE: Final = (
 )
 
 TAG: Final = re.compile(r"<[A-Za-z/!?][^<>]*>")
-UNSEEN: Final = ("Cc", "Cf", "Cs", "Co", "Cn")
+INVISIBLE: Final = ("Cc", "Cf", "Cs", "Co", "Cn")
 """Unicode categories: control, format (zero-width, direction and tag characters), surrogates, private use and unassigned."""
 
-LINE: Final = 300  # characters of a title or a name
+MAX_LINE: Final = 300  # characters of a title or a name
 
 
-def cleaned(text: str | None, limit: int = LINE) -> str:
+def clean_text(text: str | None, limit: int = MAX_LINE) -> str:
     """Return ``text`` without tags and invisible characters, cut to ``limit``; line breaks of paragraphs stay."""
     kept = (text or "")[: 4 * limit]
     while (without := TAG.sub("", kept)) != kept:  # `<<b>b>` contains another
         kept = without
-    lines = ("".join(one for one in line if unicodedata.category(one) not in UNSEEN) for line in kept.splitlines())
+    lines = ("".join(one for one in line if unicodedata.category(one) not in INVISIBLE) for line in kept.splitlines())
     whole = "\n".join(line for line in (" ".join(line.split()) for line in lines) if line)
     return whole if len(whole) <= limit else f"{whole[: limit - 1]}…"
 
 
-def web(**values: str | None) -> dict[str, Any]:
+def from_web(**values: str | None) -> dict[str, Any]:
     """Return the values under :data:`KEY`, without missing ones."""
-    return {KEY: {name: found for name, value in values.items() if (found := cleaned(value))}}
+    return {KEY: {name: found for name, value in values.items() if (found := clean_text(value))}}
 
 
 def link(story_id: str) -> dict[str, str]:
@@ -70,15 +70,15 @@ def link(story_id: str) -> dict[str, str]:
     return {"link": f"{base}/story/{story_id}"} if base else {}
 
 
-def head(article: dict[str, Any]) -> dict[str, Any]:
+def article_row(article: dict[str, Any]) -> dict[str, Any]:
     """Return what identifies an article: its id, date, URL, title and site."""
     told = {"article": article["id"], "published": article["published"], "original": web_address(article["url"])}
     told |= {name: article[name] for name in ("topics", "hidden") if article.get(name)}
-    return told | web(title=article["title"], site=article["site"], category=article["category"])
+    return told | from_web(title=article["title"], site=article["site"], category=article["category"])
 
 
 def story_line(story: dict[str, Any]) -> dict[str, Any]:
-    return {"story": story["id"], **link(story["id"]), "versions": story["versions"], "sites": story["sites"], **head(story["head"])}
+    return {"story": story["id"], **link(story["id"]), "versions": story["versions"], "sites": story["sites"], **article_row(story["head"])}
 
 
 def paged(items: list[Any], next: str | None) -> dict[str, Any]:
@@ -108,7 +108,7 @@ async def search(
     found = await call("GET", "search", asked=asked)
     items = [
         {"story": hit["story_id"], **link(hit["story_id"]), "article": hit["id"], "published": hit["published"],
-         "original": web_address(hit["url"]), **web(title=hit["title"], site=hit["site"], snippet=plain(hit["snippet_html"]))}
+         "original": web_address(hit["url"]), **from_web(title=hit["title"], site=hit["site"], snippet=plain_text(hit["snippet_html"]))}
         for hit in found["items"]
     ]  # fmt: skip
     return {"total": found["total"], **paged(items, found["next"])}
@@ -130,20 +130,20 @@ async def latest(
 
 
 async def story(
-    id: Annotated[Id, Field(description="Of a story or of an article in it.")],
-    offset: Annotated[int, Field(ge=0, description="`next_offset` of the part before.")] = 0,
+    id: Annotated[Id, Field(description="Id of a story or of an article in it.")],
+    offset: Annotated[int, Field(ge=0, description="`next_offset` of the previous part.")] = 0,
 ) -> dict[str, Any]:
     """Read a story, a forum thread or a photo story: its text in parts, and the versions other sites published."""
     found = await call("GET", "stories", id)
-    text = cleaned(found["head"]["text"], 10**6)
-    end = offset + TEXT
+    text = clean_text(found["head"]["text"], 10**6)
+    end = offset + MAX_TEXT
     answer = story_line(found) | {"source": found["head"]["source"], "characters": len(text)}
-    answer |= web(title=found["head"]["title"], author=found["head"]["author"])
+    answer |= from_web(title=found["head"]["title"], author=found["head"]["author"])
     answer[KEY]["text"] = text[offset:end]
     if end < len(text):
         answer["next_offset"] = end
     if offset == 0:
-        answer["other_versions"] = [head(one) for one in found["articles"][1 : VERSIONS + 1]]
+        answer["other_versions"] = [article_row(one) for one in found["articles"][1 : VERSIONS + 1]]
     return answer
 
 
@@ -152,8 +152,8 @@ async def explain_fold(article: Id) -> dict[str, Any]:
     one = await call("GET", "articles", article)
     whole = await call("GET", "stories", one["story_id"])
     original = whole["head"]["id"] == one["id"]
-    told = {"original": True} if original else {"reason": cleaned(one["fold_reason"]) or None}
-    return {**told, "article": head(one), "story": story_line(whole), "unfold_with": None if original else "unfold"}
+    told = {"original": True} if original else {"reason": clean_text(one["fold_reason"]) or None}
+    return {**told, "article": article_row(one), "story": story_line(whole), "unfold_with": None if original else "unfold"}
 
 
 async def sources(
@@ -165,14 +165,14 @@ async def sources(
     """How sources do, those that need attention first. Needs the right to watch."""
     found = await call("GET", "sources", asked={"state": state, "q": words, "limit": limit, "cursor": cursor})
     names = ("key", "enabled", "state", "address", "last_success", "new_entries")
-    items = [{name: one[name] for name in names} | {"reason": cleaned(one["reason"])} for one in found["items"]]
+    items = [{name: one[name] for name in names} | {"reason": clean_text(one["reason"])} for one in found["items"]]
     return paged(items, found["next"])
 
 
 READING: Final = (whoami, topics, search, latest, story, explain_fold, sources)
 
-LOOK: Final = 1.0  # seconds between polls of a look
-LOOKS: Final = 90  # polls after which the site counts as not responding
+POLL_SECONDS: Final = 1.0  # seconds between polls of a look
+MAX_POLLS: Final = 90  # polls after which the site counts as not responding
 TITLES: Final = 5
 STORIES: Final = 5
 
@@ -183,26 +183,26 @@ Preview = Annotated[bool, Field(description="True: only show what would happen. 
 async def look_at_address(address: Annotated[str, Field(min_length=1, max_length=2_000)]) -> dict[str, Any]:
     """Fetch a public address and propose sources that read it (feed, sitemap, list pages, forum, photo stories). Writes nothing."""
     look = await call("POST", "sources", "propose", body={"addresses": [address]})
-    for _ in range(LOOKS):
+    for _ in range(MAX_POLLS):
         if look["done"]:
             break
-        await sleep(LOOK)
+        await sleep(POLL_SECONDS)
         look = await call("GET", "looks", look["id"])
     else:
         await call("DELETE", "looks", look["id"])
         raise ToolError("too-slow: The site did not answer in time. Try another address of it.")
     if look["error"]:
-        raise ToolError(f"not-fetched: {cleaned(look['error'])}")
+        raise ToolError(f"not-fetched: {clean_text(look['error'])}")
     return {"items": [proposal(one) for found in look["found"] for one in found["sources"]],
-            "problems": [cleaned(found["error"]) for found in look["found"] if found["error"]],
+            "problems": [clean_text(found["error"]) for found in look["found"] if found["error"]],
             "already_there": [key for found in look["found"] if (key := found["there"])]}  # fmt: skip
 
 
 def proposal(one: dict[str, Any]) -> dict[str, Any]:
     """Return a proposed source. Its name may be the site's own words, so its values are under :data:`KEY`."""
     told = {name: one[name] for name in ("kind", "best", "entries", "newest", "per_day") if name in one}
-    values = {name: cleaned(value) if isinstance(value, str) else value for name, value in one["values"].items()}
-    return told | {KEY: {"values": values, "titles": [cleaned(title) for title in one.get("titles", ())[:TITLES]]}}
+    values = {name: clean_text(value) if isinstance(value, str) else value for name, value in one["values"].items()}
+    return told | {KEY: {"values": values, "titles": [clean_text(title) for title in one.get("titles", ())[:TITLES]]}}
 
 
 async def add_source(
@@ -220,16 +220,16 @@ async def add_source(
 
 async def add_topic(
     name: Annotated[str, Field(min_length=1, max_length=100)],
-    any: Annotated[Words, Field(description="Words of which one must occur; none: the topic's name.")] = [],  # noqa: B006 - never changed
+    any: Annotated[Words, Field(description="Words of which one must occur; default: the topic's name.")] = [],  # noqa: B006 - never changed
     must: Annotated[Words, Field(description="Words that must all occur.")] = [],  # noqa: B006
     never: Annotated[Words, Field(description="Words that must not occur.")] = [],  # noqa: B006
-    engines: Annotated[Words, Field(description="Search engines that are asked for it, such as baidu_news.")] = [],  # noqa: B006
+    engines: Annotated[Words, Field(description="Search engines to query, such as baidu_news.")] = [],  # noqa: B006
     preview: Preview = True,
 ) -> dict[str, Any]:
     """Add a topic, or change one of this name. With `preview` only the stored stories of 30 days that its words find are shown."""
     words = {"any": any, "must": must, "never": never}
     found = await call("POST", "topics", "preview", body={"name": name, **words})
-    newest = [{"story": one["story"], **link(one["story"]), **web(title=one["title"])} for one in found["newest"][:STORIES]]
+    newest = [{"story": one["story"], **link(one["story"]), **from_web(title=one["title"])} for one in found["newest"][:STORIES]]
     answer = {"written": False, "stories": found["stories"], "new_to_it": found["comes"], "newest": newest}
     if preview:
         return answer
@@ -281,7 +281,7 @@ INSTRUCTIONS: Final = (
     f"Change something only when the person asks for it, after a preview where there is one. {RULE}"
 )
 DESTRUCTIVE: Final = ("fold", "unfold", "publish", "categorise")
-ABROAD: Final = ("look_at_address", "add_source", "publish")  # tools that affect other sites
+OPEN_WORLD: Final = ("look_at_address", "add_source", "publish")  # tools that affect other sites
 
 
 @cache
@@ -292,7 +292,7 @@ def tools() -> tuple[Tool, ...]:
         name = function.__name__
         notes = ToolAnnotations(
             read_only_hint=function in READING or name == "look_at_address", destructive_hint=name in DESTRUCTIVE,
-            open_world_hint=name in ABROAD,
+            open_world_hint=name in OPEN_WORLD,
         )  # fmt: skip
         made.append(Tool.from_function(function, annotations=notes))
     return tuple(made)

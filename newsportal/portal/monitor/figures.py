@@ -17,13 +17,13 @@ from newsportal.portal.ttl_cache import TtlCache
 from newsportal.services.daily import DailySums, Kind, Sum, day_of
 
 T = TypeVar("T")
-RANGES: Final = (7, 30, 90, 365)  # days that may be chosen
+DAY_RANGES: Final = (7, 30, 90, 365)  # days that may be chosen
 TOP: Final = 10  # as in the thesis' figure
-RUNS: Final = 200  # maximum number of reports that are added up
+MAX_RUNS: Final = 200  # maximum number of reports that are added up
 SHOWN: Final[tuple[Kind, ...]] = ("site", "source", "topic", "category")
-LONGEST: Final = timedelta(days=1)  # of a report: a permanent worker begins a new one each day
+MAX_RUN_LENGTH: Final = timedelta(days=1)  # of a report: a permanent worker begins a new one each day
 KEPT_SECONDS: Final = 30.0
-MOST_KEPT: Final = 2 * len(RANGES)  # programs may request any number of days; for a thousand sources each result takes a megabyte
+MAX_CACHED: Final = 2 * len(DAY_RANGES)  # programs may request any number of days; for a thousand sources each result takes a megabyte
 WIDTH, HEIGHT = 720, 120  # of a drawing, in its own units
 
 
@@ -67,7 +67,7 @@ class RunningCrawl:
     spiders: tuple[str, ...]
     started: datetime
     fetched: int
-    a_minute: float = field(metadata={"description": "Pages fetched a minute, since it began."})
+    a_minute: float = field(metadata={"description": "Pages fetched per minute since it began."})
     stored: int
     failed: int
 
@@ -97,13 +97,13 @@ class FiguresCache:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._found: TtlCache[object] = TtlCache(KEPT_SECONDS, MOST_KEPT)
+        self._found: TtlCache[object] = TtlCache(KEPT_SECONDS, MAX_CACHED)
 
     def figures(self, portal: Portal, daily: DailySums, days: int) -> Figures:
         return self._of("figures", days, lambda: figures(portal, daily, days))
 
     def crawled(self, portal: Portal, days: int) -> Crawled:
-        return self._of("crawled", days, lambda: crawled(portal.store.runs(RUNS), portal, days))
+        return self._of("crawled", days, lambda: crawled(portal.store.runs(MAX_RUNS), portal, days))
 
     def _of(self, what: str, days: int, find: Callable[[], T]) -> T:
         with self._lock:
@@ -136,7 +136,7 @@ def crawled(runs: Sequence[Run], portal: Portal, days: int) -> Crawled:
     rows = tuple(sorted((add_up(name, found) for name, found in named.items()), key=lambda row: (-row.entries, row.source)))
     seconds = sum((run.ended - run.started).total_seconds() for run in chosen if run.ended is not None)
     total = replace(add_up("total", rows), seconds=seconds)
-    return Crawled(len(chosen), seconds, rows, total, failures(rows), len(chosen) == len(runs) == RUNS)
+    return Crawled(len(chosen), seconds, rows, total, failures(rows), len(chosen) == len(runs) == MAX_RUNS)
 
 
 def running_crawls(runs: Iterable[Run], now: datetime) -> list[RunningCrawl]:
@@ -144,7 +144,7 @@ def running_crawls(runs: Iterable[Run], now: datetime) -> list[RunningCrawl]:
     found = []
     for run in runs:
         lasted = (now - run.started).total_seconds()
-        if run.ended is None and 0 <= lasted <= LONGEST.total_seconds():
+        if run.ended is None and 0 <= lasted <= MAX_RUN_LENGTH.total_seconds():
             total = run.total
             rate = total.fetched / max(1.0, lasted / 60)
             failed = total.failures + sum(total.list_failed.values())
@@ -182,7 +182,7 @@ def bars(series: Sequence[tuple[date, int]]) -> list[Bar]:
     ]
 
 
-def line(values: Sequence[int]) -> str:
+def curve(values: Sequence[int]) -> str:
     """Return the path of a curve scaled from the lowest value to the highest."""
     least, most = min(values, default=0), max(values, default=1)
     span, step = (most - least) or 1, WIDTH / max(1, len(values) - 1)

@@ -18,7 +18,7 @@ from newsportal.errors import NewsportalError, SearchError, StoreError
 from newsportal.messages.reasons import cause_of
 from newsportal.portal.access import may, signed
 from newsportal.portal.context import Portal, ThisPortal
-from newsportal.portal.monitor.process_metrics import machine
+from newsportal.portal.monitor.process_metrics import measure_machine
 from newsportal.services.accounts import Right
 from newsportal.sources.timing import ORDER
 
@@ -120,7 +120,7 @@ class PortalCollector(Collector):
         return [states, mistakes]
 
     def _machine(self) -> list[Metric]:
-        found = machine(self._portal.config)
+        found = measure_machine(self._portal.config)
         free = GaugeMetricFamily("newsportal_disk_free_bytes", "Free on the disk of the store.", found.disk.free)
         size = GaugeMetricFamily("newsportal_disk_size_bytes", "Size of the disk of the store.", found.disk.total)
         sizes = {one.name: one.bytes for one in found.sizes if one.bytes is not None}

@@ -22,8 +22,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from newsportal.sources import Sources
 from newsportal.store.dialect_sqlite import sqlite_file
 
-BESIDE: Final = ("-wal", "-shm")  # files that SQLite keeps beside a database
-MANY: Final = 20_000  # maximum number of files of a folder that are added up
+SQLITE_SUFFIXES: Final = ("-wal", "-shm")  # files that SQLite keeps beside a database
+MAX_FILES: Final = 20_000  # maximum number of files of a folder that are added up
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Machine:
     sizes: tuple[Size, ...]
 
 
-def machine(sources: Sources) -> Machine:
+def measure_machine(sources: Sources) -> Machine:
     """Return the current use of resources. Raises ``OSError`` if the disk does not respond."""
     process, children = psutil.Process(), 0
     for child in process.children(recursive=True):
@@ -68,10 +68,10 @@ def machine(sources: Sources) -> Machine:
             children += child.memory_info().rss
     load, available = psutil.getloadavg()[0] / (psutil.cpu_count() or 1), psutil.virtual_memory().available
     sizes = tuple(Size(name, size_of(file) if file is not None else None) for name, file in files(sources))
-    return Machine(process.memory_info().rss, children, load, available, disk(sources), sizes)
+    return Machine(process.memory_info().rss, children, load, available, measure_disk(sources), sizes)
 
 
-def disk(sources: Sources) -> Disk:
+def measure_disk(sources: Sources) -> Disk:
     """Return the free and total space. Raises ``OSError`` if the disk does not respond."""
     folder = next((file.parent for _, file in files(sources) if file is not None and file.parent.is_dir()), Path.cwd())
     found = psutil.disk_usage(str(folder))
@@ -93,8 +93,8 @@ def size_of(file: Path) -> int:
     """Return the size of a file with SQLite's files beside it, or of all files in a folder; 0 if there is none."""
     if file.is_dir():
         paths = (os.path.join(place, name) for place, _, names in os.walk(file) for name in names)
-        return sum(_bytes(path) for path in islice(paths, MANY))
-    return _bytes(file) + sum(_bytes(Path(f"{file}{ending}")) for ending in BESIDE)
+        return sum(_bytes(path) for path in islice(paths, MAX_FILES))
+    return _bytes(file) + sum(_bytes(Path(f"{file}{ending}")) for ending in SQLITE_SUFFIXES)
 
 
 def _bytes(file: Path | str) -> int:
@@ -109,7 +109,7 @@ BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)  # s
 SHARED: Final = "shared"
 """The route of responses from the cache, which are sent before routing."""
 
-BAD: Final = 400  # statuses from this one on are errors
+FIRST_ERROR_STATUS: Final = 400  # statuses from this one on are errors
 METHODS: Final = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
 
@@ -171,4 +171,4 @@ def route_of(scope: Scope, status: int) -> str:
         return found
     if scope.get("root_path", "").endswith("/static") or scope["path"].startswith("/static/"):
         return "/static"
-    return SHARED if status < BAD else "none"
+    return SHARED if status < FIRST_ERROR_STATUS else "none"

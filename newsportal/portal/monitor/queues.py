@@ -10,7 +10,7 @@ from typing import Literal
 from newsportal.errors import NewsportalError
 from newsportal.portal.ttl_cache import CostlyValue
 
-SECONDS = 3.0  # maximum age of what is shown: many readers of the monitor cost one query
+MAX_AGE_SECONDS = 3.0  # maximum age of what is shown: many readers of the monitor cost one query
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class WorkerRow:
     name: str
     queue: str
     since: datetime
-    beat: datetime = field(metadata={"description": "Its last sign of life."})
+    beat: datetime = field(metadata={"description": "Time of its last heartbeat."})
     leased: int
     hosts: int
     doing: str
@@ -44,7 +44,7 @@ class HostRow:
     queue: str
     waiting: int
     holder: str | None
-    free_in: float = field(metadata={"description": "Seconds until it may be asked."})
+    free_in: float = field(metadata={"description": "Seconds until it may be fetched from."})
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def cached(ask: Ask) -> Ask:
         except NewsportalError as error:
             return Queues(away=str(error))
 
-    return CostlyValue(ask_now, "queues", SECONDS, spare=0).get
+    return CostlyValue(ask_now, "queues", MAX_AGE_SECONDS, spare=0).get
 
 
 def moment(seconds: float) -> datetime:

@@ -19,12 +19,12 @@ from newsportal.portal.access import EDIT, WATCH, log_change, or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk.source_fields import KINDS, source_path
 from newsportal.portal.language import _
-from newsportal.portal.monitor.figures import RANGES, FiguresCache, bars, line, running_crawls
+from newsportal.portal.monitor.figures import DAY_RANGES, FiguresCache, bars, curve, running_crawls
 from newsportal.portal.monitor.queues import Way
-from newsportal.portal.monitor.system import monitor_ways, run_log
+from newsportal.portal.monitor.system import monitor_links, run_log
 from newsportal.portal.render import notify, render
 from newsportal.portal.request_body import Form
-from newsportal.portal.wording import calling
+from newsportal.portal.wording import display_name_function
 from newsportal.recommend.formulas import ALPHA
 from newsportal.sources.timing import SPIDERS
 from newsportal.store.reader_views import Month
@@ -32,7 +32,7 @@ from newsportal.store.reader_views import Month
 router = APIRouter(dependencies=WATCH)
 
 SHOWN = 50
-LOOKED = 500  # reports read, to show those that had something due
+RUNS_READ = 500  # reports read, to show those that had something due
 
 NAMES: Final = {**{spider: KINDS[kind] for kind, spider in SPIDERS.items()}, "metasearch": _("Search engines")}
 
@@ -40,7 +40,7 @@ NAMES: Final = {**{spider: KINDS[kind] for kind, spider in SPIDERS.items()}, "me
 @router.get("/runs")
 def runs(request: Request, visit: Here) -> Response:
     """``?all=1``: include runs that had nothing due, which are most of them if a crawl runs all day."""
-    read, whole = visit.portal.store.runs(LOOKED), bool(visit.asked.get("all"))
+    read, whole = visit.portal.store.runs(RUNS_READ), bool(visit.asked.get("all"))
     found = [run for run in read if whole or not run.idle]
     kinds = {name: visit.say(kind) for name, kind in NAMES.items()}
     return render(request, "runs.html", runs=found[:SHOWN], idle=len(read) - len(found), whole=whole, kinds=kinds)
@@ -73,11 +73,11 @@ def columns(visit: Visit) -> list[str]:
     return [*(named.get(key, key) for key in COUNTERS), *derived]
 
 
-LATEST: Final = 20  # reports searched for crawls in progress: each spider of a crawl writes one
+RUNS_SEARCHED: Final = 20  # reports searched for crawls in progress: each spider of a crawl writes one
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
+class Training:
     """The last training: its time, the share that counts as liked, and its other figures."""
 
     made: datetime
@@ -91,30 +91,30 @@ def monitor(request: Request, visit: Here) -> Response:
     days, daily = days_of(visit), request.app.state.daily
     kept: FiguresCache = request.app.state.figures
     counted = kept.figures(visit.portal, daily, days) if daily is not None else None
-    return part(
-        request, visit, "/monitor", "figures", days=days, ranges=RANGES, figures=counted, bars=bars(counted.series) if counted else (),
-        curve=line(counted.growth) if counted else "", source_page=lambda key: source_path(key) if key in visit.portal.by_key else None,
+    return monitor_page(
+        request, visit, "/monitor", "figures", days=days, ranges=DAY_RANGES, figures=counted, bars=bars(counted.series) if counted else (),
+        curve=curve(counted.growth) if counted else "", source_page=lambda key: source_path(key) if key in visit.portal.by_key else None,
     )  # fmt: skip
 
 
 @router.get("/monitor/crawls")
 def crawls(request: Request, visit: Here) -> Response:
     """Results of crawls by source, and crawls in progress."""
-    going = running_crawls(visit.portal.store.runs(LATEST), visit.portal.now())
-    return part(request, visit, "/monitor/crawls", "crawled", **crawled_of(request, visit), going=going)
+    going = running_crawls(visit.portal.store.runs(RUNS_SEARCHED), visit.portal.now())
+    return monitor_page(request, visit, "/monitor/crawls", "crawled", **crawled_of(request, visit), going=going)
 
 
 @router.get("/monitor/failures")
 def failures(request: Request, visit: Here) -> Response:
     """Why pages failed, with remedies."""
     causes = {name: [visit.clock.says(Message(f"{kind}.{name}")) for kind in ("cause", "remedy")] for name in set(CAUSES.values())}
-    return part(request, visit, "/monitor/failures", "failed_pages", **crawled_of(request, visit), causes=causes)
+    return monitor_page(request, visit, "/monitor/failures", "failed_pages", **crawled_of(request, visit), causes=causes)
 
 
 def crawled_of(request: Request, visit: Visit) -> dict[str, Any]:
     kept: FiguresCache = request.app.state.figures
     days = days_of(visit)
-    return {"days": days, "ranges": RANGES, "crawled": kept.crawled(visit.portal, days)}
+    return {"days": days, "ranges": DAY_RANGES, "crawled": kept.crawled(visit.portal, days)}
 
 
 @router.get("/monitor/queues")
@@ -123,27 +123,27 @@ def queues(request: Request, visit: Here) -> Response:
     if visit.portal.queues is None:
         raise HTTPException(404)
     settles = request.app.state.settle is not None and visit.may("edit")
-    return part(request, visit, "/monitor/queues", "queues", queues=visit.portal.queues(), settles=settles)
+    return monitor_page(request, visit, "/monitor/queues", "queues", queues=visit.portal.queues(), settles=settles)
 
 
 @router.get("/monitor/reading")
 def reading(request: Request, visit: Here) -> Response:
     """How the portal is read, and what the recommendation has learned."""
     found = visit.portal.reading()
-    learnt = learnt_of(*found.fit) if found.fit else None
-    alpha = learnt.alpha if learnt else ALPHA
-    return part(request, visit, "/monitor/reading", "months", lines=lines_of(found.months), learnt=learnt, alpha=alpha, named=named(visit))
+    learnt = training_of(*found.fit) if found.fit else None
+    alpha, lines = learnt.alpha if learnt else ALPHA, month_rows(found.months)
+    return monitor_page(request, visit, "/monitor/reading", "months", lines=lines, learnt=learnt, alpha=alpha, named=figure_labels(visit))
 
 
-def part(request: Request, visit: Visit, path: str, name: str, **values: Any) -> Response:
+def monitor_page(request: Request, visit: Visit, path: str, name: str, **values: Any) -> Response:
     """Render a page of the monitor, from the template ``parts/NAME.html``."""
-    called = calling(visit.portal, visit.clock.words)
-    return render(request, "monitor.html", part=f"parts/{name}.html", here=path, ways=monitor_ways(visit), called=called, **values)
+    called = display_name_function(visit.portal, visit.clock.words)
+    return render(request, "monitor.html", part=f"parts/{name}.html", here=path, ways=monitor_links(visit), called=called, **values)
 
 
 def days_of(visit: Visit) -> int:
     days = visit.whole("days")
-    return days if days in RANGES else RANGES[1]
+    return days if days in DAY_RANGES else DAY_RANGES[1]
 
 
 @router.post("/monitor/aside", dependencies=EDIT)
@@ -161,7 +161,7 @@ def aside(request: Request, fields: Form) -> Response:
     return notify(request, "/monitor/queues", text, number=number)
 
 
-def named(visit: Visit) -> dict[str, str]:
+def figure_labels(visit: Visit) -> dict[str, str]:
     """Return the names of the figures of a training; unknown figures keep their keys."""
     return {
         "by": visit.say("worked out by"), "views": visit.say("views learnt from"), "readers": visit.say("readers"),
@@ -170,7 +170,7 @@ def named(visit: Visit) -> dict[str, str]:
     }  # fmt: skip
 
 
-def lines_of(months: Sequence[Month]) -> list[dict[str, object]]:
+def month_rows(months: Sequence[Month]) -> list[dict[str, object]]:
     """Precision as in the paper's formula 4: recommended stories that were read to the share α, of all that were recommended."""
     return [
         {"name": f"{month.start:%Y-%m}", "month": month, "opened": month.opened / month.offered if month.offered else None,
@@ -179,12 +179,12 @@ def lines_of(months: Sequence[Month]) -> list[dict[str, object]]:
     ]  # fmt: skip
 
 
-FIRST = ("views", "readers", "stories", "by", "seconds", "let_go")
+FIRST_FIGURES = ("views", "readers", "stories", "by", "seconds", "let_go")
 
 
-def learnt_of(made: datetime, facts: Mapping[str, Any]) -> Learnt:
+def training_of(made: datetime, facts: Mapping[str, Any]) -> Training:
     """Return the figures of a training, the most important first; the paper's α if it has none."""
     alpha = facts.get("alpha")
     plain = [(name, value) for name, value in facts.items() if isinstance(value, str | int | float) and name not in ("alpha", "lambda")]
-    plain.sort(key=lambda fact: (FIRST.index(fact[0]) if fact[0] in FIRST else len(FIRST), fact[0]))
-    return Learnt(made, alpha if isinstance(alpha, float) else ALPHA, tuple(plain))
+    plain.sort(key=lambda fact: (FIRST_FIGURES.index(fact[0]) if fact[0] in FIRST_FIGURES else len(FIRST_FIGURES), fact[0]))
+    return Training(made, alpha if isinstance(alpha, float) else ALPHA, tuple(plain))

@@ -18,15 +18,15 @@ from newsportal.items.report import Run
 from newsportal.portal.access import WATCH
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.language import _
-from newsportal.portal.monitor.process_metrics import Meter, machine
+from newsportal.portal.monitor.process_metrics import Meter, measure_machine
 from newsportal.portal.render import render
 from newsportal.services.jobs.records import Records, job_of
 from newsportal.sources.uris import mask
 from newsportal.text import clean
 
-KEPT: Final = 1000  # lines of the portal's own log: some days of warnings, at most a megabyte
+MAX_LINES: Final = 1000  # lines of the portal's own log: some days of warnings, at most a megabyte
 MAX_LINE: Final = 1000  # characters of a line
-TAIL: Final = 256 * 1024  # bytes read from the end of a file
+TAIL_BYTES: Final = 256 * 1024  # bytes read from the end of a file
 LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 HEADERS: Final = re.compile(r"(?i)\b((?:authorization|cookie|set-cookie|x-api-key)['\"]?\s*[:=]\s*).*")
@@ -50,7 +50,7 @@ class Line:
 class LogBuffer(logging.Handler):
     """Keeps the last log lines of this process."""
 
-    def __init__(self, kept: int = KEPT) -> None:
+    def __init__(self, kept: int = MAX_LINES) -> None:
         super().__init__(logging.INFO)
         self._lines: deque[Line] = deque(maxlen=kept)
 
@@ -62,14 +62,14 @@ class LogBuffer(logging.Handler):
         if record.exc_info and record.exc_info[1] is not None:
             text = f"{text} ({type(record.exc_info[1]).__name__}: {record.exc_info[1]})"
         moment = datetime.fromtimestamp(record.created, UTC)
-        self._lines.append(Line(moment, record.levelname if record.levelname in LEVELS else "INFO", record.name, harmless(text)))
+        self._lines.append(Line(moment, record.levelname if record.levelname in LEVELS else "INFO", record.name, redact(text)))
 
     def lines(self) -> list[Line]:
         """Return the lines, earliest first."""
         return list(self._lines)
 
 
-def harmless(text: str) -> str:
+def redact(text: str) -> str:
     """Return the text as one line without passwords, tokens, cookies, keys of webhooks, and control characters of terminals."""
     text = mask(clean(text))[: MAX_LINE * 2]
     text = HEADERS.sub(r"\g<1>***", text)
@@ -78,13 +78,13 @@ def harmless(text: str) -> str:
     return HOOKS.sub(r"\g<1>***", text)[:MAX_LINE]
 
 
-def tail(file: Path, limit: int = KEPT) -> list[Line]:
+def read_tail(file: Path, limit: int = MAX_LINES) -> list[Line]:
     """Return the last lines of a crawl's log, earliest first. Raises ``OSError``."""
     with file.open("rb") as opened:
         size = opened.seek(0, os.SEEK_END)
-        opened.seek(max(0, size - TAIL))
-        raw = opened.read(TAIL).decode("utf-8", "replace").splitlines()
-    return list(_lines(raw[1:] if size > TAIL else raw))[-limit:]
+        opened.seek(max(0, size - TAIL_BYTES))
+        raw = opened.read(TAIL_BYTES).decode("utf-8", "replace").splitlines()
+    return list(_lines(raw[1:] if size > TAIL_BYTES else raw))[-limit:]
 
 
 def _lines(raw: list[str]) -> Iterator[Line]:
@@ -92,12 +92,12 @@ def _lines(raw: list[str]) -> Iterator[Line]:
     for text in raw:
         if found := SCRAPY.match(text):
             level = found["level"] if found["level"] in LEVELS else "INFO"
-            yield Line(datetime.fromisoformat(found["at"]).astimezone(), level, found["name"], harmless(found["text"]))
+            yield Line(datetime.fromisoformat(found["at"]).astimezone(), level, found["name"], redact(found["text"]))
         elif text.strip():
-            yield Line(None, level, "", harmless(text))
+            yield Line(None, level, "", redact(text))
 
 
-def chosen(lines: list[Line], level: str | None, words: str | None, limit: int) -> list[Line]:
+def find_lines(lines: list[Line], level: str | None, words: str | None, limit: int) -> list[Line]:
     """Return the last lines of at least ``level`` that contain ``words``, latest first."""
     least = LEVELS.index(level) if level in LEVELS else 0
     wanted = (words or "").lower()
@@ -120,7 +120,7 @@ PARTS: Final = {
     "archive": _("Archive"),
 }
 
-WAYS: Final = {
+LINKS: Final = {
     "/monitor": _("Articles collected"),
     "/monitor/crawls": _("Crawl results"),
     "/monitor/failures": _("Why pages failed"),
@@ -130,9 +130,9 @@ WAYS: Final = {
 }
 
 
-def monitor_ways(visit: Visit) -> dict[str, str]:
+def monitor_links(visit: Visit) -> dict[str, str]:
     """Return path → name of the monitor's pages of this portal."""
-    return {path: visit.say(name) for path, name in WAYS.items() if path != "/monitor/queues" or visit.portal.queues is not None}
+    return {path: visit.say(name) for path, name in LINKS.items() if path != "/monitor/queues" or visit.portal.queues is not None}
 
 
 @router.get("/monitor/system")
@@ -140,7 +140,7 @@ def system(request: Request, visit: Here) -> Response:
     meter: Meter = request.app.state.meter
     minutes = meter.minutes()
     return render(
-        request, "system.html", here="/monitor/system", ways=monitor_ways(visit), machine=machine(visit.portal.config),
+        request, "system.html", here="/monitor/system", ways=monitor_links(visit), machine=measure_machine(visit.portal.config),
         parts={name: visit.say(text) for name, text in PARTS.items()}, minutes=[sum(one.values()) for one in minutes],
         kinds={kind: sum(one.get(kind, 0) for one in minutes) for kind in sorted({kind for one in minutes for kind in one})},
         **log_of(request, visit),
@@ -159,26 +159,26 @@ def log_of(request: Request, visit: Visit) -> dict[str, Any]:
     ring: LogBuffer = request.app.state.ring
     lines: list[Line] = []
     try:
-        lines = tail(file) if file is not None else ring.lines()
+        lines = read_tail(file) if file is not None else ring.lines()
     except OSError:  # deleted meanwhile
         failed = True
-    labels = {one.stem: label(visit, one) for one in dict.fromkeys((*log_files(visit.portal), *((file,) if file else ())))}
+    labels = {one.stem: log_label(visit, one) for one in dict.fromkeys((*log_files(visit.portal), *((file,) if file else ())))}
     shown = {"level": level if level in LEVELS else None, "words": words, "file": file.stem if file else None}
-    return {"lines": chosen(lines, shown["level"], words, SHOWN), "levels": LEVELS, "files": labels, "wanted": shown, "failed": failed}
+    return {"lines": find_lines(lines, shown["level"], words, SHOWN), "levels": LEVELS, "files": labels, "wanted": shown, "failed": failed}
 
 
 def run_log(visit: Visit, run: Run) -> dict[str, Any]:
     lines = run_lines(visit.portal, run)
     if lines is None:
         return {"wanted": None}
-    return {"wanted": {"file": job_of(run)}, "lines": chosen(lines, None, None, SHOWN), "failed": False}
+    return {"wanted": {"file": job_of(run)}, "lines": find_lines(lines, None, None, SHOWN), "failed": False}
 
 
 def run_lines(portal: Portal, run: Run) -> list[Line] | None:
     """Return the end of a crawl's log, earliest line first; ``None`` if there is none on this machine."""
     file = log_file(portal, job_of(run))
     try:
-        return tail(file) if file is not None else None
+        return read_tail(file) if file is not None else None
     except OSError:
         return None
 
@@ -200,7 +200,7 @@ def log_file(portal: Portal, name: str | None) -> Path | None:
     return file if file.is_file() else None
 
 
-def label(visit: Visit, file: Path) -> str:
+def log_label(visit: Visit, file: Path) -> str:
     """Return the start and subject of the crawl that wrote the log; only the job's id if it is not recorded."""
     record = Records(file.parent).get(file.stem)
     if record is None:

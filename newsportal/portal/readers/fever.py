@@ -20,14 +20,14 @@ from newsportal.store.results import Story
 
 VERSION: Final = 3
 ITEMS: Final = 50  # per response, as the API specifies
-MOST_UNREAD: Final = 5_000
-MOST_NUMBER: Final = 2**53
+MAX_UNREAD: Final = 5_000
+MAX_NUMBER: Final = 2**53
 
 router = APIRouter()
 
 
 @router.get(FEVER)
-def unsigned() -> dict[str, int]:
+def version_only() -> dict[str, int]:
     """Apps send the key in a form; a request without it gets the version only."""
     return {"api_version": VERSION, "auth": 0}
 
@@ -77,26 +77,26 @@ def _items(visit: Visit, streams: Streams, asked: Mapping[str, str]) -> dict[str
     """Return the items ``with_ids``; else those above ``since_id`` in ascending order, or below ``max_id`` in descending order."""
     known = visit.portal.accounts.items
     if "with_ids" in asked:
-        wanted = [number for part in asked["with_ids"].split(",")[:ITEMS] if (number := _number(part.strip())) is not None]
-        found = _listed(visit, list(known.stories(wanted).items()))
+        wanted = [number for part in asked["with_ids"].split(",")[:ITEMS] if (number := _parse_number(part.strip())) is not None]
+        found = _visible_stories(visit, list(known.stories(wanted).items()))
     else:
         up = "max_id" not in asked
-        last, found = _number(asked.get("since_id" if up else "max_id")) or 0, list[tuple[int, Story]]()
+        last, found = _parse_number(asked.get("since_id" if up else "max_id")) or 0, list[tuple[int, Story]]()
         while rows := (known.above if up else known.below)(last, ITEMS):
-            found += _listed(visit, rows)
+            found += _visible_stories(visit, rows)
             last = rows[-1][0]
             if len(found) >= ITEMS:
                 break
-    return {"items": _written(visit, streams, found[:ITEMS]), "total_items": known.count()}
+    return {"items": _item_rows(visit, streams, found[:ITEMS]), "total_items": known.count()}
 
 
-def _listed(visit: Visit, rows: Sequence[tuple[int, str]]) -> list[tuple[int, Story]]:
+def _visible_stories(visit: Visit, rows: Sequence[tuple[int, str]]) -> list[tuple[int, Story]]:
     """Return the stories without hidden ones and those folded into another story, which has its own number."""
     stories = visit.portal.store.listed([id for _, id in rows])
     return [(number, stories[id]) for number, id in rows if id in stories and stories[id].id == id]
 
 
-def _written(visit: Visit, streams: Streams, found: Sequence[tuple[int, Story]]) -> list[dict[str, Any]]:
+def _item_rows(visit: Visit, streams: Streams, found: Sequence[tuple[int, Story]]) -> list[dict[str, Any]]:
     marked, base = visit.marks_on([story.id for _, story in found]), streams.subscriptions.base
     articles = {article.id: article for article in visit.portal.store.articles([story.head.id for _, story in found])}
     items = []
@@ -113,7 +113,7 @@ def _written(visit: Visit, streams: Streams, found: Sequence[tuple[int, Story]])
 
 
 def _unread(visit: Visit, streams: Streams, _asked: Mapping[str, str]) -> dict[str, Any]:
-    numbers = visit.portal.accounts.items.of([story.id for story in streams.unread(MOST_UNREAD)])
+    numbers = visit.portal.accounts.items.of([story.id for story in streams.unread(MAX_UNREAD)])
     return {"unread_item_ids": ",".join(map(str, sorted(numbers.values())))}
 
 
@@ -134,7 +134,7 @@ PARTS: Final[Mapping[str, Callable[[Visit, Streams, Mapping[str, str]], dict[str
 def _mark(visit: Visit, streams: Streams, asked: Mapping[str, str]) -> dict[str, Any]:
     """``mark`` an ``item`` ``as`` read, unread, saved or unsaved, or everything of a ``feed`` or ``group`` ``before`` a time as read;
     unknown ids are ignored. Returns the unread or saved ids afterwards."""
-    what, how, number = asked["mark"], asked.get("as", ""), _number(asked.get("id"))
+    what, how, number = asked["mark"], asked.get("as", ""), _parse_number(asked.get("id"))
     stars = how in ("saved", "unsaved")
     if what == "item" and number is not None and (stars or how in ("read", "unread")):
         stories = list(visit.portal.accounts.items.stories([number]).values())
@@ -142,18 +142,18 @@ def _mark(visit: Visit, streams: Streams, asked: Mapping[str, str]) -> dict[str,
             streams.mark(stories, **({"starred": how == "saved"} if stars else {"read": how == "read"}))
         except TooManyStarred:
             pass  # the response lists what is saved, without this one
-    elif how == "read" and (stream := _marked_stream(streams, what, number)) is not None:
+    elif how == "read" and (stream := _stream_of(streams, what, number)) is not None:
         streams.mark_all(stream, parse_moment(asked.get("before")))
     return (_saved if stars else _unread)(visit, streams, asked)
 
 
-def _marked_stream(streams: Streams, what: str, number: int | None) -> Stream | None:
+def _stream_of(streams: Streams, what: str, number: int | None) -> Stream | None:
     """Return the stream of a group or feed. Group 0 is everything."""
     groups: dict[int | None, Stream] = {0: Stream(ALL), **{place: Stream(folder=kind) for place, kind in enumerate(FOLDERS, 1)}}
     feeds: dict[int | None, Stream] = {one.number: Stream(of=one) for one in streams.subscriptions.all}
     return {"group": groups, "feed": feeds}.get(what, {}).get(number)
 
 
-def _number(said: str | None) -> int | None:
+def _parse_number(said: str | None) -> int | None:
     number = int(said) if said and said.isascii() and said.isdecimal() and len(said) < 17 else None
-    return number if number is not None and number < MOST_NUMBER else None
+    return number if number is not None and number < MAX_NUMBER else None

@@ -37,8 +37,8 @@ from newsportal.store.results import Story
 
 LONG_ID: Final = "tag:google.com,2005:reader/item/"
 LIMIT: Final = 20  # default number of items of a response, as Google's
-MOST_IDS, MOST_CONTENTS = 10_000, 250
-MOST_UNREAD: Final = 5_000
+MAX_IDS, MAX_CONTENTS = 10_000, 250
+MAX_UNREAD: Final = 5_000
 USER: Final = f"user/-{STATE}"
 LABEL: Final = "user/-/label/"
 TOKEN_CHARS: Final = 57  # length of a token for changes, as Google's
@@ -60,13 +60,13 @@ def client_login(request: Request, visit: Here, sent: Form) -> Response:
     return PlainTextResponse(f"SID={secret}\nLSID=null\nAuth={secret}\n")
 
 
-def paced(visit: Here) -> None:
+def limit_rate(visit: Here) -> None:
     """Raise 429 for an app that sends too many requests."""
     if visit.signed_in is not None and not visit.portal.pace.allows(f"app {visit.signed_in.by}"):
         raise ApiError(429, "too-many", "Too many requests of this app.", "Wait as long as Retry-After says.")
 
 
-router = APIRouter(prefix=GREADER, dependencies=[*KEEP, Depends(paced)])
+router = APIRouter(prefix=GREADER, dependencies=[*KEEP, Depends(limit_rate)])
 api = APIRouter(prefix="/reader/api/0")
 
 
@@ -124,13 +124,13 @@ def unread_count(visit: Here) -> dict[str, Any]:
     streams = Streams(visit)
     counted: Counter[str] = Counter()
     newest: dict[str, datetime] = {}
-    for story in streams.unread(MOST_UNREAD):
+    for story in streams.unread(MAX_UNREAD):
         home = streams.subscriptions.home_of(story)
         for id in (USER + ALL, *((home.id, LABEL + streams.subscriptions.folders[home.kind]) if home else ())):
             counted[id] += 1
             newest[id] = max(story.first_seen, newest.get(id, story.first_seen))
     rows = [{"id": id, "count": count, "newestItemTimestampUsec": microseconds(newest[id])} for id, count in counted.items()]
-    return {"max": MOST_UNREAD, "unreadcounts": rows}
+    return {"max": MAX_UNREAD, "unreadcounts": rows}
 
 
 def microseconds(moment: datetime) -> str:
@@ -140,7 +140,7 @@ def microseconds(moment: datetime) -> str:
 @api.get("/stream/items/ids")
 def item_ids(visit: Here) -> dict[str, Any]:
     streams = Streams(visit)
-    stories, behind = streams.read(_stream(streams, visit.asked.get("s") or USER + ALL), _stream_query(visit, MOST_IDS))
+    stories, behind = streams.read(_stream(streams, visit.asked.get("s") or USER + ALL), _stream_query(visit, MAX_IDS))
     numbers = _numbers(visit, stories)
     rows = [
         {"id": str(numbers[story.id]), "directStreamIds": [], "timestampUsec": microseconds(story.first_seen)}
@@ -154,7 +154,7 @@ def item_ids(visit: Here) -> dict[str, Any]:
 def contents(visit: Here, stream: str = "") -> dict[str, Any]:
     streams, id = Streams(visit), stream or visit.asked.get("s") or USER + ALL
     chosen = _stream(streams, id)
-    stories, behind = streams.read(chosen, _stream_query(visit, MOST_CONTENTS))
+    stories, behind = streams.read(chosen, _stream_query(visit, MAX_CONTENTS))
     title = chosen.of.title if chosen.of else visit.portal.site.title
     answer = {"direction": "ltr", "id": id, "title": title, "updated": int(visit.portal.now().timestamp())}
     return answer | {"items": _items(visit, streams, stories, chosen.of), **({"continuation": behind} if behind else {})}
@@ -167,7 +167,7 @@ def item_contents_by_address(visit: Here) -> dict[str, Any]:
 
 @api.post("/stream/items/contents")
 def item_contents(visit: Here, sent: Form) -> dict[str, Any]:
-    numbers = _parsed((sent.getlist("i") or visit.asked.getlist("i"))[:MOST_IDS])
+    numbers = _parse_ids((sent.getlist("i") or visit.asked.getlist("i"))[:MAX_IDS])
     by_number = visit.portal.accounts.items.stories(numbers)
     stories = visit.portal.store.listed(list(by_number.values()))
     found = {stories[id].id: stories[id] for number in numbers if (id := by_number.get(number, "")) in stories}
@@ -181,7 +181,7 @@ def edit_tag(visit: Here, sent: Form) -> Response:
     added, removed = ({tag.rpartition("/")[2] for tag in sent.getlist(name)} for name in ("a", "r"))
     read = True if READ in added else False if READ in removed or "kept-unread" in added else None
     starred = True if STARRED in added else False if STARRED in removed else None
-    streams, numbers = Streams(visit), _parsed(sent.getlist("i"))
+    streams, numbers = Streams(visit), _parse_ids(sent.getlist("i"))
     with api_error_for(TooManyStarred, status=409, code="too-many-starred", remedy="Take the star off some first."):
         streams.mark(list(visit.portal.accounts.items.stories(numbers).values()), read=read, starred=starred)
     return PlainTextResponse("OK")
@@ -224,7 +224,7 @@ def quick_add(request: Request, sent: Form) -> dict[str, Any]:
 
 @api.post("/rename-tag")
 @api.post("/disable-tag")
-def folders_stay() -> Response:
+def refuse_tag_change() -> Response:
     raise ApiError(403, "not-allowed", "The folders are the kinds of feeds: topics, sources, saved searches.")
 
 
@@ -259,7 +259,7 @@ def _numbers(visit: Visit, stories: Sequence[Story]) -> dict[str, int]:
     return visit.portal.accounts.items.of([story.id for story in stories])
 
 
-def _parsed(ids: Sequence[str]) -> list[int]:
+def _parse_ids(ids: Sequence[str]) -> list[int]:
     """Parse item ids: long (``tag:google.com,…``), hexadecimal with 16 digits, or decimal; others are ignored."""
     found = []
     for id in ids:

@@ -25,7 +25,7 @@ from newsportal.text import clean
 Kind = Literal["topic", "source", "search"]
 
 FOLDERS: Final[Mapping[Kind, str]] = {"topic": _("Topics"), "source": _("Sources"), "search": _("Saved searches")}
-MOST_SOURCES: Final = 500  # those with most articles: apps download the list of feeds at every synchronisation
+MAX_SOURCES: Final = 500  # those with most articles: apps download the list of feeds at every synchronisation
 FEED_ID_DIGITS: Final = 7  # hexadecimal: apps for Fever store the id of a feed as a signed 32-bit number
 
 
@@ -68,7 +68,7 @@ class Subscriptions:
         portal = self._visit.portal
         found = [self._made("topic", name, name, topic_address(name), feed_addresses(name, name).rss) for name in portal.topics()]
         by_source = portal.tally().by_source
-        for key in sorted(by_source, key=lambda key: (-by_source[key], key))[:MOST_SOURCES]:
+        for key in sorted(by_source, key=lambda key: (-by_source[key], key))[:MAX_SOURCES]:
             source = portal.by_key.get(key)
             title = source.name if source is not None else key.partition(":")[2] or key
             home = address("/latest", source=key)
@@ -93,12 +93,12 @@ class Subscriptions:
 
 STATE: Final = "/state/com.google/"
 PAGE: Final = 250  # stories per page of the store
-LOOKS: Final = 40  # pages that one request reads: 10,000 stories
+MAX_PAGES: Final = 40  # pages that one request reads: 10,000 stories
 
 UNREAD_FOR: Final = timedelta(days=30)
 """Older stories do not count as unread: otherwise an app would download the whole archive at its first sign-in."""
 
-LATE: Final = timedelta(days=3)
+MAX_DELAY: Final = timedelta(days=3)
 """Stories that arrived since a time are searched among those published up to this long before it: crawls find most within hours."""
 
 READ, STARRED, ALL = "read", "starred", "reading-list"
@@ -170,10 +170,10 @@ class Streams:
         return found, None
 
     def walk(self, stream: Stream, asked: StreamQuery) -> Iterator[tuple[Story, str]]:
-        """Yield matching stories, each with the cursor after it, from at most :data:`LOOKS` pages."""
+        """Yield matching stories, each with the cursor after it, from at most :data:`MAX_PAGES` pages."""
         page, behind = self._pages(stream, asked), asked.cursor
         oldest = self._oldest(asked)
-        for _look in range(LOOKS):
+        for _look in range(MAX_PAGES):
             stories, more = page(behind)
             marked = self._visit.marks_on([story.id for story, _ in stories])
             for story, behind in stories:
@@ -191,7 +191,7 @@ class Streams:
         return self.read(Stream(ALL), StreamQuery(limit, unread=True))[0]
 
     def _oldest(self, asked: StreamQuery) -> datetime | None:
-        limits = [asked.since - LATE] if asked.since else []
+        limits = [asked.since - MAX_DELAY] if asked.since else []
         limits += [self._portal.now() - UNREAD_FOR] if asked.unread else []
         return max(limits, default=None)
 
@@ -262,7 +262,7 @@ class Streams:
         at = min(until or now, now)
         topic = stream.of.key if stream.of is not None and stream.of.kind == "topic" else EVERYTHING if stream.state == ALL else None
         if topic is None:
-            found = [story.id for story, _ in self.walk(stream, StreamQuery(PAGE * LOOKS, unread=True)) if story.first_seen <= at]
+            found = [story.id for story, _ in self.walk(stream, StreamQuery(PAGE * MAX_PAGES, unread=True)) if story.first_seen <= at]
             self.accounts.marks.set_read(self.person, found, True, now=now)
-        elif self.accounts.marks.of(self.person, ()).caught_up.get(topic, at - LATE) < at:  # a delayed request does not undo a later one
+        elif self.accounts.marks.of(self.person, ()).caught_up.get(topic, at - MAX_DELAY) < at:  # a late request does not undo a newer one
             self.accounts.marks.catch_up(self.person, topic, now=at)

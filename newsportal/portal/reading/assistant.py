@@ -25,7 +25,7 @@ router = APIRouter(dependencies=KEEP)
 
 
 @dataclass(frozen=True, slots=True)
-class Assisted:
+class AssistantView:
     """``answers``: existing texts. ``offers``: texts that may be requested. ``origins``: the stories that they are based on."""
 
     action: str
@@ -51,21 +51,21 @@ def event_tasks(visit: Visit, seen: EventView, language: str) -> list[Task]:
     return [event_task(settings, one, seen.articles, spoken) for one, spoken in wanted]
 
 
-def assisted(visit: Visit, tasks: Sequence[Task], action: str, origins: tuple[Story, ...] = ()) -> Assisted | None:
+def build_view(visit: Visit, tasks: Sequence[Task], action: str, origins: tuple[Story, ...] = ()) -> AssistantView | None:
     """Return what a page shows; ``None``: nothing."""
     if not tasks:
         return None
     found = visit.portal.store.assistant.answers([task.key for task in tasks])
     answers = tuple((task, found[task.key]) for task in tasks if task.key in found)
-    return Assisted(action, answers, tuple(task.purpose for task in tasks if task.key not in found), origins)
+    return AssistantView(action, answers, tuple(task.purpose for task in tasks if task.key not in found), origins)
 
 
-def of_article(visit: Visit, article: StoredArticle) -> Assisted | None:
-    return assisted(visit, article_tasks(visit, article, visit.language), f"/story/{article.story_id}/{article.id}/assistant")
+def view_of_article(visit: Visit, article: StoredArticle) -> AssistantView | None:
+    return build_view(visit, article_tasks(visit, article, visit.language), f"/story/{article.story_id}/{article.id}/assistant")
 
 
-def of_event(visit: Visit, seen: EventView) -> Assisted | None:
-    return assisted(visit, event_tasks(visit, seen, visit.language), f"/event/{seen.event.id}/assistant", seen.stories[-EVENT_STORIES:])
+def view_of_event(visit: Visit, seen: EventView) -> AssistantView | None:
+    return build_view(visit, event_tasks(visit, seen, visit.language), f"/event/{seen.event.id}/assistant", seen.stories[-EVENT_STORIES:])
 
 
 def ask(visit: Visit, tasks: Sequence[Task], purpose: str, thing: str) -> StoredAnswer:
@@ -81,7 +81,7 @@ def ask(visit: Visit, tasks: Sequence[Task], purpose: str, thing: str) -> Stored
     return answer
 
 
-def _answered(request: Request, tasks: Sequence[Task], sent: Form, thing: str) -> Response:
+def _ask_and_return(request: Request, tasks: Sequence[Task], sent: Form, thing: str) -> Response:
     visit, back = Visit(request), safe_next(sent.get("next"))
     try:
         ask(visit, tasks, sent.get("use", ""), thing)
@@ -96,7 +96,7 @@ def ask_of_article(request: Request, visit: Here, story_id: str, article_id: str
     article = visible(visit, article_id)
     if article is None or article.story_id != story_id:
         raise HTTPException(404)
-    return _answered(request, article_tasks(visit, article, visit.language), sent, article.id)
+    return _ask_and_return(request, article_tasks(visit, article, visit.language), sent, article.id)
 
 
 def visible(visit: Visit, article_id: str) -> StoredArticle | None:
@@ -113,4 +113,4 @@ def visible_event(visit: Visit, event_id: str) -> Event | None:
 def ask_of_event(request: Request, visit: Here, event_id: str, sent: Form) -> Response:
     """Fields: ``use``: ``summary``, ``title``. Redirects to ``next``."""
     seen = view(visit.portal.store, or_404(visible_event(visit, event_id)), visit.portal.site.zone)
-    return _answered(request, event_tasks(visit, seen, visit.language), sent, event_id)
+    return _ask_and_return(request, event_tasks(visit, seen, visit.language), sent, event_id)

@@ -14,7 +14,7 @@ from newsportal.events.summaries import shorten
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.preferences import last_visit, remember_visit
 from newsportal.portal.reading.feed_formats import FORMATS, Entry
-from newsportal.portal.reading.feeds import FeedAddresses, base_address, feed_answer
+from newsportal.portal.reading.feeds import FeedAddresses, base_address, feed_response
 from newsportal.portal.reading.story_lists import bars, width
 from newsportal.portal.render import address, render
 from newsportal.services.boards import HotBoard, RisingBoard, compile_board, compile_boards
@@ -45,7 +45,7 @@ def feed(visit: Here, ending: str) -> Response:
     days = (here - back * DAY for back in range(1, DAYS + 1))
     entries = [entry(visit, made, day, base) for day in days if (made := briefing_of(visit, *day_range(day, zone), topic)).events]
     title = " · ".join(part for part in (topic and clean(topic), visit.say("Briefing"), visit.portal.site.title) if part)
-    return feed_answer(visit, ending, title, address("/briefing", topic=topic), entries)
+    return feed_response(visit, ending, title, address("/briefing", topic=topic), entries)
 
 
 @router.get("/briefing/{day}")
@@ -152,7 +152,7 @@ def board_of(visit: Visit, until: datetime, days: int, topic: str | None) -> Ris
 
 
 WIDTH, HEIGHT = 120, 24  # of the drawing of a curve
-LOWEST: Final = 50  # the rank at the bottom of a drawing; lower ranks are drawn there, too
+BOTTOM: Final = 50  # the rank at the bottom of a drawing; lower ranks are drawn there, too
 
 
 @router.get("/boards")
@@ -176,5 +176,5 @@ def curve(one: Standing) -> str:
         return ""
     first, last = one.curve[0][0], one.curve[-1][0]
     span = (last - first).total_seconds() or 1.0
-    points = ((WIDTH * (at - first).total_seconds() / span, HEIGHT * (min(rank, LOWEST) - 1) / (LOWEST - 1)) for at, rank in one.curve)
+    points = ((WIDTH * (at - first).total_seconds() / span, HEIGHT * (min(rank, BOTTOM) - 1) / (BOTTOM - 1)) for at, rank in one.curve)
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)

@@ -13,7 +13,7 @@ from fastapi.responses import RedirectResponse
 from newsportal.portal.access import or_404
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.reading import assistant
-from newsportal.portal.reading.feeds import ENTRIES, FeedAddresses, answer
+from newsportal.portal.reading.feeds import ENTRIES, FeedAddresses, list_response
 from newsportal.portal.reading.picture_proxy import headline_picture
 from newsportal.portal.reading.story import State, states
 from newsportal.portal.render import address, render
@@ -32,27 +32,27 @@ PAGE = 30
 ON_FRONT, FRESH = 4, timedelta(days=3)
 RELATED = 5
 PICTURES = 6
-CHANGED = 10  # articles of an event whose last change is shown
-LINES = 3  # changed lines shown per change on the event's page
-EDITS = 10  # editors' changes shown on an event's page, to editors
+MAX_CHANGED = 10  # articles of an event whose last change is shown
+MAX_LINES = 3  # changed lines shown per change on the event's page
+MAX_EDITS = 10  # editors' changes shown on an event's page, to editors
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class WeightedEvent:
     """An event of a list. ``weight``: its reports, each counting half after 12 hours."""
 
     event: Event
     weight: float
 
 
-def weighed(portal: Portal, event: Event) -> Weighed:
-    return Weighed(event, math.pow(2.0, min(60.0, event.heat - (portal.now() - EPOCH) / HEAT_HALF_LIFE)))
+def weighted(portal: Portal, event: Event) -> WeightedEvent:
+    return WeightedEvent(event, math.pow(2.0, min(60.0, event.heat - (portal.now() - EPOCH) / HEAT_HALF_LIFE)))
 
 
-def front_events(portal: Portal) -> list[Weighed]:
+def front_events(portal: Portal) -> list[WeightedEvent]:
     """Return the events of the front page: pinned ones, then those of these days with the highest weight."""
     found = (*portal.store.events.pinned(), *portal.store.events.listed(since=portal.now() - FRESH, limit=ON_FRONT).events)
-    return [weighed(portal, event) for event in {event.id: event for event in found}.values()][:ON_FRONT]
+    return [weighted(portal, event) for event in {event.id: event for event in found}.values()][:ON_FRONT]
 
 
 @router.get("/events")
@@ -65,7 +65,7 @@ def events(request: Request, visit: Here) -> Response:
     listed = [*pinned, *(event for event in page.events if event.pinned is None or topic or before)]
     heads = portal.store.listed([event.head_id for event in listed if event.head_id])
     return render(
-        request, "events.html", events=[weighed(portal, event) for event in listed], heads=heads, topic=topic, topics=portal.topics(),
+        request, "events.html", events=[weighted(portal, event) for event in listed], heads=heads, topic=topic, topics=portal.topics(),
         next=address("/events", topic=topic, before=page.next) if page.next else None,
         later=address("/events", topic=topic) if before else None,
     )  # fmt: skip
@@ -77,7 +77,7 @@ def feed(visit: Here, event_id: str, ending: str) -> Response:
     event = or_404(assistant.visible_event(visit, event_id))
     ids = [one.story_id for one in visit.portal.store.events.members([event.id]).get(event.id, [])][-ENTRIES:]
     heads = [story.head.id for story in visit.portal.store.listed(ids[::-1]).values()]
-    return answer(visit, ending, f"{event.title} · {visit.portal.site.title}", f"/event/{event.id}", heads)
+    return list_response(visit, ending, f"{event.title} · {visit.portal.site.title}", f"/event/{event.id}", heads)
 
 
 @router.get("/event/{event_id}")
@@ -93,18 +93,18 @@ def event(request: Request, visit: Here, event_id: str) -> Response:
     pictures = filter(None, (headline_picture(visit.portal, story.head) for story in seen.stories))
     return render(
         request, "event.html", view=seen, pictures=list(dict.fromkeys(pictures))[:PICTURES],
-        changes=list(changes(store, seen.changed)), weighed=weighed(visit.portal, found), related=related(visit, found, head),
-        feed=FeedAddresses.below(f"/event/{found.id}", found.title), assisted=assistant.of_event(visit, seen),
-        edits=store.events.edits(found.id, limit=EDITS) if visit.may("edit") else (),
+        changes=list(changes(store, seen.changed)), weighed=weighted(visit.portal, found), related=related(visit, found, head),
+        feed=FeedAddresses.below(f"/event/{found.id}", found.title), assisted=assistant.view_of_event(visit, seen),
+        edits=store.events.edits(found.id, limit=MAX_EDITS) if visit.may("edit") else (),
     )  # fmt: skip
 
 
 def changes(store: Store, changed: Sequence[StoredArticle]) -> Iterator[tuple[State, list[DiffLine]]]:
     """Yield the last change of each article, with its first differing lines."""
-    for article in changed[:CHANGED]:
+    for article in changed[:MAX_CHANGED]:
         last = states(article, store.revisions(article.id)[-1:])[0]
         differ = [line for line in last.lines or () if any(piece.kind != "same" for piece in line)]
-        yield last, differ[:LINES]
+        yield last, differ[:MAX_LINES]
 
 
 def related(visit: Visit, event: Event, head: StoredArticle | None) -> list[Event]:

@@ -24,7 +24,7 @@ from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.reading.feed_formats import FORMATS, TYPES, Entry, Feed, Picture
 from newsportal.portal.reading.picture_proxy import picture_addresses
 from newsportal.portal.reading.search_query import search_from
-from newsportal.portal.reading.story import absolute, figures, lead, picture_views
+from newsportal.portal.reading.story import absolute_url, figures, picture_views, text_without_captions
 from newsportal.portal.render import address, render, static_address, topic_address
 from newsportal.portal.request_body import has_etag
 from newsportal.portal.safe_text import excerpt, site_name, title, web_address
@@ -41,10 +41,10 @@ ENTRIES = 40
 CATEGORIES = 30  # on the page of all feeds; other categories have feeds at their lists
 SUMMARY_CHARS = 300
 MAX_AGE = 300  # seconds: feed readers poll every quarter of an hour at most
-HABITS = ("/feed", "/rss", "/rss.xml", "/atom.xml", "/feed.xml", "/feed/rss.xml", "/feed/atom.xml", "/feed/feed.json", "/index.xml")
+COMMON_URLS = ("/feed", "/rss", "/rss.xml", "/atom.xml", "/feed.xml", "/feed/rss.xml", "/feed/atom.xml", "/feed/feed.json", "/index.xml")
 """Common URLs of feeds, which redirect to ours."""
 
-MOST: Final = 500  # stories per file, so that a request stays small; newsportal export has no limit
+MAX_EXPORTED: Final = 500  # stories per file, so that a request stays small; newsportal export has no limit
 Rows = Iterable[Mapping[str, Any]]
 
 
@@ -88,22 +88,22 @@ def feed_addresses(title: str, topic: str | None = None, filters: Mapping[str, s
 @router.get("/feed.{ending}")
 def everything(visit: Here, ending: str) -> Response:
     """The newest stories, filtered by ``?site=``, ``?source=`` or ``?category=``."""
-    return of_list(visit, ending, "/latest" if _filters(visit) else "/", None)
+    return stories_response(visit, ending, "/latest" if _filters(visit) else "/", None)
 
 
 @router.get("/topic/{name:path}/feed.{ending}")
 def of_topic(visit: Here, name: str, ending: str) -> Response:
     if name not in visit.portal.topics():
         raise HTTPException(404)
-    return of_list(visit, ending, topic_address(name), name)
+    return stories_response(visit, ending, topic_address(name), name)
 
 
-def of_list(visit: Visit, ending: str, page: str, topic: str | None) -> Response:
+def stories_response(visit: Visit, ending: str, page: str, topic: str | None) -> Response:
     narrowed = _filters(visit)
-    which = StoryFilter(topic, narrowed.get("category"), narrowed.get("source"), narrowed.get("site"), limit=entries_of(ending))
+    which = StoryFilter(topic, narrowed.get("category"), narrowed.get("source"), narrowed.get("site"), limit=max_stories(ending))
     found = visit.portal.store.stories(which).stories
     title = " · ".join((*([topic] if topic else []), *narrowed.values(), visit.portal.site.title))
-    return answer(visit, ending, title, address(page, **narrowed), [story.head.id for story in found])
+    return list_response(visit, ending, title, address(page, **narrowed), [story.head.id for story in found])
 
 
 def _filters(visit: Visit) -> dict[str, str]:
@@ -114,10 +114,10 @@ def _filters(visit: Visit) -> dict[str, str]:
 def of_search(visit: Here, ending: str) -> Response:
     """The newest stories for ``?q=`` and the filters; empty without a query or an index."""
     asked = replace(search_from(visit.text), sort="time", page=1)
-    query = asked.query(visit.clock.now, visit.clock.zone, limit=entries_of(ending))
+    query = asked.query(visit.clock.now, visit.clock.zone, limit=max_stories(ending))
     hits = visit.portal.index.search(query).hits if visit.portal.index and not asked.empty else ()
     name = " · ".join(part[:60] for part in (asked.text, *asked.filters.values(), visit.portal.site.title) if part)
-    return answer(visit, ending, name, replace(asked, sort="relevance").address(), [hit.id for hit in hits])
+    return list_response(visit, ending, name, replace(asked, sort="relevance").address(), [hit.id for hit in hits])
 
 
 @router.get("/feeds.opml")
@@ -140,22 +140,22 @@ def feeds_page(request: Request, visit: Here) -> Response:
     return render(request, "feeds.html", feeds=rows, categories=categories, feed=feed_addresses(visit.portal.site.title))
 
 
-def habitual(request: Request) -> Response:
+def redirect_common_url(request: Request) -> Response:
     path = request.url.path
     ending = "json" if path.endswith("json") else "atom" if "atom" in path else "rss"
     return RedirectResponse(f"/feed.{ending}", 301)
 
 
-for path in HABITS:
-    router.add_api_route(path, habitual)
+for path in COMMON_URLS:
+    router.add_api_route(path, redirect_common_url)
 
 
-def entries_of(ending: str) -> int:
+def max_stories(ending: str) -> int:
     """Return the number of stories of a list in this format."""
-    return MOST if ending in EXPORTS else ENTRIES
+    return MAX_EXPORTED if ending in EXPORTS else ENTRIES
 
 
-def answer(visit: Visit, ending: str, title: str, page: str, ids: Sequence[str]) -> Response:
+def list_response(visit: Visit, ending: str, title: str, page: str, ids: Sequence[str]) -> Response:
     """Return the feed or file in the format ``ending``, or 304 if the client has the feed."""
     if ending not in (*FORMATS, *EXPORTS):
         raise HTTPException(404)
@@ -165,10 +165,10 @@ def answer(visit: Visit, ending: str, title: str, page: str, ids: Sequence[str])
         named = {"content-disposition": f'attachment; filename="newsportal.{ending}"', "cache-control": "no-cache"}
         return Response(write(map(plain, articles)), media_type=f"{kind}; charset=utf-8", headers=named)
     base = base_address(visit.request)
-    return feed_answer(visit, ending, title, page, [entry_of(article, visit.portal, base) for article in articles])
+    return feed_response(visit, ending, title, page, [entry_of(article, visit.portal, base) for article in articles])
 
 
-def feed_answer(visit: Visit, ending: str, title: str, page: str, entries: Sequence[Entry]) -> Response:
+def feed_response(visit: Visit, ending: str, title: str, page: str, entries: Sequence[Entry]) -> Response:
     """Return the feed of ``entries``; ``ending`` is one of :data:`FORMATS`."""
     base = base_address(visit.request)
     feed = Feed(clean(title), base + page, base + visit.here, visit.portal.site.language, entries)
@@ -208,8 +208,8 @@ def entry_of(article: StoredArticle, portal: Portal, base: str) -> Entry:
         return entry
     seen = picture_views(portal, article.id, pictures)
     formats = {picture.place: picture.image.format for picture in pictures if portal.picture_proxy is None}  # the proxy converts pictures
-    enclosed = tuple(Picture(absolute(one.address, base), f"image/{formats.get(one.place) or 'jpeg'}", one.caption) for one in seen)
-    return replace(entry, html=str(figures(seen, lead(article.text, seen), base)), pictures=enclosed)
+    enclosed = tuple(Picture(absolute_url(one.address, base), f"image/{formats.get(one.place) or 'jpeg'}", one.caption) for one in seen)
+    return replace(entry, html=str(figures(seen, text_without_captions(article.text, seen), base)), pictures=enclosed)
 
 
 def base_address(request: Request) -> str:
@@ -251,7 +251,7 @@ def icon(request: Request) -> Response:
 
 
 STORY: Final = re.compile(r"/story/([^/]+)/?")
-WIDEST: Final = 600  # pixels: the width of a column of text
+MAX_WIDTH: Final = 600  # pixels: the width of a column of text
 QUOTATION: Final = Markup('<blockquote><p><a href="{page}">{title}</a></p><p>{excerpt}</p><footer>{source}</footer></blockquote>')
 SOURCE: Final = Markup('<a href="{}">{}</a>')
 
@@ -274,7 +274,7 @@ def oembed(request: Request, visit: Here) -> Response:
         "version": "1.0", "type": "rich", "title": title(article), "author_name": name, "author_url": original or page,
         "provider_name": visit.portal.site.title, "provider_url": f"{base}/", "cache_age": MAX_AGE,
         "html": QUOTATION.format(page=page, title=title(article), excerpt=excerpt(article, SUMMARY_CHARS), source=source),
-        "width": min(visit.whole("maxwidth", WIDEST) or WIDEST, WIDEST), "height": None,
+        "width": min(visit.whole("maxwidth", MAX_WIDTH) or MAX_WIDTH, MAX_WIDTH), "height": None,
     }  # fmt: skip
     return JSONResponse(told, headers={"cache-control": f"public, max-age={MAX_AGE}"})
 

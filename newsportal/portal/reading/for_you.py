@@ -37,7 +37,7 @@ SWITCH = "profile"
 RANDOM_BYTES = 16  # 128 bits: names cannot be guessed
 WELL_FORMED = re.compile(rf"[0-9a-f]{{{2 * RANDOM_BYTES}}}")
 
-MACHINES = re.compile(r"bot\b|bot[/;_-]|spider|crawler|slurp|preview|archiver|monitor", re.IGNORECASE)
+BOTS = re.compile(r"bot\b|bot[/;_-]|spider|crawler|slurp|preview|archiver|monitor", re.IGNORECASE)
 """User agents of programs, whose views are not recorded."""
 
 Wish = Literal["on", "off", "browser", "portal"]
@@ -61,7 +61,7 @@ class Reader:
 def reader_of(request: Request) -> Reader:
     headers, found = request.headers, request.cookies.get(NAME, "")
     purpose = f"{headers.get('sec-purpose', '')} {headers.get('purpose', '')}"
-    person = "prefetch" not in purpose and not MACHINES.search(headers.get("user-agent", ""))
+    person = "prefetch" not in purpose and not BOTS.search(headers.get("user-agent", ""))
     wish: Wish = "browser" if "1" in (headers.get("sec-gpc"), headers.get("dnt")) else "on"
     if not request.app.state.portal.site.recommends:
         wish = "portal"
@@ -70,7 +70,7 @@ def reader_of(request: Request) -> Reader:
     return Reader(found if WELL_FORMED.fullmatch(found) else None, wish, person)
 
 
-def introduce(response: Response, request: Request, name: str) -> None:
+def set_reader_cookie(response: Response, request: Request, name: str) -> None:
     """Set the cookie with the reader's name. Scripts cannot read it."""
     secure = request.url.scheme == "https"
     response.set_cookie(NAME, name, max_age=YEAR, samesite="lax", path="/", httponly=True, secure=secure)
@@ -99,7 +99,7 @@ async def seen(request: Request) -> Response:
         return answer
     name = reader.name or secrets.token_hex(RANDOM_BYTES)
     if await run_in_threadpool(record, portal, name, article, frozenset(places)):
-        introduce(answer, request, name)
+        set_reader_cookie(answer, request, name)
     return answer
 
 
@@ -130,11 +130,11 @@ LISTED = 200  # stories shown on the page; the profile has a few more (`Readers.
 @router.get("/profile")
 def profile(request: Request, visit: Here) -> Response:
     reader = reader_of(request)
-    lines = lines_of(visit.portal, reader)
+    lines = profile_rows(visit.portal, reader)
     return render(request, "profile.html", reader=reader, lines=lines, feed=None)
 
 
-def lines_of(portal: Portal, reader: Reader) -> list[dict[str, Any]]:
+def profile_rows(portal: Portal, reader: Reader) -> list[dict[str, Any]]:
     """Return the reader's profile, latest first: ``pictures`` of a photo story, ``None`` for an article. Deleted stories are left out."""
     if reader.name is None or reader.wish == "off":
         return []
@@ -153,7 +153,7 @@ def remove(request: Request, sent: Form) -> Response:
     story, reader = sent.get("story", ""), reader_of(request)
     if reader.name is not None and story:
         Visit(request).portal.store.readers.forget(reader.name, story)
-    return back()
+    return redirect_to_profile()
 
 
 @router.post("/profile/clear")
@@ -162,7 +162,7 @@ def clear(request: Request) -> Response:
     reader = reader_of(request)
     if reader.name is not None:
         Visit(request).portal.store.readers.forget(reader.name)
-    answer = back()
+    answer = redirect_to_profile()
     answer.delete_cookie(NAME, path="/")
     return answer
 
@@ -171,7 +171,7 @@ def clear(request: Request) -> Response:
 def switch(request: Request, sent: Form) -> Response:
     """``profile=off``: delete the profile, block its name in the store, and record nothing from now on; ``profile=on``: start a new one."""
     wanted, reader, portal = sent.get(SWITCH), reader_of(request), Visit(request).portal
-    answer = back()
+    answer = redirect_to_profile()
     if wanted == "off":
         if reader.name is not None:
             portal.store.readers.switch(reader.name, False, now=portal.now())
@@ -182,13 +182,13 @@ def switch(request: Request, sent: Form) -> Response:
     return answer
 
 
-def back() -> Response:
+def redirect_to_profile() -> Response:
     """Redirect to the page, so that reloading it sends nothing."""
     return RedirectResponse("/profile", 303, headers={"cache-control": "no-store"})
 
 
 DISMISSED = "dismissed"
-MOST_DISMISSED = 100  # as many as a cookie holds; older ones are hardly recommended any more
+MAX_DISMISSED = 100  # as many as a cookie holds; older ones are hardly recommended any more
 FURTHER = 3  # stories at the end of another
 TITLE_CHARS = 40  # of the story named as the reason: enough to recognise it
 
@@ -205,51 +205,51 @@ BECAUSE_SEEN = _("Because you looked at “%(title)s”")
 
 
 @dataclass(frozen=True, slots=True)
-class Suggested:
+class Suggestion:
     story: Story
     why: str
 
 
-def offered(visit: Visit, n: int) -> list[Suggested]:
+def recommend_and_record(visit: Visit, n: int) -> list[Suggestion]:
     """Return recommendations and record them as shown, which the precision of paper C's formula 4 counts."""
     reader = reader_of(visit.request)
-    found = recommended(visit, reader, n)
+    found = recommend(visit, reader, n)
     if reader.is_recorded and reader.name is not None and found:
         try:
             visit.portal.store.readers.offer(reader.name, [one for _story, one, _because in found], now=visit.portal.now())
         except StoreError as error:
             visit.portal.missed["offer"] += 1
             log.warning("what was recommended was not recorded: %s", error)
-    return [Suggested(story, why(one, because, visit.clock.words)) for story, one, because in found]
+    return [Suggestion(story, reason_text(one, because, visit.clock.words)) for story, one, because in found]
 
 
-def further(visit: Visit, story_id: str | None = None, n: int = FURTHER) -> list[Suggested]:
+def recommend_some(visit: Visit, story_id: str | None = None, n: int = FURTHER) -> list[Suggestion]:
     """Return some stories for the end of another (``story_id``) or the front page; not recorded, since they may not be seen."""
     reader = reader_of(visit.request)
     if reader.name is None or not reader.is_recorded:
         return []
     try:
-        found = recommended(visit, reader, n + 1)
+        found = recommend(visit, reader, n + 1)
     except StoreError as error:
         log.warning("nothing is recommended on this page: %s", error)
         return []
-    others = [Suggested(story, why(one, because, visit.clock.words)) for story, one, because in found if story.id != story_id]
+    others = [Suggestion(story, reason_text(one, because, visit.clock.words)) for story, one, because in found if story.id != story_id]
     return others[:n]
 
 
-def recommended(visit: Visit, reader: Reader, n: int) -> Sequence[tuple[Story, Recommendation, Story | None]]:
+def recommend(visit: Visit, reader: Reader, n: int) -> Sequence[tuple[Story, Recommendation, Story | None]]:
     """Return the best stories for this reader, without dismissed ones; for a reader without a profile, the best for everyone."""
-    unwanted = dismissed(visit.request)
+    unwanted = dismissed_stories(visit.request)
     found = visit.portal.recommender.recommended(reader.name if reader.is_recorded else None, visit.portal.now(), n + len(unwanted))
     return [one for one in found if one[0].id not in unwanted][:n]
 
 
-def dismissed(request: Request) -> list[str]:
+def dismissed_stories(request: Request) -> list[str]:
     """Return the ids of the stories that the reader dismissed, the last first."""
-    return [id for id in request.cookies.get(DISMISSED, "").split(".") if STORY.fullmatch(id)][:MOST_DISMISSED]
+    return [id for id in request.cookies.get(DISMISSED, "").split(".") if STORY.fullmatch(id)][:MAX_DISMISSED]
 
 
-def why(one: Recommendation, because: Story | None, words: NullTranslations) -> str:
+def reason_text(one: Recommendation, because: Story | None, words: NullTranslations) -> str:
     if because is not None:
         return words.gettext(BECAUSE.get(one.by, BECAUSE_SEEN)) % {"title": shorten(title(because.head), TITLE_CHARS)}
     return words.gettext(WHY[one.by]) if one.by in WHY else one.by
@@ -265,7 +265,7 @@ def dismiss(request: Request, visit: Here, sent: Form) -> Response:
     if not STORY.fullmatch(story):
         raise HTTPException(400)
     answer = notify(request, "/for-you", _("It is not recommended to you any more."))
-    kept = [story, *(id for id in dismissed(request) if id != story)][:MOST_DISMISSED]
+    kept = [story, *(id for id in dismissed_stories(request) if id != story)][:MAX_DISMISSED]
     answer.set_cookie(DISMISSED, ".".join(kept), max_age=YEAR, samesite="lax", path="/", httponly=True)
     return answer
 
@@ -276,4 +276,4 @@ def for_you(request: Request, visit: Here) -> Response:
     if reader.wish == "portal":
         raise HTTPException(404)
     history = visit.portal.store.readers.history(reader.name, limit=1) if reader.name and reader.is_recorded else []
-    return render(request, "for_you.html", reader=reader, new=not history, suggested=offered(visit, SHOWN), feed=None)
+    return render(request, "for_you.html", reader=reader, new=not history, suggested=recommend_and_record(visit, SHOWN), feed=None)

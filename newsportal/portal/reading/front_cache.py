@@ -60,7 +60,7 @@ class Front:
         return {story.head.id for story in (*self.latest.stories, *self.hot, *boards)}
 
 
-def front(store: Store, topics: Sequence[str], counted: dict[str, int], now: datetime, *, by_rank: bool) -> Front:
+def query_front(store: Store, topics: Sequence[str], counted: dict[str, int], now: datetime, *, by_rank: bool) -> Front:
     """Query the front page: some 15 lists of the store."""
     latest = store.stories(StoryFilter(limit=LATEST))
     newest = tuple(story.last_seen for story in store.stories(StoryFilter(limit=COUNTED)).stories) if latest.stories else ()
@@ -76,7 +76,7 @@ def front(store: Store, topics: Sequence[str], counted: dict[str, int], now: dat
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _CachedFront:
     front: Front
     seq: int
     options: tuple[object, ...]
@@ -84,12 +84,12 @@ class _Made:
     took: float
 
 
-class Fronts:
+class FrontCache:
     """The front pages of a store, one per order. Thread-safe: one thread queries while the others wait."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._made: dict[bool, _Made] = {}
+        self._made: dict[bool, _CachedFront] = {}
         self._locks = {True: Lock(), False: Lock()}
 
     def get(self, topics: Sequence[str], counted: dict[str, int], now: datetime, *, by_rank: bool) -> Front:
@@ -99,11 +99,11 @@ class Fronts:
             kept, seq = self._made.get(by_rank), self._store.last_seq()
             if kept is None or not self._holds(kept, seq, asked):
                 began = monotonic()
-                made = front(self._store, asked[0], counted, now, by_rank=by_rank)
-                kept = self._made[by_rank] = _Made(made, seq, asked, monotonic(), monotonic() - began)
+                made = query_front(self._store, asked[0], counted, now, by_rank=by_rank)
+                kept = self._made[by_rank] = _CachedFront(made, seq, asked, monotonic(), monotonic() - began)
             return kept.front
 
-    def _holds(self, kept: _Made, seq: int, asked: tuple[object, ...]) -> bool:
+    def _holds(self, kept: _CachedFront, seq: int, asked: tuple[object, ...]) -> bool:
         age = monotonic() - kept.at
         if kept.seq == seq or kept.took <= SLOW_SECONDS or not kept.front.latest.stories:
             return kept.seq == seq and kept.options == asked and age < max(KEPT_SECONDS, SPARE * kept.took)

@@ -20,10 +20,10 @@ from newsportal.items.report import Run
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.language import LANGUAGES, TAGS, by_day
 from newsportal.portal.monitor.runs import failures_of
-from newsportal.portal.preferences import CHOICES, TOPICS, chosen_in, last_visit, remember, remember_visit, safe_next
+from newsportal.portal.preferences import CHOICES, TOPICS, allowed_choices, last_visit, remember, remember_visit, safe_next
 from newsportal.portal.reading.events import front_events
 from newsportal.portal.reading.feeds import feed_addresses
-from newsportal.portal.reading.for_you import further
+from newsportal.portal.reading.for_you import recommend_some
 from newsportal.portal.reading.front_cache import BOARD_STORIES, COUNTED, HOTTEST, LATEST, Board, Front
 from newsportal.portal.reading.photos import card_of
 from newsportal.portal.render import render, static_address
@@ -35,10 +35,10 @@ from newsportal.text import clean
 
 router = APIRouter()
 
-SECONDS = 3  # shown below a top story without a picture, to fill the column beside the hottest
+BELOW_TOP_STORY = 3  # shown below a top story without a picture, to fill the column beside the hottest
 PHOTOS = 5
 FOR_YOU = 4  # a row on the widest screen
-RUNNING_FOR = timedelta(hours=12)  # a crawl without an end that began before that has crashed
+MAX_CRAWL_TIME = timedelta(hours=12)  # a crawl without an end that began before that has crashed
 
 
 @router.get("/")
@@ -51,16 +51,16 @@ def home(request: Request, visit: Here) -> Response:
     answer = render(
         request, "home.html", by_rank=by_rank, since=since, new=found.new(since), many=found.new(since) >= COUNTED,
         topics=portal.topics(), feed=feed_addresses(portal.site.title),
-        running=last if last and not last.ended and clock.now - last.started < RUNNING_FOR else None,
+        running=last if last and not last.ended and clock.now - last.started < MAX_CRAWL_TIME else None,
         last=last if last and last.ended else None, failures=failures_of(last) if last else [], notice=notice(last, clock.words),
-        **{"boards": own_boards(visit, found), **(ranks(found) if by_rank else stories(visit, found))},
+        **{"boards": own_boards(visit, found), **(ranked_page(found) if by_rank else time_page(visit, found))},
     )  # fmt: skip
     if found.latest.stories:
         remember_visit(answer, visit_cookie)
     return answer
 
 
-def stories(visit: Visit, found: Front) -> dict[str, Any]:
+def time_page(visit: Visit, found: Front) -> dict[str, Any]:
     """Return the page in chronological order; each story is shown once, at its first place."""
     lead = top_story(found.hot, found.latest.stories)
     shown = {lead.id} if lead else set()
@@ -71,8 +71,8 @@ def stories(visit: Visit, found: Front) -> dict[str, Any]:
         return new
 
     hottest = first(found.hot, HOTTEST)
-    beside = first(found.latest.stories, SECONDS) if lead and not thumbnail(lead.head.images) else []
-    suggested = [one for one in further(visit, n=2 * FOR_YOU) if one.story.id not in shown][:FOR_YOU]
+    beside = first(found.latest.stories, BELOW_TOP_STORY) if lead and not thumbnail(lead.head.images) else []
+    suggested = [one for one in recommend_some(visit, n=2 * FOR_YOU) if one.story.id not in shown][:FOR_YOU]
     shown.update(one.story.id for one in suggested)
     wall = [one for one in visit.portal.store.galleries.wall(WallFilter(limit=2 * PHOTOS)).stories if one.article.story_id not in shown]
     shown.update(one.article.story_id for one in wall[:PHOTOS])
@@ -92,7 +92,7 @@ def own_boards(visit: Visit, found: Front) -> list[Board]:
     return [*([by_topic[None]] if None in by_topic else []), *(by_topic[topic] for topic in own)]
 
 
-def ranks(found: Front) -> dict[str, Any]:
+def ranked_page(found: Front) -> dict[str, Any]:
     """Return the page of ranked boards, without other parts, so that many boards fit on the screen."""
     lead = next(iter(found.latest.stories), None)
     return {"lead": lead, "hottest": [], "seconds": [], "photos": [], "suggested": [], "days": [], "more": None}
@@ -118,9 +118,9 @@ def settings(request: Request, visit: Here) -> Response:
     back = safe_next(visit.asked.get("next"))
     asked = dict(visit.asked)
     if TOPICS in visit.asked:
-        topics = moved(visit.asked.getlist("topic"), visit.text("up"), visit.text("down"))
+        topics = move_topic(visit.asked.getlist("topic"), visit.text("up"), visit.text("down"))
         asked[TOPICS] = "|".join(quote(topic, safe="") for topic in topics)
-    if found := chosen_in(asked):
+    if found := allowed_choices(asked):
         answer = RedirectResponse(back if "next" in visit.asked else "/settings", 303, headers={"cache-control": "no-store"})
         remember(answer, found)
         if visit.keeps and visit.signed_in is not None:
@@ -128,10 +128,10 @@ def settings(request: Request, visit: Here) -> Response:
         return answer
     own, known = visit.chosen.topics, visit.portal.site.topics
     offered = [(name, not own or name in own) for name in dict.fromkeys((*(name for name in own if name in known), *known))]
-    return render(request, "settings.html", groups=groups(visit), back="/settings", own_topics=offered)
+    return render(request, "settings.html", groups=setting_groups(visit), back="/settings", own_topics=offered)
 
 
-def moved(topics: list[str], up: str | None, down: str | None) -> list[str]:
+def move_topic(topics: list[str], up: str | None, down: str | None) -> list[str]:
     """Return ``topics`` with one of them moved up or down by one."""
     for name, step in ((up, -1), (down, 1)):
         if name in topics and 0 <= topics.index(name) + step < len(topics):
@@ -140,7 +140,7 @@ def moved(topics: list[str], up: str | None, down: str | None) -> list[str]:
     return topics
 
 
-def groups(visit: Visit) -> list[dict[str, Any]]:
+def setting_groups(visit: Visit) -> list[dict[str, Any]]:
     say = visit.say
     labels = {
         "auto": say("As the system"), "light": say("Light"), "dark": say("Dark"), "serif": say("Serif"), "sans": say("Sans serif"),

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request, Response
 
 from newsportal.messages import explain
 from newsportal.portal.context import Here, Portal, Visit
-from newsportal.portal.reading.feeds import ENTRIES, FeedAddresses, answer
+from newsportal.portal.reading.feeds import ENTRIES, FeedAddresses, list_response
 from newsportal.portal.reading.picture_proxy import address_of
 from newsportal.portal.reading.story_lists import Chip, Choice
 from newsportal.portal.render import address, render
@@ -23,11 +23,11 @@ router = APIRouter()
 
 PAGE = 30
 FILTERS = ("source", "category")
-COLUMN = 27  # width of a column in half rems (`photos.css`: 13.5rem); heights of covers have the same unit
+COLUMN_WIDTH = 27  # width of a column in half rems (`photos.css`: 13.5rem); heights of covers have the same unit
 HEIGHTS = range(14, 43, 2)  # in half rems: from 2:1 to about 2:3; other covers are cropped
-LINE = 13.5  # Chinese characters in a line of a card, with some room
-LATIN = 0.66  # width of a Latin letter in these units, capitals and wide ones included
-USUAL = (3, 2)  # of pictures of unknown size
+LINE_CHARS = 13.5  # Chinese characters in a line of a card, with some room
+LATIN_WIDTH = 0.66  # width of a Latin letter in these units, capitals and wide ones included
+DEFAULT_SIZE = (3, 2)  # of pictures of unknown size
 
 EXAMPLE = """galleries:
   - name: 某图片站
@@ -82,14 +82,14 @@ def card_of(portal: Portal, story: WallStory, words: NullTranslations) -> Card:
     places = enumerate(article.images, 1)
     cover = next(((place, image) for place, image in places if address_of(portal, article.id, place, image, thumb=True)), None)
     image = cover[1] if cover else None
-    width, tall = (image.width, image.height) if image and image.width and image.height else USUAL
+    width, tall = (image.width, image.height) if image and image.width and image.height else DEFAULT_SIZE
     return Card(
         article=article,
         cover=address_of(portal, article.id, *cover, thumb=True) if cover else None,
         width=width,
         tall=tall,
         height=height_of(width, tall),
-        short=sum(1.0 if character >= "\u2e80" else LATIN for character in title(article)) <= LINE,  # certainly fits on one line
+        short=sum(1.0 if character >= "\u2e80" else LATIN_WIDTH for character in title(article)) <= LINE_CHARS,  # certainly one line
         pictures=gallery.pictures,
         sites=story.sites,
         complete=gallery.complete,
@@ -99,7 +99,7 @@ def card_of(portal: Portal, story: WallStory, words: NullTranslations) -> Card:
 
 def height_of(width: int, tall: int) -> int:
     """Return the height of a cover, the nearest of ``HEIGHTS``."""
-    return min(HEIGHTS, key=lambda height: abs(height - COLUMN * tall / width))
+    return min(HEIGHTS, key=lambda height: abs(height - COLUMN_WIDTH * tall / width))
 
 
 def why_incomplete(gallery: StoredGallery, words: NullTranslations) -> str:
@@ -124,4 +124,4 @@ def feed(visit: Here, ending: str) -> Response:
     topic = visit.text("topic")
     found = visit.portal.store.galleries.wall(WallFilter(topic, order="newest", limit=ENTRIES)).stories
     title = feed_addresses(visit, topic).title
-    return answer(visit, ending, title, address("/photos", topic=topic), [story.article.id for story in found])
+    return list_response(visit, ending, title, address("/photos", topic=topic), [story.article.id for story in found])

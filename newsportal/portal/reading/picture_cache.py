@@ -19,11 +19,11 @@ from typing import Final
 
 logger = logging.getLogger(__name__)
 
-FILLED, LEFT = 0.9, 0.8
+EVICT_FROM, EVICT_TO = 0.9, 0.8
 """Fractions of the limit: eviction begins at the first and ends at the second, so that two processes together stay below the limit."""
 
-UNSEEN: Final = 0.05  # of the limit: after writing this much, the folder is read again, because other processes write to it, too
-LARGEST: Final = 0.1  # of the limit: larger pictures are not cached
+RESCAN_AFTER: Final = 0.05  # of the limit: after writing this much, the folder is read again, because other processes write to it, too
+MAX_SHARE: Final = 0.1  # of the limit: larger pictures are not cached
 PART: Final = ".part"
 ABANDONED: Final = 3600.0  # seconds after which an unfinished file is removed
 TOUCHED: Final = 3600.0  # seconds: the mtime is updated at most this often
@@ -62,7 +62,7 @@ class PictureCache:
 
     def put(self, name: str, body: bytes) -> bool:
         """Cache ``body`` atomically; return whether it succeeded."""
-        if len(body) > LARGEST * self.limit:
+        if len(body) > MAX_SHARE * self.limit:
             return False
         path = self._path(name)
         try:
@@ -76,7 +76,7 @@ class PictureCache:
         with self._lock:
             self._written += len(body)
             known = self._known
-            if known is None or self._written > UNSEEN * self.limit or known + self._written > FILLED * self.limit:
+            if known is None or self._written > RESCAN_AFTER * self.limit or known + self._written > EVICT_FROM * self.limit:
                 self._known, self._written = float(self._evict()), 0
         return True
 
@@ -95,10 +95,10 @@ class PictureCache:
         """Remove the least recently used files until there is room; return the remaining bytes."""
         kept = sorted(self.files(), key=lambda one: (one.used, one.path))
         total = sum(one.size for one in kept)
-        if total <= FILLED * self.limit:
+        if total <= EVICT_FROM * self.limit:
             return total
         for one in kept:
-            if total <= LEFT * self.limit:
+            if total <= EVICT_TO * self.limit:
                 break
             with suppress(OSError):
                 one.path.unlink(missing_ok=True)  # another process may be evicting, too

@@ -23,7 +23,7 @@ from newsportal.items import Image, content_id
 from newsportal.net import egress
 from newsportal.portal.context import Portal
 from newsportal.portal.reading.picture_cache import PictureCache
-from newsportal.portal.safe_text import addresses_of_pictures, thumbnail, web_address
+from newsportal.portal.safe_text import body_picture_urls, thumbnail, web_address
 from newsportal.sources import Sources
 from newsportal.store.results import StoredArticle, is_gallery, is_thread
 
@@ -36,7 +36,7 @@ def address_of(portal: Portal, article_id: str, place: int, image: Image, *, thu
     url = web_address(image.url)
     if url is None or portal.picture_proxy is None:
         return None if url is None or egress.leads_inside(url, image.page or "", _policy(portal.config)) else url
-    return f"/picture/{article_id}/{place}{'/thumb' if thumb else ''}?v={version(url)}"
+    return f"/picture/{article_id}/{place}{'/thumb' if thumb else ''}?v={url_version(url)}"
 
 
 def picture_addresses(portal: Portal, article: StoredArticle, base: str = "") -> Callable[[str], str | None]:
@@ -47,7 +47,7 @@ def picture_addresses(portal: Portal, article: StoredArticle, base: str = "") ->
     def find_address(url: str) -> str | None:
         if web_address(url) is None or (portal.picture_proxy is None and egress.leads_inside(url, article.url, policy)):
             return None
-        return url if portal.picture_proxy is None else f"{base}/picture/{article.id}/{content_id(url)}?v={version(url)}"
+        return url if portal.picture_proxy is None else f"{base}/picture/{article.id}/{content_id(url)}?v={url_version(url)}"
 
     return find_address
 
@@ -62,14 +62,14 @@ def headline_picture(portal: Portal, article: StoredArticle) -> str | None:
     return address_of(portal, article.id, *found, thumb=True) if found else None
 
 
-def version(url: str) -> str:
+def url_version(url: str) -> str:
     """Return a version for URLs: it changes if another picture takes the same place in a story."""
     return content_id(url)[:VERSION_CHARS]
 
 
 AT_ONCE: Final = 6  # pictures fetched at the same time: as many as a browser fetches from one host
-SECONDS: Final = 15.0  # per picture; readers have scrolled on by then
-REST: Final = 600.0  # seconds before a failed picture is tried again
+TIMEOUT: Final = 15.0  # per picture; readers have scrolled on by then
+RETRY_AFTER: Final = 600.0  # seconds before a failed picture is tried again
 MAX_FAILURES: Final = 5000  # failures remembered; the oldest are dropped first
 TYPES: Final[Mapping[str, str]] = {"jpg": "image/jpeg", "webp": "image/webp"}  # extensions of cached files, with their media types
 ENDINGS: Final = {media: ending for ending, media in TYPES.items()}
@@ -77,7 +77,7 @@ ACCEPT: Final = "image/webp,image/png,image/jpeg,image/avif;q=0.9,image/*;q=0.8"
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class ProxiedPicture:
     body: bytes
     type: str
 
@@ -90,7 +90,7 @@ class PictureProxy:
         self._policy = policy
         self._agent = user_agent
         self._max_pixels = max_pixels
-        self._under_way: dict[str, asyncio.Task[Ready]] = {}
+        self._under_way: dict[str, asyncio.Task[ProxiedPicture]] = {}
         self._failed: OrderedDict[str, tuple[float, str]] = OrderedDict()
         self._turn = asyncio.Semaphore(AT_ONCE)
         self._decoding = asyncio.Semaphore(1)  # waiting decoders must not occupy the threads of store queries
@@ -103,7 +103,7 @@ class PictureProxy:
             return None
         return cls(PictureCache(pictures.cache, pictures.cache_size), _policy(sources), sources.user_agent, max_pixels=pictures.max_pixels)
 
-    async def picture(self, url: str, referer: str, *, thumb: bool) -> Ready:
+    async def picture(self, url: str, referer: str, *, thumb: bool) -> ProxiedPicture:
         """Return the converted picture at ``url``, from the cache or its publisher. Raises ``NotApplicable`` if it is unavailable.
 
         Simultaneous readers share one request; it continues if one of them disconnects.
@@ -117,12 +117,12 @@ class PictureProxy:
             task.add_done_callback(lambda done: self._done(name, done))
         return await asyncio.shield(self._under_way[name])
 
-    def _done(self, name: str, task: asyncio.Task[Ready]) -> None:
+    def _done(self, name: str, task: asyncio.Task[ProxiedPicture]) -> None:
         self._under_way.pop(name, None)
         if not task.cancelled():
             task.exception()  # mark the exception as retrieved: the last waiter may have disconnected
 
-    async def _make(self, name: str, url: str, referer: str, *, thumb: bool) -> Ready:
+    async def _make(self, name: str, url: str, referer: str, *, thumb: bool) -> ProxiedPicture:
         if thumb:  # the viewer needs the large one next: it is fetched once, and the thumbnail is made from it
             large = await self.picture(url, referer, thumb=False)
             return await self._write(name, large.body, THUMB_SIDE)
@@ -134,7 +134,7 @@ class PictureProxy:
                 body = await self._fetched(url, referer)
                 return await self._write(name, body, FULL_SIDE)
         except NotApplicable as why_not:
-            self._failed[name] = (monotonic() + REST, why_not.reason)
+            self._failed[name] = (monotonic() + RETRY_AFTER, why_not.reason)
             while len(self._failed) > MAX_FAILURES:
                 self._failed.popitem(last=False)
             raise
@@ -144,30 +144,30 @@ class PictureProxy:
         if referer:
             headers["referer"] = referer.encode("ascii", "ignore").decode()
         try:
-            page = await egress.fetch_async(url, self._policy, timeout=SECONDS, headers=headers)
+            page = await egress.fetch_async(url, self._policy, timeout=TIMEOUT, headers=headers)
         except (EgressDenied, FetchFailed) as error:
             raise NotApplicable(error.reason) from error
         if page.status != 200:
             raise NotApplicable(f"http-{page.status}")
         return page.body
 
-    async def _write(self, name: str, body: bytes, side: int) -> Ready:
+    async def _write(self, name: str, body: bytes, side: int) -> ProxiedPicture:
         async with self._decoding:
             made = await asyncio.to_thread(rewritten, body, side, max_pixels=self._max_pixels)
             await asyncio.to_thread(self.cache.put, f"{name}.{ENDINGS[made.type]}", made.body)
-        return Ready(made.body, made.type)
+        return ProxiedPicture(made.body, made.type)
 
-    def _cached(self, name: str) -> Ready | None:
+    def _cached(self, name: str) -> ProxiedPicture | None:
         found = ((self.cache.get(f"{name}.{ending}"), media) for ending, media in TYPES.items())
-        return next((Ready(body, media) for body, media in found if body), None)
+        return next((ProxiedPicture(body, media) for body, media in found if body), None)
 
 
 picture_router = APIRouter()
 
 FOREVER: Final = "public, max-age=31536000, immutable"  # for URLs that contain a version
-A_WHILE: Final = "public, max-age=3600"
-NOT_NOW: Final = "public, max-age=300"
-HARMLESS: Final = {"content-security-policy": "default-src 'none'; sandbox"}  # in case it is ever anything but a picture
+ONE_HOUR: Final = "public, max-age=3600"
+FIVE_MINUTES: Final = "public, max-age=300"
+SANDBOX: Final = {"content-security-policy": "default-src 'none'; sandbox"}  # in case it is ever anything but a picture
 NOT_HERE, NOT_THERE = 404, 502
 PLACE: Final = re.compile("[1-9][0-9]{0,3}|[0-9a-f]{20}")  # its position in a story, or the content_id of its URL
 
@@ -178,29 +178,29 @@ async def picture(request: Request, article_id: str, place: str) -> Response:
     portal: Portal = request.app.state.portal
     thumb: bool = request.scope["path"].endswith("/thumb")
     if portal.picture_proxy is None or not PLACE.fullmatch(place):
-        return _none(NOT_HERE)
-    found = await asyncio.to_thread(_stored, portal, article_id, place)
+        return _empty_response(NOT_HERE)
+    found = await asyncio.to_thread(_stored_picture, portal, article_id, place)
     if found is None:
-        return _none(NOT_HERE)
+        return _empty_response(NOT_HERE)
     url, referer = found
-    tag = f'"{version(url)}{"-t" if thumb else ""}"'
-    keeping = FOREVER if request.query_params.get("v") == version(url) else A_WHILE
-    headers = {**HARMLESS, "cache-control": keeping, "etag": tag}
+    tag = f'"{url_version(url)}{"-t" if thumb else ""}"'
+    keeping = FOREVER if request.query_params.get("v") == url_version(url) else ONE_HOUR
+    headers = {**SANDBOX, "cache-control": keeping, "etag": tag}
     if tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
     try:
-        ready: Ready = await portal.picture_proxy.picture(url, referer, thumb=thumb)
+        ready: ProxiedPicture = await portal.picture_proxy.picture(url, referer, thumb=thumb)
     except NotApplicable:
-        return _none(NOT_THERE)
+        return _empty_response(NOT_THERE)
     return Response(ready.body, media_type=ready.type, headers=headers)
 
 
-def _none(status: int) -> Response:
+def _empty_response(status: int) -> Response:
     """Return an empty response: the browser shows the picture's alternative text."""
-    return Response(status_code=status, headers={**HARMLESS, "cache-control": NOT_NOW}, media_type="text/plain")
+    return Response(status_code=status, headers={**SANDBOX, "cache-control": FIVE_MINUTES}, media_type="text/plain")
 
 
-def _stored(portal: Portal, article_id: str, place: str) -> tuple[str, str] | None:
+def _stored_picture(portal: Portal, article_id: str, place: str) -> tuple[str, str] | None:
     """Return the URL of a stored picture and that of its page ("" if unsafe)."""
     article = portal.store.article(article_id)
     if article is None or article.hidden is not None:
@@ -211,7 +211,7 @@ def _stored(portal: Portal, article_id: str, place: str) -> tuple[str, str] | No
     if len(place) < ID_CHARS:
         image = images[int(place) - 1] if int(place) <= len(images) else None
     else:
-        images += [Image(url) for url in addresses_of_pictures(article)]
+        images += [Image(url) for url in body_picture_urls(article)]
         if is_thread(article.source):
             images += [image for post in portal.store.threads.posts(article_id) for image in post.images]
         image = next((image for image in images if content_id(image.url) == place), None)

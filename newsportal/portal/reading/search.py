@@ -37,7 +37,7 @@ class Facet:
 @router.get("/search")
 def search(request: Request, visit: Here) -> Response:
     asked = search_from(visit.text)
-    results, away = look(visit, asked)
+    results, away = run_search(visit, asked)
     return render(
         request, "search.html", query_text=asked.text[:SHOWN_QUERY_CHARS], asked=asked, kept=fields_of(asked),
         kept_but_days=fields_of(asked, {"since": None, "until": None}) | {"q": asked.text[:SHOWN_QUERY_CHARS]}, away=away, results=results,
@@ -77,7 +77,7 @@ def feed_of(asked: SearchRequest, visit: Visit) -> FeedAddresses:
     return FeedAddresses.below("/search", f"{title} · {visit.portal.site.title}", **asked.parameters(sort=None, folds=None))
 
 
-def look(visit: Visit, asked: SearchRequest) -> tuple[Results, str | None]:
+def run_search(visit: Visit, asked: SearchRequest) -> tuple[Results, str | None]:
     """Return the results, and a message if search is unavailable."""
     if visit.portal.index is None:
         return EMPTY, visit.say("This portal runs without a search index.")
@@ -95,7 +95,7 @@ def sorts(asked: SearchRequest, visit: Visit) -> list[Choice]:
     return [Choice(visit.say("By relevance"), asked.address(sort=None), not by_time.chosen), by_time] if asked.text else [by_time]
 
 
-def names(visit: Visit) -> dict[str, dict[str | None, str]]:
+def choice_labels(visit: Visit) -> dict[str, dict[str | None, str]]:
     """Return the labels of choices that no index counts."""
     say = visit.say
     return {
@@ -115,7 +115,7 @@ def kinds(visit: Visit) -> dict[str | None, str]:
 
 def chips(asked: SearchRequest, visit: Visit) -> list[Chip]:
     """Return the active filters, each with a link that removes it."""
-    named = names(visit)
+    named = choice_labels(visit)
     shown = {"since": visit.say("from %(day)s on"), "until": visit.say("up to %(day)s")}
     return [
         Chip(
@@ -128,17 +128,17 @@ def chips(asked: SearchRequest, visit: Visit) -> list[Chip]:
 
 def facets(asked: SearchRequest, results: Results, visit: Visit) -> list[Facet]:
     """Return the facets: time, then those counted by the index, then how versions are shown."""
-    named = names(visit)
+    named = choice_labels(visit)
     labels = {"topic": visit.say("Topic"), "site": visit.say("Site"), "category": visit.say("Category"), "day": visit.say("Day")}
-    listed = [Facet(visit.say("Time"), plain(asked, "when", named["when"]))]
+    listed = [Facet(visit.say("Time"), all_choices(asked, "when", named["when"]))]
     if len(kinds(visit)) > 1:
-        listed.append(Facet(visit.say("Kind"), plain(asked, "kind", named["kind"])))
+        listed.append(Facet(visit.say("Kind"), all_choices(asked, "kind", named["kind"])))
     counted = [Facet(labels[name], choices(asked, name, results.facets.get(name, {}))) for name in FACETS]
-    folds = Facet(visit.say("Versions"), plain(asked, "folds", named["folds"]))
+    folds = Facet(visit.say("Versions"), all_choices(asked, "folds", named["folds"]))
     return [*listed, *(facet for facet in counted if facet.choices), folds]
 
 
-def plain(asked: SearchRequest, name: str, labels: Mapping[str | None, str]) -> list[Choice]:
+def all_choices(asked: SearchRequest, name: str, labels: Mapping[str | None, str]) -> list[Choice]:
     return [Choice(label, asked.address(**{name: key}), getattr(asked, name) == key) for key, label in labels.items()]
 
 

@@ -68,8 +68,8 @@ class SearchRequest:
     def query(self, now: datetime, zone: tzinfo, *, limit: int = PAGE) -> Query:
         """Return the query for an index. Without words the newest come first."""
         spans = [now.astimezone(UTC) - SPANS[self.when]] if self.when else []
-        begins = [_begins(day, zone) for day in (self.since, self.day) if day]
-        ends = [_begins(day, zone, 1) for day in (self.until, self.day) if day]
+        begins = [_day_start(day, zone) for day in (self.since, self.day) if day]
+        ends = [_day_start(day, zone, 1) for day in (self.until, self.day) if day]
         words = f"{self.text} kind:{self.kind}" if self.kind else self.text or EVERYTHING
         return Query(
             text=words, topic=self.topic, site=self.site, category=self.category, since=max([*spans, *begins], default=None),
@@ -91,20 +91,20 @@ def search_from(get: Callable[..., str | None]) -> SearchRequest:
     """Return the search for parameters: ``get(name)``, ``get(name, limit)``."""
     page, when, kind = get("page") or "", get("when"), get("kind")
     return SearchRequest(
-        text=clean(get("q", MAX_QUERY_CHARS) or ""), when=when if when in SPANS else None, since=_day(get("since")),
-        until=_day(get("until")), kind=kind if kind in KINDS else None, folds="open" if get("folds") == "open" else None,
+        text=clean(get("q", MAX_QUERY_CHARS) or ""), when=when if when in SPANS else None, since=_valid_day(get("since")),
+        until=_valid_day(get("until")), kind=kind if kind in KINDS else None, folds="open" if get("folds") == "open" else None,
         sort="time" if get("sort") == "time" else "relevance",
         page=min(int(page), MAX_PAGES) if page.isdecimal() and len(page) < 6 and int(page) > 0 else 1, topic=get("topic"), site=get("site"),
-        category=get("category"), day=_day(get("day")),
+        category=get("category"), day=_valid_day(get("day")),
     )  # fmt: skip
 
 
-def _begins(day: str, zone: tzinfo, later: int = 0) -> datetime:
+def _day_start(day: str, zone: tzinfo, later: int = 0) -> datetime:
     """Return the start of a day, or of one ``later`` days on, in ``zone``."""
     return datetime.combine(date.fromisoformat(day) + timedelta(days=later), time.min, zone).astimezone(UTC)
 
 
-def _day(said: str | None) -> str | None:
+def _valid_day(said: str | None) -> str | None:
     """Return a valid day; the first and last years of ``date`` would overflow in some time zones."""
     try:
         return said if said and 1 < date.fromisoformat(said).year < 9999 and len(said) == 10 else None

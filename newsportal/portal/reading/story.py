@@ -16,10 +16,10 @@ from newsportal.portal.access import or_404
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.language import _
 from newsportal.portal.reading import assistant
-from newsportal.portal.reading.for_you import further
+from newsportal.portal.reading.for_you import recommend_some
 from newsportal.portal.reading.picture_proxy import address_of, picture_addresses
 from newsportal.portal.render import address, render
-from newsportal.portal.safe_text import body, minutes, paragraphs, pictures, title
+from newsportal.portal.safe_text import body, paragraphs, pictures, reading_minutes, title
 from newsportal.services.editing.differences import DiffLine, difference, in_line, is_same
 from newsportal.services.events.timeline import Neighbourhood, neighbourhood
 from newsportal.store.gallery_tables import StoredGallery, StoredPicture
@@ -29,9 +29,9 @@ from newsportal.store.store import Store
 from newsportal.store.threads import StoredPost, StoredThread
 from newsportal.text import clean
 
-MOST_HEADLINES: Final = 30  # headlines that are compared at most
+MAX_HEADLINES: Final = 30  # headlines that are compared at most
 RELATED: Final = 4  # related stories
-MOST_STATES: Final = 20  # states of an article that are compared, the newest
+MAX_STATES: Final = 20  # states of an article that are compared, the newest
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,13 @@ def headlines(story: Story, article: StoredArticle) -> list[tuple[StoredArticle,
     own, told = title(article), dict[str, StoredArticle]()
     for version in story.versions:
         told.setdefault(title(version), version)
-    others = [version for words, version in told.items() if words != own][:MOST_HEADLINES]
+    others = [version for words, version in told.items() if words != own][:MAX_HEADLINES]
     return [(version, in_line(own, title(version))) for version in others]
 
 
 def states(article: StoredArticle, earlier: Sequence[StoredArticle]) -> list[State]:
     """Return all states, newest first. Texts too long for comparison are shown completely."""
-    whole = (*earlier, article)[-MOST_STATES:]
+    whole = (*earlier, article)[-MAX_STATES:]
     return [_state(now, before) for before, now in zip((None, *whole), whole, strict=False)][::-1]
 
 
@@ -126,7 +126,7 @@ def floor(post: StoredPost, article: StoredArticle, visit: Visit, from_zero: boo
     )  # fmt: skip
 
 
-AT_ONCE = 2  # pictures that are not lazy-loaded: those on the first screen
+EAGER_PICTURES = 2  # pictures that are not lazy-loaded: those on the first screen
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +148,8 @@ def gallery_view(visit: Visit, story: Story, article: StoredArticle, gallery: St
     older, newer = neighbours(visit.portal.store, story, topic)
     return render(
         visit.request, "gallery.html", story=story, article=article, versions=story.versions, gallery=gallery,
-        missing=numbered(gallery.missing), pictures=pictures, lead=lead(article.text, pictures), older=older, newer=newer, topic=topic,
-        suggested=further(visit, story.id), headlines=headlines(story, article),
+        missing=format_pages(gallery.missing), pictures=pictures, lead=text_without_captions(article.text, pictures), older=older,
+        newer=newer, topic=topic, suggested=recommend_some(visit, story.id), headlines=headlines(story, article),
     )  # fmt: skip
 
 
@@ -160,11 +160,11 @@ def picture_views(portal: Portal, article_id: str, stored: Sequence[StoredPictur
         whole, small = (address_of(portal, article_id, place, image, thumb=thumb) for thumb in (False, True))
         if whole is not None and small is not None:
             caption = clean(image.caption) if image.caption else None
-            made.append(PictureView(place, whole, small, caption, image.width, image.height, len(made) >= AT_ONCE))
+            made.append(PictureView(place, whole, small, caption, image.width, image.height, len(made) >= EAGER_PICTURES))
     return tuple(made)
 
 
-def numbered(missing: Sequence[int]) -> str:
+def format_pages(missing: Sequence[int]) -> str:
     """Format page numbers for readers: ``3, 5–9``."""
     by_gap = groupby(enumerate(sorted(set(missing))), lambda counted: counted[1] - counted[0])  # constant within a run
     runs = [[number for _place, number in run] for _gap, run in by_gap]
@@ -174,15 +174,15 @@ def numbered(missing: Sequence[int]) -> str:
 def figures(pictures: Sequence[PictureView], text: Markup, base: str = "") -> Markup:
     """Return the story as HTML for feeds; the portal's own URLs are prefixed by ``base``."""
     figure = Markup('<figure><img src="{}" alt="{}"><figcaption>{}</figcaption></figure>')
-    shown = (figure.format(absolute(one.address, base), one.caption or "", one.caption or "") for one in pictures)
+    shown = (figure.format(absolute_url(one.address, base), one.caption or "", one.caption or "") for one in pictures)
     return Markup("\n").join((text, *shown))
 
 
-def absolute(address: str, base: str) -> str:
+def absolute_url(address: str, base: str) -> str:
     return f"{base}{address}" if address.startswith("/") else address
 
 
-def lead(text: str, pictures: Sequence[PictureView]) -> Markup:
+def text_without_captions(text: str, pictures: Sequence[PictureView]) -> Markup:
     """Return the article's text without its captions, which it also contains."""
     captions = {picture.caption for picture in pictures}
     return paragraphs("\n".join(line for line in text.splitlines() if clean(line) not in captions))
@@ -236,14 +236,14 @@ def reading_view(visit: Visit, found: Story, article: StoredArticle) -> Response
     near = neighbourhood(visit.portal.store, found.id)
     return render(
         visit.request, "story.html", story=found, article=article, versions=found.versions, body=body(article, shown),
-        pictures=pictures(article, shown), older=older, newer=newer, topic=topic, suggested=further(visit, found.id),
-        headlines=headlines(found, article), minutes=minutes(article.text), event_near=near,
-        related=beyond(visit.portal.related(article), near)[:RELATED],
-        assisted=assistant.of_article(visit, article),
+        pictures=pictures(article, shown), older=older, newer=newer, topic=topic, suggested=recommend_some(visit, found.id),
+        headlines=headlines(found, article), minutes=reading_minutes(article.text), event_near=near,
+        related=without_neighbours(visit.portal.related(article), near)[:RELATED],
+        assisted=assistant.view_of_article(visit, article),
     )  # fmt: skip
 
 
-def beyond(stories: Sequence[Story], near: Neighbourhood | None) -> list[Story]:
+def without_neighbours(stories: Sequence[Story], near: Neighbourhood | None) -> list[Story]:
     """Return the stories that are not on the page as neighbours in the event."""
     shown = {story.id for story in (near.before, near.after) if story is not None} if near else set()
     return [story for story in stories if story.id not in shown]

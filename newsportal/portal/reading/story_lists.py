@@ -20,7 +20,7 @@ from newsportal.text import clean
 STEP: Final = 20
 GAP: Final = 4
 HEIGHT: Final = 96
-LEAST: Final = 2  # minimum height of a day that is not empty
+MIN_HEIGHT: Final = 2  # minimum height of a day that is not empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Bar:
 
 def bars(days: Sequence[tuple[date, int]]) -> tuple[Bar, ...]:
     most = max((count for _, count in days), default=0)
-    talls = (max(LEAST, round(HEIGHT * count / most)) if count else 0 for _, count in days)
+    talls = (max(MIN_HEIGHT, round(HEIGHT * count / most)) if count else 0 for _, count in days)
     placed = zip(range(0, len(days) * STEP, STEP), days, talls, strict=True)
     return tuple(Bar(day, count, x, HEIGHT - tall, tall) for x, (day, count), tall in placed)
 
@@ -48,8 +48,8 @@ def width(days: Sequence[tuple[date, int]]) -> int:
 router = APIRouter()
 
 PAGE = 30
-LOOKS = 20  # pages of a list that are searched for unread stories: the last few days of a large portal
-SHARES = 8  # sites and categories shown on a topic's page: the most frequent
+MAX_PAGES_READ = 20  # pages of a list that are searched for unread stories: the last few days of a large portal
+MAX_SHARES = 8  # sites and categories shown on a topic's page: the most frequent
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +93,10 @@ def topic(visit: Here, name: str) -> Response:
     return listing(visit, topic_address(name), name, clean(name))
 
 
-def unread_of(visit: Visit, which: StoryFilter) -> StoryPage:
+def unread_page(visit: Visit, which: StoryFilter) -> StoryPage:
     """Return the next ``PAGE`` or more unread stories of the list; reads at most ``LOOKS`` pages, not the whole archive."""
     left: list[Story] = []
-    for _ in range(LOOKS):
+    for _ in range(MAX_PAGES_READ):
         page = visit.portal.store.stories(which)
         marked = visit.marks_on([story.id for story in page.stories])
         left += [story for story in page.stories if not marked.read(story)]
@@ -108,7 +108,7 @@ def unread_of(visit: Visit, which: StoryFilter) -> StoryPage:
 
 def topic_figures(whole: Overview, path: str) -> TopicFigures:
     def shares(name: str, counted: Mapping[str, int]) -> tuple[Choice, ...]:
-        frequent = list(counted.items())[:SHARES]
+        frequent = list(counted.items())[:MAX_SHARES]
         return tuple(Choice(clean(value), address(path, **{name: value}), count=count) for value, count in frequent if clean(value))
 
     return TopicFigures(whole, bars(whole.days), width(whole.days), shares("site", whole.sites), shares("category", whole.categories))
@@ -121,7 +121,7 @@ def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Respons
     before = visit.text("before")
     which = StoryFilter(topic, chosen["category"], chosen["source"], chosen["site"], order=order, before=before, limit=PAGE)
     unread = visit.keeps and visit.text("show") == "unread"
-    found = unread_of(visit, which) if unread else visit.portal.store.stories(which)
+    found = unread_page(visit, which) if unread else visit.portal.store.stories(which)
     whole = visit.portal.overview(topic) if topic and not before and not any(chosen.values()) else None
     shown = "unread" if unread else None
     here: dict[str, Any] = {"order": "hottest" if order == "hottest" else None, **chosen, "show": shown}

@@ -1,7 +1,7 @@
-"""People of a portal: who may do what, their sessions and tokens, what they marked and keep, and who changed what.
+"""User accounts of a portal: roles and rights, sessions and tokens, marks and saved searches, alerts, and the audit log.
 
-A database of its own (``portal.accounts`` in ``sources.yaml``; by default ``accounts.db`` beside a store of SQLite), because articles are
-copied, exported and kept elsewhere, and passwords and sessions never are.
+Stored in a separate database (``portal.accounts`` in ``sources.yaml``; by default ``accounts.db`` next to an SQLite store), because
+articles are copied, exported and archived, and passwords and sessions must not be.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LINE = schema.MigrationChain(
 
 
 class Accounts:
-    """May be shared between threads. Blocking calls. Errors are those of stores, and ``AccountError``."""
+    """The accounts database. Thread-safe, blocking. Raises the errors of stores, and ``AccountError``."""
 
     def __init__(self, uri: str, hasher: PasswordHasher | None = None) -> None:
         self._engine = open_engine(uri)
@@ -49,7 +49,7 @@ class Accounts:
         self.items = ItemNumbers(self._engine)
 
     def give_back(self, *, whole: bool = False) -> int:
-        """As ``Pruning.give_back`` of the store."""
+        """See ``Pruning.give_back`` of the store."""
         return dialect(self._engine.dialect.name).give_back(self._engine, whole)
 
     def close(self) -> None:
@@ -57,13 +57,11 @@ class Accounts:
 
 
 def open_accounts(uri: str, *, hasher: PasswordHasher | None = None) -> Accounts:
-    """The accounts at ``uri`` (``sqlite:///FILE``, ``postgresql://…``, ``mariadb://…``), made or brought up if need be.
-
-    ``hasher`` says how dear a password is (None: argon2id as RFC 9106 recommends); tests that sign in by the hundred name a cheap one.
-    Raises the errors of :func:`newsportal.store.open_store`.
-    """
+    """Open the accounts at ``uri`` (``sqlite:///FILE``, ``postgresql://…``, ``mariadb://…``), creating or migrating the database if needed.
+    ``hasher`` sets the cost of password hashing (None: argon2id as RFC 9106 recommends); tests with many sign-ins use a cheap one. Raises
+    the errors of :func:`newsportal.store.open_store`."""
     file = sqlite_file(uri)
     if file is not None and not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.touch(0o600)  # nobody else on the machine reads what passwords are kept as
+        file.touch(0o600)  # password hashes must not be readable by other users of the machine
     return Accounts(uri, hasher)

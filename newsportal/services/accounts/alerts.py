@@ -1,9 +1,9 @@
-"""Alerts: what somebody wants to be told of, where and when; and the outbox of what they tell.
+"""Alerts (subject, channel and time chosen by a person) and the outbox of their messages.
 
-A message is an alert and a thing: a story, or a condition of the portal. It has one row (for ``retention.messages`` days), made in one
-transaction with the mark up to which the store's changes were looked through. Before it is sent it is claimed; whoever dies between
-claiming and telling what came of it leaves it ``sending``, and once the lease is over it is ``unknown``: perhaps it was sent. It is not
-sent again unless somebody says so.
+A message is an alert and its subject: a story, or a condition of the portal. It has one row (kept for ``retention.messages`` days),
+inserted in the same transaction that advances the position in the store's change log. A message is claimed before it is sent; if the
+process dies before it records the result, the message stays ``sending`` and becomes ``unknown`` when the lease expires: perhaps it was
+sent. It is sent again only on request.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from newsportal.store.dialects import Part, insert_new, upsert
 from newsportal.store.outbox import storable_reason
 
 About = Literal["topic", "search", "event", "briefing", "rising", "sources", "disk", "crawl"]
-"""Stories of a topic, stories that a search finds, stories of an event; the briefing and what rises, at the alert's hours; a
-source fails, the disk gets full, no crawl has come to an end."""
+"""Stories of a topic, of a search, of an event; the briefing and the rising board at the alert's hours; failing sources, a full disk, no
+finished crawl."""
 
 State = Literal["waiting", "sending", "sent", "failed", "unknown", "withdrawn"]
 
-OF_STORIES: Final[tuple[About, ...]] = ("topic", "search", "event")  # What tells of stories, as they come
-SCHEDULED: Final[tuple[About, ...]] = ("briefing", "rising")  # What is looked for at the hours of `digest` alone: one message each
-OPERATORS: Final[tuple[About, ...]] = ("sources", "disk", "crawl")  # Conditions of the portal: for those who may watch it
+OF_STORIES: Final[tuple[About, ...]] = ("topic", "search", "event")  # Sent for each story as it arrives
+SCHEDULED: Final[tuple[About, ...]] = ("briefing", "rising")  # Computed only at the hours in `digest`: one message each
+OPERATORS: Final[tuple[About, ...]] = ("sources", "disk", "crawl")  # Conditions of the portal: for people with the right to watch it
 SETTINGS: Final = ("name", "about", "of", "channel", "fields", "digest", "quiet", "per_hour", "language")
 HOUR: Final = timedelta(hours=1)
 CHANGES, SENDER = "changes", "sender"
@@ -37,9 +37,10 @@ CHANGES, SENDER = "changes", "sender"
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """``of``: the topic's name (briefing, rising: or nothing), the words of the search or the event's id. ``fields``: what the channel
-    needs, secrets too. ``digest``: hours of the day at which all that is new is told at once; none: as it comes. ``quiet``: nothing is sent
-    from this hour to that. ``per_hour``: messages at most; others go into the next. ``after``: the store's change since which it tells."""
+    """An alert. ``of``: the name of the topic (briefing, rising: or empty), the words of the search, or the id of the event. ``fields``:
+    settings of the channel, including secrets. ``digest``: hours of the day at which all new stories are sent in one message; empty: send
+    at once. ``quiet``: hours from and to which nothing is sent. ``per_hour``: maximum messages; others are added to the next. ``after``:
+    the store's change from which stories count."""
 
     id: str
     person_id: str
@@ -59,7 +60,8 @@ class Alert:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """``thing``: a story's id, or the name of a condition; ``article_id``: which article of the story made it known."""
+    """A message of the outbox. ``thing``: the id of a story, or the name of a condition; ``article_id``: the article through which the
+    story was found."""
 
     alert_id: str
     thing: str
@@ -75,7 +77,7 @@ class Message:
 
 
 class Alerts(Part):
-    """In the accounts' database. May be shared between threads. Blocking calls; errors are those of stores."""
+    """Part of the accounts database. Thread-safe, blocking; raises the errors of stores."""
 
     def add(self, alert: Alert) -> None:
         self._execute(insert(ALERTS).values(_written(alert)))
@@ -93,19 +95,19 @@ class Alerts(Part):
         return _alert(row) if row is not None else None
 
     def all(self, person_id: str | None = None) -> list[Alert]:
-        """Everybody's, or one person's; the latest last."""
+        """Return the alerts of everybody or of one person, latest last."""
         wanted = select(ALERTS).order_by(ALERTS.c.created, ALERTS.c.id)
         if person_id is not None:
             wanted = wanted.where(ALERTS.c.person_id == person_id)
         return [_alert(row) for row in self._rows(wanted)]
 
     def position(self) -> int | None:
-        """Up to which change of the store somebody looked; ``None``: nobody ever did."""
+        """Return the position in the store's change log; ``None`` if it was never read."""
         found: int | None = self._scalar(select(ALERT_MARKS.c.seq).where(ALERT_MARKS.c.name == CHANGES))
         return found
 
     def follow(self, messages: Iterable[Message], *, after: int | None, upto: int) -> bool:
-        """Keep what is to be told, and move the position, in one transaction. False, and nothing is done, where another was quicker."""
+        """Insert messages and advance the position in one transaction. Return False without effect if another process was faster."""
         with self._write() as connection:
             there = connection.scalar(select(ALERT_MARKS.c.seq).where(ALERT_MARKS.c.name == CHANGES))
             if there != after:
@@ -116,18 +118,19 @@ class Alerts(Part):
             return True
 
     def shorten(self, last: int) -> None:
-        """The store's log ends at ``last``, before what was looked through (an older backup was restored): what comes next is told."""
+        """Handle a change log that ends at ``last``, before the position (an older backup was restored): following changes are
+        announced."""
         with self._write() as connection:
             connection.execute(update(ALERT_MARKS).where(ALERT_MARKS.c.name == CHANGES, ALERT_MARKS.c.seq > last).values(seq=last))
             connection.execute(update(ALERTS).where(ALERTS.c.after > last).values(after=last))
 
     def keep(self, messages: Iterable[Message]) -> int:
-        """Conditions of the portal, which no change of the store tells. Answers how many are new."""
+        """Insert messages about conditions of the portal, which are not in the store's change log. Return the number of new ones."""
         with self._write() as connection:
             return sum(insert_new(connection, MESSAGES, asdict(message)) for message in messages)
 
     def has_announced(self, alert_id: str, things: Collection[str], articles: Collection[str]) -> bool:
-        """Whether the alert told of one of these, whatever came of it."""
+        """Return whether the alert has a message for one of these, whatever its state."""
         wanted = select(MESSAGES.c.thing).where(MESSAGES.c.alert_id == alert_id)
         return bool(self._select_in(wanted, MESSAGES.c.thing, things) or self._select_in(wanted, MESSAGES.c.article_id, articles))
 
@@ -136,52 +139,53 @@ class Alerts(Part):
         return set(self._scalars(wanted))
 
     def claim(self, alert: Alert, *, now: datetime, seconds: float, most: int) -> list[Message]:
-        """Up to ``most`` of the messages that are due, the earliest first: nobody else sends them. None where the hour is full."""
+        """Claim up to ``most`` due messages, earliest first, so that no other process sends them. Return none if ``per_hour`` is
+        reached."""
         mine, claim = MESSAGES.c.alert_id == alert.id, token_hex(CLAIM_BYTES)
         with self._write() as connection:
             lost = (mine, MESSAGES.c.state == "sending", MESSAGES.c.due <= now)
             connection.execute(update(MESSAGES).where(*lost).values(state="unknown", reason=LOST, changed=now))
-            asked = select(func.count(distinct(MESSAGES.c.claim))).where(mine, MESSAGES.c.changed > now - HOUR)
-            if (connection.scalar(asked.where(MESSAGES.c.state.in_(("sending", "sent", "unknown")))) or 0) >= alert.per_hour:
+            hour_count = select(func.count(distinct(MESSAGES.c.claim))).where(mine, MESSAGES.c.changed > now - HOUR)
+            if (connection.scalar(hour_count.where(MESSAGES.c.state.in_(("sending", "sent", "unknown")))) or 0) >= alert.per_hour:
                 return []
             wanted = select(MESSAGES).where(mine, MESSAGES.c.state == "waiting", MESSAGES.c.due <= now)
             rows = connection.execute(wanted.order_by(MESSAGES.c.found, MESSAGES.c.thing).limit(most)).mappings().all()
             until = now + timedelta(seconds=seconds)
-            told = {"state": "sending", "claim": claim, "due": until, "changed": now}
-            held = [build(Message, {**row, **told, "tries": row["tries"] + 1}) for row in rows]
+            changes = {"state": "sending", "claim": claim, "due": until, "changed": now}
+            held = [build(Message, {**row, **changes, "tries": row["tries"] + 1}) for row in rows]
             claimed = mine & MESSAGES.c.thing.in_([one.thing for one in held])
-            connection.execute(update(MESSAGES).where(claimed).values(**told, tries=MESSAGES.c.tries + 1))
+            connection.execute(update(MESSAGES).where(claimed).values(**changes, tries=MESSAGES.c.tries + 1))
             return held
 
     def settle(
         self, held: Sequence[Message], state: State, *, now: datetime, reason: str | None = None, due: datetime | None = None
     ) -> bool:
-        """What came of a claim. False, and nothing is done, where the lease was over and it counts as unknown."""
+        """Record the result of a claim. Return False without effect if the lease expired and the state is unknown."""
         if not held:
             return True
         claimed = (MESSAGES.c.alert_id == held[0].alert_id, MESSAGES.c.claim == held[0].claim, MESSAGES.c.state == "sending")
-        told = {"state": state, "reason": storable_reason(reason), "due": due or now, "changed": now}
+        changes = {"state": state, "reason": storable_reason(reason), "due": due or now, "changed": now}
         with self._write() as connection:
             named = [one.thing for one in held]
-            return connection.execute(update(MESSAGES).where(*claimed, MESSAGES.c.thing.in_(named)).values(told)).rowcount > 0
+            return connection.execute(update(MESSAGES).where(*claimed, MESSAGES.c.thing.in_(named)).values(changes)).rowcount > 0
 
     def prune(self, before: datetime, *, dry_run: bool = False) -> int:
-        """Delete messages that are over since before that moment; answers how many. A story that changes later is told of once more."""
+        """Delete finished messages older than ``before``; return their number. A story that changes later is announced again."""
         over = MESSAGES.c.state.not_in(("waiting", "sending"))
         return self._delete_old(MESSAGES, MESSAGES.c.changed < before, over, dry_run=dry_run)
 
     def again(self, alert_id: str, *, now: datetime) -> int:
-        """By hand: what failed, and what perhaps was sent, waits anew. Answers how many."""
+        """Queue failed and unknown messages again, on request. Return their number."""
         wanted = (MESSAGES.c.alert_id == alert_id, MESSAGES.c.state.in_(("failed", "unknown")))
         return self._execute(update(MESSAGES).where(*wanted).values(state="waiting", due=now, tries=0, changed=now))
 
     def messages(self, alert_id: str, limit: int = 50) -> list[Message]:
-        """Those that changed last first."""
+        """Return the messages, latest change first."""
         wanted = select(MESSAGES).where(MESSAGES.c.alert_id == alert_id).order_by(MESSAGES.c.changed.desc(), MESSAGES.c.thing)
         return [build(Message, row) for row in self._mappings(wanted.limit(limit))]
 
     def counts(self, of: Collection[str] | None = None) -> dict[str, dict[State, int]]:
-        """Alert → state → how many; ``of`` these alerts, or of all, which reads all messages there ever were."""
+        """Return alert → state → number of messages, for the alerts ``of`` or for all, which reads the complete table."""
         wanted = select(MESSAGES.c.alert_id, MESSAGES.c.state, func.count().label("number"))
         wanted = wanted.group_by(MESSAGES.c.alert_id, MESSAGES.c.state)
         found: dict[str, dict[State, int]] = {}
@@ -190,28 +194,28 @@ class Alerts(Part):
         return found
 
     def failing(self, person_id: str, since: datetime) -> int:
-        """How many alerts of somebody have a message that failed for good, or perhaps did not arrive, since then."""
+        """Return how many alerts of a person have failed or unknown messages since then."""
         mine = select(ALERTS.c.id).where(ALERTS.c.person_id == person_id)
         bad = (MESSAGES.c.state.in_(("failed", "unknown")), MESSAGES.c.changed >= since)
         return self._scalar(select(func.count(distinct(MESSAGES.c.alert_id))).where(MESSAGES.c.alert_id.in_(mine), *bad)) or 0
 
     def hold(self, owner: str, *, now: datetime, seconds: float) -> bool:
-        """Whether ``owner`` is the one process that sends, for so many seconds from now on."""
-        told = {"owner": owner, "until": now + timedelta(seconds=seconds)}
+        """Return whether ``owner`` is the only sending process for the next ``seconds``."""
+        changes = {"owner": owner, "until": now + timedelta(seconds=seconds)}
         with self._write() as connection:
-            if insert_new(connection, ALERT_MARKS, {"name": SENDER, "seq": 0, **told}):
+            if insert_new(connection, ALERT_MARKS, {"name": SENDER, "seq": 0, **changes}):
                 return True
             row = connection.execute(select(ALERT_MARKS).where(ALERT_MARKS.c.name == SENDER)).one()
             if row.owner != owner and row.until is not None and row.until > now:
                 return False
-            connection.execute(update(ALERT_MARKS).where(ALERT_MARKS.c.name == SENDER).values(told))
+            connection.execute(update(ALERT_MARKS).where(ALERT_MARKS.c.name == SENDER).values(changes))
             return True
 
     def release(self, owner: str, *, now: datetime) -> None:
         self._execute(update(ALERT_MARKS).where(ALERT_MARKS.c.name == SENDER, ALERT_MARKS.c.owner == owner).values(until=now))
 
     def signing_key(self, make: Callable[[], str]) -> str:
-        """The portal's own key, with which its messages are signed: of ``make`` the first time, the same from then on."""
+        """Return the portal's key for signing messages, created by ``make`` on first use."""
         with self._write() as connection:
             mine = select(FEED_KEYS.c.secret).where(FEED_KEYS.c.person_id == PORTAL)
             if (known := connection.scalar(mine)) is None:
@@ -231,8 +235,8 @@ def _written(alert: Alert) -> dict[str, Any]:
 
 
 def _alert(row: Row[Any]) -> Alert:
-    told = dict(row.settings)
-    quiet = told.pop("quiet", None)
-    digest = tuple(told.pop("digest", ()))
+    options = dict(row.settings)
+    quiet = options.pop("quiet", None)
+    digest = tuple(options.pop("digest", ()))
     named = {"id": row.id, "person_id": row.person_id, "enabled": row.enabled, "created": row.created, "after": row.after}
-    return Alert(**named, **told, digest=digest, quiet=(quiet[0], quiet[1]) if quiet else None)
+    return Alert(**named, **options, digest=digest, quiet=(quiet[0], quiet[1]) if quiet else None)

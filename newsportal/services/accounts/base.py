@@ -1,4 +1,4 @@
-"""People, their rights, and who is signed in; the secrets of sessions and tokens (256 bits, so that a fast digest is enough)."""
+"""People, roles, rights, sessions and tokens. Secrets have 256 bits, so that a fast digest is enough."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 SECRET_BYTES = 32
 ID_BYTES = 10  # twenty characters
 LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
-"""Without those that are taken for one another when a password is typed from a screen: i, l, o, 0, 1."""
+"""Without letters that are easily confused when a password is typed from a screen: i, l, o, 0, 1."""
 
 PASSWORD_CHARS = 20  # 31 letters each: 99 bits
 
@@ -27,7 +27,7 @@ def random_id() -> str:
 
 
 def random_password() -> str:
-    """In groups of five, to be read and typed."""
+    """Return a password in groups of five, easy to read and type."""
     letters = "".join(secrets.choice(LETTERS) for _ in range(PASSWORD_CHARS))
     return "-".join(letters[place : place + 5] for place in range(0, PASSWORD_CHARS, 5))
 
@@ -37,15 +37,15 @@ def digest(secret: str) -> str:
 
 
 class Right(StrEnum):
-    READ = "read"  # reading and searching: anybody's
+    READ = "read"  # read and search: everybody
 
-    KEEP = "keep"  # what is kept for a person: marks, saved searches, alerts, tokens
+    KEEP = "keep"  # personal data: marks, saved searches, alerts, tokens
 
-    WATCH = "watch"  # how the portal does: health of sources, runs, queues, what is published elsewhere
+    WATCH = "watch"  # state of the portal: health of sources, runs, queues, publishing
 
     EDIT = "edit"  # sources, topics, articles, models
 
-    ADMINISTER = "administer"  # people, everybody's tokens, the log of changes
+    ADMINISTER = "administer"  # people, tokens of others, the audit log
 
 
 class Role(StrEnum):
@@ -60,12 +60,12 @@ RIGHTS: Final[Mapping[Role, frozenset[Right]]] = {
     Role.ADMIN: frozenset(Right),
 }
 
-Way = Literal["session", "token", "command"]  # how somebody came: through a browser, with a token, or on the machine itself by a command
+Way = Literal["session", "token", "command"]  # how a person was authenticated: in a browser, by a token, or by a command on the machine
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody with a name and a password. ``disabled``: may not sign in, and no session or token counts."""
+    """A person with name and password. ``disabled``: may not sign in; sessions and tokens are invalid."""
 
     id: str
     name: str
@@ -80,10 +80,8 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """Who asks. ``rights``: what he may, by ``way``: those of his role in a session, those that a token was given (never more).
-
-    ``by`` names the session (its digest) or the token (its id).
-    """
+    """The authenticated person. ``rights``: in a session those of the role, with a token those granted to it (never more). ``by``: digest
+    of the session, or id of the token."""
 
     person: Person
     rights: frozenset[Right]
@@ -96,7 +94,7 @@ class Signed:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A browser that is signed in. ``digest`` names it, and is of no use to anybody who wants in."""
+    """A browser session. ``digest`` identifies it but cannot be used to sign in."""
 
     digest: str
     begun: datetime
@@ -107,7 +105,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A program's way in. ``expires`` None: never; ``used`` None: never yet, else to some minutes."""
+    """An API token. ``expires`` None: never; ``used`` None: never used, else accurate to some minutes."""
 
     id: str
     person_id: str
@@ -120,7 +118,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line of the log of changes. ``person``: his name as it was. ``thing``: what was changed, by key or id."""
+    """An entry of the audit log. ``person``: the name at that time. ``thing``: key or id of the changed object."""
 
     seq: int
     at: datetime

@@ -1,5 +1,5 @@
-"""What a person has read and starred (a mark a story, and a moment up to which everything is read), and the searches kept under a name;
-and the numbers by which reader apps know stories: given once, growing in the order in which stories came."""
+"""Read and starred stories of a person (a mark per story, and a time up to which everything is read), saved searches, and the numbers by
+which reader apps identify stories: assigned once, in the order of arrival."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from newsportal.store.store import Store
 from newsportal.text import clean
 
 MAX_MARKS = 20_000
-"""Of one person, beside the starred ones: about half a year of a diligent reader. The oldest go; «all read» covers what is older."""
+"""Per person, besides starred ones: about half a year of a diligent reader. The oldest are deleted; «all read» covers older stories."""
 
 MAX_STARRED = 5_000
-SPARE = 500  # so many marks above the bound are borne until the oldest are deleted: not a deletion with every mark
-STEP = 1_000  # rows of the change log looked at together
-EVERYTHING = ""  # the topic of «everything» in `Marks.catch_up`
+SPARE = 500  # marks above the limit before the oldest are deleted, to avoid a deletion with every mark
+STEP = 1_000  # rows of the change log read in one batch
+EVERYTHING = ""  # the topic for «everything» in `Marks.catch_up`
 FOLLOWING = "marks"
 
 
 class TooManyStarred(StoreError):
-    """Raised by :meth:`Marks.star`; the caller says so, and that a star can be taken off."""
+    """Raised by :meth:`Marks.star`; the caller suggests removing a star."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """``read`` None: never said. ``starred``: since when. ``at``: when something was said last."""
+    """A mark on a story. ``read`` None: never set. ``starred``: since when. ``at``: time of the last change."""
 
     read: bool | None
     starred: datetime | None
@@ -45,13 +45,13 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """The marks of a person on some stories. ``caught_up``: topic (:data:`EVERYTHING`) → until when everything is read."""
+    """The marks of a person on some stories. ``caught_up``: topic (:data:`EVERYTHING`) → time until which everything is read."""
 
     marks: Mapping[str, Mark] = field(default_factory=dict)
     caught_up: Mapping[str, datetime] = field(default_factory=dict)
 
     def read(self, story: Story) -> bool:
-        """Whether it is read: what was said of it last, by itself or with all others."""
+        """Return whether the story is read, by the later of its own mark and «all read»."""
         mark = self.marks.get(story.id)
         if mark is not None and mark.read:
             return True
@@ -66,10 +66,10 @@ class Marked:
 
 
 class Marks(Part):
-    """May be shared between threads. Blocking calls. Errors are those of stores."""
+    """Thread-safe, blocking. Raises the errors of stores."""
 
     def marked(self, story_ids: Collection[str]) -> set[str]:
-        """Of these stories those that somebody marked."""
+        """Return which of these stories anybody has marked."""
         return {row["story_id"] for row in self._select_in(select(MARKS.c.story_id), MARKS.c.story_id, dict.fromkeys(story_ids))}
 
     def of(self, person_id: str, story_ids: Collection[str]) -> Marked:
@@ -79,7 +79,7 @@ class Marks(Part):
         return Marked(marks, {row.topic: row.at for row in moments})
 
     def set_read(self, person_id: str, story_ids: str | Collection[str], read: bool, *, now: datetime) -> None:
-        """Of one story or several."""
+        """Mark one or several stories as read or unread."""
         with self._write() as connection:
             for story_id in [story_ids] if isinstance(story_ids, str) else dict.fromkeys(story_ids):
                 _put(connection, person_id, story_id, {"read": read, "at": now})
@@ -89,7 +89,7 @@ class Marks(Part):
                 connection.execute(delete(MARKS).where(mine, MARKS.c.at <= oldest))
 
     def star(self, person_id: str, story_id: str, starred: bool, *, now: datetime) -> None:
-        """Raises ``TooManyStarred``. A story that has its star already keeps its place among the starred ones."""
+        """Star or unstar a story. A starred story keeps its date. Raises ``TooManyStarred``."""
         with self._write() as connection:
             mine = and_(MARKS.c.person_id == person_id, MARKS.c.starred.is_not(None))
             if not starred:
@@ -102,14 +102,14 @@ class Marks(Part):
             _put(connection, person_id, story_id, {"starred": now, "at": now})
 
     def starred(self, person_id: str, *, before: Edge | None = None, limit: int = 30) -> list[tuple[datetime, str]]:
-        """(since when, story) of the starred ones, the last starred first; ``before``: behind this one."""
+        """Return (since when, story) of starred stories, latest first; ``before``: continue after this one."""
         query = select(MARKS.c.starred, MARKS.c.story_id).where(MARKS.c.person_id == person_id, MARKS.c.starred.is_not(None))
         query = query.where(*behind(before, MARKS.c.starred, MARKS.c.story_id))
         rows = self._rows(query.order_by(MARKS.c.starred.desc(), MARKS.c.story_id.desc()).limit(limit))
         return [(row.starred, row.story_id) for row in rows]
 
     def catch_up(self, person_id: str, topic: str = EVERYTHING, *, now: datetime) -> None:
-        """Everything (of a topic) that the portal has by ``now`` is read."""
+        """Mark everything (of a topic) in the portal until ``now`` as read."""
         key = and_(CAUGHT_UP.c.person_id == person_id, CAUGHT_UP.c.topic == topic)
         with self._write() as connection:
             former = connection.scalar(select(CAUGHT_UP.c.at).where(key))
@@ -117,7 +117,7 @@ class Marks(Part):
             upsert(connection, CAUGHT_UP, [row], update=("at", "before"))
 
     def undo_catch_up(self, person_id: str, topic: str = EVERYTHING) -> None:
-        """As it was before the last :meth:`catch_up`; nothing where there was none."""
+        """Undo the last :meth:`catch_up`, if there is one."""
         key = and_(CAUGHT_UP.c.person_id == person_id, CAUGHT_UP.c.topic == topic)
         with self._write() as connection:
             row = connection.execute(select(CAUGHT_UP.c.before).where(key)).one_or_none()
@@ -127,7 +127,8 @@ class Marks(Part):
                 connection.execute(delete(CAUGHT_UP).where(key))
 
     def feed_key(self, person_id: str, *, anew: bool = False) -> str:
-        """The secret in the address of a person's own feeds, made when first asked for; ``anew``: another one, the former opens nothing."""
+        """Return the secret in the URL of a person's feeds, created on first use; ``anew``: replace it, which invalidates the former
+        URL."""
         with self._write() as connection:
             known = connection.scalar(select(FEED_KEYS.c.secret).where(FEED_KEYS.c.person_id == person_id))
             if known is not None and not anew:
@@ -137,18 +138,15 @@ class Marks(Part):
             return str(row["secret"])
 
     def person_of_feed(self, secret: str) -> str | None:
-        """Whose feed has this secret."""
+        """Return the id of the person whose feed has this secret."""
         found: str | None = self._scalar(select(FEED_KEYS.c.person_id).where(FEED_KEYS.c.secret == secret))
         return found
 
     def follow(self, store: Store) -> int:
-        """Marks go with their stories: those of a story that was folded into another are the other's from now on.
-
-        Answers how many rows of the change log were read.
-        """
+        """Move marks of stories that were folded into another one to that story. Return the number of change log rows read."""
         known = self._scalar(select(FOLLOWED.c.position).where(FOLLOWED.c.name == FOLLOWING))
         last = store.last_seq()
-        if known is None or known > last:  # for the first time, or of a log that is shorter than what was read of it: from its end on
+        if known is None or known > last:  # first call, or a log shorter than the position: continue at its end
             known = last
             self._remember(last)
         position, read = int(known), 0
@@ -173,7 +171,7 @@ def _put(connection: Connection, person_id: str, story_id: str, values: Mapping[
 
 
 def _join(connection: Connection, old: str, new: str) -> None:
-    """The marks on ``old`` become marks on ``new``: the same news, so it is read if one of them was, and starred if one of them was."""
+    """Merge the marks on ``old`` into those on ``new``, the same news: read or starred if one of them was."""
     rows = connection.execute(select(MARKS).where(MARKS.c.story_id == old)).all()
     there = {row.person_id: row for row in connection.execute(select(MARKS).where(MARKS.c.story_id == new))}
     for row in rows:
@@ -185,18 +183,18 @@ def _join(connection: Connection, old: str, new: str) -> None:
     connection.execute(delete(MARKS).where(MARKS.c.story_id == old))
 
 
-MAX_SEARCHES = 100  # of one person: a list that is still looked at
+MAX_SEARCHES = 100  # per person: as many as a list can show
 MAX_NAME = 80
-MAX_ASKED = 4_000  # characters of the query of an address, percent signs and all
+MAX_ASKED = 4_000  # characters of the percent-encoded query
 
 
 class SearchNotSaved(StoreError):
-    """Raised by :meth:`Searches.keep` and :meth:`Searches.rename`; the caller shows the sentence beside the form."""
+    """Raised by :meth:`Searches.keep` and :meth:`Searches.rename`; the caller shows the message next to the form."""
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """``asked``: the query of the search page's address (``q=…&topic=…``)."""
+    """A saved search. ``asked``: the query string of the search page (``q=…&topic=…``)."""
 
     id: str
     person_id: str
@@ -206,11 +204,11 @@ class Search:
 
 
 class Searches(Part):
-    """May be shared between threads. Blocking calls. Errors are those of stores."""
+    """Thread-safe, blocking. Raises the errors of stores."""
 
     def keep(self, person_id: str, name: str, asked: str, *, now: datetime) -> Search:
-        """Keep a search; one that is kept already gets the new name. Raises ``SearchNotSaved``."""
-        named = _named(name)
+        """Save a search; a saved one with the same query is renamed. Raises ``SearchNotSaved``."""
+        named = _checked_name(name)
         if not asked or len(asked) > MAX_ASKED:
             raise SearchNotSaved("There is nothing to keep, or it is too long.")
         with self._write() as connection:
@@ -229,25 +227,25 @@ class Searches(Part):
         return [Search(*row) for row in self._rows(select(SEARCHES).where(SEARCHES.c.person_id == person_id).order_by(SEARCHES.c.name))]
 
     def search(self, person_id: str, search_id: str) -> Search | None:
-        return next((Search(*row) for row in self._rows(select(SEARCHES).where(_mine(person_id, search_id)))), None)
+        return next((Search(*row) for row in self._rows(select(SEARCHES).where(_owned(person_id, search_id)))), None)
 
     def rename(self, person_id: str, search_id: str, name: str) -> bool:
-        """Whether there is such a search of this person. Raises ``SearchNotSaved``."""
-        return self._execute(update(SEARCHES).where(_mine(person_id, search_id)).values(name=_named(name))) > 0
+        """Return whether the person has this search. Raises ``SearchNotSaved``."""
+        return self._execute(update(SEARCHES).where(_owned(person_id, search_id)).values(name=_checked_name(name))) > 0
 
     def remove(self, person_id: str, search_id: str) -> Search | None:
-        """What was removed, so that it can be kept again."""
+        """Return the removed search, so that it can be restored."""
         with self._write() as connection:
-            row = connection.execute(select(SEARCHES).where(_mine(person_id, search_id))).one_or_none()
-            connection.execute(delete(SEARCHES).where(_mine(person_id, search_id)))
+            row = connection.execute(select(SEARCHES).where(_owned(person_id, search_id))).one_or_none()
+            connection.execute(delete(SEARCHES).where(_owned(person_id, search_id)))
         return Search(*row) if row is not None else None
 
 
-def _mine(person_id: str, search_id: str) -> Any:
+def _owned(person_id: str, search_id: str) -> Any:
     return and_(SEARCHES.c.person_id == person_id, SEARCHES.c.id == search_id)
 
 
-def _named(name: str) -> str:
+def _checked_name(name: str) -> str:
     named = clean(name)[:MAX_NAME].strip()
     if not named:
         raise SearchNotSaved("Give it a name.")
@@ -257,17 +255,17 @@ def _named(name: str) -> str:
 NUMBERED: Final = "items"
 
 NEWEST: Final = 5_000
-"""So many of the newest stories are numbered when an app comes for the first time. Older ones get their number when one is asked for."""
+"""Newest stories numbered on the first visit of an app. Older ones are numbered on demand."""
 
 MAX_BEHIND: Final = 50_000
-"""Changes; when no app came for longer, the newest stories are numbered as at the first time, rather than the log read."""
+"""Changes; if no app came for longer, the newest stories are numbered as on the first visit, without reading the log."""
 
 
 class ItemNumbers(Part):
-    """May be shared between threads. Blocking calls. Errors are those of stores."""
+    """Thread-safe, blocking. Raises the errors of stores."""
 
     def of(self, story_ids: Sequence[str]) -> dict[str, int]:
-        """Story → number. Those that have none get one, the last of ``story_ids`` the lowest: lists begin with the newest."""
+        """Return story → number. New numbers are assigned in reverse order of ``story_ids``, because lists begin with the newest."""
         wanted = select(ITEM_NUMBERS)
         found = {row["story_id"]: int(row["number"]) for row in self._select_in(wanted, ITEM_NUMBERS.c.story_id, dict.fromkeys(story_ids))}
         missing = [id for id in dict.fromkeys(reversed(story_ids)) if id not in found]
@@ -282,17 +280,17 @@ class ItemNumbers(Part):
         return found
 
     def stories(self, numbers: Collection[int]) -> dict[int, str]:
-        """Number → story, of those that were given."""
+        """Return number → story, of numbers that were assigned."""
         rows = self._select_in(select(ITEM_NUMBERS), ITEM_NUMBERS.c.number, dict.fromkeys(numbers))
         return {int(row["number"]): row["story_id"] for row in rows}
 
     def above(self, number: int, limit: int) -> list[tuple[int, str]]:
-        """(number, story) of those above ``number``, the lowest first."""
+        """Return (number, story) above ``number``, lowest first."""
         wanted = select(ITEM_NUMBERS).where(ITEM_NUMBERS.c.number > number).order_by(ITEM_NUMBERS.c.number).limit(limit)
         return [(int(row.number), row.story_id) for row in self._rows(wanted)]
 
     def below(self, number: int, limit: int) -> list[tuple[int, str]]:
-        """(number, story) of those below ``number``, the highest first."""
+        """Return (number, story) below ``number``, highest first."""
         wanted = select(ITEM_NUMBERS).where(ITEM_NUMBERS.c.number < number).order_by(ITEM_NUMBERS.c.number.desc()).limit(limit)
         return [(int(row.number), row.story_id) for row in self._rows(wanted)]
 
@@ -300,7 +298,7 @@ class ItemNumbers(Part):
         return self._scalar(select(func.count()).select_from(ITEM_NUMBERS)) or 0
 
     def follow(self, store: Store) -> None:
-        """Number the stories that came since the last call; forget those that were deleted."""
+        """Number the stories added since the last call; delete the numbers of deleted ones."""
         known, last = self._scalar(select(FOLLOWED.c.position).where(FOLLOWED.c.name == NUMBERED)), store.last_seq()
         if known is None or known > last or last - known > MAX_BEHIND:
             self.of([story.id for story in store.newest(StoryFilter(limit=STEP), NEWEST)])

@@ -1,6 +1,6 @@
-"""People: added, let in by their password, given another role, disabled, removed; and the log of changes: who did what, when, from where.
+"""People: add, check passwords, change role, disable, remove; and the audit log: who did what, when, from where.
 
-Nothing in the log is ever changed; it is kept as long as ``retention.log`` says.
+Entries of the log are never changed; they are kept as long as ``retention.log`` says.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from newsportal.services.accounts import tables
 from newsportal.services.accounts.base import Entry, Person, Role, Signed, random_id, random_password
 from newsportal.store.dialects import Part
 
-FIRST = "admin"  # who is made at the first start
-NAME = re.compile(r"\w(?:[\w.@+-]| (?! )){0,62}\w|\w")  # letters of any script, digits, and `. @ + - _`; blanks inside
+FIRST = "admin"  # name of the administrator created at the first start
+NAME = re.compile(r"\w(?:[\w.@+-]| (?! )){0,62}\w|\w")  # letters of any script, digits, and `. @ + - _`; spaces inside
 LEAST_PASSWORD = 10
-"""Characters. NIST SP 800-63B (2025), 3.1.1.2 asks for 8 where another factor stands beside, 15 where none does; a name and a bounded
-number of tries stand beside ours, and a phrase of Chinese characters is short."""
+"""Characters. NIST SP 800-63B (2025), 3.1.1.2 requires 8 with a second factor and 15 without; here tries are limited by name, and a phrase
+of Chinese characters is short."""
 
 MOST_PASSWORD = 1000
-HASHED_AT_ONCE = 2  # Argon2 takes 64 MiB and 50 ms each: a flood of sign-ins must not take the machine's memory
+HASHED_AT_ONCE = 2  # Argon2 takes 64 MiB and 50 ms each: many sign-ins must not exhaust the memory
 
 
 class People(Part):
-    """Errors are those of stores, and ``AccountError`` for what people can put right."""
+    """People of the portal. Raises the errors of stores, and ``AccountError`` for mistakes that the user can correct."""
 
     def __init__(self, engine: Engine, hasher: PasswordHasher | None = None) -> None:
         super().__init__(engine)
         self._hasher = hasher or PasswordHasher()
-        self._room = BoundedSemaphore(HASHED_AT_ONCE)
+        self._hash_slots = BoundedSemaphore(HASHED_AT_ONCE)
 
     def add(self, name: str, password: str, role: Role, *, now: datetime) -> Person:
-        """Raises ``AccountError`` for a name that is taken or cannot be one, and a password that is too short."""
+        """Add a person. Raises ``AccountError`` if the name is taken or invalid, or the password too short."""
         called = unicodedata.normalize("NFC", name).strip()
         if not NAME.fullmatch(called):
             raise AccountError("name")
@@ -52,14 +52,14 @@ class People(Part):
         return person
 
     def first(self, *, now: datetime) -> tuple[Person, str] | None:
-        """An administrator with a password of ours, where there is nobody yet; None else. Of several who ask at once, one gets it."""
-        somebody = select(tables.PEOPLE.c.id).limit(1)
-        if self._scalar(somebody) is not None:
+        """Create an administrator with a random password if there is nobody yet, else return None. Concurrent calls create only one."""
+        anyone = select(tables.PEOPLE.c.id).limit(1)
+        if self._scalar(anyone) is not None:
             return None
         password = random_password()
         person, hashed = Person(random_id(), FIRST, Role.ADMIN, now), self._hashed(password)
         with self._write() as connection:
-            if connection.scalar(somebody) is not None:
+            if connection.scalar(anyone) is not None:
                 return None
             _add(connection, person, hashed)
         return person, password
@@ -76,12 +76,12 @@ class People(Part):
         return person_of(row) if row is not None else None
 
     def checked(self, name: str, password: str) -> Person | None:
-        """Who has this name and password; None if nobody, or if he is disabled. It takes as long for a name that does not exist."""
-        nobody = self._placeholder_hash  # made with the first question, whoever it is about
+        """Return the person with this name and password; None if there is none or the person is disabled. Unknown names take as long."""
+        placeholder = self._placeholder_hash  # computed on the first call, for any name
         row = self._row(select(tables.PEOPLE).where(tables.PEOPLE.c.named == compared(name)))
-        hashed = row.password if row is not None else nobody
+        hashed = row.password if row is not None else placeholder
         try:
-            with self._room:
+            with self._hash_slots:
                 self._hasher.verify(hashed, password[:MOST_PASSWORD].encode("utf-8", "surrogatepass"))
         except (VerificationError, InvalidHashError):
             return None
@@ -92,7 +92,7 @@ class People(Part):
         return person_of(row)
 
     def set_password(self, person_id: str, password: str, *, but: str | None = None) -> None:
-        """Another password: all sessions of the person end, but the one of this digest, and all tokens."""
+        """Set a password, which ends all sessions of the person except the one with the digest ``but``, and revokes all tokens."""
         hashed = self._hashed(checked_password(password))
         with self._write() as connection:
             connection.execute(update(tables.PEOPLE).where(tables.PEOPLE.c.id == person_id).values(password=hashed))
@@ -102,26 +102,26 @@ class People(Part):
             connection.execute(delete(tables.TOKENS).where(tables.TOKENS.c.person_id == person_id))
 
     def set_role(self, person_id: str, role: Role) -> None:
-        """Raises ``AccountError`` where nobody would be left to administer."""
+        """Set the role. Raises ``AccountError`` if no administrator would remain."""
         with self._write() as connection:
             if role is not Role.ADMIN:
-                _keep_one(connection, person_id)
+                _require_other_admin(connection, person_id)
             connection.execute(update(tables.PEOPLE).where(tables.PEOPLE.c.id == person_id).values(role=role))
 
     def disable(self, person_id: str, disabled: bool = True) -> None:
-        """Let nobody in by this name: his sessions end, his tokens do not count. Raises as :meth:`set_role`."""
+        """Disable or enable a person: sessions end, tokens become invalid. Raises as :meth:`set_role`."""
         with self._write() as connection:
             if disabled:
-                _keep_one(connection, person_id)
+                _require_other_admin(connection, person_id)
                 connection.execute(delete(tables.SESSIONS).where(tables.SESSIONS.c.person_id == person_id))
             connection.execute(update(tables.PEOPLE).where(tables.PEOPLE.c.id == person_id).values(disabled=disabled))
 
     def remove(self, person_id: str) -> None:
-        """With sessions, tokens and whatever was kept. What he changed stays in the log under his name. Raises as :meth:`set_role`."""
+        """Remove a person with all sessions, tokens and personal data; entries of the audit log stay. Raises as :meth:`set_role`."""
         with self._write() as connection:
-            _keep_one(connection, person_id)
-            his = select(tables.ALERTS.c.id).where(tables.ALERTS.c.person_id == person_id)
-            connection.execute(delete(tables.MESSAGES).where(tables.MESSAGES.c.alert_id.in_(his)))
+            _require_other_admin(connection, person_id)
+            alert_ids = select(tables.ALERTS.c.id).where(tables.ALERTS.c.person_id == person_id)
+            connection.execute(delete(tables.MESSAGES).where(tables.MESSAGES.c.alert_id.in_(alert_ids)))
             for table in tables.METADATA.tables.values():
                 if table is not tables.TRAIL and "person_id" in table.c:
                     connection.execute(delete(table).where(table.c.person_id == person_id))
@@ -129,16 +129,16 @@ class People(Part):
 
     @cached_property
     def _placeholder_hash(self) -> str:
-        """What the password of somebody who does not exist is compared with."""
+        """Hash compared with the password for an unknown name."""
         return self._hashed(random_password())
 
     def _hashed(self, password: str) -> str:
-        with self._room:
+        with self._hash_slots:
             return self._hasher.hash(password.encode("utf-8", "surrogatepass"))
 
 
 def compared(name: str) -> str:
-    """``name`` as it is compared with others: 'Ａｄｍｉｎ ' is 'admin'."""
+    """Normalise ``name`` for comparison: 'Ａｄｍｉｎ ' is 'admin'."""
     return unicodedata.normalize("NFKC", name).strip().casefold()[:255]
 
 
@@ -159,22 +159,22 @@ def _add(connection: Connection, person: Person, hashed: str) -> None:
     connection.execute(insert(tables.PEOPLE).values(**asdict(person), named=named, password=hashed))
 
 
-def _keep_one(connection: Connection, person_id: str) -> None:
-    """Raises ``AccountError`` if nobody but this one can administer: the portal would be locked from inside."""
+def _require_other_admin(connection: Connection, person_id: str) -> None:
+    """Raise ``AccountError`` if this is the last administrator."""
     admins = select(tables.PEOPLE.c.id).where(tables.PEOPLE.c.role == Role.ADMIN, tables.PEOPLE.c.disabled.is_(False))
     if set(connection.scalars(admins)) == {person_id}:
         raise AccountError("last")
 
 
 class ChosenPreferences(Part):
-    """What a person chose, so that it follows him from browser to browser: names and values, as the portal's cookies have them."""
+    """Preferences of a person, available in every browser: names and values as in the portal's cookies."""
 
     def of(self, person_id: str) -> dict[str, str]:
         row = self._row(select(tables.PREFERENCES.c.chosen).where(tables.PREFERENCES.c.person_id == person_id))
         return dict(row.chosen) if row else {}
 
     def keep(self, person_id: str, chosen: Mapping[str, str]) -> None:
-        """Beside what was chosen before."""
+        """Add to the stored preferences."""
         row = {"person_id": person_id, "chosen": {**self.of(person_id), **chosen}}
         self._upsert(tables.PREFERENCES, [row], update=("chosen",))
 
@@ -190,7 +190,7 @@ class Trail(Part):
         now: datetime,
         address: str = "",
     ) -> None:
-        """``who`` None: a command on the machine, or nobody yet. ``details``: what JSON can hold, without secrets."""
+        """Add an entry. ``who`` None: a command on the machine, or nobody signed in yet. ``details``: JSON, without secrets."""
         row = {
             "at": now, "person_id": who.person.id if who else None, "person": who.person.name if who else "",
             "way": who.way if who else "command", "action": action[:tables.ACTION_CHARS], "thing": thing, "details": dict(details or {}),
@@ -207,7 +207,7 @@ class Trail(Part):
         since: datetime | None = None,
         limit: int = 100,
     ) -> list[Entry]:
-        """The newest first, those with a smaller ``seq`` than ``before``. ``action``: the whole name, or what it begins with and a dot."""
+        """Return entries, newest first, with ``seq`` below ``before``. ``action``: the complete name, or a prefix before a dot."""
         query = select(tables.TRAIL).order_by(tables.TRAIL.c.seq.desc()).limit(limit)
         if before is not None:
             query = query.where(tables.TRAIL.c.seq < before)
@@ -221,13 +221,13 @@ class Trail(Part):
         return [Entry(row.seq, row.at, row.person, row.way, row.action, row.thing, row.details, row.address) for row in rows]
 
     def prune(self, before: datetime, *, dry_run: bool = False) -> int:
-        """Delete what was done before that moment; answers how many entries."""
+        """Delete entries older than ``before``; return their number."""
         return self._delete_old(tables.TRAIL, tables.TRAIL.c.at < before, dry_run=dry_run)
 
     def actions(self) -> list[str]:
-        """What was ever done, in the order of the alphabet."""
+        """Return the distinct actions in the log, sorted."""
         return self._scalars(select(tables.TRAIL.c.action).distinct().order_by(tables.TRAIL.c.action))
 
     def names(self) -> list[str]:
-        """Who ever changed something; a command has no name."""
+        """Return the names of people in the log; commands have no name."""
         return self._scalars(select(tables.TRAIL.c.person).distinct().where(tables.TRAIL.c.person != "").order_by(tables.TRAIL.c.person))

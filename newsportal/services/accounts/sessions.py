@@ -1,11 +1,11 @@
-"""Ways in. Sessions of browsers: a secret in a cookie, until it was not used for two weeks, or is three months old, or somebody ends it.
+"""Sessions, tokens, and limits of sign-in attempts.
 
-Tokens of programs: shown once, kept as a digest, with rights of their own (never more than the person's). Every token reads: who watches or
-edits sees articles anyway.
+Sessions of browsers: a secret in a cookie, valid until two weeks unused, three months old, or ended. Tokens of programs: shown once, stored
+as a digest, with rights of their own (never more than the person's). Every token may read: whoever watches or edits sees articles anyway.
 
-Attempts to sign in, whatever process they come to: by name and address, by address, by name. The first tries are free; then each wait is
-twice as long as the one before, up to a limit, and a try that comes too early does not count. Guesses from many addresses at one name meet
-the limit of that name; its owner does not, where he signed in from before: nobody can lock him out (OWASP Authentication Cheat Sheet).
+Attempts to sign in are counted over all processes by name and address, by address, and by name. The first ones are free; then each wait is
+twice the last, up to a limit, and a premature attempt is not counted. Guesses from many addresses meet the limit of the name; its owner
+does not, from an address used before, so nobody can lock the owner out (OWASP Authentication Cheat Sheet).
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from newsportal.services.accounts.tables import ADDRESS_CHARS, AGENT_CHARS, ATTE
 from newsportal.store.dialects import Part, upsert
 from newsportal.text import clean
 
-PREFIX = "np_"  # what a token begins with: so that people, and programs that look for lost secrets, know what it is
-USED_EVERY = timedelta(minutes=5)  # how exactly `used` is kept
-MOST = 50  # of a person
+PREFIX = "np_"  # prefix of tokens, recognised by people and by secret scanners
+USED_EVERY = timedelta(minutes=5)  # accuracy of `used`
+MOST = 50  # per person
 NAME_LIMIT = 100
 
 
@@ -35,29 +35,30 @@ class Tokens(Part):
     def add(
         self, person: Person, name: str, rights: Iterable[Right], *, now: datetime, expires: datetime | None = None
     ) -> tuple[Token, str]:
-        """The token and its secret. Raises ``AccountError`` for rights that the person has not, and for no name."""
-        asked, called = frozenset(rights), clean(name)[:NAME_LIMIT].strip()
-        if not called:
+        """Create a token; return it with its secret. Raises ``AccountError`` for an empty name and for rights that the person does not
+        have."""
+        requested, cleaned = frozenset(rights), clean(name)[:NAME_LIMIT].strip()
+        if not cleaned:
             raise AccountError("token-name")
-        if not asked or not asked <= person.rights:
+        if not requested or not requested <= person.rights:
             raise AccountError("token-rights", rights=", ".join(sorted(person.rights)))
         if expires is not None and expires <= now:
             raise AccountError("token-expires")
         if len(self.of(person.id)) >= MOST:
             raise AccountError("token-many", most=MOST)
-        wanted = asked | {Right.READ}
-        secret, token = PREFIX + random_secret(), Token(random_id(), person.id, called, wanted, now, expires, None)
-        row = {"id": token.id, "person_id": person.id, "name": called, "created": now, "expires": expires, "used": None}
+        wanted = requested | {Right.READ}
+        secret, token = PREFIX + random_secret(), Token(random_id(), person.id, cleaned, wanted, now, expires, None)
+        row = {"id": token.id, "person_id": person.id, "name": cleaned, "created": now, "expires": expires, "used": None}
         digests = {"digest": digest(secret), "fever_digest": digest(fever_key(person.name, secret))}
         self._execute(insert(TOKENS).values(rights=sorted(wanted), **digests, **row))
         return token, secret
 
     def signed(self, secret: str, *, now: datetime) -> Signed | None:
-        """Whose token ``secret`` is; None for none, one that has ended, and one of a disabled person."""
+        """Return the owner of the token ``secret``; None if it is unknown or expired, or its person disabled."""
         return self._signed(TOKENS.c.digest == digest(secret), now) if secret.startswith(PREFIX) else None
 
     def signed_by_fever(self, key: str, *, now: datetime) -> Signed | None:
-        """The same by the key that apps send to the Fever API (:func:`fever_key`)."""
+        """Return the same for the key that apps send to the Fever API (:func:`fever_key`)."""
         return self._signed(TOKENS.c.fever_digest == digest(key.lower()), now)
 
     def _signed(self, which: ColumnElement[bool], now: datetime) -> Signed | None:
@@ -71,35 +72,36 @@ class Tokens(Part):
         return Signed(person, _rights(row.rights) & person.rights, "token", row.token_id)
 
     def of(self, person_id: str | None = None) -> list[Token]:
-        """His tokens, or everybody's, the newest first."""
-        asked = select(TOKENS).order_by(TOKENS.c.created.desc(), TOKENS.c.id)
-        rows = self._rows(asked if person_id is None else asked.where(TOKENS.c.person_id == person_id))
+        """Return a person's tokens, or everybody's, newest first."""
+        statement = select(TOKENS).order_by(TOKENS.c.created.desc(), TOKENS.c.id)
+        rows = self._rows(statement if person_id is None else statement.where(TOKENS.c.person_id == person_id))
         return [Token(row.id, row.person_id, row.name, _rights(row.rights), row.created, row.expires, row.used) for row in rows]
 
     def revoke(self, token_id: str, *, person_id: str | None = None) -> bool:
-        """Whether there was one: of this person, where one is named."""
-        asked = delete(TOKENS).where(TOKENS.c.id == token_id)
-        return self._execute(asked if person_id is None else asked.where(TOKENS.c.person_id == person_id)) > 0
+        """Revoke a token (of ``person_id``, if given). Return whether it existed."""
+        query = delete(TOKENS).where(TOKENS.c.id == token_id)
+        return self._execute(query if person_id is None else query.where(TOKENS.c.person_id == person_id)) > 0
 
 
 def fever_key(name: str, secret: str) -> str:
-    """What an app sends to the Fever API in place of name and password. The API says MD5; the secret's 256 bits are what protects it."""
+    """Return the key sent to the Fever API in place of name and password. The API requires MD5; the secret's 256 bits give the
+    protection."""
     return md5(f"{name}:{secret}".encode(), usedforsecurity=False).hexdigest()
 
 
 def _rights(named: Iterable[str]) -> frozenset[Right]:
-    """A right that a later version knew, or an earlier one, is none."""
+    """Parse rights, ignoring those of earlier or later versions."""
     return frozenset(right for right in Right if right in set(named))
 
 
-IDLE = timedelta(days=14)  # a session that nobody used for so long is over
-LONGEST = timedelta(days=90)  # and so is one this old, however much it is used
-SEEN_EVERY = timedelta(minutes=5)  # how exactly `seen` is kept: a write on every page would be in everybody's way
+IDLE = timedelta(days=14)  # a session unused for this time has expired
+LONGEST = timedelta(days=90)  # maximum age of a session
+SEEN_EVERY = timedelta(minutes=5)  # accuracy of `seen`: a write on every page would be too slow
 
 
 class Sessions(Part):
     def begin(self, person_id: str, *, now: datetime, address: str = "", agent: str = "") -> str:
-        """The secret for the cookie of a new session. Those that are over, anybody's, are cleared away on the way."""
+        """Create a session; return the secret for its cookie. Deletes all expired sessions."""
         secret = random_secret()
         row = {"begun": now, "seen": now, "address": address[:ADDRESS_CHARS], "agent": agent[:AGENT_CHARS]}
         with self._write() as connection:
@@ -108,10 +110,10 @@ class Sessions(Part):
         return secret
 
     def signed(self, secret: str, *, now: datetime) -> Signed | None:
-        """Whose session ``secret`` is; None for none, one that is over, and one of a disabled person."""
+        """Return the owner of the session ``secret``; None if it is unknown or expired, or its person disabled."""
         name = digest(secret)
-        asked = select(PEOPLE, SESSIONS.c.begun, SESSIONS.c.seen).join(SESSIONS, SESSIONS.c.person_id == PEOPLE.c.id)
-        row = self._row(asked.where(SESSIONS.c.digest == name))
+        query = select(PEOPLE, SESSIONS.c.begun, SESSIONS.c.seen).join(SESSIONS, SESSIONS.c.person_id == PEOPLE.c.id)
+        row = self._row(query.where(SESSIONS.c.digest == name))
         if row is None or row.disabled or now - row.seen > IDLE or now - row.begun > LONGEST:
             return None
         if now - row.seen > SEEN_EVERY:
@@ -120,7 +122,7 @@ class Sessions(Part):
         return Signed(person, person.rights, "session", name)
 
     def of(self, person_id: str, *, now: datetime) -> list[Session]:
-        """His sessions that are not over, the one that was used last first."""
+        """Return the person's valid sessions, last used first."""
         query = select(SESSIONS).where(SESSIONS.c.person_id == person_id, SESSIONS.c.seen >= now - IDLE, SESSIONS.c.begun >= now - LONGEST)
         rows = self._rows(query.order_by(SESSIONS.c.seen.desc(), SESSIONS.c.digest))
         return [Session(row.digest, row.begun, row.seen, row.address, row.agent) for row in rows]
@@ -129,17 +131,18 @@ class Sessions(Part):
         self._execute(delete(SESSIONS).where(SESSIONS.c.digest == digest(secret)))
 
     def end_one(self, person_id: str, name: str) -> None:
-        """That of this digest, if it is his."""
+        """End the session with this digest, if it belongs to the person."""
         self._execute(delete(SESSIONS).where(SESSIONS.c.person_id == person_id, SESSIONS.c.digest == name))
 
     def end_all(self, person_id: str, *, but: str | None = None) -> None:
-        """All of his, but the one of this digest."""
+        """End all sessions of the person except the one with the digest ``but``."""
         self._execute(delete(SESSIONS).where(SESSIONS.c.person_id == person_id, SESSIONS.c.digest != (but or "")))
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptLimit:
-    """``free`` tries, then waits from a second on, doubled each time, up to ``longest``. All is forgotten after ``quiet`` without a try."""
+    """A limit of attempts: ``free`` ones, then waits from one second, doubled each time, up to ``longest``; reset after ``quiet`` without
+    attempts."""
 
     free: int
     longest: timedelta
@@ -151,18 +154,18 @@ class AttemptLimit:
 
 
 BOTH: Final = AttemptLimit(5, timedelta(minutes=15), timedelta(days=1))
-"""Of one address for one name: five slips are human; afterwards some 100 guesses a day."""
+"""Per name and address: five typing errors are human; then some 100 guesses a day."""
 
-ADDRESS: Final = AttemptLimit(30, timedelta(minutes=15), timedelta(days=1))  # of one address for all names: an office has one
+ADDRESS: Final = AttemptLimit(30, timedelta(minutes=15), timedelta(days=1))  # per address, for all names: an office has one
 NAME: Final = AttemptLimit(50, timedelta(minutes=1), timedelta(hours=6))
-"""Of all addresses for one name: from then on a guess a minute, 1,440 a day however many machines guess."""
+"""Per name, for all addresses: then a guess a minute, 1,440 a day from however many machines."""
 
-TRUST: Final = timedelta(days=90)  # so long an address is known after it let this name in: as long as a session
+TRUST: Final = timedelta(days=90)  # how long an address is trusted after a successful sign-in to this name: as long as a session
 
 
 class Attempts(Part):
     def begin(self, name: str, address: str, *, now: datetime) -> timedelta:
-        """Nothing, and the try is counted as failed until :meth:`succeeded`; or how long to wait, and nothing is counted."""
+        """Count an attempt as failed until :meth:`succeeded` and return zero; or return the time to wait, without counting."""
         both, limits = _limits_of(name, address)
         with self._write() as connection:
             connection.execute(delete(ATTEMPTS).where(ATTEMPTS.c.until < now))
@@ -174,7 +177,7 @@ class Attempts(Part):
                 row = rows.get(key)
                 counted[key] = row.failed if row is not None and now - row.last < limit.quiet else 0
                 if row is not None and not (trusted and limit is NAME):
-                    longest = max(longest, min(limit.longest, row.last + limit.wait(counted[key]) - now))  # whatever the clock did
+                    longest = max(longest, min(limit.longest, row.last + limit.wait(counted[key]) - now))  # if the clock was set back
             if longest > timedelta():
                 return longest
             for key, limit in limits.items():
@@ -183,7 +186,7 @@ class Attempts(Part):
         return timedelta()
 
     def succeeded(self, name: str, address: str, *, now: datetime) -> None:
-        """Take the try back that was counted; the address is known for this name from now on."""
+        """Take back the counted attempt and trust the address for this name."""
         both, limits = _limits_of(name, address)
         with self._write() as connection:
             for row in connection.execute(select(ATTEMPTS).where(ATTEMPTS.c.key.in_(limits))).all():

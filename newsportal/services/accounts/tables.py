@@ -1,4 +1,5 @@
-"""The tables of accounts. A change of them is a step in ``migrations/`` (a test tells). Moments are as in the store: microseconds, UTC."""
+"""Tables of the accounts database. Each change needs a migration in ``migrations/`` (checked by a test). Times as in the store:
+microseconds, UTC."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ METADATA = MetaData()
 HASH_CHARS = 255  # Argon2's encoded form has about 100
 DIGEST_CHARS = 64  # SHA-256 in hexadecimal
 ROLE_CHARS = 16
-ADDRESS_CHARS = 64  # an address of IPv6 with its zone has less
-AGENT_CHARS = 200  # what a browser calls itself, cut
+ADDRESS_CHARS = 64  # an IPv6 address with its zone has less
+AGENT_CHARS = 200  # user agent, truncated
 ACTION_CHARS = 64
 
 PEOPLE = Table(
@@ -25,7 +26,7 @@ PEOPLE = Table(
     Column("created", Moment, nullable=False),
     Column("disabled", Boolean, nullable=False),
 )
-"""``named`` is ``name`` as it is compared: without case and width, so that nobody can be called as somebody else is."""
+"""``named`` is ``name`` normalised in case and width, so that names cannot be confused."""
 
 SESSIONS = Table(
     "sessions",
@@ -37,7 +38,7 @@ SESSIONS = Table(
     Column("address", String(ADDRESS_CHARS), nullable=False),
     Column("agent", String(AGENT_CHARS), nullable=False),
 )
-"""``digest`` is of the secret in the cookie: who reads the database cannot sign in with it."""
+"""``digest`` of the secret in the cookie: nobody can sign in with what is in the database."""
 
 TOKENS = Table(
     "tokens",
@@ -52,7 +53,7 @@ TOKENS = Table(
     Column("used", Moment, nullable=True),
     Column("fever_digest", String(DIGEST_CHARS), nullable=True, index=True),
 )
-"""``digest`` is of the secret; ``fever_digest`` of the key that apps make of the person's name and the secret for the Fever API."""
+"""``digest`` of the secret; ``fever_digest`` of the key that apps compute from name and secret for the Fever API."""
 
 TRAIL = Table(
     "trail",
@@ -68,7 +69,7 @@ TRAIL = Table(
     Column("address", String(ADDRESS_CHARS), nullable=False),
     Index("ix_trail_person_seq", "person", "seq"),
 )
-"""Who changed what. Rows are added, never changed; ``person`` is the name as it was, for people may be removed."""
+"""The audit log. Append-only; ``person`` is the name at that time, since people may be removed."""
 
 ATTEMPTS = Table(
     "attempts",
@@ -79,8 +80,8 @@ ATTEMPTS = Table(
     Column("trusted", Moment, nullable=True),
     Column("until", Moment, nullable=False, index=True),
 )
-"""Failed ways in, by name, by address and by both (``key`` is a digest of them: a wrong name is often a password). ``trusted``: when it
-last went well. Rows go away at ``until``."""
+"""Failed sign-ins by name, by address and by both (``key`` is a digest: a wrong name is often a password). ``trusted``: time of the last
+success. Rows are deleted after ``until``."""
 
 STATE_CHARS = 16
 CLAIM_CHARS = 32
@@ -96,7 +97,7 @@ ALERTS = Table(
     Column("settings", JSON, nullable=False),
     Index("ix_alerts_person_id", "person_id"),
 )
-"""``after``: the change of the store since which it tells. ``settings``: all else of an ``Alert``."""
+"""``after``: the store's change from which stories count. ``settings``: all other fields of an ``Alert``."""
 
 MESSAGES = Table(
     "alert_messages",
@@ -116,7 +117,7 @@ MESSAGES = Table(
     Index("ix_alert_messages_state", "state", "due"),
     Index("ix_alert_messages_changed", "alert_id", "changed"),
 )
-"""What an alert tells of: a story, or a condition of the portal. One row: so nothing is told of twice while it is kept."""
+"""Messages of an alert about a story or a condition of the portal. The key ensures that nothing is sent twice while it is kept."""
 
 ALERT_MARKS = Table(
     "alert_marks",
@@ -126,10 +127,10 @@ ALERT_MARKS = Table(
     Column("owner", String(NAME_CHARS)),
     Column("until", Moment),
 )
-"""How far the store's changes were looked through (``changes``), and which process sends (``sender``)."""
+"""The position in the store's change log (``changes``), and the process that sends (``sender``)."""
 
 KEY_CHARS = 64
-PORTAL = ""  # the person_id of what belongs to the portal and to no person
+PORTAL = ""  # the person_id of data that belongs to the portal itself
 
 MARKS = Table(
     "marks",
@@ -152,8 +153,8 @@ CAUGHT_UP = Table(
     Column("at", Moment, nullable=False),
     Column("before", Moment),
 )
-"""«Mark all as read» is a moment, not a mark a story: what the portal had until ``at`` is read. ``topic`` ``""``: everything.
-``before``: the moment that it replaced, for undo."""
+"""«Mark all as read» is a time, not a mark per story: everything in the portal until ``at`` is read. ``topic`` ``""``: everything.
+``before``: the replaced time, for undo."""
 
 SEARCHES = Table(
     "searches",
@@ -172,22 +173,22 @@ FEED_KEYS = Table(
     Column("person_id", String(ID_CHARS), primary_key=True),
     Column("secret", String(KEY_CHARS), nullable=False, unique=True),
 )
-"""The secret in the address of a person's own feeds. It opens these feeds alone, and he must see it again, so it is kept as it is.
-Of :data:`PORTAL` the key with which the portal signs messages of Web Push."""
+"""The secret in the URL of a person's feeds. It opens only these feeds, and the person must be able to see it again, so it is not hashed.
+For :data:`PORTAL`: the key that signs Web Push messages."""
 
 PREFERENCES = Table(
     "preferences", METADATA, Column("person_id", String(ID_CHARS), primary_key=True), Column("chosen", JSON, nullable=False)
 )
-"""What a person chose: name → value, as in the cookies."""
+"""Preferences of a person: name → value, as in the cookies."""
 
 FOLLOWED = Table("followed", METADATA, Column("name", String(NAME_CHARS), primary_key=True), Column("position", BigInteger, nullable=False))
-"""Up to where in a store's change log something was followed."""
+"""Positions of followers in the store's change log."""
 
 ITEM_NUMBERS = Table(
     "item_numbers",
     METADATA,
     Column("number", SEQUENCE, primary_key=True, autoincrement=True),
     Column("story_id", String(ID_CHARS), nullable=False, unique=True),
-    sqlite_autoincrement=True,  # a number is never given twice: apps remember them
+    sqlite_autoincrement=True,  # numbers are never reused: apps store them
 )
-"""The numbers by which reader apps know stories: their APIs take integers, and apps of Fever ask for those above the last one they have."""
+"""Numbers by which reader apps identify stories: their APIs use integers, and Fever apps ask for those above the last one seen."""

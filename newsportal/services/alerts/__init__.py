@@ -1,7 +1,7 @@
-"""Alerts: messages about a topic, a search, a story or failing sources, each sent once, to the channel and at the time its owner chose.
+"""Alerts: messages about a topic, a search, a story or failing sources, each sent once, to the channel and at the time chosen by its owner.
 
-``matching`` finds what an alert is about, ``run`` follows the store's change log and sends, ``services`` describes the channels,
-``sending`` delivers one message, ``preview`` lists what would have been sent.
+``matching`` finds the stories of an alert, ``run`` follows the store's change log and sends what is due, ``services`` describes the
+channels and delivers a message, ``opening`` has the sending thread and the preview of what would have been sent.
 """
 
 from __future__ import annotations

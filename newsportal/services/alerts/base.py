@@ -1,6 +1,6 @@
-"""What every service of alerts is, what may come of sending, and what a message says, in the language of who gets it.
+"""Interface of alert services, the errors of sending, and the text of messages in the recipient's language.
 
-Messages are plain text: every service takes it, and nothing in a title can do harm.
+Messages are plain text: every service accepts it, and no title can inject markup.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ HEADS: Final = {"briefing": "brief", "rising": "rise"}
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A story in a message. ``address``: where it is read, in the portal if `portal.url` is set; ``original``: its publisher's page.
-    ``text``: what stands below its title in place of the address."""
+    """A story in a message. ``address``: its URL, in the portal if `portal.url` is set; ``original``: the publisher's URL. ``text``: shown
+    below the title instead of the URL."""
 
     id: str
     title: str
@@ -62,7 +62,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class AlertMessage:
-    """A message as every service gets it. ``key`` is the same for the same message, for receivers that know repeated ones."""
+    """A message as passed to a service. ``key`` is the same for the same message, for receivers that detect duplicates."""
 
     title: str
     items: tuple[Item, ...]
@@ -72,10 +72,8 @@ class AlertMessage:
     plain: str = ""
 
     def text(self, limit: int = 1_000_000) -> str:
-        """The body in at most ``limit`` bytes of UTF-8: as many of its items as fit, the others counted.
-
-        Where they do not all fit, the publishers' addresses are left out before any item is.
-        """
+        """Return the body in at most ``limit`` bytes of UTF-8: as many items as fit, and the number of the others. The publishers' URLs are
+        dropped before any item."""
         if self.plain:
             return cut(self.plain, limit)
         words = WORDS[self.language]
@@ -115,24 +113,24 @@ def test_message(alert: Alert, key: str) -> AlertMessage:
 
 
 def headline(title: str) -> str:
-    """A title in one line, without control characters."""
+    """Return a title on one line, without control characters."""
     one = " ".join(clean(title).split())
     return one if len(one) <= MAX_TITLE else one[: MAX_TITLE - 1] + "…"
 
 
-SMALL: Final = 2000  # characters of a field: a URL may be so long
+SMALL: Final = 2000  # maximum characters of a field: enough for a URL
 
 
 class Unclear(NewsportalError):
-    """Raised where perhaps it was sent: no answer came. The caller does not send it again."""
+    """Raised if no response arrived: perhaps it was sent. The caller does not send it again."""
 
 
 class Gone(Refused):
-    """Raised where the receiver is there no more, for good. The caller removes what was stored of it."""
+    """Raised if the receiver has ceased to exist. The caller deletes its data."""
 
 
 class BadField(NewsportalError):
-    """Raised for a field that cannot be what the service needs. ``field`` names it, ``why`` says what is wrong."""
+    """Raised for an invalid field. ``field``: its name; ``why``: the reason."""
 
     def __init__(self, name: str, why: Message) -> None:
         super().__init__(f"{name}: {why}")
@@ -151,7 +149,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What a service needs to know. ``secret``: never shown again. ``check`` returns the value to store, or what is wrong."""
+    """A setting of a service. ``secret``: not shown again. ``check`` returns the value to store, or an error message."""
 
     name: str
     label: Message
@@ -164,8 +162,8 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What all sending needs: where may be asked, who we are, the mail server (None: no mail), what a service that ``signs`` is given
-    of the portal: its ``key`` and ``contact``."""
+    """Settings for sending: network policy, user agent, mail server (None: no mail), and the portal's ``key`` and ``contact`` for services
+    with ``signs``."""
 
     policy: Policy = field(default_factory=Policy)
     agent: str = "newsportal"
@@ -181,11 +179,9 @@ CheckAnswer = Callable[[Answer], None]
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A place that messages go to. ``title``: in English, for the catalogues. ``needs``: the right that somebody must have to send there.
-
-    ``build_request`` makes the request, ``check_answer`` reads its answer (raises ``Refused``, ``PutOff``); without them the message goes
-    through Apprise to ``address`` (raises ``Refused``). ``signs``: with the portal's own key (:class:`Setting`).
-    """
+    """A message service. ``title``: English, translated by the catalogues. ``needs``: the right required to use it. ``build_request``
+    creates the request, ``check_answer`` checks the response (raises ``Refused``, ``PutOff``); without them the message is sent through
+    Apprise to ``address`` (raises ``Refused``). ``signs``: uses the portal's own key (:class:`Setting`)."""
 
     name: str
     title: str
@@ -197,7 +193,7 @@ class Service:
     signs: bool = False
 
     def checked(self, given: Fields) -> dict[str, str]:
-        """The fields without space around them, defaults filled in. Raises ``BadField``, also for one that is missing or too long."""
+        """Return the fields stripped, with defaults. Raises ``BadField`` for an invalid, missing or too long one."""
         found = {}
         for one in self.fields:
             value = given.get(one.name, "").strip() or one.default

@@ -1,5 +1,5 @@
-"""An alert of what somebody filled in: the form of the portal, the API and the command line share it. And alerts that come at hours, in one
-message each: the briefing, of what came since the hour before; what rises, and did not then."""
+"""Create alerts from a form, shared by portal, API and command line; and the messages of scheduled alerts: the briefing of what arrived
+since the last hour, and newly rising words and events."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from newsportal.text import clean, fold_characters
 
 MAX_NAME: Final = 100
 MAX_SEARCH: Final = 500
-MOST_OF_ONE: Final = 50  # alerts of one person: each is a search every few seconds
+MOST_OF_ONE: Final = 50  # alerts per person: each is a search every few seconds
 HOURS: Final = re.compile(r"[\s,，、;；]+")
 LANGUAGES: Final = ("zh", "en")
 
 
 class BadFields(NewsportalError):
-    """Raised for an alert that cannot be: ``faults`` field → why."""
+    """Raised for an invalid alert. ``faults``: field → reason."""
 
     def __init__(self, faults: Mapping[str, Message]) -> None:
         super().__init__("; ".join(f"{name}: {why}" for name, why in faults.items()))
@@ -40,8 +40,8 @@ class BadFields(NewsportalError):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Who asks, what he may, which topics there are, whether mail can be sent; ``after``: the store's last change; ``most``
-    messages an hour; ``others``: how many alerts he has."""
+    """The person creating an alert with rights, existing topics, and whether mail can be sent; ``after``: the store's last change;
+    ``most``: maximum of ``per_hour``; ``others``: number of alerts of the person."""
 
     person: Person
     rights: Collection[str]
@@ -54,14 +54,14 @@ class Terms:
 
 
 def alert_of(form: Mapping[str, str], terms: Terms, before: Alert | None = None) -> Alert:
-    """``form``: ``name``, ``about``, ``topic``, ``search``, ``event``, ``briefing`` or ``rising`` (its topic, or nothing), ``channel``, its
-    fields, ``when`` (``once`` or ``digest``; these two are always the latter), ``hours``, ``quiet_from``, ``quiet_to``, ``per_hour``,
-    ``language``. A secret that is left open stays as it was. Raises ``BadFields``."""
+    """Return the alert of a filled-in form. ``form``: ``name``, ``about``, ``topic``, ``search``, ``event``, ``briefing`` or ``rising``
+    (its topic, or empty), ``channel``, its fields, ``when`` (``once`` or ``digest``; always ``digest`` for scheduled alerts), ``hours``,
+    ``quiet_from``, ``quiet_to``, ``per_hour``, ``language``. An empty secret keeps its value. Raises ``BadFields``."""
     faults: dict[str, Message] = {}
-    about, of = _about(form, terms, faults)
-    channel, fields = _channel(form, terms, before, faults)
-    digest, quiet = _digest(form, faults), _quiet(form, faults)
-    per_hour = _number(form.get("per_hour", "6"), 1, terms.most, "per_hour", faults)
+    about, of = _parse_subject(form, terms, faults)
+    channel, fields = _parse_channel(form, terms, before, faults)
+    digest, quiet = _parse_hours(form, faults), _parse_quiet_hours(form, faults)
+    per_hour = _parse_number(form.get("per_hour", "6"), 1, terms.most, "per_hour", faults)
     name = clean(form.get("name", ""))[:MAX_NAME] or of or about
     if before is None and terms.others >= MOST_OF_ONE:
         faults["name"] = Message("alert.many")
@@ -73,13 +73,13 @@ def alert_of(form: Mapping[str, str], terms: Terms, before: Alert | None = None)
         made, name=name, about=about, of=of, channel=channel, fields=fields, digest=digest, quiet=quiet, per_hour=per_hour,
         language=language if language in LANGUAGES else "zh",
     )  # fmt: skip
-    if before is not None and (before.about, before.of) != (about, of):  # it tells of other things from now on
+    if before is not None and (before.about, before.of) != (about, of):  # a new subject: earlier stories do not count
         found = replace(found, created=terms.now, after=terms.after)
     return found
 
 
 def resumed(alert: Alert, *, now: datetime, after: int) -> Alert:
-    """The alert as it tells of what comes from now on. Raises ``BadFields`` where its receiver is missing or not valid any more."""
+    """Return the alert enabled for stories from now on. Raises ``BadFields`` if its channel is missing or its fields are invalid."""
     service = SERVICES.get(alert.channel)
     if service is None:
         raise BadFields({"channel": Message("alert.no-channel")})
@@ -90,7 +90,7 @@ def resumed(alert: Alert, *, now: datetime, after: int) -> Alert:
     return replace(alert, enabled=True, created=now, after=after)
 
 
-def _about(form: Mapping[str, str], terms: Terms, faults: dict[str, Message]) -> tuple[About, str]:
+def _parse_subject(form: Mapping[str, str], terms: Terms, faults: dict[str, Message]) -> tuple[About, str]:
     about = form.get("about", "topic")
     if about == "topic":
         topic = form.get("topic", "").strip()
@@ -119,7 +119,7 @@ def _about(form: Mapping[str, str], terms: Terms, faults: dict[str, Message]) ->
     return about, ""
 
 
-def _channel(form: Mapping[str, str], terms: Terms, before: Alert | None, faults: dict[str, Message]) -> tuple[str, dict[str, str]]:
+def _parse_channel(form: Mapping[str, str], terms: Terms, before: Alert | None, faults: dict[str, Message]) -> tuple[str, dict[str, str]]:
     service = SERVICES.get(form.get("channel", before.channel if before else ""))
     if service is None or service.needs not in terms.rights:
         faults["channel"] = Message("alert.no-channel")
@@ -136,7 +136,7 @@ def _channel(form: Mapping[str, str], terms: Terms, before: Alert | None, faults
         return service.name, {}
 
 
-def _digest(form: Mapping[str, str], faults: dict[str, Message]) -> tuple[int, ...]:
+def _parse_hours(form: Mapping[str, str], faults: dict[str, Message]) -> tuple[int, ...]:
     if form.get("when", "once") != "digest" and form.get("about") not in SCHEDULED:
         return ()
     parts = [part.removesuffix(":00").removesuffix("点").removesuffix("时") for part in HOURS.split(form.get("hours", "").strip()) if part]
@@ -146,17 +146,17 @@ def _digest(form: Mapping[str, str], faults: dict[str, Message]) -> tuple[int, .
     return tuple(sorted({int(part) for part in parts}))
 
 
-def _quiet(form: Mapping[str, str], faults: dict[str, Message]) -> tuple[int, int] | None:
+def _parse_quiet_hours(form: Mapping[str, str], faults: dict[str, Message]) -> tuple[int, int] | None:
     begin, end = form.get("quiet_from", ""), form.get("quiet_to", "")
     if not begin and not end:
         return None
     if not (begin and end):
         faults["quiet_to"] = Message("alert.quiet")
         return None
-    return _number(begin, 0, 23, "quiet_from", faults), _number(end, 0, 23, "quiet_to", faults)
+    return _parse_number(begin, 0, 23, "quiet_from", faults), _parse_number(end, 0, 23, "quiet_to", faults)
 
 
-def _number(value: str, least: int, most: int, name: str, faults: dict[str, Message]) -> int:
+def _parse_number(value: str, least: int, most: int, name: str, faults: dict[str, Message]) -> int:
     value = value.strip()
     if value.isdecimal() and len(value) < 6 and least <= int(value) <= most:
         return int(value)
@@ -164,12 +164,12 @@ def _number(value: str, least: int, most: int, name: str, faults: dict[str, Mess
     return least
 
 
-Span = tuple[datetime, datetime]  # between two hours of an alert; at the second one its message is due
-COMPARED: Final = 200  # entries of a board of each kind: what has lost its place on the first page of one has not ceased to rise
+Span = tuple[datetime, datetime]  # from one hour of an alert to the next, when its message is due
+COMPARED: Final = 200  # entries of each kind on a board: a word that dropped from the first page may still be rising
 
 
 def spans(alert: Alert, now: datetime, zone: tzinfo, days: int = 1) -> list[Span]:
-    """Those that ended in the last days, the earliest first. Hours are those of the clocks of ``zone``."""
+    """Return the spans that ended in the last days, earliest first. Hours are local to ``zone``."""
     today = now.astimezone(zone).replace(minute=0, second=0, microsecond=0, fold=0)
     dates = (today + timedelta(days=day) for day in range(-days - 1, 1))
     hours = [date.replace(hour=hour).astimezone(UTC) for date in dates for hour in sorted(alert.digest)]
@@ -177,7 +177,7 @@ def spans(alert: Alert, now: datetime, zone: tzinfo, days: int = 1) -> list[Span
 
 
 def scheduled_messages(alerts: Iterable[Alert], now: datetime, zone: tzinfo) -> list[StoredMessage]:
-    """The last message of each of these alerts, to be kept where it is not yet. What was missed before it is not made up for."""
+    """Return the latest message of each scheduled alert, to be stored if new. Earlier ones that were missed are not made up."""
     return [
         StoredMessage(
             alert.id, f"{alert.about}:{since.isoformat()}/{until.isoformat()}", "",
@@ -195,7 +195,7 @@ def span_of(message: StoredMessage) -> Span:
 
 
 Replay = Callable[[Store, Sequence[datetime], str | None], Iterable[RisingBoard]]
-"""Makes the boards of a topic at these moments, the earliest first."""
+"""Return the boards of a topic at these times, earliest first."""
 
 
 def replayed(store: Store, moments: Sequence[datetime], topic: str | None) -> Iterator[RisingBoard]:
@@ -203,7 +203,7 @@ def replayed(store: Store, moments: Sequence[datetime], topic: str | None) -> It
 
 
 def replayed_once() -> Replay:
-    """As :func:`replayed`, and each board is worked out once: alerts of many people come at the same hours."""
+    """Return :func:`replayed` with a cache: alerts of many people have the same hours."""
     known: dict[tuple[str | None, datetime], RisingBoard] = {}
 
     def replay(store: Store, moments: Sequence[datetime], topic: str | None) -> list[RisingBoard]:
@@ -215,7 +215,7 @@ def replayed_once() -> Replay:
 
 
 def briefing_items(store: Store, alert: Alert, spans: Sequence[Span], url: str | None, _: Replay) -> Iterator[list[Item]]:
-    """The events of each briefing with their sentences, each below the address of its article; none where nothing happened."""
+    """Yield the events of each briefing as items with their sentences and URLs; an empty list if there are none."""
     for span in spans:
         yield [_brief_item(event, url) for event in compile_briefing(store, *span, topic=alert.of or None).events]
 
@@ -223,23 +223,23 @@ def briefing_items(store: Store, alert: Alert, spans: Sequence[Span], url: str |
 def _brief_item(event: BriefEvent, url: str | None) -> Item:
     head = event.stories[0]
     addresses = ((quote, f"{url}/story/{quote.story}" if url else quote.url) for quote in passages(event.quotes))
-    said = [f"{clean(quote.text)}\n{headline(quote.site)} {address}" for quote, address in addresses]
+    lines = [f"{clean(quote.text)}\n{headline(quote.site)} {address}" for quote, address in addresses]
     own = f"event/{event.event}" if event.event else f"story/{head.id}"
     address = f"{url}/{own}" if url else head.head.url
-    return Item(head.id, headline(event.title), headline(head.head.publisher), address, event.sites, "\n".join(said))
+    return Item(head.id, headline(event.title), headline(head.head.publisher), address, event.sites, "\n".join(lines))
 
 
 def rising_items(store: Store, alert: Alert, spans: Sequence[Span], url: str | None, replay: Replay) -> Iterator[list[Item]]:
-    """What rises at the end of each span and did not at its beginning; spans follow each other. A word whose event rises is left out."""
+    """Yield the newly rising entries at the end of each span; spans are consecutive. A word whose event is rising is left out."""
     if not spans:
         return
     boards = replay(store, [spans[0][0], *(until for _, until in spans)], alert.of or None)
     for before, board in pairwise(boards):
         words = {fold_characters(word) for entry in before.words for word in (entry.rise.name, *entry.rise.with_words)}
         known = words | {entry.rise.name for entry in before.events}
-        told = known | {entry.rise.name for entry in board.events}
+        event_ids = known | {entry.rise.name for entry in board.events}
         new = [entry for entry in board.events[:ENTRIES] if entry.rise.name not in known]
-        new += [one for one in board.words[:ENTRIES] if fold_characters(one.rise.name) not in known and one.rise.event not in told]
+        new += [one for one in board.words[:ENTRIES] if fold_characters(one.rise.name) not in known and one.rise.event not in event_ids]
         yield [_rise_item(entry, alert.language, url) for entry in new if entry.stories]
 
 
@@ -248,14 +248,14 @@ def _rise_item(entry: BoardEntry, language: str, url: str | None) -> Item:
     event = rise.name if rise.kind == "event" else rise.event
     own = f"event/{event}" if event else f"story/{newest.id}"
     addresses = ((story.head, f"{url}/story/{story.id}" if url else story.head.url) for story in entry.stories)
-    told = "\n".join(f"{headline(head.title)} {address}" for head, address in addresses)
+    lines = "\n".join(f"{headline(head.title)} {address}" for head, address in addresses)
     counted = WORDS[language]["counted"].format(count=rise.count, expected=f"{rise.expected:.1f}")
     title = headline(" · ".join((entry.title, *rise.with_words)))
-    return Item(newest.id, title, counted, f"{url}/{own}" if url else newest.head.url, rise.sites, told)
+    return Item(newest.id, title, counted, f"{url}/{own}" if url else newest.head.url, rise.sites, lines)
 
 
 ITEMS: Final[Mapping[str, Callable[[Store, Alert, Sequence[Span], str | None, Replay], Iterator[list[Item]]]]] = {
     "briefing": briefing_items,
     "rising": rising_items,
 }
-"""What is told at the end of each of these spans, the earliest first."""
+"""Functions that yield the items at the end of each span, earliest first."""

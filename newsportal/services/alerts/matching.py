@@ -1,6 +1,6 @@
-"""Which of the changed articles an alert is about, and when its message may go: at once or at the hours of a digest.
+"""Match changed articles to alerts, and schedule messages: at once or at the hours of a digest, outside quiet hours, limited per hour.
 
-Never in the quiet hours, never too many in an hour. Pure, but for the search index.
+Pure, except for the search index.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from newsportal.store.events import Events
 from newsportal.store.results import StoredArticle
 
 GRACE: Final = timedelta(days=1)
-"""Many sites tell the day of an article and no hour: what was published up to so long before the alert was made is not old."""
+"""Many sites give the day of an article without an hour: articles published up to this long before the alert was created are new."""
 
 GATHER: Final = timedelta(minutes=1)
-"""So long more stories are waited for while each look at the store finds new ones: what a crawl brings is one message."""
+"""While each poll of the store finds new stories, wait this long for more, so that those of one crawl go into one message."""
 
 PAGE: Final = 100
-MOST: Final = 1000  # hits of a search that are looked through at once
+MOST: Final = 1000  # hits of a search read at once
 
 
 def is_new(article: StoredArticle, alert: Alert, seq: int) -> bool:
-    """Whether the article, of which change ``seq`` tells, is not older than the alert."""
+    """Return whether the article, last changed in ``seq``, is not older than the alert."""
     return seq > alert.after and article.first_seen >= alert.created and article.moment >= alert.created - GRACE
 
 
@@ -34,7 +34,7 @@ def of_topic(alert: Alert, articles: Iterable[StoredArticle]) -> list[StoredArti
 
 
 def of_search(alert: Alert, articles: Sequence[StoredArticle], index: Index, zone: tzinfo) -> list[StoredArticle]:
-    """Those that the index finds, as a reader's search would. Raises ``SearchError``."""
+    """Return the articles that the index finds, as for a reader's search. Raises ``SearchError``."""
     if not articles:
         return []
     first, last = min(article.moment for article in articles), max(article.moment for article in articles)
@@ -45,12 +45,12 @@ def of_search(alert: Alert, articles: Sequence[StoredArticle], index: Index, zon
 def found_by(
     index: Index, text: str, zone: tzinfo, since: datetime, until: datetime, wanted: Collection[str] | None = None
 ) -> dict[str, str]:
-    """Article → story, of what the search finds in that time, newest first; ``wanted``: no further than until all of these are found."""
+    """Return article → story for the hits of that time, newest first. ``wanted``: stop when all of these are found."""
     found: dict[str, str] = {}
     for offset in range(0, MOST, PAGE):
         query = Query(text, since=since, until=until, sort="time", collapse=False, offset=offset, limit=PAGE, zone=zone)
         results = index.search(query)
-        if results.loose:  # nothing has all the words
+        if results.loose:  # no article has all the words
             return found
         found |= {hit.id: hit.story_id for hit in results.hits if wanted is None or hit.id in wanted}
         if len(results.hits) < PAGE or (wanted is not None and len(found) == len(wanted)):
@@ -59,7 +59,7 @@ def found_by(
 
 
 def of_event(alert: Alert, articles: Sequence[StoredArticle], events: Events) -> list[StoredArticle]:
-    """Those in the event, or in the one that it was joined with."""
+    """Return the articles in the event, or in the one that it was merged into."""
     event, places = events.joined(alert.of) or alert.of, events.of([article.story_id for article in articles])
     return [article for article in articles if (place := places.get(article.story_id)) is not None and place.event_id == event]
 
@@ -67,7 +67,7 @@ def of_event(alert: Alert, articles: Sequence[StoredArticle], events: Events) ->
 def matches(
     alerts: Iterable[Alert], articles: Mapping[str, tuple[StoredArticle, int]], index: Index | None, zone: tzinfo, events: Events
 ) -> dict[str, list[StoredArticle]]:
-    """Alert → the articles that it is about. ``articles``: id → the article and the last change that tells of it."""
+    """Return alert → matching articles. ``articles``: id → the article and the seq of its last change."""
     found: dict[str, list[StoredArticle]] = {}
     for alert in alerts:
         new = [article for article, seq in articles.values() if is_new(article, alert, seq)]
@@ -85,7 +85,7 @@ def matches(
 
 
 def due_at(moment: datetime, alert: Alert, zone: tzinfo) -> datetime:
-    """When what was found at ``moment`` may be sent. Hours are those of the clocks of ``zone``."""
+    """Return when articles found at ``moment`` may be sent. Hours are local to ``zone``."""
     if not alert.digest:
         return _after_quiet_hours(moment, alert.quiet, zone)
     there = moment.astimezone(zone)
@@ -95,7 +95,7 @@ def due_at(moment: datetime, alert: Alert, zone: tzinfo) -> datetime:
 
 
 def _after_quiet_hours(moment: datetime, quiet: tuple[int, int] | None, zone: tzinfo) -> datetime:
-    """``moment``, or the end of the quiet hours that it falls into."""
+    """Return ``moment``, or the end of the quiet hours that contain it."""
     there = moment.astimezone(zone)
     if quiet is None or not is_quiet(there.hour, quiet):
         return moment
@@ -104,21 +104,20 @@ def _after_quiet_hours(moment: datetime, quiet: tuple[int, int] | None, zone: tz
 
 
 def in_quiet_hours(alert: Alert, moment: datetime, zone: tzinfo) -> bool:
-    """Whether ``moment`` lies in the quiet hours: what was due before, and had to wait, waits until they end."""
+    """Return whether ``moment`` is in the quiet hours: messages that are overdue wait until they end."""
     return alert.quiet is not None and is_quiet(moment.astimezone(zone).hour, alert.quiet)
 
 
 def is_quiet(hour: int, quiet: tuple[int, int]) -> bool:
-    """Whether ``hour`` lies between the two, over midnight if the first is the later one. The same hour twice: never."""
+    """Return whether ``hour`` is between the two, across midnight if the first is later. Equal hours: never."""
     begin, end = quiet
     return begin <= hour < end if begin <= end else hour >= begin or hour < end
 
 
 def schedule_messages(found: Iterable[datetime], alert: Alert, zone: tzinfo, most: int) -> list[tuple[datetime, list[int]]]:
-    """What was found at these moments (rising), as messages: when each is sent, and which of them it tells of, ``most`` at a time.
-
-    As :mod:`newsportal.services.alerts.run` does it: what is due within `GATHER` goes together, and a full hour lets the rest wait.
-    """
+    """Return the messages for articles found at these moments (ascending): when each is sent and the indexes of its articles, up to
+    ``most``. The schedule of :mod:`newsportal.services.alerts.run`: articles due within `GATHER` share a message, the rest waits if the
+    hour is full."""
     groups: list[list[tuple[datetime, int]]] = []
     for one in sorted((due_at(moment, alert, zone), place) for place, moment in enumerate(found)):
         if groups and one[0] - groups[-1][0][0] < GATHER:
@@ -129,25 +128,25 @@ def schedule_messages(found: Iterable[datetime], alert: Alert, zone: tzinfo, mos
     waiting: list[int] = []
     for group in groups:
         due = group[-1][0]
-        while waiting and (free := _next(sent, alert, zone)) < due:
+        while waiting and (free := _next_send(sent, alert, zone)) < due:
             sent.append((free, waiting[:most]))
             waiting = waiting[most:]
         waiting += [place for _, place in group]
-        while waiting and _free(sent, due, alert.per_hour) <= due:
+        while waiting and _next_free(sent, due, alert.per_hour) <= due:
             sent.append((due, waiting[:most]))
             waiting = waiting[most:]
     while waiting:
-        sent.append((_next(sent, alert, zone), waiting[:most]))
+        sent.append((_next_send(sent, alert, zone), waiting[:most]))
         waiting = waiting[most:]
     return sent
 
 
-def _next(sent: list[tuple[datetime, list[int]]], alert: Alert, zone: tzinfo) -> datetime:
-    """When what waits for room goes."""
-    return _after_quiet_hours(_free(sent, sent[-1][0], alert.per_hour), alert.quiet, zone)
+def _next_send(sent: list[tuple[datetime, list[int]]], alert: Alert, zone: tzinfo) -> datetime:
+    """Return when waiting articles can be sent."""
+    return _after_quiet_hours(_next_free(sent, sent[-1][0], alert.per_hour), alert.quiet, zone)
 
 
-def _free(sent: list[tuple[datetime, list[int]]], moment: datetime, per_hour: int) -> datetime:
-    """The first moment from this one on at which the hour before has room."""
+def _next_free(sent: list[tuple[datetime, list[int]]], moment: datetime, per_hour: int) -> datetime:
+    """Return the first time from ``moment`` on at which the hour before has room for a message."""
     last = [when for when, _ in sent if when > moment - HOUR]
     return moment if len(last) < per_hour else last[-per_hour] + HOUR

@@ -1,5 +1,5 @@
-"""Everything that sending alerts needs, from ``sources.yaml``; the thread that sends while the portal is served; and what an alert would
-have sent in the last days, had it been there."""
+"""Set up the sending of alerts from ``sources.yaml``; the thread that sends while the portal is served; and the preview of what an alert
+would have sent in the last days."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ from newsportal.store.store import Store
 
 logger = logging.getLogger(__name__)
 
-EVERY: Final = 5.0  # seconds between two looks. A look at nothing new is some small questions to store and accounts
-HELD: Final = 60.0  # seconds for which one process is the one that sends; another takes over when it died
-CONDITIONS_EVERY: Final = 300.0  # seconds between two looks at what operators are told of: judging a thousand sources takes a second
+EVERY: Final = 5.0  # seconds between polls; without changes, a poll is a few small queries of store and accounts
+HELD: Final = 60.0  # seconds of the lock held by the sending process; another one takes over if it died
+CONDITIONS_EVERY: Final = 300.0  # seconds between checks of the conditions for operators: judging a thousand sources takes a second
 
 
 def setting_of(sources: Sources, accounts: Accounts) -> Setting:
-    told = sources.alerts
+    settings = sources.alerts
     policy = Policy(tuple(sources.politeness.allow_private))
-    return Setting(policy, sources.user_agent, told.mail_server, told.mail_from, own_fields(accounts, sources))
+    return Setting(policy, sources.user_agent, settings.mail_server, settings.mail_from, own_fields(accounts, sources))
 
 
 def own_fields(accounts: Accounts, sources: Sources) -> Callable[[], Mapping[str, str]]:
-    """What the portal signs its messages with, and whom a service writes to about them. Raises ``DependencyMissing``."""
+    """Return the key that signs the portal's messages and the contact for push services. Raises ``DependencyMissing``."""
     url, sender = sources.portal.url or "", parseaddr(sources.alerts.mail_from or "")[1]
     contact = f"mailto:{sender}" if sender else url if url.startswith("https:") else ""
     return lambda: {"key": accounts.alerts.signing_key(new_key), "contact": contact}
@@ -64,10 +64,8 @@ def work_of(
 
 
 class AlertSenderThread(PeriodicThread):
-    """Follows and sends, again and again, in one of several processes at a time. It may be killed at any time.
-
-    ``work`` is asked at each step, since ``sources.yaml`` may have changed (``None``: nothing is to be sent now).
-    """
+    """Follow the store and send, in one of several processes at a time. May be killed at any time. ``work`` is called in each step, since
+    ``sources.yaml`` may have changed (``None``: nothing can be sent now)."""
 
     def __init__(self, work: Callable[[Callable[[], bool]], Work | None]) -> None:
         super().__init__("alerts", EVERY)
@@ -92,7 +90,7 @@ class AlertSenderThread(PeriodicThread):
             deliver(work, Tally())
 
     def _is_settled(self, last: int) -> bool:
-        """Whether nothing has been stored since the last look, or stories have been gathered for `GATHER` seconds."""
+        """Return whether nothing was stored since the last poll, or stories were gathered for `GATHER` seconds."""
         new, self._last = self._last not in (None, last), last
         if new and self._gathering is None:
             self._gathering = monotonic()
@@ -102,7 +100,7 @@ class AlertSenderThread(PeriodicThread):
         return True
 
     def stop(self) -> None:
-        """Ends after the message at hand; another process may send from then on."""
+        """Stop after the current message and release the lock for other processes."""
         super().stop()
         if self._held is None:
             return
@@ -113,17 +111,17 @@ class AlertSenderThread(PeriodicThread):
 
 
 DAYS: Final = 30
-MOST: Final = 2000  # stories that are looked through: of an alert that finds more nobody reads the preview to its end
+MOST: Final = 2000  # stories examined: nobody reads a longer preview to its end
 PAGE: Final = 100
 HOURS: Final = {"briefing": 3, "rising": 30}
-"""Messages of a page's preview, the last: a briefing reads hundreds of stories, and what rises is compared with four weeks."""
+"""Last messages in a preview: a briefing reads hundreds of stories, and the rising board compares with four weeks."""
 
-Found = tuple[Story, datetime | None]  # a story, and when it became known that the alert is about it
+Found = tuple[Story, datetime | None]  # a story, and when the alert first matched it
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A message that would have been sent. ``at`` may lie ahead: it would wait now."""
+    """A message that would have been sent. ``at`` may be in the future, for one that would be waiting now."""
 
     at: datetime
     items: tuple[Item, ...]
@@ -131,14 +129,14 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """``planned``: the latest first. ``capped``: there are more stories than were looked through."""
+    """Preview of an alert. ``planned``: latest first. ``capped``: not all stories were examined."""
 
     planned: tuple[Planned, ...]
     stories: int
     capped: bool
 
     def by_day(self, zone: tzinfo) -> list[tuple[date, int, int]]:
-        """Day, messages and what they tell of, the latest first; days without a message are left out."""
+        """Return day, number of messages and of their items, latest first, for days with messages."""
         messages, things = Counter[date](), Counter[date]()
         for one in self.planned:
             day = one.at.astimezone(zone).date()
@@ -148,7 +146,8 @@ class Preview:
 
 
 def preview(work: Work, alert: Alert, days: int = DAYS, *, hours: int | None = None) -> Preview:
-    """Raises ``StoreError``, and ``SearchError`` for a search. ``hours``: messages of a scheduled alert at most; default: :data:`HOURS`."""
+    """Return the preview. ``hours``: maximum messages of a scheduled alert (default: :data:`HOURS`). Raises ``StoreError`` and
+    ``SearchError``."""
     now = work.now()
     if alert.about in OPERATORS:
         if not allowed(work, alert):
@@ -199,5 +198,5 @@ def _of_search(work: Work, alert: Alert, now: datetime) -> list[Found]:
 
 
 def _first(alert: Alert, articles: Iterable[StoredArticle]) -> datetime | None:
-    """When the first of a story's articles came that the alert tells of; ``None``: they are all older than it."""
+    """Return when the first matching article of a story arrived; ``None`` if all are older than the alert."""
     return min((one.first_seen for one in articles if is_new(one, alert, 1)), default=None)

@@ -1,11 +1,11 @@
 """Follow the store's change log for all alerts, then send what is due.
 
-Between any two steps the process may die, and several may do this at the same time:
+The process may die between any two steps, and several may run concurrently:
 
-1. what the changes bring is kept in the outbox, and the position moves, in one transaction: a story has one row an alert for ever;
+1. new messages are added to the outbox and the position is advanced in one transaction: one row per story and alert, kept for ever;
 2. a message is claimed for :data:`LEASE` seconds before it is sent;
-3. the outbox is told what came of it. Who dies between 2 and 3 leaves a message of which nobody knows whether it arrived. It is shown as
-   such, and not sent again by itself: never twice.
+3. the result is recorded. If the process dies between 2 and 3, it is unknown whether the message arrived; it is shown as such and not sent
+   again automatically: never twice.
 """
 
 from __future__ import annotations
@@ -34,20 +34,18 @@ from newsportal.store.store import Store
 
 logger = logging.getLogger(__name__)
 
-CHANGES: Final = 500  # changes looked at in one transaction
-LEASE: Final = 120.0  # seconds that a message is claimed for; sending gives up after a sixth of that
-TOGETHER: Final = 10  # stories in one message: more nobody reads; the others come with the next
+CHANGES: Final = 500  # changes processed in one transaction
+LEASE: Final = 120.0  # seconds for which a message is claimed; sending times out after a sixth of that
+TOGETHER: Final = 10  # stories in one message: nobody reads more; the others are in the next
 LONGEST_WAIT: Final = timedelta(hours=2)
 MOST_TRIES: Final = 12
 
 
 @dataclass(frozen=True)
 class Work:
-    """What is followed, and what is needed to send. ``url``: the portal's own address (None: messages lead to the publishers).
-    ``replay`` makes the boards of what rises.
-
-    For operators: the sources that are ``watched``, the ``folder`` whose disk is, and from when on they are told (``alerts`` in the file).
-    """
+    """Configuration of following and sending. ``url``: the portal's URL (None: messages link to the publishers). ``replay`` computes the
+    rising boards. For operators: the ``watched`` sources, the ``folder`` whose disk is checked, and the thresholds (``alerts`` in the
+    file)."""
 
     accounts: Accounts
     store: Store
@@ -76,7 +74,7 @@ class Tally:
 
 
 def step(work: Work) -> Tally:
-    """One look: follow, then send. Raises ``StoreError`` and ``SearchError``."""
+    """Follow, then send, once. Raises ``StoreError`` and ``SearchError``."""
     tally = Tally()
     follow(work, tally)
     follow_hours(work, tally)
@@ -85,7 +83,7 @@ def step(work: Work) -> Tally:
 
 
 def follow(work: Work, tally: Tally) -> None:
-    """Keep what is to be told of what has changed since the last time."""
+    """Add messages about changes since the last call to the outbox."""
     position = work.accounts.alerts.position()
     if position is not None and position > (last := work.store.last_seq()):
         work.accounts.alerts.shorten(last)
@@ -100,7 +98,7 @@ def follow(work: Work, tally: Tally) -> None:
                 return
             after = begin
         changes = work.store.changes(after, CHANGES)
-        kinds = {alert.about for alert in alerts}  # what the index does not know yet waits, as does what is in no event yet
+        kinds = {alert.about for alert in alerts}  # changes not yet indexed, or not yet assigned to an event, wait
         reached = [work.index.position()] if work.index is not None and "search" in kinds else []
         reached += [work.store.events.position()] if "event" in kinds else []
         changes = [change for change in changes if all(change.seq <= position for position in reached)]
@@ -115,21 +113,21 @@ def follow(work: Work, tally: Tally) -> None:
 
 
 def _messages(work: Work, alerts: Sequence[Alert], found: Mapping[str, Sequence[StoredArticle]]) -> Iterable[Message]:
-    """One a story and alert, of stories that it did not tell of yet under any of their names."""
+    """Yield one message per alert and story not announced yet under any of its ids."""
     now, stories, has_announced = work.now(), dict[str, Story | None](), work.accounts.alerts.has_announced
     for alert in alerts:
         first = {article.story_id: article for article in reversed(found.get(alert.id, ()))}
         for article in first.values():
             if article.story_id not in stories:
                 stories[article.story_id] = work.store.story(article.story_id)
-            story = stories[article.story_id]  # None: it is hidden, or gone meanwhile
+            story = stories[article.story_id]  # None: hidden, or deleted meanwhile
             if story is not None and not has_announced(alert.id, [story.id], [version.id for version in story.versions]):
                 due = due_at(now, alert, work.zone)
                 yield Message(alert.id, story.id, article.id, headline(article.title), found=now, due=due, changed=now)
 
 
 def follow_hours(work: Work, tally: Tally) -> None:
-    """Keep the messages whose hour has come: briefings, and what rises."""
+    """Add due messages of scheduled alerts to the outbox: briefings and rising boards."""
     book = work.accounts.alerts
     due = scheduled_messages((alert for alert in book.all() if alert.enabled), work.now(), work.zone)
     if new := [message for message in due if not book.has_announced(message.alert_id, [message.thing], [])]:
@@ -147,17 +145,17 @@ def deliver(work: Work, tally: Tally) -> None:
             bounded = replace(alert, per_hour=min(alert.per_hour, work.per_hour))
             held = book.claim(bounded, now=work.now(), seconds=LEASE, most=1 if alert.about in SCHEDULED else TOGETHER)
             try:
-                if not held or not _one(work, alert, held, tally):
+                if not held or not _send_message(work, alert, held, tally):
                     break
-            except NewsportalError:  # store or accounts are away, for all alerts
+            except NewsportalError:  # the store or the accounts are down, for all alerts
                 raise
-            except Exception as error:  # a fault of one alert stops no other
+            except Exception as error:  # an error of one alert must not stop the others
                 logger.exception("alert %s", alert.id)
                 _failed(work, alert, held, f"{type(error).__name__}: {error}", tally)
 
 
 def allowed(work: Work, alert: Alert) -> bool:
-    """Whether its owner, as he is now, may be told of this, and there."""
+    """Return whether the owner currently has the rights for this subject and channel."""
     owner = work.accounts.people.get(alert.person_id)
     if owner is None or owner.disabled:
         return False
@@ -165,8 +163,8 @@ def allowed(work: Work, alert: Alert) -> bool:
     return needed in owner.rights and (service is None or service.needs in owner.rights)
 
 
-def _one(work: Work, alert: Alert, held: list[Message], tally: Tally) -> bool:
-    """Send one message. False: the service does not take any for now."""
+def _send_message(work: Work, alert: Alert, held: list[Message], tally: Tally) -> bool:
+    """Send one message. Return False if the service accepts none for now."""
     book, now = work.accounts.alerts, work.now()
     items = {message.thing: found for message in held if (found := items_of(work, alert, message))}
     gone = [message for message in held if message.thing not in items]
@@ -174,9 +172,9 @@ def _one(work: Work, alert: Alert, held: list[Message], tally: Tally) -> bool:
     held = [message for message in held if message.thing in items]
     if not held:
         return True
-    told = message_of(alert, [item for one in held for item in items[one.thing]], held[0].claim or "")
+    outgoing = message_of(alert, [item for one in held for item in items[one.thing]], held[0].claim or "")
     try:
-        send(alert.channel, alert.fields, told, work.setting, now)
+        send(alert.channel, alert.fields, outgoing, work.setting, now)
     except PutOff as error:
         _put_off(work, alert, held, error, tally)
         return False
@@ -203,7 +201,7 @@ def _failed(work: Work, alert: Alert, held: Sequence[Message], error: str, tally
 
 
 def _forget_receiver(work: Work, alert: Alert) -> None:
-    """Nothing is sent there any more; the alert waits, switched off, for another receiver."""
+    """Disable the alert and delete its receiver, until it gets another one."""
     if (found := work.accounts.alerts.alert(alert.id)) is not None and found.fields == alert.fields:
         work.accounts.alerts.save(replace(found, enabled=False, fields={}))
 
@@ -215,12 +213,12 @@ def _put_off(work: Work, alert: Alert, held: list[Message], error: PutOff, tally
         work.accounts.alerts.settle(held, "failed", now=now, reason=f"{error}; given up after {tries} tries")
         return
     tally.put_off += 1
-    due = due_at(now + error.wait(tries, LONGEST_WAIT), replace(alert, digest=()), work.zone)  # no digest waits for the next one
+    due = due_at(now + error.wait(tries, LONGEST_WAIT), replace(alert, digest=()), work.zone)  # does not wait for the next hour of a digest
     work.accounts.alerts.settle(held, "waiting", now=now, reason=str(error), due=due)
 
 
 def items_of(work: Work, alert: Alert, message: Message) -> list[Item]:
-    """What a message says of a thing as it is now: a condition, what came by an hour, a story; none where it is not there any more."""
+    """Return the current content of a message: a condition, the items of a scheduled alert, or a story; empty if it no longer exists."""
     if alert.about in OPERATORS:
         return [Item(message.thing, message.title, "", f"{work.url}/monitor" if work.url else "")]
     if alert.about in SCHEDULED:
@@ -236,8 +234,7 @@ def item(story: Story, url: str | None) -> Item:
 
 
 def send_test(work: Work, alert: Alert) -> None:
-    """Send one message that says that it works. Raises as :func:`send`, ``Refused`` for an owner who has
-    another role since: what goes through Apprise goes past the egress guard."""
+    """Send a test message. Raises as :func:`send`, and ``Refused`` if the owner's role has changed: Apprise bypasses the egress guard."""
     if not allowed(work, alert):
         raise Refused("whoever made it may not be told of this any more, or not there")
     try:
@@ -258,7 +255,7 @@ WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """``key``: the same as long as it lasts; another when it comes back. ``says``: in each language."""
+    """A condition of the portal. ``key``: constant while it lasts, different when it recurs. ``says``: its text by language."""
 
     about: str
     key: str
@@ -270,7 +267,7 @@ def _translations(what: str, **values: object) -> dict[str, str]:
 
 
 def conditions(work: Work, about: Collection[str]) -> list[Condition]:
-    """Those of these kinds that hold now. Raises ``StoreError``."""
+    """Return the conditions of these kinds that currently hold. Raises ``StoreError``."""
     found: list[Condition] = []
     if "sources" in about:
         for one in judged(work.store, work.watched, work.now().astimezone(work.zone)):
@@ -292,7 +289,7 @@ def conditions(work: Work, about: Collection[str]) -> list[Condition]:
 
 
 def follow_conditions(work: Work) -> int:
-    """Keep what operators are to be told of now. Answers how many messages are new."""
+    """Add messages about current conditions for operators to the outbox; return the number of new ones."""
     alerts = [alert for alert in work.accounts.alerts.all() if alert.enabled and alert.about in OPERATORS]
     if not alerts:
         return 0

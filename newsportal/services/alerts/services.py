@@ -1,7 +1,7 @@
-"""The services that messages go to, each in a section of its own: request, fields with their checks, :class:`Service`.
+"""The message services, each in its own section: request, fields with their checks, :class:`Service`.
 
-企业微信, 飞书, 钉钉, Telegram, ntfy and webhooks are sent to over HTTP, through the egress guard; mail and all others through Apprise. A
-message is sent once; what came of it is said by errors: nothing was sent, never will be, or perhaps was.
+企业微信, 飞书, 钉钉, Telegram, ntfy and webhooks are called over HTTP, through the egress guard; mail and all others through Apprise. A
+message is sent once; errors distinguish messages not sent yet, permanently refused, and perhaps sent.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _matches(pattern: str, wrong: str) -> Callable[[str], str | Message]:
 
 
 def check_status(answer: Answer) -> None:
-    """By the status alone."""
+    """Check an answer by its status alone."""
     if 200 <= answer.status < 300:
         return
     if answer.status in (408, 425, 429) or answer.status >= 500:
@@ -59,21 +59,21 @@ def check_status(answer: Answer) -> None:
     raise Refused(f"the service answered {answer.status}")
 
 
-# Robots of groups in 企业微信, 飞书 and 钉钉: they answer 200 whatever happened, and the body says what did.
+# Group robots of 企业微信, 飞书 and 钉钉: the status is always 200, the result is in the body.
 
 NO_KEY: Final = Message("alert.no-key")
 ROBOT_SECRET: Final = Field("secret", Message("field.secret"), Message("field-hint.robot-secret"), secret=True, needed=False)
 
 
 def _robot_key(host: str, parameter: str | None) -> Field:
-    """Takes a robot's key from what people paste: the key, or the address of its webhook, which has it as ``parameter`` or at its end."""
+    """Return a field that accepts a robot's key or the URL of its webhook, with the key as ``parameter`` or last path segment."""
 
     def check(key: str) -> str | Message:
         if key.startswith(("http://", "https://")):
             try:
                 parts = urlsplit(key)
                 found = parse_qs(parts.query).get(parameter, [""]) if parameter else [parts.path.rpartition("/")[2]]
-            except ValueError:  # brackets with no address between them, more fields than anybody sends
+            except ValueError:  # brackets without an address, or too many fields
                 return NO_KEY
             if parts.hostname != host:
                 return Message("alert.other-service")
@@ -84,7 +84,7 @@ def _robot_key(host: str, parameter: str | None) -> Field:
 
 
 def _robot(busy: Collection[int], code: str = "errcode", words: str = "errmsg") -> CheckAnswer:
-    """``busy``: codes with which a robot says "too many for now" (its documentation), or "busy"."""
+    """Return the check of a robot's answer. ``busy``: codes for "too many requests" or "busy" (its documentation)."""
 
     def check(answer: Answer) -> None:
         check_status(answer)
@@ -198,18 +198,18 @@ def _webhook(fields: Fields, message: AlertMessage, now: datetime) -> Request:
     body = {
         "form": 1, "event": "alert", "alert": message.alert, "title": message.title, "text": message.text(), "stories": stories, "more": 0,
     }  # fmt: skip
-    asked = _json(fields["url"], body, {"idempotency-key": message.key})
+    request = _json(fields["url"], body, {"idempotency-key": message.key})
     if not fields.get("secret"):
-        return asked
-    return Request(asked.url, asked.body, {**asked.headers, SIGNATURE: signature(fields["secret"], asked.body, now)})
+        return request
+    return Request(request.url, request.body, {**request.headers, SIGNATURE: signature(fields["secret"], request.body, now)})
 
 
 WEBHOOK: Final = Service("webhook", "Webhook", WEBHOOK_FIELDS, _webhook, check_status)
 
 ADDRESS: Final = re.compile(r"[^\s@,;<>\"'?&]+@[^\s@,;<>\"'?&]+\.[^\s@,;<>\"'?&]+")
-DOMAIN: Final = re.compile(r"[^.]\.[A-Za-z][A-Za-z0-9-]*$")  # mail comes from a name; an address of numbers is none
+DOMAIN: Final = re.compile(r"[^.]\.[A-Za-z][A-Za-z0-9-]*$")  # mail needs a domain name; an IP address is not accepted
 MOST_RECIPIENTS: Final = 10
-"""Mail addresses of one alert: a group has an address of its own, and the operator's server is nobody's to write to all the world."""
+"""Mail addresses of one alert: a group has its own address, and the operator's server must not be used for mass mail."""
 
 
 def _recipients(value: str) -> str | Message:
@@ -220,7 +220,7 @@ def _recipients(value: str) -> str | Message:
 
 
 def mail_address(fields: Mapping[str, str], setting: Setting) -> str:
-    """Mail in Apprise's form, over the operator's own server."""
+    """Return the Apprise URL for mail through the operator's server."""
     if setting.mail_server is None:
         raise Refused("this portal sends no mail: its operator has not named a mail server (alerts.mail_server)")
     parts = urlsplit(setting.mail_server)
@@ -253,18 +253,18 @@ def title_of(channel: str, translate: Callable[[str], str]) -> str:
 TIMEOUT: Final = 20.0  # seconds for a message and its answer
 MAX_ANSWER: Final = 64 * 1024
 
-CERTAIN: Final = re.compile(
+NOT_SENT: Final = re.compile(
     r"\(\d{3}, b|[Cc]onnection refused|[Nn]ame or service|getaddrinfo|[Nn]o route to host|[Nn]etwork is unreachable|NewConnectionError"
     r"|ConnectTimeout|NameResolutionError|CERTIFICATE|error=\d{3}|Errno 111|refused"
 )
-"""In what Apprise logs: the other side answered or was never reached, so nothing was sent. All else leaves that open."""
+"""In the log of Apprise: the service answered or was never reached, so nothing was sent. Otherwise that is unknown."""
 
-FOR_EVER: Final = re.compile(r"\(5\d\d, b|error=4(?!08|25|29)\d\d")
-"""A refusal that a later try does not change (RFC 5321 section 4.2.1, RFC 9110 section 15.5)."""
+PERMANENT: Final = re.compile(r"\(5\d\d, b|error=4(?!08|25|29)\d\d")
+"""A permanent refusal (RFC 5321 section 4.2.1, RFC 9110 section 15.5)."""
 
 
 def send(name: str, fields: Mapping[str, str], message: AlertMessage, setting: Setting, now: datetime) -> None:
-    """Raises ``Refused``, ``PutOff``, ``Unclear``, ``DependencyMissing``. Blocking."""
+    """Send a message. Raises ``Refused``, ``PutOff``, ``Unclear``, ``DependencyMissing``. Blocking."""
     service = SERVICES.get(name)
     if service is None:
         raise Refused("there is no such service any more")
@@ -301,24 +301,24 @@ def _by_apprise(address: str, fields: Mapping[str, str], message: AlertMessage, 
     target = apprise.Apprise.instantiate(address)
     if target is None:
         raise Refused("Apprise knows no such address")
-    with apprise.LogCapture(level=logging.DEBUG, fmt="%(message)s") as heard:  # type: ignore[no-untyped-call]
+    with apprise.LogCapture(level=logging.DEBUG, fmt="%(message)s") as capture:  # type: ignore[no-untyped-call]
         sent = target.notify(body=message.text(), title=message.title, body_format="text")
-        said = heard.getvalue()
+        output = capture.getvalue()
     if sent:
         return
-    # the last line that tells of a failure; payloads and addresses stand in others
-    lines = [line for line in said.splitlines() if re.search(r"Exception|error|[Ff]ailed|refused", line) and "URL" not in line]
+    # the last line about a failure; other lines contain payloads and addresses
+    lines = [line for line in output.splitlines() if re.search(r"Exception|error|[Ff]ailed|refused", line) and "URL" not in line]
     failure = " ".join(lines[-1].split())[:200] if lines else "Apprise could not send it"
     reason = hidden(failure, {**fields, "server": setting.mail_server or ""})
-    if FOR_EVER.search(said):
+    if PERMANENT.search(output):
         raise Refused(reason)
-    if CERTAIN.search(said):
+    if NOT_SENT.search(output):
         raise PutOff(reason)
     raise Unclear(f"{reason}: perhaps it arrived")
 
 
 def hidden(text: str, fields: Mapping[str, str]) -> str:
-    """``text`` without what the fields keep secret."""
+    """Return ``text`` with the values of the fields masked."""
     for value in sorted((value for value in fields.values() if len(value) > 3), key=len, reverse=True):
         text = text.replace(value, "***")
     return text

@@ -17,9 +17,9 @@ from newsportal.services.alerts.base import AlertMessage, Field, Fields, Gone, R
 from newsportal.services.publishing.base import Refused
 from newsportal.sources.uris import BadAddress, check_url
 
-TEXT_BYTES: Final = 2000  # an encrypted message has at most 4096 bytes (RFC 8030, 7.2), the title and an address among them
-KEPT: Final = 24 * 60 * 60  # seconds for which a push service keeps what a browser that is closed has not fetched
-VALID: Final = timedelta(hours=12)  # of a signature; a day is the most (RFC 8292, 2)
+TEXT_BYTES: Final = 2000  # an encrypted message has at most 4096 bytes (RFC 8030, 7.2), including title and URL
+KEPT: Final = 24 * 60 * 60  # seconds for which a push service keeps a message for a closed browser
+VALID: Final = timedelta(hours=12)  # validity of a signature; at most a day (RFC 8292, 2)
 NO_SUBSCRIPTION: Final = Message("alert.no-push")
 
 
@@ -32,7 +32,7 @@ def _decoded(text: str) -> bytes:
 
 
 def require_libraries() -> None:
-    """Raises ``DependencyMissing`` where the extra ``push`` is not installed."""
+    """Raise ``DependencyMissing`` if the extra ``push`` is not installed."""
     try:
         import http_ece  # noqa: F401  it imports cryptography
     except ImportError as error:
@@ -40,7 +40,7 @@ def require_libraries() -> None:
 
 
 def new_key() -> str:
-    """A private key on P-256, as text. Raises ``DependencyMissing``."""
+    """Return a private P-256 key, as text. Raises ``DependencyMissing``."""
     require_libraries()
     from cryptography.hazmat.primitives.asymmetric import ec
 
@@ -48,7 +48,7 @@ def new_key() -> str:
 
 
 def public_key(private: str) -> str:
-    """The public key of ``private``, as browsers and push services take it. Raises ``DependencyMissing``."""
+    """Return the public key of ``private``, in the format for browsers and push services. Raises ``DependencyMissing``."""
     require_libraries()
     from cryptography.hazmat.primitives.asymmetric import ec
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
@@ -58,7 +58,7 @@ def public_key(private: str) -> str:
 
 
 def authorization(endpoint: str, private: str, contact: str, now: datetime) -> str:
-    """The header that says who sends: a signed statement for the push service of ``endpoint``."""
+    """Return the header that identifies the sender: a signed token for the push service of ``endpoint``."""
     from cryptography.hazmat.primitives.asymmetric import ec, utils
     from cryptography.hazmat.primitives.hashes import SHA256
 
@@ -71,7 +71,7 @@ def authorization(endpoint: str, private: str, contact: str, now: datetime) -> s
 
 
 def subscription(text: str) -> str | Message:
-    """What a browser calls its subscription, in the one form in which it is stored."""
+    """Validate a browser's subscription and return it in canonical form."""
     try:
         given = json.loads(text)
         endpoint, p256dh, auth = check_url(given["endpoint"]), given["keys"]["p256dh"], given["keys"]["auth"]
@@ -87,7 +87,8 @@ def subscription(text: str) -> str | Message:
 
 
 def push_request(fields: Fields, message: AlertMessage, now: datetime) -> Request:
-    """``fields``: the subscription; with the portal's ``key`` and ``contact``. Raises ``DependencyMissing``, ``Gone`` and ``Refused``."""
+    """Encrypt and sign a message. ``fields``: the subscription, the portal's ``key`` and ``contact``. Raises ``DependencyMissing``,
+    ``Gone``, ``Refused``."""
     require_libraries()
     import http_ece
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -96,7 +97,7 @@ def push_request(fields: Fields, message: AlertMessage, now: datetime) -> Reques
         raise Gone("no browser is subscribed any more; open the alert, subscribe one, save it and switch it on")
     known = json.loads(fields["subscription"])
     address = message.items[0].address if len(message.items) == 1 else "/alerts"
-    told = {
+    payload = {
         "title": message.title,
         "body": message.text(TEXT_BYTES),
         "url": address if len(address) < TEXT_BYTES // 2 else "/",
@@ -104,7 +105,7 @@ def push_request(fields: Fields, message: AlertMessage, now: datetime) -> Reques
     }
     try:
         body = http_ece.encrypt(
-            json.dumps(told, ensure_ascii=False).encode(), private_key=ec.generate_private_key(ec.SECP256R1()),
+            json.dumps(payload, ensure_ascii=False).encode(), private_key=ec.generate_private_key(ec.SECP256R1()),
             dh=_decoded(known["keys"]["p256dh"]), auth_secret=_decoded(known["keys"]["auth"]), version="aes128gcm",
         )  # fmt: skip
     except ValueError as error:
@@ -117,7 +118,7 @@ def push_request(fields: Fields, message: AlertMessage, now: datetime) -> Reques
 
 
 def web_push(check_status: Callable[[Answer], None]) -> Service:
-    """``check_status`` reads every answer but that there is no such subscription any more (RFC 8030, 7.3)."""
+    """Return the service. ``check_status`` checks all answers except those for a deleted subscription (RFC 8030, 7.3)."""
 
     def check(answer: Answer) -> None:
         if answer.status in (404, 410):

@@ -1,4 +1,4 @@
-"""New sources by themselves: what stands behind an address, which sites stored articles lead to, lists of feeds from other readers.
+"""Find new sources: behind a URL, among sites linked from stored articles, and in feed lists of other readers.
 
-Pure but for the functions that are handed in to fetch. See docs/finding-sources.md.
+Pure, except for the fetch functions passed in. See docs/finding-sources.md.
 """

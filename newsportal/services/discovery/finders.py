@@ -1,5 +1,5 @@
-"""A source that could be added, what it would bring, and how it is ranked among others; and what a fetched page is as a source: a feed, a
-sitemap, a list page, a forum, photo stories. Pure; each answers or is silent."""
+"""Proposals of sources and their score; and detection of what a fetched page is as a source: a feed, a sitemap, a list page, a forum, photo
+stories. Pure; each detector returns a proposal or ``None``."""
 
 from __future__ import annotations
 
@@ -27,22 +27,20 @@ from newsportal.text import clean, dom
 Kind = Literal["feeds", "sitemaps", "regions", "forums", "galleries"]
 
 WORTH: dict[Kind, float] = {"feeds": 1.0, "forums": 0.9, "galleries": 0.85, "sitemaps": 0.8, "regions": 0.7}
-"""What a kind is worth where entries, age and titles are equal: a feed tells title, date and summary in one small file; a sitemap often
-tells dates alone; a region depends on how its list page looks. Set by hand."""
+"""Base score of each kind: a feed has title, date and summary in one small file; a sitemap often has only dates; a region depends on the
+layout of its list page. Set by hand."""
 
-FULL = 20  # entries beyond which more make no better source: what feeds of news sites carry
-STALE = timedelta(days=30)  # a source whose newest entry is older is shown, but nothing is done without asking for it
+FULL = 20  # more entries do not make a better source: the size of feeds of news sites
+STALE = timedelta(days=30)  # a source whose newest entry is older is shown, but not added automatically
 WEEK = timedelta(days=7)
-UNKNOWN = 0.4  # what freshness counts where no entry is dated: as if the newest were ten days old
-COMMENTS = 0.3  # what is left of the score of a feed of comments
+UNKNOWN = 0.4  # freshness without dates: as if the newest entry were ten days old
+COMMENTS = 0.3  # factor on the score of a feed of comments
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """``values`` is the entry in ``sources.yaml``; ``entries`` how many it lists now; ``links`` those that could be shown, newest first.
-
-    ``per_day``: entries published in a day, from the dates of those listed. ``why`` tells how it was found and what is odd.
-    """
+    """A possible source. ``values``: its entry in ``sources.yaml``; ``entries``: number of entries listed now; ``links``: those to preview,
+    newest first. ``per_day``: entries published per day, from their dates. ``why``: how it was found, and anomalies."""
 
     kind: Kind
     values: dict[str, str]
@@ -59,16 +57,16 @@ class Proposal:
 
     @property
     def family(self) -> str:
-        """The kind of one source, as its key begins."""
+        """The kind of a single source, the prefix of its key."""
         return {"galleries": "gallery"}.get(self.kind, self.kind.removesuffix("s"))
 
 
 def rated(proposal: Proposal, now: datetime) -> Proposal:
-    """With newest date, entries a day and score filled in from its links.
+    """Return the proposal with newest date, entries per day and score computed from its links.
 
         score = worth(kind) · (0.2 + 0.3 · min(entries, 20)/20 + 0.3 · 1/(1 + age of the newest in weeks) + 0.2 · share with titles)
 
-    from 0 to 1; what comes only from comments keeps a third of it, an empty source a tenth.
+    from 0 to 1; comments keep a third of it, an empty source a tenth.
     """
     dates = sorted((link.published for link in proposal.links if link.published), reverse=True)
     newest = dates[0] if dates else None
@@ -83,41 +81,41 @@ def rated(proposal: Proposal, now: datetime) -> Proposal:
 
 
 def is_comments(proposal: Proposal) -> bool:
-    """Whether a feed carries what readers say rather than articles."""
-    said = f"{proposal.values.get('name', '')} {proposal.address}".lower()
-    return proposal.kind == "feeds" and any(word in said for word in ("comment", "评论", "評論", "回复"))
+    """Return whether a feed contains readers' comments rather than articles."""
+    text = f"{proposal.values.get('name', '')} {proposal.address}".lower()
+    return proposal.kind == "feeds" and any(word in text for word in ("comment", "评论", "評論", "回复"))
 
 
 def cadence(dates: Sequence[datetime]) -> float | None:
-    """Entries a day, from dates newest first; ``None`` where two are not known or all are one moment."""
+    """Return entries per day, from dates newest first; ``None`` if fewer than two are known or all are equal."""
     if len(dates) < 2 or dates[0] <= dates[-1]:
         return None
     return round((len(dates) - 1) / ((dates[0] - dates[-1]) / timedelta(days=1)), 2)
 
 
 def is_good(proposal: Proposal, now: datetime) -> bool:
-    """Whether one need not look further: it lists several articles, and the newest is not old."""
+    """Return whether the search can stop: several articles, and the newest is recent."""
     fresh = proposal.newest is None or now - proposal.newest <= STALE
     return proposal.entries >= 5 and fresh and not is_comments(proposal)
 
 
 def newest_first(links: Sequence[Link]) -> tuple[Link, ...]:
-    """``links`` by date, those without one behind in their order."""
+    """Sort ``links`` by date, undated ones last in their order."""
     return tuple(sorted(links, key=lambda link: link.published or datetime.min.replace(tzinfo=UTC), reverse=True))
 
 
-MIN_ARTICLES = 5  # a page with fewer links to articles is no list page
-MOST = 0.8  # the share of the articles that must lie below a folder for it to be the region's prefix
+MIN_ARTICLES = 5  # a page with fewer links to articles is not a list page
+MOST = 0.8  # minimum share of the articles below a folder to make it the region's prefix
 MIN_STORIES = 5
 MIN_BOARDS = 3
 MIN_THREADS = 5
 MAX_AGE = timedelta(days=7)  # as max_age of a sitemap in sources.yaml
-MAX_LINKS = 200  # that a proposal keeps for its preview
+MAX_LINKS = 200  # links stored in a proposal for its preview
 FEED_TEXT = re.compile(r"^\W*(?:rss(?:\s*(?:订阅|feeds?|2\.0))?|atom|feeds?|订阅|rss订阅|subscribe (?:via|by) rss|xml)\W*$", re.IGNORECASE)
-"""Whole texts of links to a feed, or to a page that lists feeds."""
+"""Complete texts of links to a feed, or to a page that lists feeds."""
 
 USUAL_FEEDS = ("/feed", "/rss", "/rss.xml", "/feed.xml", "/atom.xml", "/index.xml")
-"""Where feeds lie when no page says so: WordPress, Drupal, Ghost, Hugo, Jekyll."""
+"""Usual paths of feeds: WordPress, Drupal, Ghost, Hugo, Jekyll."""
 
 FEED, SITEMAP, LIST = Message("found.feed"), Message("found.sitemap"), Message("found.list")
 
@@ -131,14 +129,14 @@ def feed_of(page: Page, why: Message = FEED) -> Proposal | None:
         return None
     links = [Link(one.url, "", one.title, one.summary, published=one.published or one.updated) for one in found.entries if one.url]
     name = found.title or urlsplit(page.url).hostname or page.url
-    told = (why, *(Message(f"warning.{warning}") for warning in found.warnings))
+    reasons = (why, *(Message(f"warning.{warning}") for warning in found.warnings))
     return rated(
-        Proposal("feeds", {"name": name, "url": page.url}, len(found.entries), newest_first(links)[:MAX_LINKS], why=told), page.fetched
+        Proposal("feeds", {"name": name, "url": page.url}, len(found.entries), newest_first(links)[:MAX_LINKS], why=reasons), page.fetched
     )
 
 
 def sitemap_of(page: Page, why: Message = SITEMAP) -> Proposal | None:
-    """The sitemap or index that a page is; of an index nothing is known but how many sitemaps it names."""
+    """Return the sitemap or index in a page; of an index only the number of its sitemaps is known."""
     try:
         found = sitemap.parse(page.body, page.url, page.content_type, page.fetched)
     except NotApplicable:
@@ -148,20 +146,20 @@ def sitemap_of(page: Page, why: Message = SITEMAP) -> Proposal | None:
     values = {"name": f"{host} sitemap", "url": page.url}
     if found.kind == "index":
         links = [Link(one.url, "", published=one.changed) for one in found.entries]
-        told = (why, Message("found.index", number=len(found.entries)), *warnings)
-        return Proposal("sitemaps", values, len(found.entries), newest_first(links)[:MAX_LINKS], why=told)
+        reasons = (why, Message("found.index", number=len(found.entries)), *warnings)
+        return Proposal("sitemaps", values, len(found.entries), newest_first(links)[:MAX_LINKS], why=reasons)
     chosen = choose(found.entries, page.url, hub.HubRules(), MAX_AGE, page.fetched)
     names = Counter(entry.publication for entry in found.entries if entry.publication)
     if names:
         values["name"] = names.most_common(1)[0][0]
     links = [Link(one.url, "", one.title, published=one.moment or url_date(one.url, page.fetched, UTC)) for one in chosen.entries]
     left = (Message(f"left.{reason}", number=number) for reason, number in sorted(chosen.left.items()))
-    told = (why, *([Message("found.sitemap-news")] if found.news else []), *left, *warnings)
-    return rated(Proposal("sitemaps", values, len(links), tuple(links[:MAX_LINKS]), why=told), page.fetched)
+    reasons = (why, *([Message("found.sitemap-news")] if found.news else []), *left, *warnings)
+    return rated(Proposal("sitemaps", values, len(links), tuple(links[:MAX_LINKS]), why=reasons), page.fetched)
 
 
 def region_of(page: Page, document: dom.Document, why: Message = LIST) -> Proposal | None:
-    """The list page that a page is: a region whose prefix is the folder that most of its articles share."""
+    """Return the page as a region whose prefix is the folder shared by most of its articles, if it is a list page."""
     host = urlsplit(page.url).hostname
     found = [link for link in hub.links(document, now=page.fetched) if link.kind == "article" and urlsplit(link.url).hostname == host]
     if len(found) < MIN_ARTICLES:
@@ -172,12 +170,13 @@ def region_of(page: Page, document: dom.Document, why: Message = LIST) -> Propos
     prefix = common_folder([link.url for link in links])
     values = {"name": title_of(document) or host or page.url, "prefix": prefix}
     values = values if prefix == page.url else {**values, "seeds": page.url}
-    told = (why, Message("found.links", number=len(links)))
-    return rated(Proposal("regions", values, len(links), newest_first(links)[:MAX_LINKS], why=told), page.fetched)
+    reasons = (why, Message("found.links", number=len(links)))
+    return rated(Proposal("regions", values, len(links), newest_first(links)[:MAX_LINKS], why=reasons), page.fetched)
 
 
 def forum_of(page: Page, document: dom.Document) -> Proposal | None:
-    """Only if addresses say so: the page's own, or as many links as a forum's page has at least. Shape alone takes news for threads."""
+    """Return the page as a forum if its URL, or enough of its links, have the form of forum URLs: by layout alone, news look like
+    threads."""
     found = kinds.look(document, page.fetched)
     own = urlsplit(document.url).hostname
     links = {url for node in document.root.iter("a") if (url := dom.link_of(node, document.base)) and urlsplit(url).hostname == own}
@@ -191,7 +190,7 @@ def forum_of(page: Page, document: dom.Document) -> Proposal | None:
 
 
 def forum_proposal(page: Page, found: kinds.Signpost, entries: int, why: tuple[Message, ...] = ()) -> Proposal:
-    """A page of a forum as an entry of ``sources.yaml``."""
+    """Return a forum page as an entry of ``sources.yaml``."""
     links = [Link(one.url, "", one.title, published=one.last) for one in found.threads]
     values = {"name": urlsplit(page.url).hostname or page.url, "url": page.url}
     return rated(Proposal("forums", values, entries, newest_first(links)[:MAX_LINKS], why=why), page.fetched)
@@ -204,7 +203,7 @@ PICTURE_TITLE = re.compile(r"图片|图集|组图|套图|影像|摄影|photo|gal
 
 
 def gallery_of(page: Page, document: dom.Document) -> Proposal | None:
-    """The channel of photo stories that a page is: its address or title says pictures, or most of its stories' addresses do."""
+    """Return the page as a channel of photo stories if its URL, its title or most URLs of its stories say so."""
     found = stories(document, page.fetched)
     pictured = sum(bool(Address(one.url).words & PICTURE_WORDS) for one in found)
     own = bool(Address(page.url).words & PICTURE_WORDS) or PICTURE_TITLE.search(title_of(document) or "") is not None
@@ -214,7 +213,7 @@ def gallery_of(page: Page, document: dom.Document) -> Proposal | None:
 
 
 def gallery_proposal(page: Page, document: dom.Document, found: Sequence[GalleryEntry]) -> Proposal:
-    """An index page of photo stories as an entry of ``sources.yaml``."""
+    """Return an index page of photo stories as an entry of ``sources.yaml``."""
     links = [Link(one.url, "", one.title, one.summary, published=one.published) for one in found]
     values = {"name": title_of(document) or urlsplit(page.url).hostname or page.url, "seeds": page.url}
     why = (Message("found.galleries", number=len(links)),)
@@ -222,14 +221,14 @@ def gallery_proposal(page: Page, document: dom.Document, found: Sequence[Gallery
 
 
 def feed_addresses(document: dom.Document) -> list[str]:
-    """Where a page says that feeds are: declared ones, links whose address looks like one, links that are called so."""
+    """Return the feed URLs of a page: declared ones, links with the form of a feed URL, and links with such a text."""
     named = (node for node in document.root.iter("a") if FEED_TEXT.match(clean(node.text_content() or node.get("title") or "")[:40]))
     called = (url for node in named if (url := dom.link_of(node, document.base)))
     return list(dict.fromkeys([*feed.discover(document), *called]))
 
 
 def channels(document: dom.Document, most: int) -> list[tuple[str, str]]:
-    """Further list pages of the site in the order of the page, with what they are called: its navigation first."""
+    """Return further list pages of the site with their link texts, in page order: navigation comes first."""
     host = urlsplit(document.url).hostname
     own = [link for link in hub.links(document) if link.kind == "hub" and link.text and urlsplit(link.url).hostname == host]
     here = {Address(document.url).same_page.rstrip("/"), urljoin(document.url, "/").rstrip("/")}
@@ -239,7 +238,7 @@ def channels(document: dom.Document, most: int) -> list[tuple[str, str]]:
 
 
 def common_folder(urls: Collection[str]) -> str:
-    """The deepest first folder that most of ``urls`` share (``https://a.example/news/``), else their site's root."""
+    """Return the first-level folder shared by most of ``urls`` (``https://a.example/news/``), else their site's root."""
     parts = [urlsplit(url) for url in urls]
     root = f"{parts[0].scheme}://{parts[0].netloc}/"
     firsts = Counter(part.path.split("/")[1] for part in parts if part.path.count("/") > 1)

@@ -1,6 +1,6 @@
-"""Lists of feeds as readers exchange them: OPML 1.0 and 2.0 in and out, over bytes that may be broken. Pure.
+"""Read and write feed lists in OPML 1.0 and 2.0, tolerating broken files. Pure.
 
-Folders are outlines without an address; a feed's category is its innermost folder (FreshRSS, Miniflux, Feedly, NetNewsWire write so),
+Folders are outlines without a URL; the category of a feed is its innermost folder (as written by FreshRSS, Miniflux, Feedly, NetNewsWire),
 else its ``category`` attribute (OPML 2.0, "Subscription lists").
 """
 
@@ -18,19 +18,19 @@ from newsportal.extractors.feeds.xml_stream import XmlText
 from newsportal.messages import Message
 from newsportal.text import clean, dom
 
-MAX_BYTES = 8 * 1024 * 1024  # a list of 20,000 feeds has about 5 MB
+MAX_BYTES = 8 * 1024 * 1024  # 20,000 feeds take about 5 MB
 MAX_FEEDS = 20_000
 MAX_TEXT = 200
-MAX_DEPTH = 200  # folders within folders; readers write one or two levels, and libxml2 ends at 256
+MAX_DEPTH = 200  # nested folders; readers write one or two levels, and libxml2 stops at 256
 
 
 class BadOpml(NewsportalError):
-    """Raised by :func:`read` for what holds no outlines. The caller shows it; nothing was taken."""
+    """Raised by :func:`read` for a file without outlines. The caller shows it; nothing was imported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """One feed of a list. ``url`` is absolute http(s); ``home`` the site's address; ``folder`` the innermost folder."""
+    """A feed in a list. ``url``: absolute http(s) URL; ``home``: URL of the site; ``folder``: the innermost folder."""
 
     url: str
     title: str | None = None
@@ -40,7 +40,8 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class OutlineList:
-    """``skipped``: outlines without Web address. ``warnings``: slugs of :mod:`newsportal.extractors.feeds.xml_stream`, and ``too-many``."""
+    """A parsed list. ``skipped``: outlines without a URL. ``warnings``: slugs of :mod:`newsportal.extractors.feeds.xml_stream`, and
+    ``too-many``."""
 
     title: str | None
     feeds: tuple[Outline, ...]
@@ -50,14 +51,12 @@ class OutlineList:
 
 
 OTHER_ROOTS = {"rss": "opml.feed", "feed": "opml.feed", "rdf": "opml.feed", "html": "opml.html"}
-NOWHERE = "https://opml.invalid/"  # where a list lies that was not fetched (RFC 6761: no such host): an address relative to it is none
+NOWHERE = "https://opml.invalid/"  # base of lists without a URL (RFC 6761: no such host): relative URLs are invalid
 
 
 def read(body: bytes, content_type: str | None = None, base: str = NOWHERE) -> OutlineList:
-    """The feeds of an OPML file, one an address, in its order. Broken XML gives what can be had of it. ``base``: the list's own address.
-
-    Raises ``BadOpml`` for what is none (an HTML page, a feed, nothing), and for files of more than 8 MiB.
-    """
+    """Return the feeds of an OPML file in order, without duplicates. Broken XML is read as far as possible. ``base``: the list's own URL.
+    Raises ``BadOpml`` for other files (an HTML page, a feed, an empty file), and for more than 8 MiB."""
     text = XmlText(body, content_type, limit=MAX_BYTES)
     pieces = iter(text)
     first = next(pieces, "")
@@ -68,7 +67,7 @@ def read(body: bytes, content_type: str | None = None, base: str = NOWHERE) -> O
     reader = _Reader(base)
     try:
         dom.stream_xml(chain((first,), pieces), reader)
-    except _Enough as why:
+    except _StopParsing as why:
         text.tell(str(why))
     if "too-large" in text.warnings:
         raise BadOpml(Message("opml.large", number=MAX_BYTES // 1024**2))
@@ -79,7 +78,7 @@ def read(body: bytes, content_type: str | None = None, base: str = NOWHERE) -> O
 
 
 def write(title: str, feeds: Iterable[Outline], now: datetime) -> str:
-    """An OPML 2.0 list with a folder a category, in the order given; feeds without one stand behind. Well-formed whatever texts hold."""
+    """Return an OPML 2.0 list with a folder per category, in the given order; feeds without one come last. Always well-formed."""
     root = ElementTree.Element("opml", version="2.0")
     head, body = ElementTree.SubElement(root, "head"), ElementTree.SubElement(root, "body")
     ElementTree.SubElement(head, "title").text = clean(title)
@@ -98,12 +97,12 @@ def _outline(parent: ElementTree.Element, **attributes: str | None) -> ElementTr
     return ElementTree.SubElement(parent, "outline", {name: clean(value) for name, value in attributes.items() if value})
 
 
-class _Enough(Exception):
-    """Raised by the target when no more is read."""
+class _StopParsing(Exception):
+    """Raised by the parser target to stop parsing."""
 
 
 class _Reader:
-    """Told of elements; collects feeds under the folders that are open."""
+    """Parser target that collects feeds and their open folders."""
 
     def __init__(self, base: str) -> None:
         self.root: str | None = None
@@ -119,16 +118,16 @@ class _Reader:
         if self.root is None:
             self.root = name
             if name != "opml":
-                raise _Enough(name)
+                raise _StopParsing(name)
         self._in_title = name == "title"
         if name != "outline":
             return
-        told = {key.rpartition("}")[2].lower(): clean(value) for key, value in attributes.items()}
-        folder = None if "xmlurl" in told else (told.get("title") or told.get("text") or "")[:MAX_TEXT] or None
-        if "xmlurl" in told:
-            self._take(told)
+        values = {key.rpartition("}")[2].lower(): clean(value) for key, value in attributes.items()}
+        folder = None if "xmlurl" in values else (values.get("title") or values.get("text") or "")[:MAX_TEXT] or None
+        if "xmlurl" in values:
+            self._add_feed(values)
         if len(self._folders) >= MAX_DEPTH:
-            raise _Enough("too-deep")
+            raise _StopParsing("too-deep")
         self._folders.append(folder)
 
     def end(self, tag: str) -> None:
@@ -141,22 +140,22 @@ class _Reader:
             self.title = ((self.title or "") + text)[:MAX_TEXT]
 
     def close(self) -> None:
-        """Nothing waits for the end."""
+        """Do nothing at the end."""
 
-    def _take(self, told: Mapping[str, str]) -> None:
-        given = told["xmlurl"].removeprefix("feed:")  # feed://host/path and feed:https://host/path
+    def _add_feed(self, values: Mapping[str, str]) -> None:
+        given = values["xmlurl"].removeprefix("feed:")  # feed://host/path and feed:https://host/path
         url = self._absolute(f"https:{given}" if given.startswith("//") else given)
         if url is None or len(url) > 2_048:
             self.skipped += 1
         elif url in self.feeds:
             self.repeated += 1
         elif len(self.feeds) >= MAX_FEEDS:
-            raise _Enough("too-many")
+            raise _StopParsing("too-many")
         else:
-            category = told.get("category", "").partition(",")[0].strip("/ ").rpartition("/")[2]  # Linux of /Technology/Linux,/Open
+            category = values.get("category", "").partition(",")[0].strip("/ ").rpartition("/")[2]  # Linux in /Technology/Linux,/Open
             folder = next(filter(None, reversed(self._folders)), None) or category[:MAX_TEXT] or None
-            title = (told.get("title") or told.get("text") or "")[:MAX_TEXT] or None
-            self.feeds[url] = Outline(url, title, folder, self._absolute(told.get("htmlurl")))
+            title = (values.get("title") or values.get("text") or "")[:MAX_TEXT] or None
+            self.feeds[url] = Outline(url, title, folder, self._absolute(values.get("htmlurl")))
 
     def _absolute(self, written: str | None) -> str | None:
         url = dom.join(self._base, written) if written else None

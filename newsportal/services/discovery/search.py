@@ -1,8 +1,8 @@
-"""Which sources stand behind an address, best first, with as few requests as will do.
+"""Find the sources behind a URL, best first, with few requests.
 
-In this order, ending at the first good one unless everything is asked for: what the page itself is; the feeds that it declares or links
-to; feeds at their usual places; the sitemaps that robots.txt names or that lie at their usual places; what the page is as a list page,
-forum or channel of pictures. With ``everything``, the channels of its navigation too.
+In this order, ending at the first good one unless ``everything`` is requested: the page itself; feeds that it declares or links to; feeds
+at usual paths; sitemaps named by robots.txt or at usual paths; the page as a list page, forum or channel of pictures. With ``everything``,
+the channels in its navigation too.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from newsportal.services.discovery import finders
 from newsportal.services.discovery.finders import Kind, Proposal, is_good, rated
 from newsportal.text import dom
 
-Fetch = Callable[[str], Page]  # a page by its URL, politely. Raises EgressDenied or FetchFailed, of which FetchRefused is one.
-Robots = Callable[[str], bytes]  # the robots.txt of the site of a URL, empty where there is none. Raises as a Fetch does.
-MAX_REQUESTS = 24  # for one address, robots.txt included. Most end after three.
-MAX_FEEDS = 6  # feeds that a page names and that are fetched; a page of feeds may name hundreds
-MAX_LISTED = 3  # feeds of a page that lists feeds
-REPEATED = 0.8  # the share of entries that better sources list as well, from which a source brings too little of its own
+Fetch = Callable[[str], Page]  # fetches a page politely. Raises EgressDenied or FetchFailed, including FetchRefused.
+Robots = Callable[[str], bytes]  # returns the robots.txt of a URL's site, empty if there is none. Raises as Fetch does.
+MAX_REQUESTS = 24  # per URL, including robots.txt. Most searches end after three.
+MAX_FEEDS = 6  # feeds fetched of those named on a page; a page of feeds may name hundreds
+MAX_LISTED = 3  # feeds fetched from a page that lists feeds
+REPEATED = 0.8  # share of entries also listed by better sources from which a source is a duplicate
 MAX_SITEMAPS = 4
 MAX_CHANNELS = 4
 
 
 class NoSource(NewsportalError):
-    """Raised by :func:`find` when nothing that can be read regularly stands behind an address, with the code of why."""
+    """Raised by :func:`find` if no readable source is found, with the code of the reason."""
 
     def __init__(self, code: str, **params: Value) -> None:
         super().__init__(Message("find.no-source", why=Message(code, **params)))
@@ -44,13 +44,13 @@ class NoSource(NewsportalError):
 
 
 class FetchRefused(FetchFailed):
-    """Raised by a ``Fetch`` that will not ask: ``robots`` (robots.txt forbids it), the reason why robots.txt could not be fetched, or
-    ``enough`` (so many requests were made). The search goes on without that page."""
+    """Raised by a ``Fetch`` that does not send the request: ``robots`` (forbidden by robots.txt), the reason why robots.txt could not be
+    fetched, or ``enough`` (too many requests). The search continues without that page."""
 
 
 @dataclass
 class SourceSearch:
-    """One search: what was asked for already, what was found, and what could not be looked at."""
+    """State of a search: fetched URLs, proposals found, and notes on failed requests."""
 
     fetch: Fetch
     now: datetime
@@ -60,7 +60,7 @@ class SourceSearch:
     fetched: set[str] = field(default_factory=set)
 
     def page(self, url: str) -> Page | None:
-        """A further page, if it can be had and was not asked for before."""
+        """Fetch a further page; ``None`` if that fails or it was fetched before."""
         if url in self.fetched:
             return None
         self.fetched.add(url)
@@ -73,7 +73,7 @@ class SourceSearch:
         return page if page.status < 400 else None
 
     def take(self, proposal: Proposal | None) -> bool:
-        """Whether it is good enough to end the search."""
+        """Add a proposal; return whether it is good enough to end the search."""
         if proposal is None or any(proposal.address == one.address and proposal.kind == one.kind for one in self.found):
             return False
         self.found.append(proposal)
@@ -83,29 +83,27 @@ class SourceSearch:
 def find(
     url: str, fetch: Fetch, robots: Robots = lambda url: b"", *, everything: bool = False, only: Kind | None = None
 ) -> tuple[list[Proposal], list[Message]]:
-    """The sources behind ``url``, best first, and notes on what could not be looked at. ``robots``: asked for the sitemaps of the site to
-    which ``url`` leads. ``only``: sources of this kind alone, which may be none.
-
-    Raises ``NoSource``; ``EgressDenied`` and ``FetchFailed`` if the address itself cannot be had.
-    """
+    """Return the sources behind ``url``, best first, and notes on failed requests. ``robots``: used for the sitemaps of the site that
+    ``url`` redirects to. ``only``: return this kind only, possibly none. Raises ``NoSource``; ``EgressDenied`` and ``FetchFailed`` if
+    ``url`` itself cannot be fetched."""
     page = fetch(url)
     if page.status >= 400:
         raise NoSource("fetch.status", status=page.status)
-    looking = SourceSearch(fetch, page.fetched, everything, fetched={url, page.url})
+    search = SourceSearch(fetch, page.fetched, everything, fetched={url, page.url})
     itself = finders.feed_of(page) or finders.sitemap_of(page)
     if itself is not None:
-        return [(_seen_through(itself, looking) or itself) if _is_index(itself) else itself], looking.notes
-    for step in _steps(page, robots, looking):
+        return [(_with_newest_sitemap(itself, search) or itself) if _is_index(itself) else itself], search.notes
+    for step in _steps(page, robots, search):
         if step:
             break
-    if not looking.found:
+    if not search.found:
         raise NoSource("find.nothing", few=finders.MIN_ARTICLES)
-    wanted = [one for one in looking.found if only in (None, one.kind)]
-    return distinct(sorted(wanted, key=lambda one: -one.score), looking.notes), looking.notes
+    wanted = [one for one in search.found if only in (None, one.kind)]
+    return distinct(sorted(wanted, key=lambda one: -one.score), search.notes), search.notes
 
 
 def distinct(ranked: Sequence[Proposal], notes: list[Message]) -> list[Proposal]:
-    """Without those that list hardly anything which a better one does not list, too; ``notes`` tells of them."""
+    """Remove sources whose entries are nearly all listed by a better one, and add ``notes`` about them."""
     kept: list[Proposal] = []
     listed: set[str] = set()
     for one in ranked:
@@ -119,82 +117,82 @@ def distinct(ranked: Sequence[Proposal], notes: list[Message]) -> list[Proposal]
     return kept
 
 
-def _steps(page: Page, robots: Robots, looking: SourceSearch) -> Iterator[bool]:
-    """Look at one thing after another; true once a good source is found."""
+def _steps(page: Page, robots: Robots, search: SourceSearch) -> Iterator[bool]:
+    """Try one finder after another, yielding true once a good source is found."""
     document = dom.document(page)
     root = urljoin(page.url, "/")
     for url in finders.feed_addresses(document)[:MAX_FEEDS]:
-        yield _feed(url, looking)
-    if _is_article(page.url) and page.url != root and (front := looking.page(root)) is not None:
-        looking.notes.append(Message("look.article", url=page.url))
+        yield _feed(url, search)
+    if _is_article(page.url) and page.url != root and (front := search.page(root)) is not None:
+        search.notes.append(Message("look.article", url=page.url))
         page, document = front, dom.document(front)
         for url in finders.feed_addresses(document)[:MAX_FEEDS]:
-            yield _feed(url, looking)
+            yield _feed(url, search)
     forum = finders.forum_of(page, document)
-    yield looking.take(forum)
+    yield search.take(forum)
     for url in (urljoin(root, path) for path in finders.USUAL_FEEDS):
-        yield _feed(url, looking, "found.feed-usual")
-    yield from _sitemaps(root, robots, looking)
-    if forum is None and not _is_article(page.url):  # the boxes beside an article are no list
-        looking.take(finders.gallery_of(page, document))
-        looking.take(finders.region_of(page, document))
-    if looking.everything:
+        yield _feed(url, search, "found.feed-usual")
+    yield from _sitemaps(root, robots, search)
+    if forum is None and not _is_article(page.url):  # boxes next to an article are not a list
+        search.take(finders.gallery_of(page, document))
+        search.take(finders.region_of(page, document))
+    if search.everything:
         for url, called in finders.channels(document, MAX_CHANNELS):
-            if (channel := looking.page(url)) is not None:
-                looking.take(finders.region_of(channel, dom.document(channel), Message("found.channel", name=called)))
+            if (channel := search.page(url)) is not None:
+                search.take(finders.region_of(channel, dom.document(channel), Message("found.channel", name=called)))
     yield True
 
 
-def _feed(url: str, looking: SourceSearch, why: str = "found.feed-named") -> bool:
-    """A feed by its address, or those of the page of feeds that stands there."""
-    page = looking.page(url)
+def _feed(url: str, search: SourceSearch, why: str = "found.feed-named") -> bool:
+    """Try a feed by its URL, or the feeds listed on the page there."""
+    page = search.page(url)
     if page is None:
         return False
     found = finders.feed_of(page, Message(why))
     if found is not None:
-        return looking.take(found)
-    if why == "found.feed-usual":  # a page that answers for all that is missing
+        return search.take(found)
+    if why == "found.feed-usual":  # a page returned for every missing URL
         return False
     for listed in finders.feed_addresses(dom.document(page))[:MAX_LISTED]:
-        inner = looking.page(listed)
-        if inner is not None and looking.take(finders.feed_of(inner, Message("found.feed-listed"))):
+        inner = search.page(listed)
+        if inner is not None and search.take(finders.feed_of(inner, Message("found.feed-listed"))):
             return True
     return False
 
 
-def _sitemaps(root: str, robots: Robots, looking: SourceSearch) -> Iterator[bool]:
-    """Those that robots.txt names, news first; else those at the usual places. Of an index, its newest sitemap is looked at."""
+def _sitemaps(root: str, robots: Robots, search: SourceSearch) -> Iterator[bool]:
+    """Try the sitemaps named by robots.txt, news first, else those at usual paths. Of an index, the newest sitemap is read."""
     try:
         text = robots(root)
     except (EgressDenied, FetchFailed) as error:
-        looking.notes.append(error.message)
+        search.notes.append(error.message)
         return
     named = sorted(named_in(text, root), key=lambda url: "news" not in url.lower())
     usual = [urljoin(root, path) for path in finders.USUAL_SITEMAPS]
     why = Message("found.sitemap-named" if named else "found.sitemap-usual")
     for url in (named or usual)[:MAX_SITEMAPS]:
-        page = looking.page(url)
+        page = search.page(url)
         found = finders.sitemap_of(page, why) if page else None
-        yield looking.take(_seen_through(found, looking) if found and _is_index(found) else found)
+        yield search.take(_with_newest_sitemap(found, search) if found and _is_index(found) else found)
 
 
 def _is_index(found: Proposal) -> bool:
     return any(why.code == "found.index" for why in found.why)
 
 
-def _seen_through(index: Proposal, looking: SourceSearch) -> Proposal | None:
-    """An index with what its newest sitemap lists now."""
-    newest = next((link.url for link in index.links if link.url not in looking.fetched), None)  # an index may name itself
-    page = looking.page(newest) if newest else None
+def _with_newest_sitemap(index: Proposal, search: SourceSearch) -> Proposal | None:
+    """Return an index with the current entries of its newest sitemap."""
+    newest = next((link.url for link in index.links if link.url not in search.fetched), None)  # an index may list itself
+    page = search.page(newest) if newest else None
     inside = finders.sitemap_of(page) if page else None
     if inside is None:
         return None
     why = (*index.why, Message("found.index-newest", number=inside.entries))
-    return rated(replace(index, entries=inside.entries, links=inside.links, why=why), looking.now)
+    return rated(replace(index, entries=inside.entries, links=inside.links, why=why), search.now)
 
 
 def _is_article(url: str) -> bool:
-    """Whether an address is that of one article, or of one thread of a forum."""
+    """Return whether a URL is that of an article, or of a thread of a forum."""
     address = Address(url)
     folder = address.parts.path.endswith("/") and not address.query
     return address.thread_form is not None or (not folder and (address.dated or address.last_id >= LONG_ID))

@@ -1,7 +1,7 @@
-"""Which sites could become sources: those that stored articles link to, are reposted from, or were found at by search engines. Pure.
+"""Suggest sites as sources: those linked from stored articles, named as origin of reposts, or found by search engines. Pure.
 
-What the thesis left open (Ma 2016, conclusion, further work (1): 采集源的自动扩展). Articles are taken one after another; what is kept does
-not grow with their number: at most :data:`MAX_SITES` sites, of each its counts and one example.
+An open problem of the thesis (Ma 2016, conclusion, further work (1): 采集源的自动扩展). Articles are processed one by one in bounded
+memory: at most :data:`MAX_SITES` sites, each with counts and one example.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from newsportal.extractors.lists.hub_urls import Address
 from newsportal.store.results import StoredArticle
 
 MAX_SITES = 20_000
-"""Sites that are counted at once; beyond them those that were met least are forgotten (lossy counting, Manku and Motwani 2002)."""
+"""Sites counted at the same time; if there are more, the rarest are dropped (lossy counting, Manku and Motwani 2002)."""
 
-LEFT = 0.9  # of them at most so many stay then: else every further site would cost a look at all
-MAX_LINKS = 50  # of one article: a page of links is no recommendation
-MAX_KEPT = 50  # sites that link, and topics, that are kept of each site
+LEFT = 0.9  # share kept when dropping, so that it does not happen for every further site
+MAX_LINKS = 50  # per article: a page of links is not a recommendation
+MAX_KEPT = 50  # linking sites, and topics, stored per site
 LINK = re.compile(r"""<a\b[^>]{0,300}?\bhref=["'](https?://[^"'\s<>]{4,2000})["']""", re.IGNORECASE)
-"""Stored bodies are written by our own sanitiser: attributes are quoted and escaped."""
+"""Stored HTML is written by our own sanitiser: attributes are quoted and escaped."""
 
 ENGINE = "engine"
 PLACES = frozenset(("feed", "sitemap", "region", "forum", "gallery", "list", "newsletter"))
@@ -36,17 +36,17 @@ NO_SOURCES = frozenset(
     "apple.com microsoft.com amazon.com taobao.com tmall.com jd.com github.com t.co t.cn bit.ly ow.ly dwz.cn doi.org archive.org "
     "creativecommons.org gravatar.com w3.org".split()
 )
-"""Platforms, shops, shorteners and search engines: everybody links there, and none is a news source of its own."""
+"""Platforms, shops, shorteners and search engines: often linked, but not news sources themselves."""
 
 LINKED, REPOSTED, FOUND = 1.0, 2.0, 1.5
-"""What the logarithm of each count is worth. A repost says that its origin writes what we want to read; a search engine's finding says
-that it fits a topic; a link may be to anything. Set by hand."""
+"""Weights of the logarithms of the counts. A repost shows that its origin writes what we want; a search result that the site fits a topic;
+a link may be to anything. Set by hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """``site`` is the domain; ``linked`` how many articles link there, from ``sites`` other sites; ``reposted`` how many name it as their
-    origin; ``found`` how many of its articles search engines brought. ``url``: an example. ``name``: what others call it."""
+    """A suggested site. ``site``: its domain; ``linked``: articles that link to it, from ``sites`` other sites; ``reposted``: articles that
+    name it as origin; ``found``: its articles found by search engines. ``url``: an example. ``name``: its name on other sites."""
 
     site: str
     score: float
@@ -61,7 +61,7 @@ class Suggestion:
 
     @property
     def address(self) -> str:
-        """Where to look for a source: the front page of the example's host."""
+        """URL at which to look for a source: the front page of the example's host."""
         host = self.url.partition("://") if self.url else ("https", "://", self.site)
         return f"{host[0]}://{host[2].partition('/')[0]}/"
 
@@ -81,13 +81,13 @@ class _Site:
 
 
 class SiteCounter:
-    """Give it articles with :meth:`take`, then ask :meth:`suggestions`. ``visited``: addresses of the sources that are there."""
+    """Counts sites in the articles passed to :meth:`take` for :meth:`suggestions`. ``visited``: URLs of existing sources."""
 
     def __init__(self, visited: Iterable[str] = ()) -> None:
         self.articles = 0
         self._visited = {Address(url).domain for url in visited}
         self._sites: dict[str, _Site] = {}
-        self._names: dict[str, Counter[str]] = {}  # what a site is called -> its domains
+        self._names: dict[str, Counter[str]] = {}  # name of a site -> its domains
         self._origins: Counter[str] = Counter()
 
     def take(self, article: StoredArticle) -> None:
@@ -99,7 +99,7 @@ class SiteCounter:
             self._visited.add(own)
         elif family == ENGINE and (site := self._site(own)) is not None:
             site.found += 1
-            self._note(site, article, article.url, article.title)
+            self._add_example(site, article, article.url, article.title)
         if article.origin and article.origin != article.site and (article.origin in self._origins or len(self._origins) < MAX_SITES):
             self._origins[article.origin] += 1
         for domain, url in linked(article.html or "", own):
@@ -107,10 +107,10 @@ class SiteCounter:
                 site.linked += 1
                 if len(site.by) < MAX_KEPT:
                     site.by.add(own)
-                self._note(site, article, url, None)
+                self._add_example(site, article, url, None)
 
     def suggestions(self, limit: int = 50) -> list[Suggestion]:
-        """The sites that are no source yet, best first."""
+        """Return the sites that are not sources yet, best first."""
         reposted: Counter[str] = Counter()
         called: dict[str, str] = {}
         for name, number in self._origins.items():
@@ -119,14 +119,14 @@ class SiteCounter:
         for name, domains in self._names.items():
             called.setdefault(domains.most_common(1)[0][0], name)
         wanted = (set(self._sites) | set(reposted)) - self._visited - NO_SOURCES
-        made = (self._made(domain, reposted[domain], called.get(domain)) for domain in wanted)
+        made = (self._suggestion(domain, reposted[domain], called.get(domain)) for domain in wanted)
         return sorted(made, key=lambda one: (-one.score, one.site))[:limit]
 
     def origins(self, limit: int = 20) -> list[tuple[str, int]]:
-        """Names that articles give as their origin and whose address nothing tells."""
+        """Return names given as origin whose domain is unknown."""
         return [(name, number) for name, number in self._origins.most_common() if name not in self._names][:limit]
 
-    def _made(self, domain: str, reposted: int, name: str | None) -> Suggestion:
+    def _suggestion(self, domain: str, reposted: int, name: str | None) -> Suggestion:
         site = self._sites.get(domain) or _Site()
         score = LINKED * math.log1p(site.linked) * (1 + math.log1p(max(0, len(site.by) - 1)))
         score += REPOSTED * math.log1p(reposted) + FOUND * math.log1p(site.found) + 0.5 * math.log1p(len(site.topics))
@@ -141,7 +141,7 @@ class SiteCounter:
             self._sites = dict(nlargest(int(LEFT * MAX_SITES), known, key=lambda one: one[1].weight))
         return self._sites.setdefault(domain, _Site())
 
-    def _note(self, site: _Site, article: StoredArticle, url: str, title: str | None) -> None:
+    def _add_example(self, site: _Site, article: StoredArticle, url: str, title: str | None) -> None:
         site.url, site.title = site.url or url, site.title or title
         for topic in article.topics:
             if topic in site.topics or len(site.topics) < MAX_KEPT:
@@ -149,7 +149,7 @@ class SiteCounter:
 
 
 def linked(html: str, own: str) -> Iterator[tuple[str, str]]:
-    """The other sites that a body links to, each once, with the first address."""
+    """Yield the domains of other sites linked from a body, each once, with the first URL."""
     met: dict[str, str] = {}
     for match in islice(LINK.finditer(html), MAX_LINKS):
         url = unescape(match[1])

@@ -1,4 +1,4 @@
-"""Articles in editors' hands: a body as lines to be typed in, what differs between two texts, what an editor's draft changes.
+"""Editing of articles: a body as editable lines, differences between two texts, and corrections from an editor's draft.
 
-Pages, API and commands share these; the stores keep what comes of them (``store.corrections``).
+Shared by pages, API and commands; the store saves the results (``store.corrections``).
 """

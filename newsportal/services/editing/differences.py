@@ -1,6 +1,7 @@
-"""What differs between two texts, word by word: paragraphs are laid beside each other first, then the words of those that changed. Pure.
+"""Differences between two texts: paragraphs are aligned first, then the words of changed ones. Pure.
 
-Words are those of ``text.segment``; white space is all the same. What costs more than :data:`MOST` is a text that went and one that came.
+Words are those of ``text.segment``; white space is normalised. Comparisons that cost more than :data:`MOST` show complete removal and
+insertion.
 """
 
 from __future__ import annotations
@@ -23,19 +24,18 @@ from newsportal.text import clean, segment
 Kind = Literal["same", "gone", "new"]
 
 MOST: Final = 100_000_000
-"""What one difference may cost, as :func:`_price` reckons: measured, at most a second and a half on one core; what people write costs a
-hundredth of it."""
+"""Maximum cost of one comparison by :func:`_price`: measured, at most 1.5 seconds on one core; human texts cost a hundredth of it."""
 
 ALIKE: Final = 0.3
-"""Share of common characters (of the shorter one) below which two paragraphs are shown as one that went and one that came: a mosaic of
-words helps nobody. Chosen."""
+"""Share of common characters (of the shorter one) below which two paragraphs are shown as removed and inserted: a mosaic of words is
+unreadable. Chosen."""
 
 SPACE: Final = re.compile(r"(\s+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A run of text that is in both (``same``), in the former alone (``gone``) or in the latter (``new``)."""
+    """A run of text in both texts (``same``), only in the old one (``gone``) or only in the new one (``new``)."""
 
     kind: Kind
     text: str
@@ -49,7 +49,7 @@ class Budget:
     left: int
 
     def spend(self, price: int) -> bool:
-        """Whether there is so much left; it is spent."""
+        """Deduct ``price`` if the rest suffices; return whether it did."""
         if price > self.left:
             return False
         self.left -= price
@@ -60,21 +60,21 @@ def difference(old: str, new: str) -> list[DiffLine]:
     before, after, budget = _lines(old), _lines(new), Budget(MOST)
     steps = _steps(before, after, budget)
     if steps is None:
-        return [*_all("gone", before), *_all("new", after)]
+        return [*_lines_of_kind("gone", before), *_lines_of_kind("new", after)]
     found = list[DiffLine]()
     for step in steps:
         if step.same:
-            found += _all("same", step.after)
+            found += _lines_of_kind("same", step.after)
             continue
-        for place in range(max(len(step.before), len(step.after))):  # each beside its counterpart, as far as they are alike
+        for place in range(max(len(step.before), len(step.after))):  # pairs with counterparts that are similar enough
             left, right = step.before[place : place + 1], step.after[place : place + 1]
             mixed = _words(left[0], right[0], budget) if left and right else None
-            found += [mixed] if mixed is not None else [*_all("gone", left), *_all("new", right)]
+            found += [mixed] if mixed is not None else [*_lines_of_kind("gone", left), *_lines_of_kind("new", right)]
     return found
 
 
 def in_line(old: str, new: str) -> DiffLine:
-    """The difference of two short texts (headlines, names)."""
+    """Return the difference of two short texts (headlines, names)."""
     old, new = clean(old), clean(new)
     found = _words(old, new, Budget(MOST)) if old and new else None
     if found is not None:
@@ -92,7 +92,7 @@ def _lines(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What stands in either text at one place; ``same``: the same."""
+    """Aligned parts of both texts; ``same``: they are equal."""
 
     same: bool
     before: Sequence[str]
@@ -100,7 +100,7 @@ class Step:
 
 
 def _steps(before: Sequence[str], after: Sequence[str], budget: Budget) -> list[Step] | None:
-    """The way from one to the other; ``None`` if it would take too long to find."""
+    """Return the alignment; ``None`` if it would take too long."""
     first = _common(before, after)
     last = _common(before[first:][::-1], after[first:][::-1])
     ends = (len(before) - last, len(after) - last)
@@ -120,19 +120,19 @@ def _common(before: Sequence[str], after: Sequence[str]) -> int:
 
 
 def _price(before: Sequence[str], after: Sequence[str]) -> int:
-    """What ``SequenceMatcher`` may take: every pair of equals is looked at once for each stretch that it finds."""
+    """Return an upper bound on the cost of ``SequenceMatcher``: it visits every pair of equal elements once per matching block."""
     counted = Counter(after)
     pairs = sum(number * counted[one] for one, number in Counter(before).items())
     return (pairs + len(before) + len(after)) * (min(len(before), len(after)) + 1)
 
 
-def _all(kind: Kind, lines: Sequence[str]) -> list[DiffLine]:
+def _lines_of_kind(kind: Kind, lines: Sequence[str]) -> list[DiffLine]:
     return [(Piece(kind, line),) for line in lines]
 
 
 def _words(old: str, new: str, budget: Budget) -> DiffLine | None:
-    """``None``: too little is common, or it would take too long."""
-    steps = _steps(_cut(old), _cut(new), budget)
+    """Return the word difference; ``None`` if too little is common or it would take too long."""
+    steps = _steps(_tokens(old), _tokens(new), budget)
     if steps is None:
         return None
     common = sum(len("".join(step.after)) for step in steps if step.same)
@@ -148,8 +148,8 @@ def _words(old: str, new: str, budget: Budget) -> DiffLine | None:
     return tuple(pieces)
 
 
-def _cut(text: str) -> list[str]:
-    """The words of a line, white space among them, so that they make the line again."""
+def _tokens(text: str) -> list[str]:
+    """Split a line into words and white space, without losing characters."""
     found: list[str] = []
     for part in SPACE.split(text):
         found += [part] if part.isspace() else segment(part) if part else []
@@ -158,7 +158,8 @@ def _cut(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """``shared``: how much of the shorter text stands in the other (0 to 1); ``apart``: between the two; ``headlines``: what differs."""
+    """Similarity of two articles. ``shared``: share of the shorter text found in the other (0 to 1); ``apart``: time between them;
+    ``headlines``: difference of the titles."""
 
     shared: float
     same_title: bool

@@ -1,9 +1,8 @@
-"""A body as lines that an editor types, and lines as a body again; what a draft changes in an article, what is written down of it; and
-moves of versions from one story to another.
+"""Convert a body to editable lines and back; compute and log the corrections of a draft; move versions between stories.
 
-Every paragraph is a line, a heading a line that begins with ``##``. What is no plain text (pictures, tables, lists, quotations) is a line
-``⟦3⟧ …``: it may be moved or deleted as a whole, and comes back as it was. Paragraphs that nobody touched keep their markup (links,
-emphasis); what is typed is text alone, whatever it looks like, so no markup comes in this way.
+Every paragraph is a line, a heading a line that begins with ``##``. Other content (pictures, tables, lists, quotations) is a line ``⟦3⟧
+…``, which can be moved or deleted as a unit and is restored unchanged. Unchanged paragraphs keep their markup (links, emphasis); typed text
+is plain text, so that no markup can be injected.
 """
 
 from __future__ import annotations
@@ -31,15 +30,15 @@ HEADING: Final = re.compile(r"h[2-6]")
 TYPED_HEADING: Final = re.compile(r"##+\s*(?=\S)")
 TYPED_MARK: Final = re.compile(r"⟦\s*(\d{1,5})\s*⟧")
 PLAIN: Final = frozenset(("p", "div", "span", "a", "em", "strong", "b", "i", "sub", "sup"))
-"""Elements that are text if they hold no picture."""
+"""Elements that are plain text if they contain no picture."""
 
-SAID: Final = 40  # characters of what a part holds that its line shows
+LABEL_CHARS: Final = 40  # characters of a part's content shown in its line
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A part of a body: its markup, its text (a paragraph a line), the addresses of its pictures. ``number``: of one that is typed as
-    ``⟦number⟧``; ``typed``: what stands for it."""
+    """A part of a body: markup, text (a paragraph per line), URLs of its pictures. ``number``: of a part shown as ``⟦number⟧``; ``typed``:
+    its editable lines."""
 
     html: str
     lines: tuple[str, ...]
@@ -50,7 +49,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What came of typed lines. ``pictures``: their addresses, in order."""
+    """The body read from edited lines. ``pictures``: their URLs, in order."""
 
     text: str
     html: str
@@ -58,28 +57,28 @@ class Body:
 
 
 def blocks_of(html: str | None, text: str, images: Sequence[Image], base: str) -> list[Block]:
-    """The parts of an article's body; pictures that do not stand in it come last, so that they can be taken out as well."""
+    """Return the parts of an article's body; pictures outside it are appended, so that they can be removed as well."""
     body = sanitise(html, base) if html else "".join(f"<p>{escape(line)}</p>" for line in text.splitlines() if line.strip())
-    told = set(text.splitlines())
+    text_lines = set(text.splitlines())
     found: list[Block] = []
     for markup in _parts(body):
-        found.append(_block(markup, sum(block.number is not None for block in found) + 1, told))
+        found.append(_block(markup, sum(block.number is not None for block in found) + 1, text_lines))
     shown = {address for block in found for address in block.pictures}
     for image in images:
         if image.url not in shown:
             caption = f"<figcaption>{escape(image.caption)}</figcaption>" if image.caption else ""
             figure = sanitise(f'<figure><img src="{escape(image.url)}" alt="">{caption}</figure>', base)
-            found.append(_block(figure, sum(block.number is not None for block in found) + 1, told))
+            found.append(_block(figure, sum(block.number is not None for block in found) + 1, text_lines))
     return [block for block in found if block.typed]
 
 
 def typed(blocks: Sequence[Block]) -> str:
-    """The lines that an editor gets to change."""
+    """Return the lines for the editor."""
     return "\n".join(line for block in blocks for line in block.typed)
 
 
 def read(lines: str, blocks: Sequence[Block], base: str) -> Body:
-    """The body that typed lines make of the parts there were. Raises ``ValueError`` (the mark) for a part that is not there."""
+    """Build the body from edited lines and the original parts. Raises ``ValueError`` (the mark) for an unknown part."""
     by_number = {block.number: block for block in blocks if block.number is not None}
     plain: dict[str, list[Block]] = defaultdict(list)
     for block in blocks:
@@ -97,7 +96,7 @@ def read(lines: str, blocks: Sequence[Block], base: str) -> Body:
 
 
 def _unchanged_block(written: Sequence[str], place: int, plain: dict[str, list[Block]]) -> Block | None:
-    """The part that stands there as it was; each is taken once."""
+    """Return the unchanged part at this place; each is used once."""
     for block in plain.get(written[place], ()):
         if tuple(written[place : place + len(block.typed)]) == block.typed:
             plain[written[place]].remove(block)
@@ -117,13 +116,13 @@ def _marked(line: str, by_number: dict[int, Block]) -> Block | None:
 
 def _new(line: str) -> Block:
     heading = TYPED_HEADING.match(line)
-    told = line[heading.end() :] if heading else line
+    content = line[heading.end() :] if heading else line
     name = "h2" if heading else "p"
-    return Block(f"<{name}>{escape(told)}</{name}>", (told,), (line,))
+    return Block(f"<{name}>{escape(content)}</{name}>", (content,), (line,))
 
 
 def _parts(body: str) -> Iterator[str]:
-    """The markup of the topmost elements; loose text is a paragraph."""
+    """Yield the markup of the top-level elements; loose text becomes a paragraph."""
     for top in dom.css(dom.parse_html(f"<div>{body}</div>"), "body > div")[:1]:
         if top.text and top.text.strip():
             yield f"<p>{escape(top.text.strip())}</p>"
@@ -133,7 +132,7 @@ def _parts(body: str) -> Iterator[str]:
                 yield f"<p>{escape(node.tail.strip())}</p>"
 
 
-def _block(markup: str, number: int, told: set[str]) -> Block:
+def _block(markup: str, number: int, text_lines: set[str]) -> Block:
     root = dom.parse_html(f"<div>{markup}</div>")
     node = dom.css(root, "body > div > *")[0]
     lines, pictures = tuple(dom.lines_of(node)), tuple(str(one) for one in dom.xpath(node, "descendant-or-self::img/@src"))
@@ -145,16 +144,16 @@ def _block(markup: str, number: int, told: set[str]) -> Block:
     if not lines and not pictures:
         return Block(markup, (), ())
     captions = [*lines, *(str(one) for one in dom.xpath(node, "descendant-or-self::img/@alt"))]
-    said = " ".join(captions)[:SAID]
-    return Block(markup, tuple(line for line in lines if line in told), (f"⟦{number}⟧ {said}".strip(),), number, pictures)
+    label = " ".join(captions)[:LABEL_CHARS]
+    return Block(markup, tuple(line for line in lines if line in text_lines), (f"⟦{number}⟧ {label}".strip(),), number, pictures)
 
 
-TOLD: Final = 200  # characters of a value that are written down; the article's revisions have the whole
+LOGGED_CHARS: Final = 200  # characters of a value in the audit log; the article's revisions have the complete one
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What stands in the editor's form. ``lines``: the body as ``blocks.typed`` writes it; ``None``: it has none to be edited."""
+    """Values of the editing form. ``lines``: the body as written by :func:`typed`; ``None``: not editable."""
 
     title: str
     lines: str | None
@@ -167,7 +166,7 @@ def parts(article: StoredArticle) -> list[Block]:
 
 
 def has_text(article: StoredArticle) -> bool:
-    """Whether its text is its own: that of a thread is its posts', that of a photo story its captions'."""
+    """Return whether the article has its own text: that of a thread is its posts', that of a photo story its captions'."""
     return not is_thread(article.source) and not is_gallery(article.source)
 
 
@@ -177,44 +176,44 @@ def draft_of(article: StoredArticle, *, body: bool = True) -> Draft:
 
 
 def correction(article: StoredArticle, draft: Draft) -> Correction:
-    """What the draft says otherwise than the article. Raises ``ValueError`` for a part of the body that is not there."""
-    said: Correction = {}
+    """Return the fields in which the draft differs from the article. Raises ``ValueError`` for an unknown part of the body."""
+    changes: Correction = {}
     if draft.title.strip() != article.title.strip():
-        said["title"] = draft.title.strip()
+        changes["title"] = draft.title.strip()
     if draft.author.strip() != (article.author or "").strip():
-        said["author"] = draft.author.strip() or None
+        changes["author"] = draft.author.strip() or None
     minutes = [moment and moment.replace(second=0, microsecond=0) for moment in (draft.published, article.published)]
-    if minutes[0] != minutes[1]:  # forms tell no seconds
-        said["published"] = draft.published
+    if minutes[0] != minutes[1]:  # forms have no seconds
+        changes["published"] = draft.published
     blocks = parts(article) if draft.lines is not None else []
     if draft.lines is not None and _lines(draft.lines) != _lines(typed(blocks)):
         body = read(draft.lines, blocks, article.url)
-        said["text"], said["html"] = body.text, body.html
-        said["images"] = tuple(image for image in article.images if image.url in body.pictures)
-    return said
+        changes["text"], changes["html"] = body.text, body.html
+        changes["images"] = tuple(image for image in article.images if image.url in body.pictures)
+    return changes
 
 
-def details(article: StoredArticle, said: Mapping[str, Any]) -> dict[str, Any]:
-    """What the log of changes keeps: each field before and after, long ones cut."""
-    fields = [field for field in ("title", "author", "published", "text") if field in said]
-    return {field: [_storable(getattr(article, field)), _storable(said[field])] for field in fields}
+def details(article: StoredArticle, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the details for the audit log: each field before and after, truncated."""
+    fields = [field for field in ("title", "author", "published", "text") if field in changes]
+    return {field: [_storable(getattr(article, field)), _storable(changes[field])] for field in fields}
 
 
 def _storable(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime) else value[:TOLD] if isinstance(value, str) else value
+    return value.isoformat() if isinstance(value, datetime) else value[:LOGGED_CHARS] if isinstance(value, str) else value
 
 
 def _lines(text: str) -> list[str]:
     return [line for line in map(str.strip, text.splitlines()) if line]
 
 
-MOST_REASON: Final = 300  # characters of why an article is hidden
-BY_HAND: Final = "by-hand"  # the reason of a fold that an editor made
+MOST_REASON: Final = 300  # characters of the reason for hiding an article
+BY_HAND: Final = "by-hand"  # the reason of a fold by an editor
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """An article that was put into another story; ``came_from``: the story that it was in."""
+    """An article moved to another story; ``came_from``: its former story."""
 
     article: str
     story: str = field(metadata={"description": "Where it is now."})
@@ -224,31 +223,31 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Editor:
-    """Who changes articles, and when. Each change is written down by ``log``: action, id, details."""
+    """Operations on articles by one person at one time. Each change is recorded with ``log``: action, id, details."""
 
     store: Store
     by: str
     now: datetime
     log: Callable[[str, str, Mapping[str, Any]], None]
 
-    def correct(self, article: StoredArticle, said: Correction, seen: int | None = None) -> int:
-        """Put an editor's words in place of the page's; answers the article's state. ``seen``: the state he saw, by default ``article``'s.
+    def correct(self, article: StoredArticle, changes: Correction, seen: int | None = None) -> int:
+        """Replace fields of the page; return the article's revision. ``seen``: the revision the editor saw, by default ``article``'s.
         Raises ``Superseded`` and ``StoreError``."""
         state = article.revision if seen is None else seen
-        number = self.store.correct(article.id, said, by=self.by, now=self.now, seen=state)
+        number = self.store.correct(article.id, changes, by=self.by, now=self.now, seen=state)
         if number != article.revision:
-            self.log("article.correct", article.id, {"revision": number, **details(article, said)})
+            self.log("article.correct", article.id, {"revision": number, **details(article, changes)})
         return number
 
     def withdraw(self, article: StoredArticle) -> int:
-        """The article says again what its page says; answers its state."""
+        """Restore the fields of the page; return the article's revision."""
         number = self.store.withdraw(article.id, now=self.now)
         if number != article.revision:
             self.log("article.withdraw", article.id, {"revision": number, "fields": list(article.corrected_fields)})
         return number
 
     def hide(self, ids: Collection[str], reason: str) -> list[str]:
-        """Hide these; answers those that were not hidden."""
+        """Hide articles; return those that were not hidden."""
         why = reason.strip()[:MOST_REASON]
         hidden = self.store.hide(ids, by=self.by, reason=why, now=self.now)
         for id in hidden:
@@ -256,15 +255,16 @@ class Editor:
         return hidden
 
     def show(self, ids: Collection[str]) -> list[str]:
-        """Show these again; answers those that were hidden."""
+        """Show articles again; return those that were hidden."""
         shown = self.store.show(ids, now=self.now)
         for id in shown:
             self.log("article.show", id, {})
         return shown
 
     def fold(self, article_id: str, story_id: str) -> Moved:
-        """Move an article into the story of that id, or of that article. Raises ``StoreError`` if either is unknown, or it is there."""
-        came_from = _where(self.store, article_id)
+        """Move an article into the story with that id, or of that article. Raises ``StoreError`` if either is unknown, or it is already
+        there."""
+        came_from = _story_of(self.store, article_id)
         target = self.store.story(story_id, hidden=True)
         if target is None:
             raise StoreError(f"no story {story_id!r}")
@@ -276,8 +276,8 @@ class Editor:
         return Moved(article_id, target.id, came_from, came_from if left is not None and left.id == came_from else None)
 
     def unfold(self, article_id: str) -> Moved:
-        """Take an article out into a story of its own. Raises ``StoreError`` if it is unknown, or alone."""
-        came_from = _where(self.store, article_id)
+        """Move an article into a story of its own. Raises ``StoreError`` if it is unknown, or alone in its story."""
+        came_from = _story_of(self.store, article_id)
         story_id = self.store.unfold(article_id, now=self.now)
         if story_id == came_from:
             raise StoreError(f"article {article_id!r} is alone in its story")
@@ -285,15 +285,15 @@ class Editor:
         return Moved(article_id, story_id, came_from, came_from)
 
 
-def _where(store: Store, article_id: str) -> str:
+def _story_of(store: Store, article_id: str) -> str:
     article = store.article(article_id)
     if article is None:
         raise StoreError(f"no article {article_id!r}")
     return article.story_id
 
 
-CANDIDATES: Final = 10  # stories that are offered
-HITS: Final = 30  # articles that are asked for: several may be of one story
+CANDIDATES: Final = 10  # stories offered
+HITS: Final = 30  # articles requested: several may belong to one story
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,13 +303,13 @@ class Candidate:
 
 
 def story_id_of(text: str) -> str:
-    """The id of the story that an editor names: its id, or its address in this portal."""
+    """Return the id of a story given as its id or its URL in this portal."""
     _, found, rest = text.strip().partition("/story/")
     return (rest if found else text.strip()).split("/")[0].split("?")[0].split("#")[0][:100]
 
 
 def candidates(store: Store, index: Index | None, article: StoredArticle, asked: str | None = None) -> list[Candidate]:
-    """Stories that ``asked`` finds, the most alike first. None: stories about the same things, without an index the newest around it."""
+    """Return stories found by ``asked``, most similar first; without ``asked`` similar stories, without an index the nearest in time."""
     ids = [story_id_of(asked)] if asked else []
     if index is not None:
         hits = index.search(Query(asked, limit=HITS)).hits if asked else similar(index, article, limit=HITS)

@@ -1,1 +1,1 @@
-"""Events of the record: ``following`` fills them, ``timeline`` shows them, ``editing`` changes them."""
+"""Stored events: ``following`` assigns stories, ``timeline`` prepares their pages, ``editing`` changes them."""

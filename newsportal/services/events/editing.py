@@ -1,4 +1,4 @@
-"""What editors do to events: name, pin, split, join; and take that back. Raises ``StoreError`` for what is not there any more."""
+"""Editing of events: rename, pin, split, join, undo; and their automatic revision. Raises ``StoreError`` if an object no longer exists."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Log = Callable[[str, str, Mapping[str, Any]], None]
 
 
 def unlogged(action: str, thing: str, details: Mapping[str, Any]) -> None:
-    """A ``log`` where there is none: nobody ever made accounts."""
+    """Do not log, for portals without accounts."""
 
 
 MOST_TITLE = 200  # characters of an event's title
-MOST_SUMMED = 200  # stories, the latest, whose words make the vector of an event that an editor put together
+MAX_VECTOR_STORIES = 200  # latest stories whose keywords make the vector of an edited event
 
 
 def existing(store: Store, event_id: str) -> Event:
@@ -34,7 +34,7 @@ def existing(store: Store, event_id: str) -> Event:
 
 
 def rename(store: Store, event_id: str, title: str | None, *, by: str, now: datetime, log: Log = unlogged) -> int:
-    """Give an event a title; ``None``: that of the story that most sites told. Answers the number of the edit, by which it is undone."""
+    """Set the title of an event; ``None``: that of its most reported story. Return the number of the edit, for :func:`undo`."""
     event = existing(store, event_id)
     wanted = (title or "").strip() or None
     if wanted is not None and len(wanted) > MOST_TITLE:
@@ -45,7 +45,7 @@ def rename(store: Store, event_id: str, title: str | None, *, by: str, now: date
 
 
 def pin(store: Store, event_id: str, pinned: bool, *, by: str, now: datetime, log: Log = unlogged) -> int:
-    """Let an event stand above the others, or no longer."""
+    """Pin an event above the others, or unpin it."""
     event = existing(store, event_id)
     number = store.events.edit(Edit("pin", event_id, now, by, pinned=(event.pinned is not None, pinned)), {})
     log("event.pin", event_id, {"pinned": pinned})
@@ -53,7 +53,7 @@ def pin(store: Store, event_id: str, pinned: bool, *, by: str, now: datetime, lo
 
 
 def split(store: Store, event_id: str, story_ids: Collection[str], *, by: str, now: datetime, log: Log = unlogged) -> tuple[str, int]:
-    """Take stories out of an event into one of their own; answers that event, and the number of the edit."""
+    """Move stories of an event into a new one; return its id and the number of the edit."""
     existing(store, event_id)
     there = {one.story_id for one in store.events.members([event_id]).get(event_id, [])}
     taken = there & set(story_ids)
@@ -67,7 +67,7 @@ def split(store: Store, event_id: str, story_ids: Collection[str], *, by: str, n
 
 
 def join(store: Store, event_id: str, other: str, *, by: str, now: datetime, log: Log = unlogged) -> int:
-    """Put all stories of another event into this one; its address leads here from now on."""
+    """Move all stories of another event into this one; the other's URL redirects here."""
     existing(store, event_id)
     moved = [one.story_id for one in store.events.members([other]).get(other, [])]
     if other == event_id or not moved:
@@ -79,7 +79,7 @@ def join(store: Store, event_id: str, other: str, *, by: str, now: datetime, log
 
 
 def undo(store: Store, number: int, *, by: str, now: datetime, log: Log = unlogged) -> Edit:
-    """Take an edit back, as long as nobody changed the same since; answers what was taken back."""
+    """Undo an edit unless the same was changed since; return the edit."""
     done = next(iter(store.events.edits(after=number - 1, limit=1)), None)
     if done is None or done.number != number or done.undone is not None:
         raise StoreError(f"no edit {number} that could be taken back")
@@ -93,26 +93,25 @@ def undo(store: Store, number: int, *, by: str, now: datetime, log: Log = unlogg
 
 
 def _vectors(store: Store, moves: Mapping[str, tuple[str, str]]) -> dict[str, str]:
-    """The vectors of the events that stories are moved between, as they are once they were moved."""
+    """Return the vectors of the affected events after the moves."""
     ids = {event for move in moves.values() for event in move}
     stories = {event: [one.story_id for one in placed if one.story_id not in moves] for event, placed in store.events.members(ids).items()}
     for story, (_, to) in moves.items():
         stories.setdefault(to, []).append(story)
-    heads = {event: [one.head.id for one in store.listed(stories.get(event, [])[-MOST_SUMMED:]).values()] for event in ids}
+    heads = {event: [one.head.id for one in store.listed(stories.get(event, [])[-MAX_VECTOR_STORIES:]).values()] for event in ids}
     return {event: vector_over(event, store.articles(heads[event])) for event in ids}
 
 
-BUDGET: Final = 20_000  # stories of the events that one pass looks at: some five minutes. The next one goes on where it ended.
+BUDGET: Final = 20_000  # stories of the events revised in one pass: some five minutes. The next one continues.
 PAGE: Final = 100
 
-NOBODY: Final = ""  # who edits in the record
+NOBODY: Final = ""  # the editor of automatic edits
 
 
 @dataclass(slots=True)
 class Revision:
-    """``events``: how many were looked at; ``parted``: events that came out of others; ``joined``: those that went into others.
-    ``conflicts``: those that somebody else changed while they were looked at: the next pass looks at them again. ``more``: the budget ended
-    before the changed events did."""
+    """Result of a pass. ``events``: events examined; ``parted``: events split off; ``joined``: events merged into others. ``conflicts``:
+    events edited concurrently, examined again in the next pass. ``more``: the budget was exhausted before the changed events."""
 
     events: int = 0
     parted: int = 0
@@ -122,13 +121,13 @@ class Revision:
 
 
 def revise(store: Store, now: datetime, progress: Callable[[int, int], object], budget: int = BUDGET) -> Revision:
-    """Look again at the events that changed since the last pass, the longest ago first: part what does not hang together, join what is one.
-    May be stopped at any time.
+    """Revise the events changed since the last pass, oldest change first: split unconnected ones, merge equal ones. May be stopped at any
+    time.
 
-    Editors have the last word: stories that they put somewhere stay, events that they named or pinned are neither parted nor joined into
-    others. Each change is an edit as theirs are, by nobody; what they take back is theirs from then on.
+    Editors have precedence: stories that they moved stay, events that they named or pinned are neither split nor merged into others. Each
+    change is an ordinary edit without an author; once undone, it is not repeated.
 
-    ``progress``: how many of the changes have been looked at, and how many there are. Raises ``StoreError``.
+    ``progress``: number of changes examined, and their total. Raises ``StoreError``.
     """
     done, last = Revision(), store.events.position("changed")
     begin = at = min(store.events.position("revised"), last)
@@ -148,8 +147,8 @@ def revise(store: Store, now: datetime, progress: Callable[[int, int], object], 
                 _revise_event(store, clusters, event.id, now, done)
             except StoreUnavailable:
                 raise
-            except StoreError:  # an editor, a fold or a deletion was quicker
-                found = clusters.likest(event.id)
+            except StoreError:  # a concurrent edit, fold or deletion
+                found = clusters.most_similar(event.id)
                 _restore(store, clusters, event.id, *(found[:1] if found else ()))
                 done.conflicts += 1
             at = event.changed
@@ -165,20 +164,20 @@ def _revise_event(store: Store, clusters: EventClusters, id: str, now: datetime,
     event, placed = store.events.event(id), store.events.members([id]).get(id, [])
     if event is None or not placed:
         return
-    if 1 < len(placed) <= MOST_SUMMED and not _is_named(event):
+    if 1 < len(placed) <= MAX_VECTOR_STORIES and not _is_named(event):
         for part in components(_stories(store, placed), {one.story_id for one in placed if one.by})[1:]:
             new, _ = split(store, id, part, by=NOBODY, now=now)
             _restore(store, clusters, id, new)
             done.parted += 1
     other = None
-    while (found := clusters.likest(id)) and (other := store.events.event(found[0])) is None:
+    while (found := clusters.most_similar(id)) and (other := store.events.event(found[0])) is None:
         _restore(store, clusters, found[0])
     if other is None or not other.stories:
         return
     theirs = store.events.members([id, other.id])
     edited = [one.id for one in (event, other) if _is_named(one) or any(member.by for member in theirs.get(one.id, ()))]
     members = [member for members in theirs.values() for member in members]
-    if len(edited) == 2 or (len(members) <= MOST_SUMMED and len(components(_stories(store, members))) > 1):
+    if len(edited) == 2 or (len(members) <= MAX_VECTOR_STORIES and len(components(_stories(store, members))) > 1):
         return
     largest = max((event, other), key=lambda one: (one.id in edited, len(theirs.get(one.id, ())), -one.first.timestamp(), one.id))
     gone = other if largest is event else event
@@ -192,7 +191,7 @@ def _is_named(event: Event) -> bool:
 
 
 def _stories(store: Store, placed: Sequence[Placed]) -> list[Story]:
-    """The earliest first."""
+    """Return the stories, earliest first."""
     heads = [story.head.id for story in store.listed([one.story_id for one in placed]).values()]
     articles = sorted(store.articles(heads), key=lambda one: (one.moment, one.id))
     return [story_of(one.story_id, one.title, one.text, one.moment) for one in articles]

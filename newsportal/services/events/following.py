@@ -1,5 +1,5 @@
-"""Put the stories of the record into events, as the change log brings them. What stands in the record alone is the truth: the clusters
-in memory are read from it at the start, when somebody else was quicker, and when an editor changed them."""
+"""Assign stories to events as the change log reports them. The store is authoritative: the clusters in memory are loaded from it at the
+start, after writes of another process, and after edits."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from typing import Final
 
 from newsportal.classify.keywords import terms as weighted_terms
 from newsportal.errors import StoreError
-from newsportal.events import TERMS, EventClusters, EventState, Story, places_among, summed_up
+from newsportal.events import TERMS, EventClusters, EventState, Story, combined_state, places_among
 from newsportal.events.summaries import RepeatedSentences
 from newsportal.store.events import Placed
 from newsportal.store.results import Change, StoredArticle, is_thread
 from newsportal.store.store import Store
 
-CHANGES: Final = 100  # rows of the change log whose stories are placed in one transaction
-AT_ONCE: Final = 5  # transactions of one call: who calls is asked to end in between, and a portal serves its readers
-LOOKED_BACK: Final = 500  # rows of the change log before the first one that are read for the sentences which sites repeat
+CHANGES: Final = 100  # rows of the change log processed in one transaction
+AT_ONCE: Final = 5  # transactions per call, so that callers can stop in between and a portal stays responsive
+LOOKED_BACK: Final = 500  # earlier rows of the change log read to learn the repeated sentences of sites
 MOST_EVENTS: Final = 100_000
-"""Events that are remembered, those that were alive last: about a kilobyte each. A story begins a new event where its own is older."""
+"""Most recently active events in memory: about a kilobyte each. A story of an older event starts a new one."""
 
-PLACES_AMONG: Final = 20  # keywords of a story among which its places are looked for: further down stand places that it only mentions
+PLACES_AMONG: Final = 20  # keywords of a story among which its places are found: later ones are only mentioned
 
 
 def story_of(id: str, title: str, text: str, published: datetime | None) -> Story:
-    """What :mod:`newsportal.events` asks of an article."""
+    """Return an article as input of :mod:`newsportal.events`."""
     terms = {one.word: one.weight for one in weighted_terms(title, text, TERMS)}
     return Story(id, title, published, terms, places_among(list(terms)[:PLACES_AMONG]))
 
 
 def vector_of(state: EventState) -> str:
-    """What is remembered of an event, as the store keeps it."""
+    """Serialise the state of an event for the store."""
     titles = [(title, published.isoformat() if published else None) for title, published in state.titles]
     terms = {term: round(weight, 4) for term, weight in state.terms.items()}
     return json.dumps([state.stories, terms, state.places, titles], separators=(",", ":"))
@@ -46,12 +46,12 @@ def state_of(id: str, vector: bytes) -> EventState:
 
 
 def vector_over(id: str, articles: Iterable[StoredArticle]) -> str:
-    """The vector of an event whose stories have these heads."""
-    return vector_of(summed_up(id, (story_of(one.story_id, one.title, one.text, one.moment) for one in articles)))
+    """Return the vector of an event whose stories have these articles as heads."""
+    return vector_of(combined_state(id, (story_of(one.story_id, one.title, one.text, one.moment) for one in articles)))
 
 
 class EventFollower:
-    """One for a process. ``follow`` may be called again and again; it raises the errors of stores."""
+    """Assigns stories to events, one instance per process. ``follow`` may be called repeatedly; it raises the errors of stores."""
 
     def __init__(self) -> None:
         self._clusters: EventClusters | None = None
@@ -59,7 +59,7 @@ class EventFollower:
         self._position = self._edit = 0
 
     def follow(self, store: Store, stopped: Callable[[], bool] = lambda: False) -> int:
-        """Place what is new since the last call, as far as one call goes; answers how many rows of the change log were read."""
+        """Assign new stories since the last call, up to a limit; return the number of change log rows read."""
         steps = (0 if stopped() else self._step(store) for _ in range(AT_ONCE))
         return sum(takewhile(bool, steps))
 
@@ -79,7 +79,7 @@ class EventFollower:
         articles = _articles(store, changes)
         known = store.events.of([one.story_id for one in articles])
         latest_first = sorted(articles, key=lambda one: (one.moment, one.id), reverse=True)
-        new = {one.story_id: one for one in latest_first if one.story_id not in known}  # of each story its earliest article
+        new = {one.story_id: one for one in latest_first if one.story_id not in known}  # the earliest article of each story
         in_order = sorted(new.values(), key=lambda one: (one.moment, one.id))
         for one in in_order:
             self._sentences.add(one.story_id, one.site or one.source, one.text)
@@ -90,14 +90,14 @@ class EventFollower:
             placed.append(Placed(one.story_id, found.event, found.score, found.terms))
         vectors = {event: vector_of(clusters.state(event)) for event in {one.event_id for one in placed}}
         moved = any(change.kind != "article" for change in changes)
-        self._clusters = None  # until it is written: what was added here is not to be remembered if it is not
+        self._clusters = None  # until written: if writing fails, the additions must be forgotten
         upto = changes[-1].seq
         if store.events.place(placed, vectors, after=after, upto=upto, touched=list(known), again=moved, edited=self._edit):
             self._clusters, self._position = clusters, upto
         return len(changes)
 
     def _present(self, store: Store, after: int) -> EventClusters:
-        """The clusters as the record has them."""
+        """Return the clusters as stored."""
         if self._clusters is None or self._position != after or len(self._clusters) > 1.2 * MOST_EVENTS:
             self._edit = store.events.last_edit()
             self._clusters = EventClusters()
@@ -114,16 +114,14 @@ class EventFollower:
 
 
 def _articles(store: Store, changes: Iterable[Change]) -> list[StoredArticle]:
-    """Those that changed. What people say in forums is not told as news."""
+    """Return the changed articles, without forum threads, which are not news."""
     found = store.articles(list({change.id for change in changes if change.kind == "article"}))
     return [one for one in found if one.hidden is None and not is_thread(one.source)]
 
 
 def rebuild(store: Store, progress: Callable[[int, int], object]) -> int:
-    """Place all stories anew; those that editors put somewhere stay there. Answers how many changes of the log were read.
-
-    ``progress``: the position in the log, and its end. May be stopped at any time: who follows the log goes on.
-    """
+    """Assign all stories again, except those that editors moved. Return the number of change log rows read. ``progress``: the position in
+    the log, and its end. May be stopped at any time: :meth:`EventFollower.follow` continues."""
     for id in store.events.clear():
         placed = store.events.members([id]).get(id, [])
         heads = [story.head for one in placed if (story := store.story(one.story_id)) is not None]

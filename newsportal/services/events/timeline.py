@@ -1,10 +1,10 @@
-"""An event as its page shows it: its turning points by the days that its texts name, who told of it and when, its stories in time.
+"""The page of an event: its milestones by the days named in its texts, its reporters in time, its stories.
 
-A turning point is a day on which something happened. Its day is the last one that the beginning of a story names (「3月5日」, 「昨日」) and
-that is not after its publication; where it names none, the day of publication.
+A milestone is a day on which something happened: the latest day named at the beginning of a story (「3月5日」, 「昨日」) that is not after
+its publication, else the day of publication.
 
-Beside it stand stories of its event, then those that share rare names with it; where none does, those that share its keywords. A word that
-many subjects have in common (新机) leads nowhere by itself.
+Related stories are those of its event, then those that share rare names with it, or, if there are none, its keywords. Words common to many
+subjects (新机) do not make stories related by themselves.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from newsportal.store.results import StoredArticle, Story
 from newsportal.store.store import Store
 from newsportal.text import clean
 
-MOST_STORIES: Final = 200  # stories of an event that are looked at, the latest
-MOST_POINTS: Final = 20  # turning points at most: of more days those whose stories most sites told
-DATED_WITHIN: Final = 400  # characters of a text in which its day is looked for: further down stands what happened before
-BACK: Final = timedelta(days=60)  # a day further back than this before publication is background
+MOST_STORIES: Final = 200  # latest stories of an event that are read
+MOST_POINTS: Final = 20  # maximum milestones: of more days, those whose stories were on most sites
+DATED_WITHIN: Final = 400  # characters of a text in which its day is searched: later ones are background
+BACK: Final = timedelta(days=60)  # a day longer ago before publication is background
 SENTENCE: Final = re.compile(r"[^。！？!?\n]+[。！？!?]?")
 MOST_SENTENCE: Final = 120
 DAY: Final = re.compile(
@@ -44,7 +44,8 @@ NAMED: Final = {"今": 0, "昨": 1, "前": 2}
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What happened on a day: a ``sentence`` of the story that most sites told; ``dated``: it names the day; ``more``: other stories."""
+    """What happened on a day: a ``sentence`` of the most reported story; ``dated``: the text names the day; ``more``: number of other
+    stories."""
 
     day: date
     sentence: str
@@ -55,8 +56,8 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class EventView:
-    """``stories``, the earliest first; ``articles``: their originals, with texts. ``tellers``: who reported, the first one first.
-    ``placed``: why each story is in it. ``changed``: those of ``articles`` that are not as they were published, the latest change first."""
+    """Data of an event's page. ``stories``: earliest first; ``articles``: their originals, with texts. ``tellers``: who reported, earliest
+    first. ``placed``: why each story belongs to it. ``changed``: those of ``articles`` revised since publication, latest change first."""
 
     event: Event
     stories: tuple[Story, ...]
@@ -69,7 +70,7 @@ class EventView:
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """A story in its event, with its neighbours in time."""
+    """A story in its event, with the previous and the next one."""
 
     event: Event
     before: Story | None
@@ -88,7 +89,7 @@ def view(store: Store, event: Event, zone: tzinfo) -> EventView:
 
 
 def neighbourhood(store: Store, story_id: str) -> Neighbourhood | None:
-    """Where a story stands in its event; None for a story that is alone in it."""
+    """Return the place of a story in its event; None if it is alone."""
     placed = store.events.of([story_id]).get(story_id)
     event = store.events.event(placed.event_id) if placed else None
     if event is None or event.stories < 2:
@@ -102,14 +103,14 @@ def neighbourhood(store: Store, story_id: str) -> Neighbourhood | None:
 
 
 def milestones(stories: Sequence[Story], articles: Sequence[StoredArticle], zone: tzinfo) -> tuple[Point, ...]:
-    """The days of an event, the earliest first. ``articles``: the originals of ``stories``, with their texts."""
+    """Return the milestones of an event, earliest first. ``articles``: the originals of ``stories``, with their texts."""
     by_day: dict[date, list[Point]] = {}
     for story, article in zip(stories, articles, strict=True):
         day, sentence = dated_sentence(article.text, article.moment.astimezone(zone))
-        said = DATELINE.sub("", sentence or "", count=1)
-        if not is_sentence(said) or DANGLING.match(said):  # it says nothing by itself (「其中三座今天起限行。」)
-            said = next(sentences(article.text), article.title)
-        point = Point(day or article.moment.astimezone(zone).date(), _cut(said), story, day is not None)
+        summary = DATELINE.sub("", sentence or "", count=1)
+        if not is_sentence(summary) or DANGLING.match(summary):  # incomplete by itself (「其中三座今天起限行。」)
+            summary = next(sentences(article.text), article.title)
+        point = Point(day or article.moment.astimezone(zone).date(), _cut(summary), story, day is not None)
         by_day.setdefault(point.day, []).append(point)
     chosen = []
     for same in by_day.values():
@@ -120,7 +121,7 @@ def milestones(stories: Sequence[Story], articles: Sequence[StoredArticle], zone
 
 
 def dated_sentence(text: str, published: datetime) -> tuple[date | None, str | None]:
-    """The last day that the beginning of a text names, and the sentence that names it."""
+    """Return the latest day named at the beginning of a text, and its sentence."""
     found: tuple[date | None, str | None] = None, None
     for sentence in SENTENCE.finditer(text[:DATED_WITHIN]):
         for match in DAY.finditer(sentence[0]):
@@ -152,19 +153,19 @@ def _cut(sentence: str) -> str:
 
 
 WORDS: Final = 24
-"""Keywords of an article among which its names are looked for: a name of the second paragraph is not among the first eight."""
+"""Keywords of an article among which its names are found: names of the second paragraph are not among the first eight."""
 
-NAMES: Final = 6  # names that are searched for; each costs a search
+NAMES: Final = 6  # names used; each costs a search
 COMMON: Final = 50
-"""A name in more stories of the time around is none by which a story is known: a capital, a government. Chosen, not measured."""
+"""A name in more stories of the period does not identify one: a capital, a government. Chosen, not measured."""
 
-IN_TITLE: Final = 2.0  # what a name in the title of the other story counts, in times of one in its text. Chosen.
+IN_TITLE: Final = 2.0  # weight of a name in the title of the other story, relative to its text. Chosen.
 LONGEST: Final = 12
-NO_NAME: Final = re.compile(r"[，。！？；、\s]")  # what is quoted and longer, or has one of these, is what somebody said
+NO_NAME: Final = re.compile(r"[，。！？；、\s]")  # a longer quotation, or one with these characters, is speech
 
 
 def related(store: Store, index: Index | None, article: StoredArticle, limit: int) -> list[str]:
-    """Ids of stories, the nearest first: at most ``limit`` of its event, and as many others. Raises ``StoreError`` and ``SearchError``."""
+    """Return story ids, nearest first: at most ``limit`` of its event, and as many others. Raises ``StoreError`` and ``SearchError``."""
     found = _of_event(store, article)
     others: list[str] = []
     if index is not None:
@@ -173,7 +174,7 @@ def related(store: Store, index: Index | None, article: StoredArticle, limit: in
 
 
 def _of_event(store: Store, article: StoredArticle) -> list[str]:
-    """The other stories of its event, the nearest in time first."""
+    """Return the other stories of its event, nearest in time first."""
     placed = store.events.of([article.story_id]).get(article.story_id)
     ids = [one.story_id for one in store.events.members([placed.event_id]).get(placed.event_id, [])] if placed else []
     if article.story_id not in ids:
@@ -184,7 +185,7 @@ def _of_event(store: Store, article: StoredArticle) -> list[str]:
 
 
 def _by_names(index: Index, article: StoredArticle) -> list[str]:
-    """Stories that share names with an article: each name counts the more the fewer stories have it."""
+    """Return stories that share names with an article; rare names weigh more."""
     since, until = shifted(article.moment, -AROUND), shifted(article.moment, AROUND)
     weights: dict[str, float] = {}
     for name in names_of(article.title, article.text)[:NAMES]:
@@ -193,15 +194,15 @@ def _by_names(index: Index, article: StoredArticle) -> list[str]:
             continue
         for hit in found.hits:
             if hit.story_id != article.story_id:
-                said = IN_TITLE if name in hit.title else 1.0
-                weights[hit.story_id] = weights.get(hit.story_id, 0.0) + said / sqrt(found.total)
+                weight = IN_TITLE if name in hit.title else 1.0
+                weights[hit.story_id] = weights.get(hit.story_id, 0.0) + weight / sqrt(found.total)
     return sorted(weights, key=lambda id: -weights[id])
 
 
 def names_of(title: str, text: str) -> list[str]:
-    """The names that an article is about: first what it quotes (《》, “”) in its title or twice, then those among its keywords."""
+    """Return the names an article is about: quoted ones (《》, “”) in its title or used twice, then names among its keywords."""
     title = clean(title)
-    said = Counter(name for match in QUOTED.finditer(f"{title}\n{text[:LOOKED_AT]}") for name in match.groups() if name)
-    quoted = [name for name, times in said.most_common() if (times > 1 or name in title) and not NO_NAME.search(name)]
+    quotations = Counter(name for match in QUOTED.finditer(f"{title}\n{text[:LOOKED_AT]}") for name in match.groups() if name)
+    quoted = [name for name, times in quotations.most_common() if (times > 1 or name in title) and not NO_NAME.search(name)]
     words = (one.word.replace('"', " ") for one in keywords(title, text, WORDS))
     return list(dict.fromkeys([*(name for name in quoted if len(name) <= LONGEST), *filter(is_name, words)]))

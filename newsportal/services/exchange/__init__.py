@@ -1,1 +1,1 @@
-"""Articles to files and back: JSON lines, CSV, Parquet, WARC, all of one form (:mod:`form`, ``docs/article.schema.json``)."""
+"""Import and export articles: JSON lines, CSV, Parquet, WARC, with the same fields (:mod:`form`, ``docs/article.schema.json``)."""

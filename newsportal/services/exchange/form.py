@@ -1,5 +1,5 @@
-"""The form of an article in files, as ``docs/article.schema.json`` describes it: what is stored, as JSON values; what was not found is left
-out. A forum's thread has its posts, a photo story all its pictures and whether it is complete."""
+"""Articles as JSON values, as described by ``docs/article.schema.json``: the stored fields without missing values. A forum thread has its
+posts, a photo story all its pictures and whether it is complete."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from newsportal.items import PAGE_TEXTS, Article, Gallery, Image, Link, Post, Th
 from newsportal.store.results import StoredArticle, is_gallery, is_thread
 from newsportal.store.store import Store
 
-UNNAMED: Final = "import:files"  # the source of articles that name none
+UNNAMED: Final = "import:files"  # the source of articles without one
 
 TEXTS: Final = (
     "id", "story", "identity", "url", "title", "text", "html", "summary", *PAGE_TEXTS, "site", "source", "category", "category_by",
@@ -27,9 +27,9 @@ NUMBERS: Final = ("category_score", "fold_score")
 LISTS: Final = ("topics", "keywords")
 NEEDED: Final = ("url", "title", "text")
 DESK_ALONE: Final = ("story_id", "corrected_by", "hidden", "hidden_by", "hidden_reason")
-"""Who corrected and who hid an article, and why, stays here. What is hidden is not exported."""
+"""Who corrected or hid an article, and why, is not exported, nor are hidden articles."""
 
-LARGEST: Final = 2**31 - 1  # of a whole number: what a column of integers takes in every database
+LARGEST: Final = 2**31 - 1  # maximum integer: the range of an integer column in every database
 
 
 def plain(article: StoredArticle) -> dict[str, Any]:
@@ -39,13 +39,13 @@ def plain(article: StoredArticle) -> dict[str, Any]:
 
 
 def bare(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values as JSON writes them, without what was not found."""
+    """Return values as written in JSON, without missing ones."""
     found = {key: value.isoformat() if isinstance(value, datetime) else value for key, value in values.items() if value is not None}
     return found | {"images": [{key: value for key, value in image.items() if value is not None} for image in values["images"]]}
 
 
 def whole(article: StoredArticle, store: Store) -> dict[str, Any]:
-    """An article with what only threads and photo stories have."""
+    """Return an article with the additional fields of threads and photo stories."""
     values = plain(article)
     if is_thread(article.source) and (thread := store.threads.thread(article.id)) is not None:
         values |= {"board": thread.board} if thread.board else {}
@@ -59,31 +59,31 @@ def whole(article: StoredArticle, store: Store) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """What a row of a file is: an article, a thread or a photo story, and when it was first seen. Neither that nor when its page was read
-    is later than now: a page that is read tomorrow is newer."""
+    """An imported row: an article, a thread or a photo story, and when it was first seen. This time and that of fetching are limited to
+    now: a page fetched later must be newer."""
 
     item: Article | Thread | Gallery
     first_seen: datetime
 
 
 def incoming(row: Any, now: datetime) -> Incoming:
-    """The item of a row. Raises ``ValueError`` that says what is wrong with it."""
+    """Return the item of a row. Raises ``ValueError`` with what is wrong."""
     if not isinstance(row, dict):
         raise ValueError('no object; an article is {"url", "title", "text", …}')  # noqa: TRY004  a bad file, not a bad caller
     there = {name: value for name, value in row.items() if value is not None}
     if missing := [name for name in NEEDED if name not in there]:
         raise ValueError(f"without {', '.join(missing)}")
-    if not _on_the_web(_of(there, "url", str, "text")):
+    if not _on_the_web(_checked(there, "url", str, "text")):
         raise ValueError("url is no address of the Web; it begins with https:// or http:// and names a host")
-    found: dict[str, Any] = {name: _of(there, name, str, "text") for name in TEXTS if name in there}
+    found: dict[str, Any] = {name: _checked(there, name, str, "text") for name in TEXTS if name in there}
     found |= {name: _moment(name, there[name]) for name in MOMENTS if name in there}
-    found |= {name: _number(name, _of(there, name, (int, float), "number")) for name in NUMBERS if name in there}
-    found |= {name: tuple(_each(there, name, _text)) for name in LISTS if name in there}
-    found |= {"images": tuple(_each(there, "images", _image)), "topic_marks": tuple(_each(there, "topic_marks", _mark))}
-    found |= {"posts": tuple(_each(there, "posts", _post)), "missing": tuple(_each(there, "missing", _whole))}
+    found |= {name: _number(name, _checked(there, name, (int, float), "number")) for name in NUMBERS if name in there}
+    found |= {name: tuple(_checked_list(there, name, _checked_text)) for name in LISTS if name in there}
+    found |= {"images": tuple(_checked_list(there, "images", _image)), "topic_marks": tuple(_checked_list(there, "topic_marks", _mark))}
+    found |= {"posts": tuple(_checked_list(there, "posts", _post)), "missing": tuple(_checked_list(there, "missing", _integer))}
     values = found | ({"complete": bool(there["complete"])} if "complete" in there else {})
     url = values["url"]
-    if "html" in values:  # somebody else's program may have written it: it goes to readers as it is stored
+    if "html" in values:  # it may come from another program, and is served to readers as stored
         values["html"] = sanitise(values["html"], url)
     kept = (
         "title", "text", "html", "published", *PAGE_TEXTS, "site", "images", "category", "category_by",
@@ -108,14 +108,14 @@ def incoming(row: Any, now: datetime) -> Incoming:
     return Incoming(article, min(seen, now))
 
 
-def _of(values: Mapping[str, Any], name: str, kind: Any, called: str) -> Any:
+def _checked(values: Mapping[str, Any], name: str, kind: Any, called: str) -> Any:
     value = values[name]
     if not isinstance(value, kind) or isinstance(value, bool):
         raise ValueError(f"{name} is no {called}")  # noqa: TRY004  a bad file, not a bad caller
     return value
 
 
-def _each(values: Mapping[str, Any], name: str, made: Callable[[Any], Any]) -> list[Any]:
+def _checked_list(values: Mapping[str, Any], name: str, made: Callable[[Any], Any]) -> list[Any]:
     value = values.get(name) or []
     if not isinstance(value, list):
         raise ValueError(f"{name} is no list")  # noqa: TRY004
@@ -126,7 +126,7 @@ def _each(values: Mapping[str, Any], name: str, made: Callable[[Any], Any]) -> l
 
 
 def _on_the_web(url: str) -> bool:
-    """Whether a reader may follow it, or it names a mail. A ``javascript:`` address would become a link in the pages of articles."""
+    """Return whether the URL is http(s) or names a mail: a ``javascript:`` URL would become a link on the article's page."""
     try:
         parts = urlsplit(url)
         return parts.scheme == "mid" or (parts.scheme in ("https", "http") and bool(parts.hostname))
@@ -135,7 +135,7 @@ def _on_the_web(url: str) -> bool:
 
 
 def _number(name: str, value: Any) -> float:
-    """A number that JSON can say: neither infinite nor beyond what a float holds."""
+    """Return a finite number, as JSON requires."""
     try:
         number = float(value)
     except OverflowError as error:
@@ -145,26 +145,26 @@ def _number(name: str, value: Any) -> float:
     return number
 
 
-def _whole(value: Any) -> int:
+def _integer(value: Any) -> int:
     number = int(_number("it", value))
     if abs(number) > LARGEST:
         raise ValueError(f"a number beyond {LARGEST}")
     return number
 
 
-def _text(value: Any) -> str:
+def _checked_text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError("no text")
     return value
 
 
 def _moment(name: str, value: Any) -> datetime:
-    """ISO 8601; without a zone it is UTC."""
+    """Parse ISO 8601; without a zone it is UTC."""
     if isinstance(value, datetime):
         moment = value
     else:
         try:
-            moment = datetime.fromisoformat(_text(value))
+            moment = datetime.fromisoformat(_checked_text(value))
         except (TypeError, ValueError) as error:
             raise ValueError(f"{name} is no moment in ISO 8601") from error
     try:
@@ -179,30 +179,30 @@ def _image(value: Any) -> Image:
         if not isinstance(one, int if name in ("width", "height") else str):
             raise TypeError(f"{name} of another kind")
         if isinstance(one, int):
-            _whole(one)
+            _integer(one)
     return Image(**known)
 
 
 def _mark(value: Any) -> TopicMark:
     score = value.get("score")
-    return TopicMark(_text(value["topic"]), _text(value["by"]), None if score is None else _number("score", score))
+    return TopicMark(_checked_text(value["topic"]), _checked_text(value["by"]), None if score is None else _number("score", score))
 
 
 def _post(value: Any) -> Post:
-    texts: dict[str, Any] = {name: _text(value[name]) for name in ("author", "date_text", "quoted") if value.get(name) is not None}
+    texts: dict[str, Any] = {name: _checked_text(value[name]) for name in ("author", "date_text", "quoted") if value.get(name) is not None}
     moment = value.get("published")
     return Post(
         **texts,
         published=None if moment is None else _moment("published", moment),
-        text=_text(value["text"]),
-        floor=None if value.get("floor") is None else _whole(value["floor"]),
+        text=_checked_text(value["text"]),
+        floor=None if value.get("floor") is None else _integer(value["floor"]),
         images=tuple(map(_image, value.get("images") or ())),
-        id=_text(value["name"]) if value.get("name") is not None else None,
+        id=_checked_text(value["name"]) if value.get("name") is not None else None,
     )
 
 
 def _gallery(article: Article, values: Mapping[str, Any]) -> Gallery:
-    """Its own text are the lines that are no captions."""
+    """Return the photo story. Its own text is the lines that are not captions."""
     captions = {line.strip() for image in article.images for line in (image.caption or "").splitlines()}
     own = "\n".join(line for line in (article.text or "").splitlines() if line not in captions)
     shared = (

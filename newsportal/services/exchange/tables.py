@@ -1,12 +1,11 @@
-"""Articles in files, and back: as tables, a row an article, and as pages.
+"""Export and import of articles as tables, a row per article, and as Web pages.
 
-CSV: cells that no spreadsheet takes for formulas, and that come back as they were; lists have an item a line. Parquet: typed columns. What
-has no column of its own stands as JSON in the last one, so nothing is lost.
+CSV: no cell is interpreted as a formula by spreadsheets, and values survive a round trip; lists have an item per line. Parquet: typed
+columns. Fields without a column are stored as JSON in the last one, so that nothing is lost.
 
-WARC: what ``crawl --replay`` and every tool for Web archives can read. The pages are rebuilt from what is stored (title, body, date,
-author, language), each under its own address; the bytes that the site served are what ``crawl --archive`` keeps. Before each page stands a
-metadata record with the article in the form of JSON lines, from which it comes back as it was; of other people's archives the pages are
-read by the extractor.
+WARC: readable by ``crawl --replay`` and all tools for Web archives. Pages are rebuilt from the stored article (title, body, date, author,
+language), each under its URL; for the bytes served by the site use ``crawl --archive``. Each page is preceded by a metadata record with the
+article as a JSON line, from which it is imported unchanged; pages of other archives are read by the extractor.
 """
 
 from __future__ import annotations
@@ -43,33 +42,33 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""A cell that starts so is a formula to a spreadsheet (OWASP, CSV injection); an apostrophe before it makes it text."""
+"""Cells that begin so are formulas for a spreadsheet (OWASP, CSV injection); a preceding apostrophe makes them text."""
 
 LONGEST: Final = 64 * 1024 * 1024
-"""Characters of a line and of a cell: an article has at most 16 MB of text, and a quote that nobody closed must not fill the memory."""
+"""Characters of a line and of a cell: an article has at most 16 MB of text, and an unclosed quote must not fill the memory."""
 
 BOM: Final = "\ufeff"
-ESCAPED: Final = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8, in a stream that was opened with surrogateescape
+ESCAPED: Final = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8, in a stream opened with surrogateescape
 
 
 def is_formula(text: str) -> bool:
-    """Whether a spreadsheet may take the cell for a formula, as it is or behind apostrophes of ours."""
+    """Return whether a spreadsheet may interpret the cell as a formula, as it is or after our apostrophes."""
     plain = text.lstrip("'")
     return plain.lstrip(" \u3000").startswith(FORMULA) or plain.startswith(FORMULA)
 
 
 def cell(text: str) -> str:
-    """``text`` as a cell that no spreadsheet takes for a formula."""
+    """Escape ``text`` so that no spreadsheet interprets it as a formula."""
     return f"'{text}" if is_formula(text) else text
 
 
 def text_of(cell: str) -> str:
-    """The inverse of :func:`cell`."""
+    """Invert :func:`cell`."""
     return cell[1:] if cell.startswith("'") and is_formula(cell[1:]) else cell
 
 
 def write_csv(rows: Iterable[dict[str, Any]], stream: TextIO, *, bom: bool = True) -> None:
-    """With a byte order mark, by which spreadsheets know UTF-8, unless ``bom`` is false."""
+    """Write CSV, with a byte order mark, by which spreadsheets recognise UTF-8, unless ``bom`` is false."""
     stream.write(BOM if bom else "")
     out = csv.writer(stream, lineterminator="\r\n")
     out.writerow(COLUMNS)
@@ -87,14 +86,14 @@ def _written(row: dict[str, Any], column: str) -> str:
 
 
 def read_csv(stream: TextIO) -> Iterator[tuple[int, Any]]:
-    """(line, row) of each; a row that is none is a ``ValueError``. Other people's files have some of the columns, in any order."""
+    """Yield (line, row); an invalid row is a ``ValueError``. Files of other programs may have some of the columns, in any order."""
     csv.field_size_limit(LONGEST)
     lines = csv.reader(_lines(stream), strict=True)
-    header = next(_sound(lines), None)
+    header = next(_valid_rows(lines), None)
     names = [text_of(name.removeprefix(BOM)).strip() for name in header] if isinstance(header, list) else []
     if "url" not in names:
         raise ValueError("no CSV of articles: its first line names no column url")
-    for row in _sound(lines):
+    for row in _valid_rows(lines):
         if isinstance(row, ValueError):
             yield lines.line_num, row
         elif row:
@@ -102,14 +101,14 @@ def read_csv(stream: TextIO) -> Iterator[tuple[int, Any]]:
 
 
 def _lines(stream: TextIO) -> Iterator[str]:
-    """Raises ``ValueError`` for one that is too long for an article."""
+    """Yield lines. Raises ``ValueError`` for one that is too long for an article."""
     while line := stream.readline(LONGEST):
         if len(line) == LONGEST and not line.endswith("\n"):
             raise ValueError(f"a line of more than {LONGEST} characters; is it a CSV?")
         yield line
 
 
-def _sound(lines: Any) -> Iterator[list[str] | ValueError]:
+def _valid_rows(lines: Any) -> Iterator[list[str] | ValueError]:
     while True:
         try:
             yield next(lines)
@@ -147,7 +146,7 @@ def more_of(text: str) -> dict[str, Any] | ValueError:
 
 
 GROUP: Final = 1000  # rows of a row group: some megabytes of articles
-ROWS_AT_ONCE: Final = 100  # rows that are read at once
+ROWS_AT_ONCE: Final = 100  # rows read in one batch
 IMAGE: Final = ("url", "caption", "width", "height", "format", "page", "print", "dropped")
 MORE: Final = "more"
 
@@ -161,7 +160,7 @@ def _pyarrow() -> Any:
 
 
 def schema() -> Any:
-    """The columns (a ``pyarrow.Schema``). Moments are microseconds in UTC."""
+    """Return the columns (a ``pyarrow.Schema``). Times are microseconds in UTC."""
     arrow = _pyarrow()
     image = arrow.struct([(name, arrow.int64() if name in ("width", "height") else arrow.string()) for name in IMAGE])
     columns = [(name, arrow.string()) for name in TEXTS]
@@ -173,7 +172,7 @@ def schema() -> Any:
 
 
 def write_parquet(rows: Iterable[dict[str, Any]], stream: IO[bytes]) -> None:
-    """Streamed, a row group at a time. Raises ``DependencyMissing``."""
+    """Write Parquet, streaming a row group at a time. Raises ``DependencyMissing``."""
     arrow, columns = _pyarrow(), schema()
     with arrow.parquet.ParquetWriter(stream, columns, compression="zstd") as writer:
         for group in chunks(rows, GROUP):
@@ -187,9 +186,9 @@ def _row(row: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
 
 
 def read_parquet(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:
-    """(number, row) of each, counted from 1. Raises ``NewsportalError`` for what is no such file, ``DependencyMissing``."""
+    """Yield (number, row), counted from 1. Raises ``NewsportalError`` for an unreadable file, and ``DependencyMissing``."""
     arrow = _pyarrow()
-    if not stream.seekable():  # a pipe; what such a file holds stands at its end
+    if not stream.seekable():  # a pipe; the index of the file is at its end
         with TemporaryFile() as kept:
             shutil.copyfileobj(stream, kept)
             yield from read_parquet(kept)
@@ -198,7 +197,7 @@ def read_parquet(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:
         file = arrow.parquet.ParquetFile(stream)
         rows = (row for batch in file.iter_batches(batch_size=ROWS_AT_ONCE) for row in batch.to_pylist())
         yield from enumerate(map(_plain_row, rows), 1)
-    except (arrow.ArrowException, OSError, ValueError, OverflowError) as error:  # the last two: moments that no calendar has
+    except (arrow.ArrowException, OSError, ValueError, OverflowError) as error:  # the last two: dates out of range
         raise NewsportalError(f"not a readable Parquet file: {str(error)[:200]}") from error
 
 
@@ -214,14 +213,14 @@ def _plain_row(row: dict[str, Any]) -> Any:
     return more if isinstance(more, ValueError) else values | more
 
 
-ARTICLE: Final = "application/vnd.newsportal.article+json"  # the type of records that hold an article in the form of JSON lines
-LONGEST_PAGE: Final = 64 * 1024 * 1024  # bytes of a page once it is unpacked: four times the longest that is downloaded
-EXTRACTED: Final = ("title", "text", "html", "published", "author", "origin", "language", "algorithm")  # what the extractor finds on a page
+ARTICLE: Final = "application/vnd.newsportal.article+json"  # content type of records that contain an article as a JSON line
+LONGEST_PAGE: Final = 64 * 1024 * 1024  # bytes of a decompressed page: four times the maximum of a download
+EXTRACTED: Final = ("title", "text", "html", "published", "author", "origin", "language", "algorithm")  # fields found by the extractor
 HEADERS = (("Content-Type", "text/html; charset=utf-8"),)
 
 
 def write_warc(articles: Iterable[StoredArticle], path: Path, form: Callable[[StoredArticle], dict[str, Any]]) -> None:
-    """Written beside ``path`` and moved there when it is complete. Raises ``ArchiveError``."""
+    """Write an archive as a temporary file next to ``path``, moved there when complete. Raises ``ArchiveError``."""
     part = path.with_name(f"{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -241,32 +240,32 @@ def write_warc(articles: Iterable[StoredArticle], path: Path, form: Callable[[St
 
 
 def read_warc(path: Path) -> Iterator[tuple[int, Any]]:
-    """(number, row) of each article, counted from 1. A page without an article on it is a ``ValueError``. Raises ``ReplayError``."""
-    described: set[str] = set()  # addresses whose article a metadata record holds
+    """Yield (number, row) of each article, counted from 1; a page without an article is a ``ValueError``. Raises ``ReplayError``."""
+    described: set[str] = set()  # URLs whose article is in a metadata record
     number = 0
     for record in records(path):
         if record.kind == "metadata" and record.content_type == ARTICLE:
             described.add(key(record.url))
             number += 1
-            yield number, _noted(record)
+            yield number, _from_metadata(record)
         elif record.kind == "response" and record.status == 200 and "html" in record.content_type and key(record.url) not in described:
             number += 1
-            yield number, _read(record)
+            yield number, _from_page(record)
 
 
-def _noted(record: Record) -> Any:
+def _from_metadata(record: Record) -> Any:
     try:
         return json.loads(record.body)
     except (ValueError, RecursionError) as error:
         return ValueError(f"{record.url}: {error}")
 
 
-def _read(record: Record) -> Any:
+def _from_page(record: Record) -> Any:
     try:
         body = decompress(record.body, record.encodings, LONGEST_PAGE)
     except TooLarge as error:
         return ValueError(f"{record.url}: {error}")
-    except ValueError:  # not packed: some crawlers leave the header
+    except ValueError:  # not compressed: some crawlers keep the header
         body = record.body
     try:
         found = extractor("best")(document(Page(record.url, body, record.when, 200, record.content_type)), None, record.when)
@@ -278,7 +277,7 @@ def _read(record: Record) -> Any:
 
 
 def page(article: StoredArticle) -> str:
-    """An article as a plain HTML page from which an extractor reads the same article again."""
+    """Return an article as a plain HTML page from which an extractor reads the same article."""
     language = f' lang="{escape(article.language)}"' if article.language else ""
     head = "\n".join(_head(article))
     body = sanitise(article.html, article.url) if article.html else "\n".join(f"<p>{escape(line)}</p>" for line in article.text.split("\n"))

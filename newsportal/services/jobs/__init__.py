@@ -1,2 +1,2 @@
-"""One supervisor (``supervisor``) starts jobs by its duties (``duties``) on a runner: a subprocess or a thread of this
-process (``local``), or a scrapyd (``scrapyd``). Each job has one record (``records``), which holds its outcome as data."""
+"""Background jobs. One supervisor (``supervisor``) starts jobs for its duties (``duties``) with a runner: subprocesses of this machine
+(``local``), or a scrapyd (``scrapyd``). Each job has one record (``records``) with its outcome as data."""

@@ -1,6 +1,6 @@
-"""Jobs and who runs them. A job of a crawl has the ``NEWSPORTAL_RUN_ID`` of its run as its id, so that its report is found in the store.
+"""Jobs and the interface of runners. The id of a crawl's job is the ``NEWSPORTAL_RUN_ID`` of its run, by which its report is found.
 
-The process that is a job leaves the processor to others, and writes progress and errors as lines of JSON.
+The process of a job lowers its priority, and writes progress and errors as JSON lines.
 """
 
 from __future__ import annotations
@@ -18,21 +18,19 @@ from typing import Any, Final, Literal, Protocol
 
 from newsportal.errors import NewsportalError
 
-State = Literal["waiting", "running", "done", "failed", "cancelled", "lost"]  # `lost`: the process is gone, and nobody saw how it ended
+State = Literal["waiting", "running", "done", "failed", "cancelled", "lost"]  # `lost`: the process has ended with unknown result
 
 Row = Mapping[str, Any]
 
 CRAWL: Final = "crawl"
-LOCAL: Final = "local"  # the kind of jobs that run spiders, and the runner of this machine
-ID_BYTES: Final = 4  # thousands of jobs are recorded; two with one id are told apart by their moments
+LOCAL: Final = "local"  # the runner of this machine
+ID_BYTES: Final = 4  # thousands of jobs are recorded; two with the same id differ in their times
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A job to start: spider ``subject`` over ``sources`` (none: all that are due), or ``newsportal WORDS``.
-
-    ``limit``: seconds that it may take. ``silence``: seconds without a line in its log after which it counts as hung.
-    """
+    """A job to start: spider ``subject`` over ``sources`` (none: all that are due), or ``newsportal WORDS``. ``limit``: maximum seconds.
+    ``silence``: seconds without output in its log after which it counts as hung."""
 
     subject: str = ""
     sources: tuple[str, ...] = ()
@@ -44,17 +42,15 @@ class Wanted:
     params: Mapping[str, str] = field(default_factory=dict)
 
     def arguments(self) -> dict[str, str]:
-        """Arguments of the spider, which checks again whether a source is due: another process may have visited it meanwhile."""
+        """Return the arguments of the spider, which checks again whether a source is due: another process may have visited it meanwhile."""
         chosen = {"sources": json.dumps(self.sources, ensure_ascii=False)} if self.sources else {}
         return {"due": "1", **chosen}
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """``sources``: the keys it visits; ``None``: not known. ``origin``: who started it. ``pid``, ``born`` and ``host`` name its process.
-
-    ``outcome`` are rows of JSON, ``error`` (code and text) says why it failed; ``progress`` is 0 to 1, ``step`` what is under way.
-    """
+    """A job. ``sources``: the keys it visits; ``None``: unknown. ``origin``: who started it. ``pid``, ``born`` and ``host`` identify its
+    process. ``outcome``: JSON rows; ``error`` (code and text): why it failed; ``progress``: 0 to 1; ``step``: the current step."""
 
     id: str
     subject: str = ""
@@ -83,38 +79,38 @@ class Job:
 
 
 class Runner(Protocol):
-    """Raises ``RunnerUnavailable`` where it cannot be reached: nothing is lost, ask again; ``RunnerRefused`` for what it will not do."""
+    """Interface of runners. Raises ``RunnerUnavailable`` if it cannot be reached (retry later), ``RunnerRefused`` if it rejects a call."""
 
     @property
     def where(self) -> str:
-        """For people: which runner it is."""
+        """Name of the runner for display."""
 
     def start(self, id: str, wanted: Wanted) -> None:
-        """Start a job, or let it wait for its turn. May be repeated with the same id after ``RunnerUnavailable``: it starts once."""
+        """Start or queue a job. Idempotent: after ``RunnerUnavailable``, retry with the same id."""
 
     def jobs(self) -> list[Job]:
-        """All it knows of, also those that others started, the newest first."""
+        """Return all known jobs, including those started by others, newest first."""
 
     def log(self, id: str) -> str | None:
-        """What the job logged so far; ``None`` if there is no such job, or its log is gone."""
+        """Return the log of a job; ``None`` if there is no such job or log."""
 
     def cancel(self, id: str) -> bool:
-        """End a job. A crawl stores what it has in hand, and ends at once when asked a second time. False: it does not run."""
+        """Stop a job. A crawl stores its pending items, and exits at once on the second call. Return False if it is not running."""
 
     def hasten(self) -> None:
-        """Jobs that :meth:`close` waits for end at once. Called from a signal handler."""
+        """Make the jobs that :meth:`close` waits for exit at once. Called from a signal handler."""
 
     def close(self) -> None:
-        """End the jobs that do not go on without this process."""
+        """Stop the jobs that cannot run without this process."""
 
 
 def new_id() -> str:
     return token_hex(ID_BYTES)
 
 
-VARIABLE: Final = "NEWSPORTAL_JOB"  # the environment variable under which a command is a job whose standard output is read by `records`
-NICENESS: Final = 15  # steps of niceness (of 19): a portal and a crawl on the same machine go first
-STEP: Final = 0.005  # smaller steps of progress are not reported
+VARIABLE: Final = "NEWSPORTAL_JOB"  # environment variable of jobs, whose standard output is read by `records`
+NICENESS: Final = 15  # niceness (of 19): a portal and a crawl on the same machine have priority
+STEP: Final = 0.005  # minimum step of reported progress
 
 
 def in_job() -> bool:
@@ -127,7 +123,7 @@ def report(event: str, **facts: Any) -> None:
 
 
 def progress_reporter() -> Callable[[float, str], None] | None:
-    """Reports the share that is done and the step under way; ``None`` outside of a job."""
+    """Return a function that reports the completed share and the current step; ``None`` outside a job."""
     if not in_job():
         return None
     last: list[tuple[float, str]] = [(-1.0, "")]
@@ -141,7 +137,7 @@ def progress_reporter() -> Callable[[float, str], None] | None:
 
 
 def run_as_job(command: Callable[[], Any]) -> None:
-    """Run a command, report how it ended, and exit. ``command`` raises what it raises: nothing is formatted for a terminal."""
+    """Run a command, report its result, and exit. ``command`` must not catch errors to format them for a terminal."""
     os.nice(NICENESS)
     try:
         status = command()

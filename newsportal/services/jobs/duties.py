@@ -1,6 +1,6 @@
-"""What a supervisor starts: crawls of due sources, a crawl again and again, training, and the work of the night.
+"""Duties of a supervisor: crawls of due sources, a periodic crawl, training, and nightly maintenance.
 
-Which crawls are due is decided by pure functions: what is due, what runs, what was tried and the clock come as arguments.
+Which crawls are due is decided by pure functions of the due sources, the running jobs, earlier attempts and the time.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from newsportal.sources.timing import visited
 from newsportal.store import open_store
 from newsportal.store.store import Store
 
-AGAIN, LONGEST_AGAIN = 60.0, 3600.0  # seconds until a source that was left unvisited is tried again: doubled with each time, at most this
+AGAIN, LONGEST_AGAIN = 60.0, 3600.0  # seconds until a source that was not visited is tried again: doubled each time, up to the maximum
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A source whose time has come: since when, and when it was visited last."""
+    """A source that is due: since when, and its last visit."""
 
     key: str
     spider: str
@@ -37,7 +37,7 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A job was started for a source at ``at``, the ``times``-th since it was visited (``last``)."""
+    """The ``times``-th job for a source since its last visit (``last``), started at ``at``."""
 
     at: datetime
     times: int
@@ -46,14 +46,14 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Caps:
-    """``jobs`` at a time, ``batch``: sources that one of them visits."""
+    """Limits: concurrent ``jobs``, and sources per job (``batch``)."""
 
     jobs: int
     batch: int
 
 
 def due(sources: Sources, store: Store, now: datetime) -> list[Due]:
-    """The sources whose time has come by ``now`` (aware). Raises ``StoreError``."""
+    """Return the sources due at ``now`` (aware). Raises ``StoreError``."""
     states = {state.source: state for state in store.source_states()}
     never = datetime.min.replace(tzinfo=now.tzinfo)
     found = []
@@ -66,7 +66,7 @@ def due(sources: Sources, store: Store, now: datetime) -> list[Due]:
 
 
 def plan(due: Iterable[Due], jobs: Collection[Job], attempts: Mapping[str, Attempt], caps: Caps, now: datetime) -> list[Wanted]:
-    """The jobs to start now, in this order: batches of each spider, the longest due first, one spider after another."""
+    """Return the jobs to start now, in order: batches by spider, longest due first, alternating between spiders."""
     active = [job for job in jobs if job.active]
     taken = {key for job in active for key in job.sources or ()}
     whole = {job.subject for job in active if not job.sources}
@@ -82,7 +82,7 @@ def plan(due: Iterable[Due], jobs: Collection[Job], attempts: Mapping[str, Attem
 
 
 def attempted(wanted: Wanted, due: Iterable[Due], attempts: Mapping[str, Attempt], now: datetime) -> dict[str, Attempt]:
-    """``attempts`` with those of a job that is started now; the ones of sources that were visited since are forgotten."""
+    """Return ``attempts`` with those of a job started now, and without sources visited since."""
     known = {one.key: one.last for one in due}
     kept = {key: attempt for key, attempt in attempts.items() if key in known and attempt.last == known[key]}
     started = {key: Attempt(now, kept[key].times + 1 if key in kept else 1, known.get(key)) for key in wanted.sources}
@@ -102,44 +102,44 @@ PRUNE: Final = "prune"
 REVISE: Final = "revise"
 
 REST: Final = 3600.0
-"""Seconds between two trainings at least: a portal that brings a thousand articles an hour need not learn from each hundred."""
+"""Minimum seconds between two trainings: with a thousand articles an hour, not every hundred need one."""
 
 RETRAIN_LIMIT: Final = 1800.0
-FIT_LIMIT: Final = 7200.0  # seconds that a training and a fit may take; then they are ended, and what was learnt before stays in use
-PRUNE_LIMIT: Final = 7200.0  # seconds; the next night goes on
-REVISE_LIMIT: Final = 3600.0  # seconds; the next night goes on
-SILENCE: Final = 1800.0  # seconds without a line in its log after which a crawl counts as hung: Scrapy logs its figures each minute
-OFFLINE: Final = 30.0  # seconds between two looks for a network that is away. Only names are looked up: it costs no site a request
+FIT_LIMIT: Final = 7200.0  # seconds for a training and a fit; then they are stopped, and the former model stays in use
+PRUNE_LIMIT: Final = 7200.0  # seconds; the next night continues
+REVISE_LIMIT: Final = 3600.0  # seconds; the next night continues
+SILENCE: Final = 1800.0  # seconds without log output after which a crawl counts as hung: Scrapy logs its statistics each minute
+OFFLINE: Final = 30.0  # seconds between checks for a missing network. Only DNS look-ups: no requests to sites
 OFFLINE_TEXT: Final = "there is no network; the portal serves what is stored, and the crawl goes on as soon as there is one"
 
-NIGHTLY_LOOK: Final = 300.0
-NIGHTLY_FIRST: Final = 30.0  # seconds between two looks at the hour; the first is not while everything starts
+NIGHTLY_INTERVAL: Final = 300.0
+NIGHTLY_FIRST: Final = 30.0  # seconds between checks of the hour; the first is delayed during start-up
 
 
 class DueSources(Duty):
-    """Batches of the sources whose time has come, by the spider that visits them. ``once``: each source once."""
+    """Batches of due sources by spider. ``once``: each source once."""
 
     def __init__(self, file: SourcesReloader, caps: Caps, *, once: bool = False) -> None:
         self._file, self._caps, self._once = file, caps, once
         self._attempts: dict[str, Attempt] = {}
-        self._given: set[str] = set()
+        self._started_keys: set[str] = set()
 
     def wanted(self, jobs: Sequence[Job], now: datetime) -> Iterator[Wanted]:
         began = time.monotonic()
         with closing(open_store(self._file.known.store)) as store:
             waiting = due(self._file.known, store, now)
         self.took = time.monotonic() - began
-        if self._once:  # where hosts are away a visit counts for nothing, and its source stays due
-            waiting = [one for one in waiting if one.key not in self._given]
+        if self._once:  # if hosts are unreachable, a visit does not count, and its source stays due
+            waiting = [one for one in waiting if one.key not in self._started_keys]
         crawls = [job for job in jobs if job.kind == CRAWL and job.subject]
         for wanted in plan(waiting, crawls, self._attempts, self._caps, now):
             self._attempts = attempted(wanted, waiting, self._attempts, now)
             yield wanted
-            self._given.update(wanted.sources)
+            self._started_keys.update(wanted.sources)
 
 
 class RepeatedCrawl(Duty):
-    """``newsportal crawl``, one at a time, ``every`` seconds, when :meth:`ask` is called, and as soon as a network is there again."""
+    """``newsportal crawl``, one at a time: every ``every`` seconds, after :meth:`ask`, and when the network is available again."""
 
     def __init__(
         self, every: float, away: Callable[[], bool], offline: Callable[[Run], bool], say: Say, *, everything: bool = False,
@@ -148,27 +148,27 @@ class RepeatedCrawl(Duty):
         self._every, self._away, self._offline, self._say, self._clock = every, away, offline, say, clock
         self.everything = everything
         self._running = self._waits = False
-        self._asked = True
+        self._requested = True
         self._next = clock()
 
     def ask(self) -> None:
-        """Visit at once what is due."""
-        self._asked = True
+        """Request a crawl of due sources at once."""
+        self._requested = True
 
     def wanted(self, jobs: Sequence[Job], now: datetime) -> Iterator[Wanted]:
         at = self._clock() >= self._next
-        if self._running or not (at or (self._asked and not self.everything)):
+        if self._running or not (at or (self._requested and not self.everything)):
             return
         if self._waits and self._away():
             self._next = self._clock() + OFFLINE
             return
         which = "--once" if self.everything else "--due"
-        self._asked = False
+        self._requested = False
         yield Wanted(words=("crawl", which, "--log-level", "INFO"), silence=SILENCE)
         self._running = True
 
     def ended(self, job: Job, run: Run | None) -> None:
-        """Where nothing was reached, all is visited again once there is a network."""
+        """If nothing was reached, request a complete crawl for when the network is available again."""
         self._running = False
         self.everything = self._waits = run is not None and self._offline(run) and self._away()
         self._next = self._clock() + (OFFLINE if self.everything else self._every)
@@ -177,13 +177,13 @@ class RepeatedCrawl(Duty):
 
 
 class Retraining(Duty):
-    """``newsportal retrain`` after so many new articles. ``least_new`` 0: never."""
+    """``newsportal retrain`` after ``least_new`` new articles; 0: never."""
 
     def __init__(self, least_new: int) -> None:
         self._least_new = least_new
 
     def wanted(self, jobs: Sequence[Job], now: datetime) -> Iterator[Wanted]:
-        """Counts what the crawls that are recorded stored since the latest training."""
+        """Count the articles stored by recorded crawls since the latest training."""
         trainings = [job for job in jobs if job.kind == RETRAIN and job.started is not None and job.started <= now]
         last = max((job.started for job in trainings if job.started), default=None)
         rested = last is None or now - last >= timedelta(seconds=REST)
@@ -196,20 +196,20 @@ class Retraining(Duty):
 
 
 class Nightly(Duty):
-    """``newsportal prune``, ``newsportal event revise`` where events changed, then ``newsportal recommend fit`` (unless ``learn`` is false)
-    each night, also after one that was missed."""
+    """Nightly ``newsportal prune``, ``newsportal event revise`` if events changed, and ``newsportal recommend fit`` (unless ``learn`` is
+    false), made up for if missed."""
 
     def __init__(
         self, file: SourcesReloader, hour: int, zone: tzinfo, *, learn: bool = True, clock: Callable[[], float] = time.monotonic
     ) -> None:  # fmt: skip
         self._file, self._hour, self._zone, self._learn, self._clock = file, hour, zone, learn, clock
         self._next = clock() + NIGHTLY_FIRST
-        self._unchanged: datetime | None = None  # the night of which no event had changed
+        self._unchanged: datetime | None = None  # the night in which no event had changed
 
     def wanted(self, jobs: Sequence[Job], now: datetime) -> Iterator[Wanted]:
         if self._clock() < self._next:
             return
-        self._next = self._clock() + NIGHTLY_LOOK
+        self._next = self._clock() + NIGHTLY_INTERVAL
         at = last_due(now, self._hour, self._zone)
         if self._is_due(PRUNE, jobs, at, now) and self._fits() is not None:
             yield Wanted(kind=PRUNE, words=("prune", "--json"), limit=PRUNE_LIMIT)
@@ -223,7 +223,7 @@ class Nightly(Duty):
                 yield Wanted(kind=FIT, words=("recommend", "fit", "--json"), limit=FIT_LIMIT)
 
     def _is_due(self, kind: str, jobs: Sequence[Job], at: datetime, now: datetime) -> bool:
-        """Whether the latest try is from before the hour."""
+        """Return whether no job of this kind was started since the hour."""
         return not any(job.kind == kind and job.started is not None and (job.active or at <= job.started <= now) for job in jobs)
 
     def _events_changed(self, night: datetime) -> bool:
@@ -236,7 +236,7 @@ class Nightly(Duty):
         return changed
 
     def _fits(self) -> tuple[bool, datetime | None] | None:
-        """Whether there is anything to learn from, and when that was done last; ``None`` where there is no store."""
+        """Return whether there is anything to learn from, and when the last fit was; ``None`` if there is no store."""
         try:
             with closing(open_store(self._file.known.store, create=False)) as store:
                 fits = store.readers.fits()
@@ -246,7 +246,7 @@ class Nightly(Duty):
 
 
 def last_due(now: datetime, hour: int, zone: tzinfo) -> datetime:
-    """When the work of the night was due last: at this hour of the portal's clock, today or yesterday."""
+    """Return the latest time at this local hour, today or yesterday."""
     local = now.astimezone(zone)
     today = local.replace(hour=hour, minute=0, second=0, microsecond=0)
     return today if today <= local else today - timedelta(days=1)

@@ -1,5 +1,5 @@
-"""Jobs of this machine: processes of their own (``newsportal …``, ``scrapy crawl SPIDER``) with a log file each. And long work that
-people start from the portal: a newsportal command as a job, one at a time."""
+"""Jobs of this machine: subprocesses (``newsportal …``, ``scrapy crawl SPIDER``) with a log file each. And jobs that users start from the
+portal: newsportal commands, one at a time."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from newsportal.errors import NewsportalError, RunnerRefused, RunnerUnavailable
 from newsportal.services.jobs.base import CRAWL, LOCAL, VARIABLE, Job, Row, State, Wanted, new_id
 from newsportal.services.jobs.records import Records, alive, born, end_process
 
-STOP_PATIENCE: Final = 30.0  # seconds that crawls get to end by themselves, all together; systemd waits 60 for us (deploy/)
-LOOK: Final = 10.0  # seconds between two looks at a log, whether it has become too long or stands still
+STOP_PATIENCE: Final = 30.0  # seconds for all crawls to end by themselves; systemd waits 60 for us (deploy/)
+CHECK_INTERVAL: Final = 10.0  # seconds between checks of a log for excessive size or silence
 NAMES: Final = "--"
-"""Among the words of a command: what follows are names, which people made up; none of them is an option, however it begins."""
+"""Separates user-defined names from options in the words of a command, so that no name is parsed as an option."""
 
 PROGRAM: Final = (sys.executable, "-m", "newsportal")
 
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A job that this process started; ``thread`` waits for its end."""
+    """A job started by this process; ``thread`` waits for its end."""
 
     job: Job
     process: subprocess.Popen[bytes]
@@ -41,11 +41,9 @@ class Child:
 
 
 class LocalRunner:
-    """Processes have sessions of their own. A runner that is killed leaves crawls running; the next one finds them by their records.
-
-    ``origin``: recorded as who started the jobs. ``say``: told where records cannot be written, and jobs start without; ``None``: none
-    starts then. ``ended``: called when a job has ended. May be shared between threads.
-    """
+    """Runs jobs as processes with their own sessions. A killed runner leaves crawls running; the next one finds them by their records.
+    Thread-safe. ``origin``: recorded as who started the jobs. ``say``: called if records cannot be written, and jobs start without;
+    ``None``: they do not start. ``ended``: called after a job has ended."""
 
     where = LOCAL
 
@@ -68,7 +66,7 @@ class LocalRunner:
         self._closed = False
 
     def use_sources(self, sources: Path) -> None:
-        """Jobs that start from now on read this file."""
+        """Set the sources file for jobs started from now on."""
         self._settings["NEWSPORTAL_SOURCES"] = str(sources)
 
     def start(self, id: str, wanted: Wanted) -> None:
@@ -93,7 +91,7 @@ class LocalRunner:
                     self._records.end(job, "failed", None, failure, self._now())
                 raise RunnerUnavailable(f"no process can be started here: {error.strerror or error}") from error
             job = replace(job, pid=process.pid, born=born(process.pid))
-            with suppress(RunnerRefused):  # it runs; this process remembers it
+            with suppress(RunnerRefused):  # it runs, and is known to this process
                 self._records.save(job)
             thread = threading.Thread(target=self._watch, args=(id, wanted), daemon=True, name=f"job {wanted.kind}")
             self._children[id] = Child(job, process, thread)
@@ -102,12 +100,12 @@ class LocalRunner:
     def _spawn(self, id: str, wanted: Wanted) -> subprocess.Popen[bytes]:
         environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONUNBUFFERED": "1"}
         own = {VARIABLE: id} if wanted.kind != CRAWL else {"SCRAPY_SETTINGS_MODULE": "newsportal.settings"}
-        with self._opened(self._records.log_file(id)) as log, self._opened(self._records.report_file(id)) as report:
+        with self._open_log(self._records.log_file(id)) as log, self._open_log(self._records.report_file(id)) as report:
             streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": log if wanted.kind == CRAWL else report, "stderr": log}
             folder = self._folder if self._folder.is_dir() else None
             return subprocess.Popen(self._command(id, wanted), cwd=folder, env=environment | own, start_new_session=True, **streams)
 
-    def _opened(self, file: Path) -> IO[bytes]:
+    def _open_log(self, file: Path) -> IO[bytes]:
         try:
             return file.open("ab")
         except OSError:
@@ -136,7 +134,7 @@ class LocalRunner:
             status = child.process.returncode
             error = error or ({"code": "exit-status", "text": f"status {status}"} if status else None)
             recorded = self._records.get(id)
-            if recorded is None or recorded.ended is None:  # else it was cancelled, and recorded then
+            if recorded is None or recorded.ended is None:  # else it was cancelled and recorded before
                 state: State = "cancelled" if recorded is not None and recorded.cancelling else "failed" if error else "done"
                 with suppress(RunnerRefused):
                     self._records.end(child.job, state, status, error, self._now())
@@ -146,18 +144,18 @@ class LocalRunner:
             self._ended()
 
     def _await(self, id: str, process: subprocess.Popen[bytes], wanted: Wanted) -> Row | None:
-        """Until the process has ended; answers why it had to be ended."""
+        """Wait for the process to end; return the reason if it had to be stopped."""
         until = None if wanted.limit is None else time.monotonic() + wanted.limit
         size, quiet, why = 0, 0.0, None
         while True:
-            left = LOOK if until is None or why else max(0.0, min(LOOK, until - time.monotonic()))
+            left = CHECK_INTERVAL if until is None or why else max(0.0, min(CHECK_INTERVAL, until - time.monotonic()))
             with suppress(subprocess.TimeoutExpired):
                 process.wait(left)
                 return why
             before = size
             with suppress(RunnerRefused):
                 size = self._records.bound(id)
-            quiet = quiet + LOOK if size == before else 0.0  # counted in looks: a machine that slept was not silent
+            quiet = quiet + CHECK_INTERVAL if size == before else 0.0  # counted in checks: a suspended machine is not silent
             if why is not None or (until is not None and time.monotonic() >= until):
                 why = why or {"code": "timeout", "text": f"it took more than {wanted.limit:g} seconds"}
                 end_process(process.pid, gently=False)
@@ -166,10 +164,10 @@ class LocalRunner:
                 end_process(process.pid, gently=True)
 
     def jobs(self) -> list[Job]:
-        """Those of this machine, of whoever started them."""
-        children = {id: child.job for id, child in list(self._children.items())}  # first: one that ends now was recorded before it leaves
+        """Return the jobs of this machine, whoever started them."""
+        children = {id: child.job for id, child in list(self._children.items())}  # read first: a job is recorded before its removal here
         found = {job.id: _until_recorded(job, children) for job in self._records.all(LOCAL)}
-        deleted = [job for id, job in children.items() if id not in found]  # somebody deleted the folder
+        deleted = [job for id, job in children.items() if id not in found]  # the folder was deleted
         return [*deleted, *found.values()]
 
     def get(self, id: str) -> Job | None:
@@ -195,13 +193,13 @@ class LocalRunner:
         return end_process(job.pid, gently=job.kind == CRAWL)
 
     def hasten(self) -> None:
-        """Asked a second time, a crawl stops where it is: what it had in hand waits for the next."""
+        """Interrupt crawls a second time: they exit at once, and their pending requests stay queued."""
         for child in list(self._children.values()):
             if child.process.poll() is None:
                 end_process(child.process.pid, gently=True)
 
     def close(self, patience: float = STOP_PATIENCE) -> None:
-        """End the jobs that were started here: in order, within ``patience``; later ones are refused."""
+        """Stop the jobs started here, within ``patience`` seconds; later ones are refused."""
         with self._lock:
             self._closed = True
             children = list(self._children.values())
@@ -212,21 +210,21 @@ class LocalRunner:
             child.thread.join(max(0.0, until - time.monotonic()))
             if child.thread.is_alive():
                 end_process(child.process.pid, gently=False)
-                child.thread.join(LOOK)
+                child.thread.join(CHECK_INTERVAL)
 
 
 def _until_recorded(job: Job, children: Collection[str]) -> Job:
-    """Until its end is recorded, a job of this process runs."""
+    """Treat a job of this process as running until its end is recorded."""
     return replace(job, state="running") if job.ended is None and job.id in children else job
 
 
 ORIGIN: Final = "portal"
-RECENT: Final = timedelta(days=1)  # so long a job that ended is shown on the page that it was started from
-LISTED: Final = 100  # jobs that are listed, the newest
+RECENT: Final = timedelta(days=1)  # how long a finished job is shown on the page that started it
+LISTED: Final = 100  # newest jobs listed
 
 
 class Busy(NewsportalError):
-    """Raised by :meth:`Jobs.start` while another job of the portal runs, which it names. The caller shows that one."""
+    """Raised by :meth:`Jobs.start` while another job of the portal is running. The caller shows that job."""
 
     def __init__(self, running: Job) -> None:
         super().__init__(f"{running.kind} of {running.subject} is under way; one job runs at a time")
@@ -234,8 +232,8 @@ class Busy(NewsportalError):
 
 
 class Jobs:
-    """Shared between threads. ``folder`` holds the record of jobs (``None``: this process's own); ``sources`` is the file that the commands
-    read; ``now`` the clock; ``program`` what understands them."""
+    """Jobs of the portal. Thread-safe. ``folder``: records of jobs (``None``: temporary); ``sources``: the file for the commands; ``now``:
+    the clock; ``program``: the command line of newsportal."""
 
     def __init__(
         self, folder: Path | None, sources: Path | None, now: Callable[[], datetime], program: Sequence[str] = PROGRAM
@@ -249,8 +247,8 @@ class Jobs:
         self._runner = LocalRunner(Records(folder), Path(), settings, origin=ORIGIN, say=lambda text: None, now=now, program=program)
 
     def start(self, kind: str, subject: str, words: Sequence[str], *, by: str = "", params: Mapping[str, str] | None = None) -> Job:
-        """Start ``newsportal WORDS``; where the machine starts no process the job has failed. ``params`` are what the page that shows it
-        wants to know later. Raises :class:`Busy`."""
+        """Start ``newsportal WORDS``; if no process can be started, the job has failed. ``params``: data for the page that shows it. Raises
+        :class:`Busy`."""
         id = new_id()
         try:
             with self._lock:
@@ -266,14 +264,14 @@ class Jobs:
         return self._runner.get(id)
 
     def all(self) -> list[Job]:
-        """Those of everybody on this machine, the newest first."""
+        """Return the jobs of everybody on this machine, newest first."""
         return self._runner.jobs()[:LISTED]
 
     def running(self) -> Job | None:
         return next((job for job in self._runner.jobs() if job.active and job.origin == ORIGIN), None)
 
     def latest(self, kinds: Sequence[str], subject: str | None = None) -> Job | None:
-        """The newest of these kinds that runs or ended lately, about a subject if one is named."""
+        """Return the newest job of these kinds that is running or ended recently, for a subject if given."""
         found = (job for job in self._runner.jobs() if job.kind in kinds and subject in (None, job.subject))
         return next((job for job in found if job.active or (job.started and self._now() - job.started < RECENT)), None)
 
@@ -281,7 +279,7 @@ class Jobs:
         return self._runner.log(id)
 
     def cancel(self, id: str) -> bool:
-        """End a job that runs: of a crawl what it has in hand is stored, of other work nothing is kept. Answers whether it ran."""
+        """Stop a running job: a crawl stores its pending items, other jobs keep nothing. Return whether it was running."""
         return self._runner.cancel(id)
 
     def stop(self) -> None:

@@ -1,7 +1,7 @@
-"""The record of jobs, of whoever started them: a JSON file a job, beside its log and what its process reports while it runs.
+"""Records of jobs, whoever started them: a JSON file per job, next to its log and the reports of its running process.
 
-A process reports lines of JSON: ``{"event": "progress", "share": 0.5, "step": "fit"}``, ``{"event": "failed", "error": {...}}`` and
-``{"event": "done"}``; every other object is a row of its outcome. When it has ended, the record takes all of it in.
+A process reports JSON lines: ``{"event": "progress", "share": 0.5, "step": "fit"}``, ``{"event": "failed", "error": {...}}`` and
+``{"event": "done"}``; every other object is a row of its outcome. When it has ended, they are merged into the record.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from newsportal.services.jobs.base import LOCAL, Job, Row, State
 from newsportal.sources.editing import replace_file
 from newsportal.store.store import Store
 
-KEPT: Final = 500  # jobs whose records and logs are kept: some days of a portal that starts a few jobs an hour
-MOST_LOG: Final = 8 * 1024 * 1024  # bytes of one log: a crawl of 5,000 sources writes some 2 MB, so this is a crawl that repeats itself
-TAIL: Final = 1024 * 1024  # bytes that stay of a log that has more: the last ones
-MOST_LOGS: Final = 256 * 1024 * 1024  # bytes of all logs together; the oldest go first
-ROWS: Final = 1000  # rows of an outcome that are kept
+KEPT: Final = 500  # jobs whose records and logs are kept: some days of a portal with a few jobs an hour
+MOST_LOG: Final = 8 * 1024 * 1024  # bytes of one log: a crawl of 5,000 sources writes some 2 MB, so a longer log is repetitive
+TAIL: Final = 1024 * 1024  # bytes kept at the end of a longer log
+MOST_LOGS: Final = 256 * 1024 * 1024  # bytes of all logs; the oldest are deleted first
+ROWS: Final = 1000  # rows kept of an outcome
 ELSEWHERE: Final = timedelta(hours=6)
-"""So long a job of another host (a container on the same volume) counts as running: its process cannot be seen from here."""
+"""How long a job of another host (a container on the same volume) counts as running: its process is not visible from here."""
 
 CUT: Final = b"... earlier lines of this log were deleted\n"
 
 
 class Records:
-    """The files of a folder. Raises ``RunnerRefused`` where it cannot be written; this process remembers such jobs all the same."""
+    """The records in a folder. Raises ``RunnerRefused`` if it is not writable; jobs are then remembered in this process."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -43,7 +43,7 @@ class Records:
         self._read: dict[str, tuple[tuple[int, int, int], Job]] = {}
 
     def save(self, job: Job) -> Job:
-        """Write a record whole or not at all, whenever the process is killed."""
+        """Write a record atomically."""
         self._unsaved[job.id] = job
         self._read.pop(job.id, None)
         plain = asdict(job) | {name: moment.isoformat() for name in ("started", "ended") if (moment := getattr(job, name))}
@@ -56,19 +56,19 @@ class Records:
         return job
 
     def get(self, id: str) -> Job | None:
-        """A job as it is now; ``None`` for one that is not recorded (any more)."""
+        """Return the current state of a job; ``None`` if it is not recorded."""
         job = self._unsaved.get(id) or self._load(self._file(id))
         return self._present(job) if job else None
 
     def all(self, runner: str | None = None) -> list[Job]:
-        """Those of one runner or of all, the newest first."""
+        """Return the jobs of one runner or of all, newest first."""
         files = self.folder.glob("*.json") if self.folder.is_dir() else ()
         found = {job.id: job for file in files if (job := self._load(file))} | self._unsaved
         rows = (self._present(job) for job in list(found.values()) if runner in (None, job.runner))
         return sorted(rows, key=lambda job: (job.started or datetime.max.replace(tzinfo=UTC), job.active), reverse=True)
 
     def end(self, job: Job, state: State, status: int | None, error: Row | None, now: datetime) -> Job:
-        """Take in what its process reported, for good."""
+        """Record the end of a job with the reports of its process."""
         job = self.reported(job)
         if state == "failed":
             error = job.error or error
@@ -78,7 +78,7 @@ class Records:
         return done
 
     def reported(self, job: Job) -> Job:
-        """The job with what its process reported so far."""
+        """Return the job updated from the reports of its process."""
         try:
             lines = self.report_file(job.id).read_text("utf-8", "replace").splitlines()
         except OSError:
@@ -104,7 +104,7 @@ class Records:
         return self.folder / f"{id}.report"
 
     def bound(self, id: str, most: int = MOST_LOG, keep: int = TAIL) -> int:
-        """Cut a log that has become too long while its writer appends to it; answers its size. Lines of the very moment may be lost."""
+        """Truncate a log that is too long while it is being written; return its size. Lines written at that moment may be lost."""
         try:
             with self.log_file(id).open("r+b") as log:
                 size = log.seek(0, os.SEEK_END)
@@ -121,7 +121,7 @@ class Records:
             raise self._unwritable(error) from error
 
     def prune(self, keep: int = KEPT, most: int = MOST_LOGS) -> None:
-        """Delete the oldest; and logs of jobs that ended, as soon as all have more than ``most`` bytes."""
+        """Delete the oldest records, and logs of finished jobs if all logs have more than ``most`` bytes."""
         room = most
         try:
             for place, job in enumerate(self.all()):
@@ -139,7 +139,7 @@ class Records:
             raise self._unwritable(error) from error
 
     def _present(self, job: Job) -> Job:
-        """A job of this machine whose process is gone has ended, though nobody wrote down how."""
+        """Return the current state: a local job whose process no longer exists has ended, even if that was not recorded."""
         if job.runner != LOCAL or not job.active:
             return job
         job = self.reported(job)
@@ -158,7 +158,7 @@ class Records:
         return self.folder / f"{id}.json"
 
     def _load(self, file: Path) -> Job | None:
-        """``None``: deleted by another process meanwhile, or no record. A file that did not change is not read again."""
+        """Read a record, cached until the file changes; ``None`` if deleted meanwhile or invalid."""
         try:
             stamp = ((found := file.stat()).st_mtime_ns, found.st_size, found.st_ino)
             if (known := self._read.get(file.stem)) is None or known[0] != stamp:
@@ -172,7 +172,7 @@ class Records:
 
 
 def _row(line: str) -> dict[str, Any]:
-    """A line of JSON; nothing for another, and for one that is still being written."""
+    """Parse a JSON line; an invalid or incomplete one is empty."""
     try:
         row = json.loads(line)
     except ValueError:
@@ -180,11 +180,12 @@ def _row(line: str) -> dict[str, Any]:
     return row if isinstance(row, dict) else {}
 
 
-STARTED = 19  # where the start of a process stands in `/proc/PID/stat`, counted from the end of its name (proc(5): the 22nd field)
+STARTED = 19  # index of the start time in `/proc/PID/stat`, counted from the end of its name (proc(5): the 22nd field)
 
 
 def born(pid: int) -> str | None:
-    """When the process began, in the kernel's own words; ``None`` if there is none, it is dead already, or the system does not tell."""
+    """Return the start time of a process as given by the kernel; ``None`` if it does not exist, has ended, or the system has no such
+    value."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
     except OSError:
@@ -193,11 +194,11 @@ def born(pid: int) -> str | None:
 
 
 def alive(pid: int, since: str | None) -> bool:
-    """Whether the process that began then still runs. Where the system does not tell, any of that number counts."""
+    """Return whether the process with this start time is still running; if the system has no start times, any with this pid."""
     if since is not None:
         return born(pid) == since
     try:
-        with suppress(PermissionError):  # another user's
+        with suppress(PermissionError):  # another user's process
             os.kill(pid, 0)
     except ProcessLookupError:
         return False
@@ -205,29 +206,29 @@ def alive(pid: int, since: str | None) -> bool:
 
 
 def end_process(pid: int, *, gently: bool) -> bool:
-    """Ask a process to end in order, as Ctrl-C does, or end it at once with those it started. False if it is gone."""
+    """Interrupt a process, as Ctrl-C does, or kill it with its children. Return False if it does not exist."""
     try:
         if gently:
             os.kill(pid, signal.SIGINT)
         else:
-            os.killpg(pid, signal.SIGKILL)  # its session is its own
+            os.killpg(pid, signal.SIGKILL)  # it leads its own session
     except (ProcessLookupError, PermissionError):
         return False
     return True
 
 
-RUNS: Final = 500  # run reports among which those of jobs are looked for: as many as jobs are recorded
-LATEST: Final = 100  # run reports among which those of jobs that ended just now are looked for first
-REASONS: Final = 50  # lines on failing sources that an outcome holds
+RUNS: Final = 500  # run reports searched for those of jobs: as many as jobs are recorded
+LATEST: Final = 100  # run reports searched first, for recently ended jobs
+REASONS: Final = 50  # lines on failing sources in an outcome
 
 
 def job_of(run: Run) -> str:
-    """The id of the job whose run it was: ``20260305-083000-JOB-rss``."""
+    """Return the id of the job of a run: ``20260305-083000-JOB-rss``."""
     return run.id.split("-", 2)[-1].rsplit("-", 1)[0]
 
 
 def reports(store: Store, ids: Collection[str] | None = None) -> dict[str, Run]:
-    """The run reports by the ids of their jobs, those of several spiders of one job as one. ``ids``: of these. Raises ``StoreError``."""
+    """Return the run reports by job id, merging those of several spiders. ``ids``: restrict to these. Raises ``StoreError``."""
     for limit in (LATEST, RUNS) if ids is not None else (RUNS,):
         runs = store.runs(limit)
         found: dict[str, list[Run]] = {}
@@ -246,5 +247,5 @@ def outcome_of(run: Run) -> dict[str, Any]:
 
 
 def with_outcome(job: Job, run: Run | None) -> Job:
-    """A crawl with what its report says; as it is where there is none."""
+    """Return a crawl with the outcome in its report, if there is one."""
     return job if run is None else replace(job, outcome=(outcome_of(run),), ended=job.ended or (None if job.active else run.ended))

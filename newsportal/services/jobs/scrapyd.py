@@ -1,6 +1,6 @@
-"""scrapyd: which one is meant (a target of ``scrapy.cfg`` as scrapyd-client reads it, or a URL), its API, and its jobs.
+"""scrapyd: resolving a target (of ``scrapy.cfg``, as scrapyd-client reads it, or a URL), its API, and its jobs.
 
-The API is that of scrapyd 1.6 (docs/api): one question, one answer, through the one way out. Jobs go on when their scheduler is gone.
+The API is that of scrapyd 1.6 (docs/api), called through the egress guard. Jobs continue without their scheduler.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ PROJECT = "newsportal"
 
 
 class TargetError(NewsportalError):
-    """Raised for a target that is not there or not usable. The caller shows it."""
+    """Raised for a missing or unusable target. The caller shows it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """``url`` without a closing slash. ``project`` is the one that eggs are sent as. The password is never shown."""
+    """A scrapyd server. ``url``: without trailing slash. ``project``: the name for eggs. The password is never shown."""
 
     url: str
     project: str = PROJECT
@@ -49,7 +49,7 @@ LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 def exposed(found: Target) -> str | None:
-    """What an operator should know of a server that others can reach too; ``None`` if nothing: its API starts processes."""
+    """Return a warning if the server is accessible to others, else ``None``: its API starts processes."""
     parts = urlsplit(found.url)
     if parts.hostname in LOOPBACK:
         return None
@@ -59,7 +59,7 @@ def exposed(found: Target) -> str | None:
 
 
 def target(name: str, start: Path, environ: Mapping[str, str]) -> Target:
-    """The target of this name, or at this URL. Raises ``TargetError``."""
+    """Return the target with this name or URL. Raises ``TargetError``."""
     if "://" in name:
         return _with_credentials(Target(_checked(name)), environ)
     folder = start.absolute()
@@ -71,11 +71,11 @@ def target(name: str, start: Path, environ: Mapping[str, str]) -> Target:
         )
         section = "[deploy]" if name == DEFAULT else f"[deploy:{name}]"
         raise TargetError(f"{where}. Write one ({section} with url = http://127.0.0.1:6800/), or give the server's URL")
-    said = {key: Template(value).safe_substitute(environ) for key, value in known[name].items()}
-    if not said.get("url"):
+    options = {key: Template(value).safe_substitute(environ) for key, value in known[name].items()}
+    if not options.get("url"):
         raise TargetError(f"{file}: the target {name!r} has no url; write: url = http://127.0.0.1:6800/")
-    credentials = said.get("username") or None, said.get("password") or None
-    found = Target(_checked(said["url"]), said.get("project") or PROJECT, *credentials, said.get("version") or None)
+    credentials = options.get("username") or None, options.get("password") or None
+    found = Target(_checked(options["url"]), options.get("project") or PROJECT, *credentials, options.get("version") or None)
     return _with_credentials(found, environ)
 
 
@@ -96,16 +96,16 @@ def _read_targets(file: Path) -> dict[str, dict[str, str]]:
 def _checked(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise TargetError(f"{_bare(url)!r} is no address of a scrapyd; allowed: http://HOST:PORT or https://HOST:PORT")
+        raise TargetError(f"{_without_credentials(url)!r} is no address of a scrapyd; allowed: http://HOST:PORT or https://HOST:PORT")
     if parts.username is not None or parts.password is not None:
         raise TargetError(
-            f"{_bare(url)!r}: a password in an address ends up in lists of processes and in logs; "
+            f"{_without_credentials(url)!r}: a password in an address ends up in lists of processes and in logs; "
             f"write it into {CONFIGURATION} (username, password), or set SCRAPYD_USERNAME and SCRAPYD_PASSWORD"
         )
     return url.rstrip("/")
 
 
-def _bare(url: str) -> str:
+def _without_credentials(url: str) -> str:
     before, _, after = url.rpartition("@")
     return f"{before.partition('//')[0]}//{after}" if before else url
 
@@ -118,13 +118,13 @@ def _with_credentials(found: Target, environ: Mapping[str, str]) -> Target:
     try:
         known = netrc.netrc().authenticators(urlsplit(found.url).hostname or "")
     except (OSError, netrc.NetrcParseError):
-        known = None  # there is none, or not for us: the server is asked without
+        known = None  # missing or unreadable: no authentication
     return Target(found.url, found.project, known[0], known[2], found.version) if known else found
 
 
-MAX_ANSWER = 64 * 1024 * 1024  # bytes of an answer. A job's log is the largest
+MAX_ANSWER = 64 * 1024 * 1024  # maximum bytes of an answer. The largest is a job's log
 PATIENCE, LONG_PATIENCE = 30.0, 120.0
-"""Seconds for an answer, and for one that lists spiders: scrapyd starts a process for that, and answers nobody else meanwhile."""
+"""Seconds for an answer, and for one that lists spiders: scrapyd starts a process for that, and blocks meanwhile."""
 
 LISTING = ("/addversion", "/listspiders", "/schedule")
 
@@ -133,14 +133,14 @@ Fields = Sequence[tuple[str, str]]
 
 
 class Server:
-    """One scrapyd. Every method raises ``RunnerUnavailable`` if it is away, ``RunnerRefused`` for what it will not do."""
+    """Client of one scrapyd. Every method raises ``RunnerUnavailable`` if it is down, ``RunnerRefused`` if it rejects a call."""
 
     def __init__(self, target: Target) -> None:
         self.target = target
         parts = urlsplit(target.url)
         host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
         place = f"{host}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
-        self._policy = egress.Policy(allow_private=(place,))  # the one address that may be reached
+        self._policy = egress.Policy(allow_private=(place,))  # the only address that may be reached
 
     def get(self, name: str, **fields: str) -> dict[str, Any]:
         query = f"?{urlencode(fields)}" if fields else ""
@@ -150,7 +150,7 @@ class Server:
         return self._answered(self._ask("POST", f"/{name}.json", urlencode(fields).encode(), FORM))
 
     def send(self, project: str, version: str, egg: bytes) -> dict[str, Any]:
-        """A new version; the answer's ``spiders`` says how many the server found in it."""
+        """Upload a version; ``spiders`` in the answer is the number that the server found in it."""
         boundary = token_hex(16)
         fields = {"project": project, "version": version}
         parts = [f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n' for name, value in fields.items()]
@@ -160,7 +160,7 @@ class Server:
         return self._answered(self._ask("POST", "/addversion.json", body, f"multipart/form-data; boundary={boundary}"))
 
     def text(self, path: str) -> str | None:
-        """A file that the server shows (a job's log); ``None`` if it has none there."""
+        """Return a file served by the server (a job's log); ``None`` if it does not exist."""
         answer = self._ask("GET", path)
         return None if answer.status == 404 else self._checked(answer).body.decode("utf-8", "replace")
 
@@ -181,19 +181,19 @@ class Server:
 
     def _answered(self, answer: Answer) -> dict[str, Any]:
         try:
-            said = json.loads(self._checked(answer).body)
-            status = said["status"]
+            reply = json.loads(self._checked(answer).body)
+            status = reply["status"]
         except (ValueError, KeyError, TypeError) as error:
             raise RunnerRefused(f"what answers at {self.target.url} is no scrapyd") from error
         if status != "ok":
-            told = str(said.get("message", status)).strip()
-            if "Traceback (most recent call last)" in told:  # without the way there through its process' modules
-                told = f"{told.splitlines()[-1].strip()} (its own log says more)"
-            raise RunnerRefused(f"scrapyd at {self.target.url} says: {told}")
-        return dict(said)
+            message = str(reply.get("message", status)).strip()
+            if "Traceback (most recent call last)" in message:  # without its traceback
+                message = f"{message.splitlines()[-1].strip()} (its own log says more)"
+            raise RunnerRefused(f"scrapyd at {self.target.url} says: {message}")
+        return dict(reply)
 
     def _checked(self, answer: Answer) -> Answer:
-        """Raises ``RunnerRefused`` for a status that carries no answer of scrapyd's."""
+        """Raise ``RunnerRefused`` or ``RunnerUnavailable`` for a status without an answer of scrapyd."""
         if answer.status == 401:
             raise RunnerRefused(
                 f"scrapyd at {self.target.url} wants another user or password: username and password in scrapy.cfg, "
@@ -208,7 +208,7 @@ STATES: Mapping[str, State] = {"pending": "waiting", "running": "running", "fini
 
 
 class ScrapydRunner:
-    """The jobs of one project of one server. ``settings`` go with every job; ``project`` says which one it is, once the server answers."""
+    """The jobs of one project on one server. ``settings`` are passed to every job; ``project`` is called once the server answers."""
 
     def __init__(self, server: Server, records: Records, settings: Mapping[str, str], project: Callable[[], str]) -> None:
         self._server = server
@@ -226,14 +226,13 @@ class ScrapydRunner:
             job = Job(id, wanted.subject, "waiting", sources=wanted.sources, started=datetime.now(UTC), runner=self.where)
             self._records.save(replace(job, origin="schedule"))
         elif self._server.get("status", job=id, project=self.project).get("currstate"):
-            return  # the answer to an earlier try was lost, the job was not
+            return  # started by an earlier attempt whose answer was lost
         fields = [("project", self.project), ("spider", wanted.subject), ("jobid", id), *wanted.arguments().items()]
         fields += [("setting", f"{name}={value}") for name, value in (self._settings | {"NEWSPORTAL_RUN_ID": id}).items()]
         self._server.post("schedule", fields)
 
     def jobs(self) -> list[Job]:
-        """What the server lists, and what was started from here and is not listed any more: it keeps the last hundred, and none over its
-        own restart."""
+        """Return the server's jobs and those started here that it no longer lists: it keeps the last hundred, and none after a restart."""
         listed = self._server.get("listjobs", project=self.project)
         ours = {job.id: job for job in self._records.all(self.where)}
         found = {row["id"]: _job(row, state, ours.get(row["id"])) for name, state in STATES.items() for row in listed[name]}
@@ -250,34 +249,34 @@ class ScrapydRunner:
         return bool(self._server.post("cancel", [("project", self.project), ("job", id)])["prevstate"])
 
     def hasten(self) -> None:
-        """Nothing: they go on."""
+        """Do nothing: jobs continue."""
 
     def close(self) -> None:
-        """Nothing: they are the server's."""
+        """Do nothing: jobs belong to the server."""
 
 
 def project_of(server: Server, wanted: str | None) -> str:
-    """The project whose spiders are ours: the one that is asked for, that of the target, or the only one. Raises ``RunnerRefused``."""
+    """Return the project with our spiders: ``wanted``, that of the target, or the only one. Raises ``RunnerRefused``."""
     there = server.get("listprojects")["projects"]
     for name in (wanted, server.target.project) if wanted is None else (wanted,):
         if name in there:
             return str(name)
     if wanted is None and len(there) == 1:
         return str(there[0])
-    asked = wanted or server.target.project
+    missing = wanted or server.target.project
     raise RunnerRefused(
-        f"scrapyd at {server.target.url} has no project {asked!r}; it has: {', '.join(there) or 'none'}. "
+        f"scrapyd at {server.target.url} has no project {missing!r}; it has: {', '.join(there) or 'none'}. "
         "Send it one with `newsportal deploy`, or name one with --project"
     )
 
 
 def _job(row: Mapping[str, Any], state: State, known: Job | None) -> Job:
-    """A job as the server has it, with what is recorded of it here; of one that others started nobody knows the sources."""
+    """Combine the server's data on a job with its record here; the sources of jobs started by others are unknown."""
     known = known or Job(row["id"], row["spider"])
     ended = _moment(row.get("end_time")) if state == "done" else None
     return replace(known, state=state, started=_moment(row.get("start_time")) or known.started, ended=ended or known.ended)
 
 
 def _moment(text: str | None) -> datetime | None:
-    """scrapyd tells times without a zone, by the clock of its machine; they are taken for this one's."""
+    """Parse a time of scrapyd: without a zone, by the clock of its machine; taken as local here."""
     return datetime.fromisoformat(text).astimezone() if text else None

@@ -1,7 +1,7 @@
-"""The one loop behind ``newsportal up`` and ``newsportal schedule``: ask each duty what to start, start it, report what ended. And the
-sources file of a process that goes on for long: read again when it changes; while it has mistakes, a copy of what it said before.
+"""The loop behind ``newsportal up`` and ``newsportal schedule``: start the jobs wanted by each duty, report those that ended. And reloading
+of the sources file in long-running processes; while it is invalid, a copy of its last valid content is used.
 
-No scheduler library: whether something is due is asked of the store and of the record of jobs, so there are no appointments to keep.
+No scheduler library is needed: what is due follows from the store and the records of jobs.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from newsportal.sources import Sources, load
 from newsportal.sources.loading import stamp
 from newsportal.store import open_store
 
-ENDING = ".last-good"  # what the copy is called: `.sources.yaml.last-good`
+ENDING = ".last-good"  # suffix of the copy: `.sources.yaml.last-good`
 
 
 class SourcesReloader:
-    """``known`` is what ``file`` said last without mistakes, ``path`` what jobs are to read. ``say`` is told of mistakes once, and when
-    they are mended. ``copies`` False: no copy is written."""
+    """Reloads ``file``. ``known``: its last valid content; ``path``: the file for jobs. ``say``: called once when it becomes invalid or
+    valid again. ``copies`` False: write no copy."""
 
     def __init__(self, file: Path | None, known: Sources, say: Callable[[str], None], *, copies: bool = True) -> None:
         self._file = file
@@ -42,9 +42,9 @@ class SourcesReloader:
         self._broken: str | None = None
 
     def reread(self) -> bool:
-        """Read the file if it was changed; answers whether ``known`` is new."""
+        """Reload the file if it was changed; return whether ``known`` is new."""
         now = stamp(self.known.path) if self.known.path else None
-        if now is None or now == self._stamp:  # none: an editor is just about to put the new one in place
+        if now is None or now == self._stamp:  # missing: an editor is replacing it
             return False
         self._stamp = now
         try:
@@ -58,7 +58,7 @@ class SourcesReloader:
         return True
 
     def remove_copy(self) -> None:
-        """Nobody reads it any more."""
+        """Delete the copy, when no job reads it any more."""
         if self.known.path is not None and self._broken is not None:
             _copy_of(self.known.path).unlink(missing_ok=True)
 
@@ -83,7 +83,7 @@ def _copy_of(path: Path) -> Path:
 
 
 def _content(known: Sources) -> bytes | None:
-    """What the file held when it was loaded; ``None`` where there is none."""
+    """Return the content of the loaded file; ``None`` if there is none."""
     try:
         return known.path.read_bytes() if known.path is not None else None
     except OSError:
@@ -91,35 +91,35 @@ def _content(known: Sources) -> bytes | None:
 
 
 CLAIM: Final = "schedule"
-"""The name under which a schedule claims its sources: of several, on whatever machines, one is at work and the others stand by."""
+"""The name under which a schedule claims its sources: of several, on any machine, one is active and the others stand by."""
 
 CLAIM_SECONDS: Final = 3600.0
-"""For how long, renewed with every look; a schedule that died is noticed within a lease, and at once on its own machine."""
+"""Duration of the claim, renewed in each iteration; a dead schedule is noticed within a lease, on its own machine at once."""
 
-BEATS: Final = 3  # signs of life within a lease: two may be missed
+BEATS: Final = 3  # heartbeats per lease: two may be missed
 LONGEST_WAIT: Final = 60.0
-"""Seconds between two looks while something is away: the first is after the usual time, each one after that waits double."""
+"""Maximum seconds between retries after an error, doubled each time from the usual interval."""
 
-SPARE: Final = 10.0  # times as long as a duty took to find what is due, until it is asked again: of 100,000 sources that is three seconds
+SPARE: Final = 10.0  # the interval is at least this multiple of the time a duty needs: of 100,000 sources that is three seconds
 
 Say = Callable[[str, Mapping[str, Any]], None]  # reports one event: its name, and its facts
 
 
 class Duty(ABC):
-    """What is to be started when. ``took``: seconds that its last look cost."""
+    """A kind of job to start when needed. ``took``: seconds of its last check."""
 
     took = 0.0
 
     @abstractmethod
     def wanted(self, jobs: Sequence[Job], now: datetime) -> Iterable[Wanted]:
-        """The jobs to start now; what follows a ``yield`` runs when that job was started. Raises ``StoreError``."""
+        """Yield the jobs to start now; code after a ``yield`` runs when that job was started. Raises ``StoreError``."""
 
-    def ended(self, job: Job, run: Run | None) -> None:  # noqa: B027  most know from the store
-        """A job ended; ``run`` is the report of a crawl."""
+    def ended(self, job: Job, run: Run | None) -> None:  # noqa: B027  most learn it from the store
+        """Handle the end of a job; ``run`` is the report of a crawl."""
 
 
 class Claims(Protocol):
-    """This supervisor as a worker of the queue, where several may not work at once. Raises ``FrontierUnavailable``."""
+    """This supervisor as a worker of the queue, so that only one is active. Raises ``FrontierUnavailable``."""
 
     def beat(self, doing: Mapping[str, str] | None = None) -> object: ...
 
@@ -131,7 +131,7 @@ class Claims(Protocol):
 
 
 class Supervisor:
-    """Works from one thread until :meth:`stop`. ``every``: seconds between two looks. ``once``: end when nothing is left to do."""
+    """Runs in one thread until :meth:`stop`. ``every``: seconds between iterations. ``once``: end when nothing is left to do."""
 
     def __init__(
         self,
@@ -150,12 +150,12 @@ class Supervisor:
         self._every, self._once, self._claims, self._use_sources = every, once, claims, use_sources
         self._stopped = threading.Event()
         self._woken = threading.Event()
-        self._mine: dict[str, Duty] = {}
-        self._hindered: str | None = None
+        self._started_jobs: dict[str, Duty] = {}
+        self._last_error: str | None = None
         self._waits = 0
 
     def stop(self) -> None:
-        """End after what is under way; when called again, jobs do not finish what they have in hand."""
+        """Stop after the current work; on the second call, jobs exit at once."""
         if self._stopped.is_set():
             self._runner.hasten()
         self._stopped.set()
@@ -165,16 +165,16 @@ class Supervisor:
         self._woken.set()
 
     def run(self) -> None:
-        """Until :meth:`stop`; with ``once`` until there is nothing left to do. What hinders it is reported once, and waited for."""
+        """Run until :meth:`stop`; with ``once`` until nothing is left to do. Errors are reported once and retried."""
         while not self._stopped.is_set():
-            busy = self._try()
+            busy = self._run_iteration()
             if self._once and not busy:
                 break
             every = max(self._every, *(SPARE * duty.took for duty in self._duties))
             self._wait(min(every * 2 ** min(self._waits, 10), max(LONGEST_WAIT, every)))
 
     def close(self) -> None:
-        """End the jobs that do not go on alone, and let another supervisor take over."""
+        """Stop the jobs that cannot run alone, and release the claim for another supervisor."""
         self._runner.close()
         self._file.remove_copy()
         if self._claims is None:
@@ -186,34 +186,34 @@ class Supervisor:
         self._claims.close()
 
     def _wait(self, seconds: float) -> None:
-        """Until :meth:`wake` at most, with signs of life: the claim stays this supervisor's own."""
+        """Wait, at most until :meth:`wake`, sending heartbeats that renew the claim."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0 and not self._woken.wait(min(left, self._file.known.frontier.lease / BEATS)):
             if self._claims is not None:
-                with suppress(FrontierUnavailable):  # the next look reports it
+                with suppress(FrontierUnavailable):  # reported by the next iteration
                     self._claims.beat()
         self._woken.clear()
 
-    def _try(self) -> bool:
-        """One look; answers whether there is still something to do."""
+    def _run_iteration(self) -> bool:
+        """Run one iteration, handling errors; return whether there is more to do."""
         try:
-            busy = self._look()
+            busy = self._iterate()
         except (StoreError, FrontierUnavailable, RunnerUnavailable, RunnerRefused, OSError) as error:
-            if str(error) != self._hindered and not self._stopped.is_set():
+            if str(error) != self._last_error and not self._stopped.is_set():
                 self._say("hindered", {"message": f"{error}; what is due stays due, looking again"})
-            self._hindered = str(error)
+            self._last_error = str(error)
             self._waits += 1
             if self._once:
                 raise
             return True
-        if self._hindered is not None and busy is not None:
+        if self._last_error is not None and busy is not None:
             self._say("goes on", {"message": "the schedule goes on"})
-            self._hindered, self._waits = None, 0
+            self._last_error, self._waits = None, 0
         return bool(busy)
 
-    def _look(self) -> bool | None:
-        """``None``: another supervisor is at work."""
-        if not self._lead():
+    def _iterate(self) -> bool | None:
+        """Run one iteration; return ``None`` if another supervisor is active."""
+        if not self._renew_claim():
             return None
         if self._file.reread():
             self._say("reread", {"message": f"{self._file.known.path} was changed, and read anew"})
@@ -227,26 +227,26 @@ class Supervisor:
                     break
                 id = new_id()
                 self._runner.start(id, wanted)
-                self._mine[id] = duty
+                self._started_jobs[id] = duty
                 self._say("started", {"job": id, "kind": wanted.kind, "spider": wanted.subject, "sources": list(wanted.sources)})
         self._records.prune()
-        return bool(self._mine)
+        return bool(self._started_jobs)
 
-    def _lead(self) -> bool:
+    def _renew_claim(self) -> bool:
         if self._claims is None:
             return True
-        self._claims.beat({"does": "schedule", "jobs": str(len(self._mine))})
+        self._claims.beat({"does": "schedule", "jobs": str(len(self._started_jobs))})
         if self._claims.claim(CLAIM, CLAIM_SECONDS):
             return True
         message = "another schedule is at work on these sources: standing by"
-        if message != self._hindered:
+        if message != self._last_error:
             self._say("standing by", {"message": message})
-        self._hindered = message
+        self._last_error = message
         return False
 
     def _report_ended(self, jobs: Sequence[Job]) -> None:
         known = {job.id: job for job in jobs}
-        ended = [job for id in self._mine if not (job := known.get(id) or Job(id, state="lost")).active]
+        ended = [job for id in self._started_jobs if not (job := known.get(id) or Job(id, state="lost")).active]
         crawls = {job.id for job in ended if job.kind == CRAWL}
         runs: dict[str, Run] = {}
         if crawls:
@@ -256,8 +256,8 @@ class Supervisor:
             run = runs.get(job.id)
             if run is not None:
                 job = replace(job, outcome=(outcome_of(run),))
-                with suppress(RunnerRefused):  # the report in the store says it too
+                with suppress(RunnerRefused):  # the report in the store has it too
                     self._records.save(job)
             facts = {"job": job.id, "kind": job.kind, "spider": job.subject, "status": job.status, "result": job.state}
             self._say("ended", {**facts, "run": run.id if run else None, "outcome": list(job.outcome), "error": job.error})
-            self._mine.pop(job.id).ended(job, run)
+            self._started_jobs.pop(job.id).ended(job, run)

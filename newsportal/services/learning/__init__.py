@@ -1,2 +1,2 @@
-"""What a store's classifiers learn from and how: labelled texts from files and from stored articles, training with figures, versions
-compared. Pages and commands ask the same functions."""
+"""Training data and training of a store's classifiers: labelled texts from files and stored articles, evaluation, comparison of versions.
+Shared by pages and commands."""

@@ -1,4 +1,4 @@
-"""Versions of a model compared on documents that none of them was trained on, their errors, and the words that support a label."""
+"""Compare versions of a model on documents that none was trained on; list their errors, and the words that support a label."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from newsportal.store.store import Store
 
 
 def stored_versions(store: Store, name: str) -> list[int]:
-    """The versions whose model is there, the newest first."""
+    """Return the versions with a stored model, newest first."""
     return [model.version for model in store.corpora.models(name) if model.size]
 
 
 def side_by_side(store: Store, name: str, versions: Sequence[int], say: Progress) -> tuple[dict[int, Report], list[str]]:
-    """The figures of versions, and what cannot be read of them. Raises ``StoreError`` where no document is unseen by all."""
+    """Return the reports of versions, and errors of unreadable ones. Raises ``StoreError`` if no document is unseen by all."""
     models = [store.corpora.model(name, version) for version in dict.fromkeys(versions)]
     if not models:
         raise StoreError(f"{name}: no model yet; `newsportal train --corpus {name}` trains one")
@@ -46,20 +46,20 @@ def side_by_side(store: Store, name: str, versions: Sequence[int], say: Progress
 
 
 def put_to_use(store: Store, name: str, version: int, now: datetime) -> None:
-    """Put a version to use, if it can be read. Raises ``StoreError`` and ``ModelError``."""
+    """Activate a version after checking that it can be read. Raises ``StoreError`` and ``ModelError``."""
     opened(store, name, version)
     store.corpora.activate(name, version, now=now)
 
 
-AT_ONCE: Final = 200  # documents classified together
-MOST: Final = 2000  # documents held back that are looked at: some seconds
-READ: Final = 60  # documents of a label that are asked for its words: the weightiest come out of a few dozen
-TOLD: Final = 5  # words that explain one answer
+AT_ONCE: Final = 200  # documents classified in one batch
+MOST: Final = 2000  # held-out documents examined: some seconds
+READ: Final = 60  # documents of a label examined for its words: a few dozen give the words with the largest weights
+EXPLAINED_WORDS: Final = 5  # words that explain one answer
 
 
 @dataclass(frozen=True, slots=True)
 class Mistaken:
-    """A document that a version takes for another label (``given`` ``None``: none of them), how sure it was, and the words that decided."""
+    """A misclassified document: the label given (``None``: none of them), its score, and the words that decided."""
 
     document: Document
     given: str | None
@@ -69,7 +69,7 @@ class Mistaken:
 
 @dataclass(frozen=True, slots=True)
 class Mistakes:
-    """``looked``: how many documents were asked about; ``wrong``: how many of them went wrong; ``shown``: those that were asked for."""
+    """Errors of a version. ``looked``: documents examined; ``wrong``: number of errors; ``shown``: those requested."""
 
     looked: int
     wrong: int
@@ -77,14 +77,14 @@ class Mistakes:
 
 
 def opened(store: Store, corpus: str, version: int) -> Classifier:
-    """The classifier of a version. Raises ``StoreError``, and ``ModelError`` for one that cannot be read."""
+    """Return the classifier of a version. Raises ``StoreError``, and ``ModelError`` if it cannot be read."""
     return base.restore(store.corpora.blob(corpus, version))
 
 
 def mistakes(
     store: Store, corpus: str, version: int, *, true: str | None = None, given: str | None = None, limit: int = 50
 ) -> Mistakes:  # fmt: skip
-    """Where the version errs; ``true`` and ``given`` (``""``: none of the labels) choose. Raises as :func:`opened`."""
+    """Return the errors of a version, filtered by ``true`` and ``given`` (``""``: none of the labels). Raises as :func:`opened`."""
     classifier, held = opened(store, corpus, version), store.corpora.model(corpus, version).held_out
     unseen = (one for one in store.corpora.documents(corpus, label=true) if one.id in held)
     looked, wrong, shown = 0, 0, list[Mistaken]()
@@ -97,12 +97,12 @@ def mistakes(
             wrong += 1
             if len(shown) < limit and given in (None, answer.label or ""):
                 sure = answer.scores.get(answer.label, 0.0) if answer.label else max(answer.scores.values(), default=0.0)
-                shown.append(Mistaken(one, answer.label, sure, classifier.explain(one.title, one.text, answer.label, TOLD)))
+                shown.append(Mistaken(one, answer.label, sure, classifier.explain(one.title, one.text, answer.label, EXPLAINED_WORDS)))
     return Mistakes(looked, wrong, tuple(shown))
 
 
 def words_for(store: Store, corpus: str, classifier: Classifier, label: str, limit: int = 30) -> tuple[Reason, ...]:
-    """The words that speak most for ``label`` in documents that have it: each with the sum of its weights, the weightiest first."""
+    """Return the words with the largest weights for ``label`` in its documents, with the sums of the weights, largest first."""
     totals: Counter[str] = Counter()
     for one in islice(store.corpora.documents(corpus, label=label), READ):
         for reason in classifier.explain(one.title, one.text, label, limit):

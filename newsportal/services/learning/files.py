@@ -1,6 +1,6 @@
-"""Labelled texts from files: JSON lines, CSV, or a folder of ``LABEL/*.txt``; plain or packed with gzip.
+"""Read labelled texts from files: JSON lines, CSV, or a folder of ``LABEL/*.txt``; plain or gzipped.
 
-A file is right as a whole or an error names the line: half a corpus would be learnt from without anybody knowing what is missing.
+A file is imported completely, or an error names the line: training on part of a corpus would go unnoticed.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from newsportal.store.columns import NAME_CHARS
 from newsportal.store.labels import Document, NewDocument
 from newsportal.text import clean
 
-LONGEST_LINE: Final = 64 << 20  # bytes of one document's line: a file with a longer one is something else
+LONGEST_LINE: Final = 64 << 20  # bytes of one document's line: a file with a longer one is of another kind
 UTF8: Final = "utf-8"
 FIELDS: Final = ("text", "label", "title", "id")
-WIDE: Final = ("utf-16", "utf-32")  # encodings in which a byte of 10 does not end a line
+WIDE: Final = ("utf-16", "utf-32")  # encodings in which a byte of 10 is not always a line end
 
 
 class WrongLine(CorpusError):
-    """Raised for a line that is no labelled text. Nothing of the file was taken."""
+    """Raised for a line that is not a labelled text. Nothing of the file was imported."""
 
     def __init__(self, file: str, line: int, why: Message) -> None:
         super().__init__(f"{file}:{line}: {why}; nothing of the file was taken")
@@ -42,10 +42,8 @@ class WrongLine(CorpusError):
 
 
 def read_file(path: Path, form: str, encoding: str = UTF8, opened: Callable[[Path], BinaryIO] | None = None) -> Iterator[NewDocument]:
-    """The documents of a file or folder; ``form`` is one of ``FORMS`` or ``auto``. Texts may be empty. Raises ``CorpusError``.
-
-    ``opened`` opens a file for reading (a progress bar may watch it).
-    """
+    """Yield the documents of a file or folder; ``form`` is one of ``FORMS`` or ``auto``. Texts may be empty. Raises ``CorpusError``.
+    ``opened`` opens a file for reading (e.g. with a progress bar)."""
     check_encoding(encoding)
     form = guess(path) if form == "auto" else form
     try:
@@ -62,17 +60,17 @@ def read_file(path: Path, form: str, encoding: str = UTF8, opened: Callable[[Pat
 
 
 def read_stream(stream: BinaryIO, form: str, name: str, encoding: str = UTF8) -> Iterator[NewDocument]:
-    """The documents of an open file. Raises ``CorpusError``."""
+    """Yield the documents of an open file. Raises ``CorpusError``."""
     yield from STREAMS[form](_lines(stream, name, encoding), name)
 
 
 def mistakes(stream: BinaryIO, form: str, name: str, encoding: str = UTF8, most: int = 20) -> list[CorpusError]:
-    """The first mistakes of an open file, a line each: who brings a file mends them all at once. Empty for one that is right."""
+    """Return the first errors of an open file, one per line, so that they can be corrected together; empty if it is valid."""
     return list(islice(_mistakes(stream, form, name, encoding), most))
 
 
 def _mistakes(stream: BinaryIO, form: str, name: str, encoding: str) -> Iterator[CorpusError]:
-    """What is wrong with lines; of CSV only the first mistake, since what follows it may be anything."""
+    """Yield the errors; of CSV only the first, since it makes the following lines unreliable."""
     try:
         if form != "jsonl":
             for _ in read_stream(stream, form, name, encoding):
@@ -83,19 +81,19 @@ def _mistakes(stream: BinaryIO, form: str, name: str, encoding: str) -> Iterator
                 list(_jsonl(iter([line]), name))
             except WrongLine as error:
                 yield WrongLine(name, number, error.why)
-    except CorpusError as error:  # no text, or a line without end
+    except CorpusError as error:  # not text, or a line that is too long
         yield error
 
 
 def guess(path: Path) -> str:
-    """The form of a file by its name: JSON lines, unless it is a folder or called ``.csv``."""
+    """Guess the form of a file by its name: JSON lines, unless it is a folder or ends with ``.csv``."""
     if path.is_dir():
         return "folder"
     return "csv" if ".csv" in [suffix.lower() for suffix in path.suffixes[-2:]] else "jsonl"
 
 
 def check_encoding(encoding: str) -> None:
-    """Raises ``CorpusError`` for a name that is no encoding of text."""
+    """Raise ``CorpusError`` for an unknown encoding."""
     try:
         "".encode(encoding)
     except LookupError as error:
@@ -103,7 +101,7 @@ def check_encoding(encoding: str) -> None:
 
 
 def _lines(stream: BinaryIO | BufferedIOBase, name: str, encoding: str) -> Iterator[str]:
-    """The lines of a file, decoded one by one so that a fault has a line."""
+    """Yield the lines of a file, decoded separately so that an error has a line number."""
     if codecs.lookup(encoding).name.startswith(WIDE):
         yield from _decoded(stream.read(), name, 1, encoding).splitlines(keepends=True)
         return
@@ -154,7 +152,7 @@ def _csv(lines: Iterator[str], name: str) -> Iterator[NewDocument]:
 
 
 def _folder(folder: Path, encoding: str) -> Iterator[NewDocument]:
-    """Every ``.txt`` below a folder; the label is the folder it stands in."""
+    """Yield every ``.txt`` below a folder; its label is the path of its folder."""
     files = sorted(folder.rglob("*.txt"))
     if not files:
         raise CorpusError(f"{folder}: no LABEL/*.txt in this folder")
@@ -171,7 +169,7 @@ def _folder(folder: Path, encoding: str) -> Iterator[NewDocument]:
 
 
 def document(row: dict[str, Any]) -> NewDocument:
-    """A row as a document. Raises ``ValueError`` of a message."""
+    """Convert a row to a document. Raises ``ValueError`` with a message."""
     label, text = row.get("label"), row.get("text")
     if isinstance(label, int) and not isinstance(label, bool):
         label = str(label)
@@ -194,7 +192,7 @@ FORMS: Final = ("auto", *STREAMS, "folder")
 
 
 def plain(document: Document, excerpt: int | None = None) -> dict[str, Any]:
-    """A document as values of JSON (moments as they are); what it has not is left out. ``excerpt``: characters of its text."""
+    """Return a document as JSON values (times unchanged), without missing ones. ``excerpt``: characters of its text."""
     text = document.text if excerpt is None else clean(document.text[: 4 * excerpt])[:excerpt]
     values = {
         "id": document.id, "name": document.name, "title": document.title or None, "text": text, "label": document.label.label,

@@ -1,4 +1,4 @@
-"""Stored articles label themselves: those of sources whose category ``sources.yaml`` tells, and those that an editor corrected."""
+"""Gather labelled documents from stored articles: those of sources with a category in ``sources.yaml``, and those corrected by editors."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from newsportal.store.article_rows import EDITOR
 from newsportal.store.labels import CATEGORIES, Brought, Document, LabelSource, NewDocument
 from newsportal.store.store import Store
 
-PER_LABEL: Final = 5000  # documents of a label at most: more hardly help a linear model, and training takes longer
-ALONE: Final = 200  # documents that a site may give to a label whatever others give
-LEAST_CHARS: Final = 100  # characters of a text that is worth learning from: shorter ones are often pictures or players with a line of text
+PER_LABEL: Final = 5000  # maximum documents of a label: more hardly improve a linear model, and slow down training
+ALONE: Final = 200  # documents of a label that a site may contribute regardless of other sites
+LEAST_CHARS: Final = 100  # minimum characters of a training text: shorter ones often accompany pictures or players
 Reason = Literal["short", "earlier", "repost", "disputed", "dominant", "plenty"]
-"""Why an article is left: a short text; its story is in the corpus; another version of its story was taken; sources give its story
-different categories; its site gives enough of the label; the label has enough."""
+"""Why an article is not used: a short text; its story is in the corpus; another version of its story was chosen; sources give its story
+different categories; its site dominates the label; the label has enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The articles that join the corpus, and how many were left for what reason; ``single_site``: labels that one site gives."""
+    """The chosen articles, and the numbers of others by reason; ``single_site``: labels with documents of one site only."""
 
     chosen: tuple[Candidate, ...]
     left: Mapping[Reason, int]
@@ -52,7 +52,7 @@ def choose(
     least_chars: int = LEAST_CHARS,
     per_label: int = PER_LABEL,
 ) -> Choice:
-    """Choose among articles; ``stories`` are in the corpus already, ``there`` counts its documents by label and site."""
+    """Choose among articles. ``stories``: already in the corpus; ``there``: counts of its documents by label and site."""
     left: Counter[Reason] = Counter()
     by_label: dict[str, dict[str, list[Candidate]]] = defaultdict(lambda: defaultdict(list))
     for one in _one_a_story(candidates, stories, least_chars, left):
@@ -86,7 +86,7 @@ def _one_a_story(candidates: Iterable[Candidate], stories: frozenset[str], least
 
 
 def _balanced(sites: Mapping[str, list[Candidate]], counts: Counter[str], per_label: int, left: Counter[Reason]) -> list[Candidate]:
-    """The newest of each site in turns, the site with fewest documents first; ``counts`` go up."""
+    """Choose the newest articles of each site, starting with the site with fewest documents; updates ``counts``."""
     waiting = {site: sorted(ones, key=lambda one: (one.moment, one.id)) for site, ones in sites.items()}
     chosen: list[Candidate] = []
     while waiting:
@@ -106,12 +106,12 @@ def _balanced(sites: Mapping[str, list[Candidate]], counts: Counter[str], per_la
     return chosen
 
 
-AT_ONCE: Final = 500  # articles between two looks at the progress
+AT_ONCE: Final = 500  # articles between two reports of progress
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What stored articles brought to a corpus: articles that label themselves, and labels that editors gave."""
+    """Documents added to a corpus from stored articles, and labels given by editors."""
 
     added: int
     by_editors: int
@@ -122,7 +122,7 @@ def gather(
     known: Sources, store: Store, name: str, *, least: int = LEAST_CHARS, most: int = PER_LABEL, since: datetime | None = None,
     progress: Progress = quiet,
 ) -> Gathered:  # fmt: skip
-    """Let stored articles join corpus ``name``, which is made when there are any. What a classifier chose teaches nothing."""
+    """Add stored articles to the corpus ``name``, which is created if needed. Labels given by a classifier are not used."""
     labels = categories(known)
     there = store.corpora.articles(name) if store.corpora.find(name) else {}
     stories, counts = set[str](), defaultdict[str, Counter[str]](Counter)
@@ -132,7 +132,7 @@ def gather(
         if number % AT_ONCE == 0:
             progress(min(1.0, number / total), "looking at articles")
         label = there.get(article.id)
-        if article.category_by == EDITOR and article.category and (label or article.id not in there):  # not what an editor left out
+        if article.category_by == EDITOR and article.category and (label or article.id not in there):  # not excluded by an editor
             corrected.append(NewDocument(article.category, article_id=article.id))
             label = article.category
         if label or article.id in there:
@@ -142,10 +142,10 @@ def gather(
             candidates.append(Candidate(*known_as, article.moment, len(article.text), article.fold_of is None))
         if label:
             counts[label][article.publisher] += 1
-    said = _join(store, name, corrected, "editor")
+    edited = _join(store, name, corrected, "editor")
     choice = choose(candidates, frozenset(stories), counts, least_chars=least, per_label=most)
     brought = _join(store, name, [NewDocument(one.label, article_id=one.id) for one in choice.chosen], "from-store")
-    return Gathered(brought.added, said.added + said.relabelled, choice)
+    return Gathered(brought.added, edited.added + edited.relabelled, choice)
 
 
 def _join(store: Store, name: str, documents: Sequence[NewDocument], source: LabelSource) -> Brought:
@@ -156,7 +156,7 @@ def _join(store: Store, name: str, documents: Sequence[NewDocument], source: Lab
 
 
 def categories(known: Sources) -> dict[str, str]:
-    """The sources whose articles label themselves: their key → their category. Not where the classifier chooses."""
+    """Return source key → category for sources whose articles are labelled by it, excluding those with ``auto_classify``."""
     return {
         place.key: place.category
         for place in (*known.feeds, *known.sitemaps, *known.regions)
@@ -165,10 +165,8 @@ def categories(known: Sources) -> dict[str, str]:
 
 
 def give_label(store: Store, corpus: str, id: str, label: str | None, *, by: str | None, now: datetime) -> Document:
-    """An editor's word on a document of a corpus or a stored article; ``None``: it is left out of training for ever.
-
-    In the corpus of categories it is also the article's category from now on, whatever a model says. Raises ``StoreError``.
-    """
+    """Set an editor's label on a document of a corpus or a stored article; ``None``: exclude it from training permanently. In the corpus of
+    categories it also becomes the article's category, regardless of models. Raises ``StoreError``."""
     found = store.corpora.label(corpus, id, label, by=by, now=now)
     if corpus == CATEGORIES and found.article_id and label is not None:
         store.set_category(found.article_id, found.label.label, by=EDITOR, now=now)

@@ -1,8 +1,8 @@
-"""Training with figures: hold whole groups of documents back, train, measure, and keep the model as a version of its corpus.
+"""Train with evaluation: hold out groups of documents, train, measure, and store the model as a version of its corpus.
 
-What a version is measured on it has never seen, also later: it is kept as it was measured, not trained again with what was held back,
-so that versions can be compared. A model that goes into a file is trained again on everything after the measuring (``refit``).
-Retraining gathers labelled articles from the store, and trains what has enough of them.
+A version never sees the documents on which it is measured: it is stored as measured, so that versions can be compared. A model for a file
+is trained again on all documents after measuring (``refit``). Retraining gathers labelled articles from the store and trains what has
+enough.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from newsportal.store.labels import CATEGORIES, Document, NewDocument
 from newsportal.store.store import Store
 
 TOLERANCE: Final = 0.01
-"""Macro-F1 that a new version may lose against the one in use, on the same documents, and still take its place: a loss nobody notices."""
+"""Macro-F1 by which a new version may be worse than the active one, on the same documents, and still replace it: a loss nobody notices."""
 
-AT_ONCE: Final = 500  # documents classified between two looks at the progress
+AT_ONCE: Final = 500  # documents classified between two reports of progress
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingDocument:
-    """A document to learn from; ``story`` joins stored articles of one story."""
+    """A training document; stored articles of the same ``story`` form a group."""
 
     id: str
     label: str
@@ -48,7 +48,7 @@ class TrainingDocument:
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A classifier, its figures on what was held back (``None``: nothing was), and what should be known of it."""
+    """A classifier, its evaluation on held-out documents (``None``: there were none), and warnings."""
 
     classifier: Classifier
     report: Report | None
@@ -66,7 +66,7 @@ class Trained:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """What became of a training: the new version, whether it is in use now, and why or why not."""
+    """The result of a training: the new version, whether it is active now, and the reason."""
 
     version: int
     trained: Trained
@@ -82,7 +82,7 @@ def train(
     known: Sequence[TrainingDocument], algorithm: str, *, share: float = SHARE, seed: int = 0, refit: bool = False, now: datetime,
     progress: Progress | None = None,
 ) -> Trained:  # fmt: skip
-    """Train on ``known`` without the held back ``share``, and measure. Raises ``ModelError`` when nothing can be learnt."""
+    """Train on ``known`` without the held-out ``share``, and evaluate. Raises ``ModelError`` if nothing can be learnt."""
     say = progress or quiet
     labels = [one.label for one in known]
     groups = grouped(known, say) if share else {}
@@ -93,8 +93,8 @@ def train(
     if refit and away:
         again: Progress = lambda part, what: say(part, f"{what} (on everything)")  # noqa: E731
         classifier = base.train(algorithm, _examples(known), progress=again, seed=seed, trained=now)
-    told = (*warnings(labels, [one.label for one in away]), *classifier.facts.warnings)
-    return Trained(classifier, report, held, dict(Counter(labels)), told)
+    messages = (*warnings(labels, [one.label for one in away]), *classifier.facts.warnings)
+    return Trained(classifier, report, held, dict(Counter(labels)), messages)
 
 
 def _examples(known: Iterable[TrainingDocument]) -> list[Example]:
@@ -110,7 +110,7 @@ def answers(classifier: Classifier, known: Sequence[TrainingDocument], say: Prog
 
 
 def grouped(known: Sequence[TrainingDocument], say: Progress) -> dict[str, str]:
-    """Id → name of its group: documents of one story, and reposts as ``judge`` finds them."""
+    """Return id → name of its group: documents of one story, and reposts detected by ``judge``."""
     leads: dict[str, str] = {}
     compare = finder("judge")
     for number, one in enumerate(known):
@@ -119,12 +119,12 @@ def grouped(known: Sequence[TrainingDocument], say: Progress) -> dict[str, str]:
         found = compare.judge(Compared(one.id, "", one.title, one.text)).duplicate_of
         for other in (found, one.story and f"story {one.story}"):
             if other:
-                leads[_end(leads, one.id)] = _end(leads, other)
-    return {one.id: _end(leads, one.id) for one in known}
+                leads[_root(leads, one.id)] = _root(leads, other)
+    return {one.id: _root(leads, one.id) for one in known}
 
 
-def _end(leads: dict[str, str], name: str) -> str:
-    """The name that stands for a group; on the way, names are led there directly."""
+def _root(leads: dict[str, str], name: str) -> str:
+    """Return the representative of a group (union-find with path compression)."""
     end = name
     while (further := leads.get(end, end)) != end:
         end = further
@@ -137,10 +137,8 @@ def train_corpus(
     store: Store, name: str, algorithm: str = base.DEFAULT, *, share: float = SHARE, seed: int = 0, now: Callable[[], datetime],
     activate: bool | None = None, progress: Progress | None = None,
 ) -> Version:  # fmt: skip
-    """Train a new version of a corpus' model and keep it. ``activate``: put it to use; if not said, unless it is worse than the one in use.
-
-    Raises ``ModelError`` when nothing can be learnt, ``StoreError`` when there is no such corpus. Nothing is kept before the end.
-    """
+    """Train and store a new version of a corpus' model. ``activate``: put it to use; None: unless it is worse than the active one. Raises
+    ``ModelError`` if nothing can be learnt, ``StoreError`` if there is no such corpus. Nothing is stored before the end."""
     say = progress or quiet
     known = [training_document(document) for document in store.corpora.documents(name)]
     trained = train(known, algorithm, share=share, seed=seed, now=now(), progress=say)
@@ -154,7 +152,7 @@ def train_corpus(
 
 
 def _better(store: Store, name: str, trained: Trained, known: Sequence[TrainingDocument], say: Progress) -> tuple[bool, Message]:
-    """Whether the new model may take the place of the one in use, and why."""
+    """Return whether the new model should replace the active one, and why."""
     active = store.corpora.active(name)
     if active is None:
         return True, Message("train.first")
@@ -175,22 +173,22 @@ def _better(store: Store, name: str, trained: Trained, known: Sequence[TrainingD
 
 
 def surely_worse(true: Sequence[str], new: Sequence[Answer], old: Sequence[Answer]) -> bool:
-    """Whether more documents went wrong than came right by more than chance would have it: one standard error, sqrt(wrong + right)
-    (McNemar 1947). A handful of documents decides nothing."""
+    """Return whether more documents became wrong than right by more than one standard error, sqrt(wrong + right) (McNemar 1947): a few
+    documents decide nothing."""
     rights = [(one.label == label, other.label == label) for label, one, other in zip(true, new, old, strict=True)]
     wrong, right = rights.count((False, True)), rights.count((True, False))
     return wrong - right > math.sqrt(wrong + right)
 
 
-LEAST_OF_LABEL: Final = 40  # documents that a label needs to count: with a tenth held back, fewer give no figure
-LEAST_OF_TOPIC: Final = 100  # articles of a topic before a model of it is trained
-MOST_OF_TOPIC: Final = 2000  # articles of a topic that its corpus takes; a linear model gains little from more
-OUTSIDE: Final = 3  # articles outside a topic for each inside: most articles are outside, and they are of more kinds
+LEAST_OF_LABEL: Final = 40  # minimum documents of a label: with a tenth held out, fewer give no figure
+LEAST_OF_TOPIC: Final = 100  # articles of a topic before a model is trained for it
+MOST_OF_TOPIC: Final = 2000  # maximum articles of a topic in its corpus; a linear model gains little from more
+OUTSIDE: Final = 3  # articles outside a topic for each inside: most articles are outside, and more diverse
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What became of a corpus. ``version`` is the one that was trained, ``None`` if none was, and ``why`` says why not."""
+    """Result for a corpus. ``version``: the new version, ``None`` if none was trained, with the reason in ``why``."""
 
     corpus: str
     documents: int
@@ -213,7 +211,7 @@ class Done:
 
 @dataclass(slots=True)
 class _Gathered:
-    """Articles in and outside a topic, as (hash, id): the order of the hash is chance, and the same at every run."""
+    """Articles in and outside a topic, as (hash, id): ordering by hash is a random sample, the same at every run."""
 
     inside: list[tuple[str, str]] = field(default_factory=list)
     outside: list[tuple[str, str]] = field(default_factory=list)
@@ -227,9 +225,9 @@ class _Gathered:
 def retrain(
     known: Sources, store: Store, *, force: bool = False, algorithm: str = DEFAULT, progress: Progress | None = None
 ) -> Iterator[Done]:  # fmt: skip
-    """Gather, and train the models of categories and topics that are worth it. ``force``: also those with few new articles."""
+    """Gather articles, and train the models of categories and topics that have enough. ``force``: also with few new articles."""
     least = 1 if force else known.classifier.least_new
-    gather(known, store, CATEGORIES, progress=progress or quiet)  # what a classifier chose teaches nothing
+    gather(known, store, CATEGORIES, progress=progress or quiet)  # without labels given by a classifier
     yield _trained(store, CATEGORIES, least, algorithm, progress)
     rules = [topic.rule for topic in known.topics if topic.enabled]
     gathered = {rule.name: _Gathered() for rule in rules}

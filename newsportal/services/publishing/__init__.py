@@ -1,6 +1,6 @@
-"""Articles published besides the portal (``sources.yaml``: ``publish``): into tables of other people's databases, as documents
-into MongoDB and Elasticsearch, as files, by webhook.
+"""Publish articles outside the portal (``publish`` in ``sources.yaml``): to tables of other databases, as documents to MongoDB and
+Elasticsearch, as files, by webhook.
 
-:func:`publish` follows the store's change log for one target, and does what its outbox says is to be done. Each
-article stands at each target once, whatever dies when: :mod:`newsportal.services.publishing.base` says what a target must promise for that.
+:func:`publish` follows the store's change log for one target, and processes its outbox. Each article is published exactly once per target,
+even after crashes; :mod:`newsportal.services.publishing.base` defines the guarantees that targets give for that.
 """

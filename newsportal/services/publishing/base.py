@@ -1,4 +1,4 @@
-"""What a target is, and what it may answer."""
+"""Interface of publishing targets, and their errors."""
 
 from __future__ import annotations
 
@@ -17,41 +17,41 @@ FIRST_WAIT: Final = timedelta(seconds=30)
 
 
 class TargetAway(NewsportalError):
-    """Raised by a target that cannot be reached or written to. The caller gives back what it has and tries again later."""
+    """Raised by a target that is not reachable or writable. The caller returns its entries and retries later."""
 
 
 class TargetUnfit(NewsportalError):
-    """Raised by a target that is not as ``sources.yaml`` says: no such table, a column that is missing. Nothing is published there until
-    somebody mends it; the caller tells it."""
+    """Raised by a target that does not match ``sources.yaml``: a missing table or column. Nothing is published until it is corrected; the
+    caller reports it."""
 
 
 class UnknownTarget(NewsportalError):
-    """Raised for a target that ``sources.yaml`` does not name, an unknown article, or an unknown wish. The caller answers 404."""
+    """Raised for a target not in ``sources.yaml``, an unknown article, or an unknown action. The caller responds 404."""
 
 
 class Refused(NewsportalError):
-    """Raised by a target or a channel of alerts that does not take it, now or later. The caller notes the reason; it holds no secret."""
+    """Raised by a target or an alert channel that refuses permanently. The caller records the reason; it contains no secret."""
 
 
 class PutOff(NewsportalError):
-    """Raised by a target or channel of alerts that does not take it for now; ``seconds``: when it may be asked again, if it said so."""
+    """Raised by a target or an alert channel that refuses for now; ``seconds``: its Retry-After, if any."""
 
     def __init__(self, reason: str, seconds: float | None = None) -> None:
         super().__init__(reason)
         self.seconds = seconds
 
     def wait(self, tries: int, longest: timedelta) -> timedelta:
-        """Until the next try: from half a minute on, doubled with each one, no sooner than was asked for."""
+        """Return the wait until the next try: half a minute, doubled each time, at least what was requested."""
         doubled: timedelta = FIRST_WAIT * 2 ** (tries - 1)
         return max(min(doubled, longest), timedelta(seconds=self.seconds or 0))
 
 
 class Unwanted(NewsportalError):
-    """Raised by a target that says that it has let the article go for good. The caller notes it as taken back."""
+    """Raised by a target that has deleted the article permanently. The caller marks it as withdrawn."""
 
 
 class Overtaken(NewsportalError):
-    """Raised by a target at which another process, which took the article later, has been before. The caller forgets what it has."""
+    """Raised if a process with a later lease has already written to the target. The caller discards its entry."""
 
     def __init__(self) -> None:
         super().__init__("a process that took it later has been there")
@@ -59,7 +59,7 @@ class Overtaken(NewsportalError):
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """``place``: where it stands, in the target's own words (JSON, a path); ``note``: what somebody may want to know."""
+    """A published article. ``place``: where it is, in the target's notation (JSON, a path); ``note``: a remark for the operator."""
 
     place: str
     note: str | None = None
@@ -67,33 +67,31 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a target would do: a statement of SQL with its parameters apart, a file, a request."""
+    """An operation of a target: an SQL statement with separate parameters, a file, a request."""
 
     what: str
     values: dict[str, Any]
 
 
 class Target(Protocol):
-    """A place to publish to. Blocking calls, by one thread. Every call may raise ``TargetAway`` and ``TargetUnfit``.
-
-    Promises: what ``put`` has done once it does not do again, though nobody was told that it was done: the article is found there by what
-    was written with it. ``put`` and ``remove`` with a smaller ``fence`` than one before change nothing, where the place can keep it.
-    """
+    """A publishing target. Blocking, used by one thread. Every call may raise ``TargetAway`` and ``TargetUnfit``. Guarantees: a repeated
+    ``put`` has no further effect even if the result of the first was lost: the article is found at the target by the data written with it.
+    ``put`` and ``remove`` with a ``fence`` lower than an earlier one have no effect, if the target can store it."""
 
     def check(self) -> Sequence[str]:
-        """Look at the place without changing it. Answers what is allowed, and what somebody should know. Raises ``TargetUnfit``."""
+        """Check the target without changing it; return remarks for the operator. Raises ``TargetUnfit``."""
 
     def digest(self, article: StoredArticle) -> str:
-        """Of all that would stand there: another digest, another text. Raises ``Refused``."""
+        """Return a digest of all that would be published: it changes with the content. Raises ``Refused``."""
 
     def put(self, article: StoredArticle, entry: Entry) -> Placed:
-        """Let the article stand there, in place of what stands there of it. Raises ``Refused``, ``PutOff``, ``Unwanted``, ``Overtaken``."""
+        """Publish or replace the article. Raises ``Refused``, ``PutOff``, ``Unwanted``, ``Overtaken``."""
 
     def remove(self, article: StoredArticle | None, entry: Entry) -> None:
-        """Take it back. Nothing happens where it does not stand. ``article`` is ``None`` for one that is not in the store any more."""
+        """Withdraw the article; no effect if it is not published. ``article``: ``None`` if it is no longer in the store."""
 
     def steps(self, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
-        """What ``put``, or ``remove`` for an entry that is to go, would do; nothing is changed."""
+        """Return what ``put``, or ``remove`` for an entry to withdraw, would do, without changes."""
 
     def close(self) -> None: ...
 
@@ -102,6 +100,6 @@ DIGEST_BYTES = 20
 
 
 def digest_of(values: Any) -> str:
-    """Of values as JSON writes them; the same in every process."""
+    """Return a digest of JSON values, the same in every process."""
     text = json.dumps(values, ensure_ascii=False, sort_keys=True, default=str)
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).hexdigest()

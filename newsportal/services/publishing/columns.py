@@ -1,6 +1,6 @@
-"""A row of somebody else's table: made of an article as ``sources.yaml`` says, its values as the columns' types take them.
+"""Rows for tables of other databases: built from an article according to ``sources.yaml``, with values converted to the columns' types.
 
-Before anything is written, every mistake is told at once: whether the table takes what ``sources.yaml`` says goes into it.
+The table is checked against ``sources.yaml`` first, and all mistakes are reported together before anything is written.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ UNIX: Final = "unix"
 ELLIPSIS: Final = "…"
 
 BYTES: Final[Mapping[str, int]] = {"TINYTEXT": 255, "TEXT": 65_535, "MEDIUMTEXT": 16_777_215}
-"""How many bytes texts of MySQL take; their columns do not tell."""
+"""Maximum bytes of MySQL's text types; the reflected columns do not have them."""
 
 ISO: Final = "%Y-%m-%d %H:%M:%S"
 
@@ -40,12 +40,12 @@ READERS: Final[tuple[tuple[type[Any], Callable[[str], Any]], ...]] = (
 
 
 def row_of(article: StoredArticle, columns: Mapping[str, Column], zone: tzinfo) -> dict[str, Cell]:
-    """Column → what goes into it. ``zone``: the one of moments whose column names none."""
+    """Return column → value. ``zone``: for times of columns without their own."""
     return {name: cell(article, column, zone) for name, column in columns.items()}
 
 
 def cell(article: StoredArticle, column: Column, zone: tzinfo) -> Cell:
-    """What goes into one column; its default where the article has nothing. A moment without a form is a datetime in its zone."""
+    """Return the value of one column, its default if the article has none. A time without a format is a datetime in its zone."""
     if column.constant is not None:
         return column.constant
     found = _found(article, column, ZoneInfo(column.zone) if column.zone else zone)
@@ -74,7 +74,7 @@ def _found(article: StoredArticle, column: Column, zone: tzinfo) -> Cell:
 
 
 def bound(value: Cell, column: TableColumn[Any], *, sqlite: bool) -> Any:
-    """``value`` as the column's type takes it. Raises ``Refused``."""
+    """Convert ``value`` to the column's type. Raises ``Refused``."""
     kind = column.type
     if isinstance(value, datetime):
         if isinstance(kind, DateTime):
@@ -96,16 +96,16 @@ def bound(value: Cell, column: TableColumn[Any], *, sqlite: bool) -> Any:
 
 
 def key_of(value: Any, column: TableColumn[Any]) -> Any:
-    """A key's value as its column compares it, of what was kept of it as JSON, which knows neither dates nor UUIDs."""
+    """Convert a key stored as JSON, which has neither dates nor UUIDs, to the column's type."""
     reader = next((reader for kind, reader in READERS if isinstance(column.type, kind)), None)
     try:
         return reader(value) if reader is not None and isinstance(value, str) else value
     except (ValueError, ArithmeticError):
-        return value  # a moment that was written in a form of one's own
+        return value  # a date in a custom format
 
 
 def _parsed(text: str, kind: Any) -> date | datetime:
-    """A moment that was written in a form of one's own, as a column of dates takes it. Raises ``Refused``."""
+    """Parse a formatted date for a date column. Raises ``Refused``."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError as error:
@@ -125,7 +125,7 @@ SHORT: Final[Mapping[str, int]] = {
     "category": 255,
     "topic": 255,
 }
-"""Fields that are never longer, in characters."""
+"""Fields of bounded length, in characters."""
 
 ALWAYS: Final = frozenset(
     ("id", "story", "identity", "url", "title", "text", "html", "summary", "first_seen", "moment", "day", "site", "source", "kind")
@@ -141,7 +141,7 @@ TYPES: Final[tuple[tuple[type[Any], Kind], ...]] = (
     (String, "text"),
 )
 
-UNSAFE_ENGINES: Final = ("myisam", "aria", "memory", "csv", "archive")  # engines of MySQL without transactions
+UNSAFE_ENGINES: Final = ("myisam", "aria", "memory", "csv", "archive")  # storage engines of MySQL without transactions
 
 
 def kind_of(column: TableColumn[Any]) -> Kind:
@@ -149,14 +149,14 @@ def kind_of(column: TableColumn[Any]) -> Kind:
 
 
 def mistakes(table: Table, target: Target) -> Iterator[str]:
-    """What must be mended in sources.yaml or in the table, each with what to do."""
+    """Yield mistakes in sources.yaml or the table, each with its remedy."""
     there = table.columns
     for name, column in target.columns.items():
         if name not in there:
             hint = did_you_mean(name, there.keys())
             yield f"columns.{name}: the table has no such column; it has: {', '.join(there.keys())}" + (f" ({hint})" if hint else "")
         else:
-            yield from (f"columns.{name}: {wrong}" for wrong in _wrong(there[name], column, is_key=name == target.key))
+            yield from (f"columns.{name}: {wrong}" for wrong in _column_mistakes(there[name], column, is_key=name == target.key))
     for name in (target.unpublish if isinstance(target.unpublish, dict) else {}).keys() - set(there.keys()):
         yield f"unpublish.{name}: the table has no such column; it has: {', '.join(there.keys())}"
     for column_there in there:
@@ -169,7 +169,7 @@ def mistakes(table: Table, target: Target) -> Iterator[str]:
 
 
 def notes(table: Table, target: Target) -> Iterator[str]:
-    """What somebody should know, although it can be published."""
+    """Yield remarks that do not prevent publishing."""
     unique = [table.primary_key.columns, *(one.columns for one in table.constraints if isinstance(one, UniqueConstraint))]
     keys = [*(one.keys() for one in unique), *(index.columns.keys() for index in table.indexes if index.unique)]
     if target.key is not None and target.key in table.columns and [target.key] not in keys:
@@ -178,10 +178,10 @@ def notes(table: Table, target: Target) -> Iterator[str]:
         yield "the table's engine has no transactions: a row that cannot be written whole may be left half written"
 
 
-def _wrong(there: TableColumn[Any], column: Column, *, is_key: bool) -> Iterator[str]:
+def _column_mistakes(there: TableColumn[Any], column: Column, *, is_key: bool) -> Iterator[str]:
     kind = kind_of(there)
-    if wrong := _wrong_kind(kind, column):
-        yield f"the column holds {_called(kind)}, and {wrong}"
+    if wrong := _kind_mistake(kind, column):
+        yield f"the column holds {_kind_name(kind)}, and {wrong}"
     if not there.nullable and column.field not in ALWAYS and {column.default, column.constant, column.template} == {None}:
         yield "the column may not be empty, and some articles have nothing for it: add a default"
     length = getattr(there.type, "length", None) if kind == "text" and not isinstance(there.type, Enum) else None
@@ -192,17 +192,17 @@ def _wrong(there: TableColumn[Any], column: Column, *, is_key: bool) -> Iterator
         yield f"the column takes {length} characters, and {found}: {shorter}"
     if isinstance(there.type, Enum):
         allowed = tuple(map(str, there.type.enums))
-        for value in _given(column):
+        for value in _fixed_values(column):
             if str(value) not in allowed:
                 yield f"the column takes {', '.join(allowed)}, and not {value!r}"
 
 
-def _called(kind: Kind) -> str:
+def _kind_name(kind: Kind) -> str:
     return {"truth": "true or false", "moment": "dates", "number": "numbers", "text": "text", "other": "something else"}[kind]
 
 
-def _wrong_kind(kind: Kind, column: Column) -> str | None:
-    for value in _given(column):
+def _kind_mistake(kind: Kind, column: Column) -> str | None:
+    for value in _fixed_values(column):
         if kind == "number" and isinstance(value, str):
             return f"{value!r} is text: write a number without quotes"
         if kind == "truth" and (not isinstance(value, bool) and value not in (0, 1)):
@@ -211,33 +211,33 @@ def _wrong_kind(kind: Kind, column: Column) -> str | None:
             return f"{value!r} is none: put it in quotes"
         if kind == "moment" and not isinstance(value, str):
             return f"{value!r} is none: write it as text, '2026-03-01 08:30:00'"
-    goes_in = _goes_in(column)
+    goes_in = _field_kind(column)
     if kind == "moment" and column.format == UNIX:
         return "seconds since 1970 are a number: leave the format out"
     if goes_in is None or kind in ("other", "text") or goes_in == kind:
         return None
     if goes_in == "moment" and kind == "number" and column.format in (None, UNIX):
         return None
-    return f"{column.field or 'a template'} is {_called(goes_in)}"
+    return f"{column.field or 'a template'} is {_kind_name(goes_in)}"
 
 
-def _goes_in(column: Column) -> Kind | None:
+def _field_kind(column: Column) -> Kind | None:
     if column.template is not None:
         return "text"
     if column.field is None:
-        return None  # constants and lookups are looked at one by one
+        return None  # constants and lookups are checked individually
     return "moment" if column.field in MOMENTS else "number" if column.field in NUMBERS else "text"
 
 
-def _given(column: Column) -> list[Scalar]:
+def _fixed_values(column: Column) -> list[Scalar]:
     return [one for one in (column.constant, column.default, *(column.lookup or {}).values()) if one is not None]
 
 
 def _longest(column: Column) -> int | None:
-    """The most characters that may go in; ``None`` where nothing bounds them."""
+    """Return the maximum number of characters of the value; ``None`` if unbounded."""
     if column.max is not None or column.field in (*MOMENTS, *NUMBERS):
         return column.max or 0
-    given = max((len(str(one)) for one in _given(column)), default=0)
+    given = max((len(str(one)) for one in _fixed_values(column)), default=0)
     if column.field is not None:
         return max(given, SHORT[column.field]) if column.field in SHORT else None
     if column.template is None:

@@ -1,4 +1,4 @@
-"""What a target would do, without doing it: about a made-up article (``newsportal publish check``), what waits, or one article."""
+"""Dry runs of a target: with a sample article (``newsportal publish check``), with what is waiting, or with one article."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from newsportal.store.results import StoredArticle
 from newsportal.store.store import Store
 
 ADDRESS = "news.example/sample"
-MOST_TRIED: Final = 20  # articles of which a dry run tells in a page
+MOST_TRIED: Final = 20  # articles in a dry run on a page
 
 
 @dataclass(frozen=True, slots=True)
 class Rehearsed:
-    """``problems``: what must be mended before publishing; ``notes``: what somebody should know; ``steps``: what would be written."""
+    """Result of a check. ``problems``: to be corrected before publishing; ``notes``: remarks; ``steps``: what would be written."""
 
     problems: Sequence[str] = ()
     notes: Sequence[str] = ()
@@ -32,7 +32,7 @@ class Rehearsed:
 
 
 def rehearse(target: Target, name: str, now: datetime) -> Rehearsed:
-    """Look at ``target``, which is called ``name``, and try what it would do. Nothing is written, and no message is sent."""
+    """Check ``target``, named ``name``, with a sample article, without writing or sending anything."""
     try:
         notes = target.check()
         return Rehearsed((), notes, target.steps(sample(now), Entry(name, sample(now).id, now, now)))
@@ -43,7 +43,7 @@ def rehearse(target: Target, name: str, now: datetime) -> Rehearsed:
 
 
 def sample(now: datetime) -> StoredArticle:
-    """An article that has every field. No stored one has its id."""
+    """Return an article with every field. No stored one has its id."""
     return StoredArticle(
         "0" * 20, "0" * 20, ADDRESS, f"https://{ADDRESS}", "一篇样稿 (a sample)", now, now, "feed:sample",
         text="第一段。\nSecond paragraph.", html="<p>第一段。</p><p>Second paragraph.</p>", summary="一句话的摘要。", published=now,
@@ -54,7 +54,8 @@ def sample(now: datetime) -> StoredArticle:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """``steps``: what would be done; ``refused``: why the target would not take it. ``article`` ``None``: it is not stored any more."""
+    """Result for one entry. ``steps``: what would be done; ``refused``: why the target would refuse it. ``article`` ``None``: no longer
+    stored."""
 
     entry: Entry
     article: StoredArticle | None
@@ -63,12 +64,12 @@ class Tried:
 
 
 def waiting(work: Work, *, limit: int | None = None) -> Iterator[Tried]:
-    """What a run would write, in its order. Raises ``TargetAway``, ``TargetUnfit`` and ``StoreError``, as a run does."""
+    """Yield what a run would write, in order. Raises ``TargetAway``, ``TargetUnfit`` and ``StoreError``, as a run does."""
     return (_tried(work, article, entry) for article, entry in islice(pending(work), limit))
 
 
 def one(work: Work, article_id: str) -> Tried:
-    """What it would be to publish this article now, whatever was decided about it before."""
+    """Return the result of publishing this article now, regardless of earlier decisions."""
     article = load_articles(work, [article_id]).get(article_id)
     known = work.store.outbox.of(work.settings.name, [article_id]).get(article_id)
     entry = known or Entry(work.settings.name, article_id, due=work.now(), changed=work.now())
@@ -84,7 +85,7 @@ def _tried(work: Work, article: StoredArticle | None, entry: Entry) -> Tried:
 
 
 def try_target(store: Store, known: Sources | None, name: str, article_id: str | None, now: Callable[[], datetime]) -> Generator[Tried]:
-    """A dry run at a target, of what waits or of one article. Raises ``UnknownTarget``, ``TargetAway``, ``TargetUnfit``."""
+    """Yield the dry run of a target, for what is waiting or for one article. Raises ``UnknownTarget``, ``TargetAway``, ``TargetUnfit``."""
     settings = next((target for target in known.publish if target.name == name), None) if known else None
     if settings is None or known is None or (article_id and store.article(article_id) is None):
         raise UnknownTarget(name)

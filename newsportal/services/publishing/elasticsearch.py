@@ -1,7 +1,7 @@
-"""An index of Elasticsearch as a target: one document an article, whose ``_version`` is the fence of the write (external versions).
+"""An Elasticsearch index as a target: one document per article, whose ``_version`` is the fence of the write (external versions).
 
-The server refuses a write or deletion of a smaller version, also of a document that was deleted in the last ``gc_deletes``. The index is
-made with its mapping when something is written first; words that we cut ourselves are searched in ``words``, so no plug-in is needed.
+The server rejects writes and deletions with a lower version, also for documents deleted within ``gc_deletes``. The index is created with
+its mapping on the first write; words that we segment are searched in ``words``, so that no plug-in is needed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ADDRESS: Final = {"type": "keyword", "ignore_above": 4_000}
 SETTINGS: Final[Mapping[str, Any]] = {
     "number_of_shards": 1,
     "auto_expand_replicas": "0-1",
-    "gc_deletes": "6h",  # how long the version of a deleted document is remembered; a publisher's lease is two minutes
+    "gc_deletes": "6h",  # how long versions of deleted documents are kept; a publisher's lease is two minutes
 }
 
 
@@ -66,7 +66,7 @@ class ElasticsearchTarget(DocumentTarget):
     def check(self) -> Sequence[str]:
         with self._errors():
             client = self._opened().client
-            if "@" in self._target.to or "api_key=" in self._target.to:  # a server without security does not know the question
+            if "@" in self._target.to or "api_key=" in self._target.to:  # a server without security does not have this API
                 asking = client.options(ignore_status=(400, 404, 405, 500))
                 answer = asking.security.has_privileges(index=[{"names": [self._index], "privileges": list(PRIVILEGES)}])
                 if answer.get("has_all_requested") is False:
@@ -87,7 +87,7 @@ class ElasticsearchTarget(DocumentTarget):
     def remove(self, article: StoredArticle | None, entry: Entry) -> None:
         with self._errors():
             client = self._opened().client
-            self._prepare(client)  # else the deletion would make an index
+            self._prepare(client)  # else the deletion would create an index
             (item,) = self._bulk([_line({"delete": self._action(entry)["index"]})])
             if item["status"] != 404 and (failure := self._failure(item)) is not None:
                 raise failure
@@ -108,13 +108,13 @@ class ElasticsearchTarget(DocumentTarget):
         return self._connection
 
     def _bulk(self, lines: Sequence[bytes]) -> list[dict[str, Any]]:
-        operations: Any = lines  # lines of JSON go as they are, which the client's types do not say
+        operations: Any = lines  # raw JSON lines, which the client's types do not allow
         connection = self._opened()
         answer = connection.ask(partial(connection.client.bulk, operations=operations))
         return [next(iter(item.values())) for item in answer["items"]]
 
     def _missing(self, client: Elasticsearch) -> dict[str, Any] | None:
-        """The fields that the index lacks; ``None`` if there is no index. Raises ``TargetUnfit`` for fields of another type."""
+        """Return the fields missing in the index; ``None`` if there is no index. Raises ``TargetUnfit`` for fields of another type."""
         answer = client.options(ignore_status=404).indices.get_mapping(index=self._index)
         if answer.meta.status == 404:
             return None
@@ -131,7 +131,7 @@ class ElasticsearchTarget(DocumentTarget):
         return missing
 
     def _prepare(self, client: Elasticsearch) -> None:
-        """Make the index, or its missing fields, once."""
+        """Create the index, or its missing fields, once."""
         if self._ready:
             return
         missing = self._missing(client)
@@ -143,7 +143,7 @@ class ElasticsearchTarget(DocumentTarget):
             try:
                 client.indices.create(index=self._index, mappings=mappings, settings=SETTINGS)
             except ApiError as error:
-                if "resource_already_exists_exception" not in cause(error.body):  # another process was quicker
+                if "resource_already_exists_exception" not in cause(error.body):  # another process was faster
                     raise
         elif missing:
             client.indices.put_mapping(index=self._index, properties=missing)
@@ -153,7 +153,7 @@ class ElasticsearchTarget(DocumentTarget):
         return {"index": {"_index": self._index, "_id": entry.article_id, "version": entry.fence, "version_type": "external_gte"}}
 
     def _failure(self, item: Mapping[str, Any]) -> NewsportalError | None:
-        """Why one operation of many was not done. Raises ``StoreError`` for what ails the server."""
+        """Return the error of one bulk operation. Raises ``StoreError`` for problems of the server."""
         status, why = item["status"], cause(item)
         if status < 300:
             return None
@@ -182,8 +182,8 @@ class ElasticsearchTarget(DocumentTarget):
 
 
 def _document(article: StoredArticle) -> dict[str, Any]:
-    told = {name: one.isoformat() if isinstance(one, datetime) else one for name, one in document(article).items()}
-    return told | {"words": " ".join(words_of(article))}
+    values = {name: one.isoformat() if isinstance(one, datetime) else one for name, one in document(article).items()}
+    return values | {"words": " ".join(words_of(article))}
 
 
 def _line(value: Any) -> bytes:

@@ -1,7 +1,7 @@
-"""The fields of an article that can be published: the values behind ``newsportal.sources.publishing.FIELDS``; and an article as one plain
-document, for MongoDB and Elasticsearch.
+"""Publishable fields of an article, the values of ``newsportal.sources.publishing.FIELDS``; and an article as a document for MongoDB and
+Elasticsearch.
 
-Texts come without what no database keeps (NUL, lone surrogates); the body is made safe once more, whatever the store holds.
+Characters that databases reject (NUL, lone surrogates) are removed from texts; the body is sanitised again, whatever the store contains.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from newsportal.store.outbox import Entry
 from newsportal.store.results import StoredArticle, Story, host, is_gallery, is_thread
 from newsportal.text import fold_characters, search_words
 
-SUMMARY_CHARS: Final = 200  # of a text that stands in for a summary: two lines of a list
+SUMMARY_CHARS: Final = 200  # of the beginning of a text used as summary: two lines of a list
 WEB: Final = ("https://", "http://")
 
 Value = str | int | float | bool | datetime | tuple[str, ...] | None
@@ -35,13 +35,13 @@ def kind_of(article: StoredArticle) -> str:
 
 
 def body(article: StoredArticle) -> str:
-    """Its body as HTML by the same allow-list as when it was stored, or its text in paragraphs."""
+    """Return the body as HTML with the same allow-list as in the store, or its text in paragraphs."""
     cleaned = sanitise(article.html, article.url).strip() if article.html else ""
     return cleaned or "\n".join(f"<p>{escape(line, quote=False)}</p>" for line in article.text.splitlines() if line.strip())
 
 
 def _pictures(article: StoredArticle) -> tuple[str, ...]:
-    """Addresses of the Web alone: they become links and sources of pictures in other people's pages."""
+    """Return http(s) URLs only: they become links and image sources on other pages."""
     return tuple(image.url for image in article.images if image.dropped is None and image.url.startswith(WEB))
 
 
@@ -49,7 +49,7 @@ ATTRIBUTES: Final = (
     "id", "identity", "url", "title", "text", "published", "first_seen", "moment", "author", "origin", "source", "language", "category",
     "topics", "keywords", "revision",
 )  # fmt: skip
-"""Fields that are attributes of the article under their own name."""
+"""Fields that are attributes of the article of the same name."""
 
 VALUES: Final[Mapping[str, Callable[[StoredArticle], Value]]] = {
     **{name: attrgetter(name) for name in ATTRIBUTES},
@@ -66,7 +66,7 @@ VALUES: Final[Mapping[str, Callable[[StoredArticle], Value]]] = {
 
 
 def value(article: StoredArticle, name: str, zone: tzinfo) -> Value:
-    """The field ``name`` of an article; ``None`` where it has nothing. ``zone``: in which days begin."""
+    """Return the field ``name`` of an article; ``None`` if it is empty. ``zone``: in which days begin."""
     if name == "day":
         return article.moment.astimezone(zone).date().isoformat()
     found = VALUES[name](article)
@@ -76,7 +76,7 @@ def value(article: StoredArticle, name: str, zone: tzinfo) -> Value:
 
 
 def text(article: StoredArticle, name: str, zone: tzinfo) -> str:
-    """The field as text; ``""`` where the article has nothing."""
+    """Return the field as text; ``""`` if it is empty."""
     found = value(article, name, zone)
     if isinstance(found, datetime):
         return found.astimezone(zone).isoformat(timespec="seconds")
@@ -84,12 +84,12 @@ def text(article: StoredArticle, name: str, zone: tzinfo) -> str:
 
 
 def filled(template: str, article: StoredArticle, zone: tzinfo, of: Callable[[str], str] = str) -> str:
-    """``template`` with the article's fields in it; ``of`` is what becomes of each of them."""
+    """Fill in ``template`` with the article's fields, each passed through ``of``."""
     return "".join(literal + (of(text(article, name, zone)) if name else "") for literal, name in template_parts(template))
 
 
 def plain(article: StoredArticle, zone: tzinfo) -> dict[str, Any]:
-    """All fields by name, as JSON writes them; what was not found is left out."""
+    """Return all fields by name as JSON values, without empty ones."""
     found = {name: value(article, name, zone) for name in FIELDS}
     return {
         name: one.isoformat() if isinstance(one, datetime) else list(one) if isinstance(one, tuple) else one
@@ -105,7 +105,7 @@ NUMBERS: Final = ("revision", "chars")
 
 @dataclass(frozen=True, slots=True)
 class StoryVersion(StoredArticle):
-    """An article with what its story says of it: whether it is the original, and how many versions there are."""
+    """An article with data of its story: whether it is the original, and the number of versions."""
 
     is_head: bool = True
     versions: int = 1
@@ -117,7 +117,7 @@ def story_version(article: StoredArticle, story: Story | None) -> StoryVersion:
 
 
 def document(article: StoredArticle) -> dict[str, Any]:
-    """Field → value. Lists are always there, other fields only if the article has them; dates are aware, in UTC."""
+    """Return field → value. Lists are always present, other fields only if not empty; dates are aware, in UTC."""
     found = {name: value(article, name, UTC) for name in (*TEXTS, *NUMBERS, "published", "first_seen")} | {"date": article.moment}
     story = article if isinstance(article, StoryVersion) else story_version(article, None)
     return {
@@ -135,20 +135,20 @@ def _image(image: Any) -> dict[str, Any]:
 
 
 def words_of(article: StoredArticle) -> list[str]:
-    """The words of title and text in order, with repetitions: simplified, half width, lower case."""
+    """Return the words of title and text in order, with repetitions: simplified, half width, lower case."""
     return list(search_words(fold_characters(storable(f"{article.title}\n{article.text}")).lower()))
 
 
 class DocumentTarget(Target):
-    """A target that takes many articles in one call. Articles come to it as :class:`StoryVersion`, and the place of each is the id of its
-    story: when a story changes, all its versions that are published there are brought up to date."""
+    """A target that takes many articles in one call. Articles are passed as :class:`StoryVersion`, and the ``place`` of each is the id of
+    its story: when a story changes, all its published versions are updated."""
 
     @abstractmethod
     def put_many(self, items: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Placed | NewsportalError]:
-        """``put`` each; answers in the same order, with the error that ``put`` would raise about one article."""
+        """Call ``put`` for each; return the results in the same order, including errors about single articles."""
 
     def digest(self, article: StoredArticle) -> str:
-        """Without the words, which are made of title and text."""
+        """Compute the digest without the words, which are derived from title and text."""
         return digest_of(document(article))
 
     def put(self, article: StoredArticle, entry: Entry) -> Placed:
@@ -159,7 +159,7 @@ class DocumentTarget(Target):
 
 
 class MissingDriver:
-    """Stands for a target whose driver is not installed: the others are published to meanwhile."""
+    """Placeholder for a target whose driver is not installed, so that the others can be used."""
 
     def __init__(self, missing: DependencyMissing) -> None:
         self._missing = missing
@@ -170,4 +170,4 @@ class MissingDriver:
     digest = put = remove = steps = check
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing."""

@@ -1,6 +1,6 @@
-"""A folder of files as a target: one Markdown or HTML file an article, for static site generators and other people's programs.
+"""A folder of files as a target: one Markdown or HTML file per article, for static site generators and other programs.
 
-A file is written beside its place and moved there, so nobody reads half a one. What is written twice is the same file.
+Files are replaced atomically. Writing an article again gives the same file.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from newsportal.store.results import StoredArticle
 ENDINGS: Final = {"markdown": ".md", "html": ".html"}
 
 FRONT: Final = ("title", "moment", "author", "site", "origin", "url", "category", "topics", "keywords", "summary", "language", "image")
-"""Fields at the head of a Markdown file; ``moment`` is called ``date`` there, as generators want it."""
+"""Front matter of a Markdown file; ``moment`` is written as ``date``, the name used by generators."""
 
-MAX_NAME_BYTES: Final = 180  # of a name in a path: most file systems take 255 bytes, of which the ending and the name of the part have some
+MAX_NAME_BYTES: Final = 180  # of a path component: most file systems allow 255 bytes, including the ending and a temporary suffix
 UNSAFE: Final = re.compile(r'[\x00-\x1f\x7f-\x9f/\\:*?"<>|\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]+')
-"""What parts paths, breaks terminals, or is refused by Windows."""
+"""Characters that separate paths, disturb terminals, or are rejected by Windows."""
 
-RESERVED: Final = re.compile(r"(?i)(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$")  # names of devices on Windows, whatever follows them
+RESERVED: Final = re.compile(r"(?i)(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$")  # device names on Windows, with any ending
 MARKS: Final = re.compile(r"([\\`*_{}\[\]<>#+!|~-])|^(\d+)([.)])")
-"""What means something to Markdown; at the start of a line a number with a dot as well."""
+"""Characters with a meaning in Markdown, including a number with a dot at the beginning of a line."""
 
-BREAKING: Final = re.compile(r"[\s\x00-\x20\x7f()<>\\]")  # what ends an address within Markdown
+BREAKING: Final = re.compile(r"[\s\x00-\x20\x7f()<>\\]")  # characters that end a URL in Markdown
 
 REMEDIES: Final = {
     errno.ENOSPC: "the disk is full; make room",
@@ -52,7 +52,7 @@ REMEDIES: Final = {
 
 
 class FolderTarget:
-    """See :class:`~newsportal.services.publishing.base.Target`. A place is a file's path within the folder."""
+    """See :class:`~newsportal.services.publishing.base.Target`. A ``place`` is a file's path within the folder."""
 
     def __init__(self, target: Target, zone: tzinfo) -> None:
         self._target = target
@@ -88,16 +88,16 @@ class FolderTarget:
         return (Step(f"write {self._path(name or '')}", {"content": self._content(article)}),)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing."""
 
     def _name(self, article: StoredArticle) -> str:
-        """The file's path within the folder. What comes from the article never parts it; slashes of the template do."""
+        """Return the file's path within the folder. Only the slashes of the template separate folders, not those in values."""
         whole = fields.filled(self._target.file, article, self._zone, of=safe)
         parts = [shortened(part, article.id) for part in whole.split("/") if part.strip(" .")]
         return str(PurePosixPath(*parts)) + ENDINGS[self._target.format]
 
     def _path(self, name: str) -> Path:
-        """Raises ``Refused`` for a path that leads out of the folder, also by a link."""
+        """Return the path. Raises ``Refused`` if it is outside the folder, also through a link."""
         path = self._root / name
         if not path.parent.resolve().is_relative_to(self._root.resolve()):
             raise Refused(f"{name!r} leads out of {self._root}")
@@ -118,13 +118,13 @@ class FolderTarget:
 
 
 def safe(text: str) -> str:
-    """``text`` as a part of a file's name on every system: no paths, no devices, nothing invisible. 中文 stays."""
+    """Return ``text`` as a file name valid on every system: no separators, devices or invisible characters. 中文 is kept."""
     plain = UNSAFE.sub("-", " ".join(unicodedata.normalize("NFC", text).split())).strip(" .")
     return f"_{plain}" if RESERVED.match(plain) else plain
 
 
 def shortened(name: str, id: str) -> str:
-    """``name`` in at most ``MAX_NAME_BYTES``; the id that it holds is kept."""
+    """Shorten ``name`` to ``MAX_NAME_BYTES``, keeping an id in it."""
     name = name.strip(" .")
     name = f"_{name}" if RESERVED.match(name) else name
     if len(name.encode()) <= MAX_NAME_BYTES:
@@ -135,13 +135,13 @@ def shortened(name: str, id: str) -> str:
 
 
 def write(path: Path, content: str) -> None:
-    """Put a whole file in its place at once. Raises ``OSError``; then nothing has changed."""
+    """Replace a file atomically. Raises ``OSError``; then nothing has changed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_file(path, content.encode())
 
 
 def markdown(article: StoredArticle, zone: tzinfo) -> str:
-    """Front matter in YAML, then the text, a paragraph each, and its pictures."""
+    """Return YAML front matter, the text in paragraphs, and the pictures."""
     told = fields.plain(article, zone)
     head = {"date" if name == "moment" else name: told[name] for name in FRONT if name in told}
     head |= {"id": article.id, "revision": article.revision}
@@ -152,14 +152,14 @@ def markdown(article: StoredArticle, zone: tzinfo) -> str:
 
 
 def marked(line: str) -> str:
-    """A line of plain text, such that Markdown shows it as it is: no markup, no HTML."""
+    """Escape a line of plain text, so that Markdown shows it unchanged, without markup or HTML."""
     return MARKS.sub(lambda found: f"\\{found[1]}" if found[1] else f"{found[2]}\\{found[3]}", line).replace("&", "&amp;")
 
 
 def page(article: StoredArticle, zone: tzinfo) -> str:
-    """A whole page without style. The body is HTML by the allow-list; all else is escaped."""
+    """Return a complete page without style. The body is sanitised HTML; everything else is escaped."""
     told = {name: escape(fields.text(article, name, zone)) for name in FIELDS if name not in ("html", "text")}
-    link = told["url"] if article.url.startswith(fields.WEB) else ""  # no javascript:, whatever the store holds
+    link = told["url"] if article.url.startswith(fields.WEB) else ""  # no javascript:, whatever the store contains
     by = " · ".join(told[name] for name in ("site", "author", "moment") if told[name])
     return (
         f'<!DOCTYPE html>\n<html lang="{told["language"] or "zh"}">\n<head>\n<meta charset="utf-8">\n'

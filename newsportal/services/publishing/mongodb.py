@@ -1,10 +1,10 @@
-"""A collection of MongoDB as a target: one document an article, ``_id`` is the article's id.
+"""A MongoDB collection as a target: one document per article, ``_id`` is the article's id.
 
-``version`` is the fence of the write. A document is replaced only where its version is not higher, in one step of the server; so a
-publisher that was overtaken changes nothing. Ids that were taken back are kept with their version in a collection of their own
-(``WITHDRAWN``), else such a publisher would insert them anew.
+``version`` is the fence of the write. A document is replaced only if its version is not higher, atomically on the server, so that a
+publisher with an expired lease changes nothing. Ids of withdrawn articles are kept with their version in a separate collection
+(``WITHDRAWN``), else such a publisher would insert them again.
 
-FerretDB 1 finds documents fast by ``_id`` alone, and replaces in two steps: versions are read before, which is not atomic.
+FerretDB 1 is fast only for queries by ``_id``, and replaces in two steps: versions are read before, which is not atomic.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from newsportal.sources.uris import mask
 from newsportal.store.outbox import Entry
 from newsportal.store.results import StoredArticle
 
-DATABASE: Final = "newsportal"  # what a URI without a database means
-WITHDRAWN: Final = "withdrawn"  # behind the collection's name: where ids are kept that were taken back
+DATABASE: Final = "newsportal"  # default for a URI without a database
+WITHDRAWN: Final = "withdrawn"  # suffix of the collection that keeps the ids of withdrawn articles
 INDEXES: Final = ("published", "date", "site", "topics", "category", "story", "words")
 AWAY_MILLISECONDS: Final = 5_000
 ANSWER_MILLISECONDS: Final = 30_000
-LONGEST: Final = 16 * 2**20  # bytes of a document that MongoDB takes
+LONGEST: Final = 16 * 2**20  # maximum bytes of a document in MongoDB
 DUPLICATE: Final = 11000
 WRITES: Final = frozenset(("insert", "update", "remove"))
 
@@ -55,7 +55,7 @@ AWAY: Final[Mapping[int, str]] = {
     14031: "the disk is full; make room on the server",
 }
 REFUSED: Final = frozenset((121, 10334, 17419))
-"""Codes of documents that a validator of the collection does not take, or that are too large (src/mongo/base/error_codes.yml)."""
+"""Error codes of documents rejected by a validator of the collection, or too large (src/mongo/base/error_codes.yml)."""
 
 NO_SPACE: Final = re.compile(r"no space left|disk is full|out of disk space|read.?only", re.IGNORECASE)
 
@@ -82,7 +82,7 @@ class MongoTarget(DocumentTarget):
                     resource.get("db") in ("", articles.database.name) and resource.get("collection") in ("", articles.name)
                 ):
                     allowed.update(privilege["actions"])
-            if status.get("authenticatedUsers") and not allowed >= WRITES:  # without users everybody may
+            if status.get("authenticatedUsers") and not allowed >= WRITES:  # without users, everybody may
                 raise TargetUnfit(f"{self._place}: {UNFIT[13]}")
             first = articles.find_one({}, {"version": 1})
         foreign = first is not None and "version" not in first
@@ -93,10 +93,10 @@ class MongoTarget(DocumentTarget):
         documents: dict[str, Document] = {}
         with self._errors():
             articles = self._prepared()
-            later = self._later(self._withdrawn(), [entry for _, entry in items])
+            later = self._newer_ids(self._withdrawn(), [entry for _, entry in items])
             for article, entry in items:
                 try:
-                    documents[entry.article_id] = _sized(_document(article, entry))
+                    documents[entry.article_id] = _checked_size(_document(article, entry))
                 except (BSONError, OverflowError, UnicodeError) as error:
                     outcomes[entry.article_id] = Refused(f"MongoDB cannot keep it: {error}")
                 except Refused as error:
@@ -105,8 +105,8 @@ class MongoTarget(DocumentTarget):
                 outcomes[id] = Overtaken()
                 del documents[id]
             outcomes |= self._write(articles, [entry for _, entry in items if entry.article_id in documents], documents)
-            late = self._later(self._withdrawn(), [entry for _, entry in items if isinstance(outcomes[entry.article_id], Placed)])
-            for entry in (entry for _, entry in items if entry.article_id in late):  # taken back since the first look
+            late = self._newer_ids(self._withdrawn(), [entry for _, entry in items if isinstance(outcomes[entry.article_id], Placed)])
+            for entry in (entry for _, entry in items if entry.article_id in late):  # withdrawn since the first check
                 articles.delete_one(self._filter(entry))
                 outcomes[entry.article_id] = Overtaken()
         return [outcomes[entry.article_id] for _, entry in items]
@@ -114,7 +114,7 @@ class MongoTarget(DocumentTarget):
     def remove(self, article: StoredArticle | None, entry: Entry) -> None:
         with self._errors():
             articles, withdrawn = self._articles(), self._withdrawn()
-            if self._later(articles, [entry]) | self._later(withdrawn, [entry]):
+            if self._newer_ids(articles, [entry]) | self._newer_ids(withdrawn, [entry]):
                 raise Overtaken()
             withdrawn.replace_one({"_id": entry.article_id}, {"_id": entry.article_id, "version": Int64(entry.fence)}, upsert=True)
             articles.delete_one(self._filter(entry))
@@ -123,7 +123,7 @@ class MongoTarget(DocumentTarget):
         name = f"db.{self._target.collection}"
         if entry.wanted == "gone" or article is None:
             return (Step(f'{name}.deleteOne({{_id: "{entry.article_id}"}})', {}),)
-        return (Step(f'{name}.replaceOne({{_id: "{entry.article_id}"}}, …, {{upsert: true}})', _sized(_document(article, entry))),)
+        return (Step(f'{name}.replaceOne({{_id: "{entry.article_id}"}}, …, {{upsert: true}})', _checked_size(_document(article, entry))),)
 
     def close(self) -> None:
         if self._client is not None:
@@ -141,7 +141,7 @@ class MongoTarget(DocumentTarget):
         return self._articles()[WITHDRAWN]
 
     def _prepared(self) -> Collection[Document]:
-        """The collection with its indexes, made one by one: FerretDB 1 fails if several are asked for of which one is there."""
+        """Return the collection with its indexes, created one by one: FerretDB 1 fails if some of several requested exist."""
         articles = self._articles()
         if not self._indexed:
             there = articles.index_information()
@@ -154,16 +154,16 @@ class MongoTarget(DocumentTarget):
     def _filter(self, entry: Entry) -> Document:
         return {"_id": entry.article_id} | ({} if self._ferret else {"version": {"$lte": entry.fence}})
 
-    def _later(self, collection: Collection[Document], entries: Sequence[Entry]) -> set[str]:
+    def _newer_ids(self, collection: Collection[Document], entries: Sequence[Entry]) -> set[str]:
         fences = {entry.article_id: entry.fence for entry in entries}
         filters = [{"_id": id} for id in fences] if self._ferret else [{"_id": {"$in": list(fences)}}]
-        found = [one for asked in filters for one in collection.find(asked, {"version": 1})]
+        found = [one for query in filters for one in collection.find(query, {"version": 1})]
         return {one["_id"] for one in found if one.get("version", 0) > fences[one["_id"]]}
 
     def _write(
         self, articles: Collection[Document], entries: Sequence[Entry], documents: Mapping[str, Document]
     ) -> dict[str, NewsportalError]:
-        """Insert what is new, replace what stands there; answers what was not written."""
+        """Insert new documents, replace existing ones; return those that were not written."""
         fresh = [documents[entry.article_id] for entry in entries if not entry.published]
         failures: dict[str, NewsportalError] = {}
         try:
@@ -171,14 +171,14 @@ class MongoTarget(DocumentTarget):
                 articles.insert_many(fresh, ordered=False)
         except errors.BulkWriteError as error:
             failures = outcomes_of(fresh, error.details)
-        stands = {id for id, failure in failures.items() if isinstance(failure, Overtaken)}
-        known = [entry for entry in entries if entry.published or entry.article_id in stands]
-        return {id: failure for id, failure in failures.items() if id not in stands} | self._replace(articles, known, documents)
+        existing = {id for id, failure in failures.items() if isinstance(failure, Overtaken)}
+        known = [entry for entry in entries if entry.published or entry.article_id in existing]
+        return {id: failure for id, failure in failures.items() if id not in existing} | self._replace(articles, known, documents)
 
     def _replace(
         self, articles: Collection[Document], entries: Sequence[Entry], documents: Mapping[str, Document]
     ) -> dict[str, NewsportalError]:
-        found: dict[str, NewsportalError] = dict.fromkeys(self._later(articles, entries) if self._ferret else (), Overtaken())
+        found: dict[str, NewsportalError] = dict.fromkeys(self._newer_ids(articles, entries) if self._ferret else (), Overtaken())
         writes = [(entry, documents[entry.article_id]) for entry in entries if entry.article_id not in found]
         if not writes:
             return found
@@ -199,19 +199,19 @@ class MongoTarget(DocumentTarget):
 
 
 def _document(article: StoredArticle, entry: Entry) -> Document:
-    told = document(article)
-    return {"_id": told.pop("id"), **told, "words": list(dict.fromkeys(words_of(article))), "version": Int64(entry.fence)}
+    values = document(article)
+    return {"_id": values.pop("id"), **values, "words": list(dict.fromkeys(words_of(article))), "version": Int64(entry.fence)}
 
 
-def _sized(one: Document) -> Document:
-    """Raises ``Refused`` for a document that is too large."""
+def _checked_size(one: Document) -> Document:
+    """Return the document. Raises ``Refused`` if it is too large."""
     if (size := len(encode(one))) > LONGEST:
         raise Refused(f"its document has {size} bytes, and MongoDB takes {LONGEST}")
     return one
 
 
 def outcomes_of(documents: Sequence[Document], details: Mapping[str, Any]) -> dict[str, NewsportalError]:
-    """Id → why a bulk call did not write it. A document whose ``_id`` is there already is ``Overtaken``. Raises what ails the server."""
+    """Return id → error of the documents not written by a bulk call. An existing ``_id`` is ``Overtaken``. Raises errors of the server."""
     for fault in details.get("writeConcernErrors", ()):
         raise errors.OperationFailure(fault.get("errmsg", ""), fault.get("code"))
     found: dict[str, NewsportalError] = {}

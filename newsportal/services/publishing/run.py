@@ -1,11 +1,11 @@
-"""Publish what is new: follow the store's change log for a target, then do what its outbox says.
+"""Publish what is new: follow the store's change log for a target, then process its outbox.
 
-Between any two steps the process may die, and any number of processes may do this at the same time:
+The process may die between any two steps, and any number of processes may run concurrently:
 
-1. what changed is asked for in the outbox, and the position moves, in one transaction of the store;
-2. entries are taken for :data:`LEASE` seconds;
-3. the target is written to, in one transaction of its own that marks what was written;
-4. the outbox is told. Who dies between 3 and 4 leaves an entry that is taken again, and the target says that it is there already.
+1. changed articles are added to the outbox and the position is advanced, in one transaction of the store;
+2. entries are leased for :data:`LEASE` seconds;
+3. the target is written to, in a transaction of its own that also records what was written;
+4. the result is recorded in the outbox. If the process dies between 3 and 4, the entry is leased again, and the target finds it published.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ from newsportal.store.store import Store
 logger = logging.getLogger(__name__)
 
 LEASE: Final = 120.0
-"""Seconds that entries are taken for. A statement that takes longer than half of that is an exception; the fence guards it."""
+"""Seconds of the lease of entries. Statements that take longer than half of that are rare; the fence protects against them."""
 
-BATCH: Final = 20  # entries taken at once
+BATCH: Final = 20  # entries leased at once
 BULK_BATCH: Final = 200  # the same for a target that takes many articles in one call
-CHANGES: Final = 500  # changes looked at in one transaction
-LONGEST_WAIT: Final = timedelta(hours=6)  # until an article that was put off is tried again
+CHANGES: Final = 500  # changes processed in one transaction
+LONGEST_WAIT: Final = timedelta(hours=6)  # maximum wait until an article is retried
 MOST_TRIES: Final = 12  # then it has failed: with the waits above after about a day
-DRY: Final = 10_000  # entries that wait, of which a dry run tells
-BUSY_WAIT: Final = timedelta(seconds=5)  # until it is looked again whether another version of a story was published
+DRY: Final = 10_000  # maximum waiting entries in a dry run
+BUSY_WAIT: Final = timedelta(seconds=5)  # until another version of the story is checked again
 
 
 def owner_name() -> str:
-    """Who takes entries: no two processes, and no two runs, have one name."""
+    """Return the owner of leases, unique for each process and run."""
     return f"{platform.node() or 'localhost'}:{os.getpid()}:{uuid4().hex[:8]}"
 
 
 @dataclass(slots=True)
 class Tally:
-    """What a run did at one target. ``away``: why it cannot be reached now; ``unfit``: what somebody must mend."""
+    """Counts of a run at one target. ``away``: why it cannot be reached now; ``unfit``: what must be corrected."""
 
     target: str
     published: int = 0
@@ -71,7 +71,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A store, a target with its settings, and who works. ``stopped`` is asked between two articles; ``tell`` is called after each."""
+    """A store, a target with its settings, and the owner of leases. ``stopped`` is called between articles; ``tell`` after each."""
 
     store: Store
     settings: Settings
@@ -83,7 +83,7 @@ class Work:
 
 
 def publish(work: Work, *, limit: int | None = None) -> Tally:
-    """Follow the changes, and publish what waits, at most ``limit`` articles. Raises ``StoreError``; what ails the target is told."""
+    """Follow the changes and publish at most ``limit`` waiting articles. Raises ``StoreError``; errors of the target are in the tally."""
     tally = Tally(work.settings.name)
     try:
         work.target.check()
@@ -103,7 +103,7 @@ def publish(work: Work, *, limit: int | None = None) -> Tally:
 
 
 def follow(work: Work) -> None:
-    """Ask in the outbox for what has changed since the last time."""
+    """Add articles changed since the last call to the outbox."""
     store, name = work.store, work.settings.name
     while not work.stopped():
         after = store.outbox.position(name)
@@ -115,27 +115,27 @@ def follow(work: Work) -> None:
 
 
 def wanted(work: Work, changes: Collection[Change]) -> tuple[list[str], list[str]]:
-    """The articles that are to be looked at, and those that are to go."""
+    """Return the articles to check, and those to withdraw."""
     store, target = work.store, work.settings.name
     ids = list(dict.fromkeys(change.id for change in changes))
     articles = store.articles(ids)
     known = store.outbox.of(target, ids)
-    heads, beside = {}, []
+    heads, siblings = {}, []
     bulk = isinstance(work.target, DocumentTarget)
     if work.settings.only.versions == "heads" or bulk:
-        left = {entry.place for entry in known.values() if entry.place} if bulk else set()  # the stories that they were versions of
+        left = {entry.place for entry in known.values() if entry.place} if bulk else set()  # their former stories
         listed = store.listed({article.story_id for article in articles} | left)
         heads = {story_id: story.head.id for story_id, story in listed.items()}
         changed = [store.story(id) for id, one in listed.items() if bulk and (one.count > 1 or id in left)]
-        beside = [version.id for story in changed if story is not None for version in story.versions]
+        siblings = [version.id for story in changed if story is not None for version in story.versions]
     there = candidates(work.settings, articles, heads, known)
-    there += [id for id in store.outbox.of(target, beside) if id not in there]
+    there += [id for id in store.outbox.of(target, siblings) if id not in there]
     found = {article.id for article in articles}
     return there, [change.id for change in changes if change.kind == "gone" and change.id not in found]
 
 
 def load_articles(work: Work, ids: Collection[str]) -> dict[str, StoredArticle]:
-    """Id → article, of those that exist; for targets of documents with what their stories say of them."""
+    """Return id → article for those that exist; for targets of documents with data of their stories."""
     articles = work.store.articles(list(ids))
     if isinstance(work.target, DocumentTarget):
         stories = work.store.listed({article.story_id for article in articles})
@@ -144,7 +144,7 @@ def load_articles(work: Work, ids: Collection[str]) -> dict[str, StoredArticle]:
 
 
 def _deliver(work: Work, held: list[Entry], tally: Tally) -> None:
-    """Do what was taken. What is not done in time, or when the target is away, is given back."""
+    """Process leased entries. Those not processed in time, or when the target is down, are released."""
     began, size = monotonic(), BULK_BATCH if isinstance(work.target, DocumentTarget) else 1
     for place in range(0, len(held), size):
         if work.stopped() or monotonic() - began > LEASE / 2:
@@ -154,7 +154,7 @@ def _deliver(work: Work, held: list[Entry], tally: Tally) -> None:
             _handle(work, held[place : place + size], tally)
         except (TargetAway, TargetUnfit) as error:
             now, left = work.now(), held[place:]
-            # the first goes behind the others: if the target is away for this article alone (it takes too long over it), they pass it
+            # the first is queued last: if the target fails for this article only (it takes too long), the others are not blocked
             work.store.outbox.give_back(left[1:], now=now - timedelta(microseconds=1), reason=str(error))
             work.store.outbox.give_back(left[:1], now=now, reason=str(error))
             raise
@@ -165,7 +165,7 @@ def _deliver(work: Work, held: list[Entry], tally: Tally) -> None:
 
 
 def _handle(work: Work, held: Sequence[Entry], tally: Tally) -> None:
-    """Decide about entries, and put those that are to be put in one go. Each is settled as soon as it is known what came of it."""
+    """Decide about entries, and put articles in one call. Each entry is settled as soon as its result is known."""
     articles = load_articles(work, [entry.article_id for entry in held])
     puts: list[tuple[StoredArticle, Entry]] = []
     digests: list[str] = []
@@ -180,19 +180,19 @@ def _handle(work: Work, held: Sequence[Entry], tally: Tally) -> None:
             digests.append(result)
         elif isinstance(result, Result):
             work.store.outbox.settle(entry, result, now=work.now())
-    for (article, entry), digest, outcome in zip(puts, digests, _put(work.target, puts), strict=True):
+    for (article, entry), digest, outcome in zip(puts, digests, _put_all(work.target, puts), strict=True):
         if isinstance(outcome, Placed):
             tally.revised += entry.published
             tally.published += not entry.published
-            came: Result | None = Result("done", outcome.note, article.revision, digest, outcome.place)
+            settled: Result | None = Result("done", outcome.note, article.revision, digest, outcome.place)
         else:
-            came = _failure(work, entry, outcome, tally)
-        if came is not None:
-            work.store.outbox.settle(entry, came, now=work.now())
+            settled = _failure(work, entry, outcome, tally)
+        if settled is not None:
+            work.store.outbox.settle(entry, settled, now=work.now())
 
 
-def _put(target: Target, puts: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Placed | Exception]:
-    """What came of each: in one call where the target takes many, one by one where that fails for one of them."""
+def _put_all(target: Target, puts: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Placed | Exception]:
+    """Return the result of each: in one call if the target takes many, one by one if that fails."""
     if isinstance(target, DocumentTarget) and len(puts) > 1:
         try:
             return target.put_many(puts)
@@ -212,10 +212,10 @@ def _put(target: Target, puts: Sequence[tuple[StoredArticle, Entry]]) -> Sequenc
 
 
 def _result(work: Work, entry: Entry, article: StoredArticle | None, tally: Tally) -> Result | str:
-    """What came of an entry; the digest of its article if that is to be put."""
+    """Return the result of an entry, or the digest of its article if it is to be put."""
     if entry.tries > MOST_TRIES:
         return _failed(entry, f"given up after {MOST_TRIES} tries; {entry.reason or 'each process that had it ended'}", tally)
-    action, why = _decided(work, entry, article)
+    action, why = _decision(work, entry, article)
     if action == "put" and article is not None:
         digest = work.target.digest(article)
         if digest != entry.digest:
@@ -237,7 +237,7 @@ def _result(work: Work, entry: Entry, article: StoredArticle | None, tally: Tall
 
 
 def _failure(work: Work, entry: Entry, error: Exception, tally: Tally) -> Result | None:
-    """What an error about one article means; ``None`` for one that another process has taken meanwhile. Raises all other errors of ours."""
+    """Return the result for an error about one article; ``None`` if another process has leased it. Raises other ``NewsportalError``."""
     if isinstance(error, PutOff):
         return _put_off(entry, error, work.now(), tally)
     if isinstance(error, Unwanted):
@@ -249,11 +249,11 @@ def _failure(work: Work, entry: Entry, error: Exception, tally: Tally) -> Result
         return _failed(entry, str(error), tally)
     if isinstance(error, NewsportalError):
         raise error
-    logger.error("%s: article %s", entry.target, entry.article_id, exc_info=error)  # a fault of ours about one keeps no other back
+    logger.error("%s: article %s", entry.target, entry.article_id, exc_info=error)  # a bug concerning one article must not block the others
     return _put_off(entry, PutOff(f"{type(error).__name__}: {error}"), work.now(), tally)
 
 
-def _decided(work: Work, entry: Entry, article: StoredArticle | None) -> tuple[Action, str | None]:
+def _decision(work: Work, entry: Entry, article: StoredArticle | None) -> tuple[Action, str | None]:
     head, others = None, {}
     if article is not None and not entry.published and work.settings.only.versions == "heads":
         story = work.store.story(article.story_id)
@@ -279,11 +279,11 @@ def _failed(entry: Entry, reason: str, tally: Tally) -> Result:
 
 
 def pending(work: Work) -> Iterator[tuple[StoredArticle | None, Entry]]:
-    """What a run would write, one after the other, without writing anything: for a dry run. Raises as :func:`publish` does."""
+    """Yield what a run would write, in order, without writing: for a dry run. Raises as :func:`publish` does."""
     now, seen = work.now(), set()
     for entry in work.store.outbox.entries(work.settings.name, states=("waiting", "under-way"), limit=DRY):
         seen.add(entry.article_id)
-        yield from _would(work, entry)
+        yield from _dry_run_step(work, entry)
     after = work.store.outbox.position(work.settings.name)
     while changes := work.store.changes(after, CHANGES):
         there, gone = wanted(work, changes)
@@ -292,13 +292,13 @@ def pending(work: Work) -> Iterator[tuple[StoredArticle | None, Entry]]:
             if id not in seen:
                 seen.add(id)
                 fresh = Entry(work.settings.name, id, due=now, changed=now, wanted="gone" if id in gone else "there")
-                yield from _would(work, known.get(id, fresh))
+                yield from _dry_run_step(work, known.get(id, fresh))
         after = changes[-1].seq
 
 
-def _would(work: Work, entry: Entry) -> Iterator[tuple[StoredArticle | None, Entry]]:
+def _dry_run_step(work: Work, entry: Entry) -> Iterator[tuple[StoredArticle | None, Entry]]:
     article = load_articles(work, [entry.article_id]).get(entry.article_id)
-    action, _ = _decided(work, entry, article)
+    action, _ = _decision(work, entry, article)
     if action == "remove":
         yield article, replace(entry, wanted="gone")
     elif action == "put" and article is not None and work.target.digest(article) != entry.digest:

@@ -1,8 +1,8 @@
-"""Somebody else's table as a target (paper B, section 1.6: into the database of the news site itself).
+"""A table of another database as a target (paper B, section 1.6: the database of the news site itself).
 
-Every statement is SQLAlchemy's, on columns that were read from the database, with bound values: nothing of an article becomes SQL. The row
-and the mark of it (:class:`Mark`) are written in one transaction, and writers take turns (``store.dialects.writing``), so that a look and
-the write after it are one. Without marks the key's column tells whether the row is there.
+Every statement is built by SQLAlchemy from reflected columns with bound values: no data of an article becomes SQL. The row and its mark
+(:class:`Mark`) are written in one transaction, and writers are serialised (``store.dialects.writing``), so that a check and the following
+write are atomic. Without marks the key column shows whether the row exists.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NAME: Final = "newsportal_published"
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """``place``: the row's key, as JSON; empty for a row that was deleted. ``digest`` is empty for one that was taken back."""
+    """Record of a written row. ``place``: its key as JSON; empty if it was deleted. ``digest``: empty if it was withdrawn."""
 
     place: str
     revision: int
@@ -64,9 +64,9 @@ def marks_table(schema: str | None) -> sa.Table:
 
 
 GONE_THERE: Final = "its row was deleted there; to write it anew: newsportal unpublish, then newsportal publish again"
-REFUSED_STATES: Final = ("P0001", "44000")  # PostgreSQL: RAISE in a trigger of theirs; a row outside the view it is written through
+REFUSED_STATES: Final = ("P0001", "44000")  # PostgreSQL: RAISE in a trigger; a row outside the view through which it is written
 REFUSED_NUMBERS: Final = (1644, 1369, 3819)
-"""MariaDB and MySQL: ``SIGNAL`` in a trigger of theirs; a row outside its view; a CHECK. Their driver calls all of them operational."""
+"""MariaDB and MySQL: ``SIGNAL`` in a trigger; a row outside its view; a CHECK. Their driver reports all as operational errors."""
 
 
 class TableTarget:
@@ -97,15 +97,15 @@ class TableTarget:
             if where is None and (entry.published or (mark is not None and mark.digest)):
                 return Placed(entry.place or "", GONE_THERE)
             if where is not None:
-                connection.execute(sa.update(table).where(self._is(table, where)).values(row))
+                connection.execute(sa.update(table).where(self._key_clause(table, where)).values(row))
                 where |= {name: row[name] for name in where if name in row and not isinstance(row[name], sa.ColumnElement)}
             else:
                 made = connection.execute(sa.insert(table).values(row)).inserted_primary_key or ()
                 key = self._target.key
                 where = dict(zip(table.primary_key.columns.keys(), made, strict=True)) if key is None else {key: row[key]}
-            told = Mark(_place_json(where), article.revision, digest, entry.fence)
-            self._note(connection, entry, told, new=mark is None)
-            return Placed(told.place)
+            written = Mark(_place_json(where), article.revision, digest, entry.fence)
+            self._save_mark(connection, entry, written, new=mark is None)
+            return Placed(written.place)
 
     def remove(self, article: StoredArticle | None, entry: Entry) -> None:
         table = self._reflected()
@@ -116,7 +116,9 @@ class TableTarget:
                 connection.execute(self._removing(table, where))
             stays = where is not None and self._target.unpublish != "delete"
             left = Mark(_place_json(where) if stays else "", mark.revision if mark else 0, "", entry.fence)
-            self._note(connection, entry, left, new=mark is None)  # stays, else a process that was overtaken would write the row again
+            self._save_mark(
+                connection, entry, left, new=mark is None
+            )  # kept, else a process with an expired lease would write the row again
 
     def steps(self, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
         table = self._reflected()
@@ -127,7 +129,7 @@ class TableTarget:
         if entry.wanted == "gone" or article is None:
             return () if where is None else (self._step(self._removing(table, where)),)
         row = self._row(article, table)
-        changing = sa.insert(table).values(row) if where is None else sa.update(table).where(self._is(table, where)).values(row)
+        changing = sa.insert(table).values(row) if where is None else sa.update(table).where(self._key_clause(table, where)).values(row)
         return (self._step(changing),)
 
     def close(self) -> None:
@@ -144,7 +146,7 @@ class TableTarget:
         return self._engine
 
     def _reflected(self) -> sa.Table:
-        """Their table as it is, checked once. Raises ``TargetUnfit`` with all that is wrong."""
+        """Return the reflected table, checked once. Raises ``TargetUnfit`` with all mistakes."""
         if self._table is not None:
             return self._table
         schema, name = _split(self._target.table or "")
@@ -173,7 +175,7 @@ class TableTarget:
             yield connection
 
     def _make_marks(self, connection: sa.Connection) -> None:
-        """The table of marks, once. It is looked for while nobody else writes, so it is made by one process alone."""
+        """Create the table of marks, once. The check runs while no other process writes, so that only one creates it."""
         if self._marks is None or self._marked:
             return
         if not sa.inspect(connection).has_table(NAME, schema=self._marks.schema):
@@ -192,10 +194,10 @@ class TableTarget:
             yield
         except StoreError as error:
             if is_refusal(error):
-                raise Refused(f"the table does not take it: {_ours(error)}") from error
+                raise Refused(f"the table does not take it: {_reworded(error)}") from error
             if isinstance(error, StoreUnavailable):
-                raise TargetAway(_ours(error)) from error
-            raise TargetUnfit(_ours(error)) from error
+                raise TargetAway(_reworded(error)) from error
+            raise TargetUnfit(_reworded(error)) from error
         except sa.exc.StatementError as error:
             raise Refused(f"the table does not take it: {error.orig or error}") from error
 
@@ -203,48 +205,50 @@ class TableTarget:
         marks = self._marks
         if marks is None:
             return None
-        its = self._is(marks, {"target": entry.target, "article": entry.article_id})
+        its = self._key_clause(marks, {"target": entry.target, "article": entry.article_id})
         found = connection.execute(sa.select(marks).where(its)).mappings().one_or_none()
         return None if found is None else build(Mark, found)
 
     def _current(self, connection: sa.Connection, entry: Entry) -> Mark | None:
-        """Raises ``Overtaken``, before anything is changed."""
+        """Return the mark. Raises ``Overtaken`` before anything is changed."""
         mark = self._mark(connection, entry)
         if mark is not None and mark.fence > entry.fence:
             raise Overtaken()
         return mark
 
-    def _note(self, connection: sa.Connection, entry: Entry, mark: Mark, *, new: bool) -> None:
+    def _save_mark(self, connection: sa.Connection, entry: Entry, mark: Mark, *, new: bool) -> None:
         if self._marks is None:
             return
         of = {"target": entry.target, "article": entry.article_id}
         values = asdict(mark) | {"changed": datetime.now(UTC).replace(tzinfo=None, microsecond=0)}
         connection.execute(
-            sa.insert(self._marks).values(of | values) if new else sa.update(self._marks).where(self._is(self._marks, of)).values(values)
+            sa.insert(self._marks).values(of | values)
+            if new
+            else sa.update(self._marks).where(self._key_clause(self._marks, of)).values(values)
         )
 
     def _where(
         self, connection: sa.Connection, table: sa.Table, article: StoredArticle | None, entry: Entry, mark: Mark | None
     ) -> dict[str, Any] | None:
-        """The key of the article's row, if the row is there: by its mark, by what the outbox knows, by the key's column."""
+        """Return the key of the article's row if it exists, trying the mark, the outbox entry and the key column."""
         ways = [json.loads(told) for told in (mark.place if mark else None, entry.place) if told]
         if article is not None and self._target.key is not None:
             ways.append({self._target.key: self._row(article, table)[self._target.key]})
         for way in ways:
             if (
                 way.keys() <= set(table.columns.keys())
-                and connection.execute(sa.select(sa.literal(1)).where(self._is(table, way)).limit(1)).first()
+                and connection.execute(sa.select(sa.literal(1)).where(self._key_clause(table, way)).limit(1)).first()
             ):
                 return dict(way)
         return None
 
-    def _is(self, table: sa.Table, where: Mapping[str, Any]) -> sa.ColumnElement[bool]:
+    def _key_clause(self, table: sa.Table, where: Mapping[str, Any]) -> sa.ColumnElement[bool]:
         return sa.and_(*(table.c[name] == key_of(value, table.c[name]) for name, value in where.items()))
 
     def _removing(self, table: sa.Table, where: Mapping[str, Any]) -> sa.Update | sa.Delete:
         if isinstance(self._target.unpublish, dict):
-            return sa.update(table).where(self._is(table, where)).values(self._target.unpublish)
-        return sa.delete(table).where(self._is(table, where))
+            return sa.update(table).where(self._key_clause(table, where)).values(self._target.unpublish)
+        return sa.delete(table).where(self._key_clause(table, where))
 
     def _row(self, article: StoredArticle, table: sa.Table) -> dict[str, Any]:
         row = row_of(article, self._target.columns, self._zone)
@@ -261,7 +265,7 @@ def _place_json(where: Mapping[str, Any] | None) -> str:
 
 
 def _with_inline_keys(table: sa.Table, connection: sa.Connection) -> None:
-    """SQLite: what ``UNIQUE`` within a column's definition says. SQLAlchemy reads the definition, and not those with a length or CHECK."""
+    """Add SQLite's inline ``UNIQUE`` constraints: SQLAlchemy parses the definition, but misses columns with a length or CHECK."""
     if connection.dialect.name != "sqlite":
         return
     indexes: list[ReflectedIndex] = sa.inspect(connection).get_indexes(table.name, schema=table.schema, include_auto_indexes=True)
@@ -276,14 +280,14 @@ def _split(name: str) -> tuple[str | None, str]:
     return (schema, table) if dot else (None, name)
 
 
-def _ours(error: StoreError) -> str:
+def _reworded(error: StoreError) -> str:
     return str(error).replace("the store URI in sources.yaml", "publish.to").replace("the store URI", "publish.to")
 
 
 def is_refusal(error: StoreError) -> bool:
-    """Whether the database answered that it does not take this row: it takes others, and this one as little tomorrow."""
+    """Return whether the database rejects this particular row permanently."""
     cause = error.__cause__
     if isinstance(cause, sa.exc.DataError | sa.exc.IntegrityError):
         return True
-    said = cause.orig if isinstance(cause, sa.exc.DBAPIError) else None
-    return getattr(said, "sqlstate", None) in REFUSED_STATES or next(iter(getattr(said, "args", ())), None) in REFUSED_NUMBERS
+    raised = cause.orig if isinstance(cause, sa.exc.DBAPIError) else None
+    return getattr(raised, "sqlstate", None) in REFUSED_STATES or next(iter(getattr(raised, "args", ())), None) in REFUSED_NUMBERS

@@ -1,4 +1,4 @@
-"""Targets as ``sources.yaml`` names them: which articles each gets, what is to be done about one, and opening them.
+"""Targets as named in ``sources.yaml``: which articles each receives, what to do with an entry, and opening them.
 
 The driver of a database is imported when its target is opened.
 """
@@ -23,11 +23,11 @@ from newsportal.store.results import StoredArticle
 from newsportal.store.store import Store
 
 Action = Literal["put", "keep", "remove", "skip", "wait"]
-"""Let it stand there as it is now; leave what stands there; take it back; it is none of this target's; look again later."""
+"""Write the current state; leave as it is; withdraw; not for this target; check again later."""
 
 
 def fits(article: StoredArticle, only: Only) -> bool:
-    """Whether an article is one of those that are published, whatever version of its story it is."""
+    """Return whether an article is selected, whatever version of its story it is."""
     return (
         article.hidden is None
         and kind_of(article) in only.kinds
@@ -40,11 +40,9 @@ def fits(article: StoredArticle, only: Only) -> bool:
 
 
 def decide(target: Settings, entry: Entry, article: StoredArticle | None, head: str | None, others: Iterable[Entry]) -> Action:
-    """What to do about an entry that was taken. ``head``: the id of its story's original; ``others``: the entries of its other versions.
-
-    A story stands at a target once: the version that was its original when it was published stays, whichever is the original later.
-    What was published stays although it would not be chosen any more (an editor gave it another category); it is brought up to date.
-    """
+    """Return what to do with a leased entry. ``head``: id of its story's original; ``others``: entries of the other versions. A story is
+    published once per target: the version that was the original when published stays, even if another one becomes the original. A published
+    article that is no longer selected (an editor changed its category) stays and is updated."""
     if entry.wanted == "gone" or article is None:
         return "remove"
     if article.hidden is not None:
@@ -65,14 +63,14 @@ def decide(target: Settings, entry: Entry, article: StoredArticle | None, head: 
 
 
 def candidates(target: Settings, articles: Iterable[StoredArticle], heads: Mapping[str, str], known: Collection[str]) -> list[str]:
-    """Of changed articles, those to be looked at. ``heads``: story → its original's id; ``known``: those with an entry."""
+    """Return which of the changed articles to check. ``heads``: story → id of its original; ``known``: articles with an entry."""
     found: list[str] = []
     for article in articles:
         head = heads.get(article.story_id)
         if article.id in known or (fits(article, target.only) and (target.only.versions == "all" or head == article.id)):
             found.append(article.id)
         elif target.only.versions == "heads" and head is not None:
-            found.append(head)  # it joined a story, or left one: whichever is the original now may not have been before
+            found.append(head)  # it joined or left a story, whose original may have changed
     return list(dict.fromkeys(found))
 
 
@@ -84,7 +82,7 @@ WAYS: Final[Mapping[Way, str]] = {
     "elasticsearch": "elasticsearch:ElasticsearchTarget",
 }
 DRIVERS: Final[Mapping[Way, str]] = {"mongodb": "MongoDB", "elasticsearch": "Elasticsearch"}
-"""Targets of documents, whose drivers are extras of the same name."""
+"""Targets of documents; their drivers are extras of the same name."""
 
 
 def open_target(target: Settings, known: Sources) -> Target:
@@ -102,7 +100,7 @@ def open_target(target: Settings, known: Sources) -> Target:
 
 
 def ask_for(store: Store, targets: Collection[str], target: str, article_id: str, wish: str, now: datetime) -> str:
-    """Ask that an article be ``there``, or ``gone``; answers what was wanted before, ``gone`` if nothing was. Raises ``UnknownTarget``."""
+    """Request that an article be ``there`` or ``gone``; return what was wanted before, ``gone`` by default. Raises ``UnknownTarget``."""
     before = store.outbox.of(target, [article_id]).get(article_id)
     known = target in targets or before is not None
     if not known or wish not in ("there", "gone") or (before is None and (wish == "gone" or store.article(article_id) is None)):

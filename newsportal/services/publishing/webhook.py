@@ -1,7 +1,7 @@
-"""A webhook as a target: somebody's address is told of each article, signed, once more after a failure, through the egress guard.
+"""A webhook as a target: each article is posted to a URL, signed, with retries, through the egress guard.
 
-The signature is that of Stripe's and many others' webhooks: ``t=SECONDS,v1=HEX``, where HEX is HMAC-SHA256 over ``SECONDS.BODY`` with the
-common secret. Delivery is at least once; the receiver knows a repeated message by its ``idempotency-key``.
+The signature is that of Stripe and others: ``t=SECONDS,v1=HEX``, where HEX is HMAC-SHA256 over ``SECONDS.BODY`` with the shared secret.
+Delivery is at least once; the receiver detects repeated messages by their ``idempotency-key``.
 """
 
 from __future__ import annotations
@@ -25,33 +25,34 @@ from newsportal.store.columns import storable
 from newsportal.store.outbox import Entry
 from newsportal.store.results import StoredArticle
 
-FORM: Final = 1  # the version of the message's form
+FORM: Final = 1  # version of the message's format
 SIGNATURE: Final = "x-newsportal-signature"
 MAX_ANSWER: Final = 64 * 1024
 TIMEOUT: Final = 20.0  # seconds for a message and its answer
 
-SHUT: Final = {
+UNFIT_STATUSES: Final = {
     401: "it does not know us: mend the token in publish.to, or secret",
     403: "it does not let us in: mend the token in publish.to, or secret, or let us in there",
     404: "there is nothing at this address: mend publish.to",
     405: "it takes no POST at this address: mend publish.to",
 }
-"""Answers that every other message would get as well, and the remedy of each."""
+"""Statuses that every other message would get as well, with their remedies."""
 
-LATER: Final = frozenset((408, 409, 423, 425, 429))  # of the refusals those that may pass (RFC 9110, 6585, 8470)
+LATER: Final = frozenset((408, 409, 423, 425, 429))  # temporary refusals (RFC 9110, 6585, 8470)
 MAX_PLACE: Final = 200
-PASSING: Final = frozenset(("dns", "timeout", "connection"))  # reasons of FetchFailed for which every other message would fail as well
+PASSING: Final = frozenset(("dns", "timeout", "connection"))  # reasons of FetchFailed that affect every other message as well
 
 
 class WebhookTarget:
-    """See :class:`~newsportal.services.publishing.base.Target`. A place is the ``id`` that the receiver answers, else its ``Location``."""
+    """See :class:`~newsportal.services.publishing.base.Target`. A ``place`` is the ``id`` in the receiver's answer, else its
+    ``Location``."""
 
     def __init__(self, target: Target, zone: tzinfo, policy: egress.Policy, agent: str) -> None:
         self._target, self._zone, self._policy, self._agent = target, zone, policy, agent
         self._resolved = False
 
     def check(self) -> Sequence[str]:
-        """Its name is looked up once; nothing is sent."""
+        """Resolve the host once; nothing is sent."""
         try:
             url = urlsplit(egress.check_url(self._target.to, self._policy))
             if not self._resolved:
@@ -68,13 +69,13 @@ class WebhookTarget:
         return digest_of(fields.plain(article, self._zone))
 
     def put(self, article: StoredArticle, entry: Entry) -> Placed:
-        return self._sent(self._message(article, entry), self._key(article, entry))
+        return self._send(self._message(article, entry), self._key(article, entry))
 
     def remove(self, article: StoredArticle | None, entry: Entry) -> None:
         if article is None and not entry.published and entry.tries <= 1:
             return
         try:
-            self._sent(self._message(None, entry), self._key(None, entry))
+            self._send(self._message(None, entry), self._key(None, entry))
         except Unwanted:
             return
 
@@ -83,21 +84,21 @@ class WebhookTarget:
         return (Step(f"POST {mask(self._target.to)}", self._message(None if gone else article, entry)),)
 
     def close(self) -> None:
-        """Nothing is open between two messages."""
+        """Do nothing: no connection is kept."""
 
     def _message(self, article: StoredArticle | None, entry: Entry) -> dict[str, Any]:
         event = "withdrawn" if article is None else "revised" if entry.published else "published"
-        told: dict[str, Any] = {"form": FORM, "event": f"article.{event}", "target": entry.target, "id": entry.article_id}
+        payload: dict[str, Any] = {"form": FORM, "event": f"article.{event}", "target": entry.target, "id": entry.article_id}
         if entry.place:
-            told["place"] = entry.place
-        return told if article is None else told | {"article": fields.plain(article, self._zone)}
+            payload["place"] = entry.place
+        return payload if article is None else payload | {"article": fields.plain(article, self._zone)}
 
     def _key(self, article: StoredArticle | None, entry: Entry) -> str:
-        """The same for the same message, sent again; another for a state that comes back after it was another one meanwhile."""
+        """Return the key of a message: the same when it is resent, different for a state that recurs after another one."""
         what = "withdrawn" if article is None else self.digest(article)
         return digest_of([entry.target, entry.article_id, what, entry.asked])
 
-    def _sent(self, message: Mapping[str, Any], key: str) -> Placed:
+    def _send(self, message: Mapping[str, Any], key: str) -> Placed:
         body = json.dumps(message, ensure_ascii=False).encode()
         headers = {
             "user-agent": self._agent, "content-type": "application/json; charset=utf-8", "accept": "application/json",
@@ -111,32 +112,32 @@ class WebhookTarget:
             if error.reason in PASSING or error.reason == "tls":
                 raise TargetAway(f"{self._target.name}: no answer: {_masked_error(error)}; start it, or mend publish.to") from error
             raise PutOff(f"its answer cannot be read: {_masked_error(error)}") from error
-        said = f"the receiver answered {answer.status}"
+        answered = f"the receiver answered {answer.status}"
         if 200 <= answer.status < 300:
             try:
-                told = json.loads(answer.body)
+                reply = json.loads(answer.body)
             except (ValueError, RecursionError):
-                told = None
-            found = told.get("id") if isinstance(told, dict) else None
+                reply = None
+            found = reply.get("id") if isinstance(reply, dict) else None
             named = isinstance(found, str | int) and not isinstance(found, bool)
             return Placed(storable(str(found if named else answer.headers.get("location", "")))[:MAX_PLACE])
         if answer.status == 410:
-            raise Unwanted(f"{said}: it has let the article go")
+            raise Unwanted(f"{answered}: it has let the article go")
         if answer.status in LATER or answer.status >= 500:
-            raise PutOff(said, retry_after(answer.headers.get("retry-after"), datetime.now(UTC)))
-        if answer.status in SHUT:
-            said += f": {_words(answer.body)}" if answer.body else ""
-            raise TargetUnfit(f"{self._target.name}: {said}; {SHUT[answer.status]}; every article waits")
+            raise PutOff(answered, retry_after(answer.headers.get("retry-after"), datetime.now(UTC)))
+        if answer.status in UNFIT_STATUSES:
+            answered += f": {_excerpt(answer.body)}" if answer.body else ""
+            raise TargetUnfit(f"{self._target.name}: {answered}; {UNFIT_STATUSES[answer.status]}; every article waits")
         if 300 <= answer.status < 400:
-            raise Refused(f"{said}: redirects are not followed; name the address itself in publish.to")
-        raise Refused(f"{said}: {_words(answer.body)}" if answer.body else said)
+            raise Refused(f"{answered}: redirects are not followed; name the address itself in publish.to")
+        raise Refused(f"{answered}: {_excerpt(answer.body)}" if answer.body else answered)
 
     def _denied(self, error: EgressDenied) -> TargetAway:
         return TargetAway(f"{self._target.name}: {_masked_error(error)}; list the host under politeness.allow_private if it is yours")
 
 
 def _masked_error(error: EgressDenied | FetchFailed) -> str:
-    """``error`` without what its address keeps secret: it is shown in the portal."""
+    """Return ``error`` without the secrets in its URL: it is shown in the portal."""
     return str(error).replace(error.url, mask(error.url))
 
 
@@ -145,6 +146,6 @@ def signature(secret: str, body: bytes, moment: datetime) -> str:
     return f"t={seconds},v1={hmac.new(secret.encode(), f'{seconds}.'.encode() + body, sha256).hexdigest()}"
 
 
-def _words(body: bytes) -> str:
+def _excerpt(body: bytes) -> str:
     text = " ".join(body[:1000].decode("utf-8", "replace").split())
     return "".join(character for character in text if character.isprintable())[:MAX_PLACE]

@@ -1,4 +1,4 @@
-"""Recommendation over a store: what :mod:`newsportal.recommend` computes, fitted from what readers looked at, and served to the portal.
+"""Recommendation over a store: models of :mod:`newsportal.recommend`, fitted on readers' views, and served to the portal.
 
-``parts`` makes items of stories and fits the model on this machine, ``spark`` fits it on a cluster, ``serving`` answers for a reader.
+``parts`` converts stories to items and fits the model on this machine, ``spark`` fits it on a cluster, ``serving`` recommends for a reader.
 """

@@ -1,8 +1,8 @@
-"""The fit of a log, from shares of its readers. NumPy alone: no Spark here.
+"""Fit of a log divided into parts by readers. Uses only NumPy, not Spark.
 
-A part holds all views of its readers (a range of their names), so sums over readers and over pairs of one reader's views are sums
-of the parts' sums. Addends are multiples of ``clicks.STEP``, so the order of adding does not matter: the sums are those of a log in one
-place, to the last bit. On this machine views and stories are streamed from the store, and the fit is saved there.
+A part has all views of a range of readers, so that sums over readers and over pairs of one reader's views are sums of the parts' sums.
+Addends are multiples of ``clicks.STEP``, so the sums do not depend on their order, and equal those of an undivided log to the last bit. On
+this machine views and stories are streamed from the store, and the fit is saved there.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from newsportal.recommend.signals import HALF_LIVES, MOST_READERS, ROW, Rows
 from newsportal.store.readers import Fit, Readers, StoryOffer
 from newsportal.store.store import Store
 
-BINS: Final = 65_536  # into which values are sorted to find one by its rank; the values of two of them are then looked at
-NOBODY: Final = Item("", datetime(1970, 1, 1, tzinfo=UTC))  # stands for each story in a part: they have numbers there
+BINS: Final = 65_536  # bins of a histogram used to find values by rank; only the values in two of them are then compared
+NOBODY: Final = Item("", datetime(1970, 1, 1, tzinfo=UTC))  # placeholder for each story in a part, where only its number matters
 Column = Literal["at", "share"]
 
 
 def part(views: Iterable[View], items: tuple[Item, ...]) -> Clicks:
-    """A part's views as columns. ``items`` are all stories."""
+    """Convert a part's views to columns. ``items`` are all stories."""
     made = columns(Log(views, items))
     return Clicks(made.readers, (NOBODY,) * len(items), made.published, made.reader, made.story, made.at, made.share)
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Of a part: its views and readers, the sum of the ages at which stories were looked at (hours), the bounds of each column."""
+    """Statistics of a part: number of views and readers, sum of the stories' ages when viewed (hours), range of each column."""
 
     views: int
     readers: int
@@ -59,12 +59,12 @@ def _bounds(values: Floats) -> tuple[float, float]:
 
 
 def bins(of: Clicks, column: Column, bounds: tuple[float, float]) -> Ints:
-    """How many values lie in each of :data:`BINS`."""
+    """Return the histogram of the values over :data:`BINS`."""
     return np.bincount(_bin(getattr(of, column), bounds), minlength=BINS)
 
 
 def values_of(of: Clicks, column: Column, bounds: tuple[float, float], first: int, last: int) -> tuple[Floats, Ints]:
-    """The values in some of the bins, each with how often it is there."""
+    """Return the distinct values in a range of bins with their counts."""
     values = getattr(of, column)
     number = _bin(values, bounds)
     found, counts = np.unique(values[(number >= first) & (number <= last)], return_counts=True)
@@ -77,7 +77,7 @@ def _bin(values: Floats, bounds: tuple[float, float]) -> Ints:
 
 
 def ranked(found: Sequence[tuple[Floats, Ints]], below: int, ranks: Sequence[int]) -> list[float]:
-    """The values of these ranks (0 is the least of all); ``below`` values lie in earlier bins."""
+    """Return the values of these ranks (0 is the smallest); ``below`` values are in earlier bins."""
     values, counts = (np.concatenate(column) for column in zip(*found, strict=True))
     order = np.argsort(values, kind="stable")
     ends = np.cumsum(counts[order]) + below
@@ -85,17 +85,17 @@ def ranked(found: Sequence[tuple[Floats, Ints]], below: int, ranks: Sequence[int
 
 
 def totals(of: Clicks, moment: float) -> Floats:
-    """p of every story with each half-life (the last is ∞), and d: a row each, of the views before ``moment``."""
+    """Return p of every story with each half-life (the last is ∞) and d, a row each, for the views before ``moment``."""
     known = of.before(moment)
     popular = [formulas.popularity(known, moment, half_life) for half_life in HALF_LIVES]
     return np.array([*popular, neighbours.damped(known)])
 
 
-Block = tuple[Ints, Ints, Floats]  # first and second stories, and a row of sums each
+Block = tuple[Ints, Ints, Floats]  # first and second stories, and a row of sums for each pair
 
 
 def blocks(of: Clicks, moment: float, ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, Block]]:
-    """The sums of the pairs of each range of first stories, by its number."""
+    """Yield the sums of the pairs by number of the range of their first story."""
     known = of.before(moment)
     for number, (low, high) in enumerate(ranges):
         sums = neighbours.block_sums(known, low, high)
@@ -104,18 +104,18 @@ def blocks(of: Clicks, moment: float, ranges: Sequence[tuple[int, int]]) -> Iter
 
 
 def merged_sums(shares: Iterable[Block], damping: Floats, views: Floats) -> PairSums:
-    """The sums of one range over all parts: those that a table keeps."""
+    """Add the sums of one range over all parts, keeping those needed by a table."""
     first, second, values = (np.concatenate(column) for column in zip(*shares, strict=True))
     first, second, value = neighbours.added(first, second, values, len(views))
     return neighbours.near(PairSums(first, second, *value.T), damping, views)
 
 
 Latest = tuple[float, str, Ints, Floats]
-"""A reader: when the latest view was, the name, the latest stories in the order of time, and the share seen of each."""
+"""A reader: time of the latest view, name, latest stories in chronological order, and the share viewed of each."""
 
 
 def latest(of: Clicks, moment: float) -> list[Latest]:
-    """The part's readers who came last before ``moment``."""
+    """Return the part's most recent readers before ``moment``."""
     known = of.before(moment)
     starts = known.starts()
     readers = np.flatnonzero(np.diff(starts))
@@ -126,7 +126,7 @@ def latest(of: Clicks, moment: float) -> list[Latest]:
 
 
 def rows(readers: Iterable[Latest], stories: int) -> Rows:
-    """The readers who came last of all parts."""
+    """Return the most recent readers of all parts."""
     order = sorted(readers, key=lambda reader: reader[:2])[-MOST_READERS:]
     counts = [len(story) for _, _, story, _ in order]
     story = np.concatenate([np.empty(0, dtype=np.int64), *(reader[2] for reader in order)])
@@ -136,7 +136,7 @@ def rows(readers: Iterable[Latest], stories: int) -> Rows:
 
 
 def names(of: Clicks, begin: float, end: float) -> list[str]:
-    """The part's readers who looked at something between two hours."""
+    """Return the part's readers with views between two hours."""
     return [of.readers[reader] for reader in np.unique(of.reader[(of.at >= begin) & (of.at < end)]).tolist()]
 
 
@@ -147,15 +147,14 @@ def looks(of: Clicks, wanted: frozenset[str]) -> list[tuple[str, Looks]]:
 
 
 DAYS: Final = 30
-"""Days back from which a story may be recommended that nobody looked at: paper C counts its stories by the month, and clicks come in the
-first days."""
+"""Days for which a story without views may be recommended: paper C counts its stories by month, and views come in the first days."""
 
 LATE: Final = timedelta(days=3)
-"""Stories are found so long after they were published, at most, to be noticed between two fits; the next fit knows all of them."""
+"""Maximum time from publication until a story is found, to be noticed between two fits; the next fit knows all of them."""
 
 
 def items(readers: Readers, now: datetime, *, days: int = DAYS) -> Iterator[Item]:
-    """All that a fit may speak of: the stories of the last days, and whatever somebody looked at."""
+    """Yield all items of a fit: stories of the last days, and every story that was viewed."""
     return map(item, readers.stories(now - timedelta(days=days)))
 
 
@@ -164,18 +163,16 @@ def new_items(readers: Readers, since: datetime) -> Iterator[Item]:
 
 
 def item(told: StoryOffer) -> Item:
-    """The item of a story. Its words are those that tell reposts of photo stories apart (paper C, 2.2.3), each once."""
+    """Return the item of a story. Its words are those that detect reposts of photo stories (paper C, 2.2.3), each once."""
     return Item(told.story, told.published, tuple(unit_vector(told.title, told.text)), told.labels)
 
 
-EVERY: Final = 10_000  # views between two words about progress
+EVERY: Final = 10_000  # views between two reports of progress
 
 
 def fit(store: Store, now: datetime, *, since: datetime | None = None, days: int = DAYS, progress: Progress = quiet) -> Fit:
-    """Learn from all views that are kept (from ``since`` on), and put the fit to use. What is older than is promised goes first.
-
-    Raises ``StoreError``.
-    """
+    """Fit a model on all stored views (from ``since`` on), and activate it. Deletes views beyond their retention first. Raises
+    ``StoreError``."""
     began = time.perf_counter()
     gone = store.readers.let_go(alpha=alpha_of(store), now=now)
     views, readers = store.readers.counts()
@@ -185,14 +182,14 @@ def fit(store: Store, now: datetime, *, since: datetime | None = None, days: int
 
 
 def save_fit(store: Store, now: datetime, model: best.Best, facts: Mapping[str, Any], began: float) -> Fit:
-    """Put a fit to use. ``began``: the reading of ``time.perf_counter`` when it began."""
+    """Save and activate a fit. ``began``: the value of ``time.perf_counter`` at its beginning."""
     made = Fit(now, {**model.facts, **facts, "seconds": round(time.perf_counter() - began, 3)}, model.packed())
     store.readers.save_fit(made)
     return made
 
 
 def watched(views: Iterable[View], total: int, progress: Progress) -> Iterator[View]:
-    """The views, with a word about progress now and then."""
+    """Yield the views, reporting progress."""
     number = 0
     for number, view in enumerate(views, 1):
         if number % EVERY == 0:
@@ -202,6 +199,6 @@ def watched(views: Iterable[View], total: int, progress: Progress) -> Iterator[V
 
 
 def alpha_of(store: Store) -> float:
-    """The α in use: the latest fit's, else the paper's."""
+    """Return the current α: that of the latest fit, else the paper's."""
     facts: Mapping[str, Any] = next((facts for _, facts in store.readers.fits()[:1]), {})
     return float(facts.get("alpha", ALPHA))

@@ -1,8 +1,8 @@
-"""Recommendations for a reader, from the latest fit and from what happened since. One :class:`Recommender` a process, shared by threads.
+"""Recommendations for a reader, from the latest fit and later events. One :class:`Recommender` per process, shared by threads.
 
-The fit is read once, and again when a newer one is there. Every :data:`FRESH` seconds, beside the requests, stories that were found and
-views that were recorded since the fit are added, so a story of a minute ago can be recommended. Before the first fit the latest views are
-counted here (neighbours, votes, words), every :data:`EARLY`, and stand with weights that no log has taught.
+The fit is read once, and again when a newer one exists. Every :data:`FRESH` seconds, in the background, stories and views since the fit are
+added, so that a story of a minute ago can be recommended. Before the first fit, statistics of the latest views (neighbours, votes, words)
+are computed here every :data:`EARLY`, and used with default weights.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from newsportal.store.results import Story
 from newsportal.store.store import Store
 
 log = logging.getLogger(__name__)
-FRESH: Final = 60.0  # seconds between two looks at what is new
-EARLY: Final = timedelta(minutes=10)  # between two counts of the first views, as long as there is no fit
+FRESH: Final = 60.0  # seconds between updates
+EARLY: Final = timedelta(minutes=10)  # between updates as long as there is no fit
 EARLY_VIEWS: Final = 10_000
-"""The latest views that are counted then: about a second of the processor, most of it for pairs. More want a fit."""
+"""Latest views used then: about a second of processor time, mostly for pairs. More need a fit."""
 
-SPARE: Final = 10  # asked for beyond what is wanted: some stories may have been folded into others since the fit
+SPARE: Final = 10  # additional recommendations: some stories may have been folded into others since the fit
 
 
 class Suggestion(NamedTuple):
-    """A story to show, why, and the story of the reader's own history that speaks for it, if one does."""
+    """A story to show, the reason, and the story in the reader's history that led to it, if any."""
 
     story: Story
     recommendation: Recommendation
@@ -45,7 +45,8 @@ class Suggestion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Fitted:
-    """``base``: what the fit of the moment ``made`` left (``None``: there is none yet). ``model``: the same with what is new ``since``."""
+    """A model in use. ``base``: the fit at ``made`` (``None``: there is none yet); ``model``: the same extended by everything since
+    ``since``."""
 
     made: datetime | None
     since: datetime
@@ -54,21 +55,21 @@ class _Fitted:
 
 
 def served(fit: best.Best, settings: Recommending) -> best.Best | Paper:
-    """The method that ``settings`` names, from a fit."""
+    """Return the method named by ``settings`` for a fit."""
     if settings.method == "best":
         return fit
     return Paper(fit, settings.alpha, settings.rate, DAY if settings.unit == "days" else HOUR)
 
 
 def early(store: Store, now: datetime, days: int) -> best.Best:
-    """What the latest views tell before a fit has learnt how much each figure counts. Raises ``StoreError``."""
+    """Return a model of the latest views with default weights, before the first fit. Raises ``StoreError``."""
     views = store.readers.recent(now - timedelta(days=days), limit=EARLY_VIEWS)
     clicks = columns(Log(views, items(store.readers, now, days=days)))
     return best.Best(signals.learn(clicks, hours(now)), {}, {"views": len(clicks), "stories": clicks.stories})
 
 
 class Recommender:
-    """Answers for readers. ``fresh`` 0: looks at what is new with every question; tests want that."""
+    """Recommends for readers. ``fresh`` 0: update on every call, for tests."""
 
     def __init__(
         self, store: Store, settings: Recommending | None = None, *, fresh: float = FRESH, clock: Callable[[], float] = time.monotonic
@@ -82,7 +83,7 @@ class Recommender:
         self._looking = threading.Lock()
 
     def recommended(self, reader: str | None, now: datetime, n: int = 20) -> list[Suggestion]:
-        """At most ``n`` stories for a reader (``None``: one of whom nothing is known), the best first. Raises ``StoreError``."""
+        """Return at most ``n`` stories for a reader (``None``: unknown reader), best first. Raises ``StoreError``."""
         if self._fitted is None or self._fresh <= 0:
             with self._looking:
                 if self._fitted is None or self._fresh <= 0:
@@ -99,20 +100,21 @@ class Recommender:
         found: list[Suggestion] = []
         for answer in answers:
             story = stories.get(answer.story)
-            if story is not None and story.id not in taken:  # folded into one that was seen or stands above: not again
+            if story is not None and story.id not in taken:  # not if folded into a story already viewed or listed
                 taken.add(story.id)
                 found.append(Suggestion(story, answer, stories.get(answer.because or "")))
         return found[:n]
 
     def refresh(self, now: datetime) -> None:
-        """Look at what is new, and for a newer fit. Raises ``StoreError``."""
+        """Load new views and stories, and a newer fit. Raises ``StoreError``."""
         made, since, base = self._base(now)
         readers = self._store.readers
         self._fitted = _Fitted(made, since, base, base.extended(readers.recent(since), new_items(readers, since)))
         self._looked = self._clock()
 
     def _base(self, now: datetime) -> tuple[datetime | None, datetime, best.Best | Paper]:
-        """The newest fit that can be read, else what the first views tell; and since when the rest is new."""
+        """Return the newest readable fit, else a model of the first views, with its time of fitting and the time from which views are
+        new."""
         known = self._fitted
         fit = self._store.readers.fit(newer_than=known.made if known else None)
         if fit is not None:
@@ -127,7 +129,7 @@ class Recommender:
     def _look(self, now: datetime) -> None:
         try:
             self.refresh(now)
-        except StoreError as error:  # what is known serves on
+        except StoreError as error:  # continue with the current model
             self._looked = self._clock()
             log.warning("what is new is not recommended yet: %s", error)
         finally:

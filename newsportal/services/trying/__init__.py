@@ -1,5 +1,5 @@
-"""What a source gives right now, and what stands behind an address: asked by commands and the portal alike, politely.
+"""Try a source, or search for sources behind a URL, for commands and the portal, within the crawl's politeness.
 
-``trial`` fetches one list page and one article as the crawl would; ``proposing`` looks what an address
-offers and makes entries of ``sources.yaml`` of it; ``polite_fetch`` fetches, within robots.txt and the delay of each host.
+``trial`` fetches one list page and one article as the crawl would; ``proposing`` finds the sources behind a URL and makes entries of
+``sources.yaml`` of them; ``polite_fetch`` obeys robots.txt and the delay of each host.
 """

@@ -1,7 +1,7 @@
-"""A source's own rule against the template-free reader, page by page: what each reads, and where they differ.
+"""Compare a source's rule with the template-free extractor, page by page.
 
-Neither is the truth. Where both agree a rule is hardly needed; where the rule reads what the other does not, it is worth having; where it
-finds nothing, the site has pages of another form.
+Neither is the truth. If both agree the rule is hardly needed; if the rule extracts what the other misses, it is useful; if it extracts
+nothing, the site has pages with another layout.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from newsportal.sources import Sources
 from newsportal.sources.places import ArticlePlace, ArticleSelectors
 from newsportal.text import dom
 
-ALIKE: Final = 0.9  # share of characters in lines that both have, from which two texts count as the same: a byline more or less
-LINES: Final = 400  # lines of a text that are compared one by one; of longer ones the beginning
+ALIKE: Final = 0.9  # share of characters in common lines from which two texts count as equal: they may differ in a byline
+LINES: Final = 400  # lines compared of a text; longer ones are truncated
 PARTS: Final = ("body", "title", "date", "author", "remove")  # of a rule
 Part = Literal["both", "rule", "best"]
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedLine:
-    """A line of the two texts laid side by side, and who has it."""
+    """A line of the merged texts, and which of them has it."""
 
     text: str
     of: Part
@@ -38,10 +38,8 @@ class ComparedLine:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One page. ``ruled`` ``None``: the rule finds no body; ``free`` ``None``: the template-free reader finds none, and ``why``.
-
-    ``likeness``: the share of characters in lines that both have, from 0 to 1.
-    """
+    """Result for a page. ``ruled`` ``None``: the rule finds no body; ``free`` ``None``: the template-free extractor finds none, for the
+    reason ``why``. ``likeness``: share of characters in common lines, from 0 to 1."""
 
     url: str
     ruled: Extraction | None
@@ -55,7 +53,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class CrossCheck:
-    """All pages, and how many of them: are read by the rule, have texts alike, the same title, the same date."""
+    """All pages, and the numbers of those read by the rule, with similar texts, the same title, the same date."""
 
     pages: tuple[Compared, ...]
     read: int
@@ -66,7 +64,7 @@ class CrossCheck:
 
 
 def cross_check(rule: ArticleRule, pages: Iterable[Page]) -> CrossCheck:
-    """Lay the rule over pages. Pages that neither reads are no articles, and left out."""
+    """Apply the rule to pages. Pages that neither can read are not articles, and skipped."""
     compared = [one for one in (compare(rule, page) for page in pages) if one.ruled or one.free]
     both = [one for one in compared if one.ruled and one.free]
     mean = sum(one.likeness for one in both) / len(both) if both else 0.0
@@ -78,7 +76,7 @@ def cross_check(rule: ArticleRule, pages: Iterable[Page]) -> CrossCheck:
 
 
 def compare(rule: ArticleRule, page: Page) -> Compared:
-    """One page by the rule and without it. What a rule does not say (title, date) is read without one, as in the crawl."""
+    """Extract a page with and without the rule. Parts not in the rule (title, date) are extracted without it, as in the crawl."""
     document = dom.document(page)
     ruled: Extraction | None = apply(rule, document, page.fetched)
     assert ruled is not None
@@ -102,7 +100,7 @@ def likeness(first: str, second: str) -> float:
 
 
 def compared_lines(ruled: str, free: str) -> tuple[ComparedLine, ...]:
-    """The lines of both texts in one order, each once where both have it."""
+    """Merge the lines of both texts in order, common ones once."""
     first, second = ruled.splitlines()[:LINES], free.splitlines()[:LINES]
     found: list[ComparedLine] = []
     for tag, one, end, other, stop in SequenceMatcher(None, [*map(_plain, first)], [*map(_plain, second)], autojunk=False).get_opcodes():
@@ -120,13 +118,13 @@ def _day(found: Extraction) -> str | None:
 
 
 def places_of(known: Sources) -> list[ArticlePlace]:
-    """The sources whose pages are articles: those with a rule first."""
+    """Return the sources whose pages are articles: those with a rule first."""
     places: list[ArticlePlace] = [*known.feeds, *known.sitemaps, *known.regions]
     return sorted(places, key=lambda place: place.article is None)
 
 
 def rule_of(texts: dict[str, str]) -> tuple[ArticleRule | None, str]:
-    """What was typed as a rule; ``None`` with the reason for a selector that is none."""
+    """Parse a rule from a form; ``None`` with the reason for an invalid selector."""
     remove = tuple(line.strip() for line in texts["remove"].splitlines() if line.strip())
     single = {name: texts[name] or None for name in PARTS if name != "remove"}
     try:

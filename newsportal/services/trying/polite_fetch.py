@@ -1,4 +1,4 @@
-"""Pages for a look at a site, fetched as politely as the crawl does: robots.txt obeyed, one after another, and not many."""
+"""Fetch pages of a site interactively, as politely as the crawl: obeying robots.txt, sequentially, and not many."""
 
 from __future__ import annotations
 
@@ -14,17 +14,15 @@ from newsportal.services.trying.trial import Fetch, fetcher
 from newsportal.sources import Sources
 
 MAX_WAIT = 10.0
-"""Seconds between two requests that somebody waits for; a site that asks for more (Crawl-delay) is not looked at any further."""
+"""Maximum seconds between two requests for a waiting user; a site that requires more (Crawl-delay) is not fetched further."""
 
 MAX_REDIRECTS = 5  # as in the crawl, and for robots.txt (RFC 9309, 2.3.1.2)
 
 
 class Visitor:
-    """Called with a URL, answers its page. Raises ``EgressDenied`` and ``FetchFailed``, of which ``FetchRefused`` is one.
-
-    Redirects are followed here, so that robots.txt is asked for each address. ``get`` may raise ``Redirected`` for one. ``requests``
-    counts what was asked, robots.txt and redirects included; ``tell`` is called with each address before it is asked for.
-    """
+    """Fetches pages by URL. Raises ``EgressDenied`` and ``FetchFailed``, including ``FetchRefused``. Redirects are followed here, so that
+    robots.txt is checked for each URL; ``get`` may raise ``Redirected``. ``requests``: number of requests, including robots.txt and
+    redirects; ``tell`` is called with each URL before its request."""
 
     def __init__(
         self,
@@ -49,19 +47,19 @@ class Visitor:
         return self._followed(url, obey=self._obey)
 
     def _followed(self, url: str, *, obey: bool) -> Page:
-        """The page to which an address leads; with ``obey`` the robots.txt of each address on the way is asked."""
-        asked = url
+        """Fetch a URL, following redirects; with ``obey`` robots.txt is checked for each URL."""
+        current = url
         for _ in range(MAX_REDIRECTS + 1):
-            if obey and not (rules := self._rules(asked)[1]).allows(asked):
-                raise FetchRefused(asked, rules.cause if rules.refusal else "robots", rules.refusal or "robots.txt does not allow it")
+            if obey and not (rules := self._rules(current)[1]).allows(current):
+                raise FetchRefused(current, rules.cause if rules.refusal else "robots", rules.refusal or "robots.txt does not allow it")
             try:
-                return self._fetch(asked)
+                return self._fetch(current)
             except Redirected as moved:
-                asked = moved.target
+                current = moved.target
         raise FetchFailed(url, "redirects", f"more than {MAX_REDIRECTS}")
 
     def robots(self, url: str) -> bytes:
-        """The robots.txt of a site as it was read; empty if it has none or is not asked for."""
+        """Return the robots.txt of a site; empty if it has none or it is not obeyed."""
         return self._rules(url)[0] if self._obey else b""
 
     def _rules(self, url: str) -> tuple[bytes, Rules]:
@@ -72,13 +70,13 @@ class Visitor:
         return self._robots[origin]
 
     def _robots_of(self, url: str) -> tuple[bytes, Rules]:
-        """As the crawl reads it: too many redirects are no robots.txt, one to a forbidden address is a no."""
+        """Fetch robots.txt as in the crawl: too many redirects count as no robots.txt, one to a forbidden address disallows everything."""
         first = self.requests + 1
         try:
             page = self._followed(url, obey=False)
         except EgressDenied as error:
             if self.requests == first:
-                raise  # the pages lie at the same address
+                raise  # the pages have the same address
             return b"", Rules(agent=self._agent, refusal=f"robots.txt leads to a forbidden address ({error.reason})")
         except FetchFailed as error:
             if error.reason == "redirects":

@@ -1,4 +1,4 @@
-"""What stands behind an address, what it would bring, and its entries in ``sources.yaml``: for ``source add`` and the wizard."""
+"""Proposals for a URL with a preview, and their entries in ``sources.yaml``: for ``source add`` and the wizard."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Visited = Feed | Sitemap | Region | Forum | Gallery
 
 
 class AlreadyThere(NewsportalError):
-    """Raised by :func:`entry` for an address that the source ``key`` visits. The caller names it."""
+    """Raised by :func:`entry` for a URL already visited by the source ``key``. The caller shows it."""
 
     def __init__(self, address: str, key: str) -> None:
         super().__init__(Message("find.there", address=address, key=key))
@@ -44,26 +44,26 @@ def visits(source: Visited) -> Sequence[str]:
 
 
 def existing_source(found: Proposal, known: Sources) -> Visited | None:
-    """The source that visits this address already, in whatever spelling (http or https)."""
+    """Return the source that visits this URL already, in any spelling (http or https)."""
     listed: Sequence[Visited] = getattr(known, found.kind)
     wanted = bare(found.address)
     return next((source for source in listed if wanted in map(bare, visits(source))), None)
 
 
 def entry(found: Proposal, name: str | None, category: str | None, known: Sources, taken: Collection[str] = ()) -> dict[str, str]:
-    """The proposal's values under a name of its own; ``taken`` are names given meanwhile. Raises ``AlreadyThere``."""
+    """Return the proposal's values with a unique name; ``taken``: names used meanwhile. Raises ``AlreadyThere``."""
     there = existing_source(found, known)
     if there is not None:
         raise AlreadyThere(found.address, there.key)
     listed: Sequence[Visited] = getattr(known, found.kind)
     names = {source.name for source in listed} | set(taken)
-    told = {key: literal(value) if value.startswith(("http://", "https://")) else value for key, value in found.values.items()}
-    values = {**told, "name": name if name and name not in taken else free_name(name or found.values["name"], names)}
+    literals = {key: literal(value) if value.startswith(("http://", "https://")) else value for key, value in found.values.items()}
+    values = {**literals, "name": name if name and name not in taken else free_name(name or found.values["name"], names)}
     return values | ({"category": category} if category else {})
 
 
 def free_name(wished: str, taken: Collection[str]) -> str:
-    """``wished`` as a name that may be used: without slashes and control characters, not too long, and not taken."""
+    """Return ``wished`` as a valid name: without slashes and control characters, not too long, and not taken."""
     plain = clean(CONTROL.sub(" ", wished).replace("/", "-"))[: MAX_NAME_CHARS - 4] or "source"
     numbered = (f"{plain} {number}" for number in range(2, len(taken) + 3))
     return plain if plain not in taken else next(name for name in numbered if name not in taken)
@@ -71,7 +71,8 @@ def free_name(wished: str, taken: Collection[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """``new`` are entries of sources.yaml; ``there`` addresses that are visited already, with the source's key; ``bad`` with the reason."""
+    """Plan of an import. ``new``: entries of sources.yaml; ``there``: URLs already visited, with the source's key; ``bad``: invalid URLs
+    with the reason."""
 
     new: tuple[Mapping[str, str], ...]
     there: tuple[tuple[str, str], ...]
@@ -79,7 +80,7 @@ class Import:
 
 
 def planned(listed: Sequence[Outline], known: Sources, category: str | None, *, enabled: bool = True) -> Import:
-    """Which feeds of a list are new, in whatever spelling of their addresses; names are made free, addresses checked as in sources.yaml."""
+    """Return which feeds of a list are new, in any spelling of their URLs; names are made unique, URLs checked as in sources.yaml."""
     there = {bare(feed.url): feed.key for feed in known.feeds}
     names = {feed.name for feed in known.feeds}
     new: list[Mapping[str, Any]] = []
@@ -96,20 +97,20 @@ def planned(listed: Sequence[Outline], known: Sources, category: str | None, *, 
             continue
         name = free_name(one.title or one.url.partition("://")[2], names)
         names.add(name)
-        there[bare(one.url)] = f"feed:{name}"  # a list may have it with http and with https
+        there[bare(one.url)] = f"feed:{name}"  # a list may have it with both http and https
         folder = category or (clean(CONTROL.sub(" ", one.folder)) if one.folder else None)
         values: dict[str, Any] = {"name": name, "url": literal(one.url)}
         new.append(values | ({"category": folder} if folder else {}) | ({} if enabled else {"enabled": False}))
     return Import(tuple(new), tuple(held), tuple(bad))
 
 
-ASKED = 50  # entries that are looked up
-NAMED = 10  # stored ones whose source is asked for
+ASKED = 50  # entries looked up in the store
+NAMED = 10  # stored entries whose sources are looked up
 
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """``stored`` of ``asked`` entries are known; ``by``: the sources that brought the first of them, the one of most first."""
+    """``stored`` of ``asked`` entries are in the store; ``by``: sources of the first of them, most frequent first."""
 
     asked: int
     stored: int
@@ -121,7 +122,7 @@ class Overlap:
 
 
 def overlap(known: Sources, links: Sequence[Link]) -> Overlap | None:
-    """``None`` if there is no store yet, or it cannot be asked: adding a source does not need it."""
+    """Return the overlap; ``None`` if there is no readable store: adding a source does not need it."""
     names = list(dict.fromkeys(identity(link.url) for link in links[:ASKED]))
     try:
         with closing(open_store(known.store, create=False)) as store:
@@ -135,15 +136,15 @@ def overlap(known: Sources, links: Sequence[Link]) -> Overlap | None:
 
 
 KINDS: dict[str, Kind] = {"feed": "feeds", "sitemap": "sitemaps", "region": "regions", "forum": "forums", "gallery": "galleries"}
-MORE = 4  # requests beyond MAX_REQUESTS for one article of what is shown
-MIN_GALLERIES = 3  # a page with fewer links to photo stories is no index page
-MAX_ADDRESSES = 10  # of one look: each may take some twenty requests, a second apart
+MORE = 4  # requests beyond MAX_REQUESTS, for the preview of an article
+MIN_GALLERIES = 3  # a page with fewer links to photo stories is not an index page
+MAX_ADDRESSES = 10  # in one request: each may take some twenty fetches, a second apart
 Family = Literal["feed", "sitemap", "region", "forum", "gallery"]
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a proposal would bring: an article as it would be read, and what of it is stored already. ``name``: under which it is added."""
+    """Preview of a proposal: an extracted article, and the overlap with the store. ``name`` in ``values``: under which it is added."""
 
     proposal: Proposal
     values: dict[str, str]
@@ -153,7 +154,7 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What an address offers: the best with a preview each, ``others`` that are there as well, ``notes`` on what could not be looked at."""
+    """Result for a URL: the best proposals with previews, ``others`` found as well, ``notes`` on failed requests."""
 
     previews: tuple[Preview, ...]
     others: tuple[Proposal, ...] = ()
@@ -170,10 +171,8 @@ def proposed(
     name: str | None = None,
     category: str | None = None,
 ) -> Offer:
-    """Look at ``url`` (``https://`` may be left out).
-
-    Raises ``NoSource``, ``EgressDenied``, ``FetchFailed``, and ``NewsportalError`` for an address that is there already.
-    """
+    """Find sources at ``url`` (``https://`` may be omitted). Raises ``NoSource``, ``EgressDenied``, ``FetchFailed``, and
+    ``NewsportalError`` for a URL that is visited already."""
     found, notes = _found(url if "://" in url else f"https://{url}", kind, everything, visit)
     chosen = found if everything else found[:1]
     taken: set[str] = set()
@@ -189,12 +188,12 @@ def proposed(
 
 
 def write(path: Path, added: Sequence[tuple[Kind, dict[str, Any]]], expected: str | None = None) -> Written:
-    """Append entries to their lists in ``path``. Raises what :func:`newsportal.sources.edit` raises; answers its digest."""
+    """Append entries to their lists in ``path``; return the result of :func:`newsportal.sources.edit`, whose errors it raises."""
     return edit(path, several([append_entry(kind, values) for kind, values in added]), expected)
 
 
 def _found(url: str, kind: Family | None, everything: bool, visit: Visitor) -> tuple[list[Proposal], list[Message]]:
-    """The proposals, best first, and notes. Raises ``NoSource``, ``EgressDenied``, ``FetchFailed``."""
+    """Return the proposals, best first, and notes. Raises ``NoSource``, ``EgressDenied``, ``FetchFailed``."""
     if kind in ("forum", "gallery"):
         page = visit(url)
         if page.status >= 400:
@@ -229,22 +228,20 @@ def figures(found: Proposal) -> list[str]:
 def plain(preview: Preview) -> dict[str, Any]:
     found, reading = preview.proposal, preview.reading
     read = reading.found if reading else None
-    told = {"title": read.title, "published": read.published and read.published.isoformat(), "text": read.text} if read else {}
+    extracted = {"title": read.title, "published": read.published and read.published.isoformat(), "text": read.text} if read else {}
     return {
         "key": f"{found.family}:{preview.values['name']}", "kind": found.family, "values": preview.values, "score": found.score,
         "entries": found.entries, "newest": found.newest and found.newest.isoformat(), "per_day": found.per_day,
         "why": [to_json(one) for one in found.why], "stored": asdict(preview.overlap) if preview.overlap else None,
         "links": [{"url": one.url, "title": one.title, "published": one.published and one.published.isoformat()} for one in found.links],
-        "article": {"url": reading.url, "failure": reading.failure and to_json(reading.failure), **told} if reading else None,
+        "article": {"url": reading.url, "failure": reading.failure and to_json(reading.failure), **extracted} if reading else None,
     }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A source that may be added: its list in ``sources.yaml`` and its values there. ``best``: what one would take.
-
-    ``proposal`` and ``reading`` tell what it brings, as far as it was looked at.
-    """
+    """A source that can be added: its list in ``sources.yaml`` and its values. ``best``: preselected. ``proposal``, ``reading`` and
+    ``overlap``: its preview, as far as it was fetched."""
 
     kind: Kind
     values: dict[str, Any]
@@ -256,7 +253,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class AddressResult:
-    """What one address offers; ``error``: why nothing; ``there``: the source that has it already."""
+    """Result for one URL; ``error``: why there is none; ``there``: the source that has it already."""
 
     url: str
     choices: tuple[Choice, ...] = ()
@@ -268,12 +265,12 @@ class AddressResult:
 def look_at_addresses(
     addresses: Sequence[str], known: Sources, tell: Callable[[str], None], *, kind: Family | None = None, everything: bool = False
 ) -> list[AddressResult]:
-    """Each address in its turn; ``tell`` is called with every address that is asked, and ends all by raising."""
+    """Process the URLs in order; ``tell`` is called with every URL before it is fetched, and may raise to stop."""
     found = []
     taken: dict[Kind, set[str]] = {}
     for url in addresses[:MAX_ADDRESSES]:
         tell(url)
-        one, choices = _looked(url, known, tell, kind, everything), list[Choice]()
+        one, choices = _search_address(url, known, tell, kind, everything), list[Choice]()
         for choice in one.choices:
             names = taken.setdefault(choice.kind, set())
             if choice.proposal is not None and choice.values["name"] in names:
@@ -284,14 +281,14 @@ def look_at_addresses(
     return found
 
 
-def _looked(url: str, known: Sources, tell: Callable[[str], None], kind: Family | None, everything: bool) -> AddressResult:
+def _search_address(url: str, known: Sources, tell: Callable[[str], None], kind: Family | None, everything: bool) -> AddressResult:
     visit = visitor(known, most=MAX_REQUESTS + MORE, tell=tell)
     try:
         offer = proposed(url, known, visit, kind=kind, everything=everything)
     except AlreadyThere as error:
         return AddressResult(url, error=error, there=error.key)
     except NewsportalError as error:
-        tell(url)  # which raises where that is why it ended
+        tell(url)  # raises if that was the reason
         return AddressResult(url, error=error)
     choices = [
         Choice(one.proposal.kind, dict(one.values), place == 0, one.proposal, one.reading, one.overlap)
@@ -307,7 +304,7 @@ def _looked(url: str, known: Sources, tell: Callable[[str], None], kind: Family 
 
 
 def listed(body: bytes, known: Sources) -> list[AddressResult]:
-    """The feeds of an OPML list; those that are there already named. Raises ``BadOpml``. No request is made."""
+    """Return the feeds of an OPML list, with the sources of existing ones, without requests. Raises ``BadOpml``."""
     plan = planned(read(body).feeds, known, None)
     found = [AddressResult(str(values["url"]), (Choice("feeds", dict(values)),)) for values in plan.new]
     found += [AddressResult(url, there=key) for url, key in plan.there]

@@ -1,4 +1,4 @@
-"""Pages to try a rule, template or source on: pasted, fetched, or saved in the crawl's own archive."""
+"""Pages to try a rule, template or source on: pasted, fetched, or from the crawl's archive."""
 
 from __future__ import annotations
 
@@ -43,24 +43,22 @@ from newsportal.sources.places import ArticlePlace
 from newsportal.store.results import StoryFilter
 from newsportal.store.store import Store
 
-MOST: Final = 40  # pages of a site that are tried, the newest: a second or two of reading
-LARGEST: Final = 1 << 30  # bytes of an archive that is read through while somebody waits: some ten seconds
-NEWEST: Final = 3  # stored articles whose pages are fetched where there is no archive: a site is asked no more while somebody waits
-MAX_PAGE: Final = 16 << 20  # bytes of a page, unpacked; as the crawl takes them (politeness.max_size)
-MAX_MAILS: Final = 5  # mails of a newsletter that are looked at
+MOST: Final = 40  # newest pages of a site that are tried: a second or two of extraction
+LARGEST: Final = 1 << 30  # bytes of an archive that is scanned interactively: some ten seconds
+NEWEST: Final = 3  # stored articles whose pages are fetched if there is no archive, to limit requests and waiting
+MAX_PAGE: Final = 16 << 20  # bytes of a decompressed page; the crawl's limit (politeness.max_size)
+MAX_MAILS: Final = 5  # mails of a newsletter that are read
 
 
 def archive_of(known: Sources) -> Path | None:
-    """The archive that the crawl writes, or the one that answers in place of the network, if it is there and not too large."""
+    """Return the crawl's archive, or the replayed one, if it exists and is not too large."""
     files = (file for file in (known.archive, known.replay) if file is not None)
     return next((file for file in files if file.is_file() and file.stat().st_size <= LARGEST), None)
 
 
 def saved_pages(archive: Path, sites: frozenset[str], now: datetime, most: int = MOST) -> list[Page]:
-    """The newest pages of these sites (hosts without ``www.``) that are HTML. Raises ``ReplayError`` for a file that is no archive.
-
-    ``now`` stands for the moment they were fetched: relative dates are read against it.
-    """
+    """Return the newest HTML pages of these sites (hosts without ``www.``). Raises ``ReplayError`` for an invalid archive. ``now`` is used
+    as time of fetching, to which relative dates refer."""
     with open_index(archive) as index:
         found: list[Page] = []
         for url in reversed(index.urls()):
@@ -74,7 +72,7 @@ def saved_pages(archive: Path, sites: frozenset[str], now: datetime, most: int =
             try:
                 body = decompress(recorded.body, headers.get("content-encoding", ""), MAX_PAGE)
             except (TooLarge, ValueError):
-                continue  # nothing to try on: the crawl counted it
+                continue  # unreadable: counted by the crawl
             found.append(Page(url, body, now, 200, kind))
             if len(found) >= most:
                 break
@@ -86,7 +84,7 @@ def sites_of(addresses: Iterator[str]) -> frozenset[str]:
 
 
 def page_at(known: Sources, url: str, html: str, now: datetime) -> Page:
-    """A page as it was pasted, else fetched. Raises ``Unread``, and what fetching raises."""
+    """Return the pasted page, else fetch it. Raises ``Unread``, and the errors of fetching."""
     return pasted(url, html, now) if html.strip() else page_of(url, fetcher(known))
 
 
@@ -95,7 +93,7 @@ def pasted(url: str, html: str, now: datetime) -> Page:
 
 
 def pages_of(store: Store, known: Sources, source: Source, url: str, html: str, now: datetime) -> tuple[list[Page], str]:
-    """The pages that are asked for, and whence they are (a slug). Raises ``Unread`` and what reading an archive raises."""
+    """Return the requested pages, and their origin (a slug). Raises ``Unread`` and the errors of reading an archive."""
     if html.strip():
         return [pasted(url, html, now)], "pasted"
     fetch = source_fetcher(known, source)
@@ -113,11 +111,11 @@ def _fetched(address: str, fetch: Fetch) -> Page | None:
     try:
         return page_of(address, fetch)
     except Unread:
-        return None  # the others tell enough
+        return None  # the other pages suffice
 
 
 def addresses_of(source: Source) -> list[str]:
-    """Where a feed, a sitemap or a region is."""
+    """Return the URLs of a feed, a sitemap or a region."""
     if isinstance(source, Region):
         return [source.prefix, *source.seeds]
     return [source.url] if isinstance(source, Feed | Sitemap) else []
@@ -127,7 +125,7 @@ Tried = list[tuple[Trial, ArticleTrial | None]]
 
 
 def tried(name: str, known: Sources, query: str | None = None) -> Tried:
-    """The source (or engine, or topic) of this key or name. Raises ``NewsportalError`` where there is none."""
+    """Try the source (or engine, or topic) of this key or name. Raises ``NewsportalError`` if there is none."""
     found = known.find(name)
     plain = name.removeprefix("engine:")
     if not found and plain in engines.names():
@@ -157,7 +155,7 @@ def tried(name: str, known: Sources, query: str | None = None) -> Tried:
 
 
 def check_rule(trial: Trial, rule: ArticleRule | None, fetch: Fetch) -> Iterator[Message]:
-    """What a source's rule reads of its first articles beside the reader without rules."""
+    """Yield the comparison of a source's rule with the template-free extractor on its first articles."""
     pages = [page for link in trial.links[:MAX_TRIED] if (page := _fetched(link.url, fetch)) is not None] if rule else []
     if rule and pages:
         found = cross_check(rule, pages)
@@ -173,18 +171,18 @@ def unknown(name: str, known: Sources) -> str:
 def plain(trial: Trial, reading: ArticleTrial | None) -> dict[str, Any]:
     links = [{"url": link.url, "title": link.title, "published": link.published and link.published.isoformat()} for link in trial.links]
     failure, notes = trial.failure and to_json(trial.failure), [to_json(note) for note in trial.notes]
-    told: dict[str, Any] = {"key": trial.key, "url": trial.url, "failure": failure, "notes": notes, "links": links}
+    row: dict[str, Any] = {"key": trial.key, "url": trial.url, "failure": failure, "notes": notes, "links": links}
     if reading is None:
-        return told | {"article": None}
+        return row | {"article": None}
     found = reading.found
-    said = {"title": found.title, "published": found.published and found.published.isoformat(), "author": found.author} if found else {}
+    fields = {"title": found.title, "published": found.published and found.published.isoformat(), "author": found.author} if found else {}
     text: dict[str, Any] = {"text": found.text, "algorithm": found.algorithm} if found else {}
     text |= {"note": to_json(reading.note)} if reading.note else {}
-    return told | {"article": {"url": reading.url, "failure": reading.failure and to_json(reading.failure), **said, **text}}
+    return row | {"article": {"url": reading.url, "failure": reading.failure and to_json(reading.failure), **fields, **text}}
 
 
 def newsletter_trial(source: Newsletter, known: Sources) -> tuple[Trial, ArticleTrial | None]:
-    """What a first visit takes of the mailbox, and the first mail that can be read."""
+    """Return what a first visit would take from the mailbox, and the first readable mail."""
     address, polite = source.mailbox.address, known.politeness
     wanted = replace(source.wanted(None, datetime.now(UTC)), limit=MAX_MAILS)
     try:

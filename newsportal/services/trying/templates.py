@@ -1,5 +1,5 @@
-"""Libraries of templates that pages of sites taught (``extractors.papers.url_tree``): files of the command line, and the store's,
-which crawls by ``url_tree`` fill, and which the desk shows, tries, teaches and makes forget; what the store knows of each site."""
+"""Libraries of page templates learnt from sites (``extractors.papers.url_tree``): files of the command line, and that of the store, which
+crawls by ``url_tree`` fill, and the desk shows, tries, trains and deletes from; and what the store knows of each site."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from newsportal.text import dom
 
 METHOD: Final = "url_tree"
 LATELY: Final = 300  # newest stories whose sites are listed, besides those of sources
-SITES: Final = 500  # sites of the list
-PAGES: Final = 200  # saved pages that the library learns from at once
+SITES: Final = 500  # sites in the list
+PAGES: Final = 200  # saved pages to learn from at once
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractionResult:
-    """What an extractor made of a page, or why it made nothing of it."""
+    """The result of an extractor on a page, or the reason why there is none."""
 
     by: str
     found: Extraction | None
@@ -39,7 +39,7 @@ class ExtractionResult:
 
 
 def load(file: Path) -> Library:
-    """The library in ``file``. Raises ``LibraryError`` that names the file."""
+    """Read the library in ``file``. Raises ``LibraryError`` that names the file."""
     text = read(file)
     try:
         return read_library(text)
@@ -48,7 +48,7 @@ def load(file: Path) -> Library:
 
 
 def read(file: Path) -> str:
-    """The text of ``file``. Raises ``LibraryError``."""
+    """Return the text of ``file``. Raises ``LibraryError``."""
     with _translated_errors(file):
         if file.stat().st_size > MAX_BYTES:
             raise LibraryError(f"{file}: larger than {MAX_BYTES} bytes")
@@ -59,7 +59,7 @@ def read(file: Path) -> str:
 
 
 def save(text: str, file: Path) -> None:
-    """Write ``file`` at once: whoever reads it, or is interrupted, finds the old one or the new one. Raises ``LibraryError``."""
+    """Replace ``file`` atomically. Raises ``LibraryError``."""
     with _translated_errors(file, "cannot be written: "):
         replace_file(file, text.encode())
 
@@ -73,7 +73,7 @@ def _translated_errors(file: Path, what: str = "") -> Iterator[None]:
 
 
 def library_of(store: Store) -> tuple[Library, str]:
-    """The templates that crawls by ``url_tree`` and saved pages taught, and why they cannot be read."""
+    """Return the library of the store, and the reason if it cannot be read."""
     try:
         return _library_from(store.learnt(METHOD)), ""
     except LibraryError as error:
@@ -85,7 +85,7 @@ def _library_from(text: str | None) -> Library:
 
 
 def teach(store: Store, pages: Iterable[Page], now: datetime) -> int:
-    """Let the store's library learn from pages; answers how many templates it has more. Raises ``LibraryError``."""
+    """Train the store's library on pages; return the number of new templates. Raises ``LibraryError``."""
     more = 0
 
     def learnt(text: str | None) -> str:
@@ -102,7 +102,7 @@ def teach(store: Store, pages: Iterable[Page], now: datetime) -> int:
 
 
 def readings(library: Library, page: Page) -> tuple[ExtractionResult, ...]:
-    """What the template-free reader and the library's template make of a page. The library learns nothing from it."""
+    """Return the results of the template-free extractor and of the library on a page, without learning from it."""
     tree = UrlTree(read_library(write_library(library)))
     found = []
     for name, extract in (("best", best.extract), ("url_tree", tree)):
@@ -115,7 +115,7 @@ def readings(library: Library, page: Page) -> tuple[ExtractionResult, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A template as it is drawn: each of its boxes with its depth, and whether the text stands in it."""
+    """A template for display: its boxes with depth, tag, and whether the text is in it."""
 
     directory: str
     template: Template
@@ -137,7 +137,7 @@ def looks(library: Library, site: str) -> list[Look]:
 
 @dataclass(frozen=True, slots=True)
 class SiteRow:
-    """What was learnt of a site."""
+    """What was learnt from a site."""
 
     site: str
     templates: int
@@ -148,8 +148,8 @@ class SiteRow:
 
 
 def learn_saved(store: Store, known: Sources, now: datetime) -> tuple[int, int] | None:
-    """Let the library learn from saved pages: how many, and how many templates more. ``None`` without an archive. Raises what reading
-    and writing them raises."""
+    """Train the library on saved pages; return the number of pages and of new templates. ``None`` without an archive. Raises the errors of
+    reading and writing them."""
     archive = archive_of(known)
     if archive is None:
         return None
@@ -158,7 +158,7 @@ def learn_saved(store: Store, known: Sources, now: datetime) -> tuple[int, int] 
 
 
 def forget_site(store: Store, site: str, what: str, now: datetime) -> bool:
-    """Drop a site's templates, or its ``lines``; False if there were none. Raises ``LibraryError``."""
+    """Delete a site's templates, or its ``lines``; return False if there were none. Raises ``LibraryError``."""
     if what == "lines":
         if not store.site_lines(site):
             return False
@@ -177,13 +177,13 @@ def forget_site(store: Store, site: str, what: str, now: datetime) -> bool:
 
 
 def rows_of(store: Store, known: Sources | None, library: Library) -> list[SiteRow]:
-    """The sites of which something is known."""
+    """Return the sites with learnt data."""
     sites = list(dict.fromkeys((*library.sites, *met(store, known))))[:SITES]
     return [row for row in (row_of(store, library, site) for site in sites) if row.templates or row.waiting or row.known_pages]
 
 
 def met(store: Store, known: Sources | None) -> list[str]:
-    """The sites of sources, and of the newest stories."""
+    """Return the sites of sources, and of the newest stories."""
     places = [address for source in (known.all() if known else ()) for address in addresses_of(source)]
     places += [story.head.url for story in store.stories(StoryFilter(limit=LATELY)).stories]
     return sorted(sites_of(iter(places)))
@@ -197,6 +197,6 @@ def row_of(store: Store, library: Library, site: str) -> SiteRow:
         try:
             lines.append(len(unpacked(packed).lines))
         except ValueError:
-            lines.append(0)  # what nobody can read is learnt anew
+            lines.append(0)  # unreadable lines are learnt again
     waiting = len(branch.waiting) if branch else 0
     return SiteRow(site, len(held), sum(template.pages for template in held), waiting, len(lines), sum(lines))

@@ -1,4 +1,4 @@
-"""What a source gives right now: one list page is fetched and read as the crawl would, and one article, thread or photo story of it."""
+"""Try a source: fetch and parse one list page as the crawl would, and one article, thread or photo story of it."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from newsportal.sources.places import Place
 from newsportal.sources.uris import mask
 from newsportal.text import dom
 
-Fetch = Callable[[str], Page]  # a page by its URL. Raises EgressDenied or FetchFailed.
-USUAL = "新闻"  # a query that has results every day
-MAX_TRIED = 3  # articles (boards, threads) that are tried until one can be read: the first may be a video, a notice, or for members
-MAX_BOARDS = 20  # of a forum, that a note names
-MAX_STORY_PAGES = 5  # that are fetched: enough to see whether the further pages of a photo story are found
+Fetch = Callable[[str], Page]  # returns the page of a URL. Raises EgressDenied or FetchFailed.
+USUAL = "新闻"  # a query with results every day
+MAX_TRIED = 3  # articles (boards, threads) tried until one is readable: the first may be a video, a notice, or for members
+MAX_BOARDS = 20  # boards of a forum named in a note
+MAX_STORY_PAGES = 5  # pages fetched: enough to check that further pages of a photo story are found
 SHOWN = 3  # posts of a thread, or captions of a photo story, in its preview
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """How one list page did. ``failure`` says why there are no links; ``notes`` what is odd about them."""
+    """Result for one list page. ``failure``: why there are no links; ``notes``: anomalies."""
 
     key: str
     url: str
@@ -52,7 +52,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class ArticleTrial:
-    """How one article did. ``note`` introduces the text of a thread or a photo story."""
+    """Result for one article. ``note``: introduces the text of a thread or a photo story."""
 
     url: str
     found: Extraction | None = None
@@ -65,7 +65,7 @@ class Unread(NewsportalError):
 
 
 def page_of(url: str, fetch: Fetch) -> Page:
-    """The page at ``url``. Raises :class:`Unread`."""
+    """Fetch ``url``. Raises :class:`Unread`."""
     try:
         page = fetch(url)
     except (EgressDenied, FetchFailed) as error:
@@ -76,23 +76,20 @@ def page_of(url: str, fetch: Fetch) -> Page:
 
 
 def fetch_once(fetch: Fetch) -> Fetch:
-    """``fetch`` with a cache: each of the last 16 pages is fetched once."""
+    """Return ``fetch`` with a cache of the last 16 pages."""
     return lru_cache(maxsize=16)(fetch)
 
 
 def source_fetcher(sources: Sources, source: Source) -> Fetch:
-    """Fetch as a crawl of ``source`` does: with its browser, and its sign-in."""
+    """Return a fetcher as in a crawl of ``source``: with its browser, and its sign-in."""
     if not isinstance(source, Place):
         return fetcher(sources)
     return fetcher(sources, source.verify_certificate, source.render, sign_in=source.sign_in)
 
 
 def fetcher(sources: Sources, verify: bool = True, render: bool = False, *, follow: bool = True, sign_in: SignIn = no_sign_in) -> Fetch:
-    """Fetch as the crawl does: the same addresses allowed, the same name, the same limits, the same browser where there is one.
-
-    With ``follow=False`` a redirect raises ``Redirected`` (but for a browser, which follows its own). ``sign_in`` says which further
-    headers an address gets.
-    """
+    """Return a fetcher as in the crawl: same egress policy, user agent, limits, and browser if any. With ``follow=False`` a redirect raises
+    ``Redirected`` (except in a browser, which follows its own). ``sign_in`` returns additional headers for a URL."""
     polite = sources.politeness
     policy = egress.Policy(polite.allow_private)
     headers = {"user-agent": sources.user_agent}
@@ -109,7 +106,7 @@ def fetcher(sources: Sources, verify: bool = True, render: bool = False, *, foll
 
 
 def trials(source: Source, sources: Sources, fetch: Fetch, query: str | None = None) -> Iterator[Trial]:
-    """One trial for a feed, sitemap, region or engine; for a topic, one for each of its engines."""
+    """Yield one trial for a feed, sitemap, region or engine; for a topic, one for each of its engines."""
     if isinstance(source, Topic):
         yield from (engine_trial(name, sources, fetch, query or source.queries[0]) for name in source.engines)
     elif isinstance(source, CustomEngine):
@@ -121,12 +118,12 @@ def trials(source: Source, sources: Sources, fetch: Fetch, query: str | None = N
 
 
 def engine_trial(name: str, sources: Sources, fetch: Fetch, query: str) -> Trial:
-    """Ask an engine, declared or built in, for the first page of ``query``. A wrapper of one's own is tried on several pages: of this query
-    and of one that has news every day."""
+    """Query an engine, custom or built-in, for the first page of ``query``. A custom wrapper is tried on several pages: of this query and
+    of one with daily news."""
     declared = sources.engine(name)
     engine = declared.built() if declared else engines.load(name)
     key = f"engine:{name}"
-    found = _trial(key, engine.request(query), lambda page: _results(key, engine, page), fetch)
+    found = _trial(key, engine.request(query), lambda page: _engine_links(key, engine, page), fetch)
     if declared is None or not engine.described or found.failure is not None:
         return found
     addresses = [engine.request(asked, page) for asked in (query, USUAL) for page in range(2 if engine.paged else 1)]
@@ -142,7 +139,7 @@ def engine_trial(name: str, sources: Sources, fetch: Fetch, query: str) -> Trial
 
 
 def first_reading(trial: Trial, read: Callable[[Link], ArticleTrial]) -> ArticleTrial | None:
-    """What ``read`` makes of the first link of a trial that it can read; the last failure if of none; ``None`` without links."""
+    """Return the result of ``read`` for the first readable link of a trial; the last failure if there is none; ``None`` without links."""
     reading = None
     for link in trial.links[:MAX_TRIED]:
         try:
@@ -153,7 +150,7 @@ def first_reading(trial: Trial, read: Callable[[Link], ArticleTrial]) -> Article
 
 
 def article(trial: Trial, rule: ArticleRule | None, fetch: Fetch, free: Extract = best.extract) -> ArticleTrial | None:
-    """The first article that can be read: by the source's own rule where that finds a body, else by ``free``, as the crawl does."""
+    """Extract the first readable article: by the source's rule if it finds a body, else by ``free``, as the crawl does."""
 
     def read(link: Link) -> ArticleTrial:
         page = page_of(link.url, fetch)
@@ -168,7 +165,7 @@ Links = tuple[tuple[Link, ...], tuple[Message, ...]]  # links and notes
 
 
 def _trial(key: str, url: str, read: Callable[[Page], Links], fetch: Fetch, empty: Message | None = None) -> Trial:
-    """``empty``: what a page without links fails with."""
+    """Try a list page. ``empty``: the failure for a page without links."""
     try:
         links, notes = read(page_of(url, fetch))
     except (Unread, NotApplicable) as error:
@@ -183,12 +180,12 @@ def warned(warnings: Iterable[str]) -> Iterator[Message]:
 
 
 def query_for(engine: str, sources: Sources) -> str:
-    """The query of the first topic that asks ``engine``, else of the first topic, else a word that has news every day."""
+    """Return the query of the first topic that uses ``engine``, else of the first topic, else a word with news every day."""
     asking = [topic for topic in sources.topics if engine in topic.engines] or list(sources.topics)
     return asking[0].queries[0] if asking else USUAL
 
 
-def _entries(source: Feed, page: Page, fetch: Fetch) -> Links:
+def _feed_links(source: Feed, page: Page, fetch: Fetch) -> Links:
     found = feed.parse(page.body, page.url, page.content_type, page.fetched)
     links = (
         Link(entry.url, source.key, entry.title, entry.summary, source.publisher, entry.published or entry.updated)
@@ -198,21 +195,21 @@ def _entries(source: Feed, page: Page, fetch: Fetch) -> Links:
     return tuple(links), (Message("look.feed", format=found.format, number=len(found.entries)), *warned(found.warnings))
 
 
-def _mapped(source: Sitemap, page: Page, fetch: Fetch, depth: int = 0) -> Links:
-    """What a sitemap lists that a visit would take; of robots.txt or an index, what the sitemap lists that changed last."""
+def _sitemap_links(source: Sitemap, page: Page, fetch: Fetch, depth: int = 0) -> Links:
+    """Return the entries of a sitemap that a visit would take; for robots.txt or an index, those of its latest sitemap."""
     if urlsplit(page.url).path == "/robots.txt":
         found = sitemap.Sitemap("index", tuple(sitemap.SitemapEntry(url) for url in sitemap.named_in(page.body, page.url)))
     else:
         found = sitemap.parse(page.body, page.url, page.content_type, page.fetched)
     if found.kind == "index":
-        others = [entry for entry in found.entries if entry.url not in (source.url, page.url)]  # an index may name itself
+        others = [entry for entry in found.entries if entry.url not in (source.url, page.url)]  # an index may list itself
         named = children(others, page.url, timedelta(days=source.max_age), page.fetched, 1).entries
         following = named[0].url if named else None
-        told = Message("look.index", number=len(found.entries), url=mask(page.url))
+        note = Message("look.index", number=len(found.entries), url=mask(page.url))
         if following is None or depth >= MAX_TRIED:
-            return (), (told, *warned(found.warnings))
-        links, notes = _mapped(source, page_of(following, fetch), fetch, depth + 1)
-        return links, (told, Message("look.newest", url=mask(following)), *notes)
+            return (), (note, *warned(found.warnings))
+        links, notes = _sitemap_links(source, page_of(following, fetch), fetch, depth + 1)
+        return links, (note, Message("look.newest", url=mask(following)), *notes)
     rules = hub.HubRules(allow=source.allow, deny=source.deny)
     chosen = choose(found.entries, page.url, rules, timedelta(days=source.max_age), page.fetched)
     left = (Message(f"left.{why}", number=number) for why, number in sorted(chosen.left.items()))
@@ -220,7 +217,7 @@ def _mapped(source: Sitemap, page: Page, fetch: Fetch, depth: int = 0) -> Links:
     return tuple(listed), (Message("look.entries", number=len(found.entries)), *left, *warned(found.warnings))
 
 
-def _articles(source: Region, page: Page, fetch: Fetch) -> Links:
+def _region_links(source: Region, page: Page, fetch: Fetch) -> Links:
     rules = hub.HubRules(prefix=source.prefix, allow=source.allow, deny=source.deny)
     sorted_ = hub.links(dom.document(page), rules, page.fetched)
     links = (Link(link.url, source.key, link.text or None, published=link.published) for link in sorted_ if link.kind == "article")
@@ -228,27 +225,27 @@ def _articles(source: Region, page: Page, fetch: Fetch) -> Links:
     return tuple(links), (Message("look.links", number=len(sorted_), more=more),)
 
 
-def _results(key: str, engine: engines.Engine, page: Page) -> Links:
+def _engine_links(key: str, engine: engines.Engine, page: Page) -> Links:
     found = read_results(engine, dom.document(page), page.fetched)
     links = (Link(target_of(one), key, one.title, one.summary, one.site, one.published) for one in found.results)
     changed = (Message("look.layout"),) if found.changed else ()
     return tuple(links), (Message("look.read-by", way=found.by), *changed)
 
 
-def _ranked(source: HotList, page: Page, fetch: Fetch) -> Links:
+def _list_links(source: HotList, page: Page, fetch: Fetch) -> Links:
     found = boards.read_board(page, source.rules)
     links = tuple(Link(one.url, source.key, f"{one.rank}. {one.title}", site=source.publisher) for one in found)
     return links, (Message("look.ranked", number=len(found), heats=sum(one.heat is not None for one in found)),)
 
 
 READERS: Mapping[type[Source], Callable[[Any, Page, Fetch], Links]] = {
-    Feed: _entries, Sitemap: _mapped, Region: _articles, HotList: _ranked,
+    Feed: _feed_links, Sitemap: _sitemap_links, Region: _region_links, HotList: _list_links,
 }  # fmt: skip
-"""Who reads the list pages of a kind of source."""
+"""Readers of the list pages by kind of source."""
 
 
 def forum_trial(source: Forum, fetch: Fetch) -> tuple[Trial, ArticleTrial | None]:
-    """The front page (or the first board of the file), a board and a thread."""
+    """Try the front page (or the first configured board), a board and a thread."""
     url = source.boards[0] if source.boards else source.url
     notes: list[Message] = []
     try:
@@ -285,7 +282,7 @@ def _read_thread(link: Link, fetch: Fetch) -> ArticleTrial:
 
 
 def gallery_trial(source: Gallery, fetch: Fetch) -> tuple[Trial, ArticleTrial | None]:
-    """The stories of the first index page, and one story over a few of its pages."""
+    """Try the stories of the first index page, and one story on a few of its pages."""
 
     def read(page: Page) -> Links:
         found = entries(dom.document(page), page.fetched, seed=source.seed, banned=source.banned_seed)
@@ -299,9 +296,9 @@ def gallery_trial(source: Gallery, fetch: Fetch) -> tuple[Trial, ArticleTrial | 
 
 def _read_gallery(link: Link, pattern: str | None, fetch: Fetch) -> ArticleTrial:
     first = page_of(link.url, fetch)
-    met = [gallery.read(dom.document(first), link=link, now=first.fetched)]
+    pages = [gallery.read(dom.document(first), link=link, now=first.fetched)]
     ended: set[str] = set()
-    while len(met) + len(ended) < MAX_STORY_PAGES and (wanted := gallery.open_pages(met, ended, pattern)):
+    while len(pages) + len(ended) < MAX_STORY_PAGES and (wanted := gallery.open_pages(pages, ended, pattern)):
         url = wanted[0]
         try:
             answer = page_of(url, fetch)
@@ -309,17 +306,17 @@ def _read_gallery(link: Link, pattern: str | None, fetch: Fetch) -> ArticleTrial
         except (Unread, NotApplicable):
             ended.add(url)
             continue
-        if not (is_end := gallery.is_end(page, met, asked=url)):
-            met.append(page)
+        if not (is_end := gallery.is_end(page, pages, asked=url)):
+            pages.append(page)
         if is_end or page.url != url:
             ended.add(url)
-    story = gallery.assemble(met, link=link, pattern=pattern, ended=ended)
+    story = gallery.assemble(pages, link=link, pattern=pattern, ended=ended)
     captions = " / ".join([image.caption for image in story.images if image.caption][:SHOWN])
     read = Extraction(story.title, captions, published=story.published, author=story.author, origin=story.origin, algorithm="gallery")
-    size: dict[str, Value] = {"number": len(story.images), "pages": len(met)}
+    size: dict[str, Value] = {"number": len(story.images), "pages": len(pages)}
     if story.complete:
         note = Message("look.pictures", **size)
-    elif len(met) >= MAX_STORY_PAGES:
+    elif len(pages) >= MAX_STORY_PAGES:
         note = Message("look.pictures-first", **size)
     else:
         note = Message("look.pictures-lacking", missing=str(story.missing or "–"), **size)

@@ -1,4 +1,4 @@
-"""What the tests of corpora, training and models start from."""
+"""Fixtures for the tests of corpora, training and models."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WORDS = {"体育": "比赛 进球 教练 冠军 球队 联赛 决赛 射门 球�
 
 @pytest.fixture
 def rows() -> Callable[[int], list[dict[str, Any]]]:
-    """So many labelled texts of each of two kinds; no two repeat each other."""
+    """Function that returns ``each`` labelled texts of each of two labels; none repeats another."""
 
     def made(each: int) -> list[dict[str, Any]]:
         found = []

@@ -27,7 +27,7 @@ regions:
 
 @dataclass(frozen=True)
 class Done:
-    """What a command said: its status, its lines of JSON, and all of it."""
+    """Result of a command: exit status, lines of JSON, and complete output."""
 
     code: int
     rows: list[dict[str, Any]]
@@ -36,7 +36,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Portal:
-    """A folder with sources.yaml; called with the words of a command, it runs it there."""
+    """A folder with sources.yaml; called with a command's arguments, it runs the command there."""
 
     folder: Path
 
@@ -44,7 +44,7 @@ class Portal:
         result = CliRunner().invoke(cli.app, list(words), input=given, env={"COLUMNS": "200"})
         text = result.output
         code = result.exit_code
-        if isinstance(result.exception, NewsportalError):  # what ``cli.main`` tells in one line
+        if isinstance(result.exception, NewsportalError):  # as ``cli.main`` reports it in one line
             text, code = f"{text}{result.exception}", 1
         elif result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
@@ -80,4 +80,4 @@ def die_after(beginning, times=1):
 {moment}
 main()
 """
-"""A script: the command line, which is killed at ``moment``, however busy the machine is."""
+"""A script that runs the command line and kills itself at ``moment``, independent of other load."""

@@ -1,4 +1,4 @@
-"""``newsportal corpus``: documents come from files, from the store and from editors, and each counts once."""
+"""``newsportal corpus``: documents from files, the store and editors, each counted once."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def test_import_show_export_delete(portal: Portal, rows: Rows) -> None:
     out = portal.folder / "out.jsonl"
     assert portal("corpus", "export", "甲", "--out", str(out)).code == 0
     assert portal("corpus", "import", "乙", str(out), "--json").rows[0]["added"] == 6
-    assert portal("corpus", "delete", "甲").code == 2, "without a terminal it does not ask"
+    assert portal("corpus", "delete", "甲").code == 2, "no confirmation without a terminal"
     assert portal("corpus", "delete", "甲", "--yes").code == 0
     assert [row["corpus"] for row in portal("corpus", "list", "--json").rows] == ["乙"]
 
 
-def test_a_wrong_file_is_left_wholly_and_the_others_are_taken(portal: Portal, rows: Rows) -> None:
+def test_invalid_file_is_refused_and_others_imported(portal: Portal, rows: Rows) -> None:
     good, bad = portal.write("good.jsonl", rows(2)), portal.write("bad.jsonl", [*rows(900), {"text": "x"}])
     done = portal("corpus", "import", "甲", bad, good)
     assert done.code == 1
@@ -52,7 +52,7 @@ def test_a_wrong_file_is_left_wholly_and_the_others_are_taken(portal: Portal, ro
     assert counts(portal) == {"体育": 2, "财经": 2}
 
 
-def test_from_standard_input_and_in_another_encoding(portal: Portal) -> None:
+def test_import_from_standard_input_with_encoding(portal: Portal) -> None:
     data = '{"text": "青河队赢了", "label": "体育"}'.encode("gb18030")
     done = portal("corpus", "import", "甲", "-", given=data)
     assert (done.code, "standard input:1: not utf-8" in done.text) == (1, True)
@@ -75,7 +75,7 @@ def test_from_standard_input_and_in_another_encoding(portal: Portal) -> None:
         (["from-store", "--since", "gestern"], "is no date"),
     ],
 )
-def test_what_cannot_be_done_is_told(portal: Portal, rows: Rows, words: list[str], message: str) -> None:
+def test_invalid_usage_is_reported(portal: Portal, rows: Rows, words: list[str], message: str) -> None:
     portal("corpus", "import", "甲", portal.write("a.jsonl", rows(1)))
     done = portal("corpus", *words)
     assert done.code in (1, 2)
@@ -92,8 +92,8 @@ def stored(portal: Portal, name: str, source: str, *keys: FoldKey, host: str = "
     return id
 
 
-def test_stored_articles_label_themselves(portal: Portal) -> None:
-    assert portal("corpus", "from-store").code == 1, "there is no store yet"
+def test_stored_articles_become_documents(portal: Portal) -> None:
+    assert portal("corpus", "from-store").code == 1, "the store does not exist yet"
     story = FoldKey("k", "same-text")
     stored(portal, "1", "feed:体育甲", story)
     stored(portal, "2", "feed:体育甲", story, host="b.example")
@@ -111,7 +111,7 @@ def test_stored_articles_label_themselves(portal: Portal) -> None:
     assert counts(portal, "categories") == {"体育": 1, "财经": 2}
 
 
-def test_an_editor_corrects(portal: Portal) -> None:
+def test_editor_relabels_and_excludes(portal: Portal) -> None:
     id = stored(portal, "1", "feed:体育甲")
     portal("corpus", "from-store")
     assert "题 1: 社会 (before: 体育)" in portal("corpus", "label", id, "社会", "--by", "王编辑").text
@@ -125,7 +125,7 @@ def test_an_editor_corrects(portal: Portal) -> None:
     assert "0 articles added" in portal("corpus", "from-store").text
 
 
-def test_an_editors_category_is_a_label_and_a_label_a_category(portal: Portal) -> None:
+def test_editors_category_and_label_are_equivalent(portal: Portal) -> None:
     first, second = stored(portal, "1", "feed:体育甲"), stored(portal, "2", "feed:综合", category="财经", category_by="lexicon")
     portal("corpus", "label", first, "社会")
     store = portal.store()
@@ -144,11 +144,11 @@ def test_an_editors_category_is_a_label_and_a_label_a_category(portal: Portal) -
     assert counts(portal, "别的") == {"体育": 1}
     other = portal.store().article(second)
     assert other is not None
-    assert other.category == "娱乐", "what another corpus says is no category"
+    assert other.category == "娱乐", "labels of other corpora are not categories"
 
 
-def test_a_killed_import_leaves_nothing(portal: Portal, rows: Rows) -> None:
-    """It is killed in the middle of its writing."""
+def test_killed_import_leaves_nothing(portal: Portal, rows: Rows) -> None:
+    """It is killed during its second INSERT."""
     file = portal.write("a.jsonl", rows(1000))
     script = DIES.format(moment="die_after('INSERT INTO labelled ', 2)")
     assert run("corpus", "import", "甲", file, cwd=portal.folder, script=script).returncode == -signal.SIGKILL
@@ -163,7 +163,7 @@ def test_a_killed_import_leaves_nothing(portal: Portal, rows: Rows) -> None:
     ("name", "least", "labels"),
     [("sogou10", 4250, 10), ("thucnews_titles", 9900, 10), ("toutiao_titles15", 27_500, 15)],
 )
-def test_public_corpora_come_in_whole(portal: Portal, data: Path, name: str, least: int, labels: int) -> None:
+def test_public_corpora_are_imported_completely(portal: Portal, data: Path, name: str, least: int, labels: int) -> None:
     file = data / "text" / "classify" / name / "train.jsonl.gz"
     (row,) = portal("corpus", "import", name, str(file), "--json").rows
     assert row["added"] >= least

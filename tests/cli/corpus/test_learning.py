@@ -1,4 +1,4 @@
-"""``train``, ``classify`` and ``model``: figures on texts that were not seen, versions side by side, and a line for every document."""
+"""``train``, ``classify`` and ``model``: scores on held-out texts, comparison of versions, and one line per document."""
 
 from __future__ import annotations
 
@@ -26,43 +26,43 @@ from newsportal.services.learning.training import TrainingDocument, grouped, sur
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 QUICK = ("-a", "chi_cosine")
-"""The algorithm of tests in which it does not matter which one it is."""
+"""The algorithm of tests that do not depend on it."""
 
 Rows = Callable[[int], list[dict[str, Any]]]
 
 
 @pytest.fixture
 def model(portal: Portal, rows: Rows) -> str:
-    """A model file that tells sport from business."""
+    """A model file for sport and business."""
     done = portal("train", portal.write("train.jsonl", rows(30)), "--model", "m.model", *QUICK)
     assert done.code == 0, done.text
     return "m.model"
 
 
-def classified(portal: Portal, given: bytes, *words: str) -> list[dict[str, Any]]:
+def classify(portal: Portal, given: bytes, *words: str) -> list[dict[str, Any]]:
     done = portal("classify", "-", *words, given=given)
     assert done.code == 0, done.text
     return done.rows
 
 
 @pytest.mark.parametrize("algorithm", [name for name in CLASSIFIERS if name != "lexicon"])
-def test_what_every_algorithm_learns(portal: Portal, rows: Rows, algorithm: str) -> None:
+def test_every_algorithm_can_be_trained(portal: Portal, rows: Rows, algorithm: str) -> None:
     file = portal.write("train.jsonl", rows(60))
     (row,) = portal("train", file, "--model", "new/m.model", "-a", algorithm, "--json").rows
     assert (row["documents"], row["held_out"], row["labels"]) == (120, 12, {"体育": 60, "财经": 60})
     assert row["report"]["macro_f1"] > 0.9
     out = portal.folder / "out.jsonl"
     assert portal("classify", file, "--model", "new/m.model", "--out", str(out), "--always").code == 0
-    answers = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
-    assert [answer["id"] for answer in answers] == [one["id"] for one in rows(60)]
-    right = sum(answer["label"] == one["label"] for answer, one in zip(answers, rows(60), strict=True))
+    results = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    assert [result["id"] for result in results] == [one["id"] for one in rows(60)]
+    right = sum(result["label"] == one["label"] for result, one in zip(results, rows(60), strict=True))
     assert right > 110
-    assert set(answers[0]) == {"id", "label", "scores"}
-    assert set(answers[0]["scores"]) == {"体育", "财经"}
+    assert set(results[0]) == {"id", "label", "scores"}
+    assert set(results[0]["scores"]) == {"体育", "财经"}
 
 
-class Links(HTMLParser):
-    """What a page would fetch."""
+class ResourceCollector(HTMLParser):
+    """Collects the resources that a page would fetch."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -72,21 +72,21 @@ class Links(HTMLParser):
         self.found += [tag for name, _ in attrs if name in ("src", "href")] + [tag for _ in (1,) if tag in ("script", "img", "link")]
 
 
-def test_the_report_is_a_table_and_a_file(portal: Portal, rows: Rows) -> None:
+def test_report_is_printed_and_written(portal: Portal, rows: Rows) -> None:
     evil = [one | {"label": "<script>alert(1)</script>" if one["label"] == "体育" else "a/中 [b]文"} for one in rows(30)]
     done = portal("train", portal.write("t.jsonl", evil), "--model", "m", "--report", "r.html", *QUICK)
     assert done.code == 0
-    for said in ("macro-F1", "precision", "a/中 [b]文", "trained on 60 documents of 2 labels"):
-        assert said in done.text
+    for text in ("macro-F1", "precision", "a/中 [b]文", "trained on 60 documents of 2 labels"):
+        assert text in done.text
     html = (portal.folder / "r.html").read_text("utf-8")
-    page = Links()
+    page = ResourceCollector()
     page.feed(html)
     assert page.found == []
     assert "&lt;script&gt;alert" in html
     assert "<circle" in html
 
 
-def test_every_line_has_an_answer(portal: Portal, model: str) -> None:
+def test_every_line_is_classified_or_has_an_error(portal: Portal, model: str) -> None:
     lines = {
         '{"id": "a", "text": "教练说球员赢得决赛冠军，球迷庆祝进球"}': None,
         '{"text": "股市上涨，基金和债券的收益好，银行利率不变", "title": "股票"}': None,
@@ -98,7 +98,7 @@ def test_every_line_has_an_answer(portal: Portal, model: str) -> None:
         '{"id": "y", "text": 5}': "must be texts",
         "[" * 100_000: "line 9",
     }
-    found = classified(portal, "\n".join(["", *lines][1:]).encode() + b"\n\xff\xfe\n", "--model", model)
+    found = classify(portal, "\n".join(["", *lines][1:]).encode() + b"\n\xff\xfe\n", "--model", model)
     assert [row["id"] for row in found] == ["a", 2, 7, "t", 5, 6, "x", "y", 9, 10]
     assert [row["label"] for row in found[:2]] == ["体育", "财经"]
     for row, error in zip(found, [*lines.values(), "decode"], strict=True):
@@ -107,27 +107,27 @@ def test_every_line_has_an_answer(portal: Portal, model: str) -> None:
         assert error is None or (row["label"], row["scores"]) == (None, {})
 
 
-def test_what_decided_is_told(portal: Portal, model: str) -> None:
+def test_explain_names_deciding_words(portal: Portal, model: str) -> None:
     text = "教练说球员赢得决赛冠军"
-    (row,) = classified(portal, json.dumps({"text": text}).encode(), "--model", model, "--explain")
+    (row,) = classify(portal, json.dumps({"text": text}).encode(), "--model", model, "--explain")
     assert row["reasons"]
     assert all(reason["word"] in text for reason in row["reasons"] if reason["weight"] > 0)
 
 
-def test_the_lexicon_needs_no_model(portal: Portal) -> None:
+def test_lexicon_needs_no_model(portal: Portal) -> None:
     with (portal.folder / "sources.yaml").open("a", encoding="utf-8") as file:
         file.write("categories: [{name: 桥梁, words: [斜拉索, 桥墩]}]\n")
     given = ["股市上涨，央行下调利率，基金净值回升，股民增持银行股", "桥墩立好了，斜拉索也挂上了，斜拉索一共二十根"]
-    rows = classified(portal, "\n".join(json.dumps({"text": text}) for text in given).encode(), "--lexicon", "--explain")
+    rows = classify(portal, "\n".join(json.dumps({"text": text}) for text in given).encode(), "--lexicon", "--explain")
     assert [row["label"] for row in rows] == ["财经", "桥梁"]
     assert "斜拉索" in [reason["word"] for reason in rows[1]["reasons"]]
 
 
 @pytest.mark.slow
-def test_large_and_strange_texts(portal: Portal, model: str) -> None:
+def test_large_and_unusual_texts(portal: Portal, model: str) -> None:
     texts = ["长" * 5_000_000, "a" * 1_000_000, "\x00\ud800", "体", "。" * 50]
     given = "\n".join(json.dumps({"id": str(n), "text": text}) for n, text in enumerate(texts)).encode()
-    assert [row["id"] for row in classified(portal, given, "--model", model)] == list("01234")
+    assert [row["id"] for row in classify(portal, given, "--model", model)] == list("01234")
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_large_and_strange_texts(portal: Portal, model: str) -> None:
         (["classify", "t.jsonl", "--corpus", "x"], "no store yet"),
     ],
 )
-def test_what_cannot_be_done_is_told(portal: Portal, rows: Rows, words: list[str], message: str) -> None:
+def test_invalid_usage_is_reported(portal: Portal, rows: Rows, words: list[str], message: str) -> None:
     portal.write("t.jsonl", rows(10))
     portal.write("one.jsonl", rows(10)[:10])
     portal.write("bad.jsonl", [{"text": "x"}])
@@ -160,12 +160,12 @@ def test_what_cannot_be_done_is_told(portal: Portal, rows: Rows, words: list[str
     assert sorted(path.name for path in portal.folder.iterdir()) == ["bad.jsonl", "one.jsonl", "sources.yaml", "t.jsonl"]
 
 
-def test_a_missing_file_to_classify(portal: Portal, model: str) -> None:
+def test_classify_missing_file(portal: Portal, model: str) -> None:
     done = portal("classify", "none.jsonl", "--model", model)
     assert (done.code, "none.jsonl: No such file" in done.text) == (1, True)
 
 
-def test_a_training_that_fails_leaves_the_former_model(portal: Portal, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_training_keeps_the_previous_model(portal: Portal, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before = Path(model).read_bytes()
 
     def broken(*_: object, **__: object) -> None:
@@ -177,7 +177,7 @@ def test_a_training_that_fails_leaves_the_former_model(portal: Portal, model: st
     assert list(portal.folder.glob(".*part")) == []
 
 
-def test_versions(portal: Portal, rows: Rows) -> None:
+def test_model_versions(portal: Portal, rows: Rows) -> None:
     portal("corpus", "import", "甲", portal.write("a.jsonl", rows(40)))
     assert "甲: no model yet" in portal("model", "list", "甲").text
     first = portal("train", "--corpus", "甲", *QUICK, "--json").rows[0]
@@ -198,7 +198,7 @@ def test_versions(portal: Portal, rows: Rows) -> None:
     assert "nothing to go back to" in portal("model", "rollback", "甲").text
     assert portal("model", "activate", "甲", "3").code == 0
     assert "no version 9; it has 1, 2, 3" in portal("model", "activate", "甲", "9").text
-    assert classified(portal, '{"text": "教练和球员在决赛进球"}'.encode(), "--corpus", "甲")[0]["label"] == "体育"
+    assert classify(portal, '{"text": "教练和球员在决赛进球"}'.encode(), "--corpus", "甲")[0]["label"] == "体育"
     for words in (["list", "甲"], ["show", "甲", "--report", "s.html"], ["compare", "甲", "--report", "c.html"]):
         done = portal("model", *words)
         assert (done.code, "macro-F1" in done.text) == (0, True)
@@ -210,7 +210,7 @@ def test_versions(portal: Portal, rows: Rows) -> None:
     assert "version 3" in (portal.folder / "c.html").read_text("utf-8")
 
 
-def test_a_worse_version_is_kept_but_not_put_to_use(portal: Portal, rows: Rows) -> None:
+def test_worse_version_is_not_activated(portal: Portal, rows: Rows) -> None:
     portal("corpus", "import", "甲", portal.write("a.jsonl", rows(60)))
     portal("train", "--corpus", "甲", *QUICK)
     held = portal.store().corpora.model("甲", 1).held_out
@@ -227,14 +227,14 @@ def test_a_worse_version_is_kept_but_not_put_to_use(portal: Portal, rows: Rows) 
     assert portal.store().corpora.active("甲") == 1
 
 
-def test_a_handful_of_documents_decides_nothing() -> None:
+def test_surely_worse_needs_enough_documents() -> None:
     right, wrong = Answer("甲"), Answer("乙")
     assert not surely_worse(["甲"] * 9, [wrong, *[right] * 8], [right] * 9)
     assert not surely_worse(["甲"] * 9, [wrong] * 4 + [right] * 5, [right] * 4 + [wrong] * 3 + [right] * 2)
     assert surely_worse(["甲"] * 9, [wrong, wrong, *[right] * 7], [right] * 9)
 
 
-def test_two_trainings_at_once_give_two_versions(portal: Portal, rows: Rows) -> None:
+def test_concurrent_trainings_make_two_versions(portal: Portal, rows: Rows) -> None:
     portal("corpus", "import", "甲", portal.write("a.jsonl", rows(20)))
     store = portal.store()
     both = [threading.Thread(target=train_corpus, args=(store, "甲", "chi_cosine"), kwargs={"now": lambda: NOW}) for _ in range(2)]
@@ -247,7 +247,7 @@ def test_two_trainings_at_once_give_two_versions(portal: Portal, rows: Rows) -> 
     store.close()
 
 
-def test_few_documents_are_warned_of(portal: Portal, rows: Rows) -> None:
+def test_few_documents_give_warnings(portal: Portal, rows: Rows) -> None:
     file = portal.write("a.jsonl", [*rows(10), {"text": "孤零零的一篇文章", "label": "孤"}])
     (row,) = portal("train", file, "--model", "m", *QUICK, "--json").rows
     assert any("孤 (1)" in warning["text"] for warning in row["warnings"])
@@ -270,7 +270,7 @@ def test_reposts_are_one_group(rows: Rows) -> None:
     assert len(set(groups.values())) == 6 + 1
 
 
-def test_what_is_held_back_is_not_learnt(rows: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_held_out_documents_are_not_trained_on(rows: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
     real = training.base.train
     monkeypatch.setattr(training.base, "train", lambda name, examples, **how: (seen.append(len(examples)), real(name, examples, **how))[1])
@@ -280,7 +280,7 @@ def test_what_is_held_back_is_not_learnt(rows: Rows, monkeypatch: pytest.MonkeyP
     assert seen == [36, 36, 40]
 
 
-def test_a_full_disk_leaves_the_former_file(tmp_path: Path) -> None:
+def test_full_disk_keeps_the_previous_file(tmp_path: Path) -> None:
     (tmp_path / "m").write_bytes(b"former")
     with pytest.raises(NewsportalError, match="m: cannot be written: No space left on device"), writable(tmp_path / "m"):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -296,7 +296,7 @@ def test_a_full_disk_leaves_the_former_file(tmp_path: Path) -> None:
         ("Path.replace = die", ("a.jsonl", "--model", "m")),
     ],
 )
-def test_a_killed_training_leaves_nothing(portal: Portal, rows: Rows, moment: str, words: tuple[str, ...]) -> None:
+def test_killed_training_leaves_nothing(portal: Portal, rows: Rows, moment: str, words: tuple[str, ...]) -> None:
     portal("corpus", "import", "甲", portal.write("a.jsonl", rows(40)))
     portal("train", "--corpus", "甲", *QUICK)
     portal("train", "a.jsonl", "--model", "m", *QUICK)
@@ -309,9 +309,9 @@ def test_a_killed_training_leaves_nothing(portal: Portal, rows: Rows, moment: st
     assert {name: data for name, data in files(portal).items() if not name.endswith(".part")} == before
     assert any(name.endswith(".part") for name in files(portal)) is ("replace" in moment)
     portal("train", "a.jsonl", "--model", "m", *QUICK)
-    assert files(portal).keys() == before.keys(), "the next one takes away what a killed one left"
+    assert files(portal).keys() == before.keys(), "the next training deletes leftovers of a killed one"
 
 
 def files(portal: Portal) -> dict[str, bytes]:
-    """All but the store's."""
+    """Return every file except the store's."""
     return {path.name: path.read_bytes() for path in portal.folder.iterdir() if not path.name.startswith("news.db")}

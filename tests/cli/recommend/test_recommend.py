@@ -1,4 +1,4 @@
-"""``newsportal recommend``: from a log to what a reader gets, by the commands alone."""
+"""``newsportal recommend``: from a log of views to recommendations for a reader."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Run = Callable[..., str]
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    """Runs a command over a store of forty stories of two kinds."""
+    """Function that runs a command on a store of forty stories of two kinds."""
     (tmp_path / "sources.yaml").write_text("store: sqlite:///news.db\n", "utf-8")
     store = empty_store(tmp_path / "news.db")
     for number in range(40):
@@ -44,7 +44,7 @@ def run(tmp_path: Path) -> Run:
 
 
 def log(readers: int = 30) -> str:
-    """Readers look at stories of one kind."""
+    """Return a log in which each reader views stories of one kind."""
     rows = []
     for reader in range(readers):
         for step in range(6):
@@ -55,28 +55,28 @@ def log(readers: int = 30) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def test_a_portal_without_readers_recommends_too(run: Run) -> None:
+def test_recommendations_without_readers(run: Run) -> None:
     assert "nothing was learnt yet" in run("show")
-    told = [json.loads(line) for line in run("for", "--new", "--n", "5", "--json").splitlines()]
-    assert len(told) == 5
-    assert {row["because"] for row in told} == {None}
+    rows = [json.loads(line) for line in run("for", "--new", "--n", "5", "--json").splitlines()]
+    assert len(rows) == 5
+    assert {row["because"] for row in rows} == {None}
     assert run("export") == ""
     row = json.loads(run("fit", "--json"))
     assert (row["views"], row["readers"], row["by"]) == (0, 0, "embedded")
     assert len(run("for", "--new", "-n", "5").splitlines()) == 10
 
 
-def test_from_a_log_to_what_a_reader_gets(run: Run, tmp_path: Path) -> None:
+def test_recommendations_from_an_imported_log(run: Run, tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_text(log(), "utf-8")
     brought = json.loads(run("import", str(tmp_path / "log.jsonl"), "--json"))
     assert brought == {"views": 180, "taken": 180, "unknown": 0, "old": 0, "off": 0}
     assert "learnt from 180 views of 30 readers" in run("fit")
     history = {json.loads(line)["story"] for line in run("export").splitlines() if json.loads(line)["reader"] == "r1"}
-    told = [json.loads(line) for line in run("for", "r1", "--n", "5", "--json").splitlines()]
-    assert len(told) == 5
-    assert not history & {row["story"] for row in told}
-    assert sum(row["title"].startswith("菜谱") for row in told) >= 4, "the kind that he looks at; one place may explore"
-    assert any(row["because"] in history for row in told)
+    rows = [json.loads(line) for line in run("for", "r1", "--n", "5", "--json").splitlines()]
+    assert len(rows) == 5
+    assert not history & {row["story"] for row in rows}
+    assert sum(row["title"].startswith("菜谱") for row in rows) >= 4, "the kind that the reader views; one recommendation may explore"
+    assert any(row["because"] in history for row in rows)
     assert "because of 《菜谱" in run("for", "r1")
     shown = run("show")
     assert "180 views of 30 readers" in shown
@@ -87,7 +87,7 @@ def test_from_a_log_to_what_a_reader_gets(run: Run, tmp_path: Path) -> None:
     assert sum(month["views"] for month in plain["months"]) == 180
 
 
-def test_what_is_exported_can_be_imported_and_made_anonymous(run: Run, tmp_path: Path) -> None:
+def test_export_can_be_imported_and_made_anonymous(run: Run, tmp_path: Path) -> None:
     run("import", "-", input=log(4))
     run("export", "--format", "csv", "--out", str(tmp_path / "log.csv"))
     first = run("export")
@@ -101,7 +101,7 @@ def test_what_is_exported_can_be_imported_and_made_anonymous(run: Run, tmp_path:
     assert run("export", "--since", (NOW + timedelta(days=1)).isoformat()) == ""
 
 
-def test_a_log_with_a_wrong_line_changes_nothing(run: Run) -> None:
+def test_log_with_invalid_line_changes_nothing(run: Run) -> None:
     with pytest.raises(ClicksError, match="line 25: no at"):
         run("import", "-", input=log(4) + '{"reader": "a", "story": "b"}\n')
     assert run("export") == ""
@@ -113,7 +113,7 @@ def test_a_log_with_a_wrong_line_changes_nothing(run: Run) -> None:
     assert json.loads(lines) == {"views": 2, "taken": 0, "unknown": 1, "old": 1, "off": 0}
 
 
-def test_questions_that_cannot_be_answered_are_refused(run: Run) -> None:
+def test_invalid_usage_is_refused(run: Run) -> None:
     run("for", code=2)
     run("for", "r1", "--new", code=2)
     run("export", "--format", "xml", code=2)

@@ -1,4 +1,4 @@
-"""Logs of views from elsewhere: what is read, and what a wrong line is told."""
+"""Logs of views from other systems: accepted formats, and the error for an invalid line."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ CSV = 'at,story,reader,seen,pictures,more\n2026-03-01T00:30Z,a,林,3,8,x\n177232
 VIEWS = [View("林", "a", 3, 8, AT), View("7", "b", 1, 1, AT)]
 
 
-def of(text: str | bytes, form: str = "jsonl") -> list[View]:
+def read(text: str | bytes, form: str = "jsonl") -> list[View]:
     return list(read_views(BytesIO(text.encode() if isinstance(text, str) else text), form, "log"))
 
 
-def test_json_lines_and_csv_are_read_packed_or_not() -> None:
-    assert of(JSONL) == VIEWS
-    assert of(gzip.compress(JSONL.encode())) == VIEWS
-    assert of(CSV, "csv") == [*VIEWS, View("7", "b", 2, 2, AT)], "no more is seen than there is"
-    assert of(CSV.replace("\n", "\r\n"), "csv") == of(CSV, "csv")
-    assert of("") == []
+def test_json_lines_and_csv_with_and_without_gzip() -> None:
+    assert read(JSONL) == VIEWS
+    assert read(gzip.compress(JSONL.encode())) == VIEWS
+    assert read(CSV, "csv") == [*VIEWS, View("7", "b", 2, 2, AT)], "seen is limited by pictures"
+    assert read(CSV.replace("\n", "\r\n"), "csv") == read(CSV, "csv")
+    assert read("") == []
 
 
-def test_a_file_can_be_read_twice_and_standard_input_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_and_standard_input_can_be_read_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "log.jsonl").write_text(JSONL, "utf-8")
     with open_views(str(tmp_path / "log.jsonl")) as stream:
         assert list(read_views(stream, "jsonl", "log")) == list(read_views(stream, "jsonl", "log")) == VIEWS
@@ -49,12 +49,12 @@ def test_a_file_can_be_read_twice_and_standard_input_too(tmp_path: Path, monkeyp
         assert list(read_views(stream, "jsonl", "log")) == list(read_views(stream, "jsonl", "log")) == VIEWS
 
 
-def test_the_form_is_known_by_the_name() -> None:
+def test_format_is_guessed_from_the_name() -> None:
     assert [guess(Path(name)) for name in ("a.csv", "a.CSV.gz", "a.jsonl", "a", "-", "csv.json")] == ["csv", "csv", *["jsonl"] * 4]
 
 
 @pytest.mark.parametrize(
-    ("text", "form", "told"),
+    ("text", "form", "message"),
     [
         ('{"reader": "a", "story": "b"}', "jsonl", "line 1: no at"),
         ('\n{"reader": "a", "at": 5}', "jsonl", "line 2: no story"),
@@ -71,13 +71,13 @@ def test_the_form_is_known_by_the_name() -> None:
         (gzip.compress(JSONL.encode())[:-20], "jsonl", "cut off"),
     ],
 )
-def test_a_wrong_line_is_told(text: str | bytes, form: str, told: str) -> None:
+def test_invalid_line_is_reported(text: str | bytes, form: str, message: str) -> None:
     with pytest.raises(ClicksError, match="log") as error:
-        of(text, form)
-    assert told in str(error.value)
+        read(text, form)
+    assert message in str(error.value)
 
 
-def test_moments_without_a_zone_are_in_the_zone_of_the_portal() -> None:
+def test_times_without_zone_are_in_the_portals_zone() -> None:
     show_in(ZoneInfo("Asia/Shanghai"))
     try:
         assert view_moment("2026-03-01T08:30") == datetime(2026, 3, 1, 0, 30, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""X-Robots-Tag and meta robots: every word, to whom it is said, and where it does not count."""
+"""X-Robots-Tag and meta robots: directives, the robots they address, and where they are ignored."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def page(*metas: str) -> Tags:
         ("noindex-me, xnoindex", Tags()),
     ],
 )
-def test_words_in_headers_and_in_pages(value: str, tags: Tags) -> None:
+def test_directives_in_headers_and_pages(value: str, tags: Tags) -> None:
     assert header(value) == tags
     assert page(f'<meta name="robots" content="{value}">') == tags
     assert page(f"<META CONTENT='{value}' NAME='ROBOTS' />") == tags
 
 
-def test_what_is_said_to_other_robots_is_not_said_to_us() -> None:
+def test_directives_for_other_robots_are_ignored() -> None:
     assert header("otherbot: noindex, nofollow") == Tags()
     assert header("newsportal: noindex") == Tags(index=False)
     assert header("NewsPortal: nofollow", "otherbot: noindex") == Tags(follow=False)
@@ -55,13 +55,13 @@ def test_what_is_said_to_other_robots_is_not_said_to_us() -> None:
     assert page('<meta name="newsportal" content="noindex">') == Tags(index=False)
 
 
-def test_the_stricter_word_wins() -> None:
+def test_stricter_directive_wins() -> None:
     assert page('<meta name="robots" content="noindex">', '<meta name="newsportal" content="index">') == Tags(index=False)
     assert tags_of(["nofollow"], b'<meta name="robots" content="noindex">', "newsportal") == Tags(index=False, follow=False)
 
 
 @pytest.mark.parametrize(
-    ("date", "gone"),
+    ("date", "over"),
     [
         ("25 Jun 2010 15:00:00 PST", True),
         ("Wed, 25 Jun 2036 15:00:00 GMT", False),
@@ -75,13 +75,13 @@ def test_the_stricter_word_wins() -> None:
         ("", False),
     ],
 )
-def test_a_page_may_say_until_when_it_is_to_be_kept(date: str, gone: bool) -> None:
-    assert header(f"unavailable_after: {date}").keeps(NOW) is not gone
-    assert page(f'<meta name="robots" content="noarchive, unavailable_after: {date}, nofollow">').keeps(NOW) is not gone
+def test_unavailable_after(date: str, over: bool) -> None:
+    assert header(f"unavailable_after: {date}").keeps(NOW) is not over
+    assert page(f'<meta name="robots" content="noarchive, unavailable_after: {date}, nofollow">').keeps(NOW) is not over
     assert header(f"otherbot: unavailable_after: {date}").keeps(NOW)
 
 
-def test_only_the_head_of_the_page_speaks() -> None:
+def test_only_tags_in_the_head_count() -> None:
     tag = '<meta name="robots" content="noindex">'
     assert meta(f"<html><head></head><body>{tag}</body></html>") == Tags()
     assert page(f"<!-- {tag} -->") == Tags()
@@ -91,13 +91,13 @@ def test_only_the_head_of_the_page_speaks() -> None:
     assert meta(f"{'<!-- filler -->' * 10_000}{tag}") == Tags(index=False)
 
 
-def test_robots_of_other_kinds_of_names_are_no_tags() -> None:
+def test_other_meta_tags_are_ignored() -> None:
     assert page('<meta property="robots" content="noindex">') == Tags()
     assert page('<meta name="description" content="robots: noindex">') == Tags()
     assert page('<meta name="robots" content="noindex') == Tags()
 
 
-def test_hostile_pages_end_in_time() -> None:
+def test_hostile_pages_are_parsed_in_bounded_time() -> None:
     assert meta("<meta name=robots " * 50_000) == Tags()
     assert meta("<script>" * 30_000 + '<meta name="robots" content="x">') == Tags()
     assert meta("<!--" * 60_000 + '<meta name="robots" content="x">') == Tags()

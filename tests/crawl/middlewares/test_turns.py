@@ -1,4 +1,4 @@
-"""What callbacks and errbacks give carries the lease under which they ran; other schedulers are left alone."""
+"""Output of callbacks and errbacks carries the parent's lease; other schedulers are unaffected."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def awaited() -> list[Any]:
     return [request(), ITEM]
 
 
-async def gathered(output: Any) -> list[Any]:
+async def collect(output: Any) -> list[Any]:
     if hasattr(output, "__await__"):
         output = await output
     if hasattr(output, "__aiter__"):
@@ -41,9 +41,9 @@ async def gathered(output: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("output", [later, awaited, request, lambda: iter([request(), ITEM]), lambda: [request(), ITEM]])
-def test_whatever_form_an_errback_has_its_requests_are_marked(output: Callable[[], Any]) -> None:
+def test_requests_from_any_form_of_errback_are_marked(output: Callable[[], Any]) -> None:
     async def marked() -> list[Any]:
-        return await gathered(marked_output(output(), "7"))
+        return await collect(marked_output(output(), "7"))
 
     found = asyncio.run(marked())
     assert found[0].meta[PARENT] == "7"
@@ -51,12 +51,12 @@ def test_whatever_form_an_errback_has_its_requests_are_marked(output: Callable[[
 
 
 @pytest.mark.parametrize("output", [None, ITEM, "text"])
-def test_what_holds_no_request_stays_as_it_is(output: Any) -> None:
+def test_output_without_requests_is_unchanged(output: Any) -> None:
     assert marked_output(output, "7") is output
 
 
 @pytest.mark.parametrize(("meta", "parent"), [({LEASE: "7"}, "7"), ({}, None)])
-def test_a_callback_makes_children_of_its_requests_lease(meta: dict[str, Any], parent: str | None) -> None:
+def test_callback_requests_get_the_parents_lease(meta: dict[str, Any], parent: str | None) -> None:
     response = Response("http://a.example/", request=Request("http://a.example/", meta=meta))
 
     async def given() -> list[Any]:
@@ -67,7 +67,7 @@ def test_a_callback_makes_children_of_its_requests_lease(meta: dict[str, Any], p
     assert found[1] == ITEM
 
 
-def test_under_another_scheduler_nothing_is_held() -> None:
+def test_other_schedulers_are_unaffected() -> None:
     crawler = Crawler(Spider)
     crawler.engine = SimpleNamespace(scheduler=BaseScheduler())  # type: ignore[assignment, abstract]
     turns = TurnsMiddleware(crawler)

@@ -1,4 +1,4 @@
-"""Queues of every backend on a clock that the tests turn, so that none of them sleeps."""
+"""Queues of every backend with a clock set by the tests, so that none of them sleeps."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BENCHES: dict[str, Callable[[pytest.FixtureRequest], Bench]] = {
     "redis and table": lambda request: RedisTableBench(request.getfixturevalue("redis_for_all").port, *at(request, "sqlite")),
     "redis": lambda request: RedisBench(request.getfixturevalue("redis_for_all").port),
 }
-"""Name -> an empty frontier. A later backend is one line."""
+"""Functions that create an empty frontier, by name. A further backend is one line."""
 
 SLOW_BENCHES: dict[str, Callable[[pytest.FixtureRequest], Bench]] = {
     "cluster and table": lambda request: ClusterTableBench(
@@ -38,12 +38,12 @@ SLOW_BENCHES: dict[str, Callable[[pytest.FixtureRequest], Bench]] = {
 
 OF_ONE_PARTITION = {
     "test_hosts_are_shared_fairly",
-    "test_who_comes_later_gets_a_share",
-    "test_of_a_lane_one_is_in_flight",
-    "test_within_a_lane_the_urgent_comes_first",
-    "test_clearing_forgets_what_waits_and_what_was_seen",
+    "test_later_worker_gets_a_share_of_hosts",
+    "test_one_task_of_a_lane_is_in_flight",
+    "test_priority_applies_within_a_lane",
+    "test_clear_forgets_waiting_tasks_and_fingerprints",
 }
-"""Tests of an order or of shares over hosts: kept within a partition. What holds over all of them: test_redis_cluster.py."""
+"""Tests of order or of shares between hosts, which hold within one partition. For all partitions see test_redis_cluster.py."""
 
 
 def partitions_for(request: pytest.FixtureRequest) -> int:
@@ -51,14 +51,14 @@ def partitions_for(request: pytest.FixtureRequest) -> int:
 
 
 def at(request: pytest.FixtureRequest, database: str) -> tuple[str, list[Engine]]:
-    """What a bench at the tests' file or at a server is made of."""
+    """Arguments of a bench in the tests' SQLite file or on a server."""
     uri = request.getfixturevalue("sqlite_uri") if database == "sqlite" else request.getfixturevalue("server_uris")(database)
     return uri, request.getfixturevalue("engines")[uri]
 
 
 @pytest.fixture(scope="session")
 def engines() -> Iterator[dict[str, list[Engine]]]:
-    """By URI, those that no bench uses just now."""
+    """Unused engines by URI."""
     made: dict[str, list[Engine]] = defaultdict(list)
     yield made
     for engine in chain.from_iterable(made.values()):
@@ -67,20 +67,20 @@ def engines() -> Iterator[dict[str, list[Engine]]]:
 
 @pytest.fixture(scope="session")
 def sqlite_uri(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A file for all tests, whose tables are emptied."""
+    """A file for all tests; its tables are emptied."""
     return f"sqlite:///{tmp_path_factory.mktemp('frontier')}/新闻 库.db"
 
 
 @pytest.fixture(scope="session")
 def redis_masters() -> Iterator[Masters]:
-    """A Redis Cluster for all tests that empty it before they begin, and leave all of it running."""
+    """A Redis Cluster for all tests that empty it first and leave every node running."""
     with masters() as made:
         yield made
 
 
 @pytest.fixture(scope="session")
 def server_uris(servers: Servers) -> Iterator[Callable[[str], str]]:
-    """The URI of a database in each SQL server, the same for all tests: their tables are emptied."""
+    """The URI of a database in each SQL server, shared by all tests: its tables are emptied."""
     with ExitStack() as stack:
         yield cache(lambda server: stack.enter_context(servers.database(server)).uri)
 

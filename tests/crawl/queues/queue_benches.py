@@ -1,4 +1,4 @@
-"""What the contract test needs of a backend: workers on a clock that the test turns."""
+"""Test benches for the queue's backends: workers with a clock set by the test."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from newsportal.store.link_tables import QUEUE_TABLES, Moments
 from newsportal.store.links import Links
 
 NOON = 1_772_700_000.0
-"""2026-03-05, around noon in Peking."""
+"""2026-03-05, around noon in Beijing."""
 
 TERMS = Terms(lease=60.0, tries=4, forget=86400.0)
 
 
 class Bench(ABC):
-    """A frontier. ``now`` is its clock, seconds since 1970."""
+    """A frontier. ``now``: its clock, in seconds since 1970."""
 
     def __init__(self) -> None:
         self.now = NOON
         self._opened: list[Queue] = []
 
     def open(self, name: str = "rss") -> Queue:
-        """A new worker at the queue of this name."""
+        """Open the queue of this name as a new worker."""
         queue = self.worker(name)
         self._opened.append(queue)
         return queue
@@ -37,11 +37,11 @@ class Bench(ABC):
     def worker(self, name: str) -> Queue: ...
 
     def pass_by(self, seconds: float) -> None:
-        """Let time go by."""
+        """Advance the clock."""
         self.now += seconds
 
     def fall_silent(self, *living: Queue) -> None:
-        """Time goes by, so that of all workers only these are still taken for alive."""
+        """Advance the clock until only the workers ``living`` count as alive."""
         for _ in range(3):
             self.pass_by(TERMS.lease / 2)
             for queue in living:
@@ -53,9 +53,8 @@ class Bench(ABC):
 
 
 class TableBench(Bench):
-    """Each worker with connections of its own, as if in a process of its own.
-
-    ``engines``: those of earlier benches at this URI, which the caller disposes of. To compile their statements again is half of a test."""
+    """Each worker has its own connections, as in a separate process. ``engines``: reused from earlier benches at this URI and disposed of
+    by the caller; recompiling their statements takes half of a test's time."""
 
     def __init__(self, uri: str, engines: list[Engine] | None = None) -> None:
         super().__init__()
@@ -82,11 +81,11 @@ class TableBench(Bench):
 
     @property
     def ticks(self) -> float:
-        """Seconds of the clock that never goes back."""
+        """Seconds of the monotonic clock."""
         return self.now - NOON + 1000.0 + self.skipped
 
     def jump(self, seconds: float) -> None:
-        """Somebody sets the machine's clock: no time goes by."""
+        """Set the machine's clock: no time passes."""
         self.now += seconds
         self.skipped -= seconds
 
@@ -108,7 +107,7 @@ def tasks(number: int, host: str = "a.example", **more: object) -> list[Task]:
 
 
 def take(queue: Queue, number: int = 1000, *, delay: float = 0.0, ahead: float = 10.0) -> list[str]:
-    """The ids of what is had, in order."""
+    """Return the ids of the leased tasks, in order."""
     return ids(queue.take(number, delay=delay, ahead=ahead).leases)
 
 

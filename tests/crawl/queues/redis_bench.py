@@ -1,4 +1,4 @@
-"""What the contract test needs of the queue in Redis."""
+"""Test benches for the queue in Redis."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from newsportal.crawl.queues.redis_table import RedisTableQueue
 
 
 class RedisBench(Bench):
-    """Each worker with a connection of its own, at an empty database of a running server."""
+    """Each worker has its own connection to an empty database of a running server."""
 
     def __init__(self, port: int) -> None:
         super().__init__()
@@ -25,12 +25,12 @@ class RedisBench(Bench):
         return RedisQueue(redis.Redis(port=self.port), name, TERMS, clock=lambda: self.now)
 
     def jump(self, seconds: float) -> None:
-        """Somebody sets the clock of Redis' machine: no time goes by."""
+        """Set the clock of Redis' machine: no time passes."""
         self.now += seconds
 
 
 class RedisTableBench(RedisBench):
-    """The same, handing out what a table of links says."""
+    """The same, backed by a table of links."""
 
     def __init__(self, port: int, uri: str, engines: list[Engine] | None = None) -> None:
         super().__init__(port)
@@ -50,7 +50,7 @@ class RedisTableBench(RedisBench):
 
 
 class ClusterTableBench(RedisTableBench):
-    """The same at an empty cluster."""
+    """The same on an empty cluster."""
 
     def __init__(self, masters: Masters, uri: str, engines: list[Engine] | None = None, partitions: int = PARTITIONS) -> None:
         Bench.__init__(self)

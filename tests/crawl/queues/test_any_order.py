@@ -1,4 +1,4 @@
-"""The queue's promises in any order of events: several workers at two queues push, take, end, give back, fall silent and leave."""
+"""The queue's guarantees in any order of events: several workers of two queues push, take, finish, give back, time out and leave."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SUSPECT = 2
 
 @dataclass
 class Worker:
-    """What the model knows of one: ``hand`` by id, the hosts it was told it holds."""
+    """The model of a worker: ``hand``: leased tasks by id; ``hosts``: the hosts it holds."""
 
     queue: Queue
     name: str
@@ -31,7 +31,7 @@ class Worker:
 
 @dataclass
 class Model:
-    """A queue as it must be. ``waits``: tasks that wait; ``later``: the moment of those that do not yet."""
+    """The model of a queue. ``waits``: waiting tasks; ``later``: the due times of delayed ones."""
 
     waits: dict[str, Task] = field(default_factory=dict)
     later: dict[str, float] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class Model:
 
 
 class Frontier(RuleBasedStateMachine):
-    """``bench`` is set by the test."""
+    """``make`` is set by the test."""
 
     make: Callable[[], Bench]
 
@@ -72,9 +72,9 @@ class Frontier(RuleBasedStateMachine):
             self.count += 1
             at = None if wait is None else self.bench.now + wait
             batch.append(Task(f"t{self.count}", host, "{}", priority, at, lane, "甲"))
-        here = {id for one in self.workers if one.name == worker.name for id in one.hand} | set(model.waits) | model.aside
+        known = {id for one in self.workers if one.name == worker.name for id in one.hand} | set(model.waits) | model.aside
         taken = worker.queue.push(batch)
-        assert taken == {one.id for one in batch} - here
+        assert taken == {one.id for one in batch} - known
         for one in batch:
             if one.id in taken:
                 self.wait(model, one, one.at)
@@ -92,12 +92,12 @@ class Frontier(RuleBasedStateMachine):
         taken = worker.queue.take(number, delay=delay, ahead=2.0)
         assert len(taken.leases) <= number
         for lease in taken.leases:
-            task = model.waits.pop(lease.task.id)  # it waited, so nobody has it
+            task = model.waits.pop(lease.task.id)  # it was waiting, so no worker has it
             assert (task.host, task.lane, task.priority) == (lease.task.host, lease.task.lane, lease.task.priority)
             assert model.later.pop(task.id, 0) <= self.bench.now
             assert lease.tries == model.tries.get(task.id, 0)
             assert task.host in taken.held
-            assert task.lane is None or task.lane not in self.lanes(worker.name), "one of a lane is in flight"
+            assert task.lane is None or task.lane not in self.lanes(worker.name), "two tasks of a lane are in flight"
             worker.hand[task.id] = task
         if any(lease.tries >= SUSPECT for lease in taken.leases):
             assert len(taken.leases) == 1
@@ -131,7 +131,7 @@ class Frontier(RuleBasedStateMachine):
 
     @rule(which=st.integers(0, 2), seconds=st.sampled_from((0.0, 1.0, 10.0)))
     def free(self, which: int, seconds: float) -> None:
-        """As a worker does: what it has nothing of in hand."""
+        """Release the hosts of which the worker has no task, as a real worker does."""
         worker = self.workers[which]
         idle = worker.hosts - {task.host for task in worker.hand.values()}
         worker.queue.free(dict.fromkeys(idle, seconds))
@@ -201,7 +201,7 @@ class Frontier(RuleBasedStateMachine):
             assert sum(one.waiting for one in state.hosts) == state.waiting
 
     def teardown(self) -> None:
-        """Whatever happened, one worker a queue brings everything to its end: nothing is lost."""
+        """One more worker per queue finishes everything: nothing is lost."""
         if not hasattr(self, "models"):
             return
         for worker in self.workers:
@@ -224,7 +224,7 @@ class Frontier(RuleBasedStateMachine):
 
 @pytest.fixture(params=["disk", "redis"])
 def make(request: pytest.FixtureRequest) -> Callable[[], Bench]:
-    """An empty frontier at each call."""
+    """Function that returns an empty frontier at each call."""
     if request.param == "redis":
         port = request.getfixturevalue("redis_for_all").port
         return lambda: RedisBench(port)
@@ -233,6 +233,6 @@ def make(request: pytest.FixtureRequest) -> Callable[[], Bench]:
 
 
 @pytest.mark.slow
-def test_nothing_is_lost_and_nothing_is_in_two_hands(make: Callable[[], Bench]) -> None:
+def test_no_task_is_lost_or_leased_twice(make: Callable[[], Bench]) -> None:
     machine = type("Frontier", (Frontier,), {"make": staticmethod(make)})
     run_state_machine_as_test(machine, settings=settings(max_examples=25, stateful_step_count=40, suppress_health_check=list(HealthCheck)))

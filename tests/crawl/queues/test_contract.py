@@ -1,4 +1,4 @@
-"""What every queue promises (``newsportal/crawl/queues/base.py``), asked of every backend."""
+"""The guarantees of every queue (``newsportal/crawl/queues/base.py``), tested with every backend."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ WHOLE = Task(
 # pushing, leasing, acknowledging
 
 
-def test_a_task_comes_out_as_it_went_in(bench: Bench) -> None:
+def test_task_round_trip(bench: Bench) -> None:
     queue = bench.open()
     assert queue.push([WHOLE]) == {WHOLE.id}
     (lease,) = queue.take(5, delay=0, ahead=1).leases
-    assert replace(lease.task, seen=None) == replace(WHOLE, seen=None)  # the fingerprint is for who pushes
+    assert replace(lease.task, seen=None) == replace(WHOLE, seen=None)  # the fingerprint matters for pushing only
     assert lease.tries == 0
 
 
-def test_a_task_is_there_once_until_it_is_done(bench: Bench) -> None:
+def test_task_is_unique_until_done(bench: Bench) -> None:
     queue = bench.open()
     assert queue.push([task("1"), task("1"), task("2")]) == {"1", "2"}
     assert queue.push([task("1"), task("3")]) == {"3"}
@@ -35,14 +35,14 @@ def test_a_task_is_there_once_until_it_is_done(bench: Bench) -> None:
     assert queue.push([task("1")]) == {"1"}
 
 
-def test_queues_do_not_know_each_others_tasks(bench: Bench) -> None:
+def test_queues_have_separate_tasks(bench: Bench) -> None:
     rss, hub = bench.open("rss"), bench.open("hub")
     assert rss.push([task("1")]) == hub.push([task("1")]) == {"1"}
     rss.clear()
     assert take(hub) == ["1"]
 
 
-def test_what_nobody_has_or_knows_is_no_error(bench: Bench) -> None:
+def test_unknown_ids_are_not_an_error(bench: Bench) -> None:
     queue = bench.open()
     queue.done(["nothing"])
     queue.back(["nothing"], at=NOON)
@@ -54,14 +54,14 @@ def test_what_nobody_has_or_knows_is_no_error(bench: Bench) -> None:
     queue.leave()
 
 
-def test_what_is_leased_is_had_by_nobody_else(bench: Bench) -> None:
+def test_leased_task_is_not_leased_again(bench: Bench) -> None:
     first, second = bench.open(), bench.open()
     first.push(tasks(3))
     assert len(take(first)) == 3
     assert take(second) == take(first) == []
 
 
-def test_a_leaving_worker_gives_everything_back_without_a_try(bench: Bench) -> None:
+def test_leaving_worker_gives_back_without_a_try(bench: Bench) -> None:
     first, second = bench.open(), bench.open()
     first.push(tasks(3))
     take(first)
@@ -73,15 +73,15 @@ def test_a_leaving_worker_gives_everything_back_without_a_try(bench: Bench) -> N
     assert second.claim("visit:甲", 100)
 
 
-def test_who_has_left_is_not_there(bench: Bench) -> None:
-    """Whatever it still says: a crawl's end is told by several."""
+def test_calls_after_leaving_are_harmless(bench: Bench) -> None:
+    """Several components report the end of a crawl."""
     queue = bench.open()
     queue.push(tasks(2))
-    had = take(queue)
+    taken = take(queue)
     assert queue.claim("visit:甲", 100)
     queue.leave()
-    queue.done(had)
-    queue.back(had)
+    queue.done(taken)
+    queue.back(taken)
     queue.free({"a.example": 1})
     queue.release("visit:甲")
     queue.leave()
@@ -90,7 +90,7 @@ def test_who_has_left_is_not_there(bench: Bench) -> None:
     assert state.waiting == 2
 
 
-def test_a_task_that_is_given_back_keeps_its_place_and_counts_no_try(bench: Bench) -> None:
+def test_task_given_back_keeps_its_place_and_tries(bench: Bench) -> None:
     queue = bench.open()
     queue.push(tasks(3))
     first = take(queue, 1)
@@ -99,7 +99,7 @@ def test_a_task_that_is_given_back_keeps_its_place_and_counts_no_try(bench: Benc
     assert (lease.task.id, lease.tries) == (first[0], 0)
 
 
-def test_a_task_may_be_given_back_for_later(bench: Bench) -> None:
+def test_task_given_back_for_later(bench: Bench) -> None:
     queue = bench.open()
     queue.push(tasks(1))
     queue.back(take(queue), at=bench.now + 100)
@@ -111,10 +111,10 @@ def test_a_task_may_be_given_back_for_later(bench: Bench) -> None:
     assert len(take(queue)) == 1
 
 
-# death
+# dead workers
 
 
-def test_what_a_dead_worker_had_is_handed_on(bench: Bench) -> None:
+def test_leases_of_a_dead_worker_are_reassigned(bench: Bench) -> None:
     dead, alive = bench.open(), bench.open()
     dead.push(tasks(3))
     assert len(take(dead)) == 3
@@ -124,7 +124,7 @@ def test_what_a_dead_worker_had_is_handed_on(bench: Bench) -> None:
     assert {lease.tries for lease in leases} == {1}
 
 
-def test_signs_of_life_keep_leases_hosts_and_jobs(bench: Bench) -> None:
+def test_heartbeats_keep_leases_hosts_and_claims(bench: Bench) -> None:
     alive, other = bench.open(), bench.open()
     alive.push(tasks(1))
     take(alive)
@@ -136,7 +136,7 @@ def test_signs_of_life_keep_leases_hosts_and_jobs(bench: Bench) -> None:
     assert alive.beat() == set()
 
 
-def test_who_was_thought_dead_is_told_and_does_no_harm(bench: Bench) -> None:
+def test_worker_presumed_dead_is_notified_and_harmless(bench: Bench) -> None:
     asleep, alive = bench.open(), bench.open()
     asleep.push([task("1", lane="x"), task("2", lane="x"), task("3"), task("4")])
     assert take(asleep) == ["1", "3", "4"]
@@ -156,16 +156,16 @@ def test_who_was_thought_dead_is_told_and_does_no_harm(bench: Bench) -> None:
     assert take(alive) == ["2"]
 
 
-def test_who_was_thought_dead_is_told_of_all_it_had(bench: Bench) -> None:
+def test_worker_presumed_dead_learns_of_all_lost_leases(bench: Bench) -> None:
     asleep, alive = bench.open(), bench.open()
     asleep.push(tasks(3))
-    had = take(asleep)
+    taken = take(asleep)
     bench.fall_silent(alive)
     take(alive)
-    assert asleep.beat() == set(had)
+    assert asleep.beat() == set(taken)
 
 
-def test_who_was_thought_dead_may_go_on(bench: Bench) -> None:
+def test_worker_presumed_dead_may_continue(bench: Bench) -> None:
     asleep, alive = bench.open(), bench.open()
     bench.fall_silent(alive)
     asleep.push(tasks(1))
@@ -174,14 +174,14 @@ def test_who_was_thought_dead_may_go_on(bench: Bench) -> None:
 
 
 def kill(bench: Bench, queue: Queue, times: int = 1) -> None:
-    """So many workers take what they get, and die."""
+    """Let so many workers take tasks and die."""
     for _ in range(times):
         victim = bench.open()
         assert take(victim)
         bench.fall_silent(queue)
 
 
-def test_what_two_workers_died_of_is_handed_out_alone(bench: Bench) -> None:
+def test_suspect_task_is_leased_alone(bench: Bench) -> None:
     queue, other = bench.open(), bench.open()
     queue.push(tasks(2))
     kill(bench, queue, 2)
@@ -197,23 +197,23 @@ def test_what_two_workers_died_of_is_handed_out_alone(bench: Bench) -> None:
     assert take(other) == []
 
 
-def test_a_suspect_does_not_wait_for_ever(bench: Bench) -> None:
-    """A worker that is never idle makes room for it."""
+def test_suspect_task_is_not_starved(bench: Bench) -> None:
+    """A busy worker empties its hands for it."""
     queue = bench.open()
     queue.push([task("suspect")])
     kill(bench, queue, 2)
     queue.push([task(str(n), f"h{n}.example") for n in range(300)])
-    hand = take(queue, 2)
+    held = take(queue, 2)
     for _ in range(120):
-        if "suspect" in hand:
+        if "suspect" in held:
             break
         bench.pass_by(1)
-        queue.done(hand[:1])
-        hand = hand[1:] + take(queue, 2 - len(hand[1:]))
-    assert hand == ["suspect"]
+        queue.done(held[:1])
+        held = held[1:] + take(queue, 2 - len(held[1:]))
+    assert held == ["suspect"]
 
 
-def test_a_task_that_kills_is_set_aside_and_told(bench: Bench) -> None:
+def test_task_that_kills_workers_is_set_aside(bench: Bench) -> None:
     queue = bench.open()
     queue.push([task("poison", source="feed:甲")])
     kill(bench, queue, TERMS.tries)
@@ -229,7 +229,7 @@ def test_a_task_that_kills_is_set_aside_and_told(bench: Bench) -> None:
     assert queue.push([task("poison", source="feed:甲")]) == set()
 
 
-def test_what_was_set_aside_may_be_tried_again_or_dropped(bench: Bench) -> None:
+def test_set_aside_task_can_be_retried_or_dropped(bench: Bench) -> None:
     queue = bench.open()
     for name in ("1", "2"):
         queue.push([task(name, lane="x")])
@@ -249,7 +249,7 @@ def test_what_was_set_aside_may_be_tried_again_or_dropped(bench: Bench) -> None:
 # hosts
 
 
-def test_a_host_is_held_by_one_worker_over_all_queues(bench: Bench) -> None:
+def test_host_is_held_by_one_worker_across_queues(bench: Bench) -> None:
     rss, hub = bench.open("rss"), bench.open("hub")
     rss.push(tasks(1))
     hub.push(tasks(1))
@@ -265,7 +265,7 @@ def test_a_host_is_held_by_one_worker_over_all_queues(bench: Bench) -> None:
     assert rss.hold("a.example") == 0
 
 
-def test_the_next_holder_knows_from_when_it_may_ask(bench: Bench) -> None:
+def test_next_holder_gets_the_remaining_wait(bench: Bench) -> None:
     first, second = bench.open(), bench.open()
     hold_all(first, "a.example")
     first.free({"a.example": 3.0})
@@ -276,7 +276,7 @@ def test_the_next_holder_knows_from_when_it_may_ask(bench: Bench) -> None:
     assert second.hold("a.example") == 0
 
 
-def test_a_host_that_rests_is_not_taken_long_before(bench: Bench) -> None:
+def test_resting_host_is_not_taken_early(bench: Bench) -> None:
     queue = bench.open()
     hold_all(queue, "a.example")
     queue.free({"a.example": 100})
@@ -291,7 +291,7 @@ def test_a_host_that_rests_is_not_taken_long_before(bench: Bench) -> None:
     assert taken.held["a.example"] == pytest.approx(4, abs=0.01)
 
 
-def test_a_dead_workers_host_rests_for_the_delay(bench: Bench) -> None:
+def test_host_of_a_dead_worker_rests_for_the_delay(bench: Bench) -> None:
     dead, alive = bench.open(), bench.open()
     dead.push(tasks(1))
     assert take(dead, delay=2)
@@ -301,7 +301,7 @@ def test_a_dead_workers_host_rests_for_the_delay(bench: Bench) -> None:
     assert len(taken.leases) == 1
 
 
-def test_no_more_of_a_host_than_fits_into_the_time(bench: Bench) -> None:
+def test_tasks_of_a_host_are_limited_by_time(bench: Bench) -> None:
     queue = bench.open()
     queue.push(tasks(20))
     assert len(take(queue, delay=0.5, ahead=2)) == 4
@@ -310,13 +310,13 @@ def test_no_more_of_a_host_than_fits_into_the_time(bench: Bench) -> None:
     assert take(queue, delay=0.5, ahead=2) == ["a.example/4"]
 
 
-def test_a_slow_host_gets_one_at_least(bench: Bench) -> None:
+def test_slow_host_gets_at_least_one_task(bench: Bench) -> None:
     queue = bench.open()
     queue.push(tasks(3))
     assert len(take(queue, delay=60, ahead=1)) == 1
 
 
-def test_a_long_host_leaves_room_for_others(bench: Bench) -> None:
+def test_large_host_leaves_room_for_others(bench: Bench) -> None:
     queue = bench.open()
     queue.push([*tasks(100), *tasks(3, "b.example"), *tasks(3, "c.example")])
     got = take(queue, 12)
@@ -324,15 +324,15 @@ def test_a_long_host_leaves_room_for_others(bench: Bench) -> None:
     assert {name.partition("/")[0] for name in got} == {"a.example", "b.example", "c.example"}
 
 
-def test_hosts_with_full_hands_stand_in_nobodys_way(bench: Bench) -> None:
-    """Of ten hosts five are urgent and have all in hand that fits: the others' turn comes, however few are asked for."""
+def test_saturated_hosts_do_not_block_others(bench: Bench) -> None:
+    """Five of ten hosts are urgent and have all the tasks they can handle: the others get their turn even with small takes."""
     queue = bench.open()
     urgent = [one for n in range(5) for one in tasks(9, f"u{n}.example", priority=5)]
     queue.push([*urgent, *[one for n in range(5) for one in tasks(2, f"h{n}.example")]])
-    hand = take(queue, 10, delay=1, ahead=2)
+    held = take(queue, 10, delay=1, ahead=2)
     got = [name for _ in range(12) for name in take(queue, 1, delay=1, ahead=2)]
-    assert len({*hand, *got}) == 20
-    assert sum(name.startswith("u") for name in (*hand, *got)) == 10
+    assert len({*held, *got}) == 20
+    assert sum(name.startswith("u") for name in (*held, *got)) == 10
 
 
 def many(hosts: int, each: int = 5) -> list[Task]:
@@ -350,7 +350,7 @@ def test_hosts_are_shared_fairly(bench: Bench) -> None:
     assert len(one.leases) == len(two.leases) == 50
 
 
-def test_who_comes_later_gets_a_share(bench: Bench) -> None:
+def test_later_worker_gets_a_share_of_hosts(bench: Bench) -> None:
     first, second = bench.open(), bench.open()
     first.push(many(20, 10))
     assert len(first.take(1000, delay=1, ahead=2).held) == 20
@@ -368,15 +368,15 @@ def test_who_comes_later_gets_a_share(bench: Bench) -> None:
     assert set(got.held) == more.yielded
 
 
-def test_alone_it_takes_everything(bench: Bench) -> None:
-    first, gone = bench.open(), bench.open()
-    take(gone)
-    gone.leave()
+def test_single_worker_takes_all_hosts(bench: Bench) -> None:
+    first, second = bench.open(), bench.open()
+    take(second)
+    second.leave()
     first.push(many(20))
     assert len(first.take(1000, delay=1, ahead=5).held) == 20
 
 
-def test_a_host_that_another_queue_waits_for_is_yielded(bench: Bench) -> None:
+def test_host_needed_by_another_queue_is_yielded(bench: Bench) -> None:
     rss, hub = bench.open("rss"), bench.open("hub")
     rss.push(tasks(10))
     hub.push(tasks(10))
@@ -391,7 +391,7 @@ def test_a_host_that_another_queue_waits_for_is_yielded(bench: Bench) -> None:
     assert len(take(hub, delay=1, ahead=3)) == 3
 
 
-def test_a_host_is_kept_for_who_waits_but_not_for_ever(bench: Bench) -> None:
+def test_host_is_reserved_for_a_waiting_worker_for_a_limited_time(bench: Bench) -> None:
     first, second = bench.open(), bench.open()
     hold_all(first, "a.example")
     assert second.hold("a.example") is None
@@ -405,7 +405,7 @@ def test_a_host_is_kept_for_who_waits_but_not_for_ever(bench: Bench) -> None:
 # lanes and order
 
 
-def test_of_a_lane_one_is_in_flight(bench: Bench) -> None:
+def test_one_task_of_a_lane_is_in_flight(bench: Bench) -> None:
     queue, other = bench.open(), bench.open()
     queue.push([*tasks(3, "a.example", lane="x"), *tasks(2, "b.example", lane="x"), *tasks(1, "c.example", lane="y")])
     got = take(queue)
@@ -421,7 +421,7 @@ def test_of_a_lane_one_is_in_flight(bench: Bench) -> None:
     assert order == ["a.example/1", "a.example/2", "b.example/0", "b.example/1"]
 
 
-def test_a_lane_goes_on_when_its_task_goes_back_or_its_worker_dies(bench: Bench) -> None:
+def test_lane_continues_after_give_back_or_death(bench: Bench) -> None:
     queue, alive = bench.open(), bench.open()
     queue.push(tasks(2, lane="x"))
     assert take(queue) == ["a.example/0"]
@@ -437,7 +437,7 @@ def test_a_lane_goes_on_when_its_task_goes_back_or_its_worker_dies(bench: Bench)
     assert take(alive) == ["a.example/0"]
 
 
-def test_lanes_are_of_one_queue(bench: Bench) -> None:
+def test_lanes_are_separate_per_queue(bench: Bench) -> None:
     rss, hub = bench.open("rss"), bench.open("hub")
     rss.push(tasks(1, "a.example", lane="x"))
     hub.push(tasks(1, "b.example", lane="x"))
@@ -445,13 +445,13 @@ def test_lanes_are_of_one_queue(bench: Bench) -> None:
     assert take(hub)
 
 
-def test_the_urgent_comes_first_then_who_came_first(bench: Bench) -> None:
+def test_order_is_by_priority_then_arrival(bench: Bench) -> None:
     queue = bench.open()
     queue.push([task("late", priority=-5), task("1"), task("2"), task("first", priority=7), task("3")])
     assert take(queue) == ["first", "1", "2", "3", "late"]
 
 
-def test_within_a_lane_the_urgent_comes_first(bench: Bench) -> None:
+def test_priority_applies_within_a_lane(bench: Bench) -> None:
     queue = bench.open()
     queue.push([task("1", lane="x"), task("2", lane="x")])
     queue.push([task("urgent", "b.example", lane="x", priority=9)])
@@ -463,7 +463,7 @@ def test_within_a_lane_the_urgent_comes_first(bench: Bench) -> None:
     assert order == ["urgent", "1", "2"]
 
 
-def test_a_task_waits_for_its_moment(bench: Bench) -> None:
+def test_task_waits_for_its_due_time(bench: Bench) -> None:
     queue = bench.open()
     queue.push([task("later", at=bench.now + 30, source="feed:甲"), task("now", at=bench.now - 30, source="feed:甲")])
     taken = queue.take(10, delay=0, ahead=10)
@@ -479,7 +479,7 @@ def test_a_task_waits_for_its_moment(bench: Bench) -> None:
     assert queue.outstanding(["feed:甲"])["feed:甲"] == 1
 
 
-def test_when_to_ask_again(bench: Bench) -> None:
+def test_time_of_the_next_take(bench: Bench) -> None:
     queue = bench.open()
     assert queue.take(10, delay=1, ahead=1).soon is None
     queue.push(tasks(5))
@@ -489,10 +489,10 @@ def test_when_to_ask_again(bench: Bench) -> None:
     assert taken.soon is None
 
 
-# seen
+# seen fingerprints
 
 
-def test_what_was_seen_is_refused_until_it_is_forgotten(bench: Bench) -> None:
+def test_seen_fingerprint_is_refused_until_forgotten(bench: Bench) -> None:
     queue, other = bench.open(), bench.open("hub")
     assert queue.push([task("1", seen="一"), task("2", seen="一"), task("3", seen="二")]) == {"1", "3"}
     queue.done(take(queue))
@@ -502,7 +502,7 @@ def test_what_was_seen_is_refused_until_it_is_forgotten(bench: Bench) -> None:
     assert queue.push([task("1", seen="一")]) == {"1"}
 
 
-def test_many_seen_names(bench: Bench) -> None:
+def test_many_seen_fingerprints(bench: Bench) -> None:
     queue = bench.open()
     batch = [task(str(n), seen=f"https://a.example/{n}") for n in range(500)]
     assert len(queue.push(batch)) == 500
@@ -511,10 +511,10 @@ def test_many_seen_names(bench: Bench) -> None:
     assert queue.push([task("new", seen="https://a.example/new")]) == {"new"}
 
 
-# jobs, and what is told
+# claims and figures
 
 
-def test_a_job_is_one_workers(bench: Bench) -> None:
+def test_claim_belongs_to_one_worker(bench: Bench) -> None:
     first, second, other = bench.open(), bench.open(), bench.open("hub")
     assert first.claim("visit:甲", 100)
     assert first.claim("visit:甲", 100)
@@ -526,7 +526,7 @@ def test_a_job_is_one_workers(bench: Bench) -> None:
     assert second.claim("visit:甲", 100)
 
 
-def test_a_job_ends_with_its_time_or_its_worker(bench: Bench) -> None:
+def test_claim_ends_with_its_time_or_its_worker(bench: Bench) -> None:
     first, second = bench.open(), bench.open()
     assert first.claim("short", 10)
     assert first.claim("long", 100_000)
@@ -537,7 +537,7 @@ def test_a_job_ends_with_its_time_or_its_worker(bench: Bench) -> None:
     assert second.claim("long", 10)
 
 
-def test_the_state_is_told(bench: Bench) -> None:
+def test_state_of_a_queue(bench: Bench) -> None:
     queue, other = bench.open(), bench.open()
     queue.push([*tasks(5, "a.example"), *tasks(2, "b.example"), task("later", at=bench.now + 100), *tasks(3, "c.example", lane="x")])
     assert len(take(queue, 2)) == 2
@@ -560,7 +560,7 @@ def test_the_state_is_told(bench: Bench) -> None:
     assert other.state().workers == ()
 
 
-def test_looking_changes_nothing(bench: Bench) -> None:
+def test_reading_changes_nothing(bench: Bench) -> None:
     queue = bench.open()
     assert queue.state().workers == ()
     assert queue.aside() == []
@@ -568,7 +568,7 @@ def test_looking_changes_nothing(bench: Bench) -> None:
     assert queue.state().workers == ()
 
 
-def test_a_source_has_outstanding_what_waits_and_what_is_leased(bench: Bench) -> None:
+def test_outstanding_counts_waiting_and_leased_tasks(bench: Bench) -> None:
     queue, other = bench.open(), bench.open()
     queue.push([*tasks(3, source="feed:甲"), *tasks(1, "b.example", source="feed:乙"), *tasks(2, "c.example", source="feed:甲", lane="x")])
     assert queue.outstanding(["feed:甲"])["feed:甲"] == 5
@@ -584,7 +584,7 @@ def test_a_source_has_outstanding_what_waits_and_what_is_leased(bench: Bench) ->
     assert queue.outstanding(["feed:甲"])["feed:甲"] == queue.outstanding(["feed:乙"])["feed:乙"] == 0
 
 
-def test_clearing_forgets_what_waits_and_what_was_seen(bench: Bench) -> None:
+def test_clear_forgets_waiting_tasks_and_fingerprints(bench: Bench) -> None:
     queue = bench.open()
     queue.push([task("leased", seen="0", source="甲", lane="x"), task("1", seen="1", source="甲", lane="x")])
     queue.push([task("later", at=bench.now + 5), *tasks(3, "b.example")])

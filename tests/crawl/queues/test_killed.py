@@ -1,4 +1,4 @@
-"""Processes at one queue on disk are killed again and again: everything is done, and what is in flight is in one hand."""
+"""Processes of one queue on disk are killed repeatedly: every task is done, and no task is leased twice at a time."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from newsportal.crawl.queues.opening import open_table
 
 WORKERS, KILLS, HOSTS, EACH = 3, 12, 6, 150
 TERMS = Terms(lease=60.0, tries=50)
-"""No innocent request is set aside here, so that all must be done."""
+"""Enough tries that no innocent request is set aside, so every task must be done."""
 
 LIFE = 0.03, 0.2
-"""Seconds of the processor's time, between which one is drawn, after which the kernel kills a worker: a busy machine changes nothing."""
+"""Range of processor seconds after which the kernel kills a worker; independent of other load."""
 
 WORKER = """
 import os, signal, sys
@@ -51,7 +51,7 @@ while True:
 
 
 @pytest.mark.slow
-def test_nothing_is_lost_to_kills(tmp_path: Path) -> None:
+def test_killed_workers_lose_no_tasks(tmp_path: Path) -> None:
     seed = 20260301
     chance, log = random.Random(seed), tmp_path / "log"
     queue = open_table(tmp_path / "queue", "rss", terms=TERMS)
@@ -67,7 +67,7 @@ def test_nothing_is_lost_to_kills(tmp_path: Path) -> None:
                 killed.add(worker.pid)
                 began[place] = begin(tmp_path, log, lives.pop(0))
         sleep(0.005)
-    assert queue.outstanding(["甲"])["甲"], "the last kill was one in the middle of the work"
+    assert queue.outstanding(["甲"])["甲"], "the last kill was not during the work"
     until = monotonic() + 600
     while queue.outstanding(["甲"])["甲"] and monotonic() < until:
         sleep(0.1)
@@ -80,26 +80,26 @@ def test_nothing_is_lost_to_kills(tmp_path: Path) -> None:
     lines = [line.split() for line in log.read_text().splitlines()]
     ended = Counter(id for what, _, id, _, _ in lines if what == "end")
     assert set(ended) == {one.id for one in everything}, f"seed {seed}"
-    assert sum(number - 1 for number in ended.values()) <= KILLS, "again only what was ended and not yet acknowledged"
-    one_at_a_time(lines, killed)
+    assert sum(number - 1 for number in ended.values()) <= KILLS, "only finished tasks without acknowledgement are repeated"
+    assert_no_overlap(lines, killed)
 
 
 def begin(folder: Path, log: Path, life: float) -> Started:
     return Started(str(folder / "queue"), str(log), str(life), script=WORKER)
 
 
-def one_at_a_time(lines: list[list[str]], killed: set[int]) -> None:
-    """No request begins while a living worker has it, its lane, or its host. Of the killed it is not known when they let go."""
-    hand: dict[str, tuple[str, str, int]] = {}
+def assert_no_overlap(lines: list[list[str]], killed: set[int]) -> None:
+    """Assert that no request begins while a living worker has it, its lane or its host. When killed workers let go is unknown."""
+    held: dict[str, tuple[str, str, int]] = {}
     for what, text, id, host, lane in lines:
         pid = int(text)
         if what == "end":
-            hand.pop(id, None)
+            held.pop(id, None)
             continue
-        for other, (its_host, its_lane, of) in list(hand.items()):
+        for other, (its_host, its_lane, of) in list(held.items()):
             if of in killed and of != pid:
                 continue
             assert other != id
             assert lane == "-" or lane != its_lane
             assert host != its_host or of == pid
-        hand[id] = (host, lane, pid)
+        held[id] = (host, lane, pid)

@@ -1,4 +1,4 @@
-"""What is the queue's on a Redis Cluster alone: where keys lie, what holds over all partitions, and a master that is lost."""
+"""The queue on a Redis Cluster: location of keys, guarantees across partitions, and the loss of a master."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def many(each: int = 1, **more: Any) -> list[Any]:
 
 
 def take_all(queue: Queue, number: int = 1000) -> list[str]:
-    """Of every partition, however they take turns."""
+    """Take from every partition, in any order."""
     return [id for _ in range(PARTITIONS) for id in ids(queue.take(number, delay=0, ahead=10).leases)]
 
 
 @pytest.mark.parametrize("nodes", [2, 3, 5, PARTITIONS])
-def test_masters_have_about_as_many_partitions(nodes: int) -> None:
+def test_partitions_are_spread_evenly_over_masters(nodes: int) -> None:
     slots = [key_slot(prefix.encode() + b"rss:requests") for prefix in prefixes()]
     assert slots == [key_slot(prefix.encode() + b"newsportal:holders") for prefix in prefixes()]
     of_node = Counter(slot * nodes // SLOTS for slot in slots)
@@ -47,28 +47,28 @@ def test_masters_have_about_as_many_partitions(nodes: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "says"), [("redis+cluster://127.0.0.1:1,127.0.0.1:2", "no node of the cluster answers"), ("redis+cluster://h:x", "allowed:")]
+    ("url", "words"), [("redis+cluster://127.0.0.1:1,127.0.0.1:2", "no node of the cluster answers"), ("redis+cluster://h:x", "allowed:")]
 )
-def test_an_address_without_a_cluster_is_told(url: str, says: str) -> None:
-    with pytest.raises((FrontierUnavailable, StoreError), match=says):
+def test_unreachable_or_invalid_cluster_url_is_reported(url: str, words: str) -> None:
+    with pytest.raises((FrontierUnavailable, StoreError), match=words):
         connect(Settings({"REDIS_URL": url}))
 
 
-def test_one_redis_that_is_named_as_a_cluster_is_told(redis_for_all: Any) -> None:
+def test_single_redis_named_as_cluster_is_reported(redis_for_all: Any) -> None:
     with pytest.raises(FrontierUnavailable, match="it is one Redis, no cluster: name it redis://"):
         connect(Settings({"REDIS_URL": f"redis+cluster://127.0.0.1:{redis_for_all.port}"}))
 
 
 @pytest.mark.slow
-def test_a_cluster_that_is_named_as_one_redis_is_told(redis_masters: Masters) -> None:
+def test_cluster_named_as_single_redis_is_reported(redis_masters: Masters) -> None:
     queue = open_plain(Settings({"REDIS_URL": f"redis://127.0.0.1:{redis_masters.servers[0].port}"}), "rss")
     with pytest.raises(FrontierUnavailable, match=r"it is a cluster: name it redis\+cluster://"):
-        queue.push([task("1", seen="1")])  # its two keys lie in two slots
+        queue.push([task("1", seen="1")])  # its two keys are in two slots
     queue.close()
 
 
 @pytest.mark.slow
-def test_the_address_names_the_class_of_the_queue_and_its_queues_are_found(redis_masters: Masters) -> None:
+def test_cluster_url_selects_queue_class_and_queues_are_listed(redis_masters: Masters) -> None:
     redis_masters.empty()
     settings = Settings({"REDIS_URL": redis_masters.url})
     queue = open_plain(settings, "rss")
@@ -82,7 +82,7 @@ def test_the_address_names_the_class_of_the_queue_and_its_queues_are_found(redis
 
 
 @pytest.mark.slow
-def test_every_master_has_hosts_and_each_key_is_of_a_partition(redis_masters: Masters) -> None:
+def test_every_master_has_hosts_and_every_key_a_partition(redis_masters: Masters) -> None:
     redis_masters.empty()
     queue = RedisQueue(redis_masters.connect(), "rss", TERMS, prefixes=prefixes())
     queue.push([replace(one, seen=one.id) for one in many()])
@@ -96,7 +96,7 @@ def test_every_master_has_hosts_and_each_key_is_of_a_partition(redis_masters: Ma
 
 
 @pytest.mark.slow
-def test_of_a_lane_one_is_in_flight_over_all_partitions(redis_masters: Masters) -> None:
+def test_one_task_of_a_lane_is_in_flight_across_partitions(redis_masters: Masters) -> None:
     redis_masters.empty()
     now = [1_772_700_000.0]
     first, second = (RedisQueue(redis_masters.connect(), "rss", TERMS, prefixes=prefixes(), clock=lambda: now[0]) for _ in range(2))
@@ -117,7 +117,7 @@ def test_of_a_lane_one_is_in_flight_over_all_partitions(redis_masters: Masters) 
 
 
 @pytest.mark.slow
-def test_a_suspect_comes_alone_while_other_partitions_are_busy(redis_masters: Masters) -> None:
+def test_suspect_task_is_leased_alone_across_partitions(redis_masters: Masters) -> None:
     redis_masters.empty()
     now = [1_772_700_000.0]
 
@@ -128,15 +128,15 @@ def test_a_suspect_comes_alone_while_other_partitions_are_busy(redis_masters: Ma
     for _ in range(SUSPECT_TRIES):
         assert take_all(opened()) == ["suspect.example/0"]
         now[0] += 2 * TERMS.lease
-    worker, hand = opened(), list[str]()
+    worker, held = opened(), list[str]()
     worker.push(many(50))
     for _ in range(60):
-        before, hand = hand, ids(worker.take(4, delay=0, ahead=10).leases)
-        if "suspect.example/0" in hand:
-            assert (before, hand) == ([], ["suspect.example/0"])
+        before, held = held, ids(worker.take(4, delay=0, ahead=10).leases)
+        if "suspect.example/0" in held:
+            assert (before, held) == ([], ["suspect.example/0"])
             return
         worker.beat()
-        worker.done(before)  # never with empty hands, but where it takes nothing more for the suspect's sake
+        worker.done(before)  # its hands are empty only if it takes nothing more because of the suspect
         now[0] += 1
     raise AssertionError("the suspect never had its turn")
 
@@ -154,19 +154,19 @@ def until(holds: Callable[[], object]) -> None:
 
 
 @pytest.mark.slow
-def test_a_master_that_is_lost_stops_its_hosts_alone_and_is_filled_again_from_the_table(table: TableBench) -> None:
+def test_lost_master_blocks_its_hosts_only_and_is_refilled_from_the_table(table: TableBench) -> None:
     with masters() as cluster:
         queue = RedisTableQueue(cluster.connect(), "rss", TERMS, links=table.links(), prefixes=prefixes())
         queue.push(many(3))
         began = ids(queue.take(1000, delay=5, ahead=5).leases)
-        assert len(began) == HOSTS, "one of each host"
+        assert len(began) == HOSTS, "one per host"
         lost, at_lost = cluster.servers[1], set()
         for n in range(HOSTS):
             if queue._node(queue._home(f"h{n}.example")).endswith(f":{lost.port}"):
                 at_lost.add(f"h{n}.example")
         assert HOSTS / 6 < len(at_lost) < HOSTS / 1.5
         lost.kill()
-        queue.done(began)  # what the lost node is not told the table knows
+        queue.done(began)  # the table records what the lost node cannot
         queue.push([task("new", host) for host in sorted(at_lost)[:1]])  # waits in the table
         got = [id for _ in range(20) for id in ids(queue.take(1000, delay=0, ahead=1).leases)]
         assert {id.partition("/")[0] for id in got} == {f"h{n}.example" for n in range(HOSTS)} - at_lost
@@ -179,7 +179,7 @@ def test_a_master_that_is_lost_stops_its_hosts_alone_and_is_filled_again_from_th
         with pytest.raises(FrontierUnavailable, match=f"{lost.port}"):
             queue.state()
         assert queue.outstanding(["none"])["none"] == 0
-        with pytest.raises(FrontierUnavailable):  # nothing is left but what waits there
+        with pytest.raises(FrontierUnavailable):  # the remaining tasks are on the lost node
             queue.take(10, delay=0, ahead=1)
         cluster.start(1)
         rest: list[str] = []
@@ -189,7 +189,7 @@ def test_a_master_that_is_lost_stops_its_hosts_alone_and_is_filled_again_from_th
                 rest.extend(ids(queue.take(1000, delay=0, ahead=1).leases))
             except FrontierUnavailable:
                 return False
-            assert rest, "a crawl would end if the first answer were that nothing waits"
+            assert rest, "an empty first response would end a crawl"
             return {*began, *got, *rest} >= {*(one.id for one in many(3)), "new"}
 
         until(all_had)
@@ -201,7 +201,7 @@ def test_a_master_that_is_lost_stops_its_hosts_alone_and_is_filled_again_from_th
 
 
 @pytest.mark.slow
-def test_without_a_store_a_master_that_is_away_loses_nothing() -> None:
+def test_lost_master_loses_nothing_without_a_store() -> None:
     with masters() as cluster:
         queue = UnbackedQueue(cluster.connect(), "rss", TERMS, prefixes=prefixes())
         queue.push(many(2))
@@ -212,16 +212,16 @@ def test_without_a_store_a_master_that_is_away_loses_nothing() -> None:
         with pytest.raises(FrontierUnavailable):
             queue.push(many(3))
         cluster.start(MASTERS - 1)
-        had: set[str] = set()
+        taken: set[str] = set()
 
         def all_had() -> bool:
             try:
                 queue.done(got)
                 queue.push(many(3))
-                had.update(ids(queue.take(1000, delay=0, ahead=1).leases))
+                taken.update(ids(queue.take(1000, delay=0, ahead=1).leases))
             except FrontierUnavailable:
                 return False
-            return had >= {one.id for one in many(3)} - set(got)
+            return taken >= {one.id for one in many(3)} - set(got)
 
         until(all_had)
         queue.close()

@@ -1,4 +1,4 @@
-"""What is the queue's in Redis alone: answers that are lost, a Redis that restarts, is full, is a replica, is somebody else's."""
+"""The queue in Redis: lost responses, and a Redis that restarts, is full, is a replica, or belongs to another program."""
 
 from __future__ import annotations
 
@@ -32,65 +32,65 @@ def client(redis_for_all: Any) -> redis.Redis:
 
 
 @pytest.fixture
-def opened(client: redis.Redis) -> Callable[..., RedisQueue]:
+def make_queue(client: redis.Redis) -> Callable[..., RedisQueue]:
     return lambda name="rss", **more: RedisQueue(client, name, TERMS, where="127.0.0.1", **more)
 
 
-def connected(server: Any, **more: Any) -> redis.Redis:
-    """As ``newsportal.crawl.redis_connection.connect``: asked twice, without a pause."""
+def connect(server: Any, **more: Any) -> redis.Redis:
+    """Connect as ``newsportal.crawl.redis_connection.connect`` does: one retry, without a pause."""
     return redis.Redis(port=server.port, retry=Retry(NoBackoff(), 1), **more)
 
 
-def gone_identity() -> Identity:
-    """Of a process of this machine that has ended."""
+def dead_identity() -> Identity:
+    """Return the identity of a local process that has ended."""
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
     return replace(identity(), pid=process.pid)
 
 
-# what people see in it
+# keys visible to users
 
 
-def test_the_waiting_lie_under_scrapy_redis_key(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
-    queue = opened()
+def test_waiting_tasks_are_under_the_scrapy_redis_key(client: redis.Redis, make_queue: Callable[..., RedisQueue]) -> None:
+    queue = make_queue()
     queue.push([*tasks(3), task("lane", lane="x"), task("lane too", lane="x"), task("later", at=4e9)])
     assert client.zcard("rss:requests") == 5
     assert queue.state().waiting == 5
     assert b"a.example/0" in client.zrange("rss:requests", 0, 0)[0]
 
 
-def test_keys_may_be_named(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
-    queue = opened(queue_key="mine:%(spider)s:q", seen_key="mine:%(spider)s:seen")
+def test_key_names_can_be_configured(client: redis.Redis, make_queue: Callable[..., RedisQueue]) -> None:
+    queue = make_queue(queue_key="mine:%(spider)s:q", seen_key="mine:%(spider)s:seen")
     queue.push([task("1", seen="1")])
     assert client.zcard("mine:rss:q") == 1
     assert client.type("mine:rss:seen") == b"zset"
     assert not client.exists("rss:requests", "rss:dupefilter")
 
 
-def test_removing_the_dupefilter_forgets_what_was_seen(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
-    """As with scrapy-redis."""
-    queue = opened()
+def test_deleting_the_dupefilter_key_forgets_fingerprints(client: redis.Redis, make_queue: Callable[..., RedisQueue]) -> None:
+    """As in scrapy-redis."""
+    queue = make_queue()
     assert queue.push([task("1", seen="1"), task("2", seen="1")]) == {"1"}
     client.delete("rss:dupefilter")
     assert queue.push([task("3", seen="1")]) == {"3"}
 
 
-def test_what_was_seen_runs_out_of_redis_by_itself(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
-    opened().push([task("1", seen="1")])
+def test_fingerprints_expire_in_redis(client: redis.Redis, make_queue: Callable[..., RedisQueue]) -> None:
+    make_queue().push([task("1", seen="1")])
     assert TERMS.forget < client.ttl("rss:dupefilter") < TERMS.forget + 3600
 
 
-def test_a_client_that_decodes_gives_the_same(redis_for_all: Any, client: redis.Redis) -> None:
+def test_client_with_decode_responses(redis_for_all: Any, client: redis.Redis) -> None:
     decoding = redis.Redis(port=redis_for_all.port, decode_responses=True)
     queue = RedisQueue(decoding, "rss", TERMS)
-    whole = task("一", "xn--fiq228c.example", priority=-3, at=NOON, lane="乙 |丙", source="甲")
-    assert queue.push([replace(whole, seen="一")]) == {"一"}
-    assert [lease.task for lease in queue.take(5, delay=0, ahead=1).leases] == [whole]
+    full = task("一", "xn--fiq228c.example", priority=-3, at=NOON, lane="乙 |丙", source="甲")
+    assert queue.push([replace(full, seen="一")]) == {"一"}
+    assert [lease.task for lease in queue.take(5, delay=0, ahead=1).leases] == [full]
     assert queue.beat() == set()
     assert queue.hold("b.example") == 0
 
 
-def test_the_settings_name_the_class_of_the_queue(redis_for_all: Any) -> None:
+def test_settings_select_the_queue_class(redis_for_all: Any) -> None:
     settings = Settings({"REDIS_URL": f"redis://127.0.0.1:{redis_for_all.port}"})
     for named in (None, "scrapy_redis.queue.FifoQueue", f"{Own.__module__}.{Own.__name__}"):
         settings.set("SCHEDULER_QUEUE_CLASS", named)
@@ -101,17 +101,17 @@ def test_the_settings_name_the_class_of_the_queue(redis_for_all: Any) -> None:
 
 
 class Own(UnbackedQueue):
-    """As a project names it."""
+    """The queue class of a project."""
 
 
-def test_with_a_store_bodies_lie_in_the_table_alone(redis_for_all: Any, client: redis.Redis, tmp_path: Any) -> None:
+def test_bodies_are_in_the_table_only_if_there_is_a_store(redis_for_all: Any, client: redis.Redis, tmp_path: Any) -> None:
     bench = RedisTableBench(redis_for_all.port, f"sqlite:///{tmp_path}/库.db")
-    queue, whole = bench.open(), task("1", link=True)
-    queue.push([replace(whole, body='{"url": "https://a.example/1"}')])
+    queue, pushed = bench.open(), task("1", link=True)
+    queue.push([replace(pushed, body='{"url": "https://a.example/1"}')])
     assert b"url" not in client.hget("rss:requests:tasks", "1")
     for _ in range(TERMS.tries):
         (lease,) = queue.take(1, delay=0, ahead=1).leases
-        assert lease.task == replace(whole, body='{"url": "https://a.example/1"}')
+        assert lease.task == replace(pushed, body='{"url": "https://a.example/1"}')
         bench.pass_by(2 * TERMS.lease)
         queue = bench.open()
         queue.beat()
@@ -119,17 +119,17 @@ def test_with_a_store_bodies_lie_in_the_table_alone(redis_for_all: Any, client: 
     bench.close()
 
 
-# answers that are lost
+# lost responses
 
 
-def test_an_answer_that_was_lost_is_given_again(client: redis.Redis, opened: Callable[..., RedisQueue], monkeypatch: Any) -> None:
-    queue = opened()
+def test_lost_response_is_repeated(client: redis.Redis, make_queue: Callable[..., RedisQueue], monkeypatch: Any) -> None:
+    queue = make_queue()
     queue.push(tasks(5))
     (part,) = queue.parts
-    asked = part._script
+    script = part._script
 
     def lose(**more: Any) -> Any:
-        asked(**more)
+        script(**more)
         raise redis.ConnectionError("Connection reset by peer")
 
     with monkeypatch.context() as patch:
@@ -140,8 +140,8 @@ def test_an_answer_that_was_lost_is_given_again(client: redis.Redis, opened: Cal
     assert take(queue, 3) == ["a.example/3", "a.example/4"]
 
 
-def test_pushing_and_ending_may_be_repeated(opened: Callable[..., RedisQueue]) -> None:
-    queue = opened()
+def test_push_and_done_are_idempotent(make_queue: Callable[..., RedisQueue]) -> None:
+    queue = make_queue()
     assert len(queue.push(tasks(3))) == 3
     assert queue.push(tasks(3)) == set()
     got = take(queue)
@@ -151,8 +151,8 @@ def test_pushing_and_ending_may_be_repeated(opened: Callable[..., RedisQueue]) -
     assert (queue.state().waiting, queue.state().leased) == (0, 0)
 
 
-def test_scripts_that_redis_forgot_are_sent_again(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
-    queue = opened()
+def test_flushed_scripts_are_sent_again(client: redis.Redis, make_queue: Callable[..., RedisQueue]) -> None:
+    queue = make_queue()
     queue.push(tasks(2))
     client.script_flush()
     assert len(take(queue)) == 2
@@ -161,56 +161,56 @@ def test_scripts_that_redis_forgot_are_sent_again(client: redis.Redis, opened: C
     assert queue.state().leased == 1
 
 
-# Redis that is away, full, or not ours
+# unavailable, full or foreign Redis
 
 
 @pytest.mark.slow
-def test_nothing_is_lost_when_redis_restarts_with_its_log(redis_server: Any) -> None:
+def test_restart_of_redis_with_append_only_file_loses_nothing(redis_server: Any) -> None:
     redis_server.kill()
-    kept = ("--appendonly", "yes", "--appendfsync", "always")
-    redis_server.start(*kept)
-    queue = RedisQueue(connected(redis_server), "rss", TERMS)
+    options = ("--appendonly", "yes", "--appendfsync", "always")
+    redis_server.start(*options)
+    queue = RedisQueue(connect(redis_server), "rss", TERMS)
     queue.push(tasks(10))
-    had = take(queue, 4)
+    taken = take(queue, 4)
     redis_server.kill()
     with pytest.raises(FrontierUnavailable, match="Connection refused"):
-        queue.done(had)
-    redis_server.start(*kept)
+        queue.done(taken)
+    redis_server.start(*options)
     end = monotonic() + 600
     while monotonic() < end:
         try:
-            queue.done(had)
+            queue.done(taken)
             break
-        except FrontierUnavailable:  # it is reading its data
+        except FrontierUnavailable:  # it is loading its data
             sleep(0.05)
     assert queue.beat() == set()
     assert len(take(queue)) == 6
 
 
-def test_a_redis_that_lost_everything_is_begun_anew(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
-    queue = opened()
+def test_redis_that_lost_its_data_is_refilled(client: redis.Redis, make_queue: Callable[..., RedisQueue]) -> None:
+    queue = make_queue()
     queue.push(tasks(3))
-    had = take(queue, 2)
+    taken = take(queue, 2)
     client.flushdb()
-    assert queue.beat() == set(had)
-    queue.done(had)
+    assert queue.beat() == set(taken)
+    queue.done(taken)
     assert len(queue.push(tasks(3))) == 3
     assert len(take(queue)) == 3
 
 
-def test_nobody_is_taken_for_dead_when_redis_comes_back(opened: Callable[..., RedisQueue], monkeypatch: Any) -> None:
-    """Nobody could give a sign of life while it was away: all get ten seconds."""
+def test_workers_are_not_presumed_dead_after_a_redis_outage(make_queue: Callable[..., RedisQueue], monkeypatch: Any) -> None:
+    """No heartbeat was possible during the outage: every worker has ten seconds."""
     now = [NOON]
-    first, second = opened(clock=lambda: now[0]), opened(clock=lambda: now[0])
+    first, second = make_queue(clock=lambda: now[0]), make_queue(clock=lambda: now[0])
     first.push(tasks(4))
-    had = take(first)
+    taken = take(first)
     second.beat()
     now[0] += 3600
-    second.parts[0].away = True  # its last call found nobody
+    second.parts[0].away = True  # its last call failed
     assert take(second) == []
     now[0] += 5
     assert first.beat() == set()
-    assert first.state().leased == len(had) == 4
+    assert first.state().leased == len(taken) == 4
     now[0] += 5
     assert take(second) == []
     now[0] += 3600
@@ -218,8 +218,8 @@ def test_nobody_is_taken_for_dead_when_redis_comes_back(opened: Callable[..., Re
 
 
 @pytest.mark.slow
-def test_a_full_redis_takes_nothing_in_but_lets_work_end(redis_server: Any) -> None:
-    client = connected(redis_server)
+def test_full_redis_refuses_pushes_but_allows_completion(redis_server: Any) -> None:
+    client = connect(redis_server)
     queue, other = RedisQueue(client, "rss", TERMS), RedisQueue(client, "rss", TERMS)
     queue.push([task(str(n), f"h{n % 7}.example", source="甲", lane=f"l{n}") for n in range(200)])
     first = take(queue, 50)
@@ -242,8 +242,8 @@ def test_a_full_redis_takes_nothing_in_but_lets_work_end(redis_server: Any) -> N
 
 
 @pytest.mark.slow
-def test_a_replica_and_a_password_are_told(redis_server: Any) -> None:
-    client = connected(redis_server)
+def test_replica_and_wrong_password_are_reported(redis_server: Any) -> None:
+    client = connect(redis_server)
     queue = RedisQueue(client, "rss", TERMS, where="127.0.0.1:6379")
     client.execute_command("REPLICAOF", "127.0.0.1", "1")
     with pytest.raises(FrontierUnavailable, match=r"127\.0\.0\.1:6379 does not serve: it is a replica"):
@@ -251,14 +251,12 @@ def test_a_replica_and_a_password_are_told(redis_server: Any) -> None:
     client.execute_command("REPLICAOF", "NO", "ONE")
     client.config_set("requirepass", "secret")
     with pytest.raises(FrontierUnavailable, match="password"):
-        RedisQueue(connected(redis_server), "rss", TERMS).push(tasks(1))
+        RedisQueue(connect(redis_server), "rss", TERMS).push(tasks(1))
     with pytest.raises(FrontierUnavailable, match="refuses the password"):
-        RedisQueue(connected(redis_server, password="wrong"), "rss", TERMS).push(tasks(1))
+        RedisQueue(connect(redis_server, password="wrong"), "rss", TERMS).push(tasks(1))
 
 
-def test_requests_of_scrapy_redis_are_refused_and_never_unpickled(
-    client: redis.Redis, opened: Callable[..., RedisQueue], tmp_path: Any
-) -> None:
+def test_pickled_requests_of_scrapy_redis_are_refused(client: redis.Redis, make_queue: Callable[..., RedisQueue], tmp_path: Any) -> None:
     class Bomb:
         def __reduce__(self) -> Any:
             return os.mkdir, (str(tmp_path / "ran"),)
@@ -266,7 +264,7 @@ def test_requests_of_scrapy_redis_are_refused_and_never_unpickled(
     import pickle
 
     client.zadd("rss:requests", {pickle.dumps(Bomb()): 0})
-    queue = opened()
+    queue = make_queue()
     for call in (lambda: queue.push(tasks(1)), lambda: take(queue), queue.state, queue.clear):
         with pytest.raises(FrontierRefused, match=r"rss:requests is not of newsportal.*redis-cli DEL rss:requests"):
             call()
@@ -275,14 +273,14 @@ def test_requests_of_scrapy_redis_are_refused_and_never_unpickled(
 
 
 @pytest.mark.parametrize("fill", [lambda one: one.lpush("rss:requests", "x"), lambda one: one.sadd("rss:dupefilter", "x")])
-def test_other_foreign_keys_are_refused(client: redis.Redis, opened: Callable[..., RedisQueue], fill: Callable[..., Any]) -> None:
+def test_other_foreign_keys_are_refused(client: redis.Redis, make_queue: Callable[..., RedisQueue], fill: Callable[..., Any]) -> None:
     fill(client)
     with pytest.raises(FrontierRefused, match="is not of newsportal"):
-        opened().push(tasks(1))
+        make_queue().push(tasks(1))
 
 
-def test_another_portals_tasks_are_not_taken(opened: Callable[..., RedisQueue]) -> None:
-    ours, theirs = opened(owner="1", owner_name="postgresql://***@db/ours"), opened(owner="2", owner_name="sqlite:///theirs.db")
+def test_tasks_of_another_portal_are_not_taken(make_queue: Callable[..., RedisQueue]) -> None:
+    ours, theirs = make_queue(owner="1", owner_name="postgresql://***@db/ours"), make_queue(owner="2", owner_name="sqlite:///theirs.db")
     ours.push(tasks(2))
     for call in (lambda: take(theirs), lambda: theirs.push(tasks(1)), theirs.clear, theirs.state):
         with pytest.raises(FrontierRefused, match=r"belongs to another portal \(postgresql://\*\*\*@db/ours\)"):
@@ -294,58 +292,58 @@ def test_another_portals_tasks_are_not_taken(opened: Callable[..., RedisQueue]) 
     assert len(theirs.push(tasks(1))) == 1
 
 
-def test_two_portals_share_the_hosts_but_not_the_jobs(opened: Callable[..., RedisQueue]) -> None:
-    ours, theirs = opened("rss", owner="1"), opened("forum", owner="2")
+def test_portals_share_hosts_but_not_claims(make_queue: Callable[..., RedisQueue]) -> None:
+    ours, theirs = make_queue("rss", owner="1"), make_queue("forum", owner="2")
     assert ours.hold("a.example") == 0
     assert theirs.hold("a.example") is None
     assert ours.claim("visit:甲", 10)
     assert theirs.claim("visit:甲", 10)
 
 
-# death on this machine
+# dead local workers
 
 
-def test_a_process_of_this_machine_that_is_gone_is_not_waited_for(opened: Callable[..., RedisQueue]) -> None:
-    dead = opened(worker=gone_identity())
+def test_leases_of_a_dead_local_process_are_taken_at_once(make_queue: Callable[..., RedisQueue]) -> None:
+    dead = make_queue(worker=dead_identity())
     dead.push(tasks(2))
-    had = take(dead)
-    leases = opened().take(5, delay=0, ahead=1).leases
-    assert ids(leases) == had
+    taken = take(dead)
+    leases = make_queue().take(5, delay=0, ahead=1).leases
+    assert ids(leases) == taken
     assert {lease.tries for lease in leases} == {1}
 
 
-def test_nor_are_its_hosts_and_jobs(opened: Callable[..., RedisQueue]) -> None:
-    dead = opened(worker=gone_identity())
+def test_hosts_and_claims_of_a_dead_local_process_are_freed(make_queue: Callable[..., RedisQueue]) -> None:
+    dead = make_queue(worker=dead_identity())
     assert dead.hold("a.example") == 0
     assert dead.claim("visit:甲", 1000)
-    assert opened().hold("a.example") == 0
-    assert opened().claim("visit:甲", 1000)
+    assert make_queue().hold("a.example") == 0
+    assert make_queue().claim("visit:甲", 1000)
 
 
-def test_a_worker_of_another_machine_is_waited_for(opened: Callable[..., RedisQueue]) -> None:
-    dead = opened(worker=replace(gone_identity(), machine="elsewhere|"))
+def test_worker_of_another_machine_is_waited_for(make_queue: Callable[..., RedisQueue]) -> None:
+    dead = make_queue(worker=replace(dead_identity(), machine="elsewhere|"))
     dead.push(tasks(2))
     take(dead)
-    assert take(opened()) == []
+    assert take(make_queue()) == []
 
 
-def test_two_workers_of_one_name_do_not_share_their_tasks(opened: Callable[..., RedisQueue]) -> None:
-    """As in containers that all call themselves app:1."""
+def test_workers_of_the_same_name_have_separate_tasks(make_queue: Callable[..., RedisQueue]) -> None:
+    """As in containers whose hostname and process id are all app:1."""
     who = identity()
-    first, second = opened(worker=who), opened(worker=who)
+    first, second = make_queue(worker=who), make_queue(worker=who)
     first.push(tasks(2))
-    had = take(first)
+    taken = take(first)
     assert take(second) == []
-    second.done(had)
+    second.done(taken)
     assert first.state().leased == 2
 
 
 # hosts
 
 
-def test_a_host_that_was_let_go_unasked_rests_as_long_as_before(opened: Callable[..., RedisQueue]) -> None:
+def test_released_host_keeps_its_longer_rest(make_queue: Callable[..., RedisQueue]) -> None:
     now = [NOON]
-    first, second = opened(clock=lambda: now[0]), opened(clock=lambda: now[0])
+    first, second = make_queue(clock=lambda: now[0]), make_queue(clock=lambda: now[0])
     assert first.hold("a.example") == 0
     first.free({"a.example": 3})
     assert second.hold("a.example") == pytest.approx(3)
@@ -356,9 +354,9 @@ def test_a_host_that_was_let_go_unasked_rests_as_long_as_before(opened: Callable
 # the clock
 
 
-def test_a_clock_that_jumps_back_delays_nothing(opened: Callable[..., RedisQueue]) -> None:
+def test_clock_set_back_delays_nothing(make_queue: Callable[..., RedisQueue]) -> None:
     now = [NOON]
-    queue, other = opened(clock=lambda: now[0]), opened(clock=lambda: now[0])
+    queue, other = make_queue(clock=lambda: now[0]), make_queue(clock=lambda: now[0])
     queue.hold("a.example")
     queue.free({"a.example": 3})
     queue.push(tasks(1))
@@ -369,18 +367,18 @@ def test_a_clock_that_jumps_back_delays_nothing(opened: Callable[..., RedisQueue
     for _ in range(4):
         now[0] += 20
         other.beat()
-    assert len(take(other)) == 1, "the silence of a worker counts from the jump"
+    assert len(take(other)) == 1, "the silence of a worker counts from the clock change"
 
 
 # size
 
 
-def test_many_hosts_that_rest_or_are_held_are_not_walked(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
-    """What one call asks of Redis does not grow with the hosts that cannot be had."""
+def test_resting_and_held_hosts_are_not_scanned(client: redis.Redis, make_queue: Callable[..., RedisQueue]) -> None:
+    """The number of Redis commands per call does not grow with the number of unavailable hosts."""
 
     def commands(hosts: int) -> int:
         client.flushdb()
-        holder, queue = opened("hub"), opened()
+        holder, queue = make_queue("hub"), make_queue()
         queue.push([task(f"{n}", f"h{n}.example") for n in range(hosts)])
         for n in range(hosts // 2):
             holder.hold(f"h{n}.example")
@@ -388,7 +386,7 @@ def test_many_hosts_that_rest_or_are_held_are_not_walked(client: redis.Redis, op
         queue.free({f"h{n}.example": 100.0 for n in range(hosts)})
         queue.done([f"{n}" for n in range(hosts)])
         queue.push([task(f"x{n}", f"h{n}.example") for n in range(hosts)])
-        queue.parts[0]._looked = float("inf")  # it has looked after its neighbours
+        queue.parts[0]._looked = float("inf")  # it has cleaned up after other workers already
         client.config_resetstat()
         assert queue.take(10, delay=1, ahead=1).leases == ()
         return sum(one["calls"] for one in client.info("commandstats").values())
@@ -397,8 +395,8 @@ def test_many_hosts_that_rest_or_are_held_are_not_walked(client: redis.Redis, op
     assert commands(400) <= commands(40) + 5
 
 
-def test_what_another_worker_did_is_not_pushed_again(client: redis.Redis) -> None:
-    """A project without a store: no worker knows what became of what it pushed."""
+def test_tasks_done_by_another_worker_are_not_pushed_again(client: redis.Redis) -> None:
+    """In a project without a store, no worker knows the outcome of the tasks it pushed."""
     first, second = (UnbackedQueue(client, "rss", TERMS) for _ in range(2))
     first.push(tasks(3))
     second.done(take(second))
@@ -408,7 +406,7 @@ def test_what_another_worker_did_is_not_pushed_again(client: redis.Redis) -> Non
         assert take(first) == []
 
 
-def test_what_this_worker_pushed_is_pushed_again_into_a_redis_that_came_back_empty(redis_server: Any) -> None:
+def test_own_tasks_are_pushed_again_after_redis_lost_its_data(redis_server: Any) -> None:
     lost = redis.Redis(port=redis_server.port, retry=Retry(NoBackoff(), 0))
     queue = UnbackedQueue(lost, "rss", TERMS)
     queue.push(tasks(4))

@@ -1,5 +1,5 @@
-"""The queue in the record under fire: many processes, a killed one, a clock that is set, a file that is full, locked or read-only. What
-cannot be kept is told, with what, where and what to do."""
+"""Failures of the queue in a table: many processes, a killed one, a clock that is set, a file that is full, locked or read-only. Errors say
+what happened, where, and what to do."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[TableBench]:
-    """This backend alone."""
+    """This backend only."""
     made = TableBench(f"sqlite:///{tmp_path}/news.db")
     yield made
     made.close()
@@ -82,13 +82,13 @@ def process(code: str, *arguments: object) -> Started:
 
 
 @pytest.mark.slow
-def test_eight_processes_do_everything_once(file: Path) -> None:
-    """All start on a file that is not there yet, at two queues."""
+def test_eight_processes_do_each_task_once(file: Path) -> None:
+    """All start with a missing file, at two queues."""
     code = BUSY.replace("EACH", str(EACH))
     workers = [process(code, file, "rss" if n % 2 else "hub", n) for n in range(8)]
-    told = [line for one in workers for line in one.communicate(timeout=600)[0].split()]
+    ids = [line for one in workers for line in one.communicate(timeout=600)[0].split()]
     assert [one.returncode for one in workers] == [0] * 8
-    assert sorted(told) == sorted(f"{number}/{n}" for number in range(8) for n in range(EACH))
+    assert sorted(ids) == sorted(f"{number}/{n}" for number in range(8) for n in range(EACH))
     for name in ("rss", "hub"):
         with opened(file, name) as queue:
             state = queue.state()
@@ -97,22 +97,22 @@ def test_eight_processes_do_everything_once(file: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_process_is_seen_at_once(file: Path) -> None:
+def test_killed_process_is_detected_at_once(file: Path) -> None:
     with opened(file) as queue:
         queue.push(tasks(3))
         with process(TAKER, file, "rss") as victim:
-            had = {victim.stdout.readline().strip() for _ in range(2)}
+            ids = {victim.stdout.readline().strip() for _ in range(2)}
             assert victim.stdout.readline().strip() == "True"
             assert not queue.claim("visit:甲", 10)
             victim.kill()
             victim.wait()
             assert queue.claim("visit:甲", 10)
         leases = queue.take(10, delay=0, ahead=1).leases
-        assert {lease.task.id for lease in leases if lease.tries == 1} == had
+        assert {lease.task.id for lease in leases if lease.tries == 1} == ids
         assert len(leases) == 3
 
 
-def test_a_process_is_known_by_when_it_began() -> None:
+def test_process_is_identified_by_its_start_time() -> None:
     me = identity()
     assert me.name.endswith(f":{os.getpid()}:{me.name.rpartition(':')[2]}")
     assert not gone(me)
@@ -123,7 +123,7 @@ def test_a_process_is_known_by_when_it_began() -> None:
         assert gone(Identity("x", machine(), os.getpid(), f"{me.started}1"))
 
 
-def test_a_worker_whose_process_is_gone_is_dead_within_a_second(bench: TableBench) -> None:
+def test_worker_of_ended_process_is_dead_within_a_second(bench: TableBench) -> None:
     dead = TableQueue(bench.links(), "rss", terms=TERMS, worker=Identity("x:1:1", machine(), 2**22 + 1, None))
     alive = bench.open()
     alive.beat()
@@ -136,8 +136,8 @@ def test_a_worker_whose_process_is_gone_is_dead_within_a_second(bench: TableBenc
 
 
 @pytest.mark.parametrize("outcome", ["stored", "postponed"])
-def test_a_link_with_an_outcome_is_no_lost_lease(bench: TableBench, outcome: str) -> None:
-    """The article is in the store, and the request that brought it is not done yet."""
+def test_link_with_an_outcome_is_not_a_lost_lease(bench: TableBench, outcome: str) -> None:
+    """The article is stored, and its request is not done yet."""
     queue, links = bench.open(), bench.links()
     queue.push([task("1", link=True), task("2", link=True)])
     assert take(queue) == ["1", "2"]
@@ -153,7 +153,7 @@ def test_a_link_with_an_outcome_is_no_lost_lease(bench: TableBench, outcome: str
 
 
 @pytest.mark.parametrize("seconds", [-86400.0, 86400.0])
-def test_setting_the_clock_moves_no_lease_host_or_job(bench: TableBench, seconds: float) -> None:
+def test_setting_the_clock_moves_no_lease_host_or_claim(bench: TableBench, seconds: float) -> None:
     alive, other = bench.open(), bench.open()
     alive.push(tasks(1))
     assert take(alive)
@@ -168,7 +168,7 @@ def test_setting_the_clock_moves_no_lease_host_or_job(bench: TableBench, seconds
     assert other.hold("a.example") is None
 
 
-def test_a_clock_set_back_makes_known_tasks_wait_for_their_moment_only(bench: TableBench) -> None:
+def test_clock_set_back_delays_due_times_only(bench: TableBench) -> None:
     queue = bench.open()
     queue.push([task("later", at=bench.now + 10, seen="一")])
     bench.jump(-100)
@@ -179,8 +179,8 @@ def test_a_clock_set_back_makes_known_tasks_wait_for_their_moment_only(bench: Ta
     assert queue.push([task("x", seen="一")]) == set()
 
 
-def test_the_machine_starts_anew(bench: TableBench) -> None:
-    """Its count of seconds begins at nothing: nobody is alive for ever, no host rests for ever."""
+def test_reboot_of_the_machine(bench: TableBench) -> None:
+    """The monotonic clock restarts at zero: no worker stays alive and no host rests forever."""
     bench.skipped = 10.0**6
     before, after = bench.open(), bench.open()
     before.push([*tasks(1), *tasks(1, "b.example")])
@@ -198,7 +198,7 @@ def test_the_machine_starts_anew(bench: TableBench) -> None:
 # the file
 
 
-def test_it_is_there_after_a_restart(file: Path) -> None:
+def test_tasks_survive_a_restart(file: Path) -> None:
     with opened(file) as queue:
         queue.push(tasks(3))
         assert len(take(queue, 2)) == 2
@@ -207,7 +207,7 @@ def test_it_is_there_after_a_restart(file: Path) -> None:
         assert take(queue) == ["a.example/0", "a.example/1", "a.example/2"]
 
 
-def test_a_locked_file_is_waited_for_and_told(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_locked_file_is_waited_for_and_reported(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dialects, "BUSY_SECONDS", 0.1)
     with opened(file) as queue:
         queue.push(tasks(1))
@@ -215,20 +215,20 @@ def test_a_locked_file_is_waited_for_and_told(file: Path, monkeypatch: pytest.Mo
         holder.execute("BEGIN IMMEDIATE")
         with pytest.raises(FrontierUnavailable, match=r"news\.db: another process has held it locked too long; wait"):
             take(queue)
-        assert queue.state().waiting == 1  # readers go on
+        assert queue.state().waiting == 1  # readers are not blocked
         holder.execute("ROLLBACK")
         holder.close()
         assert len(take(queue)) == 1
 
 
 def limit(engine: Engine, pages: int) -> None:
-    """Of every connection from now on."""
+    """Limit the pages of every later connection."""
     event.listen(engine, "connect", lambda connection, _: connection.execute(f"PRAGMA max_page_count = {pages}"))
     engine.dispose()
 
 
-def test_a_full_disk_is_told_and_nothing_is_half_done(file: Path) -> None:
-    """SQLite's own limit of pages stands for the disk: the error is the same."""
+def test_full_disk_is_reported_and_queue_consistent(file: Path) -> None:
+    """Simulated by SQLite's limit of pages, which gives the same error."""
     with opened(file) as queue:
         queue.push(tasks(1))
         engine = queue.links._engine
@@ -250,24 +250,24 @@ def test_a_full_disk_is_told_and_nothing_is_half_done(file: Path) -> None:
         assert len(queue.push(tasks(5, "c.example"))) == 5
 
 
-def test_a_read_only_file_is_told(file: Path) -> None:
+def test_read_only_file_is_reported(file: Path) -> None:
     with opened(file) as queue:
         queue.push(tasks(1))
         engine = queue.links._engine
-        event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA query_only = ON"))  # as a read-only mount
+        event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA query_only = ON"))  # as on a read-only mount
         engine.dispose()
         with pytest.raises(FrontierUnavailable, match=r"cannot be written to; check the permissions"):
             take(queue)
         assert queue.state().waiting == 1
 
 
-def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+def test_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreUnavailable, match="the folder cannot be made"):
         open_table(tmp_path / "file" / "queue", "rss")
 
 
-def test_old_seen_names_are_forgotten(bench: TableBench) -> None:
+def test_old_fingerprints_are_forgotten(bench: TableBench) -> None:
     queue = bench.open()
     assert isinstance(queue, TableQueue)
     queue.push([task(str(n), seen=str(n)) for n in range(50)])
@@ -279,8 +279,8 @@ def test_old_seen_names_are_forgotten(bench: TableBench) -> None:
 
 
 @pytest.mark.slow
-def test_taking_does_not_walk_over_what_waits(tmp_path: Path) -> None:
-    """Counted in steps of SQLite's machine, not in seconds: fifty times as many tasks and hosts, hardly more work."""
+def test_take_does_not_scan_waiting_tasks(tmp_path: Path) -> None:
+    """Measured in steps of SQLite's virtual machine: fifty times as many tasks and hosts need less than twice as many."""
 
     def steps(hosts: int, each: int) -> int:
         bench = TableBench(f"sqlite:///{tmp_path}/{hosts}.db")
@@ -309,8 +309,8 @@ def test_taking_does_not_walk_over_what_waits(tmp_path: Path) -> None:
     assert steps(2000, 10) < 2 * steps(40, 10)
 
 
-def test_nothing_is_written_while_nothing_can_be_taken(bench: TableBench) -> None:
-    """One task of a lane and two of a host are in hand; another worker that lacks hosts is attended to."""
+def test_nothing_is_written_if_nothing_can_be_taken(bench: TableBench) -> None:
+    """A task of a lane and two of a host are leased; another worker that lacks hosts is served."""
     queue, other = bench.open(), bench.open()
     assert isinstance(queue, TableQueue)
     queue.push([*tasks(3, lane="x"), *tasks(9, "b.example")])

@@ -1,4 +1,4 @@
-"""Folders of gold pages, made up: good ones, short ones, one without an article, one with much too much text."""
+"""Folders of synthetic gold pages: correct ones, short ones, one without an article and one whose gold is much shorter than the page."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def gold(title: str, paragraphs: tuple[str, ...], **more: Any) -> dict[str, Any]
 
 @pytest.fixture
 def folders(tmp_path: Path) -> list[Path]:
-    """Two sets of pages of two sites."""
+    """Two folders of pages of two sites."""
     first, second = tmp_path / "第一 组", tmp_path / "second"
     here, there = {"url": "https://a.example/1"}, {"url": "https://b.example/2"}
     write(first, "good", page("滨海新线今晨通车", PARAGRAPHS), gold("滨海新线今晨通车", PARAGRAPHS, **here))
@@ -56,7 +56,7 @@ def folders(tmp_path: Path) -> list[Path]:
 
 @pytest.fixture
 def save() -> Callable[..., dict[str, Any]]:
-    """Save a good page in a folder; ``more`` replaces parts of its gold, which is answered."""
+    """Return a function that saves a page with its gold in a folder and returns the gold; ``more`` overrides fields of the gold."""
 
     def one(folder: Path, name: str, **more: Any) -> dict[str, Any]:
         known = gold("滨海新线今晨通车", PARAGRAPHS) | more

@@ -26,7 +26,7 @@ def corpus(tmp_path):
 run = partial(run_command, "evaluate", "classify")
 
 
-def test_ours_and_a_peer_in_one_table(corpus):
+def test_own_algorithm_and_peer_share_one_table(corpus):
     found = run(corpus, "-a", "linear", "--peer", "words-svm", "--json")
     assert found.exit_code == 0, found.output
     ours, peer = map(json.loads, found.stdout.splitlines())
@@ -36,14 +36,14 @@ def test_ours_and_a_peer_in_one_table(corpus):
     assert peer["ece"] is None
 
 
-def test_the_table_has_its_headings(corpus):
+def test_table_has_headings(corpus):
     found = run(corpus)
     assert found.exit_code == 0
     assert "macro-F1" in found.stdout
     assert "100.0" in found.stdout
 
 
-def test_across_corpora_labels_meet_by_a_mapping(corpus, tmp_path):
+def test_cross_corpus_labels_are_mapped(corpus, tmp_path):
     names = tmp_path / "names.json"
     names.write_text(
         json.dumps({"sport": {"A": ["体育/足球"], "B": ["体育/足球"]}, "money": {"A": ["财经"], "B": ["财经"]}}), encoding="utf-8"
@@ -53,7 +53,7 @@ def test_across_corpora_labels_meet_by_a_mapping(corpus, tmp_path):
     assert {one["label"] for one in json.loads(found.stdout)["labels"]} == {"sport", "money"}
 
 
-def test_the_report_shows_the_confusion(corpus, tmp_path):
+def test_html_report_shows_confusion_matrix(corpus, tmp_path):
     out = tmp_path / "report.html"
     assert run(corpus, "--html", out).exit_code == 0
     text = out.read_text(encoding="utf-8")
@@ -61,7 +61,7 @@ def test_the_report_shows_the_confusion(corpus, tmp_path):
     assert "<svg" in text
 
 
-def test_labels_left_out_are_asked_about(tmp_path):
+def test_leave_out_scores_rejection_of_unknown_labels(tmp_path):
     folder, chance = tmp_path / "four", random.Random(0)
     folder.mkdir()
     of_label = {**WORDS, "旅游": "景区 酒店 航班 古镇 海滩", "健康": "医生 疫苗 血压 睡眠 心脏"}
@@ -78,14 +78,14 @@ def test_labels_left_out_are_asked_about(tmp_path):
     assert "foreign no" in run(folder, "--leave-out").stdout
 
 
-def test_too_few_labels_to_leave_any_out(corpus):
+def test_leave_out_needs_more_than_three_labels(corpus):
     found = run(corpus, "--leave-out")
     assert found.exit_code == 1
     assert "more than 3" in found.output
 
 
 @pytest.mark.parametrize("line", ["{", "[]", '{"text": "甲"}', '{"text": 1, "label": "甲"}', '{"text": "甲", "label": " "}'])
-def test_a_wrong_line_is_named(corpus, line):
+def test_invalid_line_is_reported_with_its_number(corpus, line):
     (corpus / "train.jsonl").write_text(f"\n{line}\n", encoding="utf-8")
     found = run(corpus)
     assert found.exit_code == 1
@@ -93,17 +93,17 @@ def test_a_wrong_line_is_named(corpus, line):
 
 
 @pytest.mark.parametrize("words", [["-a", "magic"], ["--peer", "magic"], ["--cross", "file"], ["--leave-out", "--peer", "all"]])
-def test_wrong_words_are_usage_errors(corpus, words):
+def test_invalid_options_are_usage_errors(corpus, words):
     assert run(corpus, *words).exit_code == 2
 
 
-def test_a_missing_folder_is_said(tmp_path):
+def test_missing_folder_is_reported(tmp_path):
     found = run(tmp_path / "none")
     assert found.exit_code == 1
     assert "none" in found.output
 
 
-def test_a_folder_without_its_files_is_told(tmp_path):
+def test_missing_and_truncated_files_are_reported(tmp_path):
     found = run(tmp_path)
     assert found.exit_code == 1
     assert f"{tmp_path}: there is neither train.jsonl nor train.jsonl.gz in it" in found.output

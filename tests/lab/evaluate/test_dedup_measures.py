@@ -7,23 +7,23 @@ def pairs(*names: str) -> set[frozenset[str]]:
     return {frozenset(name) for name in names}
 
 
-def test_per_document_right_is_an_earlier_one_of_the_same_cluster() -> None:
+def test_per_document_counts_earlier_members_of_same_cluster() -> None:
     clusters = {"a": 1, "b": 1, "c": 2, "d": 1, "e": 2}
     answers = [("a", "b"), ("b", "a"), ("c", "a"), ("d", None), ("e", "c")]
-    assert per_document(answers, clusters) == Score(hits=2, given=4, wanted=3)  # a names a later one, c another cluster's
+    assert per_document(answers, clusters) == Score(hits=2, given=4, wanted=3)  # a names a later document, c one of another cluster
 
 
-def test_answers_join_groups() -> None:
+def test_answers_are_joined_into_groups() -> None:
     assert joined([("a", None), ("b", "a"), ("c", "b"), ("d", None), ("e", "d")]) == pairs("ab", "ac", "bc", "de")
     assert joined([("b", "a"), ("d", "c"), ("d", "a")]) == pairs("ab", "ac", "ad", "bc", "bd", "cd")
     assert joined([]) == set()
 
 
-def test_pairs_left_out_are_neither_right_nor_wrong() -> None:
+def test_ignored_pairs_do_not_count() -> None:
     assert per_pair(pairs("ab", "ac", "de"), pairs("ab", "xy"), pairs("ac")) == Score(hits=1, given=2, wanted=2)
 
 
-def test_figures() -> None:
+def test_precision_recall_and_f1() -> None:
     score = Score(hits=2, given=4, wanted=3)
     assert (score.precision, score.recall, round(score.f1, 4)) == (0.5, 2 / 3, 0.5714)
     assert (Score(0, 0, 0).precision, Score(0, 0, 0).recall, Score(0, 0, 0).f1) == (0, 0, 0)

@@ -1,4 +1,4 @@
-"""What is missing and what is too much, in pieces that people can read."""
+"""Missing and surplus text of an extraction, in readable pieces."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from newsportal_lab.evaluate.running import Piece, differences
 A, B, C = "第一句话说完了。", "第二句话也说完了。", "还有完全无关的内容！"
 
 
-def test_sentences_that_differ_are_shown_whole() -> None:
+def test_different_sentences_are_shown_in_full() -> None:
     assert differences(A + B, A + C) == (Piece("same", A), Piece("missing", B), Piece("surplus", C))
 
 
-def test_a_sentence_that_nearly_agrees_is_compared_by_characters() -> None:
+def test_similar_sentences_are_compared_by_character() -> None:
     assert differences(A + B, A + "（记者王强）" + B) == (Piece("same", A), Piece("surplus", "（记者王强）"), Piece("same", B))
 
 
-def test_white_space_alone_is_no_difference() -> None:
+def test_whitespace_is_ignored() -> None:
     assert [piece.kind for piece in differences(f"{A}\n{B}", f"{A} \n\n {B}\n")] == ["same"]
 
 
-def test_nothing_found() -> None:
+def test_empty_extraction() -> None:
     assert differences(A, "") == (Piece("missing", A),)
     assert differences("", "") == ()
 
 
 @given(st.text(alphabet="一二。\n ", max_size=60), st.text(alphabet="一二。\n ", max_size=60))
-def test_the_pieces_make_both_texts(gold: str, found: str) -> None:
+def test_pieces_reconstruct_both_texts(gold: str, found: str) -> None:
     pieces = differences(gold, found)
     for kind, text in (("missing", gold), ("surplus", found)):
         assert "".join("".join(p.text for p in pieces if p.kind in ("same", kind)).split()) == "".join(text.split())

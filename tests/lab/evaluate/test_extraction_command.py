@@ -1,4 +1,4 @@
-"""``newsportal evaluate extraction``: folders, algorithms and peers side by side, on a terminal, as JSON and as a report."""
+"""``newsportal evaluate extraction``: folders, algorithms and peers compared in a table, as JSON and as an HTML report."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Save = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def echo(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A peer that gives back a fixed text, or breaks."""
+    """Register a peer that returns a fixed text or raises."""
 
     def run(body: bytes, url: str | None) -> dict[str, str | None]:
         if b"404" in body:
@@ -56,7 +56,7 @@ def save_page(folder: Path, html: str) -> GoldPage:
     return next(iter(gold_pages(folder)))
 
 
-def test_a_row_for_each_folder_and_one_for_all(folders: list[Path]) -> None:
+def test_each_folder_and_the_total_have_a_row(folders: list[Path]) -> None:
     found = rows(*folders, "-a", "best", "-a", "cevc")
     sets = [("第一 组", 3), ("second", 2), ("all", 5)]
     expected = [(name, algorithm, pages) for name, pages in sets for algorithm in ("best", "cevc")]
@@ -72,7 +72,7 @@ def test_a_row_for_each_folder_and_one_for_all(folders: list[Path]) -> None:
     )
 
 
-def test_folders_of_one_name_stay_apart(folders: list[Path], tmp_path: Path) -> None:
+def test_folders_with_same_name_are_listed_by_path(folders: list[Path], tmp_path: Path) -> None:
     other = tmp_path / "elsewhere" / "second"
     other.parent.mkdir()
     shutil.copytree(folders[1], other)
@@ -80,12 +80,12 @@ def test_folders_of_one_name_stay_apart(folders: list[Path], tmp_path: Path) -> 
     assert [(row["set"], row["pages"]) for row in found] == [(str(folders[1]), 2), (str(other), 2), ("all", 4)]
 
 
-def test_sites_can_have_rows(folders: list[Path]) -> None:
+def test_by_site_adds_rows_per_site(folders: list[Path]) -> None:
     sites = [row["set"] for row in rows(*folders, "-a", "cevc", "--by-site", 2)][3:]
     assert sites == ["a.example", "b.example"]
 
 
-def test_kinds_of_pages_have_rows_where_gold_names_several(folders: list[Path]) -> None:
+def test_page_kinds_have_rows_if_gold_has_several(folders: list[Path]) -> None:
     for folder, kind in zip(folders, ("article", "product"), strict=True):
         for file in folder.glob("*.json"):
             file.write_text(json.dumps(json.loads(file.read_text("utf-8")) | {"kind": kind}), "utf-8")
@@ -94,7 +94,7 @@ def test_kinds_of_pages_have_rows_where_gold_names_several(folders: list[Path]) 
     assert len(rows(folders[0], "-a", "best")) == 1
 
 
-def test_a_peer_stands_beside_best_and_what_breaks_it_is_told(folders: list[Path], echo: None) -> None:
+def test_peer_is_compared_and_its_errors_reported(folders: list[Path], echo: None) -> None:
     best, other, worst, *_ = rows(folders[1], "-p", "echo", "-w", 1)
     assert (best["algorithm"], other["algorithm"], other["unanswered"]) == ("best", "echo", 1)
     assert (worst["worst_of"], worst["id"], worst["f1"], list(worst["others"])) == ("best", "none", 0.0, ["echo"])
@@ -103,7 +103,7 @@ def test_a_peer_stands_beside_best_and_what_breaks_it_is_told(folders: list[Path
     assert (broken["id"], broken["error"]) == ("none", "LookupError: <b>no page</b>")
 
 
-def test_a_terminal_sees_tables(folders: list[Path], echo: None) -> None:
+def test_terminal_output_is_tables(folders: list[Path], echo: None) -> None:
     shown = run(*folders, "-p", "echo", "--worst", 2).stdout
     assert "第一 组, 3 pages" in shown
     assert "all, 5 pages" in shown
@@ -113,7 +113,7 @@ def test_a_terminal_sees_tables(folders: list[Path], echo: None) -> None:
     assert re.search(r"echo +\d", shown)
 
 
-def test_a_narrow_terminal_sees_all_figures_and_what_is_wrong(folders: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_narrow_terminal_shows_all_figures(folders: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "_width", lambda: 60)
     shown = run(folders[1], "--worst", 1).stdout
     assert re.search(r"^best +((\d+\.\d|–) +){13}\d +\d+\.\d", shown, re.MULTILINE)
@@ -123,7 +123,7 @@ def test_a_narrow_terminal_sees_all_figures_and_what_is_wrong(folders: list[Path
     assert max(len(line) for line in shown.partition("worst of")[2].splitlines()) <= 60
 
 
-class Reading(HTMLParser):
+class ExternalReferences(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.tags: list[str] = []
@@ -136,11 +136,11 @@ class Reading(HTMLParser):
         ]
 
 
-def test_the_report_stands_alone_and_shows_pages_as_text(folders: list[Path], tmp_path: Path, echo: None) -> None:
+def test_report_is_self_contained_and_escaped(folders: list[Path], tmp_path: Path, echo: None) -> None:
     file = tmp_path / "report.html"
     assert run(*folders, "-p", "echo", "--html", file).exit_code == 0
     html = file.read_text("utf-8")
-    page = Reading()
+    page = ExternalReferences()
     page.feed(html)
     assert page.outside == []
     assert not {"script", "link", "img", "iframe", "i"} & set(page.tags)
@@ -170,13 +170,13 @@ def test_the_report_stands_alone_and_shows_pages_as_text(folders: list[Path], tm
         (["--sweep", "cevc.alpha=0:1:0.5", "--picture", "."], "is a folder"),
     ],
 )
-def test_mistakes_are_told_with_the_remedy(folders: list[Path], arguments: list[str], said: str) -> None:
+def test_usage_errors_suggest_remedy(folders: list[Path], arguments: list[str], said: str) -> None:
     result = run(folders[0], *arguments)
     assert result.exit_code == 2
     assert said in " ".join(result.output.replace("│", " ").split())
 
 
-def test_a_folder_without_gold_says_what_gold_is(tmp_path: Path) -> None:
+def test_folder_without_gold_explains_gold_format(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text("<p>a</p>")
     result = run(tmp_path)
     assert result.exit_code == 1
@@ -185,7 +185,7 @@ def test_a_folder_without_gold_says_what_gold_is(tmp_path: Path) -> None:
     assert "no folder" in str(run(tmp_path / "nowhere").exception)
 
 
-def test_gold_that_is_not_used_is_named(folders: list[Path], save: Save) -> None:
+def test_unused_gold_is_reported(folders: list[Path], save: Save) -> None:
     first, second = folders
     (first / "half.json").write_text('{"text": ', "utf-8")
     save(first, "when", date="yesterday")
@@ -198,7 +198,7 @@ def test_gold_that_is_not_used_is_named(folders: list[Path], save: Save) -> None
     assert "when.json: the date 'yesterday' is not scored" in said
 
 
-def test_a_page_that_is_read_without_a_fault_is_not_among_the_worst(tmp_path: Path, save: Save) -> None:
+def test_perfect_page_is_not_listed_as_worst(tmp_path: Path, save: Save) -> None:
     save(tmp_path, "good")
     shown = run(tmp_path, "-a", "best", "--worst", 3, "--html", tmp_path / "report.html").stdout
     assert f"{tmp_path.name}, 1 page\n" in re.sub(" +\n", "\n", shown)
@@ -208,7 +208,7 @@ def test_a_page_that_is_read_without_a_fault_is_not_among_the_worst(tmp_path: Pa
     assert "reads worst" not in html
 
 
-def test_what_is_loaded_by_need_is_no_time_of_the_first_page(tmp_path: Path, save: Save, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lazy_loading_is_not_timed(tmp_path: Path, save: Save, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[bytes] = []
 
     def slow_at_first(body: bytes, url: str | None) -> dict[str, str | None]:
@@ -225,21 +225,21 @@ def test_what_is_loaded_by_need_is_no_time_of_the_first_page(tmp_path: Path, sav
     assert row["ms"] < 100
 
 
-def test_paragraphs_may_be_a_list(tmp_path: Path, save: Save) -> None:
+def test_gold_text_may_be_list_of_paragraphs(tmp_path: Path, save: Save) -> None:
     text = save(tmp_path, "good")["text"]
     save(tmp_path, "good", text=text.split("\n"))
     (row,) = rows(tmp_path, "-a", "best")
     assert (row["precision"], row["recall"]) == (1.0, 1.0)
 
 
-def test_a_peer_that_is_not_installed_says_how_to_install_it(folders: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_peer_error_names_extra(folders: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(peers.PEERS, "absent", ("no_such_module_at_all", lambda body, url: {}))
     result = run(folders[0], "-p", "absent")
     assert isinstance(result.exception, DependencyMissing)
     assert "[peers]" in str(result.exception)
 
 
-def test_the_readings_of_a_method_have_rows_of_their_own(folders: list[Path]) -> None:
+def test_variants_of_method_have_own_rows(folders: list[Path]) -> None:
     found = {row["algorithm"] for row in rows(folders[0])}
     assert {"cevc", *READINGS} <= found
     one = save_page(folders[0].parent / "one", "<div><div><p>这是唯一的一段，它就是整篇文章。</p></div><p>版权所有，请勿转载</p></div>")
@@ -251,7 +251,7 @@ def test_the_readings_of_a_method_have_rows_of_their_own(folders: list[Path]) ->
     assert not has_jieba_characters("他在这里说"), "在, 这 and 说 are stop words of ours alone"
 
 
-def test_a_sweep_scores_a_method_by_a_parameter_and_draws_it(folders: list[Path], tmp_path: Path) -> None:
+def test_sweep_scores_and_plots_parameter(folders: list[Path], tmp_path: Path) -> None:
     picture = tmp_path / "alpha.svg"
     found = rows(folders[0], "--sweep", "cevc.alpha=0.3:0.7:0.2", "--picture", picture)
     assert [(row["algorithm"], row["parameter"], row["value"]) for row in found] == [("cevc", "alpha", value) for value in (0.3, 0.5, 0.7)]
@@ -279,6 +279,6 @@ def test_a_sweep_scores_a_method_by_a_parameter_and_draws_it(folders: list[Path]
         ("best", set()),
     ],
 )
-def test_numeric_parameters_are_those_of_the_method(method: str, names: set[str]) -> None:
+def test_numeric_parameters_per_method(method: str, names: set[str]) -> None:
     assert set(numeric_parameters(method)) == names
     assert all(extractor(method, **{name: parameter.default}) for name, parameter in numeric_parameters(method).items())

@@ -1,4 +1,4 @@
-"""``newsportal evaluate forum``: what is right, too much, missing, and what does not count."""
+"""``newsportal evaluate forum``: matched, surplus, missing and ignored posts."""
 
 from __future__ import annotations
 
@@ -19,37 +19,41 @@ NOW = datetime(2026, 3, 1, tzinfo=UTC)
 LONG = "滨海新线今天通车了，有人坐过首班车吗？听说六点就排起了队。"
 
 
-def said(text: str, block: str | None = None, **fields: Any) -> Post:
+def make_post(text: str, block: str | None = None, **fields: Any) -> Post:
     return Post(fields.pop("author", None), fields.pop("published", None), text, block_text=block or text, **fields)
 
 
-def test_posts_are_right_too_many_or_missing() -> None:
+def test_posts_are_correct_surplus_or_missing() -> None:
     gold = GoldThread((GoldPost(LONG), GoldPost("坐了。"), GoldPost("票价多少？")))
-    score = score_posts(gold, [said(LONG), said("坐了。"), said("登录后可以回复")], NOW)
+    score = score_posts(gold, [make_post(LONG), make_post("坐了。"), make_post("登录后可以回复")], NOW)
     assert (score.counts.body, score.counts.body_extra, score.counts.body_missing) == (2, 1, 1)
     assert (score.missing, score.surplus) == ((2,), (2,))
     assert score.counts.body_f1 == pytest.approx(2 / 3)
 
 
-def test_a_block_may_hold_more_a_body_may_not() -> None:
-    score = score_posts(GoldThread((GoldPost(LONG),)), [said(f"签名档 {LONG * 2}")], NOW)
+def test_block_may_contain_extra_text_but_not_body() -> None:
+    score = score_posts(GoldThread((GoldPost(LONG),)), [make_post(f"签名档 {LONG * 2}")], NOW)
     assert (score.counts.block, score.counts.body) == (1, 0)
 
 
-def test_pictures_and_optional_posts_count_neither_way() -> None:
+def test_pictures_and_optional_posts_are_ignored() -> None:
     gold = GoldThread((GoldPost(LONG),), pictures=1, optional=("同问，等车的时候看到很多人。",))
-    score = score_posts(gold, [said(LONG), said("图1"), said("同问，等车的时候看到很多人。")], NOW)
+    score = score_posts(gold, [make_post(LONG), make_post("图1"), make_post("同问，等车的时候看到很多人。")], NOW)
     assert (score.counts.body_extra, score.counts.block_extra) == (0, 0)
 
 
-def test_each_post_has_one_partner() -> None:
+def test_posts_are_matched_one_to_one() -> None:
     assert matched(["顶", "顶"], ["顶"], block=False) == [(0, 0)]
     assert matched([LONG, LONG + "!"], [LONG + "!", LONG], block=False) == [(1, 0), (0, 1)]
 
 
-def test_authors_and_days_are_asked_where_the_text_is_right_and_gold_tells() -> None:
+def test_author_and_date_are_scored_only_for_matched_posts_with_gold() -> None:
     gold = GoldThread((GoldPost(LONG, "芦苇", "2024-3-5 08:30"), GoldPost("坐了。", "司机", "2024-3-5"), GoldPost("顶")))
-    found = [said(LONG, author="芦苇", date_text="发表于 2024-3-5 08:30"), said("坐了。", author="乘客", date_text="2024-3-6"), said("顶")]
+    found = [
+        make_post(LONG, author="芦苇", date_text="发表于 2024-3-5 08:30"),
+        make_post("坐了。", author="乘客", date_text="2024-3-6"),
+        make_post("顶"),
+    ]
     counts = score_posts(gold, found, NOW).counts
     assert (counts.author, counts.date) == (0.5, 0.5)
     assert Counts().author is None
@@ -65,8 +69,8 @@ def test_authors_and_days_are_asked_where_the_text_is_right_and_gold_tells() -> 
         ("2024-03-05", None, False),
     ],
 )
-def test_days_are_compared_as_they_may_be_meant(gold: str, written: str | None, right: bool) -> None:
-    assert same_day(gold, said("x", date_text=written), NOW) is (right or (gold == "05/03/2024" and written == "3 May 2024"))
+def test_ambiguous_dates_are_compared_in_both_orders(gold: str, written: str | None, right: bool) -> None:
+    assert same_day(gold, make_post("x", date_text=written), NOW) is (right or (gold == "05/03/2024" and written == "3 May 2024"))
 
 
 def folder(tmp_path: Path) -> Path:
@@ -90,7 +94,7 @@ def run(*arguments: str) -> tuple[int, str]:
     return result.exit_code, result.stdout
 
 
-def test_the_command_scores_each_algorithm_and_names_the_worst(tmp_path: Path) -> None:
+def test_command_scores_algorithms_and_lists_worst_pages(tmp_path: Path) -> None:
     code, out = run(str(folder(tmp_path)), "--json", "--by-engine", "--worst", "1", "-a", "best")
     assert code == 0
     rows = [json.loads(line) for line in out.splitlines()]
@@ -102,7 +106,7 @@ def test_the_command_scores_each_algorithm_and_names_the_worst(tmp_path: Path) -
     assert "no-posts" in worst["error"]
 
 
-def test_a_report_is_one_file_in_which_nothing_of_a_page_is_active(tmp_path: Path) -> None:
+def test_report_is_one_file_and_escapes_html(tmp_path: Path) -> None:
     where = folder(tmp_path)
     (where / "b.json").write_text(json.dumps({"posts": [{"text": "<script>alert(1)</script>"}]}))
     report = tmp_path / "report.html"
@@ -112,13 +116,13 @@ def test_a_report_is_one_file_in_which_nothing_of_a_page_is_active(tmp_path: Pat
     assert "&lt;script&gt;alert(1)" in html
 
 
-def test_a_folder_without_gold_and_a_wrong_name_are_told(tmp_path: Path) -> None:
+def test_missing_gold_and_unknown_algorithm_are_reported(tmp_path: Path) -> None:
     with pytest.raises(forum.NoGold, match="posts"):
         forum.gold_threads(tmp_path)
     assert run(str(folder(tmp_path)), "-a", "none")[0] == 2
 
 
-def test_precision_and_recall_stand_beside_the_published_ones_and_chinese_engines_apart(tmp_path: Path) -> None:
+def test_published_figures_and_chinese_engines_are_listed(tmp_path: Path) -> None:
     where = folder(tmp_path)
     code, out = run(str(where), "--json")
     assert code == 0

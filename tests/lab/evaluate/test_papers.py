@@ -1,4 +1,4 @@
-"""``newsportal evaluate papers``: each paper's figures beside ours for its method and for the default, on the same data."""
+"""``newsportal evaluate papers``: the figures of each paper beside those of its method and of the default, on the same data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from newsportal.extractors.forum import POSTERS
 from newsportal_lab.evaluate.papers import MEASURES, METHODS, USUAL, kinds_of, read_pages
 from newsportal_lab.evaluate.running import READINGS, scores_of
 
-SAID = "今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民，站台上挂着红色的横幅，他们说这是等了十年的一天。"
+SENTENCES = "今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民，站台上挂着红色的横幅，他们说这是等了十年的一天。"
 
 
 def run(folder: Path, *more: str) -> Any:
@@ -29,20 +29,26 @@ def folder(tmp_path: Path) -> Path:
     pages = tmp_path / "网页" / "甲"
     pages.mkdir(parents=True)
     for number in range(3):
-        lines = [f"{SAID}这是第{number}条消息。"] + [f"第{place}位乘客说，列车在第{number}站停了，大家都很高兴。" for place in range(9)]
+        lines = [f"{SENTENCES}这是第{number}条消息。"] + [
+            f"第{place}位乘客说，列车在第{number}站停了，大家都很高兴。" for place in range(9)
+        ]
         body = f"<div class=text>{''.join(f'<p>{line}</p>' for line in lines)}</div>"
         html = f"<html><head><title>新线通车{number}</title></head><body><h1>新线通车{number}</h1>{body}</body></html>"
         (pages / f"{number}.html").write_text(html, "utf-8")
         gold = {"url": f"https://a.example/2024/{number}.html", "title": f"新线通车{number}", "text": "\n".join(lines)}
         (pages / f"{number}.json").write_text(json.dumps(gold), "utf-8")
     (tmp_path / "转载").mkdir()
-    documents = [("1", "新线通车", SAID * 4, "a"), ("2", "新线通车", SAID * 4, "a"), ("3", "港口开放", "港口，夜里也开放了。" * 9, "b")]
+    documents = [
+        ("1", "新线通车", SENTENCES * 4, "a"),
+        ("2", "新线通车", SENTENCES * 4, "a"),
+        ("3", "港口开放", "港口，夜里也开放了。" * 9, "b"),
+    ]
     rows = [{"id": id, "title": title, "text": text, "cluster": of} for id, title, text, of in documents]
     (tmp_path / "转载" / "docs.jsonl.gz").write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
     return tmp_path
 
 
-def test_every_method_is_one_of_ours_and_every_paper_has_some() -> None:
+def test_methods_exist_and_cover_every_paper() -> None:
     names = {"summaries": EXTRACTORS, "extraction": {*EXTRACTORS, *READINGS}, "reposts": FINDERS, "forum": POSTERS}
     assert {method.paper for method in METHODS} == set("ABCDE")
     assert set(MEASURES) == set(USUAL)
@@ -50,7 +56,7 @@ def test_every_method_is_one_of_ours_and_every_paper_has_some() -> None:
         assert {method.method, method.default} <= set(names.get(method.kind, {method.method: "", method.default: ""}))
 
 
-def test_each_figure_of_a_paper_stands_beside_ours_on_the_same_data(folder: Path) -> None:
+def test_published_figures_are_compared_on_same_data(folder: Path) -> None:
     result = run(folder, "--json")
     assert result.exit_code == 0, result.output
     rows = [json.loads(line) for line in result.stdout.splitlines()]
@@ -65,23 +71,23 @@ def test_each_figure_of_a_paper_stands_beside_ours_on_the_same_data(folder: Path
     assert {row["paper"] for row in rows} == set("ABCDE")
 
 
-def test_the_right_ones_of_those_found_are_counted_apart(folder: Path) -> None:
+def test_precision_among_found_pages_is_separate(folder: Path) -> None:
     figures, pages = read_pages(folder / "网页" / "甲", "cevc", summaries=True)
     assert pages == 3
     assert figures["right_of_found"] == figures["right"]
     (folder / "网页" / "甲" / "9.html").write_text("<html><body></body></html>", "utf-8")
-    (folder / "网页" / "甲" / "9.json").write_text(json.dumps({"text": SAID}), "utf-8")
+    (folder / "网页" / "甲" / "9.json").write_text(json.dumps({"text": SENTENCES}), "utf-8")
     fewer, _ = read_pages(folder / "网页" / "甲", "cevc")
     assert (fewer["right"], fewer["right_of_found"], fewer["found"]) == (0.75, 1.0, 0.75)
 
 
-def test_a_table_says_what_was_measured_on_what(folder: Path) -> None:
+def test_table_names_data_and_method(folder: Path) -> None:
     text = " ".join(run(folder).stdout.split())
     assert "published: 1,270 pages" in text
     assert "best 100.0" in text
 
 
-def test_kinds_are_told_by_what_lies_there_and_what_cannot_be_read_is_left_out(folder: Path) -> None:
+def test_data_kinds_are_detected_and_unreadable_data_skipped(folder: Path) -> None:
     (folder / "帖子").mkdir()
     (folder / "帖子" / "1.json").write_text(json.dumps({"posts": [{"text": "坐了。"}]}), "utf-8")
     (folder / "分类").mkdir()
@@ -104,7 +110,7 @@ def test_kinds_are_told_by_what_lies_there_and_what_cannot_be_read_is_left_out(f
     assert '"method": "chi_cosine"' not in result.stdout
 
 
-def test_clicks_are_asked_about_what_comes_next(tmp_path: Path) -> None:
+def test_click_logs_are_scored_by_next_story(tmp_path: Path) -> None:
     views = [(f"r{reader}", f"s{(reader + step) % 7}", step * 24 + reader) for reader in range(8) for step in range(5)]
     lines = [f"{reader},{story},2026-03-{1 + hour // 24:02}T{hour % 24:02}:00:00Z" for reader, story, hour in views]
     (tmp_path / "log.csv").write_text("reader,story,at\n" + "\n".join(lines) + "\n", "utf-8")
@@ -114,5 +120,5 @@ def test_clicks_are_asked_about_what_comes_next(tmp_path: Path) -> None:
     assert all(0 <= row["ours"] <= 100 and row["published"] is None for row in rows)
 
 
-def test_a_folder_without_data_is_told(tmp_path: Path) -> None:
+def test_folder_without_data_is_reported(tmp_path: Path) -> None:
     assert "no gold data" in str(run(tmp_path).exception)

@@ -1,4 +1,4 @@
-"""Peers that are installed read a page; the others say how they are installed."""
+"""Installed peers read a page; missing ones raise an error that says how to install them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FIELDS = {"text", "title", "date", "author", "source"}
 
 
 @pytest.mark.parametrize("name", PEERS)
-def test_a_peer_reads_a_chinese_page(name: str) -> None:
+def test_peer_reads_chinese_page(name: str) -> None:
     if find_spec(PEERS[name][0]) is None:
         with pytest.raises(DependencyMissing, match=r"\[peers\]"):
             peer(name)
@@ -31,12 +31,12 @@ def test_a_peer_reads_a_chinese_page(name: str) -> None:
     assert "滨海新线" in (found.get("text") or found.get("title") or "") or found.get("date") == "2024-03-05"
 
 
-def test_an_unknown_peer_is_told_the_names() -> None:
+def test_unknown_peer_error_lists_names() -> None:
     with pytest.raises(ValueError, match="trafilatura, "):
         peer("nobody")
 
 
-def test_every_peer_is_in_the_extra_and_in_the_document() -> None:
+def test_peers_are_in_extra_and_documented() -> None:
     extra = (ROOT / "pyproject.toml").read_text("utf-8").partition("peers = [")[2].partition("]")[0]
     document = (ROOT / "docs" / "evaluation.md").read_text("utf-8")
     for name in PEERS:

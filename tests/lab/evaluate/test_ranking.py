@@ -1,4 +1,4 @@
-"""A log split in time: nothing of what is asked about is known before."""
+"""Evaluation of rankers on a log split by time: the training part holds nothing later than the cut."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.recommend.made import log
 
 
 @pytest.mark.parametrize("kind", [WINDOW, NEXT])
-def test_nothing_of_the_future_is_known(kind: str) -> None:
+def test_split_does_not_leak_future(kind: str) -> None:
     for split in ranking.splits(log(), kind):
         assert len(split.training)
         assert split.questions
@@ -29,7 +29,7 @@ def test_nothing_of_the_future_is_known(kind: str) -> None:
                 assert all(hours(view.at) < split.cut for view in question.history)
 
 
-def test_figures_by_hand() -> None:
+def test_recall_ndcg_and_hit_rate() -> None:
     recall, ndcg, hit = figures(("a", "b", "c"), frozenset("bx"), 3)
     assert (recall, hit) == (0.5, 1.0)
     assert ndcg == pytest.approx((1 / log2(3)) / (1 + 1 / log2(3)))
@@ -38,7 +38,7 @@ def test_figures_by_hand() -> None:
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_every_method_ranks_what_was_not_seen(name: str) -> None:
+def test_every_method_ranks_only_unseen_stories(name: str) -> None:
     split = next(ranking.splits(log(), WINDOW))
     model = METHODS[name](split.training, split.cut)
     for question in split.questions[:20]:
@@ -49,7 +49,7 @@ def test_every_method_ranks_what_was_not_seen(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_ours_is_above_the_others_where_taste_and_age_matter() -> None:
+def test_best_outranks_baselines_if_taste_and_age_matter() -> None:
     for split in ranking.splits(log(readers=120), WINDOW):
         found = {
             name: ranking.measure(METHODS[name](split.training, split.cut), split.questions).ndcg for name in ("recent", "items", "best")

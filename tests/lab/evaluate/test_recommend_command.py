@@ -1,4 +1,4 @@
-"""``newsportal evaluate recommend``: methods side by side on a log of one's own."""
+"""``newsportal evaluate recommend``: methods compared on a view log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
-    """Thirty readers of two tastes, ten days, as ``recommend export`` writes it."""
+    """Return a log of ten days and thirty readers of two tastes, in the format of ``recommend export``."""
     chance = random.Random(1)
     rows = []
     for number in range(60):
@@ -40,7 +40,7 @@ def run() -> Run:
     return lambda *words: CliRunner().invoke(cli.app, ["evaluate", "recommend", *map(str, words)], catch_exceptions=False)
 
 
-def test_every_method_is_compared_at_every_cut(run: Run, log: Path) -> None:
+def test_every_method_is_scored_at_every_cut(run: Run, log: Path) -> None:
     done = run(log, "--json", "--questions", "20")
     assert done.exit_code == 0, done.output
     rows = [json.loads(line) for line in done.stdout.splitlines()]
@@ -52,11 +52,11 @@ def test_every_method_is_compared_at_every_cut(run: Run, log: Path) -> None:
     assert max(row["recall"] for row in rows if row["method"] == "items") > 0.3, "tastes are told apart"
 
 
-def test_the_methods_offered_are_those_there_are() -> None:
+def test_offered_methods_match_registry() -> None:
     assert set(recommend.METHOD_NAMES) == set(rankers.METHODS)
 
 
-def test_a_table_for_people_and_a_report_that_stands_alone(run: Run, log: Path, tmp_path: Path) -> None:
+def test_table_and_self_contained_report(run: Run, log: Path, tmp_path: Path) -> None:
     report = tmp_path / "report.html"
     done = run(log, "-m", "popular", "-m", "items", "--kind", "next", "--html", report)
     assert done.exit_code == 0, done.output
@@ -70,7 +70,7 @@ def test_a_table_for_people_and_a_report_that_stands_alone(run: Run, log: Path, 
     assert "http" not in page.replace("http-equiv", "")
 
 
-def test_the_store_s_own_log_is_compared_when_no_file_is_named(run: Run, tmp_path: Path) -> None:
+def test_log_of_store_is_default(run: Run, tmp_path: Path) -> None:
     (tmp_path / "sources.yaml").write_text("store: sqlite:///news.db\n", "utf-8")
     open_store(f"sqlite:///{tmp_path}/news.db").close()
     done = run("--sources", tmp_path / "sources.yaml")
@@ -87,21 +87,21 @@ def test_the_store_s_own_log_is_compared_when_no_file_is_named(run: Run, tmp_pat
         (["nowhere.jsonl"], 1, "nowhere.jsonl"),
     ],
 )
-def test_what_cannot_be_done_is_said(run: Run, words: list[str], code: int, said: str) -> None:
+def test_invalid_arguments_are_reported(run: Run, words: list[str], code: int, said: str) -> None:
     done = run(*words)
     assert done.exit_code == code
     assert said in " ".join(done.stderr.replace("│", " ").split())
     assert "Traceback" not in done.stderr
 
 
-def test_a_wrong_line_is_named(run: Run, log: Path) -> None:
+def test_invalid_log_line_is_reported(run: Run, log: Path) -> None:
     log.write_text(log.read_text("utf-8") + '{"reader": "r1"}\n', "utf-8")
     done = run(log)
     assert done.exit_code == 1
     assert "log.jsonl" in done.stderr
 
 
-def test_too_few_views_are_no_comparison(run: Run, log: Path) -> None:
+def test_too_few_views_are_refused(run: Run, log: Path) -> None:
     log.write_text("".join(log.read_text("utf-8").splitlines(keepends=True)[:50]), "utf-8")
     done = run(log, "--json")
     assert done.exit_code == 1

@@ -1,4 +1,4 @@
-"""The scores are those of the papers: a second, plain implementation says the same."""
+"""Scores as the papers define them, checked against a second, naive implementation."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def alike(text: object) -> str:
     return bare(unicodedata.normalize("NFKC", str(text or ""))).lower()
 
 
-def plainly(folder: Path, algorithm: str) -> dict[str, Any]:
-    """The same figures from what ``newsportal extract`` writes, by the definitions and with another library's LCS."""
+def naive_scores(folder: Path, algorithm: str) -> dict[str, Any]:
+    """Return the same figures computed by their definitions from the output of ``newsportal extract``, with the LCS of another library."""
     found = {row["id"]: row for row in extract.answers(str(folder), None, algorithm, extractor(algorithm))}
     common = given = wanted = 0
     f1, title, date, author = [], [], [], []
@@ -51,25 +51,25 @@ def plainly(folder: Path, algorithm: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("algorithm", ["best", "cevc"])
-def test_a_plain_implementation_says_the_same(folders: list[Path], algorithm: str) -> None:
+def test_scores_match_naive_implementation(folders: list[Path], algorithm: str) -> None:
     for folder in folders:
         scores = scores_of(folder, algorithm)
-        expected = plainly(folder, algorithm)
+        expected = naive_scores(folder, algorithm)
         assert {name: getattr(scores, name) for name in expected} == pytest.approx(expected, abs=0.00005)
     assert scores.pages == 2
 
 
 @given(st.text(alphabet="一二三a", max_size=40), st.text(alphabet="一二三a", max_size=40))
-def test_the_common_subsequence_is_another_library_s(first: str, second: str) -> None:
+def test_lcs_length_matches_rapidfuzz(first: str, second: str) -> None:
     assert lcs_length(first, second) == LCSseq.similarity(first, second)
 
 
-def test_long_texts_are_cut_and_cheap_where_they_agree() -> None:
+def test_long_texts_are_truncated() -> None:
     score = score_page(Answer(text="新" * (MAX_CHARS + 5)), Answer(text="新" * (MAX_CHARS + 9)))
     assert (score.common, score.gold, score.extracted) == (MAX_CHARS, MAX_CHARS, MAX_CHARS)
 
 
-def test_white_space_and_width_make_no_difference() -> None:
+def test_whitespace_and_character_width_are_ignored() -> None:
     score = score_page(Answer("今天\n 晴", "ＡＢ 标题"), Answer("今 天晴\u200b", "ab标题"))
     assert (score.f1, score.title) == (1.0, True)
 
@@ -85,7 +85,7 @@ def test_white_space_and_width_make_no_difference() -> None:
         ("王小明", "王小明" + "很长的一段话" * 10, False),
     ],
 )
-def test_one_of_the_names_is_enough_but_no_paragraph(gold: str, found: str | None, right: bool) -> None:
+def test_one_matching_author_is_enough(gold: str, found: str | None, right: bool) -> None:
     assert same_author(gold, found) is right
 
 
@@ -93,21 +93,21 @@ def test_one_of_the_names_is_enough_but_no_paragraph(gold: str, found: str | Non
     ("written", "read"),
     [("2024-03-05T08:30:00+08:00", "2024-03-05"), ("2024年3月5日", "2024-03-05"), ("3月5日", None), ("", None), (None, None)],
 )
-def test_days(written: str | None, read: str | None) -> None:
+def test_day(written: str | None, read: str | None) -> None:
     assert day(written) == read
 
 
-def test_what_gold_does_not_say_is_not_scored() -> None:
+def test_fields_missing_in_gold_are_not_scored() -> None:
     scores = add_up([score_page(Answer(title="标题"), Answer(text="很多", title="标题")), score_page(Answer(text="文"), Answer())])
     assert (scores.pages, scores.title, scores.date, scores.author, scores.unanswered) == (2, 1.0, None, None, 1)
     assert (scores.precision, scores.recall, scores.f1, scores.page_f1) == (0.0, 0.0, 0.0, 0.0)
 
 
-def test_a_gold_date_that_is_no_day_is_no_gold() -> None:
+def test_invalid_gold_date_is_ignored() -> None:
     assert score_page(Answer(date="春天"), Answer()).date is None
 
 
-def test_an_answer_passes_for_an_article_as_in_the_thesis() -> None:
+def test_valid_article_criteria_of_thesis() -> None:
     gold = Answer(text="新" * 200, title="六个字的标题")
     whole = Answer(text="新" * 200, title="六个字的标题", date="2024-03-05")
     cut = Answer(text="新" * 150, title="六个字的标题", date="2024-03-05")
@@ -129,7 +129,7 @@ def test_an_answer_passes_for_an_article_as_in_the_thesis() -> None:
     assert add_up([score_page(gold, refused[0])]).has_body is None
 
 
-def test_the_thesis_score_follows_from_precision_and_recall() -> None:
+def test_thesis_score_follows_from_precision_and_recall() -> None:
     scores = add_up([score_page(Answer(text="新" * 80 + "旧" * 20), Answer(text="新" * 80 + "老" * 60))])
     assert scores.precision is not None
     assert scores.recall is not None

@@ -1,4 +1,4 @@
-"""The browser is found, or what is missing is said; its processes are told from others."""
+"""Chromium is found, or what is missing is reported; its processes are recognised."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from newsportal.net.rendering.chromium import Setup, Watch, family
 
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that is all of PATH."""
+    """A folder that is the only entry of PATH."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("NEWSPORTAL_CHROMIUM", raising=False)
     return tmp_path
@@ -31,7 +31,7 @@ def _program(folder: Path, name: str) -> str:
     return str(file)
 
 
-def test_the_environment_goes_before_the_file_and_the_file_before_the_system(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_browser_from_environment_then_file_then_system(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert find_chromium() is None
     chrome, chromium, own = (_program(programs, name) for name in ("google-chrome", "chromium", "own"))
     assert find_chromium() == chromium
@@ -41,13 +41,13 @@ def test_the_environment_goes_before_the_file_and_the_file_before_the_system(pro
     assert find_chromium(own) == chrome
 
 
-def test_a_browser_that_is_named_and_is_not_there_is_not_replaced(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_named_browser_that_is_missing_is_not_replaced(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _program(programs, "chromium")
     assert find_chromium("/nowhere/chromium") is None
     assert "mend NEWSPORTAL_CHROMIUM or rendering.browser" in str(missing("/nowhere/chromium"))
 
 
-def test_what_is_missing_is_said_with_its_commands(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_parts_are_reported_with_commands(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "sudo apt install chromium" in str(missing())
     monkeypatch.setattr(rendering, "find_spec", lambda name: None)
     assert "'.[render]'" in str(missing())
@@ -57,29 +57,29 @@ def test_what_is_missing_is_said_with_its_commands(programs: Path, monkeypatch: 
     assert missing() is None
 
 
-def test_a_browser_that_cannot_start_is_tried_once(programs: Path) -> None:
+def test_browser_that_cannot_start_is_tried_once(programs: Path) -> None:
     async def start() -> list[str]:
         chromium = Chromium(Setup(Limits()))
-        said = []
+        reasons = []
         for _ in range(2):
             with pytest.raises(RenderFailed) as caught:
                 await chromium.started()
-            said.append(caught.value.reason)
+            reasons.append(caught.value.reason)
         assert caught.value is chromium._failure
         await chromium.close()
-        return said
+        return reasons
 
     assert asyncio.run(start()) == ["no-browser"] * 2
 
 
-def test_the_scripts_of_one_page_never_have_all_the_memory() -> None:
+def test_javascript_heap_is_a_part_of_the_memory_limit() -> None:
     assert Limits(memory=1 << 30).heap_megabytes == 512
     assert Limits(memory=200 << 20).heap_megabytes == 100
     assert Limits(memory=1 << 20).heap_megabytes == 64
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
-def test_a_family_of_processes_and_its_largest_page() -> None:
+def test_watch_finds_processes_and_kills_a_large_page() -> None:
     page = "import sys; kept = bytearray(80_000_000); print('ready', flush=True); sys.stdin.read()"
     child = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {page!r}, '--type=renderer'])"
     with subprocess.Popen([sys.executable, "-c", child], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:

@@ -1,4 +1,4 @@
-"""What the browser asks and is told, without a browser."""
+"""Requests of the browser and responses to it, without a browser."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from newsportal.net.rendering.visit import refusal
         (503, "text/html", False),
     ],
 )
-def test_pages_alone_are_rendered(status: int, content_type: str | None, expected: bool) -> None:
+def test_only_html_pages_are_rendered(status: int, content_type: str | None, expected: bool) -> None:
     assert renderable(status, content_type) is expected
 
 
@@ -47,7 +47,7 @@ def test_pages_alone_are_rendered(status: int, content_type: str | None, expecte
         (b"", False),
     ],
 )
-def test_feeds_that_say_they_are_pages_are_left_alone(body: bytes, expected: bool) -> None:
+def test_feeds_sent_as_html_are_not_rendered(body: bytes, expected: bool) -> None:
     assert shows(body) is expected
 
 
@@ -67,16 +67,16 @@ def test_feeds_that_say_they_are_pages_are_left_alone(body: bytes, expected: boo
         ("ping", "POST", False, False, "ping"),
     ],
 )
-def test_what_a_page_may_ask_for(kind: str, method: str, navigates: bool, main: bool, expected: str | None) -> None:
+def test_allowed_requests_of_a_page(kind: str, method: str, navigates: bool, main: bool, expected: str | None) -> None:
     assert refusal(kind, method, navigates=navigates, main=main) == expected
 
 
-def test_headers_that_are_ours_to_write_are_dropped() -> None:
+def test_reserved_request_headers_are_dropped() -> None:
     written = [("Host", "a"), ("Accept-Encoding", "x"), (":method", "GET"), ("Referer", "http://a/"), ("Cookie", "a=1")]
     assert sent(written) == {"referer": "http://a/", "cookie": "a=1"}
 
 
-def test_headers_that_no_longer_hold_are_not_told() -> None:
+def test_invalid_response_headers_are_dropped() -> None:
     written = (("content-encoding", "gzip"), ("set-cookie", "a=1"), ("set-cookie", "b=2"), ("vary", "a"), ("vary", "b"), ("alt-svc", "h3"))
     assert true_headers(joined_headers(written)) == {"set-cookie": "a=1\nb=2", "vary": "a, b"}
 
@@ -90,7 +90,7 @@ def test_headers_that_no_longer_hold_are_not_told() -> None:
         ("臺灣今天的天氣很好，市民出遊".encode("big5"), "text/html; charset=big5", "text/html; charset=big5"),
     ],
 )
-def test_the_browser_is_told_the_encoding_that_the_bytes_have(body: bytes, content_type: str | None, expected: str) -> None:
+def test_declared_encoding_is_the_detected_one(body: bytes, content_type: str | None, expected: str) -> None:
     headers = {"vary": "a"} | ({"content-type": content_type} if content_type else {})
     found = declared(Answer(200, headers, body))
     assert found.headers == {"vary": "a", "content-type": expected}
@@ -99,9 +99,9 @@ def test_the_browser_is_told_the_encoding_that_the_bytes_have(body: bytes, conte
 def _server(**moved: tuple[int, str]) -> tuple[Any, list[PageRequest]]:
     seen = []
 
-    async def ask(asked: PageRequest) -> Answer:
-        seen.append(asked)
-        name = asked.url.rpartition("/")[2]
+    async def ask(request: PageRequest) -> Answer:
+        seen.append(request)
+        name = request.url.rpartition("/")[2]
         if name in moved:
             return Answer(moved[name][0], {"location": moved[name][1]})
         return Answer(200, body=b"end")
@@ -111,26 +111,26 @@ def _server(**moved: tuple[int, str]) -> tuple[Any, list[PageRequest]]:
 
 def test_redirects_are_followed_for_the_browser() -> None:
     ask, seen = _server(a=(302, "b"), b=(307, "https://other.example/c"))
-    asked = PageRequest("https://one.example/a", "POST", {"cookie": "s", "referer": "r"}, b"body")
-    assert asyncio.run(followed(ask, asked)).body == b"end"
+    request = PageRequest("https://one.example/a", "POST", {"cookie": "s", "referer": "r"}, b"body")
+    assert asyncio.run(followed(ask, request)).body == b"end"
     assert [one.url for one in seen] == ["https://one.example/a", "https://one.example/b", "https://other.example/c"]
     assert [(one.method, one.body) for one in seen] == [("POST", b"body"), ("GET", b""), ("GET", b"")]
     assert [dict(one.headers) for one in seen][1:] == [{"cookie": "s", "referer": "r"}, {"referer": "r"}]
 
 
-def test_a_method_that_must_stay_stays() -> None:
+def test_method_is_kept_on_308() -> None:
     ask, seen = _server(a=(308, "/b"))
     asyncio.run(followed(ask, PageRequest("https://one.example/a", "POST", {}, b"body")))
     assert [(one.method, one.body) for one in seen] == [("POST", b"body")] * 2
 
 
-def test_circles_of_redirects_end() -> None:
+def test_redirect_loops_end() -> None:
     ask, seen = _server(a=(302, "a"))
     with pytest.raises(FetchFailed, match="redirects"):
         asyncio.run(followed(ask, PageRequest("https://one.example/a")))
     assert len(seen) == 6
 
 
-def test_a_place_within_a_page_is_no_other_page() -> None:
+def test_same_page_ignores_the_fragment() -> None:
     assert same_page("https://a.example/b?c#d", "https://a.example/b?c")
     assert not same_page("https://a.example/b?c", "https://a.example/b?d")

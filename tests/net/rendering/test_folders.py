@@ -1,4 +1,4 @@
-"""Where a browser lies: where programs may run; and what killed crawls left goes."""
+"""The browser's temporary folder: a place where programs may run; leftovers of killed crawls are deleted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from newsportal.net.rendering import chromium
 
 @pytest.fixture
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Path]]:
-    """Make folders by these names, which are all the candidates there are."""
+    """Create folders with these names and make them the only candidates."""
 
     def make(*names: str) -> list[Path]:
         made = [tmp_path / name for name in names]
@@ -25,7 +25,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., lis
     return make
 
 
-def test_where_no_program_may_run_another_folder_is_taken(places: Callable[..., list[Path]], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_without_execute_permission_is_skipped(places: Callable[..., list[Path]], monkeypatch: pytest.MonkeyPatch) -> None:
     (bare, other) = places("bare", "other")
     monkeypatch.setattr(chromium, "runs_programs", lambda place: place != bare)
     found = chromium.new_folder()
@@ -34,7 +34,7 @@ def test_where_no_program_may_run_another_folder_is_taken(places: Callable[..., 
     assert list(bare.iterdir()) == []
 
 
-def test_where_none_will_do_it_is_said_what_helps(places: Callable[..., list[Path]], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_without_usable_folder_names_tmpdir(places: Callable[..., list[Path]], monkeypatch: pytest.MonkeyPatch) -> None:
     (blocked, bare) = places("blocked", "bare")
     blocked.write_text("a file in its place")
     monkeypatch.setattr(chromium, "runs_programs", lambda place: False)
@@ -44,23 +44,23 @@ def test_where_none_will_do_it_is_said_what_helps(places: Callable[..., list[Pat
 
 
 @pytest.mark.skipif(not os.path.ismount("/proc"), reason="needs a file system mounted noexec")
-def test_the_system_says_where_programs_may_not_run(tmp_path: Path) -> None:
+def test_noexec_file_system_is_detected(tmp_path: Path) -> None:
     noexec = "noexec" in next(line for line in Path("/proc/mounts").read_text().splitlines() if line.split()[1] == "/proc")
     assert chromium.runs_programs(Path("/proc")) is not noexec
     assert not chromium.runs_programs(tmp_path / "nowhere")
 
 
-def test_the_systems_own_folder_goes_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_system_temporary_folder_comes_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(chromium.tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     assert list(chromium.folder_candidates())[:2] == [tmp_path, tmp_path / "cache"]
 
 
-def test_what_killed_browsers_left_is_swept(places: Callable[..., list[Path]]) -> None:
+def test_folders_of_dead_browsers_are_deleted(places: Callable[..., list[Path]]) -> None:
     (place,) = places("place")
-    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
-        gone.wait()
-    for name, pid in {"dead": f"{gone.pid} 1", "alive": f"{os.getpid()} 1", "starting": None, "never": None, "torn": ""}.items():
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        ended.wait()
+    for name, pid in {"dead": f"{ended.pid} 1", "alive": f"{os.getpid()} 1", "starting": None, "never": None, "torn": ""}.items():
         folder = place / f"newsportal-browser-{name}"
         folder.mkdir(parents=True)
         if pid is not None:

@@ -1,4 +1,4 @@
-"""The main job on real pages: a saved Web of 329 articles on 134 hosts, crawled by feeds and front pages without a network."""
+"""A crawl of real pages: a saved Web of 329 articles on 134 hosts, crawled from feeds and front pages without a network."""
 
 from __future__ import annotations
 
@@ -25,40 +25,40 @@ from newsportal.text import dom
 pytestmark = [pytest.mark.data, pytest.mark.slow]
 
 FLOOR = 0.97
-"""The share of the saved Chinese and English articles that a crawl must bring home with a body."""
+"""Minimum share of the saved Chinese and English articles that a crawl must store with a body."""
 
 PART = 45
-"""Hosts, of 134, that the crawl asks which is killed, and those that it is compared with. Among them are several of one site."""
+"""Number of hosts, of 134, in the killed crawl and in those it is compared with. Some belong to the same site."""
 
 FIRST_PAGES = 3
-"""Pages on which one line of a site may be kept by one crawl and not by the other: the page of the site that is read first, before the line
-is known to be the site's. That is one page of a whole crawl, and two of one that was killed: what it had learnt is lost. In 300 orders of
-these pages, each with another that was killed somewhere, no line came to more."""
+"""Maximum number of pages on which a site's line may be kept by one crawl and not by the other: on the first page read of a site, the line
+is not yet known to be the site's. That is one page of a complete crawl, and two of a killed one, which loses what it learnt. In 300 random
+orders of these pages, each with another order that was interrupted at random, no line had more."""
 
 
 class Found(NamedTuple):
-    """An article, and the list that brought it."""
+    """An article, and the source that found it."""
 
     identity: str
     source: str
 
 
 class Line(NamedTuple):
-    """A line of a page, without white space, and the site that it stands on."""
+    """A line of a page without white space, and its site."""
 
     site: str | None
     text: str
 
 
-def words(folder: Path, warc: Path) -> list[str]:
+def arguments(folder: Path, warc: Path) -> list[str]:
     return [
         "crawl", "--once", "--json", "--log-level", "WARNING",
         "--sources", str(folder / "sources.yaml"), "--replay", str(warc), "--log-file", str(folder / "crawl.log"),
     ]  # fmt: skip
 
 
-def finished(folder: Path, warc: Path) -> dict[str, Any]:
-    done = forked.run(*words(folder, warc))
+def run_crawl(folder: Path, warc: Path) -> dict[str, Any]:
+    done = forked.run(*arguments(folder, warc))
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout)
 
@@ -69,8 +69,8 @@ def portal(folder: Path) -> Path:
     return folder
 
 
-def partial(folder: Path, *kinds: str) -> Path:
-    """A portal of the sources of :data:`PART`, of these kinds."""
+def partial_portal(folder: Path, *kinds: str) -> Path:
+    """Create a portal with the first :data:`PART` sources of these kinds."""
     file = portal(folder) / "sources.yaml"
     known = yaml.safe_load(file.read_text(encoding="utf-8"))
     known |= {kind: known[kind][:PART] if kind in kinds else [] for kind in ("feeds", "regions")}
@@ -96,11 +96,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def first(folder: Path, warc: Path) -> dict[str, Any]:
-    return finished(folder, warc)
+    return run_crawl(folder, warc)
 
 
 def stored(folder: Path) -> dict[str, int]:
-    """Identity → length of the body, of everything stored."""
+    """Return the length of the body of every stored article, by identity."""
     store = open_store(f"sqlite:///{folder}/data/newsportal.db")
     try:
         return {article.identity: len(article.text) for article in store.all_articles()}
@@ -109,16 +109,16 @@ def stored(folder: Path) -> dict[str, int]:
 
 
 def articles(database: Path) -> int:
-    """How many are stored: asked often, so without the store."""
+    """Return the number of stored articles; called often, so without opening the store."""
     with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True, timeout=600)) as connection:
         try:
             return int(connection.execute("SELECT count(*) FROM articles").fetchone()[0])
-        except sqlite3.OperationalError:  # its tables are just being made
+        except sqlite3.OperationalError:  # its tables are just being created
             return 0
 
 
 def lines(folder: Path) -> dict[Found, list[Line]]:
-    """Lines of the body, of everything stored."""
+    """Return the lines of the body of every stored article."""
     store = open_store(f"sqlite:///{folder}/data/newsportal.db")
     try:
         return {
@@ -130,29 +130,29 @@ def lines(folder: Path) -> dict[Found, list[Line]]:
 
 
 @pytest.fixture(scope="module")
-def part(warc: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Crawled by one that was not killed."""
-    folder = partial(tmp_path_factory.mktemp("part") / "portal", "feeds", "regions")
-    finished(folder, warc)
+def complete(warc: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A portal crawled without interruption."""
+    folder = partial_portal(tmp_path_factory.mktemp("part") / "portal", "feeds", "regions")
+    run_crawl(folder, warc)
     return folder
 
 
 @pytest.fixture(scope="module")
-def alone(warc: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[Found, list[Line]]:
-    """What each article is when its feed tells of it, and when its front page does: other titles and descriptions, other ends of texts.
-    Which of both comes first is chance where a crawl asks both."""
+def separate(warc: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[Found, list[Line]]:
+    """The lines of each article when found by its feed alone, or by its front page alone, which give other titles, descriptions and
+    endings. In a crawl of both, it is chance which comes first."""
     found: dict[Found, list[Line]] = {}
     for kind in ("feeds", "regions"):
-        folder = partial(tmp_path_factory.mktemp(kind) / "portal", kind)
-        finished(folder, warc)
+        folder = partial_portal(tmp_path_factory.mktemp(kind) / "portal", kind)
+        run_crawl(folder, warc)
         found |= lines(folder)
     return found
 
 
 @pytest.fixture(scope="module")
-def printed(part: Path, warc: Path) -> frozenset[Line]:
-    """What stands on several pages of its site, read from the saved pages themselves: no crawl, no order."""
-    store = open_store(f"sqlite:///{part}/data/newsportal.db")
+def printed(complete: Path, warc: Path) -> frozenset[Line]:
+    """Lines that occur on several pages of their site, from the saved pages themselves, independent of any crawl."""
+    store = open_store(f"sqlite:///{complete}/data/newsportal.db")
     pages: dict[Line, set[str]] = {}
     try:
         with open_index(warc) as saved:
@@ -169,18 +169,18 @@ def _line(url: str, text: str) -> Line:
     return Line(site_of(url), "".join(text.split()))
 
 
-def test_nearly_every_article_comes_home_with_a_body(first: dict[str, Any], folder: Path, gold: set[str]) -> None:
+def test_nearly_every_article_is_stored_with_a_body(first: dict[str, Any], folder: Path, gold: set[str]) -> None:
     have = stored(folder)
     found = {name for name in gold if have.get(name, 0) > 0}
     assert len(found) / len(gold) >= FLOOR, sorted(gold - found)
 
 
-def test_no_exception_is_left_unhandled(first: dict[str, Any], folder: Path) -> None:
+def test_crawl_logs_no_traceback(first: dict[str, Any], folder: Path) -> None:
     log = (folder / "crawl.log").read_text(encoding="utf-8")
     assert "Traceback" not in log, log[:3000]
 
 
-def test_the_report_adds_up(first: dict[str, Any]) -> None:
+def test_report_adds_up(first: dict[str, Any]) -> None:
     for row in first["sources"]:
         assert row["entries"] == row["known"] + row["repeated"] + row["new"], row
         assert row["new"] == row["parsed"] + sum(row["failed"].values()), row
@@ -188,9 +188,9 @@ def test_the_report_adds_up(first: dict[str, Any]) -> None:
     assert first["total"]["list_pages"] == 268
 
 
-def test_a_second_run_stores_nothing_new_and_says_why(first: dict[str, Any], folder: Path, warc: Path) -> None:
+def test_second_run_stores_nothing_new(first: dict[str, Any], folder: Path, warc: Path) -> None:
     before = stored(folder)
-    second = finished(folder, warc)["total"]
+    second = run_crawl(folder, warc)["total"]
     assert second["stored"] == second["folded"] == 0
     assert second["known"] + second["repeated"] + second["new"] == second["entries"] > 0
     assert second["known"] >= first["total"]["stored"] + first["total"]["folded"]
@@ -213,28 +213,28 @@ def added(self, articles):
 BatchWriter.add_and_enter = added
 cli.main()
 """
-"""A script: the command line, which is killed as soon as so many articles are stored."""
+"""A script that runs the command line and kills itself once ``moment`` articles are stored."""
 
 
-def test_killed_again_and_again_it_loses_nothing_and_stores_nothing_twice(
-    part: Path, warc: Path, alone: dict[Found, list[Line]], printed: frozenset[Line], tmp_path: Path
+def test_repeatedly_killed_crawl_equals_an_uninterrupted_one(
+    complete: Path, warc: Path, separate: dict[Found, list[Line]], printed: frozenset[Line], tmp_path: Path
 ) -> None:
-    other, whole = partial(tmp_path / "killed", "feeds", "regions"), lines(part)
+    other, full = partial_portal(tmp_path / "killed", "feeds", "regions"), lines(complete)
     database = other / "data" / "newsportal.db"
     for moment in (10, 40, 70):
-        done = forked.run(*words(other, warc), script=DIES.format(moment=moment))
+        done = forked.run(*arguments(other, warc), script=DIES.format(moment=moment))
         assert done.returncode == -signal.SIGKILL, done.stderr[-3000:]
-        assert moment <= articles(database) < len(whole), "it must be killed in the middle"
-    finished(other, warc)
+        assert moment <= articles(database) < len(full), "it was not killed in the middle"
+    run_crawl(other, warc)
     have = lines(other)
-    assert sorted(name.identity for name in have) == sorted(name.identity for name in whole)
-    for found in (have, whole):
-        assert {name: own(found[name], printed) for name in found} == {name: own(alone[name], printed) for name in found}
+    assert sorted(name.identity for name in have) == sorted(name.identity for name in full)
+    for found in (have, full):
+        assert {name: trimmed(found[name], printed) for name in found} == {name: trimmed(separate[name], printed) for name in found}
     site_lines = {(name.identity, line) for name in have for line in have[name] if line in printed}
-    kept = Counter(line for _, line in site_lines ^ {(name.identity, line) for name in whole for line in whole[name] if line in printed})
+    kept = Counter(line for _, line in site_lines ^ {(name.identity, line) for name in full for line in full[name] if line in printed})
     assert all(number <= FIRST_PAGES for number in kept.values()), kept.most_common(5)
 
 
-def own(texts: list[Line], printed: frozenset[Line]) -> list[Line]:
-    """An article's lines without those that its site prints on several pages."""
+def trimmed(texts: list[Line], printed: frozenset[Line]) -> list[Line]:
+    """Return an article's lines without those that its site has on several pages."""
     return [line for line in texts if line not in printed]

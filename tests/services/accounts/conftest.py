@@ -1,4 +1,4 @@
-"""Accounts in every kind of database that they may be in."""
+"""Accounts in each supported database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People, sessions, tokens and the log keep what they promise, in SQLite, PostgreSQL and MariaDB."""
+"""People, sessions, tokens and the audit log, on SQLite, PostgreSQL and MariaDB."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from newsportal.store.dialects import open_engine, reading
 PASSWORD = "correct horse battery staple"
 
 
-def test_a_new_database_has_the_tables(accounts: Accounts, uri: str) -> None:
+def test_new_database_has_all_tables(accounts: Accounts, uri: str) -> None:
     engine = open_engine(uri)
     with reading(engine) as connection:
         assert schema.version(connection, LINE) == LINE.head
@@ -35,7 +35,7 @@ def test_a_new_database_has_the_tables(accounts: Accounts, uri: str) -> None:
     engine.dispose()
 
 
-def test_the_migrations_lead_to_the_tables(tmp_path: Path) -> None:
+def test_migrations_create_current_tables(tmp_path: Path) -> None:
     engine = open_engine(f"sqlite:///{tmp_path / 'accounts.db'}")
     with engine.begin() as connection:
         for statement in (Path(__file__).parent / "schema-0003.sql").read_text("utf-8").splitlines()[1:]:
@@ -47,7 +47,7 @@ def test_the_migrations_lead_to_the_tables(tmp_path: Path) -> None:
     engine.dispose()
 
 
-def test_a_database_of_a_later_version_is_refused(tmp_path: Path) -> None:
+def test_newer_database_is_refused(tmp_path: Path) -> None:
     uri = f"sqlite:///{tmp_path / 'accounts.db'}"
     open_accounts(uri).close()
     engine = open_engine(uri)
@@ -58,7 +58,7 @@ def test_a_database_of_a_later_version_is_refused(tmp_path: Path) -> None:
         open_accounts(uri)
 
 
-def test_a_database_of_an_earlier_version_is_refused(tmp_path: Path) -> None:
+def test_unsupported_old_database_is_refused(tmp_path: Path) -> None:
     uri = f"sqlite:///{tmp_path / 'accounts.db'}"
     open_accounts(uri).close()
     engine = open_engine(uri)
@@ -69,12 +69,12 @@ def test_a_database_of_an_earlier_version_is_refused(tmp_path: Path) -> None:
         open_accounts(uri)
 
 
-def test_nobody_else_on_the_machine_reads_the_file(tmp_path: Path) -> None:
+def test_database_file_is_private(tmp_path: Path) -> None:
     open_accounts(f"sqlite:///{tmp_path / 'new' / 'accounts.db'}").close()
     assert stat.S_IMODE((tmp_path / "new" / "accounts.db").stat().st_mode) == 0o600
 
 
-def test_the_first_administrator_is_made_once(uri: str, now: datetime) -> None:
+def test_first_administrator_is_created_once(uri: str, now: datetime) -> None:
     """Several processes may start at the same time."""
     made = []
     with closing(open_accounts(uri)) as one, closing(open_accounts(uri)) as other:
@@ -89,21 +89,21 @@ def test_the_first_administrator_is_made_once(uri: str, now: datetime) -> None:
         assert len(password) >= 20
 
 
-def test_a_password_is_kept_as_argon2id_and_a_secret_as_its_digest(accounts: Accounts, boss: Person, uri: str, now: datetime) -> None:
+def test_passwords_and_secrets_are_hashed(accounts: Accounts, boss: Person, uri: str, now: datetime) -> None:
     session = accounts.sessions.begin(boss.id, now=now)
     _, token = accounts.tokens.add(boss, "script", [Right.READ], now=now)
     engine = open_engine(uri)
     with reading(engine) as connection:
-        kept = str([connection.execute(table.select()).all() for table in METADATA.sorted_tables])
+        dump = str([connection.execute(table.select()).all() for table in METADATA.sorted_tables])
     engine.dispose()
-    assert "$argon2id$" in kept
+    assert "$argon2id$" in dump
     for secret in (PASSWORD, session, token):
-        assert secret not in kept
-    assert digest(token) in kept
+        assert secret not in dump
+    assert digest(token) in dump
 
 
-def test_a_password_is_dear_unless_somebody_says_otherwise(accounts: Accounts, boss: Person, uri: str, now: datetime) -> None:
-    """Where nothing is said: RFC 9106, section 4, second choice (64 MiB, three passes, four lanes)."""
+def test_default_password_hash_cost(accounts: Accounts, boss: Person, uri: str, now: datetime) -> None:
+    """Default: RFC 9106, section 4, second choice (64 MiB, three passes, four lanes)."""
     engine = open_engine(uri)
 
     def kept(name: str) -> str:
@@ -116,12 +116,12 @@ def test_a_password_is_dear_unless_somebody_says_otherwise(accounts: Accounts, b
         assert kept("乙").startswith("$argon2id$v=19$m=65536,t=3,p=4$")
         assert kept(boss.name).startswith("$argon2id$v=19$m=8,t=1,p=1$")
         assert dear.people.checked(boss.name, PASSWORD) == boss
-        assert kept(boss.name).startswith("$argon2id$v=19$m=65536,t=3,p=4$")  # kept as production does from now on
+        assert kept(boss.name).startswith("$argon2id$v=19$m=65536,t=3,p=4$")  # rehashed with the default cost at sign-in
     engine.dispose()
 
 
 @pytest.mark.parametrize("name", ["王老板", " 王老板 "])
-def test_who_has_the_name_and_the_password(accounts: Accounts, boss: Person, name: str) -> None:
+def test_sign_in_by_name_and_password(accounts: Accounts, boss: Person, name: str) -> None:
     assert accounts.people.checked(name, PASSWORD) == boss
     assert accounts.people.checked(name, PASSWORD + " ") is None
     assert accounts.people.checked("nobody", PASSWORD) is None
@@ -129,7 +129,7 @@ def test_who_has_the_name_and_the_password(accounts: Accounts, boss: Person, nam
 
 
 @pytest.mark.parametrize("name", ["Ｂoss", "BOSS", "boss "])
-def test_nobody_is_called_as_somebody_else_is(accounts: Accounts, now: datetime, name: str) -> None:
+def test_equivalent_names_are_taken(accounts: Accounts, now: datetime, name: str) -> None:
     accounts.people.add("Boss", PASSWORD, Role.EDITOR, now=now)
     with pytest.raises(AccountError, match="taken"):
         accounts.people.add(name, PASSWORD, Role.ADMIN, now=now)
@@ -138,12 +138,12 @@ def test_nobody_is_called_as_somebody_else_is(accounts: Accounts, now: datetime,
 @pytest.mark.parametrize(
     ("name", "password"), [("", PASSWORD), ("a\nb", PASSWORD), ("x" * 65, PASSWORD), ("ok", "short"), ("ok", "x" * 1001)]
 )
-def test_what_cannot_be_is_refused(accounts: Accounts, now: datetime, name: str, password: str) -> None:
+def test_invalid_names_and_passwords_are_refused(accounts: Accounts, now: datetime, name: str, password: str) -> None:
     with pytest.raises(AccountError):
         accounts.people.add(name, password, Role.READER, now=now)
 
 
-def test_a_session_ends_when_nobody_uses_it_and_when_it_is_old(accounts: Accounts, boss: Person, now: datetime) -> None:
+def test_session_expires_when_idle_and_when_old(accounts: Accounts, boss: Person, now: datetime) -> None:
     secret, at = accounts.sessions.begin(boss.id, now=now, address="192.0.2.1", agent="Firefox"), now
     found = accounts.sessions.signed(secret, now=now)
     assert found is not None
@@ -158,20 +158,20 @@ def test_a_session_ends_when_nobody_uses_it_and_when_it_is_old(accounts: Account
 
 def test_sessions_are_listed_and_ended(accounts: Accounts, boss: Person, now: datetime) -> None:
     other = accounts.people.add("other", PASSWORD, Role.READER, now=now)
-    mine = [accounts.sessions.begin(boss.id, now=now, agent=str(number)) for number in range(3)]
-    theirs = accounts.sessions.begin(other.id, now=now)
-    accounts.sessions.end_one(boss.id, digest(theirs))  # not his
-    assert accounts.sessions.signed(theirs, now=now) is not None
-    accounts.sessions.end_one(boss.id, digest(mine[0]))
+    own = [accounts.sessions.begin(boss.id, now=now, agent=str(number)) for number in range(3)]
+    foreign = accounts.sessions.begin(other.id, now=now)
+    accounts.sessions.end_one(boss.id, digest(foreign))  # another person's session
+    assert accounts.sessions.signed(foreign, now=now) is not None
+    accounts.sessions.end_one(boss.id, digest(own[0]))
     assert {one.agent for one in accounts.sessions.of(boss.id, now=now)} == {"1", "2"}
-    accounts.sessions.end_all(boss.id, but=digest(mine[1]))
-    assert [accounts.sessions.signed(secret, now=now) is not None for secret in mine] == [False, True, False]
-    accounts.sessions.end(mine[1])
+    accounts.sessions.end_all(boss.id, but=digest(own[1]))
+    assert [accounts.sessions.signed(secret, now=now) is not None for secret in own] == [False, True, False]
+    accounts.sessions.end(own[1])
     assert accounts.sessions.of(boss.id, now=now) == []
 
 
-def keys(accounts: Accounts, person: Person, now: datetime) -> list[Callable[[], object]]:
-    """What a person can come in with."""
+def credentials(accounts: Accounts, person: Person, now: datetime) -> list[Callable[[], object]]:
+    """Return every way in which a person can authenticate."""
     session = accounts.sessions.begin(person.id, now=now)
     _, token = accounts.tokens.add(person, "script", person.rights, now=now)
     return [
@@ -181,21 +181,21 @@ def keys(accounts: Accounts, person: Person, now: datetime) -> list[Callable[[],
     ]
 
 
-def test_a_person_is_found_by_id_and_by_name(accounts: Accounts, boss: Person, now: datetime) -> None:
+def test_find_person_by_id_and_name(accounts: Accounts, boss: Person, now: datetime) -> None:
     other = accounts.people.add("other", PASSWORD, Role.READER, now=now)
     assert (accounts.people.get(other.id), accounts.people.get(boss.id)) == (other, boss)
     assert (accounts.people.named(" ＯＴＨＥＲ "), accounts.people.named(boss.name)) == (other, boss)
     assert (accounts.people.get("nobody"), accounts.people.named("nobody")) == (None, None)
 
 
-def test_who_is_locked_out_comes_in_by_nothing(accounts: Accounts, boss: Person, now: datetime) -> None:
+def test_disabled_person_cannot_authenticate(accounts: Accounts, boss: Person, now: datetime) -> None:
     other = accounts.people.add("other", PASSWORD, Role.EDITOR, now=now)
-    ways = keys(accounts, other, now)
+    ways = credentials(accounts, other, now)
     assert all(way() for way in ways)
     accounts.people.disable(other.id)
     assert not any(way() for way in ways)
     accounts.people.disable(other.id, False)
-    assert [bool(way()) for way in ways] == [True, False, True]  # sessions have ended
+    assert [bool(way()) for way in ways] == [True, False, True]  # sessions were ended
     tell = Alert("one", other.id, "旅游", "topic", "旅游", "ntfy", {}, now)
     accounts.alerts.add(tell)
     accounts.alerts.keep([Message(tell.id, "story", "article", "标题", found=now, due=now, changed=now)])
@@ -205,7 +205,7 @@ def test_who_is_locked_out_comes_in_by_nothing(accounts: Accounts, boss: Person,
     assert accounts.tokens.of() == []
 
 
-def test_a_new_password_ends_the_other_sessions_and_all_tokens(accounts: Accounts, boss: Person, now: datetime) -> None:
+def test_new_password_ends_other_sessions_and_tokens(accounts: Accounts, boss: Person, now: datetime) -> None:
     one, two = (accounts.sessions.begin(boss.id, now=now) for _ in range(2))
     _, secret = accounts.tokens.add(boss, "script", boss.rights, now=now)
     accounts.people.set_password(boss.id, "another one 123", but=digest(one))
@@ -215,7 +215,7 @@ def test_a_new_password_ends_the_other_sessions_and_all_tokens(accounts: Account
     assert accounts.people.checked(boss.name, PASSWORD) is None
 
 
-def test_a_person_has_so_many_tokens_at_most(accounts: Accounts, boss: Person, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tokens_per_person_are_limited(accounts: Accounts, boss: Person, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "MOST", 2)
     made = [accounts.tokens.add(boss, f"script {number}", boss.rights, now=now)[0] for number in range(2)]
     with pytest.raises(AccountError, match="at most 2 tokens"):
@@ -224,7 +224,7 @@ def test_a_person_has_so_many_tokens_at_most(accounts: Accounts, boss: Person, n
     accounts.tokens.add(boss, "one more", boss.rights, now=now)
 
 
-def test_the_last_administrator_stays_one(accounts: Accounts, boss: Person, now: datetime) -> None:
+def test_last_administrator_cannot_be_removed(accounts: Accounts, boss: Person, now: datetime) -> None:
     other = accounts.people.add("other", PASSWORD, Role.ADMIN, now=now)
     accounts.people.disable(other.id)
     for change in (accounts.people.remove, accounts.people.disable, lambda person: accounts.people.set_role(person, Role.EDITOR)):
@@ -235,7 +235,7 @@ def test_the_last_administrator_stays_one(accounts: Accounts, boss: Person, now:
     assert {person.name: person.role for person in accounts.people.all()} == {"other": Role.ADMIN, "王老板": Role.READER}
 
 
-def test_a_token_may_no_more_than_it_was_given_and_than_the_person(accounts: Accounts, boss: Person, now: datetime) -> None:
+def test_token_rights_are_limited_to_its_own_and_the_persons(accounts: Accounts, boss: Person, now: datetime) -> None:
     token, secret = accounts.tokens.add(boss, " a  script ", [Right.READ, Right.EDIT], now=now, expires=now + timedelta(days=1))
     assert (token.name, secret.startswith("np_")) == ("a script", True)
     found = accounts.tokens.signed(secret, now=now)
@@ -254,7 +254,7 @@ def test_a_token_may_no_more_than_it_was_given_and_than_the_person(accounts: Acc
     assert accounts.tokens.signed(secret, now=now) is None
 
 
-def test_the_log_is_read_in_pages_the_newest_first(accounts: Accounts, boss: Person, now: datetime) -> None:
+def test_audit_log_is_paged_newest_first(accounts: Accounts, boss: Person, now: datetime) -> None:
     who = accounts.sessions.signed(accounts.sessions.begin(boss.id, now=now), now=now)
     for number in range(5):
         accounts.trail.add(who, "source.change", f"feed:{number}", {"名": number}, now=now + timedelta(hours=number), address="192.0.2.1")

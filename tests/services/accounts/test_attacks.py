@@ -1,4 +1,4 @@
-"""What somebody tries who has an account, or wants one: at once with others, under a hostile name, with a log that he would forge."""
+"""Attacks by people with an account or without: simultaneous requests, hostile names, forged log entries."""
 
 from __future__ import annotations
 
@@ -27,16 +27,14 @@ CHANGES: tuple[Callable[[Accounts, str], None], ...] = (
 
 @pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
-def test_of_administrators_who_take_each_other_out_at_once_one_stays(
-    uri: str, now: datetime, change: Callable[[Accounts, str], None]
-) -> None:
+def test_concurrent_removals_leave_one_administrator(uri: str, now: datetime, change: Callable[[Accounts, str], None]) -> None:
     with closing(open_accounts(uri, hasher=CHEAP)) as accounts, closing(open_accounts(uri, hasher=CHEAP)) as other:
         people = [accounts.people.add(f"boss {number}", PASSWORD, Role.ADMIN, now=now) for number in range(6)]
 
         def taken_out(place: int) -> None:
             try:
                 change((accounts, other)[place % 2], people[place].id)
-            except (AccountError, StoreError):  # he is the last, or the database let another go first
+            except (AccountError, StoreError):  # the last administrator, or a transaction conflict
                 pass
 
         with ThreadPoolExecutor(6) as pool:
@@ -45,7 +43,7 @@ def test_of_administrators_who_take_each_other_out_at_once_one_stays(
 
 
 @pytest.mark.slow
-def test_of_many_first_starts_one_makes_the_administrator(uri: str, now: datetime) -> None:
+def test_concurrent_first_starts_create_one_administrator(uri: str, now: datetime) -> None:
     with closing(open_accounts(uri, hasher=CHEAP)) as accounts, closing(open_accounts(uri, hasher=CHEAP)) as other:
         with ThreadPoolExecutor(4) as pool:
             made = [one for one in pool.map(lambda place: (accounts, other)[place % 2].people.first(now=now), range(8)) if one]
@@ -53,20 +51,20 @@ def test_of_many_first_starts_one_makes_the_administrator(uri: str, now: datetim
 
 
 @pytest.mark.parametrize("name", ["\x1b[2Jscript", "scr\x00ipt\x07", "script\u202e", "script\r\nfake 2026-05-20 admin"])
-def test_no_name_of_a_token_says_anything_to_a_terminal(accounts: Accounts, boss: Person, now: datetime, name: str) -> None:
-    """Any reader gives tokens names, and operators list them."""
+def test_token_names_have_no_control_characters(accounts: Accounts, boss: Person, now: datetime, name: str) -> None:
+    """Every reader names tokens, and operators list them in a terminal."""
     token, _ = accounts.tokens.add(boss, name, [Right.READ], now=now)
     assert token.name.isprintable()
     assert "script" in token.name.replace("scr ipt", "script")
     assert accounts.tokens.of()[0].name == token.name
 
 
-def test_a_token_needs_a_name_that_can_be_seen(accounts: Accounts, boss: Person, now: datetime) -> None:
+def test_token_needs_visible_name(accounts: Accounts, boss: Person, now: datetime) -> None:
     with pytest.raises(AccountError, match="what the token is for"):
         accounts.tokens.add(boss, "\x1b\u200b \n", [Right.READ], now=now)
 
 
-def test_an_entry_of_the_log_is_one_whatever_stands_in_it(accounts: Accounts, boss: Person, now: datetime) -> None:
+def test_hostile_text_stays_one_log_entry(accounts: Accounts, boss: Person, now: datetime) -> None:
     forged = "x\n2026-05-20 boss person.role other admin\x1b[31m'); DELETE FROM trail; --"
     accounts.trail.add(None, "topic.delete", forged, {forged: forged}, now=now, address="192.0.2.1\nboss")
     [entry] = accounts.trail.entries()
@@ -76,8 +74,8 @@ def test_an_entry_of_the_log_is_one_whatever_stands_in_it(accounts: Accounts, bo
     assert accounts.trail.entries(action="person") == []
 
 
-class Counting(PasswordHasher):
-    """Remembers how dear each comparison was."""
+class RecordingHasher(PasswordHasher):
+    """Records the parameters of each comparison."""
 
     def __init__(self) -> None:
         super().__init__(time_cost=1, memory_cost=8, parallelism=1)
@@ -88,9 +86,9 @@ class Counting(PasswordHasher):
         return super().verify(hash, password)
 
 
-def test_a_name_that_does_not_exist_costs_the_same_work(tmp_path: Path, now: datetime) -> None:
-    """So that how long an answer takes does not tell which names there are."""
-    hasher = Counting()
+def test_unknown_name_costs_the_same_work(tmp_path: Path, now: datetime) -> None:
+    """The response time must not reveal which names exist."""
+    hasher = RecordingHasher()
     with closing(open_accounts(f"sqlite:///{tmp_path / 'own.db'}", hasher=hasher)) as accounts:
         boss = accounts.people.add("boss", PASSWORD, Role.ADMIN, now=now)
         accounts.people.add("other", PASSWORD, Role.ADMIN, now=now)

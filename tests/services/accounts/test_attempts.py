@@ -1,4 +1,4 @@
-"""Tries are bounded by name, by address and by both, whatever process they come to; nobody locks the owner out."""
+"""Sign-in attempts are limited by name, by IP address and by both, across processes; attackers cannot lock the owner out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HOUR = timedelta(hours=1)
 
 
 def guesses(accounts: Accounts, name: str, address: str, now: datetime, span: timedelta) -> int:
-    """How many guesses somebody has who comes back as soon as he may."""
+    """Return the number of guesses within ``span`` of an attacker who retries as soon as allowed."""
     made, at = 0, now
     while at < now + span:
         wait = accounts.attempts.begin(name, address, now=at)
@@ -21,7 +21,7 @@ def guesses(accounts: Accounts, name: str, address: str, now: datetime, span: ti
     return made
 
 
-def test_guessing_slows_down(accounts: Accounts, now: datetime) -> None:
+def test_repeated_guesses_are_delayed(accounts: Accounts, now: datetime) -> None:
     first = [accounts.attempts.begin("boss", "192.0.2.1", now=now) for _ in range(BOTH.free)]
     assert first == [timedelta()] * BOTH.free
     assert accounts.attempts.begin("boss", "192.0.2.1", now=now) == timedelta(seconds=1)
@@ -30,20 +30,20 @@ def test_guessing_slows_down(accounts: Accounts, now: datetime) -> None:
     assert guesses(accounts, "boss", "192.0.2.1", now, 24 * HOUR) < 120
 
 
-def test_other_processes_count_the_same(accounts: Accounts, uri: str, now: datetime) -> None:
+def test_limits_are_shared_by_processes(accounts: Accounts, uri: str, now: datetime) -> None:
     for _ in range(BOTH.free):
         accounts.attempts.begin("boss", "192.0.2.1", now=now)
     with closing(open_accounts(uri)) as other:
         assert other.attempts.begin("boss", "192.0.2.1", now=now) > timedelta()
 
 
-def test_one_address_cannot_go_through_all_names(accounts: Accounts, now: datetime) -> None:
+def test_one_ip_address_cannot_try_many_names(accounts: Accounts, now: datetime) -> None:
     waits = [accounts.attempts.begin(f"name {number}", "192.0.2.1", now=now) for number in range(ADDRESS.free + 1)]
     assert waits[-1] > timedelta()
     assert not any(waits[:-1])
 
 
-def test_many_addresses_share_one_name_and_the_owner_still_comes_in(accounts: Accounts, now: datetime) -> None:
+def test_distributed_attack_does_not_lock_out_owner(accounts: Accounts, now: datetime) -> None:
     accounts.attempts.begin("boss", "home", now=now)
     accounts.attempts.succeeded("boss", "home", now=now)
     at = now + HOUR
@@ -58,13 +58,13 @@ def test_many_addresses_share_one_name_and_the_owner_still_comes_in(accounts: Ac
     assert accounts.attempts.begin("boss", "a new place", now=at + 2 * HOUR) <= NAME.longest
 
 
-def test_what_went_well_is_not_counted(accounts: Accounts, now: datetime) -> None:
+def test_successful_sign_ins_are_not_counted(accounts: Accounts, now: datetime) -> None:
     for _ in range(5 * ADDRESS.free):
         assert accounts.attempts.begin("boss", "home", now=now) == timedelta()
         accounts.attempts.succeeded("boss", "home", now=now)
 
 
-def test_an_attacker_cannot_clear_his_count_with_an_account_of_his_own(accounts: Accounts, now: datetime) -> None:
+def test_own_sign_in_does_not_reset_count_of_other_names(accounts: Accounts, now: datetime) -> None:
     for number in range(ADDRESS.free):
         accounts.attempts.begin(f"name {number}", "192.0.2.1", now=now)
     later = now + timedelta(seconds=2)
@@ -73,7 +73,7 @@ def test_an_attacker_cannot_clear_his_count_with_an_account_of_his_own(accounts:
     assert accounts.attempts.begin("name 1", "192.0.2.1", now=later) > timedelta()
 
 
-def test_all_is_forgotten_after_a_quiet_time(accounts: Accounts, now: datetime) -> None:
+def test_counts_expire_after_quiet_time(accounts: Accounts, now: datetime) -> None:
     for _ in range(BOTH.free + 1):
         accounts.attempts.begin("boss", "192.0.2.1", now=now)
     later = now + BOTH.quiet + timedelta(seconds=1)

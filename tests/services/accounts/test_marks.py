@@ -1,4 +1,4 @@
-"""What people mark and keep, over a real database and a real store."""
+"""Read marks, stars and saved searches, with a real database and a real store."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def accounts(tmp_path: Path) -> Iterator[Accounts]:
 
 
 def write(store: Store, *names: str, topics: tuple[str, ...] = (), at: datetime = NOW) -> list[str]:
-    """Stories by their titles, first seen ``at``."""
+    """Add stories with these titles, first seen ``at``."""
     made = []
     for name in names:
         url, text = f"https://a.example/{name}", f"{name}的正文，" * 20
@@ -44,7 +44,7 @@ def read(accounts: Accounts, store: Store, person: str = ME) -> set[str]:
     return {story.head.title for story in stories if marked.read(story)}
 
 
-def test_marks_are_a_persons_own(accounts: Accounts, store: Store) -> None:
+def test_marks_are_personal(accounts: Accounts, store: Store) -> None:
     [one, two] = write(store, "一", "二")
     accounts.marks.set_read(ME, one, True, now=NOW)
     accounts.marks.star(ME, two, True, now=NOW)
@@ -57,10 +57,10 @@ def test_marks_are_a_persons_own(accounts: Accounts, store: Store) -> None:
     assert accounts.marks.starred(ME) == []
 
 
-def test_starred_stories_come_page_by_page_the_last_starred_first(accounts: Accounts) -> None:
+def test_starred_stories_are_paged_newest_star_first(accounts: Accounts) -> None:
     for number in range(7):
         accounts.marks.star(ME, f"story-{number}", True, now=NOW + (number // 2) * HOUR)
-    accounts.marks.star(ME, "story-0", True, now=NOW + 9 * HOUR)  # it has its star already
+    accounts.marks.star(ME, "story-0", True, now=NOW + 9 * HOUR)  # it is starred already
     accounts.marks.set_read(ME, "story-3", True, now=NOW + 9 * HOUR)
     seen, before = [], None
     while page := accounts.marks.starred(ME, before=before, limit=3):
@@ -69,7 +69,7 @@ def test_starred_stories_come_page_by_page_the_last_starred_first(accounts: Acco
     assert [story for _, story in seen] == [f"story-{number}" for number in (6, 5, 4, 3, 2, 1, 0)]
 
 
-def test_all_read_covers_what_is_there_and_can_be_undone(accounts: Accounts, store: Store) -> None:
+def test_catch_up_covers_existing_stories_and_can_be_undone(accounts: Accounts, store: Store) -> None:
     write(store, "早", topics=("旅游",))
     [unread] = write(store, "午", topics=("旅游",))
     write(store, "别的")
@@ -88,7 +88,7 @@ def test_all_read_covers_what_is_there_and_can_be_undone(accounts: Accounts, sto
     accounts.marks.undo_catch_up(YOU)
 
 
-def test_marks_follow_their_story_into_another(accounts: Accounts, store: Store) -> None:
+def test_marks_follow_folded_stories(accounts: Accounts, store: Store) -> None:
     assert accounts.marks.follow(store) == 0
     [one, two, three] = write(store, "一", "二", "三")
     accounts.marks.star(ME, two, True, now=NOW + HOUR)
@@ -104,7 +104,7 @@ def test_marks_follow_their_story_into_another(accounts: Accounts, store: Store)
     assert accounts.marks.follow(store) == 0
 
 
-def test_following_survives_another_store(accounts: Accounts, store: Store, tmp_path: Path) -> None:
+def test_following_survives_change_of_store(accounts: Accounts, store: Store, tmp_path: Path) -> None:
     accounts.marks.follow(store)
     write(store, "一", "二", "三")
     accounts.marks.follow(store)
@@ -114,21 +114,21 @@ def test_following_survives_another_store(accounts: Accounts, store: Store, tmp_
         assert accounts.marks.follow(other) > 0
 
 
-def test_marks_are_bounded_and_stars_stay(accounts: Accounts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_marks_are_limited_and_stars_are_kept(accounts: Accounts, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(marks, "MAX_MARKS", 10)
     monkeypatch.setattr(marks, "SPARE", 2)
     monkeypatch.setattr(marks, "MAX_STARRED", 2)
     accounts.marks.star(ME, "first", True, now=NOW)
     for number in range(13):
         accounts.marks.set_read(ME, f"story-{number}", True, now=NOW + number * HOUR)
-    kept = accounts.marks.of(ME, ["first", *(f"story-{number}" for number in range(13))]).marks
-    assert set(kept) == {"first", *(f"story-{number}" for number in range(3, 13))}
+    marked = accounts.marks.of(ME, ["first", *(f"story-{number}" for number in range(13))]).marks
+    assert set(marked) == {"first", *(f"story-{number}" for number in range(3, 13))}
     accounts.marks.star(ME, "second", True, now=NOW)
     with pytest.raises(TooManyStarred, match="2 stories"):
         accounts.marks.star(ME, "third", True, now=NOW)
 
 
-def test_the_secret_of_a_feed_can_be_made_anew(accounts: Accounts) -> None:
+def test_feed_key_can_be_replaced(accounts: Accounts) -> None:
     key = accounts.marks.feed_key(ME)
     assert accounts.marks.feed_key(ME) == key != accounts.marks.feed_key(YOU)
     assert accounts.marks.person_of_feed(key) == ME
@@ -136,21 +136,21 @@ def test_the_secret_of_a_feed_can_be_made_anew(accounts: Accounts) -> None:
     assert accounts.marks.person_of_feed(key) is None
 
 
-def test_searches_are_kept_by_name(accounts: Accounts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_saved_searches_are_unique_by_name(accounts: Accounts, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(marks, "MAX_SEARCHES", 2)
-    kept = accounts.searches.keep(ME, " 峡谷\x00 ", "q=峡谷", now=NOW)
-    assert accounts.searches.keep(ME, "桥", "q=峡谷", now=NOW).id == kept.id
+    saved = accounts.searches.keep(ME, " 峡谷\x00 ", "q=峡谷", now=NOW)
+    assert accounts.searches.keep(ME, "桥", "q=峡谷", now=NOW).id == saved.id
     accounts.searches.keep(ME, "啊", "q=啊", now=NOW)
     assert [search.name for search in accounts.searches.of(ME)] == ["啊", "桥"]
     with pytest.raises(SearchNotSaved, match="2 searches"):
         accounts.searches.keep(ME, "第三", "q=三", now=NOW)
-    for name, asked in ((" ", "q=a"), ("名", ""), ("名", "q=" + "a" * 5_000)):
+    for name, query in ((" ", "q=a"), ("名", ""), ("名", "q=" + "a" * 5_000)):
         with pytest.raises(SearchNotSaved):
-            accounts.searches.keep(ME, name, asked, now=NOW)
-    accounts.searches.rename(YOU, kept.id, "不是我的")
-    assert accounts.searches.remove(YOU, kept.id) is None
-    accounts.searches.rename(ME, kept.id, "新名")
-    removed = accounts.searches.remove(ME, kept.id)
+            accounts.searches.keep(ME, name, query, now=NOW)
+    accounts.searches.rename(YOU, saved.id, "不是我的")
+    assert accounts.searches.remove(YOU, saved.id) is None
+    accounts.searches.rename(ME, saved.id, "新名")
+    removed = accounts.searches.remove(ME, saved.id)
     assert removed is not None
     assert removed.name == "新名"
-    assert accounts.searches.search(ME, kept.id) is None
+    assert accounts.searches.search(ME, saved.id) is None

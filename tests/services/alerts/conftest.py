@@ -1,4 +1,4 @@
-"""Accounts, a store and an index, with receivers of alerts on loopback: a Web server that keeps what it is sent, and a mail server."""
+"""Accounts, a store and an index, with receivers of alerts on loopback: a Web server that records its requests, and a mail server."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SHANGHAI = ZoneInfo("Asia/Shanghai")
 
 
 class Receiver:
-    """What came to a Web server on loopback. ``answers``: what it answers, one after the other; the last for ever."""
+    """A Web server on loopback that records its requests. ``answers``: its responses in order; the last is repeated."""
 
     def __init__(self) -> None:
         self.got: list[tuple[str, dict[str, str], dict[str, Any]]] = []
@@ -48,7 +48,7 @@ class Receiver:
                 body = self.rfile.read(int(self.headers["content-length"]))
                 receiver.got.append((self.path, {name.lower(): value for name, value in self.headers.items()}, json.loads(body)))
                 status, answer = receiver.answers.pop(0) if len(receiver.answers) > 1 else receiver.answers[0]
-                if status == 0:  # hang up without a word
+                if status == 0:  # close the connection without a response
                     self.close_connection = True
                     return
                 self.send_response(status)
@@ -65,7 +65,7 @@ class Receiver:
 
     @property
     def stories(self) -> list[str]:
-        return [story["title"] for _, _, told in self.got for story in told.get("stories", ())]
+        return [story["title"] for _, _, body in self.got for story in body.get("stories", ())]
 
     def close(self) -> None:
         self.server.shutdown()
@@ -73,7 +73,7 @@ class Receiver:
 
 
 class MailServer(socketserver.ThreadingTCPServer):
-    """As much of SMTP as takes a mail. ``refuses``: what it answers to a recipient."""
+    """The part of SMTP that accepts a mail. ``refuses``: the response to each recipient."""
 
     allow_reuse_address = True
     daemon_threads = True
@@ -134,15 +134,15 @@ def mail_server() -> Iterator[MailServer]:
     made.server_close()
 
 
-def unlike(title: str) -> str:
-    """A text that is like no other."""
+def random_text(title: str) -> str:
+    """Return a text that is similar to no other."""
     drawn = Random(title)
     return "".join(chr(drawn.randrange(0x4E00, 0x9000)) for _ in range(120))
 
 
 @dataclass
 class Desk:
-    """A portal's parts, with a clock that is set by hand."""
+    """Parts of a portal, with a clock set by the test."""
 
     work: Work
     clock: list[datetime]
@@ -153,29 +153,29 @@ class Desk:
     def pass_time(self, **by: float) -> None:
         self.clock[0] += timedelta(**by)
 
-    def alert(self, channel: str, fields: dict[str, str], **said: Any) -> Alert:
-        values: dict[str, Any] = {"name": "旅游", "about": "topic", "of": "旅游", "after": self.work.store.last_seq(), **said}
+    def alert(self, channel: str, fields: dict[str, str], **changes: Any) -> Alert:
+        values: dict[str, Any] = {"name": "旅游", "about": "topic", "of": "旅游", "after": self.work.store.last_seq(), **changes}
         made = Alert(random_id(), self.person, channel=channel, fields=fields, created=self.clock[0], **values)
         self.accounts.alerts.add(made)
         return made
 
     def write(
-        self, title: str, text: str | None = None, *, topics: tuple[str, ...] = ("旅游",), same: str | None = None, **said: Any
+        self, title: str, text: str | None = None, *, topics: tuple[str, ...] = ("旅游",), same: str | None = None, **changes: Any
     ) -> Added:
-        site = said.pop("site", "晨光网")
-        url = said.pop("url", f"https://{site}.example/{title}.html")
+        site = changes.pop("site", "晨光网")
+        url = changes.pop("url", f"https://{site}.example/{title}.html")
         made = Article(
             url=url,
             link=Link(url=url, source=f"feed:{site}"),
             fetched=self.clock[0],
             identity=url,
             title=title,
-            text=f"{title}。{text or unlike(title)}",
+            text=f"{title}。{text or random_text(title)}",
             site=site,
             topics=topics,
-            published=said.pop("published", self.clock[0]),
+            published=changes.pop("published", self.clock[0]),
             language="zh",
-            **said,
+            **changes,
         )
         added = self.work.store.add(made, [FoldKey(same, "同题")] if same else [], now=self.clock[0])
         if self.work.index is not None:
@@ -185,7 +185,7 @@ class Desk:
 
 @pytest.fixture(scope="session")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A folder with the files of a portal in which there is one editor, and his id."""
+    """Folder with the files of a portal with one editor, and the editor's id."""
     folder = tmp_path_factory.mktemp("alerts")
     with closing(open_accounts(f"sqlite:///{folder / 'accounts.db'}")) as accounts:
         person = accounts.people.add("editor", "correct horse battery staple", Role.EDITOR, now=START).id
@@ -196,7 +196,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 @pytest.fixture(scope="session")
 def open_desk(empty: tuple[Path, str]) -> Callable[[Path], AbstractContextManager[Desk]]:
-    """Opens a portal of its own in an empty folder."""
+    """Open a separate portal in an empty folder."""
 
     @contextmanager
     def opened(folder: Path) -> Iterator[Desk]:

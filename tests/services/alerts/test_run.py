@@ -1,4 +1,4 @@
-"""Alerts over a real store, a real index and real receivers: told once, in time, of nothing older."""
+"""Alerts with a real store, index and receivers: each story is sent once, in time, and none that is older than the alert."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from newsportal.sources.timing import Watched
 from newsportal.store import open_store
 from newsportal.store.events import Edit, Placed
 
-pytestmark = pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")  # Apprise looks for it in Python 3.11
+pytestmark = pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")  # Apprise imports it in Python 3.11
 
 
-def test_a_story_is_told_once_however_often_it_is_told_of(desk: Any, receiver: Any) -> None:
+def test_story_is_sent_once_despite_updates(desk: Any, receiver: Any) -> None:
     desk.write("老新闻")
     desk.alert("webhook", {"url": receiver.address})
     first = desk.write("云岭峡谷观景桥开放", same="bridge")
@@ -40,18 +40,18 @@ def test_a_story_is_told_once_however_often_it_is_told_of(desk: Any, receiver: A
     assert receiver.stories == ["云岭峡谷观景桥开放"]
 
 
-def test_a_story_that_was_folded_into_another_is_not_told_again(desk: Any, receiver: Any) -> None:
+def test_story_folded_into_another_is_not_sent_again(desk: Any, receiver: Any) -> None:
     desk.alert("webhook", {"url": receiver.address})
-    told = desk.write("甲地开通高铁")
+    sent = desk.write("甲地开通高铁")
     step(desk.work)
-    other = desk.write("甲地高铁今日开通", topics=(), site="海港晚报")  # not of the topic: nobody is told
-    desk.work.store.fold(told.id, other.story_id, reason="editor", now=desk.clock[0])
+    other = desk.write("甲地高铁今日开通", topics=(), site="海港晚报")  # of another topic: not sent
+    desk.work.store.fold(sent.id, other.story_id, reason="editor", now=desk.clock[0])
     desk.write("甲地开通高铁", "又改过一次的正文。", url="https://晨光网.example/甲地开通高铁.html")
     step(desk.work)
     assert receiver.stories == ["甲地开通高铁"]
 
 
-def test_a_fault_of_one_alert_stops_no_other(desk: Any, receiver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failure_of_one_alert_does_not_stop_others(desk: Any, receiver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     real = run.send
 
     def send(channel: str, fields: Mapping[str, str], *rest: Any) -> None:
@@ -69,8 +69,8 @@ def test_a_fault_of_one_alert_stops_no_other(desk: Any, receiver: Any, monkeypat
     assert (message.state, message.reason) == ("failed", "KeyError: '***'")
 
 
-def test_a_hidden_version_tells_nobody(desk: Any, receiver: Any) -> None:
-    shown = desk.write("观景桥开放首日", same="bridge", topics=())  # not of the topic: nobody is told of it
+def test_hidden_version_is_not_sent(desk: Any, receiver: Any) -> None:
+    shown = desk.write("观景桥开放首日", same="bridge", topics=())  # of another topic: not sent
     desk.alert("webhook", {"url": receiver.address})
     hidden = desk.write("观景桥开放首日约满", same="bridge", site="海港晚报")
     assert hidden.story_id == shown.story_id
@@ -79,7 +79,7 @@ def test_a_hidden_version_tells_nobody(desk: Any, receiver: Any) -> None:
     assert receiver.stories == []
 
 
-def test_nothing_older_than_the_alert_is_told(desk: Any, receiver: Any) -> None:
+def test_stories_older_than_the_alert_are_not_sent(desk: Any, receiver: Any) -> None:
     desk.write("之前的新闻")
     desk.pass_time(minutes=5)
     desk.alert("webhook", {"url": receiver.address})
@@ -91,7 +91,7 @@ def test_nothing_older_than_the_alert_is_told(desk: Any, receiver: Any) -> None:
     assert receiver.stories == ["今天的新闻"]
 
 
-def test_a_search_tells_of_what_a_reader_would_find(desk: Any, receiver: Any) -> None:
+def test_search_alert_sends_search_results(desk: Any, receiver: Any) -> None:
     desk.alert("webhook", {"url": receiver.address}, about="search", of='"观景桥" -门票', name="观景桥")
     desk.write("云岭观景桥开放", topics=())
     desk.write("观景桥门票约满", topics=())
@@ -100,7 +100,7 @@ def test_a_search_tells_of_what_a_reader_would_find(desk: Any, receiver: Any) ->
     assert receiver.stories == ["云岭观景桥开放"]
 
 
-def test_an_event_is_followed_once_its_stories_are_placed_also_where_it_was_joined(desk: Any, receiver: Any) -> None:
+def test_event_alert_waits_for_placement_and_follows_joins(desk: Any, receiver: Any) -> None:
     store = desk.work.store
     first = desk.write("青河大桥垮塌", topics=())
 
@@ -111,7 +111,7 @@ def test_an_event_is_followed_once_its_stories_are_placed_also_where_it_was_join
     desk.alert("webhook", {"url": receiver.address}, about="event", of="bridge")
     second, other = desk.write("大桥开始清理", topics=()), desk.write("海带丰收", topics=())
     step(desk.work)
-    assert receiver.stories == [], "nobody knows yet what it belongs to"
+    assert receiver.stories == [], "not yet placed into an event"
     assert store.events.place(
         [Placed(second.story_id, "bridge", 1.0), Placed(other.story_id, "kelp", 1.0)],
         {"bridge": "[0,{},{},[]]", "kelp": "[0,{},{},[]]"},
@@ -129,7 +129,7 @@ def test_an_event_is_followed_once_its_stories_are_placed_also_where_it_was_join
     assert receiver.stories == ["大桥开始清理", "负责人获刑"]
 
 
-def test_a_preview_of_an_event_has_what_it_would_have_told(desk: Any, receiver: Any) -> None:
+def test_event_preview_lists_earlier_stories(desk: Any, receiver: Any) -> None:
     store = desk.work.store
     first = desk.write("青河大桥垮塌", topics=())
     assert store.events.place([Placed(first.story_id, "bridge", 1.0)], {"bridge": "[0,{},{},[]]"}, after=0, upto=store.last_seq())
@@ -139,10 +139,10 @@ def test_a_preview_of_an_event_has_what_it_would_have_told(desk: Any, receiver: 
     assert preview(desk.work, desk.alert("webhook", {"url": receiver.address}, about="event", of="none")).planned == ()
 
 
-def test_a_search_waits_for_the_index(desk: Any, receiver: Any) -> None:
+def test_search_alert_waits_for_the_index(desk: Any, receiver: Any) -> None:
     desk.alert("webhook", {"url": receiver.address}, about="search", of="观景桥", name="观景桥")
     index, store = desk.work.index, desk.work.store
-    lagging = replace(desk.work, index=Lagging(index, index.position()))
+    lagging = replace(desk.work, index=LaggingIndex(index, index.position()))
     desk.write("云岭观景桥开放")
     step(lagging)
     assert receiver.stories == []
@@ -151,7 +151,7 @@ def test_a_search_waits_for_the_index(desk: Any, receiver: Any) -> None:
     assert receiver.stories == ["云岭观景桥开放"]
 
 
-def test_without_an_index_topics_are_told_of_all_the_same(desk: Any, receiver: Any) -> None:
+def test_topic_alerts_work_without_an_index(desk: Any, receiver: Any) -> None:
     desk.alert("webhook", {"url": receiver.address}, about="search", of="观景桥", name="观景桥")
     desk.alert("webhook", {"url": receiver.address})
     desk.write("云岭观景桥开放")
@@ -159,7 +159,7 @@ def test_without_an_index_topics_are_told_of_all_the_same(desk: Any, receiver: A
     assert receiver.stories == ["云岭观景桥开放"]
 
 
-def test_a_store_that_was_restored_from_an_older_backup_is_followed_from_its_end(desk: Any, receiver: Any, tmp_path: Path) -> None:
+def test_store_restored_from_older_backup_is_followed_from_its_end(desk: Any, receiver: Any, tmp_path: Path) -> None:
     for number in range(4):
         desk.write(f"之前的第{number}条")
     desk.alert("webhook", {"url": receiver.address})
@@ -174,8 +174,8 @@ def test_a_store_that_was_restored_from_an_older_backup_is_followed_from_its_end
     assert receiver.stories == ["恢复之后的新闻"]
 
 
-class Lagging:
-    """An index that has not come so far yet."""
+class LaggingIndex:
+    """An index that lags behind the store."""
 
     def __init__(self, index: Any, reached: int) -> None:
         self.index, self.reached = index, reached
@@ -195,16 +195,16 @@ def test_digest_and_quiet_hours(desk: Any, receiver: Any) -> None:
     assert receiver.got == []
     desk.pass_time(hours=1)
     step(desk.work)
-    assert [told["alert"] for _, _, told in receiver.got] == ["不打扰"]
+    assert [body["alert"] for _, _, body in receiver.got] == ["不打扰"]
     desk.write("中午的新闻")
     desk.pass_time(hours=7)
     step(desk.work)
-    (digest,) = [told for _, _, told in receiver.got if told["alert"] == "晚报"]
+    (digest,) = [body for _, _, body in receiver.got if body["alert"] == "晚报"]
     assert {story["title"] for story in digest["stories"]} == {"早上的新闻", "中午的新闻"}
 
 
 @pytest.mark.slow
-def test_messages_are_counted_of_the_alerts_that_are_asked_for(desk: Any, receiver: Any) -> None:
+def test_counts_can_be_limited_to_alerts(desk: Any, receiver: Any) -> None:
     one, other = (desk.alert("webhook", {"url": receiver.address}) for _ in range(2))
     desk.write("一条新闻")
     step(desk.work)
@@ -214,31 +214,31 @@ def test_messages_are_counted_of_the_alerts_that_are_asked_for(desk: Any, receiv
     assert desk.accounts.alerts.counts([]) == {}
 
 
-def test_a_full_hour_lets_the_rest_wait_for_the_next(desk: Any, receiver: Any) -> None:
+def test_hourly_limit_delays_further_stories(desk: Any, receiver: Any) -> None:
     desk.alert("webhook", {"url": receiver.address}, per_hour=2)
     for number in range(2 * TOGETHER + 3):
         desk.write(f"第{number}条消息")
     step(desk.work)
-    assert [len(told["stories"]) for _, _, told in receiver.got] == [TOGETHER, TOGETHER]
+    assert [len(body["stories"]) for _, _, body in receiver.got] == [TOGETHER, TOGETHER]
     desk.pass_time(hours=1, seconds=1)
     step(desk.work)
-    assert [len(told["stories"]) for _, _, told in receiver.got] == [TOGETHER, TOGETHER, 3]
+    assert [len(body["stories"]) for _, _, body in receiver.got] == [TOGETHER, TOGETHER, 3]
     assert len(set(receiver.stories)) == len(receiver.stories) == 2 * TOGETHER + 3
 
 
-def test_all_that_is_due_goes_in_one_look_and_a_busy_service_is_left_alone(desk: Any, receiver: Any) -> None:
+def test_due_messages_are_sent_together_unless_service_is_busy(desk: Any, receiver: Any) -> None:
     desk.alert("webhook", {"url": receiver.address})
     for number in range(TOGETHER + 1):
         desk.write(f"第{number}条")
     receiver.answers = [(429, b"{}"), (200, b"{}")]
     step(desk.work)
-    assert len(receiver.got) == 1, "what else is due waits, too"
+    assert len(receiver.got) == 1, "other due messages wait, too"
     desk.pass_time(seconds=FIRST_WAIT.total_seconds() + 1)
     step(desk.work)
-    assert [len(told["stories"]) for _, _, told in receiver.got[1:]] == [TOGETHER, 1]
+    assert [len(body["stories"]) for _, _, body in receiver.got[1:]] == [TOGETHER, 1]
 
 
-def test_a_busy_service_is_asked_again_later(desk: Any, receiver: Any) -> None:
+def test_busy_service_is_retried_later(desk: Any, receiver: Any) -> None:
     receiver.answers = [(503, b""), (200, b"")]
     alert = desk.alert("webhook", {"url": receiver.address})
     desk.write("一条新闻")
@@ -251,7 +251,7 @@ def test_a_busy_service_is_asked_again_later(desk: Any, receiver: Any) -> None:
     assert [message.state for message in desk.accounts.alerts.messages(alert.id)] == ["sent"]
 
 
-def test_a_refusal_is_final_and_its_reason_told(desk: Any, receiver: Any) -> None:
+def test_refusal_is_final_and_its_reason_is_kept(desk: Any, receiver: Any) -> None:
     receiver.answers = [(403, b"no")]
     alert = desk.alert("webhook", {"url": f"{receiver.address}/hook?key=geheim123"})
     desk.write("一条新闻")
@@ -265,7 +265,7 @@ def test_a_refusal_is_final_and_its_reason_told(desk: Any, receiver: Any) -> Non
     assert len(receiver.got) == 1
 
 
-def test_what_perhaps_arrived_is_not_sent_again_unless_somebody_says_so(desk: Any, receiver: Any) -> None:
+def test_unclear_delivery_is_repeated_only_on_request(desk: Any, receiver: Any) -> None:
     receiver.answers = [(0, b""), (200, b"")]
     alert = desk.alert("webhook", {"url": receiver.address})
     desk.write("一条新闻")
@@ -278,7 +278,7 @@ def test_what_perhaps_arrived_is_not_sent_again_unless_somebody_says_so(desk: An
     assert len(receiver.got) == 2
 
 
-def test_a_claim_that_nobody_settled_counts_as_sent_perhaps(desk: Any, receiver: Any) -> None:
+def test_expired_claim_becomes_unknown(desk: Any, receiver: Any) -> None:
     alert = desk.alert("webhook", {"url": receiver.address})
     desk.write("一条新闻")
     desk.accounts.alerts.position()
@@ -296,7 +296,7 @@ def test_a_claim_that_nobody_settled_counts_as_sent_perhaps(desk: Any, receiver:
     assert not desk.accounts.alerts.settle(held, "sent", now=desk.clock[0])
 
 
-def test_who_may_not_any_more_is_told_nothing(desk: Any, receiver: Any) -> None:
+def test_disabled_person_gets_no_alerts(desk: Any, receiver: Any) -> None:
     desk.alert("webhook", {"url": receiver.address})
     desk.accounts.people.add("admin", "correct horse battery staple", Role.ADMIN, now=desk.clock[0])
     desk.accounts.people.disable(desk.person)
@@ -309,7 +309,7 @@ def test_who_may_not_any_more_is_told_nothing(desk: Any, receiver: Any) -> None:
     ("channel", "fields", "about", "role"),
     [("webhook", {}, "sources", Role.READER), ("apprise", {}, "topic", Role.EDITOR), ("webhook", {}, "topic", None)],
 )
-def test_who_has_another_role_since_tests_and_sees_nothing_that_it_does_not_give(
+def test_lost_right_blocks_test_message_and_preview(
     desk: Any, receiver: Any, channel: str, fields: dict[str, str], about: str, role: Role | None
 ) -> None:
     url = receiver.address if channel == "webhook" else receiver.address.replace("http", "json")
@@ -326,8 +326,8 @@ def test_who_has_another_role_since_tests_and_sees_nothing_that_it_does_not_give
         assert preview(replace(desk.work, watched=(Watched("feed:甲报", "甲报"),)), alert).planned == ()
 
 
-def test_a_private_address_is_refused(desk: Any, receiver: Any) -> None:
-    """threats A: a webhook is a second way out."""
+def test_private_address_is_refused(desk: Any, receiver: Any) -> None:
+    """A webhook is a second way out (threats, A)."""
     from newsportal.services.alerts.base import Setting
 
     alert = desk.alert("webhook", {"url": receiver.address})
@@ -338,7 +338,7 @@ def test_a_private_address_is_refused(desk: Any, receiver: Any) -> None:
 
 
 @pytest.mark.slow
-def test_mail_arrives_and_a_refused_one_is_told(desk: Any, mail_server: Any) -> None:
+def test_mail_states_sent_failed_and_unknown(desk: Any, mail_server: Any) -> None:
     work = replace(desk.work, setting=replace(desk.work.setting, mail_server=mail_server.address, mail_from="portal@example.org"))
     alert = desk.alert("mail", {"to": "reader@example.org"})
     desk.write("云岭峡谷观景桥开放")
@@ -363,15 +363,15 @@ def test_mail_waits_for_its_server(desk: Any) -> None:
     assert step(work).put_off == 1
 
 
-def test_a_test_message(desk: Any, receiver: Any) -> None:
+def test_send_test_message(desk: Any, receiver: Any) -> None:
     send_test(desk.work, desk.alert("ntfy", {"server": receiver.address, "topic": "news", "token": ""}))
     assert receiver.got[0][2] == {"topic": "news", "title": "旅游", "message": "这是一条测试消息：通知渠道设置正确。"}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("said", [{}, {"about": "search", "of": "消息", "name": "搜索"}, {"digest": (8, 18)}, {"per_hour": 1}])
-def test_the_preview_tells_what_is_sent_then(desk: Any, receiver: Any, said: dict[str, Any]) -> None:
-    alert = desk.alert("webhook", {"url": receiver.address}, **said)
+@pytest.mark.parametrize("options", [{}, {"about": "search", "of": "消息", "name": "搜索"}, {"digest": (8, 18)}, {"per_hour": 1}])
+def test_preview_matches_sent_messages(desk: Any, receiver: Any, options: dict[str, Any]) -> None:
+    alert = desk.alert("webhook", {"url": receiver.address}, **options)
     for number in range(8):
         desk.write(f"第{number}条消息")
         for _ in range(5):
@@ -380,20 +380,20 @@ def test_the_preview_tells_what_is_sent_then(desk: Any, receiver: Any, said: dic
     for _ in range(24):
         desk.pass_time(minutes=60)
         step(desk.work)
-    told = preview(replace(desk.work, url=None), alert)
-    assert told.stories == 8
-    assert [[one.title for one in planned.items] for planned in reversed(told.planned)] == [
+    shown = preview(replace(desk.work, url=None), alert)
+    assert shown.stories == 8
+    assert [[one.title for one in planned.items] for planned in reversed(shown.planned)] == [
         [story["title"] for story in message["stories"]] for _, _, message in receiver.got
     ]
 
 
 @pytest.mark.slow
-@example(gaps=[10] * 24, said={"digest": (), "quiet": (12, 14), "per_hour": 1, "about": "topic"})
-@example(gaps=[10] * 24, said={"digest": (11,), "quiet": (11, 12), "per_hour": 1, "about": "search"})
+@example(gaps=[10] * 24, options={"digest": (), "quiet": (12, 14), "per_hour": 1, "about": "topic"})
+@example(gaps=[10] * 24, options={"digest": (11,), "quiet": (11, 12), "per_hour": 1, "about": "search"})
 @settings(max_examples=2)
 @given(
     gaps=st.lists(st.sampled_from([0, 10, 20, 60, 150, 400]), min_size=12, max_size=24),
-    said=st.fixed_dictionaries(
+    options=st.fixed_dictionaries(
         {
             "digest": st.sampled_from([(), (8, 18), (23,)]),
             "quiet": st.sampled_from([None, (22, 7), (12, 14)]),
@@ -402,14 +402,14 @@ def test_the_preview_tells_what_is_sent_then(desk: Any, receiver: Any, said: dic
         }
     ),
 )
-def test_whatever_comes_the_preview_tells_what_was_sent(
-    tmp_path_factory: pytest.TempPathFactory, open_desk: Any, receiver: Any, gaps: list[int], said: dict[str, Any]
+def test_preview_matches_sent_messages_at_random_times(
+    tmp_path_factory: pytest.TempPathFactory, open_desk: Any, receiver: Any, gaps: list[int], options: dict[str, Any]
 ) -> None:
-    """Message by message and minute by minute, over two days of looks every ten minutes; also what joins a story, and what is late."""
+    """Compare every message and its minute over two days with a step each ten minutes, including folded and late stories."""
     receiver.got.clear()
     with open_desk(tmp_path_factory.mktemp("desk")) as desk:
         old = desk.write("旧消息", published=desk.clock[0] - timedelta(days=3))
-        alert = desk.alert("webhook", {"url": receiver.address}, **{"of": "旅游" if said["about"] == "topic" else "消息", **said})
+        alert = desk.alert("webhook", {"url": receiver.address}, **{"of": "旅游" if options["about"] == "topic" else "消息", **options})
         times = [sum(gaps[:place]) for place in range(1, len(gaps) + 1)]
         sent: list[datetime] = []
         for look in range(2 * 24 * 6 + 1):
@@ -424,9 +424,9 @@ def test_whatever_comes_the_preview_tells_what_was_sent(
             sent += [desk.clock[0]] * (len(receiver.got) - len(sent))
             if look < 2 * 24 * 6:
                 desk.pass_time(minutes=10)
-        told = [one for one in reversed(preview(replace(desk.work, url=None), alert, days=2).planned) if one.at <= desk.clock[0]]
-        assert [one.at for one in told] == sent
-        assert [{item.id for item in one.items} for one in told] == [
+        shown = [one for one in reversed(preview(replace(desk.work, url=None), alert, days=2).planned) if one.at <= desk.clock[0]]
+        assert [one.at for one in shown] == sent
+        assert [{item.id for item in one.items} for one in shown] == [
             {story["id"] for story in message["stories"]} for _, _, message in receiver.got
         ]
         assert sent
@@ -434,13 +434,13 @@ def test_whatever_comes_the_preview_tells_what_was_sent(
             assert not any(is_quiet(at.astimezone(desk.work.zone).hour, alert.quiet) for at in sent)
 
 
-def test_what_waited_is_not_sent_in_the_quiet_hours(desk: Any, receiver: Any) -> None:
+def test_delayed_message_is_not_sent_in_quiet_hours(desk: Any, receiver: Any) -> None:
     desk.alert("webhook", {"url": receiver.address}, quiet=(22, 7), per_hour=1)
     desk.pass_time(hours=11.5)
     desk.write("傍晚的消息")
     assert step(desk.work).sent == 1
     desk.pass_time(minutes=10)
-    desk.write("又一条消息")  # at 21:40, and the hour is full
+    desk.write("又一条消息")  # at 21:40, with the hourly limit reached
     for minutes, sent in ((0, 0), (60, 0), (8 * 60, 0), (30, 1)):
         desk.pass_time(minutes=minutes)
         assert step(desk.work).sent == sent, f"at {desk.clock[0].astimezone(desk.work.zone)}"

@@ -1,4 +1,4 @@
-"""Alerts at hours: the briefing, of what came since the hour before, and what rises; once, and nothing where nothing happened."""
+"""Scheduled alerts: the briefing of the stories since its last hour, and rising subjects; sent once, and not if there is nothing new."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ FERRY = "远山船厂的新渡轮今天下水，渡轮载客三百人。船长�
 BRIDGE = "云岭峡谷观景桥昨天因大风关闭，桥上游客全部撤离。景区表示，风力超过六级时观景桥都会关闭。"
 
 
-def brief(desk: Any, receiver: Any, **said: Any) -> Alert:
+def briefing_alert(desk: Any, receiver: Any, **options: Any) -> Alert:
     made: Alert = desk.alert(
-        "webhook", {"url": receiver.address}, **{"name": "简报", "about": "briefing", "of": "", "digest": (12, 18), **said}
+        "webhook", {"url": receiver.address}, **{"name": "简报", "about": "briefing", "of": "", "digest": (12, 18), **options}
     )
     return made
 
 
-def test_at_its_hours_of_what_came_since_the_hour_before(desk: Any, receiver: Any) -> None:
+def test_briefing_covers_time_since_last_hour(desk: Any, receiver: Any) -> None:
     desk.write("清早的旧闻", published=desk.clock[0] - timedelta(days=3))
-    brief(desk, receiver)
+    briefing_alert(desk, receiver)
     desk.write("远山船厂渡轮下水", FERRY)
     assert step(desk.work).sent == 0
     desk.pass_time(hours=2, minutes=1)  # 12:01
@@ -41,15 +41,15 @@ def test_at_its_hours_of_what_came_since_the_hour_before(desk: Any, receiver: An
     desk.write("观景桥因大风关闭", BRIDGE)
     desk.pass_time(hours=6)
     assert step(desk.work).sent == 1
-    first, second = (told for _, _, told in receiver.got)
+    first, second = (body for _, _, body in receiver.got)
     assert [story["title"] for story in first["stories"]] == ["远山船厂渡轮下水"]
     assert "渡轮载客三百人。船长李林说，首航定在五月一日。\n晨光网 https://portal.example/story/" in first["text"]
     assert first["title"] == "「简报」有 1 件要闻"
     assert [story["title"] for story in second["stories"]] == ["观景桥因大风关闭"]
 
 
-def test_nothing_new_is_not_sent(desk: Any, receiver: Any) -> None:
-    alert = brief(desk, receiver, of="航运")
+def test_empty_briefing_is_not_sent(desk: Any, receiver: Any) -> None:
+    alert = briefing_alert(desk, receiver, of="航运")
     desk.write("远山船厂渡轮下水", FERRY)  # of another topic
     desk.pass_time(hours=3)
     assert step(desk.work).sent == 0
@@ -58,8 +58,8 @@ def test_nothing_new_is_not_sent(desk: Any, receiver: Any) -> None:
     assert (message.state, message.title) == ("withdrawn", "简报 2026-05-20 12:00")
 
 
-def test_quiet_hours_put_it_off_and_what_was_missed_is_not_made_up_for(desk: Any, receiver: Any) -> None:
-    brief(desk, receiver, quiet=(11, 14))
+def test_quiet_hours_delay_briefing_and_missed_ones_are_skipped(desk: Any, receiver: Any) -> None:
+    briefing_alert(desk, receiver, quiet=(11, 14))
     desk.write("远山船厂渡轮下水", FERRY)
     desk.pass_time(hours=2, minutes=30)  # 12:30
     assert step(desk.work).sent == 0
@@ -72,17 +72,17 @@ def test_quiet_hours_put_it_off_and_what_was_missed_is_not_made_up_for(desk: Any
     assert len(receiver.got) <= 2
 
 
-def test_an_alert_that_is_off_or_newer_than_the_hour_sends_none(desk: Any, receiver: Any) -> None:
+def test_disabled_or_newer_alert_sends_no_briefing(desk: Any, receiver: Any) -> None:
     desk.write("远山船厂渡轮下水", FERRY)
-    off = brief(desk, receiver)
+    off = briefing_alert(desk, receiver)
     desk.accounts.alerts.save(replace(off, enabled=False))
     desk.pass_time(hours=3)
-    brief(desk, receiver)
+    briefing_alert(desk, receiver)
     assert step(desk.work).sent == 0
 
 
-def test_the_preview_has_the_last_ones(desk: Any, receiver: Any) -> None:
-    alert = brief(desk, receiver)
+def test_preview_lists_last_briefings(desk: Any, receiver: Any) -> None:
+    alert = briefing_alert(desk, receiver)
     desk.write("远山船厂渡轮下水", FERRY)
     desk.pass_time(hours=4)
     found = preview(desk.work, alert)
@@ -90,7 +90,7 @@ def test_the_preview_has_the_last_ones(desk: Any, receiver: Any) -> None:
     assert (found.planned[0].at, found.stories, found.capped) == (datetime(2026, 5, 20, 4, tzinfo=UTC), 1, True)
 
 
-def test_hours_follow_the_clocks_of_the_zone() -> None:
+def test_hours_are_in_the_time_zone() -> None:
     alert = Alert("a", "p", "n", "briefing", "", "webhook", {}, datetime(2026, 1, 1, tzinfo=UTC), digest=(18, 8))
     now = datetime(2026, 5, 20, 3, tzinfo=UTC)  # 11:00 in Shanghai
     ended = [until.astimezone(SHANGHAI).strftime("%d %H") for _, until in spans(alert, now, SHANGHAI)]
@@ -100,7 +100,7 @@ def test_hours_follow_the_clocks_of_the_zone() -> None:
 
 
 @pytest.mark.parametrize("limit", [120, 300])
-def test_a_channel_of_few_bytes_gets_whole_events_and_the_number_of_the_others(limit: int) -> None:
+def test_short_text_has_complete_events_and_remaining_count(limit: int) -> None:
     items = tuple(
         Item(f"s{number}", f"事件{number}", "晨光网", "", 2, f"一句话。\n晨光网 https://portal.example/story/s{number}")
         for number in range(9)
@@ -111,15 +111,15 @@ def test_a_channel_of_few_bytes_gets_whole_events_and_the_number_of_the_others(l
     assert "…" not in text
 
 
-def storm(desk: Any, hours: float, name: str, count: int = 4) -> None:
+def add_stories(desk: Any, hours: float, name: str, count: int = 4) -> None:
     for number in range(count):
         desk.pass_time(hours=hours / count)
         desk.write(f"{name}{number}", f"{name}来了。", site=f"站{number % 3}", keywords=(name,), topics=("航运",))
 
 
-def rising(desk: Any, receiver: Any) -> Alert:
-    """An alert on what rises at eight and noon, after three days of ordinary weather. It is 08:30 of the fourth."""
-    alert = brief(desk, receiver, name="升温", about="rising", of="航运", digest=(8, 12))
+def rising_alert(desk: Any, receiver: Any) -> Alert:
+    """Create an alert on rising subjects at eight and noon, after three days of ordinary weather. It is 08:30 of the fourth day."""
+    alert = briefing_alert(desk, receiver, name="升温", about="rising", of="航运", digest=(8, 12))
     desk.pass_time(hours=-1.5)
     for day in range(3):
         for number in range(5):
@@ -128,44 +128,44 @@ def rising(desk: Any, receiver: Any) -> Alert:
     return alert
 
 
-def test_alerts_of_one_hour_share_its_boards(desk: Any, receiver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_alerts_of_one_hour_share_rising_boards(desk: Any, receiver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[datetime] = []
 
-    def replay(store: Any, moments: Iterable[datetime], **said: Any) -> Iterator[RisingBoard]:
+    def replay(store: Any, moments: Iterable[datetime], **options: Any) -> Iterator[RisingBoard]:
         for moment in moments:
             made.append(moment)
-            yield from replay_boards(store, [moment], **said)
+            yield from replay_boards(store, [moment], **options)
 
     monkeypatch.setattr(making, "replay_boards", replay)
     for digest in ((8, 12), (8, 12), (9, 12)):
-        brief(desk, receiver, about="rising", of="航运", digest=digest)
+        briefing_alert(desk, receiver, about="rising", of="航运", digest=digest)
     desk.pass_time(hours=2, minutes=1)  # 12:01
     step(desk.work)
     assert [moment.astimezone(SHANGHAI).hour for moment in sorted(made)] == [8, 9, 12]
 
 
-def test_what_rises_is_sent_at_its_hours_once(desk: Any, receiver: Any) -> None:
-    rising(desk, receiver)
+def test_rising_subject_is_sent_once(desk: Any, receiver: Any) -> None:
+    rising_alert(desk, receiver)
     assert step(desk.work).sent == 0
-    storm(desk, 3.0, "台风")
+    add_stories(desk, 3.0, "台风")
     desk.pass_time(hours=1)  # 12:30
     assert step(desk.work).sent == 1
     assert step(desk.work).sent == 0
-    told = receiver.got[0][2]
-    assert (told["title"], [one["title"] for one in told["stories"]]) == ("「升温」有 1 项升温", ["台风"])
-    assert "4 条报道，往常 0.5 条 · 3 家报道" in told["text"]
-    assert told["text"].count("https://portal.example/story/") == 3
-    desk.pass_time(hours=20)  # 08:30: it rises still
+    body = receiver.got[0][2]
+    assert (body["title"], [one["title"] for one in body["stories"]]) == ("「升温」有 1 项升温", ["台风"])
+    assert "4 条报道，往常 0.5 条 · 3 家报道" in body["text"]
+    assert body["text"].count("https://portal.example/story/") == 3
+    desk.pass_time(hours=20)  # 08:30: still rising
     assert step(desk.work).sent == 0
     assert len(receiver.got) == 1
 
 
-def test_the_preview_of_what_rises_tells_what_was_sent(desk: Any, receiver: Any) -> None:
-    alert = rising(desk, receiver)
-    storm(desk, 3.0, "台风")
+def test_preview_of_rising_subjects_matches_sent_messages(desk: Any, receiver: Any) -> None:
+    alert = rising_alert(desk, receiver)
+    add_stories(desk, 3.0, "台风")
     desk.pass_time(hours=1)
     step(desk.work)
-    storm(desk, 18.0, "海带", 6)
+    add_stories(desk, 18.0, "海带", 6)
     desk.pass_time(hours=2)  # 08:30
     step(desk.work)
     seen = preview(desk.work, alert, 2)

@@ -1,4 +1,4 @@
-"""The thread that sends, of which one of several works at a time; and what operators are told of."""
+"""The sender thread, one of several active at a time, and alerts for operators."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from newsportal.sources import Sources
 from newsportal.sources.timing import Watched
 
 
-def test_one_of_several_sends(desk: Any, receiver: Any) -> None:
+def test_one_of_several_senders_is_active(desk: Any, receiver: Any) -> None:
     desk.alert("webhook", {"url": receiver.address})
     senders = [AlertSenderThread(lambda stopped: replace(desk.work, stopped=stopped)) for _ in range(2)]
     desk.write("一条新闻")
@@ -26,13 +26,13 @@ def test_one_of_several_sends(desk: Any, receiver: Any) -> None:
     assert receiver.stories == ["一条新闻"]
     desk.write("第二条新闻")
     senders[1].run_step()
-    assert receiver.stories == ["一条新闻"]  # the first one holds it
+    assert receiver.stories == ["一条新闻"]  # the first sender holds the lease
     senders[0].stop()
     senders[1].run_step()
     assert receiver.stories == ["一条新闻", "第二条新闻"]
 
 
-def test_what_a_crawl_brings_in_several_looks_is_one_message(desk: Any, receiver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stories_found_in_successive_steps_are_one_message(desk: Any, receiver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.alert("webhook", {"url": receiver.address})
     sender = AlertSenderThread(lambda stopped: replace(desk.work, stopped=stopped))
     sender.run_step()
@@ -41,16 +41,16 @@ def test_what_a_crawl_brings_in_several_looks_is_one_message(desk: Any, receiver
     sender.run_step()
     desk.write("第7条")
     sender.run_step()
-    assert receiver.got == [], "each look found more"
+    assert receiver.got == [], "every step found more"
     sender.run_step()
-    assert [len(told["stories"]) for _, _, told in receiver.got] == [8]
+    assert [len(body["stories"]) for _, _, body in receiver.got] == [8]
     monkeypatch.setattr("newsportal.services.alerts.opening.GATHER", timedelta(0))
     desk.write("一直有新的")
     sender.run_step()
-    assert receiver.stories[-1] == "一直有新的", "where something new always comes, a minute is enough"
+    assert receiver.stories[-1] == "一直有新的", "with constant news it waits at most a minute"
 
 
-def test_a_store_that_is_away_ends_nothing(desk: Any, receiver: Any) -> None:
+def test_unavailable_store_does_not_stop_sender(desk: Any, receiver: Any) -> None:
     from newsportal.errors import StoreUnavailable
 
     class Away:
@@ -62,7 +62,7 @@ def test_a_store_that_is_away_ends_nothing(desk: Any, receiver: Any) -> None:
     assert sender.error == "the store is away"
 
 
-def test_operators_are_told_of_each_trouble_once(desk: Any, receiver: Any, tmp_path: Path) -> None:
+def test_operators_get_each_problem_once(desk: Any, receiver: Any, tmp_path: Path) -> None:
     store, now = desk.work.store, desk.clock[0]
     for about in ("sources", "disk", "crawl"):
         desk.alert("webhook", {"url": receiver.address}, about=about, of="", name=about)
@@ -73,10 +73,10 @@ def test_operators_are_told_of_each_trouble_once(desk: Any, receiver: Any, tmp_p
     assert follow_conditions(work) == 3
     assert follow_conditions(work) == 0
     step(work)
-    told = {message["alert"]: [story["title"] for story in message["stories"]] for _, _, message in receiver.got}
-    assert told["sources"] == ["来源「坏报」连续采集失败"]
-    assert told["crawl"] == ["已超过 12 小时没有采集完成"]
-    assert told["disk"][0].startswith("磁盘空间仅剩")
+    titles = {message["alert"]: [story["title"] for story in message["stories"]] for _, _, message in receiver.got}
+    assert titles["sources"] == ["来源「坏报」连续采集失败"]
+    assert titles["crawl"] == ["已超过 12 小时没有采集完成"]
+    assert titles["disk"][0].startswith("磁盘空间仅剩")
     desk.pass_time(minutes=30)
     follow_conditions(work)
     step(work)
@@ -84,7 +84,7 @@ def test_operators_are_told_of_each_trouble_once(desk: Any, receiver: Any, tmp_p
 
 
 @pytest.mark.parametrize("server", ["smtps://u:p@mail.example", "smtp://127.0.0.1:25"])
-def test_settings_come_from_the_file(server: str, desk: Any) -> None:
+def test_settings_come_from_sources_file(server: str, desk: Any) -> None:
     sources = Sources.model_validate(
         {"alerts": {"mail_server": server, "mail_from": "p@x.cn"}, "politeness": {"allow_private": ["10.0.0.0/8"]}}
     )

@@ -1,4 +1,4 @@
-"""What is sent to each service, what is made of its answer, and that no secret comes out."""
+"""Requests to each service, interpretation of responses, and hiding of secrets."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def message(number: int = 2) -> object:
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "kept"),
+    ("name", "given", "stored"),
     [
         ("wecom", {"key": f"https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key={KEY}"}, {"key": KEY}),
         ("wecom", {"key": f" {KEY} "}, {"key": KEY}),
@@ -41,8 +41,8 @@ def message(number: int = 2) -> object:
         ("telegram", {"token": f" {BOT}", "chat": "@news "}, {"token": BOT, "chat": "@news"}),
     ],
 )
-def test_what_people_paste_is_understood(name: str, given: dict[str, str], kept: dict[str, str]) -> None:
-    assert SERVICES[name].checked(given) == kept
+def test_pasted_values_are_normalized(name: str, given: dict[str, str], stored: dict[str, str]) -> None:
+    assert SERVICES[name].checked(given) == stored
 
 
 @pytest.mark.parametrize(
@@ -70,13 +70,13 @@ def test_what_people_paste_is_understood(name: str, given: dict[str, str], kept:
         ("mail", {"to": ", ".join(f"a{number}@b.cn" for number in range(11))}, "to"),
     ],
 )
-def test_what_cannot_be_is_refused_beside_its_field(name: str, given: dict[str, str], field: str) -> None:
-    with pytest.raises(BadField) as said:
+def test_invalid_value_is_reported_for_its_field(name: str, given: dict[str, str], field: str) -> None:
+    with pytest.raises(BadField) as error:
         SERVICES[name].checked(given)
-    assert said.value.field == field
+    assert error.value.field == field
 
 
-def test_a_message_links_the_portal_and_the_publisher_as_long_as_they_fit() -> None:
+def test_links_to_publisher_are_left_out_of_long_messages() -> None:
     alert = Alert("a", "p", "旅游", "topic", "旅游", "webhook", {}, NOW)
     items = [
         Item(f"s{place}", "观景桥开放", "晨光网", f"https://p.example/story/s{place}", original=f"https://cg.example/{place}")
@@ -86,23 +86,23 @@ def test_a_message_links_the_portal_and_the_publisher_as_long_as_they_fit() -> N
     both = "观景桥开放\n晨光网\nhttps://p.example/story/s1\nhttps://cg.example/1\n\n观景桥开放\n晨光网\nhttps://p.example/story/s2\nhttps://cg.example/2"
     assert sent.text() == sent.text(len(both.encode())) == both
     assert sent.text(len(both.encode()) - 1) == both.replace("\nhttps://cg.example/1", "").replace("\nhttps://cg.example/2", "")
-    told = json.loads(SERVICES["webhook"].build_request({"url": "https://a.example/"}, sent, NOW).body)  # type: ignore[misc]
-    assert next((one["url"], one["original"]) for one in told["stories"]) == ("https://p.example/story/s1", "https://cg.example/1")
+    body = json.loads(SERVICES["webhook"].build_request({"url": "https://a.example/"}, sent, NOW).body)  # type: ignore[misc]
+    assert next((one["url"], one["original"]) for one in body["stories"]) == ("https://p.example/story/s1", "https://cg.example/1")
 
 
-def test_robots_get_texts_and_signatures() -> None:
+def test_chat_robots_get_text_and_signature() -> None:
     sent = {name: SERVICES[name].build_request({"key": KEY, "secret": "SEC1"}, message(), NOW) for name in ("wecom", "feishu", "dingtalk")}  # type: ignore[misc,arg-type]
     wecom, feishu = json.loads(sent["wecom"].body), json.loads(sent["feishu"].body)
     assert wecom["text"]["content"].startswith("「旅游」有 2 条新消息\n\n第0条")
     assert sent["wecom"].url.endswith(f"?key={KEY}")
     assert feishu["sign"] == b64encode(new(f"{feishu['timestamp']}\nSEC1".encode(), b"", sha256).digest()).decode()
-    asked = parse_qs(urlsplit(sent["dingtalk"].url).query)
-    assert asked["sign"] == [b64encode(new(b"SEC1", f"{asked['timestamp'][0]}\nSEC1".encode(), sha256).digest()).decode()]
+    query = parse_qs(urlsplit(sent["dingtalk"].url).query)
+    assert query["sign"] == [b64encode(new(b"SEC1", f"{query['timestamp'][0]}\nSEC1".encode(), sha256).digest()).decode()]
 
 
-def test_what_is_too_long_is_told_to_be_more() -> None:
-    asked = SERVICES["wecom"].build_request({"key": KEY}, message(100), NOW)  # type: ignore[misc,arg-type]
-    content = json.loads(asked.body)["text"]["content"]
+def test_long_message_ends_with_remaining_count() -> None:
+    request = SERVICES["wecom"].build_request({"key": KEY}, message(100), NOW)  # type: ignore[misc,arg-type]
+    content = json.loads(request.body)["text"]["content"]
     assert len(content.encode()) <= WECOM_BYTES
     shown = content.count("https://")
     assert content.endswith(f"另有 {100 - shown} 条")
@@ -124,7 +124,7 @@ def test_what_is_too_long_is_told_to_be_more() -> None:
         ("wecom", 200, "<html>", Refused),
     ],
 )
-def test_answers_are_read(name: str, status: int, body: object, error: type[Exception] | None) -> None:
+def test_responses_are_interpreted(name: str, status: int, body: object, error: type[Exception] | None) -> None:
     raw = body.encode() if isinstance(body, str) else json.dumps(body).encode()
     check_answer = SERVICES[name].check_answer
     assert check_answer is not None
@@ -137,23 +137,23 @@ def test_answers_are_read(name: str, status: int, body: object, error: type[Exce
 
 @pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")
 @pytest.mark.parametrize(
-    ("server", "says"),
+    ("server", "expected"),
     [
         ("smtps://me%40x.cn:p%3Aw@smtp.x.cn", ("smtp.x.cn", True)),
         ("smtp+starttls://smtp.x.cn:587", ("smtp.x.cn", True)),
         ("smtp://127.0.0.1:2525", ("127.0.0.1", False)),
     ],
 )
-def test_the_mail_server_in_the_form_of_apprise(server: str, says: tuple[str, bool]) -> None:
+def test_mail_server_as_apprise_url(server: str, expected: tuple[str, bool]) -> None:
     import apprise
 
     made = apprise.Apprise.instantiate(mail_address({"to": "a@b.cn, c@d.cn"}, Setting(mail_server=server)))
     assert made is not None
-    assert (made.smtp_host, made.secure) == says
+    assert (made.smtp_host, made.secure) == expected
     assert [address for _, address in made.targets] == ["a@b.cn", "c@d.cn"]
 
 
-def test_without_a_mail_server_the_reason_names_the_remedy() -> None:
+def test_missing_mail_server_error_names_setting() -> None:
     with pytest.raises(Refused, match=r"alerts\.mail_server"):
         mail_address({"to": "a@b.cn"}, Setting())
 

@@ -1,4 +1,4 @@
-"""When messages go: digests, quiet hours, full hours, over midnight and the change of summer time."""
+"""Time of sending: digests, quiet hours and hourly limits, across midnight and the change to summer time."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from newsportal.services.alerts.matching import due_at, is_quiet, schedule_messa
 SHANGHAI, BERLIN = ZoneInfo("Asia/Shanghai"), ZoneInfo("Europe/Berlin")
 
 
-def alert(**said: object) -> Alert:
-    return Alert("a", "p", "旅游", "topic", "旅游", "webhook", {}, datetime(2026, 1, 1, tzinfo=UTC), **said)  # type: ignore[arg-type]
+def alert(**options: object) -> Alert:
+    return Alert("a", "p", "旅游", "topic", "旅游", "webhook", {}, datetime(2026, 1, 1, tzinfo=UTC), **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("found", "due", "said"),
+    ("found", "due", "options"),
     [
         ("2026-05-20T10:00", "2026-05-20T10:00", {}),
         ("2026-05-20T10:00", "2026-05-20T18:00", {"digest": (8, 18)}),
@@ -34,23 +34,23 @@ def alert(**said: object) -> Alert:
         ("2026-05-20T20:00", "2026-05-21T07:00", {"quiet": (22, 7), "digest": (23,)}),
     ],
 )
-def test_due(found: str, due: str, said: dict[str, object]) -> None:
+def test_due_at(found: str, due: str, options: dict[str, object]) -> None:
     moment = datetime.fromisoformat(found).replace(tzinfo=SHANGHAI).astimezone(UTC)
-    assert due_at(moment, alert(**said), SHANGHAI) == datetime.fromisoformat(due).replace(tzinfo=SHANGHAI)
+    assert due_at(moment, alert(**options), SHANGHAI) == datetime.fromisoformat(due).replace(tzinfo=SHANGHAI)
 
 
-def test_the_clocks_change() -> None:
-    """In the night to 29 March 2026 there is no half past two in Berlin, and in that to 25 October there are two."""
+def test_change_of_summer_time() -> None:
+    """In Berlin, 02:30 does not exist on 29 March 2026 and exists twice on 25 October."""
     quiet, digest = alert(quiet=(22, 3)), alert(digest=(2,))
     assert due_at(datetime(2026, 3, 29, 0, 30, tzinfo=UTC), quiet, BERLIN) == datetime(2026, 3, 29, 1, tzinfo=UTC)
     assert due_at(datetime(2026, 10, 25, 0, 30, tzinfo=UTC), quiet, BERLIN) == datetime(2026, 10, 25, 2, tzinfo=UTC)
-    moment = datetime(2026, 10, 25, 1, 30, tzinfo=UTC)  # the second half past two
+    moment = datetime(2026, 10, 25, 1, 30, tzinfo=UTC)  # the second 02:30
     assert moment <= due_at(moment, digest, BERLIN) <= moment + timedelta(days=1)
 
 
-@pytest.mark.parametrize(("hour", "quiet", "said"), [(23, (22, 7), True), (7, (22, 7), False), (12, (12, 13), True), (0, (0, 0), False)])
-def test_quiet(hour: int, quiet: tuple[int, int], said: bool) -> None:
-    assert is_quiet(hour, quiet) is said
+@pytest.mark.parametrize(("hour", "quiet", "holds"), [(23, (22, 7), True), (7, (22, 7), False), (12, (12, 13), True), (0, (0, 0), False)])
+def test_is_quiet(hour: int, quiet: tuple[int, int], holds: bool) -> None:
+    assert is_quiet(hour, quiet) is holds
 
 
 def test_stories_of_one_minute_are_one_message() -> None:
@@ -60,14 +60,14 @@ def test_stories_of_one_minute_are_one_message() -> None:
     assert sent == [(found[4], [0, 1, 2, 3, 4]), (found[5], [5]), (found[6], [6])]
 
 
-def test_nothing_is_lost_when_messages_are_gathered() -> None:
+def test_gathered_messages_contain_every_story() -> None:
     began = datetime(2026, 5, 20, tzinfo=UTC)
     found = [began + timedelta(minutes=7 * place) for place in range(100)]
-    for said in ({}, {"per_hour": 1}, {"quiet": (8, 20)}, {"digest": (9, 21), "per_hour": 2}):
-        messages = schedule_messages(found, alert(**said), SHANGHAI, 3)
+    for options in ({}, {"per_hour": 1}, {"quiet": (8, 20)}, {"digest": (9, 21), "per_hour": 2}):
+        messages = schedule_messages(found, alert(**options), SHANGHAI, 3)
         assert sorted(place for _, places in messages for place in places) == list(range(100))
         assert [at for at, _ in messages] == sorted(at for at, _ in messages)
         for at, _ in messages:
             within = [one for one, _ in messages if at - timedelta(hours=1) < one <= at]
-            assert len(within) <= alert(**said).per_hour
-            assert said.get("quiet") is None or not is_quiet(at.astimezone(SHANGHAI).hour, (8, 20))
+            assert len(within) <= alert(**options).per_hour
+            assert options.get("quiet") is None or not is_quiet(at.astimezone(SHANGHAI).hour, (8, 20))

@@ -1,5 +1,5 @@
-"""Web Push against a push service on loopback that does as the standards say, with the primitives of cryptography alone: it refuses what is
-not signed for it (RFC 8292), decrypts as the browser would (RFC 8188 and 8291), and answers as push services do (RFC 8030)."""
+"""Web Push with a push service on loopback, implemented with cryptographic primitives alone: it refuses messages without a valid signature
+(RFC 8292), decrypts as the browser does (RFC 8188 and 8291), and responds as push services do (RFC 8030)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def point_of(key: ec.EllipticCurvePrivateKey) -> bytes:
 
 
 def decrypted(body: bytes, key: ec.EllipticCurvePrivateKey, auth: bytes) -> bytes:
-    """A message of one record: salt, size of records, the sender's key, and what is encrypted (RFC 8188, 2 and RFC 8291, 3.4)."""
+    """Decrypt a message of one record: salt, record size, the sender's key, and the ciphertext (RFC 8188, 2 and RFC 8291, 3.4)."""
     salt, size, length = body[:16], int.from_bytes(body[16:20]), body[20]
     sender, record = body[21 : 21 + length], body[21 + length :]
     assert len(record) <= size
@@ -61,7 +61,7 @@ def decrypted(body: bytes, key: ec.EllipticCurvePrivateKey, auth: bytes) -> byte
 
 
 def claims_of(header: str) -> dict[str, Any]:
-    """What a sender says of himself (RFC 8292, 3). Raises ``InvalidSignature`` if another key than the one beside it signed that."""
+    """Return the sender's claims (RFC 8292, 3). Raises ``InvalidSignature`` if they were not signed by the key sent with them."""
     scheme, token, key = header.replace(",", "").split()
     assert (scheme, token[:2], key[:2]) == ("vapid", "t=", "k=")
     signed, _, signature = token[2:].rpartition(".")
@@ -74,7 +74,7 @@ def claims_of(header: str) -> dict[str, Any]:
 
 
 class PushService:
-    """One browser and its push service. ``status`` and ``headers``: what it answers; ``now``: seconds since 1970."""
+    """A browser and its push service. ``status`` and ``headers``: of its responses; ``now``: seconds since 1970."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -89,8 +89,8 @@ class PushService:
                 body = self.rfile.read(int(self.headers["content-length"]))
                 status = service.refusal(self.headers, body) or service.status
                 if status == 201:
-                    told = json.loads(decrypted(body, service.key, AUTH))
-                    service.got.append(({name.lower(): value for name, value in self.headers.items()}, told))
+                    payload = json.loads(decrypted(body, service.key, AUTH))
+                    service.got.append(({name.lower(): value for name, value in self.headers.items()}, payload))
                 self.send_response(status)
                 for name, value in {"content-length": "0", **service.headers}.items():
                     self.send_header(name, value)
@@ -104,12 +104,12 @@ class PushService:
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
     def refusal(self, headers: Any, body: bytes) -> int | None:
-        """The status with which a push service refuses a message; ``None`` for one that is as it must be."""
+        """Return the status with which a push service refuses a message; ``None`` if it is valid."""
         try:
-            said = claims_of(headers["authorization"])
+            claims = claims_of(headers["authorization"])
         except InvalidSignature:
             return 403
-        if said["aud"] != self.address or not self.now < said["exp"] <= self.now + 24 * 3600:  # RFC 8292, 2
+        if claims["aud"] != self.address or not self.now < claims["exp"] <= self.now + 24 * 3600:  # RFC 8292, 2
             return 403
         if headers["ttl"] is None or headers["content-encoding"] != "aes128gcm":  # RFC 8030, 5.2; RFC 8291, 4
             return 400
@@ -132,8 +132,8 @@ def service(desk: Any) -> Iterator[PushService]:
         yield made
 
 
-def test_the_example_of_the_standard_is_decrypted() -> None:
-    """RFC 8291, 5: what this push service reads is what the standard means."""
+def test_example_of_rfc_8291_is_decrypted() -> None:
+    """RFC 8291, 5: this checks the push service of the tests."""
     body = (
         "DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A_yl95b"
         "Qpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN"
@@ -148,14 +148,14 @@ def work(desk: Any) -> Work:
     return replace(desk.work, setting=replace(desk.work.setting, own=lambda: {**own(), "contact": "mailto:desk@portal.example"}))
 
 
-def test_a_story_reaches_the_browser_encrypted_and_signed(desk: Any, work: Work, service: PushService) -> None:
+def test_story_is_pushed_encrypted_and_signed(desk: Any, work: Work, service: PushService) -> None:
     desk.alert("push", SERVICES["push"].checked({"subscription": service.subscription}))
     desk.write("云岭峡谷观景桥今日开放")
     desk.pass_time(minutes=1)
     assert step(work).sent == 1
-    [(headers, told)] = service.got
-    assert "云岭峡谷观景桥今日开放" in told["body"]
-    assert told["url"].startswith("https://portal.example/story/")
+    [(headers, payload)] = service.got
+    assert "云岭峡谷观景桥今日开放" in payload["body"]
+    assert payload["url"].startswith("https://portal.example/story/")
     assert (headers["content-encoding"], headers["ttl"]) == ("aes128gcm", "86400")
     assert claims_of(headers["authorization"]) == {
         "aud": service.address,
@@ -165,7 +165,7 @@ def test_a_story_reaches_the_browser_encrypted_and_signed(desk: Any, work: Work,
     }
 
 
-def test_a_long_message_fits(desk: Any, work: Work, service: PushService) -> None:
+def test_long_message_fits(desk: Any, work: Work, service: PushService) -> None:
     desk.alert("push", SERVICES["push"].checked({"subscription": service.subscription}), name="长" * 100)
     for number in range(10):
         desk.write(f"第{number}条" + "很长的标题" * 22)
@@ -175,7 +175,7 @@ def test_a_long_message_fits(desk: Any, work: Work, service: PushService) -> Non
 
 
 @pytest.mark.parametrize("status", [404, 410])
-def test_a_subscription_that_is_gone_is_removed(desk: Any, work: Work, service: PushService, status: int) -> None:
+def test_expired_subscription_is_removed(desk: Any, work: Work, service: PushService, status: int) -> None:
     made = desk.alert("push", SERVICES["push"].checked({"subscription": service.subscription}))
     desk.write("云岭峡谷观景桥今日开放")
     desk.pass_time(minutes=1)
@@ -192,7 +192,7 @@ def test_a_subscription_that_is_gone_is_removed(desk: Any, work: Work, service: 
 
 
 @pytest.mark.parametrize("status", [400, 403, 413])
-def test_a_message_that_is_refused_fails_and_the_alert_stays(desk: Any, work: Work, service: PushService, status: int) -> None:
+def test_refused_message_fails_and_alert_stays(desk: Any, work: Work, service: PushService, status: int) -> None:
     made = desk.alert("push", SERVICES["push"].checked({"subscription": service.subscription}))
     desk.write("云岭峡谷观景桥今日开放")
     desk.pass_time(minutes=1)
@@ -203,7 +203,7 @@ def test_a_message_that_is_refused_fails_and_the_alert_stays(desk: Any, work: Wo
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_a_busy_push_service_is_asked_again_when_it_says(desk: Any, work: Work, service: PushService, status: int) -> None:
+def test_busy_push_service_is_retried_after_its_delay(desk: Any, work: Work, service: PushService, status: int) -> None:
     made = desk.alert("push", SERVICES["push"].checked({"subscription": service.subscription}))
     desk.write("云岭峡谷观景桥今日开放")
     desk.pass_time(minutes=1)
@@ -218,7 +218,7 @@ def test_a_busy_push_service_is_asked_again_when_it_says(desk: Any, work: Work, 
     assert desk.accounts.alerts.alert(made.id).enabled
 
 
-def test_a_signature_for_another_push_service_is_none_for_this_one(desk: Any, work: Work, service: PushService) -> None:
+def test_signature_is_valid_for_one_push_service(desk: Any, work: Work, service: PushService) -> None:
     header = authorization("https://push.example/send/abc", work.setting.own()["key"], "", desk.clock[0])
     assert claims_of(header)["aud"] == "https://push.example"
     assert service.refusal({"authorization": header, "ttl": "1", "content-encoding": "aes128gcm"}, b"") == 403
@@ -226,7 +226,7 @@ def test_a_signature_for_another_push_service_is_none_for_this_one(desk: Any, wo
         claims_of(header.replace(f"k={public_key(work.setting.own()['key'])}", f"k={public_key(new_key())}"))
 
 
-def test_an_alert_without_a_subscription_is_switched_off_and_stops_no_other(desk: Any, work: Work, service: PushService) -> None:
+def test_alert_without_subscription_is_disabled(desk: Any, work: Work, service: PushService) -> None:
     lost = desk.alert("push", {})
     broken = desk.alert("push", {"subscription": service.subscription.replace('"p256dh": "B', '"p256dh": "A')})
     desk.alert("push", SERVICES["push"].checked({"subscription": service.subscription}))
@@ -240,19 +240,19 @@ def test_an_alert_without_a_subscription_is_switched_off_and_stops_no_other(desk
         send_test(work, lost)
 
 
-def test_an_alert_without_a_receiver_is_not_resumed(desk: Any) -> None:
+def test_alert_without_receiver_is_not_resumed(desk: Any) -> None:
     with pytest.raises(BadFields) as refused:
         resumed(desk.alert("push", {}), now=desk.clock[0], after=0)
     assert list(refused.value.faults) == ["subscription"]
 
 
 @pytest.mark.parametrize(("sender", "contact"), [("门户 <desk@portal.example>", "mailto:desk@portal.example"), ("", "")])
-def test_the_contact_is_the_address_alone(desk: Any, sender: str, contact: str) -> None:
-    told = Sources.model_validate({"alerts": {"mail_from": sender}} if sender else {})
-    assert own_fields(desk.accounts, told)()["contact"] == contact
+def test_contact_is_the_bare_mail_address(desk: Any, sender: str, contact: str) -> None:
+    sources = Sources.model_validate({"alerts": {"mail_from": sender}} if sender else {})
+    assert own_fields(desk.accounts, sources)()["contact"] == contact
 
 
-def test_the_key_is_made_once(desk: Any) -> None:
+def test_key_is_created_once(desk: Any) -> None:
     own = own_fields(desk.accounts, Sources())
     assert own()["key"] == own()["key"] == own_fields(desk.accounts, Sources())()["key"]
     assert len(raw(public_key(own()["key"]))) == 65
@@ -261,19 +261,19 @@ def test_the_key_is_made_once(desk: Any) -> None:
 @pytest.mark.parametrize(
     "given", ["", "{}", "[]", "1", '{"endpoint": "https://p.example/", "keys": {"p256dh": "AA", "auth": "AA"}}', '{"endpoint": 1}']
 )
-def test_what_is_no_subscription_is_refused(given: str) -> None:
+def test_invalid_subscription_is_refused(given: str) -> None:
     with pytest.raises(BadField):
         SERVICES["push"].checked({"subscription": given})
 
 
-def test_a_point_off_the_curve_is_refused(service: PushService) -> None:
+def test_point_off_the_curve_is_refused(service: PushService) -> None:
     off = json.loads(service.subscription)
     off["keys"]["p256dh"] = text(b"\x04" + b"\x01" * 64)
     with pytest.raises(BadField):
         SERVICES["push"].checked({"subscription": json.dumps(off)})
 
 
-def test_without_the_extra_the_remedy_is_named(service: PushService, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_extra_is_named(service: PushService, monkeypatch: pytest.MonkeyPatch) -> None:
     key = new_key()
     monkeypatch.setitem(sys.modules, "http_ece", None)
     for needs_it in (new_key, lambda: public_key(key)):

@@ -1,4 +1,4 @@
-"""What is found on real pages: floors that only rise (docs/finding-sources.md has the figures)."""
+"""Sources found on real pages: minimum scores that only rise (figures in docs/finding-sources.md)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.data, pytest.mark.slow]
 
 NOW = datetime.now(UTC)
 LINKS = 0.96
-"""Of the links proposed as articles of real front pages, how many are."""
+"""Minimum share of articles among the links proposed as articles on real front pages."""
 
 
 @pytest.fixture(scope="module")
@@ -43,32 +43,32 @@ def web(data: Path) -> dict[str, list[object]]:
     return json.loads((data / "web" / "dev.index.json").read_text("utf-8"))  # type: ignore[no-any-return]
 
 
-def test_the_feed_of_every_front_page_is_found(fetch: Callable[[str], Page], web: dict[str, list[str]]) -> None:
+def test_feed_of_every_front_page_is_found(fetch: Callable[[str], Page], web: dict[str, list[str]]) -> None:
     lost = [url for url in web["hubs"][::3] if find(url, fetch)[0][0].kind != "feeds"]
     assert lost == []
 
 
-def test_any_article_leads_to_a_source_of_its_site(fetch: Callable[[str], Page], web: dict[str, list[dict[str, str]]]) -> None:
+def test_article_page_yields_source_of_its_site(fetch: Callable[[str], Page], web: dict[str, list[dict[str, str]]]) -> None:
     articles = [article["url"] for article in web["articles"]][::10]
     lost = [url for url in articles if urlsplit(find(url, fetch)[0][0].address).hostname != urlsplit(url).hostname]
     assert lost == []
 
 
-def test_links_that_are_proposed_as_articles_are(data: Path) -> None:
+def test_links_proposed_as_articles_are_articles(data: Path) -> None:
     proposed = right = 0
     for path in sorted((data / "hub").glob("*.json")):
         gold = json.loads(path.read_text("utf-8"))
         page = Page(gold["base"], gzip.decompress(path.with_suffix(".html.gz").read_bytes()), NOW)
         found = finders.region_of(page, dom.document(page))
         kinds = {link["url"].partition("#")[0]: link["kind"] for link in gold["links"]}
-        said = [kinds.get(link.url.partition("#")[0]) for link in found.links] if found else []
-        proposed += len(said)
-        right += sum(kind in ("article", "gallery") for kind in said)
+        found_kinds = [kinds.get(link.url.partition("#")[0]) for link in found.links] if found else []
+        proposed += len(found_kinds)
+        right += sum(kind in ("article", "gallery") for kind in found_kinds)
     assert proposed > 500
     assert right / proposed >= LINKS
 
 
-def test_feeds_are_known_and_article_pages_are_none(data: Path, fetch: Callable[[str], Page], web: dict[str, list[dict[str, str]]]) -> None:
+def test_feeds_are_recognised(data: Path, fetch: Callable[[str], Page], web: dict[str, list[dict[str, str]]]) -> None:
     feeds = [path for path in sorted((data / "feeds").iterdir()) if path.name != "index.json"]
     missed = [path.name for path in feeds if finders.feed_of(Page("https://a.example/f", path.read_bytes(), NOW)) is None]
     assert missed == []

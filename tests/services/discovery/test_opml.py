@@ -1,4 +1,4 @@
-"""Lists of feeds as readers write them, as nobody should write them, and as we do."""
+"""OPML lists of feed readers, malformed lists, and our own."""
 
 from __future__ import annotations
 
@@ -74,13 +74,13 @@ def test_miniflux() -> None:
     assert read(MINIFLUX.encode()).feeds == (Outline("https://blog.example/feed", "Blog", "All", "https://blog.example/"),)
 
 
-def test_feedly_repeats_a_feed_in_every_folder() -> None:
+def test_feed_in_several_folders_is_listed_once() -> None:
     found = read(FEEDLY.encode())
     assert [(one.title, one.folder) for one in found.feeds] == [("南灣日報", "News")]
     assert found.repeated == 1
 
 
-def test_folders_in_folders_attributes_in_capitals_and_what_is_no_feed() -> None:
+def test_nested_folders_upper_case_attributes_and_invalid_entries() -> None:
     found = read(NESTED.encode())
     assert [(one.url, one.folder) for one in found.feeds] == [
         ("https://a.example/1", "二级"),
@@ -90,7 +90,7 @@ def test_folders_in_folders_attributes_in_capitals_and_what_is_no_feed() -> None
     assert found.skipped == 2
 
 
-def test_addresses_relative_to_the_list_need_a_list_that_was_fetched() -> None:
+def test_relative_urls_need_base_url() -> None:
     body = b"<opml><body><outline xmlUrl='/feed.xml' htmlUrl='/'/><outline xmlUrl='feed.xml'/></body></opml>"
     assert (read(body).feeds, read(body).skipped) == ((), 2)
     found = read(body, base="https://a.example/lists/all.opml")
@@ -106,7 +106,7 @@ def test_encodings(encoding: str) -> None:
     assert read(FRESHRSS.replace("UTF-8", label).encode(encoding)).feeds[0].title == "青苔科技"
 
 
-def test_broken_xml_gives_what_can_be_had() -> None:
+def test_broken_xml_is_recovered() -> None:
     broken = '<opml><body><outline text="A & B" xmlUrl="https://a.example/?x=1&y=2"><outline text="C" xmlUrl="https://c.example/"/></body>'
     assert [one.url for one in read(broken.encode()).feeds] == ["https://a.example/?x=1&y=2", "https://c.example/"]
 
@@ -123,7 +123,7 @@ def test_broken_xml_gives_what_can_be_had() -> None:
         (b"<opml><body>" + b" " * (MAX_BYTES + 1), "larger than 8 MB"),
     ],
 )
-def test_what_is_no_list_says_what_it_is(body: bytes, words: str) -> None:
+def test_error_names_what_the_file_is(body: bytes, words: str) -> None:
     with pytest.raises(BadOpml, match=words):
         read(body)
 
@@ -138,7 +138,7 @@ def test_entities_are_dropped_and_nesting_is_bounded() -> None:
     assert deep.feeds == ()
 
 
-def test_what_we_write_we_read() -> None:
+def test_round_trip() -> None:
     feeds = (
         Outline("https://a.example/?x=1&y=2", '引号 " & <b>', "科技 & 财经"),
         Outline("https://b.example/feed", "B\x0b\x00", "科技 & 财经", "https://b.example/"),

@@ -1,4 +1,4 @@
-"""What is found behind an address, by how many requests, and in which order."""
+"""Sources found behind a URL, their order, and the number of requests."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TITLES = (
 
 
 class Web:
-    """Pages by path; what was asked for is kept. A missing one answers 404."""
+    """Pages by path; records the requested URLs. A missing page answers 404."""
 
     def __init__(self, **pages: str) -> None:
         self.pages: dict[str, str] = {}
@@ -80,7 +80,7 @@ def kinds(found: list[Proposal]) -> list[str]:
     return [one.family for one in found]
 
 
-def test_a_feed_itself_costs_one_request(web: Web) -> None:
+def test_feed_url_costs_one_request(web: Web) -> None:
     web.pages["/x"] = rss()
     (found,), _ = find(f"{SITE}/x", web)
     assert (found.kind, found.entries, found.values) == ("feeds", 8, {"name": "要闻", "url": f"{SITE}/x"})
@@ -90,7 +90,7 @@ def test_a_feed_itself_costs_one_request(web: Web) -> None:
     assert web.asked == [f"{SITE}/x"]
 
 
-def test_the_first_good_feed_that_a_page_names_ends_the_search(web: Web) -> None:
+def test_first_good_declared_feed_ends_the_search(web: Web) -> None:
     web.pages |= {"/": html(declared("/comments/feed", "/news.xml", "/other.xml")), "/news.xml": rss()}
     web.pages["/comments/feed"] = rss(title="评论").replace("/a/", "/comment/")
     found, _ = find(f"{SITE}/", web)
@@ -99,7 +99,7 @@ def test_the_first_good_feed_that_a_page_names_ends_the_search(web: Web) -> None
 
 
 @pytest.mark.parametrize("words", ["RSS", "订阅", "RSS订阅", "Atom"])
-def test_a_link_that_is_called_so_may_lead_to_a_list_of_feeds(web: Web, words: str) -> None:
+def test_link_text_names_page_of_feeds(web: Web, words: str) -> None:
     web.pages |= {
         "/": html("", f'<a href="/channels.html">{words}</a>'),
         "/channels.html": html("", '<a href="/c/1.rss">要闻</a>'),
@@ -109,21 +109,21 @@ def test_a_link_that_is_called_so_may_lead_to_a_list_of_feeds(web: Web, words: s
     assert found.values["url"] == f"{SITE}/c/1.rss"
 
 
-def test_usual_places_of_feeds(web: Web) -> None:
+def test_usual_feed_paths_are_tried(web: Web) -> None:
     web.pages |= {"/": html("", articles()), "/atom.xml": rss()}
     found, _ = find(f"{SITE}/", web)
     assert kinds(found) == ["feed"]
     assert "usual place" in str(found[0].why[0])
 
 
-def test_a_page_that_answers_for_all_that_is_missing_is_no_feed(web: Web) -> None:
+def test_soft_404_page_is_not_a_feed(web: Web) -> None:
     everywhere = html(declared("/feed"), articles())
     web.pages |= dict.fromkeys(("/", *finders.USUAL_FEEDS, *finders.USUAL_SITEMAPS), everywhere)
     found, _ = find(f"{SITE}/", web)
     assert kinds(found) == ["region"]
 
 
-def test_sitemaps_that_robots_name_news_first_and_an_index_by_its_newest(web: Web) -> None:
+def test_robots_txt_sitemaps_prefer_news_and_newest_child(web: Web) -> None:
     robots = b"Sitemap: https://news.example/all.xml\nSitemap: https://news.example/index-news.xml\n"
     web.pages |= {
         "/": html(),
@@ -136,12 +136,12 @@ def test_sitemaps_that_robots_name_news_first_and_an_index_by_its_newest(web: We
     assert web.asked[-2:] == [f"{SITE}/index-news.xml", f"{SITE}/new.xml"]
 
 
-def test_the_robots_txt_of_where_the_address_leads_names_the_sitemaps(web: Web) -> None:
+def test_robots_txt_is_read_after_redirect(web: Web) -> None:
     web.pages |= {"/": html(), "https://news.example/map.xml": urlset()}
-    asked: list[str] = []
+    requested: list[str] = []
 
     def robots(url: str) -> bytes:
-        asked.append(url)
+        requested.append(url)
         return b"Sitemap: /map.xml"
 
     def moved(url: str) -> Page:
@@ -149,10 +149,10 @@ def test_the_robots_txt_of_where_the_address_leads_names_the_sitemaps(web: Web) 
 
     (found,), _ = find("https://old.example/", moved, robots)
     assert found.address == f"{SITE}/map.xml"
-    assert asked == [f"{SITE}/"]
+    assert requested == [f"{SITE}/"]
 
 
-def test_without_robots_txt_no_sitemap_is_looked_for(web: Web) -> None:
+def test_sitemaps_are_skipped_without_robots_txt(web: Web) -> None:
     web.pages |= {"/": html(), "/sitemap.xml": urlset()}
 
     def robots(url: str) -> bytes:
@@ -163,7 +163,7 @@ def test_without_robots_txt_no_sitemap_is_looked_for(web: Web) -> None:
     assert f"{SITE}/sitemap.xml" not in web.asked
 
 
-def test_an_index_itself_is_seen_through(web: Web) -> None:
+def test_sitemap_index_is_followed(web: Web) -> None:
     web.pages |= {
         "/i.xml": "<sitemapindex><sitemap><loc>/i.xml</loc></sitemap><sitemap><loc>/s.xml</loc></sitemap></sitemapindex>",
         "/s.xml": urlset(),
@@ -174,7 +174,7 @@ def test_an_index_itself_is_seen_through(web: Web) -> None:
     assert find(f"{SITE}/i.xml", web)[0][0].entries == 1
 
 
-def test_a_list_page_is_a_region_with_the_folder_of_its_articles(web: Web) -> None:
+def test_list_page_becomes_region_with_article_prefix(web: Web) -> None:
     web.pages["/list/"] = html("", articles())
     (found,), _ = find(f"{SITE}/list/", web)
     assert found.kind == "regions"
@@ -182,14 +182,14 @@ def test_a_list_page_is_a_region_with_the_folder_of_its_articles(web: Web) -> No
     assert found.newest is not None
 
 
-def test_of_an_article_its_site_is_looked_at(web: Web) -> None:
+def test_article_url_leads_to_sources_of_its_site(web: Web) -> None:
     web.pages |= {"/news/2026/1119/300001.html": html("", "<p>正文</p>"), "/": html(declared("/news.xml")), "/news.xml": rss()}
     (found,), notes = find(f"{SITE}/news/2026/1119/300001.html", web)
     assert found.values["url"] == f"{SITE}/news.xml"
     assert any(note.code == "look.article" for note in notes)
 
 
-def test_everything_finds_all_kinds_ranked_and_within_the_budget(web: Web) -> None:
+def test_find_everything_ranks_all_kinds_within_request_limit(web: Web) -> None:
     menu = "".join(f'<a href="/{name}/">{text}</a>' for name, text in (("sport", "体育"), ("world", "国际"), ("tech", "科技")))
     web.pages |= {
         "/": html(declared("/old.xml", "/news.xml"), f"<nav>{menu}</nav><ul>{articles()}</ul>"),
@@ -202,14 +202,14 @@ def test_everything_finds_all_kinds_ranked_and_within_the_budget(web: Web) -> No
     assert kinds(found)[0] == "feed"
     assert found[0].values["url"] == f"{SITE}/news.xml"
     assert {"feed", "sitemap", "region"} == set(kinds(found))
-    assert any(one.values.get("prefix") == f"{SITE}/sport/" for one in found), "a channel of the navigation"
+    assert any(one.values.get("prefix") == f"{SITE}/sport/" for one in found), "a channel in the navigation"
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
     old = next(one for one in found if one.address.endswith("/old.xml"))
     assert Message("found.stale", days=400) in old.why
     assert len(web.asked) == len(set(web.asked)) <= MAX_REQUESTS
 
 
-def test_what_lists_the_same_as_a_better_one_is_left_out(web: Web) -> None:
+def test_source_with_same_links_as_better_one_is_left_out(web: Web) -> None:
     web.pages |= {
         "/": html(declared("/a.xml", "/b.xml", "/c.xml")),
         "/a.xml": rss(number=10),
@@ -221,7 +221,7 @@ def test_what_lists_the_same_as_a_better_one_is_left_out(web: Web) -> None:
     assert sum(note.code == "look.repeats" for note in notes) == 2
 
 
-def test_a_forum_by_its_addresses_and_never_by_shape_alone(web: Web) -> None:
+def test_forum_is_recognised_by_its_urls(web: Web) -> None:
     boards = "".join(f'<a href="/forum-{n}-1.html">第{n}版块</a>' for n in range(1, 7))
     threads = "".join(f'<a href="/thread-{n}00-1-1.html">{TITLES[n % 5]}</a>' for n in range(1, 5))
     web.pages["/"] = html("", boards + threads)
@@ -230,21 +230,21 @@ def test_a_forum_by_its_addresses_and_never_by_shape_alone(web: Web) -> None:
     assert kinds(find(f"{SITE}/", web)[0]) == ["region"]
 
 
-def test_a_channel_of_photo_stories(web: Web) -> None:
+def test_gallery_channel_is_recognised(web: Web) -> None:
     cards = "".join(f'<li><a href="/photo/2026/40{n:04}.html"><img src="/{n}.jpg" alt="{TITLES[n % 5]}"></a></li>' for n in range(9))
     web.pages["/photo/"] = html("", f"<ul>{cards}</ul>", title="图片频道")
     found, _ = find(f"{SITE}/photo/", web)
     assert kinds(found)[0] == "gallery"
 
 
-def test_what_fails_on_the_way_is_told_and_does_not_end_the_search(web: Web) -> None:
+def test_failed_request_is_noted_and_search_continues(web: Web) -> None:
     web.pages |= {"/": html(declared("/hangs", "/news.xml")), "/news.xml": rss()}
     found, notes = find(f"{SITE}/", web)
     assert kinds(found) == ["feed"]
     assert notes == [FetchFailed("https://news.example/hangs", "timeout").message]
 
 
-def test_nothing_is_said_as_such(web: Web) -> None:
+def test_errors_when_nothing_is_found(web: Web) -> None:
     web.pages["/"] = html("", "<p>hello</p>")
     with pytest.raises(NoSource, match="--gallery"):
         find(f"{SITE}/", web)
@@ -254,7 +254,7 @@ def test_nothing_is_said_as_such(web: Web) -> None:
         find(f"{SITE}/hangs", web)
 
 
-def test_scores_rise_with_entries_freshness_and_titles_and_fall_for_comments() -> None:
+def test_score_depends_on_entries_freshness_and_titles() -> None:
     def scored(number: int, days: float | None, title: str | None = "题", name: str = "要闻") -> float:
         links = tuple(Link(f"{SITE}/{n}", "", title, published=None if days is None else NOW - timedelta(days=days)) for n in range(number))
         return rated(Proposal("feeds", {"name": name, "url": SITE}, number, links), NOW).score

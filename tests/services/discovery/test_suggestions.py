@@ -1,4 +1,4 @@
-"""Which sites stored articles lead to, and in which order they are suggested."""
+"""Sites suggested as sources because stored articles link to or name them, and their order."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from newsportal.store.results import StoredArticle
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
 
-def article(url: str, html: str = "", source: str = "feed:甲", **told: object) -> StoredArticle:
-    return StoredArticle(url, url, url, url, "题", NOW, NOW, source, html=html, **told)  # type: ignore[arg-type]
+def article(url: str, html: str = "", source: str = "feed:甲", **fields: object) -> StoredArticle:
+    return StoredArticle(url, url, url, url, "题", NOW, NOW, source, html=html, **fields)  # type: ignore[arg-type]
 
 
-def to(*urls: str) -> str:
+def refs(*urls: str) -> str:
     return "".join(f'<p><a href="{url}">原文</a></p>' for url in urls)
 
 
-def test_sites_that_many_sites_link_to_come_first() -> None:
+def test_sites_linked_from_many_sites_come_first() -> None:
     counting = SiteCounter()
     for n in range(6):
-        counting.take(article(f"https://site{n}.example/a/{n}", to("https://www.wide.example/x", "https://www.wide.example/y")))
-        counting.take(article("https://site0.example/b", to("https://narrow.example/x"), topics=("航运",)))
+        counting.take(article(f"https://site{n}.example/a/{n}", refs("https://www.wide.example/x", "https://www.wide.example/y")))
+        counting.take(article("https://site0.example/b", refs("https://narrow.example/x"), topics=("航运",)))
     first, second = counting.suggestions()
     assert (first.site, first.linked, first.sites) == ("wide.example", 6, 6)
     assert (second.site, second.linked, second.sites, second.topics) == ("narrow.example", 6, 1, ("航运",))
     assert first.address == "https://www.wide.example/"
 
 
-def test_what_is_a_source_a_platform_or_the_site_itself_is_none() -> None:
+def test_known_sources_platforms_and_own_site_are_not_suggested() -> None:
     counting = SiteCounter(["https://rss.known.example/feed"])
     links = (
         "https://www.known.example/1",
@@ -41,18 +41,18 @@ def test_what_is_a_source_a_platform_or_the_site_itself_is_none() -> None:
         "https://mp.weixin.qq.com/s/4",
         "http://10.0.0.1/5",
     )
-    counting.take(article("https://www.own.example/1", to(*links, "https://news.qq.com/6")))
+    counting.take(article("https://www.own.example/1", refs(*links, "https://news.qq.com/6")))
     assert [one.site for one in counting.suggestions()] == ["qq.com"]
 
 
-def test_a_site_whose_articles_a_source_brings_is_one_even_when_it_is_met_later() -> None:
+def test_site_of_stored_articles_is_not_suggested() -> None:
     counting = SiteCounter()
-    counting.take(article("https://a.example/1", to("https://later.example/x")))
+    counting.take(article("https://a.example/1", refs("https://later.example/x")))
     counting.take(article("https://later.example/1"))
     assert counting.suggestions() == []
 
 
-def test_what_search_engines_found_and_what_is_named_as_origin() -> None:
+def test_search_results_and_origins_are_counted() -> None:
     counting = SiteCounter()
     for n in range(3):
         counting.take(article(f"https://found.example/{n}", source="engine:bing_news", site="发现报", topics=("旅游",)))
@@ -65,33 +65,33 @@ def test_what_search_engines_found_and_what_is_named_as_origin() -> None:
     assert counting.origins() == [("无名社", 4)]
 
 
-def test_links_are_counted_once_an_article_and_bounded() -> None:
-    many = to(*(f"https://s{n}.example/" for n in range(500)))
+def test_links_are_counted_once_per_article_and_limited() -> None:
+    many = refs(*(f"https://s{n}.example/" for n in range(500)))
     assert len(list(linked(many, "own.example"))) == suggestions.MAX_LINKS
-    twice = to("https://b.example/1?a=1&amp;b=2", "https://b.example/2")
+    twice = refs("https://b.example/1?a=1&amp;b=2", "https://b.example/2")
     assert list(linked(twice, "own.example")) == [("b.example", "https://b.example/1?a=1&b=2")]
     assert list(linked('<a href="javascript:alert(1)">x</a><a href="/local">y</a><a title="https://c.example/">z</a>', "own.example")) == []
 
 
-def test_what_is_kept_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counters_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suggestions, "MAX_SITES", 20)
     counting = SiteCounter()
     for n in range(200):
         counting.take(
-            article(f"https://own.example/{n}", to(f"https://once{n}.example/", "https://often.example/"), origin=f"社{n}", site=f"站{n}")
+            article(f"https://own.example/{n}", refs(f"https://once{n}.example/", "https://often.example/"), origin=f"社{n}", site=f"站{n}")
         )
     assert len(counting._sites) <= 20
     assert len(counting._names) <= 20
     assert counting.suggestions()[0].site == "often.example"
 
 
-def test_where_every_site_was_met_often_the_rarest_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rarest_sites_are_evicted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suggestions, "MAX_SITES", 20)
     counting = SiteCounter()
     for n in range(20):
         for time in range(2 + n):
-            counting.take(article(f"https://own.example/{n}/{time}", to(f"https://site{n}.example/")))
-    counting.take(article("https://own.example/x", to("https://new.example/")))
+            counting.take(article(f"https://own.example/{n}/{time}", refs(f"https://site{n}.example/")))
+    counting.take(article("https://own.example/x", refs("https://new.example/")))
     assert len(counting._sites) == 19
     left = {one.site for one in counting.suggestions()}
     assert "new.example" in left

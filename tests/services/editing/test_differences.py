@@ -1,4 +1,4 @@
-"""What differs between two texts, and how long it may take to find out."""
+"""Differences between two texts, and the limit on their cost."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ TEXTS = st.text(alphabet="河湾大桥今日通车 ab\n，。", max_size=60)
 
 
 def one_side(lines: list[DiffLine], kind: str) -> str:
-    """The text of one side: what is in both, and what is there alone."""
+    """Return one version of the text: common pieces and those of this side only."""
     sides = ("".join(piece.text for piece in line if piece.kind in ("same", kind)) for line in lines)
     return "\n".join(side for side in sides if side)
 
 
-def test_words_of_a_paragraph_are_marked() -> None:
+def test_changed_words_are_marked() -> None:
     (first, second) = difference("河湾大桥今日通车。\n记者报道", "河湾大桥昨天通车。\n记者报道")
     assert [(piece.kind, piece.text) for piece in first] == [
         ("same", "河湾大桥"), ("gone", "今日"), ("new", "昨天"), ("same", "通车。"),
@@ -26,18 +26,18 @@ def test_words_of_a_paragraph_are_marked() -> None:
     assert [piece.kind for piece in second] == ["same"]
 
 
-def test_paragraphs_that_share_little_are_no_mosaic() -> None:
+def test_dissimilar_paragraphs_are_replaced_completely() -> None:
     found = difference("渡轮今晨开航，海面平静。", "股市大跌，投资者纷纷离场观望。")
     assert [[piece.kind for piece in line] for line in found] == [["gone"], ["new"]]
 
 
-def test_a_paragraph_in_between_is_new_and_the_others_stay() -> None:
+def test_inserted_paragraph_is_new() -> None:
     found = difference("甲段\n乙段", "甲段\n插入的一段\n乙段")
     assert [[piece.kind for piece in line] for line in found] == [["same"], ["new"], ["same"]]
 
 
 @given(TEXTS, TEXTS)
-def test_both_texts_can_be_read_from_the_difference(old: str, new: str) -> None:
+def test_difference_contains_both_texts(old: str, new: str) -> None:
     found = difference(old, new)
     lines = ["\n".join(filter(None, map(clean, text.splitlines()))) for text in (old, new)]
     assert [one_side(found, "gone").replace("\n", ""), one_side(found, "new").replace("\n", "")] == [
@@ -47,7 +47,7 @@ def test_both_texts_can_be_read_from_the_difference(old: str, new: str) -> None:
 
 
 @given(TEXTS, TEXTS)
-def test_headlines_too(old: str, new: str) -> None:
+def test_difference_of_headlines(old: str, new: str) -> None:
     found = in_line(old, new)
     assert one_side([found], "gone") == clean(old)
     assert one_side([found], "new") == clean(new)
@@ -60,9 +60,9 @@ def test_headlines_too(old: str, new: str) -> None:
         ("的" * 100_000, "的一" * 50_000),
         (" ".join(str(number) for number in range(20_000)), " ".join(str(number) for number in reversed(range(20_000)))),
     ],
-    ids=["few lines, often", "one character", "the other way round"],
+    ids=["few distinct lines", "one character", "reversed"],
 )
-def test_what_would_take_too_long_is_shown_as_a_whole(old: str, new: str) -> None:
+def test_expensive_comparison_is_by_paragraph(old: str, new: str) -> None:
     found = difference(old, new)
-    assert {len(line) for line in found} == {1}, "no paragraph is compared word by word"
+    assert {len(line) for line in found} == {1}, "no paragraph is compared by words"
     assert {piece.kind for line in found for piece in line} - {"same"} == {"gone", "new"}

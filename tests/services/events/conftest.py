@@ -1,4 +1,4 @@
-"""A store of its own for each test of events."""
+"""A separate store for each test of events."""
 
 from __future__ import annotations
 

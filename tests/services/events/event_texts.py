@@ -1,4 +1,4 @@
-"""Three stories of two events, and how they come into a store."""
+"""Texts of three stories of two events, and a function that adds them to a store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Editors name, pin, split and join events; each edit is taken back by its opposite, and followers keep to it."""
+"""Editors rename, pin, split and join events; each edit can be undone, and followers respect it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from newsportal.services.events.following import EventFollower, rebuild
 from newsportal.store.store import Store
 
 
-def test_a_title_of_ones_own_is_taken_back(store: Store) -> None:
+def test_renamed_event_can_be_undone(store: Store) -> None:
     fire = add(store, "fire", "老城灯笼作坊起火", FIRE)
     EventFollower().follow(store)
     number = editing.rename(store, fire, " 灯笼作坊火灾 ", by="林", now=NOW)
@@ -25,7 +25,7 @@ def test_a_title_of_ones_own_is_taken_back(store: Store) -> None:
         editing.rename(store, fire, "长" * 201, by="林", now=NOW)
 
 
-def test_what_somebody_else_changed_meanwhile_is_not_taken_back(store: Store) -> None:
+def test_undo_fails_after_later_edit(store: Store) -> None:
     fire = add(store, "fire", "老城灯笼作坊起火", FIRE)
     EventFollower().follow(store)
     first = editing.rename(store, fire, "一", by="林", now=NOW)
@@ -34,7 +34,7 @@ def test_what_somebody_else_changed_meanwhile_is_not_taken_back(store: Store) ->
         editing.undo(store, first, by="林", now=NOW)
 
 
-def test_pinned_events_stand_first(store: Store) -> None:
+def test_pin_and_undo(store: Store) -> None:
     fire, catch = add(store, "fire", "老城灯笼作坊起火", FIRE), add(store, "catch", "海带丰收", CATCH, 19)
     EventFollower().follow(store)
     number = editing.pin(store, fire, True, by="林", now=NOW)
@@ -44,7 +44,7 @@ def test_pinned_events_stand_first(store: Store) -> None:
     assert {event.id for event in store.events.listed(least=1).events} == {fire, catch}
 
 
-def test_what_was_split_stays_apart_for_followers_and_rebuilds_and_comes_back(store: Store) -> None:
+def test_split_is_kept_by_followers_and_rebuild_and_can_be_undone(store: Store) -> None:
     fire, trial = add(store, "fire", "老城灯笼作坊起火", FIRE), add(store, "trial", "作坊主当庭认错", TRIAL, 184)
     follower = EventFollower()
     follower.follow(store)
@@ -52,7 +52,7 @@ def test_what_was_split_stays_apart_for_followers_and_rebuilds_and_comes_back(st
     assert (editing.existing(store, fire).stories, editing.existing(store, new).stories) == (1, 1)
     later = add(store, "later", "灯笼作坊案宣判", TRIAL.replace("今天", "昨天") + "作坊主赵远山当庭认错，被判缓刑。", 190)
     follower.follow(store)
-    assert store.events.of([later])[later].event_id == new, "the words of the trial are those of the new event"
+    assert store.events.of([later])[later].event_id == new, "the words of the trial belong to the new event"
     rebuild(store, lambda done, total: None)
     assert store.events.of([trial])[trial].event_id == new
     editing.undo(store, number, by="林", now=NOW)
@@ -62,7 +62,7 @@ def test_what_was_split_stays_apart_for_followers_and_rebuilds_and_comes_back(st
             editing.split(store, fire, ids, by="林", now=NOW)
 
 
-def test_joined_events_take_what_fits_either(store: Store) -> None:
+def test_joined_event_attracts_stories_of_both(store: Store) -> None:
     fire, catch = add(store, "fire", "老城灯笼作坊起火", FIRE), add(store, "catch", "海带丰收", CATCH, 19)
     follower = EventFollower()
     follower.follow(store)

@@ -1,4 +1,4 @@
-"""Stories of the record come into events as the change log brings them, the same however often and by whom it is followed."""
+"""Stories are placed into events in the order of the change log, with the same result for any number of followers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def fill(store: Store) -> tuple[str, str, str]:
     return fire, catch, add(store, "trial", "作坊主当庭认错", TRIAL, days=184)
 
 
-def test_stories_come_into_events_with_the_words_that_decided(store: Store) -> None:
+def test_stories_are_placed_with_deciding_words(store: Store) -> None:
     fire, catch, trial = fill(store)
     assert EventFollower().follow(store) == store.last_seq()
     found = store.events.of([fire, catch, trial])
@@ -34,7 +34,7 @@ def test_stories_come_into_events_with_the_words_that_decided(store: Store) -> N
     assert (event.stories, event.first, event.last) == (2, NOW, NOW + timedelta(days=184))
 
 
-def test_a_follower_goes_on_from_what_the_record_remembers(store: Store) -> None:
+def test_new_follower_resumes_from_the_store(store: Store) -> None:
     fire = add(store, "fire", "老城灯笼作坊起火", FIRE)
     EventFollower().follow(store)
     trial = add(store, "trial", "作坊主当庭认错", TRIAL, days=184)
@@ -47,7 +47,7 @@ CAPTIONS = ("手上的老茧清晰可见。", "汗水顺着脸颊往下淌。", 
 
 
 @pytest.mark.parametrize("anew", [False, True])
-def test_sentences_that_a_site_repeats_bind_no_stories(store: Store, anew: bool) -> None:
+def test_boilerplate_sentences_do_not_join_stories(store: Store, anew: bool) -> None:
     follower = EventFollower()
     ids = []
     for day, (title, text) in enumerate(
@@ -60,7 +60,7 @@ def test_sentences_that_a_site_repeats_bind_no_stories(store: Store, anew: bool)
     assert len({one.event_id for one in store.events.of(ids).values()}) == len(ids)
 
 
-def test_two_followers_do_not_disturb_each_other(store: Store) -> None:
+def test_two_followers_do_not_interfere(store: Store) -> None:
     one, two = EventFollower(), EventFollower()
     fire = add(store, "fire", "老城灯笼作坊起火", FIRE)
     one.follow(store)
@@ -71,17 +71,17 @@ def test_two_followers_do_not_disturb_each_other(store: Store) -> None:
     assert store.events.of([trial])[trial].event_id == fire
 
 
-def test_an_event_that_went_while_a_story_was_placed_stays_gone(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_event_joined_during_placement_stays_joined(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     follower = EventFollower()
     fire, catch = add(store, "fire", "老城灯笼作坊起火", FIRE), add(store, "catch", "海带丰收", CATCH, days=19)
     follower.follow(store)
     trial = add(store, "trial", "作坊主当庭认错", TRIAL, days=184)
     place, edits = Events.place, [lambda: editing.join(store, catch, fire, by="", now=NOW)]
 
-    def late(self: Events, *args: Any, **said: Any) -> bool:
+    def late(self: Events, *args: Any, **options: Any) -> bool:
         if edits:
             edits.pop()()
-        return place(self, *args, **said)
+        return place(self, *args, **options)
 
     monkeypatch.setattr(Events, "place", late)
     follower.follow(store)
@@ -89,7 +89,7 @@ def test_an_event_that_went_while_a_story_was_placed_stays_gone(store: Store, mo
     assert (store.events.event(fire), store.events.joined(fire)) == (None, catch)
 
 
-def test_threads_and_what_is_hidden_are_left_out(store: Store) -> None:
+def test_threads_and_hidden_articles_are_left_out(store: Store) -> None:
     thread = add(store, "thread", "老城灯笼作坊起火", FIRE, link=Link("https://bbs.example/1", "forum:某论坛"))
     hidden = add(store, "hidden", "海带丰收", CATCH)
     store.hide([hidden], by="林", reason="误登", now=NOW)
@@ -100,14 +100,14 @@ def test_threads_and_what_is_hidden_are_left_out(store: Store) -> None:
     assert set(store.events.of([thread, hidden])) == {hidden}
 
 
-def test_a_log_that_is_shorter_than_what_was_read_is_read_anew(store: Store) -> None:
+def test_position_beyond_the_change_log_restarts_from_its_begin(store: Store) -> None:
     fire, _, trial = fill(store)
     assert store.events.place([], {}, after=0, upto=1000)
     EventFollower().follow(store)
     assert store.events.of([trial])[trial].event_id == fire
 
 
-def test_many_changes_are_read_in_several_calls(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changes_are_read_in_batches(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(following, "CHANGES", 1)
     monkeypatch.setattr(following, "AT_ONCE", 2)
     fill(store)
@@ -116,17 +116,17 @@ def test_many_changes_are_read_in_several_calls(store: Store, monkeypatch: pytes
     assert follower.follow(store, stopped=lambda: True) == 0
 
 
-def test_only_so_many_events_are_remembered(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_remembered_events_are_limited(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(following, "MOST_EVENTS", 1)
     fire = add(store, "fire", "老城灯笼作坊起火", FIRE)
     add(store, "catch", "海带丰收", CATCH, days=19)
     EventFollower().follow(store)
     trial = add(store, "trial", "作坊主当庭认错", TRIAL, days=184)
     EventFollower().follow(store)
-    assert store.events.of([trial])[trial].event_id == trial != fire, "the fire was forgotten"
+    assert store.events.of([trial])[trial].event_id == trial != fire, "the fire is no longer in memory"
 
 
-def test_all_is_placed_anew_the_same_way(store: Store) -> None:
+def test_rebuild_gives_the_same_events(store: Store) -> None:
     fill(store)
     EventFollower().follow(store)
     before = [(event.id, event.title, event.stories) for event in store.events.listed(least=1).events]
@@ -136,7 +136,7 @@ def test_all_is_placed_anew_the_same_way(store: Store) -> None:
     assert seen[-1] == (store.last_seq(), store.last_seq())
 
 
-def test_what_is_remembered_comes_back_as_it_was() -> None:
+def test_event_state_round_trip() -> None:
     clusters = EventClusters()
     clusters.add(story_of("1", "老城灯笼作坊起火", FIRE, NOW))
     state = clusters.state("1")

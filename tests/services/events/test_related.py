@@ -1,4 +1,4 @@
-"""Beside a story stand those of its event and those of the same names, and not those that share a word of the trade."""
+"""Related stories: those of the same event and with the same names, not those that share a common word of the trade."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def index() -> Iterator[Index]:
         yield opened
 
 
-def found(store: Store, index: Index | None, story: str, limit: int = 4) -> list[str]:
+def find_related(store: Store, index: Index | None, story: str, limit: int = 4) -> list[str]:
     if index is not None:
         index.follow(store)
     article = store.article(story)
@@ -36,33 +36,33 @@ def found(store: Store, index: Index | None, story: str, limit: int = 4) -> list
     return related(store, index, article, limit)
 
 
-def test_a_makers_recall_stands_beside_its_launch(store: Store, index: Index) -> None:
+def test_launch_and_recall_of_one_maker_are_related(store: Store, index: Index) -> None:
     launch = add(store, "launch", "手机厂商“回声”发布可换电池新机", LAUNCH)
     recall = add(store, "recall", "“回声”宣布召回一批充电器", RECALL, days=9)
     computer = add(store, "computer", "【快讯】北辰超算中心新机通过验收", COMPUTER)
-    assert found(store, index, launch) == [recall]
-    assert found(store, index, recall) == [launch]
-    assert recall not in found(store, index, computer)
+    assert find_related(store, index, launch) == [recall]
+    assert find_related(store, index, recall) == [launch]
+    assert recall not in find_related(store, index, computer)
 
 
-def test_stories_of_the_event_stand_first(store: Store, index: Index) -> None:
+def test_stories_of_the_event_come_first(store: Store, index: Index) -> None:
     fire = add(store, "fire", "老城灯笼作坊起火", FIRE)
     trial = add(store, "trial", "作坊主当庭认错", TRIAL, days=184)
     song = add(store, "song", "赵远山的歌", "赵远山年轻时写过一首渔歌，今天在码头由孩子们唱给客人听，渔歌唱了三遍。", days=2)
     add(store, "catch", "海带丰收", CATCH)
     EventFollower().follow(store)
-    assert found(store, index, fire) == [trial, song]
-    assert found(store, None, fire) == [trial]
+    assert find_related(store, index, fire) == [trial, song]
+    assert find_related(store, None, fire) == [trial]
 
 
-def test_without_names_keywords_lead_on(store: Store, index: Index) -> None:
+def test_keywords_are_used_without_names(store: Store, index: Index) -> None:
     one = add(store, "one", "海带丰收", CATCH)
     two = add(store, "two", "渔民晒海带", "渔民把海带铺在晒场上，等太阳晒干，收购商已经在码头等着装车。", days=1)
-    assert found(store, index, one) == [two]
+    assert find_related(store, index, one) == [two]
 
 
-def test_what_is_quoted_is_a_name_unless_somebody_said_it() -> None:
-    said = "“我们希望，大家自己修手机。”"
-    names = names_of("“回声”发布新机", f"“回声”的总裁说：{said}{said}《第七号电池》随机附送，《第七号电池》")
+def test_quoted_names_are_told_from_quoted_speech() -> None:
+    speech = "“我们希望，大家自己修手机。”"
+    names = names_of("“回声”发布新机", f"“回声”的总裁说：{speech}{speech}《第七号电池》随机附送，《第七号电池》")
     assert names[:2] == ["回声", "第七号电池"]
     assert not any("大家" in name for name in names)

@@ -1,4 +1,4 @@
-"""Events are looked at again: what does not hang together is parted, what is one joined; what editors decided stays."""
+"""Revision of events: unrelated stories are split off, duplicate events are joined, and decisions of editors are kept."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MORE = "烧毁的灯笼作坊已经封门，老城的消防员说，青河市三
 
 
 def place(store: Store, **events: list[str]) -> None:
-    """Put stories into these events, as if they had come in an unlucky order."""
+    """Put stories into these events, as an unlucky order of arrival would."""
     vectors = {
         id: vector_over(id, store.articles([story.head.id for story in store.listed(stories).values()])) for id, stories in events.items()
     }
@@ -30,13 +30,13 @@ def place(store: Store, **events: list[str]) -> None:
     assert store.events.place(placed, vectors, after=store.events.position(), upto=store.last_seq())
 
 
-def look(store: Store, **said: int) -> Revision:
-    return revise(store, NOW, lambda done, total: None, **said)
+def run_revision(store: Store, **options: int) -> Revision:
+    return revise(store, NOW, lambda done, total: None, **options)
 
 
 @pytest.fixture
 def mixed(store: Store) -> tuple[str, str, str]:
-    """An event of a fire and its trial, with a harvest in it."""
+    """An event of a fire and its trial that wrongly includes a harvest."""
     ids = (
         add(store, "fire", "老城灯笼作坊起火", FIRE),
         add(store, "trial", "作坊主当庭认错", TRIAL, 184),
@@ -46,24 +46,24 @@ def mixed(store: Store) -> tuple[str, str, str]:
     return ids
 
 
-def test_what_does_not_hang_together_is_parted_and_nothing_is_left_for_the_next_time(store: Store, mixed: tuple[str, str, str]) -> None:
+def test_unrelated_story_is_split_off_in_one_pass(store: Store, mixed: tuple[str, str, str]) -> None:
     fire, trial, catch = mixed
-    assert look(store) == Revision(events=1, parted=1)
+    assert run_revision(store) == Revision(events=1, parted=1)
     found = store.events.of(mixed)
     assert found[fire].event_id == found[trial].event_id == "fire"
     assert found[catch].event_id != "fire"
     assert {one.by for one in found.values()} == {None}
-    again = look(store)
+    again = run_revision(store)
     assert (again.parted, again.joined) == (0, 0)
-    assert look(store) == Revision()
+    assert run_revision(store) == Revision()
 
 
-def test_what_is_one_is_joined_and_its_address_leads_there(store: Store) -> None:
+def test_duplicate_events_are_joined(store: Store) -> None:
     fire, again = add(store, "fire", "老城灯笼作坊起火", FIRE), add(store, "again", "灯笼作坊火灾", AGAIN, 1)
     place(store, first=[fire], second=[again])
     follower = EventFollower()
     follower.follow(store)
-    assert look(store).joined == 1
+    assert run_revision(store).joined == 1
     assert store.events.joined("second") == "first"
     assert store.events.members(["first"])["first"][1].story_id == again
     later = add(store, "later", "灯笼作坊火灾", AGAIN, 2)
@@ -71,27 +71,27 @@ def test_what_is_one_is_joined_and_its_address_leads_there(store: Store) -> None
     assert store.events.of([later])[later].event_id == "first"
 
 
-def test_what_editors_decided_stays(store: Store, mixed: tuple[str, str, str]) -> None:
+def test_edits_by_editors_are_kept(store: Store, mixed: tuple[str, str, str]) -> None:
     _, trial, _ = mixed
     number = editing.rename(store, "fire", "灯笼与海带", by="林", now=NOW)
-    assert look(store) == Revision(events=1)
+    assert run_revision(store) == Revision(events=1)
     editing.undo(store, number, by="林", now=NOW)
-    new, _ = editing.split(store, "fire", [trial], by="林", now=NOW)  # what he left together he saw, too
-    look(store)
+    new, _ = editing.split(store, "fire", [trial], by="林", now=NOW)  # the stories left together were seen by the editor, too
+    run_revision(store)
     assert {id: one.event_id for id, one in store.events.of(mixed).items()} == dict.fromkeys(mixed, "fire") | {trial: new}
-    assert (editing.join(store, "fire", new, by="林", now=NOW), look(store).parted)[1] == 0
+    assert (editing.join(store, "fire", new, by="林", now=NOW), run_revision(store).parted)[1] == 0
 
 
-def test_what_an_editor_takes_back_is_not_done_again(store: Store, mixed: tuple[str, str, str]) -> None:
-    look(store)
+def test_undone_split_is_not_repeated(store: Store, mixed: tuple[str, str, str]) -> None:
+    run_revision(store)
     (edit,) = store.events.edits("fire")
     assert (edit.kind, edit.by) == ("split", "")
     editing.undo(store, edit.number, by="林", now=NOW)
-    assert look(store).parted == 0
+    assert run_revision(store).parted == 0
     assert {one.event_id for one in store.events.of(mixed).values()} == {"fire"}
 
 
-def test_an_event_that_changes_while_it_is_looked_at_is_left_to_the_next_pass(
+def test_event_changed_during_the_pass_is_left_for_the_next(
     store: Store, mixed: tuple[str, str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fire, trial, catch = mixed
@@ -103,12 +103,12 @@ def test_an_event_that_changes_while_it_is_looked_at_is_left_to_the_next_pass(
         return components(*args)
 
     monkeypatch.setattr("newsportal.services.events.editing.components", late)
-    assert look(store) == Revision(events=1, conflicts=1)
+    assert run_revision(store) == Revision(events=1, conflicts=1)
     assert {store.events.of([id])[id].event_id for id in (fire, trial)} == {"fire"}
-    assert look(store).conflicts == 0
+    assert run_revision(store).conflicts == 0
 
 
-def test_an_event_that_went_during_the_pass_hides_no_other_that_is_the_same(store: Store) -> None:
+def test_event_joined_during_the_pass_does_not_hide_a_duplicate(store: Store) -> None:
     texts = {
         "catch": ("海带丰收", CATCH),
         "fire": ("老城灯笼作坊起火", FIRE),
@@ -120,16 +120,16 @@ def test_an_event_that_went_during_the_pass_hides_no_other_that_is_the_same(stor
     clusters = EventClusters()
     for id, vector in store.events.vectors(9):
         clusters.restore(state_of(id, vector))
-    likest = clusters.likest("fire")
-    assert likest is not None
-    edits = [lambda: editing.join(store, "catch", likest[0], by="林", now=NOW)]
+    most_similar = clusters.most_similar("fire")
+    assert most_similar is not None
+    edits = [lambda: editing.join(store, "catch", most_similar[0], by="林", now=NOW)]
     revise(store, NOW, lambda done, total: edits.pop()() if edits else None, budget=2)  # the harvest and the fire
-    (other,) = {"second", "third"} - {likest[0]}
+    (other,) = {"second", "third"} - {most_similar[0]}
     assert store.events.of([ids["fire"]])[ids["fire"]].event_id == store.events.of([ids[other]])[ids[other]].event_id
 
 
-def test_a_pass_is_bounded_and_the_next_one_goes_on(store: Store) -> None:
+def test_pass_is_limited_and_next_one_continues(store: Store) -> None:
     fire, catch = add(store, "fire", "老城灯笼作坊起火", FIRE), add(store, "catch", "海带丰收", CATCH, 19)
     place(store, first=[fire], second=[catch])
-    assert look(store, budget=1) == Revision(events=1, more=True)
-    assert look(store) == Revision(events=1)
+    assert run_revision(store, budget=1) == Revision(events=1, more=True)
+    assert run_revision(store) == Revision(events=1)

@@ -1,4 +1,4 @@
-"""The time line of an event takes its days from what the texts say."""
+"""The timeline of an event takes its dates from the texts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PUBLISHED = datetime(2026, 3, 6, 8, tzinfo=UTC)
         ("", None, None),
     ],
 )
-def test_the_day_of_a_text_is_the_last_that_its_beginning_names(text: str, day: date | None, sentence: str | None) -> None:
+def test_last_date_in_the_opening_is_taken(text: str, day: date | None, sentence: str | None) -> None:
     assert dated_sentence(text, PUBLISHED) == (day, sentence)
 
 
@@ -40,7 +40,7 @@ def test_the_day_of_a_text_is_the_last_that_its_beginning_names(text: str, day: 
         ("记者今天从青河市获悉", "标题"),
     ],
 )
-def test_a_turning_point_is_a_whole_sentence_that_stands_by_itself(text: str, quoted: str) -> None:
+def test_milestone_is_a_complete_independent_sentence(text: str, quoted: str) -> None:
     store = empty_store(None)
     id = store.add(article("a", title="标题", text=text, published=PUBLISHED), now=PUBLISHED).story_id
     story = store.story(id)
@@ -49,7 +49,7 @@ def test_a_turning_point_is_a_whole_sentence_that_stands_by_itself(text: str, qu
     assert point.sentence == quoted
 
 
-def test_a_view_has_days_tellers_and_stories_and_a_story_its_neighbours() -> None:
+def test_view_lists_days_sites_and_stories() -> None:
     store = empty_store(None)
     texts = ("青河大桥2月27日晚垮塌，两人受伤。", "青河大桥28日开始清理。", "这里没有日期，但有一句足够长的话。")
     stories = []

@@ -17,7 +17,7 @@ def test_cells_are_neutralised(text: str) -> None:
     assert cell(text) == f"'{text}"
 
 
-def test_other_cells_stay() -> None:
+def test_other_cells_are_unchanged() -> None:
     assert [cell(text) for text in ("桥", "a=b", "", "'quoted'")] == ["桥", "a=b", "", "'quoted'"]
 
 
@@ -25,12 +25,12 @@ def test_other_cells_stay() -> None:
 @example("'=1")
 @example("' =1")
 @example("''")
-def test_cells_come_back_as_they_were(text: str) -> None:
+def test_cell_round_trip(text: str) -> None:
     assert text_of(cell(text)) == text
     assert not is_formula(cell(text)) or cell(text).startswith("'")
 
 
-def through(rows: list[dict[str, Any]]) -> list[Any]:
+def round_trip(rows: list[dict[str, Any]]) -> list[Any]:
     stream = io.StringIO(newline="")
     write_csv(rows, stream)
     stream.seek(0)
@@ -41,12 +41,12 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x0
 
 
 @given(url=TEXTS.filter(bool), title=TEXTS, text=TEXTS, topics=st.lists(TEXTS.filter(bool)), caption=TEXTS)
-def test_rows_come_back_as_they_were(url: str, title: str, text: str, topics: list[str], caption: str) -> None:
+def test_csv_rows_round_trip(url: str, title: str, text: str, topics: list[str], caption: str) -> None:
     row = {"url": url, "title": title, "text": text, "topics": topics, "keywords": [], "images": [{"url": "u", "caption": caption}]}
-    assert through([row]) == [row]
+    assert round_trip([row]) == [row]
 
 
-def test_other_people_s_columns_come_in_any_order_and_bad_rows_are_told() -> None:
+def test_columns_in_any_order_and_bad_rows_are_reported() -> None:
     lines = 'text,url,title\r\n正文,https://a.example/1,一\r\nzu,wenig\r\n"a\r\nb",https://a.example/2,二\r\n\r\n'
     rows = list(read_csv(io.StringIO(lines, newline="")))
     assert rows[0] == (2, {"text": "正文", "url": "https://a.example/1", "title": "一"})
@@ -56,39 +56,39 @@ def test_other_people_s_columns_come_in_any_order_and_bad_rows_are_told() -> Non
     assert len(rows) == 3
 
 
-def test_what_is_no_csv_of_articles_is_told() -> None:
+def test_csv_without_url_column_is_refused() -> None:
     for text in ("", "a,b\r\n1,2\r\n"):
         with pytest.raises(ValueError, match="no column url"):
             list(read_csv(io.StringIO(text)))
 
 
-def test_a_column_more_that_is_none_is_told() -> None:
+def test_invalid_column_more_is_reported() -> None:
     rows = list(read_csv(io.StringIO("url,more\r\nu,[\r\nu,[]\r\n")))
     assert all(isinstance(row, ValueError) for _, row in rows)
 
 
-def test_bytes_that_are_no_utf_8_are_told() -> None:
+def test_invalid_utf_8_is_reported() -> None:
     stream = io.TextIOWrapper(io.BytesIO(b"url,title\r\n\xc3\xd7,x\r\nu,y\r\n"), encoding="utf-8", errors="surrogateescape", newline="")
     rows = [row for _, row in read_csv(stream)]
     assert str(rows[0]) == "not UTF-8"
     assert rows[1] == {"url": "u", "title": "y"}
 
 
-def test_a_text_of_ten_megabytes(capsys: object) -> None:
+def test_text_of_ten_megabytes(capsys: object) -> None:
     row = {"url": "u", "title": "t", "text": "字" * 3_500_000, "topics": [], "keywords": []}
-    assert through([row]) == [row]
+    assert round_trip([row]) == [row]
 
 
 @pytest.fixture
 def field_limit() -> Iterator[None]:
-    """The csv module has one limit for the whole process."""
+    """Restores the limit of the csv module, which is global."""
     limit = csv.field_size_limit()
     yield
     csv.field_size_limit(limit)
 
 
 @pytest.mark.usefixtures("field_limit")
-def test_no_line_and_no_cell_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_and_cells_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("newsportal.services.exchange.tables.LONGEST", 100)
     with pytest.raises(ValueError, match="a line of more than 100 characters"):
         list(read_csv(io.StringIO("url,title,text\n" + "u" * 101)))
@@ -97,5 +97,5 @@ def test_no_line_and_no_cell_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -
     assert "field limit" in str(rows[0][1])
 
 
-def test_the_last_column_has_all_else() -> None:
+def test_column_more_is_last() -> None:
     assert COLUMNS[-1] == "more"

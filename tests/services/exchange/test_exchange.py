@@ -1,4 +1,4 @@
-"""Articles go out and come back as they were, in every form; what is no article is told and the rest goes on."""
+"""Export and import in every format: articles are restored unchanged, invalid rows are reported and skipped."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HOUR = timedelta(hours=1)
 NASTY = "=桥\u2028a\tb\r\n\u200e𠀀 ' \" \\n \\ ,;| \ufffe é e\u0301 <b>&amp; "
 ENDINGS = {"jsonl": "jsonl", "csv": "csv", "parquet": "parquet", "warc": "warc.gz"}
 WORKED_OUT = ("story", "fold_of", "fold_reason", "fold_score", "revision")
-"""What an import works out anew."""
+"""Columns that an import computes again."""
 
 run = partial(run_command, catch=False)
 
@@ -66,8 +66,8 @@ def fill(store: Store) -> None:
     store.galleries.save(story, now=NOW)
 
 
-def all_of(uri: str) -> dict[str, dict[str, Any]]:
-    """What an import should bring back, by id."""
+def stored_rows(uri: str) -> dict[str, dict[str, Any]]:
+    """Return the rows that an import should restore, by id."""
     with closing(open_store(uri, create=False)) as store:
         rows = [whole(one, store) for one in store.all_articles()]
     for row in rows:
@@ -78,7 +78,7 @@ def all_of(uri: str) -> dict[str, dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sources file of a filled store, to be read alone."""
+    """The sources file of a filled store, for reading only."""
     folder = tmp_path_factory.mktemp("filled")
     (folder / "sources.yaml").write_text("store: sqlite:///news.db\n", encoding="utf-8")
     with closing(empty_store(folder / "news.db")) as store:
@@ -88,19 +88,19 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The URI of a store that an import makes, in the working folder."""
+    """The URI of the store that an import creates in the working directory."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sources.yaml").write_text("store: sqlite:///news.db\n", encoding="utf-8")
     return f"sqlite:///{tmp_path}/news.db"
 
 
 @pytest.mark.parametrize("form", ENDINGS)
-def test_articles_come_back_as_they_were_and_once(filled: Path, empty: str, form: str) -> None:
+def test_import_restores_exported_articles_once(filled: Path, empty: str, form: str) -> None:
     file = f"数据 一.{ENDINGS[form]}"
     assert run("export", "--format", form, "--out", file, "--sources", str(filled)).exit_code == 0
     counts = json.loads(run("import", file, "--json").stdout.splitlines()[-1])
     assert counts == {"stored": 5}
-    assert all_of(empty) == all_of(f"sqlite:///{filled.parent}/news.db")
+    assert stored_rows(empty) == stored_rows(f"sqlite:///{filled.parent}/news.db")
     with closing(open_store(empty)) as store:
         before = store.last_seq()
     assert json.loads(run("import", file, file, "--json").stdout.splitlines()[-1]) == {"same": 10}
@@ -108,13 +108,13 @@ def test_articles_come_back_as_they_were_and_once(filled: Path, empty: str, form
         assert store.last_seq() == before
 
 
-def test_the_schema_is_the_one_that_is_documented(filled: Path) -> None:
+def test_schema_is_documented(filled: Path) -> None:
     assert json.loads(run("export", "--schema").stdout) == SCHEMA
     assert json.loads((ROOT / "docs" / "article.schema.json").read_text("utf-8")) == SCHEMA
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
-def test_exports_are_what_the_schema_says(filled: Path) -> None:
+def test_exports_match_the_schema(filled: Path) -> None:
     strict = {**SCHEMA, "additionalProperties": False}
     *lines, _ = run("export", "--sources", str(filled)).stdout.split("\n")
     for line in lines:
@@ -128,8 +128,8 @@ TEXTS = st.text(max_size=50)
 @given(title=TEXTS, text=TEXTS, author=TEXTS.filter(bool), topics=st.lists(TEXTS.filter(bool), max_size=3, unique=True))
 @settings(max_examples=5)
 @pytest.mark.slow
-def test_whatever_is_stored_goes_through_every_form(title: str, text: str, author: str, topics: list[str], tmp_path: Path) -> None:
-    """NUL, surrogates, formulas, line ends: the store keeps what it can, and that goes out and comes back."""
+def test_any_text_round_trips_in_every_format(title: str, text: str, author: str, topics: list[str], tmp_path: Path) -> None:
+    """NUL, surrogates, formulas, line ends: what the store keeps of them is exported and imported unchanged."""
     uri = f"sqlite:///{tmp_path}/news.db"
     (tmp_path / "sources.yaml").write_text("store: sqlite:///news.db\n", encoding="utf-8")
     (tmp_path / "news.db").unlink(missing_ok=True)
@@ -141,28 +141,28 @@ def test_whatever_is_stored_goes_through_every_form(title: str, text: str, autho
         copy.unlink(missing_ok=True)
         run("export", "--format", form, "--out", str(file), "--sources", sources)
         run("import", str(file), "--store", f"sqlite:///{copy}", "--sources", sources)
-        assert all_of(f"sqlite:///{copy}") == all_of(uri)
+        assert stored_rows(f"sqlite:///{copy}") == stored_rows(uri)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ENDINGS)
-def test_an_article_of_ten_megabytes(form: str, empty: str, tmp_path: Path) -> None:
+def test_article_of_ten_megabytes(form: str, empty: str, tmp_path: Path) -> None:
     with closing(empty_store(tmp_path / "big.db")) as store:
         store.add(article("big", text="很长的一段话。\n" * 500_000), now=NOW)
     (tmp_path / "big.yaml").write_text("store: sqlite:///big.db\n", encoding="utf-8")
     run("export", "--format", form, "--out", f"big.{ENDINGS[form]}", "--sources", "big.yaml")
     assert "1 stored" in run("import", f"big.{ENDINGS[form]}").stdout
-    assert all_of(empty) == all_of(f"sqlite:///{tmp_path}/big.db")
+    assert stored_rows(empty) == stored_rows(f"sqlite:///{tmp_path}/big.db")
 
 
-def test_reposts_are_folded_as_a_crawl_folds_them(empty: str) -> None:
+def test_reposts_are_folded_on_import(empty: str) -> None:
     text = "青河市图书馆新馆昨天上午向读者开放。新馆建在老城北门外的旧粮仓里，一共三层，藏书四十万册，晚上开到九点。" * 4
     rows = [{"url": f"https://{host}.example/1", "title": "图书馆新馆开放", "text": text} for host in ("a", "b")]
     Path("x.jsonl").write_text("\n".join(json.dumps(row) for row in rows), "utf-8")
     assert run("import", "x.jsonl").stdout == "1 stored, 1 folded\n"
 
 
-def test_bad_lines_are_told_and_the_rest_goes_on(empty: str) -> None:
+def test_invalid_lines_are_reported_and_skipped(empty: str) -> None:
     good = json.dumps({"url": "https://a.example/1", "title": "标题", "text": "正文"})
     bad = [
         "{",
@@ -182,7 +182,7 @@ def test_bad_lines_are_told_and_the_rest_goes_on(empty: str) -> None:
     assert "x.jsonl:2: " in run("import", "x.jsonl").stderr
 
 
-def test_files_that_cannot_be_read_are_told_and_the_others_read(empty: str) -> None:
+def test_unreadable_files_are_reported_and_skipped(empty: str) -> None:
     Path("good.jsonl").write_text(json.dumps({"url": "https://a.example/1", "title": "标题", "text": "正文"}), "utf-8")
     for name in ("x.csv", "x.parquet", "x.warc"):
         Path(name).write_bytes(b"nothing of the kind, but some bytes of it\n" * 3)
@@ -192,14 +192,14 @@ def test_files_that_cannot_be_read_are_told_and_the_others_read(empty: str) -> N
     assert [line.partition(":")[0] for line in done.stderr.splitlines()] == ["none.jsonl", "x.csv", "x.parquet", "x.warc"]
 
 
-def test_standard_input_and_names_that_say_nothing(empty: str) -> None:
+def test_format_of_standard_input_and_unknown_endings(empty: str) -> None:
     row = json.dumps({"url": "https://a.example/1", "title": "标题", "text": "正文"})
     done = CliRunner().invoke(app, ["import", "-", "--format", "jsonl"], input=row, catch_exceptions=False)
     assert done.stdout == "1 stored\n"
     assert run("import", "articles.txt").exit_code == 2
 
 
-def test_what_is_stored_later_is_not_made_old_again(filled: Path, empty: str) -> None:
+def test_newer_stored_article_is_kept(filled: Path, empty: str) -> None:
     run("export", "--out", "x.jsonl", "--sources", str(filled))
     run("import", "x.jsonl")
     with closing(open_store(empty)) as store:
@@ -207,18 +207,18 @@ def test_what_is_stored_later_is_not_made_old_again(filled: Path, empty: str) ->
     assert json.loads(run("import", "x.jsonl", "--json").stdout.splitlines()[-1]) == {"same": 4, "older": 1}
 
 
-def test_an_article_was_never_first_seen_in_the_future() -> None:
+def test_first_seen_is_never_in_the_future() -> None:
     row = {"url": "https://a.example/1", "title": "t", "text": "t", "first_seen": "2099-01-01T00:00:00"}
     assert incoming(row, NOW).first_seen == NOW
 
 
-def test_a_mail_comes_back_by_the_name_that_it_has() -> None:
+def test_mail_keeps_its_identity() -> None:
     row = {"url": "mid:1@b.example", "identity": "mid:#25df6fd41b4859939665", "title": "t", "text": "t"}
     assert (incoming(row, NOW).item.url, incoming(row, NOW).item.identity) == ("mid:1@b.example", "mid:#25df6fd41b4859939665")
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "", "u", "http://[", "https://", "file:///etc/passwd"])
-def test_what_no_reader_may_follow_is_no_article(url: str) -> None:
+def test_invalid_url_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match="url is no address of the Web"):
         incoming({"url": url, "title": "t", "text": "t"}, NOW)
 
@@ -234,21 +234,21 @@ def test_what_no_reader_may_follow_is_no_article(url: str) -> None:
         lambda number: {"topic_marks": [{"topic": "t", "by": "b", "score": number if number != 10**30 else 10**400}]},
     ],
 )
-def test_numbers_that_no_database_keeps_are_told(where: Callable[[float], dict[str, Any]], number: float) -> None:
+def test_numbers_out_of_range_are_refused(where: Callable[[float], dict[str, Any]], number: float) -> None:
     with pytest.raises(ValueError, match=r"beyond|too large|finite|another kind"):
         incoming({"url": "https://a.example/1", "title": "t", "text": "t", **where(number)}, NOW)
 
 
-def test_an_older_state_in_the_same_file_does_not_win(empty: str) -> None:
+def test_older_row_in_the_same_file_does_not_win(empty: str) -> None:
     states = [
         {"url": "https://a.example/1", "title": "t", "text": f"{day} 号", "fetched": f"2026-03-{day:02}T00:00:00"} for day in (2, 1, 3)
     ]
     Path("x.jsonl").write_text("\n".join(map(json.dumps, states)), "utf-8")
     assert json.loads(run("import", "x.jsonl", "--json").stdout.splitlines()[-1]) == {"stored": 1, "older": 1, "revised": 1}
-    assert [one["text"] for one in all_of(empty).values()] == ["3 号"]
+    assert [one["text"] for one in stored_rows(empty).values()] == ["3 号"]
 
 
-def test_parquet_of_others_is_told_or_read(tmp_path: Path) -> None:
+def test_foreign_parquet_is_read_or_refused(tmp_path: Path) -> None:
     import pyarrow.parquet
 
     article_ = {"url": ["https://a.example/1"], "title": ["t"], "text": ["t"]}
@@ -262,20 +262,20 @@ def test_parquet_of_others_is_told_or_read(tmp_path: Path) -> None:
             incoming(next(iter(read_parquet(stream)))[1], NOW)
 
 
-def test_parquet_comes_through_a_pipe(filled: Path, tmp_path: Path) -> None:
+def test_parquet_is_read_from_a_pipe(filled: Path, tmp_path: Path) -> None:
     run("export", "--format", "parquet", "--out", str(tmp_path / "x.parquet"), "--sources", str(filled))
     with subprocess.Popen(["cat", tmp_path / "x.parquet"], stdout=subprocess.PIPE) as shown:
         assert shown.stdout is not None
         assert len(list(read_parquet(shown.stdout))) == 5
 
 
-def test_a_page_was_never_read_in_the_future() -> None:
-    """Else no later state of it would be newer."""
+def test_fetch_time_is_never_in_the_future() -> None:
+    """Otherwise no later version would be newer."""
     row = {"url": "https://a.example/1", "title": "t", "text": "t", "fetched": "2099-01-01T00:00:00"}
     assert incoming(row, NOW).item.fetched == NOW
 
 
-def test_parquet_without_pyarrow_is_told(filled: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_pyarrow_is_reported(filled: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pyarrow.parquet", None)
     with pytest.raises(DependencyMissing, match="parquet"):
         run("export", "--format", "parquet", "--out", str(tmp_path / "x.parquet"), "--sources", str(filled))
@@ -292,6 +292,6 @@ def test_parquet_columns_have_types(filled: Path, tmp_path: Path) -> None:
     assert table.num_rows == 5
 
 
-def test_plain_leaves_out_what_was_not_found(filled: Path) -> None:
+def test_plain_omits_missing_values(filled: Path) -> None:
     with closing(open_store(f"sqlite:///{filled.parent}/news.db")) as store:
         assert all("author" not in plain(one) for one in store.all_articles() if one.author is None)

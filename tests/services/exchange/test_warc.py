@@ -41,7 +41,7 @@ def run(*arguments: str) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
-def test_an_exported_page_gives_the_same_article_again(tmp_path: Path) -> None:
+def test_exported_page_is_extracted_to_the_same_article(tmp_path: Path) -> None:
     out = tmp_path / "新 卷" / "articles.warc.gz"
     assert run("--sources", str(filled(tmp_path)), "--out", str(out))[0] == 0
     index = archive.open_index(out)
@@ -54,7 +54,7 @@ def test_an_exported_page_gives_the_same_article_again(tmp_path: Path) -> None:
     assert [file.name for file in out.parent.iterdir()] == ["articles.warc.gz"]
 
 
-def test_a_warc_file_needs_a_name(tmp_path: Path) -> None:
+def test_warc_export_needs_a_file_name(tmp_path: Path) -> None:
     status, output = run("--sources", str(filled(tmp_path)))
     assert status == 2
     assert "--out" in output
@@ -69,18 +69,18 @@ PACKINGS = {
 
 
 @pytest.mark.parametrize("encodings", [*PACKINGS, "unpacked already"])
-def test_pages_are_read_however_they_were_packed(encodings: str, tmp_path: Path) -> None:
+def test_content_encodings_are_decoded(encodings: str, tmp_path: Path) -> None:
     with closing(open_store(f"sqlite:///{filled(tmp_path).parent}/data/news.db")) as store:
         body = page(next(store.all_articles())).encode()
     packed = PACKINGS[encodings](body) if encodings in PACKINGS else body
-    said = encodings if encodings in PACKINGS else "gzip"
+    header = encodings if encodings in PACKINGS else "gzip"
     with archive.Writer(tmp_path / "crawl.warc.gz") as writer:
-        writer.write(archive.Exchange(URL, 200, (*HEADERS, ("Content-Encoding", said)), packed, when=NOW))
+        writer.write(archive.Exchange(URL, 200, (*HEADERS, ("Content-Encoding", header)), packed, when=NOW))
     ((_, found),) = read_warc(tmp_path / "crawl.warc.gz")
     assert (found["title"], found["text"]) == (TITLE, TEXT)
 
 
-def test_a_packed_page_that_fills_the_memory_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_decompression_bomb_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("newsportal.services.exchange.tables.LONGEST_PAGE", 100_000)
     with archive.Writer(tmp_path / "bomb.warc.gz") as writer:
         writer.write(archive.Exchange(URL, 200, (*HEADERS, ("Content-Encoding", "br")), brotli.compress(bytes(10**6)), when=NOW))
@@ -90,14 +90,14 @@ def test_a_packed_page_that_fills_the_memory_is_told(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.parametrize("place", ["folder", "file/x.warc.gz"])
-def test_a_place_that_cannot_be_written_is_told(place: str, tmp_path: Path) -> None:
+def test_unwritable_path_is_reported(place: str, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("")
     with pytest.raises(ArchiveError, match="cannot be written"):
         write_warc((), tmp_path / place, lambda article: {})
 
 
-def test_other_people_s_archives_are_read_by_the_extractor(tmp_path: Path) -> None:
+def test_foreign_archive_is_extracted(tmp_path: Path) -> None:
     sources = filled(tmp_path)
     path = tmp_path / "crawl.warc.gz"
     with archive.Writer(path) as writer:

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from madeup import MadeUpWeb
 
 PATIENCE = 600.0
-"""Seconds until a test gives up waiting for a process."""
+"""Seconds after which a test stops waiting for a process."""
 
 USER, PASSWORD = "crawler", "a long-enough secret"
 
 
 def until(reached: Callable[[], Any], what: str = "it", every: float = 0.1) -> Any:
-    """What ``reached`` answers, as soon as it answers anything."""
+    """Return the first true result of ``reached``."""
     deadline = time.monotonic() + PATIENCE
     while not (found := reached()):
         assert time.monotonic() < deadline, f"{what} never came about"
@@ -38,12 +38,12 @@ def until(reached: Callable[[], Any], what: str = "it", every: float = 0.1) -> A
 
 
 class Scrapyd:
-    """A scrapyd in a folder of its own, with a password; ``stop`` and ``start`` may be called as often as wished."""
+    """A scrapyd in its own folder, with a password; ``stop`` and ``start`` may be called repeatedly."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        self.port = free_port()  # no connection takes it while the server is away
+        self.port = free_port()  # no connection uses it while the server is stopped
         self.url = f"http://127.0.0.1:{self.port}"
         self.target = Target(self.url, "newsportal", USER, PASSWORD)
         self.server = Server(self.target)
@@ -53,12 +53,12 @@ class Scrapyd:
         (folder / "scrapyd.conf").write_text("\n".join(lines), "utf-8")
 
     def start(self, **environment: str) -> None:
-        said = (self.folder / "scrapyd.log").open("ab")
-        mine = {**os.environ, "HOME": str(self.folder), **environment}
+        log = (self.folder / "scrapyd.log").open("ab")
+        environ = {**os.environ, "HOME": str(self.folder), **environment}
         script = "import sys; from scrapyd.__main__ import main; sys.argv = ['scrapyd']; main()"
         command = [sys.executable, "-W", "ignore", "-c", script]
-        self._process = subprocess.Popen(command, cwd=self.folder, env=mine, stdout=said, stderr=said)
-        said.close()
+        self._process = subprocess.Popen(command, cwd=self.folder, env=environ, stdout=log, stderr=log)
+        log.close()
         until(self._answers, "scrapyd's answer")
 
     def stop(self) -> None:
@@ -106,24 +106,24 @@ def _rows() -> Callable[[Path, str], list[tuple[Any, ...]]]:
 
 
 SITES = ("海棠都市网", "溪峰在线")
-"""Neither asks for a delay."""
+"""Neither sets a delay."""
 
 
 @pytest.fixture
 def sources(web: MadeUpWeb, tmp_path: Path) -> Path:
-    """A sources file of two feeds, two regions and one topic, in a folder whose name is no ASCII; nothing is stored yet."""
+    """A sources file of two feeds, two regions and one topic, in a folder with a non-ASCII name; the store is empty."""
     web.reset()
     file = web.sources(tmp_path / "我的 门户" / "sources.yaml")
     values = yaml.safe_load(file.read_text("utf-8"))
-    kept = {key: [one for one in values[key] if one["name"].startswith(SITES)] for key in ("feeds", "regions")}
-    kept |= {key: [] for key in ("forums", "galleries", "sitemaps") if key in values}
-    kept["topics"] = [{**topic, "breadth": 1} for topic in values["topics"] if topic["name"] == "旅游"]
-    file.write_text(yaml.safe_dump({**values, **kept}, allow_unicode=True), "utf-8")
+    chosen = {key: [one for one in values[key] if one["name"].startswith(SITES)] for key in ("feeds", "regions")}
+    chosen |= {key: [] for key in ("forums", "galleries", "sitemaps") if key in values}
+    chosen["topics"] = [{**topic, "breadth": 1} for topic in values["topics"] if topic["name"] == "旅游"]
+    file.write_text(yaml.safe_dump({**values, **chosen}, allow_unicode=True), "utf-8")
     return file
 
 
 def rows(database: Path, query: str) -> list[tuple[Any, ...]]:
-    """Of a store; none while there is none."""
+    """Query a store; return no rows if it does not exist yet."""
     if not database.exists():
         return []
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=600)) as connection:

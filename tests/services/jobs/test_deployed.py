@@ -1,4 +1,4 @@
-"""A real scrapyd takes our egg and scrapyd-deploy's, or has the package installed; its jobs bring articles and end when told to."""
+"""A real scrapyd runs our egg, the egg of scrapyd-deploy, or the installed package; its jobs store articles and stop when cancelled."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ STORED = "SELECT a.source FROM articles a"
 
 
 def deploy(scrapyd: Any, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """``newsportal deploy`` with the password in the environment."""
-    mine = {"SCRAPYD_USERNAME": scrapyd.target.username, "SCRAPYD_PASSWORD": scrapyd.target.password, **environment}
-    done = run("deploy", scrapyd.url, *options, cwd=scrapyd.folder, **mine)
+    """Run ``newsportal deploy`` with the password in the environment."""
+    environ = {"SCRAPYD_USERNAME": scrapyd.target.username, "SCRAPYD_PASSWORD": scrapyd.target.password, **environment}
+    done = run("deploy", scrapyd.url, *options, cwd=scrapyd.folder, **environ)
     assert "Traceback" not in done.stderr, done.stderr
     assert scrapyd.target.password not in done.stdout + done.stderr
     return done
@@ -42,8 +42,8 @@ def schedule(scrapyd: Any, project: str, spider: str, *arguments: tuple[str, str
 
 
 @pytest.fixture(scope="module")
-def beside(new_scrapyd: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A server whose folder has the project's configuration: it has looked for the spiders of the installed package once."""
+def server_with_package(new_scrapyd: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A server whose folder has the project's configuration and which has listed the spiders of the installed package."""
     server = new_scrapyd(tmp_path_factory.mktemp("beside"))
     shutil.copy(ROOT / "scrapy.cfg", server.folder)
     server.start()
@@ -51,13 +51,13 @@ def beside(new_scrapyd: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     server.stop()
 
 
-def test_an_egg_with_its_sources_crawls_and_its_log_and_report_are_found(scrapyd: Any, sources: Path, rows: Any, web: MadeUpWeb) -> None:
+def test_egg_with_sources_crawls_and_logs(scrapyd: Any, sources: Path, rows: Any, web: MadeUpWeb) -> None:
     scrapyd.start(NEWSPORTAL_HOME=str(scrapyd.folder / "home"))
     done = deploy(scrapyd, "--sources", str(sources), "--json")
     assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    assert said["runs"] == said["version"]
-    assert {"rss", "hub", "metasearch", "forum", "gallery"} <= set(said["spiders"])
+    result = json.loads(done.stdout)
+    assert result["runs"] == result["version"]
+    assert {"rss", "hub", "metasearch", "forum", "gallery"} <= set(result["spiders"])
     rss = schedule(scrapyd, "newsportal", "rss")
     scrapyd.finished(rss)
     searched = schedule(scrapyd, "newsportal", "metasearch", ("topic", "旅游"))
@@ -73,32 +73,32 @@ def test_an_egg_with_its_sources_crawls_and_its_log_and_report_are_found(scrapyd
     assert [name for name in reports if name.endswith(f"-{rss}-rss")], reports
 
 
-def test_the_package_beside_a_configuration_needs_no_egg_and_reads_a_file_outside(beside: Any, sources: Path, rows: Any) -> None:
-    job = schedule(beside, "default", "rss", ("setting", f"NEWSPORTAL_SOURCES={sources}"), ("source", "海棠都市网"))
-    beside.finished(job)
-    log = beside.server.text(f"/logs/default/rss/{job}.log")
+def test_installed_package_needs_no_egg_and_reads_outside_sources(server_with_package: Any, sources: Path, rows: Any) -> None:
+    job = schedule(server_with_package, "default", "rss", ("setting", f"NEWSPORTAL_SOURCES={sources}"), ("source", "海棠都市网"))
+    server_with_package.finished(job)
+    log = server_with_package.server.text(f"/logs/default/rss/{job}.log")
     assert f"{sources}; the store is" in log, log
     assert set(rows(sources.parent / "data" / "newsportal.db", STORED)) == {("feed:海棠都市网",)}
 
 
-def test_a_job_that_is_cancelled_ends_in_order(beside: Any, sources: Path, rows: Any, until: Any) -> None:
+def test_cancelled_job_shuts_down_cleanly(server_with_package: Any, sources: Path, rows: Any, until: Any) -> None:
     values = yaml.safe_load(sources.read_text("utf-8"))
     values["politeness"] = {**values.get("politeness", {}), "delay": 1}
     sources.write_text(yaml.safe_dump(values, allow_unicode=True), "utf-8")
     store = sources.parent / "data" / "newsportal.db"
-    job = schedule(beside, "default", "rss", ("setting", f"NEWSPORTAL_SOURCES={sources}"))
+    job = schedule(server_with_package, "default", "rss", ("setting", f"NEWSPORTAL_SOURCES={sources}"))
     until(lambda: rows(store, STORED), "the first article")
-    assert beside.server.post("cancel", [("project", "default"), ("job", job)])["prevstate"] == "running"
-    beside.finished(job)
-    log = beside.server.text(f"/logs/default/rss/{job}.log")
+    assert server_with_package.server.post("cancel", [("project", "default"), ("job", job)])["prevstate"] == "running"
+    server_with_package.finished(job)
+    log = server_with_package.server.text(f"/logs/default/rss/{job}.log")
     assert "Spider closed (shutdown)" in log
     assert "Traceback" not in log
     assert [json.loads(report)["reason"] for (report,) in rows(store, "SELECT report FROM runs")] == ["shutdown"]
     pending = "SELECT count(*) FROM links WHERE link = 1 AND state NOT IN ('stored', 'failed', 'given-up')"
-    assert rows(store, pending)[0][0] > 0, "what was not fetched waits"
+    assert rows(store, pending)[0][0] > 0, "unfetched links stay queued"
 
 
-def test_the_egg_of_scrapyd_deploy_has_all_that_it_needs(scrapyd: Any, sources: Path, rows: Any, tmp_path: Path) -> None:
+def test_egg_of_scrapyd_deploy_is_complete(scrapyd: Any, sources: Path, rows: Any, tmp_path: Path) -> None:
     project = tmp_path / "project"
     shutil.copytree(ROOT / "newsportal", project / "newsportal", symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("scrapy.cfg", "setup.py", "pyproject.toml", "README.md", "LICENSE"):
@@ -116,7 +116,7 @@ def test_the_egg_of_scrapyd_deploy_has_all_that_it_needs(scrapyd: Any, sources: 
     assert rows(sources.parent / "data" / "newsportal.db", STORED)
 
 
-def test_a_server_that_refuses_is_told_of_with_exit_status_1(scrapyd: Any, sources: Path, tmp_path: Path) -> None:
+def test_refusing_server_is_reported_with_exit_status_1(scrapyd: Any, sources: Path, tmp_path: Path) -> None:
     scrapyd.start()
     empty = tmp_path / "empty.egg"
     shutil.make_archive(str(empty.with_suffix("")), "zip", sources.parent)
@@ -131,16 +131,16 @@ def test_a_server_that_refuses_is_told_of_with_exit_status_1(scrapyd: Any, sourc
     assert "is no egg" in deploy(scrapyd, "--egg", str(no_egg)).stderr
     refused = deploy(scrapyd, "--egg", str(empty))
     assert (refused.returncode, "BadEggError" in refused.stderr) == (1, True), refused.stderr
-    assert scrapyd.server.get("listversions", project="newsportal")["versions"] == [], "it would run what it cannot"
+    assert scrapyd.server.get("listversions", project="newsportal")["versions"] == [], "a broken egg is not kept"
     with pytest.raises(RunnerRefused, match="project 'nowhere' not found"):
         scrapyd.server.get("listspiders", project="nowhere")
     scrapyd.stop()
-    away = deploy(scrapyd, "--egg", str(empty))
-    assert (away.returncode, "is it running?" in away.stderr) == (1, True), away.stderr
+    stopped = deploy(scrapyd, "--egg", str(empty))
+    assert (stopped.returncode, "is it running?" in stopped.stderr) == (1, True), stopped.stderr
 
 
-def test_a_version_that_the_server_would_not_run_is_a_failure(scrapyd: Any, tmp_path: Path) -> None:
-    """The egg holds one spider, which is soon found: what the server runs is a matter of names."""
+def test_version_that_would_not_run_is_a_failure(scrapyd: Any, tmp_path: Path) -> None:
+    """The egg has a single spider, which is listed quickly: only the version names matter here."""
     egg = tmp_path / "small.egg"
     with ZipFile(egg, "w") as small:
         small.writestr("EGG-INFO/PKG-INFO", "Metadata-Version: 2.1\nName: small\nVersion: 1\n")

@@ -1,4 +1,4 @@
-"""Long work beside a portal: one at a time, told how far it is, ended for good."""
+"""Long jobs of a portal: one at a time, with progress, and cancelled reliably."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ BEGAN = datetime(2026, 5, 20, 10, 0, tzinfo=UTC)
 
 REPORT = "from newsportal.services.jobs.base import report"
 WAITS = f"import os, time; {REPORT}; report('progress', share=0.5, step=str(os.getpid())); time.sleep(600)"
-"""A program that says which process it is, and goes on for longer than any test."""
+"""A program that reports its process id and runs longer than any test."""
 
 PATIENCE = 600.0
-"""Seconds that a process may take to start or to end, however busy the machine is."""
+"""Seconds that a process may take to start or end on a busy machine."""
 
 
 @pytest.fixture
 def jobs() -> Iterator[Jobs]:
-    """Jobs that run a program of Python each: ``start(kind, thing, [TEXT])``. Each look at the clock is a second later."""
+    """Jobs that run Python code: ``start(kind, thing, [CODE])``. The clock advances by one second per reading."""
     seconds = count()
     made = Jobs(None, None, lambda: BEGAN + timedelta(seconds=next(seconds)), (sys.executable, "-c"))
     yield made
@@ -50,36 +50,36 @@ def until(true: Callable[[], bool]) -> None:
         sleep(0.005)
 
 
-def ended(jobs: Jobs, job: Job) -> Job:
-    until(lambda: not found(jobs, job).active)
-    return found(jobs, job)
+def wait_for_end(jobs: Jobs, job: Job) -> Job:
+    until(lambda: not find_job(jobs, job).active)
+    return find_job(jobs, job)
 
 
-def found(jobs: Jobs, job: Job) -> Job:
-    there = jobs.find(job.id)
-    assert there is not None
-    return there
+def find_job(jobs: Jobs, job: Job) -> Job:
+    current = jobs.find(job.id)
+    assert current is not None
+    return current
 
 
-def told_process(jobs: Jobs, job: Job) -> int:
-    """The number that the program tells of itself."""
-    until(lambda: bool(found(jobs, job).step))
-    return int(found(jobs, job).step)
+def reported_pid(jobs: Jobs, job: Job) -> int:
+    """Return the process id that the program reports."""
+    until(lambda: bool(find_job(jobs, job).step))
+    return int(find_job(jobs, job).step)
 
 
-def gone(process: int) -> bool:
-    """Whether it has ended; one that nobody has waited for yet has, too."""
+def has_ended(process: int) -> bool:
+    """Return whether a process has ended, also if nobody has waited for it yet."""
     try:
         return psutil.Process(process).status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return True
 
 
-def test_what_a_job_says_is_its_outcome(jobs: Jobs) -> None:
+def test_json_output_is_the_outcome(jobs: Jobs) -> None:
     program = "print('{\"right\": 3}'); print('读完了'); print('[1]'); print('{\"right\": 4}')"
     job = jobs.start("corpus-evaluate", "新闻", [program], by="王老板", params={"held": "0.2"})
     assert (job.state, job.started, job.ended, job.by, dict(job.params)) == ("running", BEGAN, None, "王老板", {"held": "0.2"})
-    done = ended(jobs, job)
+    done = wait_for_end(jobs, job)
     assert (done.state, done.error) == ("done", None)
     assert done.outcome == ({"right": 3}, {"right": 4})
     assert done.ended is not None
@@ -87,17 +87,17 @@ def test_what_a_job_says_is_its_outcome(jobs: Jobs) -> None:
     assert jobs.running() is None
 
 
-def test_a_name_is_no_option_however_it_begins(tmp_path: Path) -> None:
-    """Topics and corpora are called as somebody wished."""
+def test_name_is_never_parsed_as_option(tmp_path: Path) -> None:
+    """Names of topics and corpora are free text."""
     program = (sys.executable, "-c", "import json, sys; print(json.dumps({'words': sys.argv[1:]}))")
     jobs = Jobs(tmp_path / "jobs", tmp_path / "sources.yaml", lambda: BEGAN, program)
-    done = ended(jobs, jobs.start("assign", "", ["topic", "assign", "--json", NAMES, "--gone=旅游"]))
+    done = wait_for_end(jobs, jobs.start("assign", "", ["topic", "assign", "--json", NAMES, "--gone=旅游"]))
     assert done.outcome == ({"words": ["topic", "assign", "--json", "--sources", str(tmp_path / "sources.yaml"), "--", "--gone=旅游"]},)
 
 
-def test_an_outcome_has_an_end(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outcome_rows_are_limited(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(records, "ROWS", 5)
-    assert len(ended(jobs, jobs.start("look", "", ["for n in range(9): print('{\"n\": 1}')"])).outcome) == 5
+    assert len(wait_for_end(jobs, jobs.start("look", "", ["for n in range(9): print('{\"n\": 1}')"])).outcome) == 5
 
 
 @pytest.mark.parametrize(
@@ -109,8 +109,8 @@ def test_an_outcome_has_an_end(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> N
         ("import sys; print('╭─ Error ─╮', file=sys.stderr); sys.exit(1)", ("exit-status", "status 1")),
     ],
 )
-def test_a_job_that_fails_says_why_as_data(jobs: Jobs, program: str, error: tuple[str, str]) -> None:
-    job = ended(jobs, jobs.start("look", "", [program]))
+def test_failed_job_has_structured_error(jobs: Jobs, program: str, error: tuple[str, str]) -> None:
+    job = wait_for_end(jobs, jobs.start("look", "", [program]))
     assert job.error is not None
     assert (job.state, job.error["code"], job.error["text"]) == ("failed", *error)
     assert job.ended is not None
@@ -126,102 +126,102 @@ def test_a_job_that_fails_says_why_as_data(jobs: Jobs, program: str, error: tupl
         ("", (0.0, "")),
     ],
 )
-def test_progress_is_a_line_of_two_things(tmp_path: Path, line: str, progress: tuple[float, str]) -> None:
-    there = Records(tmp_path)
-    there.report_file("a").write_text(f"{line}\n", "utf-8")
-    job = there.reported(Job("a"))
+def test_progress_line_is_parsed(tmp_path: Path, line: str, progress: tuple[float, str]) -> None:
+    saved = Records(tmp_path)
+    saved.report_file("a").write_text(f"{line}\n", "utf-8")
+    job = saved.reported(Job("a"))
     assert ((job.progress, job.step), job.outcome) == (progress, ())
 
 
-def test_how_far_it_is_stands_while_it_runs_and_words_between_change_nothing(jobs: Jobs) -> None:
+def test_progress_ignores_other_output(jobs: Jobs) -> None:
     job = jobs.start("train", "模型", [f"import sys; print('正在读', file=sys.stderr); {WAITS}"])
-    told_process(jobs, job)
-    assert found(jobs, job).progress == 0.5
-    assert jobs.running() == found(jobs, job)
+    reported_pid(jobs, job)
+    assert find_job(jobs, job).progress == 0.5
+    assert jobs.running() == find_job(jobs, job)
 
 
 def test_one_job_runs_at_a_time(jobs: Jobs) -> None:
     first = jobs.start("train", "模型", [WAITS])
     with pytest.raises(Busy, match="train of 模型 is under way") as busy:
         jobs.start("train", "模型", [WAITS])
-    assert busy.value.running == found(jobs, first)
+    assert busy.value.running == find_job(jobs, first)
     assert jobs.cancel(first.id)
-    assert ended(jobs, jobs.start("train", "模型", ["print('{}')"])).state == "done"
+    assert wait_for_end(jobs, jobs.start("train", "模型", ["print('{}')"])).state == "done"
 
 
-def test_a_job_of_somebody_else_does_not_hold_it_up(tmp_path: Path) -> None:
+def test_job_of_other_origin_does_not_block(tmp_path: Path) -> None:
     Records(tmp_path).save(Job("nightly", kind="fit", origin="up", started=BEGAN, pid=os.getpid()))
     jobs = Jobs(tmp_path, None, lambda: BEGAN, (sys.executable, "-c"))
-    done = ended(jobs, jobs.start("train", "模型", ["print('{}')"]))
+    done = wait_for_end(jobs, jobs.start("train", "模型", ["print('{}')"]))
     assert {(job.id, job.state) for job in jobs.all()} == {("nightly", "running"), (done.id, "done")}
 
 
-def test_another_portal_finds_what_a_killed_one_left(tmp_path: Path) -> None:
-    """Its job goes on, may be ended, and is known to have ended: by what it reported last, or not at all."""
+def test_restarted_portal_finds_jobs_of_killed_one(tmp_path: Path) -> None:
+    """The job keeps running, can be cancelled, and its end is recognised with or without a final report."""
     jobs = Jobs(tmp_path, None, lambda: BEGAN, (sys.executable, "-c"))
     job = jobs.start("train", "模型", [WAITS])
-    process = told_process(jobs, job)
+    process = reported_pid(jobs, job)
     other = Jobs(tmp_path, None, lambda: BEGAN, (sys.executable, "-c"))
-    assert found(other, job).state == "running"
+    assert find_job(other, job).state == "running"
     with pytest.raises(Busy):
         other.start("train", "模型", [WAITS])
     assert other.cancel(job.id)
-    until(lambda: gone(process))
-    assert found(other, job).state == found(jobs, job).state == "cancelled"
-    there = Records(tmp_path)
+    until(lambda: has_ended(process))
+    assert find_job(other, job).state == find_job(jobs, job).state == "cancelled"
+    saved = Records(tmp_path)
     failed = '{"event": "failed", "error": {"code": "x", "text": "坏"}}'
     for id, line, state in (("a", '{"event": "done"}', "done"), ("b", '{"n": 1}', "lost"), ("c", failed, "failed")):
-        there.save(Job(id, kind="train", started=BEGAN, pid=1, born="0"))
-        there.report_file(id).write_text(f"{line}\n", "utf-8")
+        saved.save(Job(id, kind="train", started=BEGAN, pid=1, born="0"))
+        saved.report_file(id).write_text(f"{line}\n", "utf-8")
         dead = other.find(id)
         assert dead is not None
         assert dead.state == state
         assert not other.cancel(id)
 
 
-def test_a_job_that_is_ended_ends_and_is_not_said_to_have_failed(jobs: Jobs) -> None:
+def test_cancelled_job_is_not_failed(jobs: Jobs) -> None:
     job = jobs.start("train", "模型", [WAITS])
-    process = told_process(jobs, job)
+    process = reported_pid(jobs, job)
     assert jobs.cancel(job.id)
-    at_once = found(jobs, job)
+    at_once = find_job(jobs, job)
     assert (at_once.state, at_once.outcome, at_once.error) == ("cancelled", (), None)
-    until(lambda: gone(process))
+    until(lambda: has_ended(process))
     until(lambda: not any(thread.name == "job train" for thread in threading.enumerate()))
-    assert found(jobs, job) == at_once
+    assert find_job(jobs, job) == at_once
     assert not jobs.cancel(job.id)
     assert not jobs.cancel("no such job")
 
 
-def test_what_a_job_has_started_ends_with_it(jobs: Jobs) -> None:
-    """Learning starts processes of its own; they hold the way to the portal open."""
+def test_child_processes_end_with_the_job(jobs: Jobs) -> None:
+    """Training starts child processes, which hold the pipe to the portal open."""
     job = jobs.start("train", "模型", [f"import subprocess, sys; subprocess.run([sys.executable, '-c', {WAITS!r}])"])
-    process = told_process(jobs, job)
+    process = reported_pid(jobs, job)
     jobs.cancel(job.id)
-    until(lambda: gone(process))
+    until(lambda: has_ended(process))
 
 
-def test_the_end_of_the_portal_ends_what_runs(jobs: Jobs) -> None:
+def test_stop_ends_running_jobs(jobs: Jobs) -> None:
     job = jobs.start("train", "模型", [WAITS])
-    process = told_process(jobs, job)
+    process = reported_pid(jobs, job)
     jobs.stop()
-    assert found(jobs, job).state == "cancelled"
-    until(lambda: gone(process))
+    assert find_job(jobs, job).state == "cancelled"
+    until(lambda: has_ended(process))
     jobs.stop()
 
 
-def test_a_job_that_cannot_be_started_has_failed_and_holds_up_no_other(tmp_path: Path) -> None:
+def test_job_that_cannot_start_fails_and_blocks_no_other(tmp_path: Path) -> None:
     jobs = Jobs(None, None, lambda: BEGAN, (str(tmp_path / "no-such-program"),))
     job = jobs.start("train", "新闻", [])
     assert (job.state, job.ended, job.error) == ("failed", BEGAN, {"code": "no-process", "text": "No such file or directory"})
     assert jobs.start("train", "新闻", []).state == "failed"
 
 
-def test_the_latest_of_a_kind_is_shown_for_a_day(tmp_path: Path) -> None:
+def test_latest_job_of_a_kind_is_shown_for_a_day(tmp_path: Path) -> None:
     now = [BEGAN]
     jobs = Jobs(tmp_path, None, lambda: now[0], (sys.executable, "-c"))
     made = []
     for kind, subject in (("look", "甲"), ("look", "乙"), ("train", "甲"), ("look", "丙")):
-        made.append(ended(jobs, jobs.start(kind, subject, [""])))
+        made.append(wait_for_end(jobs, jobs.start(kind, subject, [""])))
         now[0] += timedelta(minutes=1)
     assert [job.subject for job in jobs.all()] == ["丙", "甲", "乙", "甲"]
     assert jobs.latest(("look",)) == made[3]
@@ -233,19 +233,19 @@ def test_the_latest_of_a_kind_is_shown_for_a_day(tmp_path: Path) -> None:
     assert len(jobs.all()) == 4
 
 
-def test_where_nothing_can_be_written_jobs_run_all_the_same(tmp_path: Path) -> None:
-    """A full disk, a folder of somebody else's."""
+def test_jobs_run_without_a_writable_folder(tmp_path: Path) -> None:
+    """A full disk, a folder owned by another user."""
     (tmp_path / "jobs").write_text("a file", "utf-8")
     jobs = Jobs(tmp_path / "jobs", None, lambda: BEGAN, (sys.executable, "-c"))
-    assert ended(jobs, jobs.start("look", "", ["exit(0)"])).state == "done"
-    assert ended(jobs, jobs.start("look", "", ["exit(4)"])).error == {"code": "exit-status", "text": "status 4"}
+    assert wait_for_end(jobs, jobs.start("look", "", ["exit(0)"])).state == "done"
+    assert wait_for_end(jobs, jobs.start("look", "", ["exit(4)"])).error == {"code": "exit-status", "text": "status 4"}
 
 
-def test_a_command_is_told_its_file_and_that_it_is_a_job(tmp_path: Path) -> None:
+def test_command_gets_sources_file_and_job_id(tmp_path: Path) -> None:
     file = tmp_path / "来源 1.yaml"
     program = "import json, os, sys; print(json.dumps({'words': sys.argv[1:], 'job': os.environ['NEWSPORTAL_JOB']}))"
     jobs = Jobs(None, file, lambda: BEGAN, (sys.executable, "-c", program))
-    job = ended(jobs, jobs.start("look", "", ["corpus", "evaluate", "--json"]))
+    job = wait_for_end(jobs, jobs.start("look", "", ["corpus", "evaluate", "--json"]))
     assert job.outcome == ({"words": ["corpus", "evaluate", "--json", "--sources", str(file)], "job": job.id},)
 
 
@@ -259,13 +259,13 @@ def test_a_command_is_told_its_file_and_that_it_is_a_job(tmp_path: Path) -> None
         (["corpus", "list", "--sources", "/no/such/file.yaml"], "sources-error", "/no/such/file.yaml"),
     ],
 )
-def test_the_commands_of_newsportal_fail_as_data(tmp_path: Path, words: list[str], code: str, text: str) -> None:
-    """Never a box that is drawn for a terminal."""
+def test_newsportal_commands_fail_with_structured_errors(tmp_path: Path, words: list[str], code: str, text: str) -> None:
+    """No box drawn for a terminal."""
     sources = tmp_path / "sources.yaml"
     sources.write_text("feeds: []\n", "utf-8")
     open_store(load(sources).store).close()
     jobs = Jobs(tmp_path / "jobs", None if "--sources" in words else sources, lambda: BEGAN)
-    job = ended(jobs, jobs.start("look", "", words))
+    job = wait_for_end(jobs, jobs.start("look", "", words))
     assert job.error is not None
     assert job.state == "failed"
     assert job.error["code"].startswith(code), job.error
@@ -274,16 +274,16 @@ def test_the_commands_of_newsportal_fail_as_data(tmp_path: Path, words: list[str
 
 
 @pytest.mark.slow
-def test_the_outcome_of_a_command_is_its_rows(tmp_path: Path) -> None:
+def test_outcome_of_a_command_is_its_rows(tmp_path: Path) -> None:
     sources = tmp_path / "sources.yaml"
     sources.write_text("feeds: []\n", "utf-8")
     open_store(load(sources).store).close()
     jobs = Jobs(tmp_path / "jobs", sources, lambda: BEGAN)
-    retrained = ended(jobs, jobs.start("retrain", "", ["retrain", "--force", "--json"]))
+    retrained = wait_for_end(jobs, jobs.start("retrain", "", ["retrain", "--force", "--json"]))
     assert (retrained.state, [(row["corpus"], row["version"]) for row in retrained.outcome]) == ("done", [("categories", None)])
-    assigned = ended(jobs, jobs.start("assign", "", ["topic", "assign", "--days", "7", "--json"]))
+    assigned = wait_for_end(jobs, jobs.start("assign", "", ["topic", "assign", "--days", "7", "--json"]))
     assert (assigned.state, [row["looked"] for row in assigned.outcome]) == ("done", [0])
-    learnt = ended(jobs, jobs.start("fit", "", ["recommend", "fit", "--json"]))
+    learnt = wait_for_end(jobs, jobs.start("fit", "", ["recommend", "fit", "--json"]))
     assert (learnt.state, [row["views"] for row in learnt.outcome]) == ("done", [0])
 
 
@@ -296,15 +296,15 @@ def test_small_steps_of_progress_are_not_reported(tmp_path: Path) -> None:
     assert [(row["share"], row["step"]) for row in map(json.loads, done.stdout.splitlines())] == [(0, "读"), (0.004, "学"), (0.25, "学")]
 
 
-def test_a_job_leaves_the_processor_to_others_and_a_crash_is_in_its_log(jobs: Jobs) -> None:
+def test_job_runs_at_low_priority_and_logs_its_crash(jobs: Jobs) -> None:
     program = "import os; from newsportal.services.jobs.base import run_as_job; "
     program += "run_as_job(lambda: [print('{\"nice\": %d}' % os.nice(0)), 1 / 0])"
-    job = ended(jobs, jobs.start("train", "模型", [program]))
+    job = wait_for_end(jobs, jobs.start("train", "模型", [program]))
     assert job.outcome == ({"nice": min(19, os.nice(0) + NICENESS)},)
     assert job.error == {"code": "zero-division-error", "text": "ZeroDivisionError: division by zero"}
     assert "Traceback" in (jobs.log(job.id) or "")
 
 
-def test_nothing_is_reported_outside_of_a_job(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_progress_is_reported_outside_a_job(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
     assert progress_reporter() is None

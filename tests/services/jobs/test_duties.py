@@ -1,4 +1,4 @@
-"""What ``newsportal up`` starts beside the portal: when a crawl, a training and the work of the night are due."""
+"""Jobs that ``newsportal up`` starts: when a crawl, a training and the nightly jobs are due."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Clock:
 
 @pytest.fixture
 def file(tmp_path: Path) -> SourcesReloader:
-    """Sources with a store in which somebody looked at something."""
+    """Sources with a store that has a reader's view."""
     path = tmp_path / "sources.yaml"
     path.write_text("feeds: []\n", "utf-8")
     known = load(path)
@@ -46,131 +46,131 @@ def file(tmp_path: Path) -> SourcesReloader:
     return SourcesReloader(path, known, print)
 
 
-def night(file: SourcesReloader, moment: datetime, jobs: Sequence[Job] = (), *, learn: bool = True, pruned: bool = True) -> list[Wanted]:
-    """What is started at the next look; ``pruned``: after that night's deletion."""
+def tonight(file: SourcesReloader, moment: datetime, jobs: Sequence[Job] = (), *, learn: bool = True, pruned: bool = True) -> list[Wanted]:
+    """Return the jobs that are started next; ``pruned``: after that night's pruning."""
     jobs = [*jobs, *([Job("p", kind="prune", state="done", started=moment)] if pruned else [])]
     clock = Clock()
     duty = Nightly(file, 4, SHANGHAI, learn=learn, clock=clock)
-    assert not list(duty.wanted(jobs, moment)), "not while everything starts"
+    assert not list(duty.wanted(jobs, moment)), "not during start-up"
     clock.now = duties.NIGHTLY_FIRST
     return list(duty.wanted(jobs, moment))
 
 
-def test_a_fit_is_due_at_the_hour_of_the_portals_clock() -> None:
+def test_nightly_hour_is_in_the_portals_time_zone() -> None:
     four = datetime(2026, 3, 5, 4, tzinfo=SHANGHAI)
     assert last_due(NOW, 4, SHANGHAI) == four
     assert last_due(four.astimezone(UTC), 4, SHANGHAI) == four
     assert last_due(four - timedelta(seconds=1), 4, SHANGHAI) == four - timedelta(days=1)
 
 
-def test_it_is_due_once_a_night_and_after_a_night_that_was_missed(file: SourcesReloader, tmp_path: Path) -> None:
-    (wanted,) = night(file, NOW)
+def test_fit_is_due_once_a_night_and_after_a_missed_night(file: SourcesReloader, tmp_path: Path) -> None:
+    (wanted,) = tonight(file, NOW)
     assert (wanted.kind, wanted.words) == ("fit", ("recommend", "fit", "--json"))
     store = open_store(file.known.store)
     store.readers.save_fit(Fit(NOW, {}, b""))
     store.close()
-    assert not night(file, NOW + HOUR)
-    assert not night(file, NOW + 7 * HOUR)
-    assert night(file, NOW + 8 * HOUR)
-    assert night(file, NOW + 100 * HOUR)
+    assert not tonight(file, NOW + HOUR)
+    assert not tonight(file, NOW + 7 * HOUR)
+    assert tonight(file, NOW + 8 * HOUR)
+    assert tonight(file, NOW + 100 * HOUR)
     path = tmp_path / "empty" / "sources.yaml"
     path.parent.mkdir()
     path.write_text("feeds: []\n", "utf-8")
     empty = SourcesReloader(path, load(path), print)
-    assert not night(empty, NOW), "no store"
+    assert not tonight(empty, NOW), "no store"
     open_store(empty.known.store).close()
-    assert not night(empty, NOW), "nobody looked at anything"
+    assert not tonight(empty, NOW), "no views"
 
 
-def test_a_fit_that_failed_is_not_tried_all_night(file: SourcesReloader) -> None:
+def test_failed_fit_waits_for_the_next_night(file: SourcesReloader) -> None:
     failed = Job("a", kind="fit", state="failed", started=NOW)
-    assert not night(file, NOW + HOUR, [failed])
-    assert not night(file, NOW + 9 * HOUR, [Job("a", kind="fit", started=NOW)]), "it still runs"
-    assert night(file, NOW + 9 * HOUR, [failed])
-    assert night(file, NOW - HOUR, [failed]), "a clock that was put back holds nothing back"
+    assert not tonight(file, NOW + HOUR, [failed])
+    assert not tonight(file, NOW + 9 * HOUR, [Job("a", kind="fit", started=NOW)]), "it is still running"
+    assert tonight(file, NOW + 9 * HOUR, [failed])
+    assert tonight(file, NOW - HOUR, [failed]), "a clock set back does not block the fit"
 
 
-def test_what_is_too_old_is_deleted_each_night_before_anything_is_learnt(file: SourcesReloader, tmp_path: Path) -> None:
-    (wanted,) = night(file, NOW, [], pruned=False)
+def test_prune_is_due_each_night_before_the_fit(file: SourcesReloader, tmp_path: Path) -> None:
+    (wanted,) = tonight(file, NOW, [], pruned=False)
     assert (wanted.kind, wanted.words) == ("prune", ("prune", "--json"))
-    assert not night(file, NOW, [Job("p", kind="prune", started=NOW - HOUR)], pruned=False), "it still runs"
+    assert not tonight(file, NOW, [Job("p", kind="prune", started=NOW - HOUR)], pruned=False), "it is still running"
     done = Job("p", kind="prune", state="failed", started=NOW - HOUR)
-    assert not night(file, NOW, [done], pruned=False, learn=False), "also one that failed is the night's"
-    assert [one.kind for one in night(file, NOW, [done], pruned=False)] == ["fit"]
-    assert [one.kind for one in night(file, NOW + 8 * HOUR, [done], pruned=False)] == ["prune"]
+    assert not tonight(file, NOW, [done], pruned=False, learn=False), "a failed one counts for this night, too"
+    assert [one.kind for one in tonight(file, NOW, [done], pruned=False)] == ["fit"]
+    assert [one.kind for one in tonight(file, NOW + 8 * HOUR, [done], pruned=False)] == ["prune"]
     path = tmp_path / "unread" / "sources.yaml"
     path.parent.mkdir()
     path.write_text("feeds: []\n", "utf-8")
     unread = SourcesReloader(path, load(path), print)
-    assert not night(unread, NOW, [], pruned=False), "no store"
+    assert not tonight(unread, NOW, [], pruned=False), "no store"
     open_store(unread.known.store).close()
-    assert night(unread, NOW, [], pruned=False), "also where nobody reads"
+    assert tonight(unread, NOW, [], pruned=False), "also without readers"
 
 
-def test_events_that_changed_are_looked_at_again_between_the_two(file: SourcesReloader) -> None:
+def test_revision_of_events_is_due_between_prune_and_fit(file: SourcesReloader) -> None:
     store = open_store(file.known.store)
     EventFollower().follow(store)
-    (wanted,) = night(file, NOW)
+    (wanted,) = tonight(file, NOW)
     assert (wanted.kind, wanted.words) == ("revise", ("event", "revise", "--json"))
-    assert not night(file, NOW, [Job("r", kind="revise", started=NOW)]), "it still runs"
-    assert [one.kind for one in night(file, NOW, [Job("r", kind="revise", state="failed", started=NOW)])] == ["fit"]
+    assert not tonight(file, NOW, [Job("r", kind="revise", started=NOW)]), "it is still running"
+    assert [one.kind for one in tonight(file, NOW, [Job("r", kind="revise", state="failed", started=NOW)])] == ["fit"]
     store.events.move("revised", store.events.position("changed"))
     store.close()
-    assert [one.kind for one in night(file, NOW)] == ["fit"]
+    assert [one.kind for one in tonight(file, NOW)] == ["fit"]
 
 
-def test_a_night_in_which_no_event_had_changed_is_over(file: SourcesReloader) -> None:
+def test_night_without_changed_events_is_finished(file: SourcesReloader) -> None:
     store, clock = open_store(file.known.store), Clock()
     duty = Nightly(file, 4, SHANGHAI, learn=False, clock=clock)
 
     def look(moment: datetime) -> list[Wanted]:
-        clock.now += duties.NIGHTLY_LOOK
+        clock.now += duties.NIGHTLY_INTERVAL
         return list(duty.wanted([Job("p", kind="prune", state="done", started=moment)], moment))
 
     assert not look(NOW)
     EventFollower().follow(store)
     store.close()
-    assert not look(NOW + HOUR), "what comes by day waits for the next night"
+    assert not look(NOW + HOUR), "changes during the day wait for the next night"
     assert [one.kind for one in look(NOW + 8 * HOUR)] == ["revise"]
 
 
-def crawl(minutes: float, stored: int) -> Job:
+def crawl_job(minutes: float, stored: int) -> Job:
     return Job(f"c{minutes}", state="done", started=NOW, ended=NOW + timedelta(minutes=minutes), outcome=({"stored": stored},))
 
 
-def test_a_training_begins_when_enough_is_new_and_rests() -> None:
+def test_training_is_due_after_enough_new_articles_and_a_pause() -> None:
     duty = Retraining(50)
-    assert not list(duty.wanted([crawl(1, 30)], NOW + HOUR))
-    jobs = [crawl(1, 30), crawl(2, 20)]
+    assert not list(duty.wanted([crawl_job(1, 30)], NOW + HOUR))
+    jobs = [crawl_job(1, 30), crawl_job(2, 20)]
     (wanted,) = duty.wanted(jobs, NOW + HOUR)
     assert (wanted.kind, wanted.words, wanted.limit) == ("retrain", ("retrain", "--json"), duties.RETRAIN_LIMIT)
     training = Job("t", kind="retrain", state="running", started=NOW + timedelta(minutes=3))
-    assert not list(duty.wanted([*jobs, training, crawl(4, 500)], NOW + 9 * HOUR)), "one runs"
+    assert not list(duty.wanted([*jobs, training, crawl_job(4, 500)], NOW + 9 * HOUR)), "one is running"
     done = Job("t", kind="retrain", state="failed", started=NOW + timedelta(minutes=3))
-    assert not list(duty.wanted([*jobs, done, crawl(4, 500)], NOW + timedelta(minutes=62))), "it rests"
-    assert not list(duty.wanted([*jobs, done], NOW + 9 * HOUR)), "what was there before does not count again"
-    assert list(duty.wanted([*jobs, done, crawl(4, 500)], NOW + timedelta(minutes=63)))
-    assert list(duty.wanted([*jobs, done], NOW)), "a clock that was put back holds nothing back"
+    assert not list(duty.wanted([*jobs, done, crawl_job(4, 500)], NOW + timedelta(minutes=62))), "the pause is not over"
+    assert not list(duty.wanted([*jobs, done], NOW + 9 * HOUR)), "earlier articles do not count again"
+    assert list(duty.wanted([*jobs, done, crawl_job(4, 500)], NOW + timedelta(minutes=63)))
+    assert list(duty.wanted([*jobs, done], NOW)), "a clock set back does not block training"
 
 
-def test_the_setting_turns_training_off() -> None:
-    assert not list(Retraining(0).wanted([crawl(1, 10_000)], NOW + HOUR))
+def test_zero_turns_training_off() -> None:
+    assert not list(Retraining(0).wanted([crawl_job(1, 10_000)], NOW + HOUR))
 
 
-def test_crawls_are_started_one_at_a_time_again_and_again_and_when_asked() -> None:
-    clock, said = Clock(), list[str]()
-    duty = RepeatedCrawl(600, lambda: False, lambda run: False, lambda event, facts: said.append(event), clock=clock)
+def test_crawls_repeat_one_at_a_time_or_on_request() -> None:
+    clock, events = Clock(), list[str]()
+    duty = RepeatedCrawl(600, lambda: False, lambda run: False, lambda event, facts: events.append(event), clock=clock)
     ended = Job("a", state="done")
 
     def words() -> list[tuple[str, ...]]:
         return [wanted.words[:2] for wanted in duty.wanted([], NOW)]
 
     assert words() == [("crawl", "--due")]
-    clock.now = 6 * 3600.0  # a crawl that took long, or a machine that slept
+    clock.now = 6 * 3600.0  # a crawl that took long, or a machine in standby
     duty.ask()
-    assert words() == [], "one runs"
+    assert words() == [], "one is running"
     duty.ended(ended, None)
-    assert words() == [("crawl", "--due")], "it was asked for meanwhile"
+    assert words() == [("crawl", "--due")], "requested meanwhile"
     duty.ended(ended, None)
     assert words() == []
     clock.now += 599
@@ -181,15 +181,15 @@ def test_crawls_are_started_one_at_a_time_again_and_again_and_when_asked() -> No
     clock.now += 600
     assert words() == [("crawl", "--due")]
     assert words() == []
-    assert said == []
+    assert events == []
 
 
-def test_without_a_network_it_waits_for_one_and_then_visits_everything() -> None:
-    clock, said, away = Clock(), list[str](), [True]
-    duty = RepeatedCrawl(600, lambda: away[0], lambda run: True, lambda event, facts: said.append(event), clock=clock)
+def test_offline_crawl_waits_for_network_and_then_visits_everything() -> None:
+    clock, events, away = Clock(), list[str](), [True]
+    duty = RepeatedCrawl(600, lambda: away[0], lambda run: True, lambda event, facts: events.append(event), clock=clock)
     list(duty.wanted([], NOW))
     duty.ended(Job("a", state="done"), Run("r", NOW))
-    assert said == ["offline"]
+    assert events == ["offline"]
     duty.ask()
     for _ in range(5):
         clock.now += duties.OFFLINE
@@ -198,4 +198,4 @@ def test_without_a_network_it_waits_for_one_and_then_visits_everything() -> None
     clock.now += duties.OFFLINE
     assert [wanted.words[:2] for wanted in duty.wanted([], NOW)] == [("crawl", "--once")]
     duty.ended(Job("b", state="done"), Run("r", NOW))
-    assert said == ["offline"], "its hosts failed, but there is a network"
+    assert events == ["offline"], "its hosts failed, but the network is available"

@@ -1,4 +1,4 @@
-"""The egg holds the package whole, with its sources file, and comes before an installed newsportal; versions sort as they were meant."""
+"""The egg contains the complete package with its sources file and precedes an installed newsportal; versions sort as intended."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def egg(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_every_file_of_the_package_is_in_it_and_nothing_else(egg: Path) -> None:
+def test_egg_contains_exactly_the_package(egg: Path) -> None:
     names = {name for name in ZipFile(egg).namelist() if name.startswith("newsportal/")}
     paths = [path for path in PACKAGE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     files = {f"newsportal/{path.relative_to(PACKAGE).as_posix()}" for path in paths}
@@ -42,11 +42,11 @@ def test_every_file_of_the_package_is_in_it_and_nothing_else(egg: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_same_package_makes_the_same_bytes(egg: Path) -> None:
+def test_build_is_reproducible(egg: Path) -> None:
     assert egg.read_bytes() == build(SOURCES)
 
 
-def test_another_python_takes_the_source_where_this_one_takes_what_is_compiled(tmp_path: Path) -> None:
+def test_other_python_version_uses_the_source_files(tmp_path: Path) -> None:
     source = (PACKAGE / "errors.py").read_bytes()
     for magic, taken in ((MAGIC_NUMBER, "errors.pyc"), (b"\0\0\r\n", "errors.py")):
         with ZipFile(tmp_path / taken, "w") as archive:
@@ -58,7 +58,7 @@ def test_another_python_takes_the_source_where_this_one_takes_what_is_compiled(t
 
 
 @pytest.mark.slow
-def test_it_comes_before_an_installed_newsportal_compiled_and_reads_its_own_sources(egg: Path, tmp_path: Path) -> None:
+def test_egg_precedes_installed_package_and_reads_its_own_sources(egg: Path, tmp_path: Path) -> None:
     asking = (
         f"import sys; sys.path.append({str(egg)!r}); import {ENTRY}; import newsportal, os; os.chdir({str(tmp_path)!r});"
         "from newsportal.sources.loading import packaged; print(newsportal.__file__); print(packaged({}).feeds[0].name);"
@@ -73,7 +73,7 @@ def test_it_comes_before_an_installed_newsportal_compiled_and_reads_its_own_sour
 
 @pytest.mark.slow
 @pytest.mark.skipif(not find_chromium(), reason="needs Chromium: apt-get install chromium")
-def test_a_browser_starts_from_it(egg: Path) -> None:
+def test_browser_starts_from_the_egg(egg: Path) -> None:
     asking = (
         "from newsportal.net.rendering import standalone; from newsportal.net.rendering.chromium import Setup;"
         "from newsportal.net.rendering.exchange import Limits; print(standalone.__file__, standalone.tried(Setup(Limits())))"
@@ -85,13 +85,13 @@ def test_a_browser_starts_from_it(egg: Path) -> None:
     assert done.stdout.startswith(str(egg))
 
 
-def test_scrapyd_sorts_releases_wrongly_and_ours_rightly() -> None:
+def test_sortable_versions_sort_correctly_in_scrapyd() -> None:
     releases = ["1.2", "1.9", "1.10", "1.10.1", "2.0", "10.0"]
     assert sorted_versions([stored_version(release) for release in releases]) != [stored_version(release) for release in releases]
     assert sorted_versions([sortable(release) for release in reversed(releases)]) == [sortable(release) for release in releases]
 
 
-def test_what_is_sent_later_is_run_whether_we_or_scrapyd_deploy_send_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_later_deployment_is_run_whoever_built_it(monkeypatch: pytest.MonkeyPatch) -> None:
     moments = [datetime(2026, 3, 5, 8, 30, second, tzinfo=UTC) for second in (0, 9, 10, 11)]
 
     def theirs(moment: datetime) -> str:
@@ -102,10 +102,10 @@ def test_what_is_sent_later_is_run_whether_we_or_scrapyd_deploy_send_it(monkeypa
     assert sorted_versions(reversed(names)) == sorted(names) == names
 
 
-def test_a_moment_is_one_in_whatever_zone_it_is_told() -> None:
+def test_stamp_is_independent_of_time_zone() -> None:
     assert stamp(datetime(2026, 3, 5, 8, 30, tzinfo=timezone(timedelta(hours=8)))) == "1772670600"
 
 
 @pytest.mark.parametrize(("given", "sent"), [("r12-main", "r12-main"), ("v1.2", "v1_2"), ("20260305083000", "20260305083000")])
-def test_other_names_are_sent_as_scrapyd_keeps_them(given: str, sent: str) -> None:
+def test_other_versions_are_named_as_in_scrapyd(given: str, sent: str) -> None:
     assert sortable(given) == stored_version(given) == sent

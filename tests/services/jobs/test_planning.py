@@ -1,4 +1,4 @@
-"""What is started when: no overlap, no stampede, nothing missed, nobody raced."""
+"""Planning of jobs: no overlaps, no stampede, no missed source, no conflict with other jobs."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ def running(*sources: str, spider: str = "rss") -> Job:
     return Job("a", spider, "running", sources=sources or None)
 
 
-def test_what_is_due_goes_into_jobs_of_one_spider_each_the_longest_due_first() -> None:
+def test_due_sources_are_grouped_by_spider_longest_due_first() -> None:
     wanted = plan([due("a", minutes=1), due("h", "hub", 2), due("b", minutes=3)], [], {}, CAPS, NOW)
     assert wanted == [Wanted("rss", ("b", "a")), Wanted("hub", ("h",))]
 
 
-def test_after_a_pause_only_as_much_starts_as_is_allowed_at_once_and_every_spider_has_its_turn() -> None:
+def test_backlog_is_limited_and_shared_among_spiders() -> None:
     many = [*(due(f"f{number:04}", minutes=9) for number in range(5000)), due("h", "hub", 1)]
     wanted = plan(many, [], {}, CAPS, NOW)
     assert [(one.subject, len(one.sources)) for one in wanted] == [("rss", 3), ("hub", 1)]
     assert plan(many, [running("x"), running("y")], {}, CAPS, NOW) == []
 
 
-def test_a_source_that_is_being_visited_is_not_given_to_another_job() -> None:
+def test_source_being_visited_is_skipped() -> None:
     assert plan([due("a"), due("b")], [running("a")], {}, CAPS, NOW) == [Wanted("rss", ("b",))]
 
 
-def test_a_job_that_waits_for_its_turn_counts_too_and_one_that_ended_does_not() -> None:
+def test_waiting_jobs_count_and_ended_jobs_do_not() -> None:
     waiting, ended = Job("a", "rss", "waiting", sources=("a",)), Job("b", "rss", "done", sources=("b",))
     assert plan([due("a"), due("b")], [waiting, ended], {}, CAPS, NOW) == [Wanted("rss", ("b",))]
 
 
-def test_somebody_elses_job_may_visit_any_source_of_its_spider() -> None:
+def test_job_without_sources_blocks_its_spider() -> None:
     assert plan([due("a"), due("h", "hub")], [running(spider="rss")], {}, CAPS, NOW) == [Wanted("hub", ("h",))]
 
 
-def test_a_source_whose_job_died_waits_longer_each_time() -> None:
+def test_source_of_failed_job_is_retried_with_longer_delays() -> None:
     attempts: dict[str, Attempt] = {}
     now, waits = NOW, []
     for _ in range(9):
@@ -58,13 +58,13 @@ def test_a_source_whose_job_died_waits_longer_each_time() -> None:
     assert waits[-1] == LONGEST_AGAIN
 
 
-def test_a_source_that_was_visited_is_forgotten_by_then() -> None:
+def test_attempts_are_reset_after_a_visit() -> None:
     attempts = attempted(Wanted("rss", ("a",)), [due("a")], {}, NOW)
     visited = due("a", last=NOW)
     assert plan([visited], [], attempts, CAPS, NOW) == [Wanted("rss", ("a",))]
     assert attempted(Wanted("rss", ("a",)), [visited], attempts, NOW)["a"].times == 1
 
 
-def test_a_clock_that_was_put_back_holds_nobody_back() -> None:
+def test_clock_set_back_does_not_delay_sources() -> None:
     attempts = attempted(Wanted("rss", ("a",)), [due("a")], {}, NOW + timedelta(hours=5))
     assert plan([due("a")], [], attempts, CAPS, NOW) == [Wanted("rss", ("a",))]

@@ -1,4 +1,4 @@
-"""``newsportal schedule`` with real processes: what is due is visited once, by whoever runs the jobs, and nothing is left behind."""
+"""``newsportal schedule`` with real processes: each due source is visited once, whatever runs the jobs, and no process is left behind."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ PATIENCE = 600.0
 
 @pytest.fixture
 def sources(sources: Path) -> Path:
-    """Two feeds and a region: each job is a process of its own."""
-    keep(sources, feeds=2, regions=1)
+    """Two feeds and a region: each job is a separate process."""
+    keep_entries(sources, feeds=2, regions=1)
     return sources
 
 
-def keep(sources: Path, **kept: int) -> None:
-    """The first so many of each kind, and nothing else."""
+def keep_entries(sources: Path, **counts: int) -> None:
+    """Keep the first entries of each kind, as many as given, and remove the others."""
     values = yaml.safe_load(sources.read_text("utf-8"))
-    values |= {key: values[key][: kept.get(key, 0)] for key in ("feeds", "regions", "topics")}
+    values |= {key: values[key][: counts.get(key, 0)] for key in ("feeds", "regions", "topics")}
     sources.write_text(yaml.safe_dump(values, allow_unicode=True), "utf-8")
 
 
-def words(sources: Path, *options: str) -> tuple[str, ...]:
+def arguments(sources: Path, *options: str) -> tuple[str, ...]:
     return ("schedule", *options, "--sources", str(sources))
 
 
-def told(sources: Path, *options: str, **environment: str) -> list[dict[str, Any]]:
-    """What a schedule that ends by itself says."""
-    done = run(*words(sources, *options), timeout=PATIENCE, **environment)
+def run_schedule(sources: Path, *options: str, **environment: str) -> list[dict[str, Any]]:
+    """Return the events printed by a schedule that ends by itself."""
+    done = run(*arguments(sources, *options), timeout=PATIENCE, **environment)
     assert (done.returncode, done.stderr) == (0, "")
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -59,14 +59,14 @@ from newsportal.services.jobs.local import LocalRunner
 LocalRunner.close.__defaults__ = (600.0,)
 main()
 """
-"""The command line, but that jobs have ten minutes to end: on a busy machine half a minute is short."""
+"""The command line with ten minutes for jobs to end: on a busy machine the usual half minute is too short."""
 
 
 @contextmanager
-def standing(sources: Path, *options: str, **environment: str) -> Iterator[Started]:
+def running_schedule(sources: Path, *options: str, **environment: str) -> Iterator[Started]:
     environment = {"PYTHONUNBUFFERED": "1", **environment}
-    with Started(*words(sources, "--json", "--every", "0.5", *options), piped=True, script=PATIENT, **environment) as process:
-        patience = threading.Timer(PATIENCE, process.kill)  # who waits for a word that never comes hears that it ended
+    with Started(*arguments(sources, "--json", "--every", "0.5", *options), piped=True, script=PATIENT, **environment) as process:
+        patience = threading.Timer(PATIENCE, process.kill)  # if the expected event never comes, the reader sees the end of the process
         patience.start()
         try:
             yield process
@@ -74,52 +74,52 @@ def standing(sources: Path, *options: str, **environment: str) -> Iterator[Start
             patience.cancel()
 
 
-def event(process: Started, name: str, job: str | None = None) -> dict[str, Any]:
-    """The next event of this name; of one job, if one is named: several run side by side."""
-    said = []
+def next_event(process: Started, name: str, job: str | None = None) -> dict[str, Any]:
+    """Return the next event of this name; of one job if given, as several run side by side."""
+    seen = []
     for line in process.stdout:
-        said.append(json.loads(line))
-        if said[-1]["event"] == name and job in (None, said[-1].get("job")):
-            return said[-1]
-    raise AssertionError(f"it ended without {name}: {said}")
+        seen.append(json.loads(line))
+        if seen[-1]["event"] == name and job in (None, seen[-1].get("job")):
+            return seen[-1]
+    raise AssertionError(f"it ended without {name}: {seen}")
 
 
-def events(process: Started, *names: str) -> dict[str, dict[str, Any]]:
-    """The next events of these names, in whatever order."""
-    said: dict[str, dict[str, Any]] = {}
+def next_events(process: Started, *names: str) -> dict[str, dict[str, Any]]:
+    """Return the next events of these names, in any order."""
+    seen: dict[str, dict[str, Any]] = {}
     for line in process.stdout:
         one = json.loads(line)
-        said.setdefault(one["event"], one)
-        if said.keys() >= set(names):
-            return said
-    raise AssertionError(f"it ended without one of {names}: {list(said)}")
+        seen.setdefault(one["event"], one)
+        if seen.keys() >= set(names):
+            return seen
+    raise AssertionError(f"it ended without one of {names}: {list(seen)}")
 
 
-def test_once_visits_each_source_once_and_jobs_tell_what_they_brought(sources: Path, rows: Any) -> None:
-    said = told(sources, "--once", "--json", "--every", "0.5", "--batch", "2")
-    started = [one for one in said if one["event"] == "started"]
+def test_once_visits_each_source_once_and_reports_results(sources: Path, rows: Any) -> None:
+    lines = run_schedule(sources, "--once", "--json", "--every", "0.5", "--batch", "2")
+    started = [one for one in lines if one["event"] == "started"]
     visited = Counter(key for one in started for key in one["sources"])
     known = load(sources)
     assert {source.key for source in (*known.feeds, *known.regions) if source.enabled} <= set(visited)
     assert set(visited.values()) == {1}
     assert max(len(one["sources"]) for one in started) == 2
-    assert Counter(one["status"] for one in said if one["event"] == "ended") == {0: len(started)}
-    assert told(sources, "--once", "--json") == [], "nothing is due any more"
-    listed = told(sources, "jobs", "--json")
+    assert Counter(one["status"] for one in lines if one["event"] == "ended") == {0: len(started)}
+    assert run_schedule(sources, "--once", "--json") == [], "nothing is due"
+    listed = run_schedule(sources, "jobs", "--json")
     assert {(one["state"], one["status"]) for one in listed} == {("ended", 0)}
     reports = {name for (name,) in rows(sources.parent / "data" / "newsportal.db", "SELECT id FROM runs")}
     assert {one["run"] for one in listed} == reports
-    shown = run(*words(sources, "log", listed[0]["job"]))
+    shown = run(*arguments(sources, "log", listed[0]["job"]))
     assert "Spider closed (finished)" in shown.stdout
 
 
-def test_a_second_schedule_stands_by_and_takes_over_when_the_first_is_killed(sources: Path, until: Any) -> None:
-    with standing(sources, "--jobs", "1") as first:
-        job = event(first, "started")
-        with standing(sources, "--jobs", "1") as second:
-            assert "another schedule" in event(second, "standing by")["message"]
+def test_second_schedule_takes_over_when_the_first_is_killed(sources: Path, until: Any) -> None:
+    with running_schedule(sources, "--jobs", "1") as first:
+        job = next_event(first, "started")
+        with running_schedule(sources, "--jobs", "1") as second:
+            assert "another schedule" in next_event(second, "standing by")["message"]
             first.kill()
-            other = events(second, "goes on", "started")["started"]  # the look that takes over starts a job before it says so
+            other = next_events(second, "goes on", "started")["started"]  # the step that takes over starts a job before it reports
             assert not set(other["sources"]) & set(job["sources"])
             second.terminate()
             assert second.wait(PATIENCE) == 0
@@ -127,9 +127,9 @@ def test_a_second_schedule_stands_by_and_takes_over_when_the_first_is_killed(sou
     until(lambda: not any(one.pid and alive(one.pid, one.born) for one in records.all("local")), "the end of all jobs")
 
 
-def test_sigterm_ends_its_jobs_in_order(sources: Path) -> None:
-    with standing(sources) as process:
-        job = event(process, "started")["job"]
+def test_sigterm_ends_jobs_cleanly(sources: Path) -> None:
+    with running_schedule(sources) as process:
+        job = next_event(process, "started")["job"]
         log = Records(load(sources).jobs_folder).log_file(job)
         deadline = time.monotonic() + PATIENCE
         while "Spider opened" not in log.read_text("utf-8"):
@@ -145,82 +145,82 @@ def test_sigterm_ends_its_jobs_in_order(sources: Path) -> None:
     assert not alive(record.pid, record.born)
 
 
-def test_a_second_signal_ends_its_jobs_at_once(tmp_path: Path, until: Any) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:  # takes connections, and never answers
+def test_second_signal_ends_jobs_at_once(tmp_path: Path, until: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts connections and never answers
         file = tmp_path / "sources.yaml"
         feed = f'[{{name: 慢, url: "http://127.0.0.1:{silent.getsockname()[1]}/feed"}}]'
         file.write_text(f"politeness: {{allow_private: [127.0.0.1], obey_robots: false}}\nfeeds: {feed}\n", "utf-8")
-        with standing(file) as process:
-            job = event(process, "started")["job"]
+        with running_schedule(file) as process:
+            job = next_event(process, "started")["job"]
             log = Records(load(file).jobs_folder).log_file(job)
-            asked, _ = silent.accept()
+            connection, _ = silent.accept()
             process.terminate()
             until(lambda: "Received SIGINT" in log.read_text("utf-8"), "the job's end in order")
             assert "SIGINT twice" not in log.read_text("utf-8")
             process.terminate()
             assert process.wait(PATIENCE) == 0
-            asked.close()
+            connection.close()
     assert "SIGINT twice" in log.read_text("utf-8")
     record = Records(log.parent).get(job)
     assert record is not None
     assert record.status is not None
-    assert record.status >= 0, "it was not killed for its patience"
+    assert record.status >= 0, "it was not killed by the timeout"
 
 
-def test_a_job_that_is_cancelled_is_told(sources: Path) -> None:
+def test_cancelled_job_and_broken_sources_are_reported(sources: Path) -> None:
     text = sources.read_text("utf-8")
     assert "\n  delay: 0\n" in text
     sources.write_text(text.replace("\n  delay: 0\n", "\n  delay: 10\n"), "utf-8")  # it must not end by itself before
-    with standing(sources, "--jobs", "1") as process:
-        job = event(process, "started")["job"]
+    with running_schedule(sources, "--jobs", "1") as process:
+        job = next_event(process, "started")["job"]
         log = Records(load(sources).jobs_folder).log_file(job)
         while "Spider opened" not in log.read_text("utf-8"):
             time.sleep(0.05)
-        done = run(*words(sources, "cancel", job))
+        done = run(*arguments(sources, "cancel", job))
         assert done.returncode == 0, done.stderr
-        ended = event(process, "ended")
+        ended = next_event(process, "ended")
         assert (ended["job"], ended["status"]) == (job, 0)
         sources.write_text("feeds: [{name: a}]", "utf-8")
-        assert "goes on with the sources as they were before" in event(process, "hindered")["message"]
-        log = Records(log.parent).log_file(event(process, "started")["job"])
-        while "Spider opened" not in (said := log.read_text("utf-8") if log.exists() else ""):
-            assert "Traceback" not in said, "its jobs go on with them, too"
+        assert "goes on with the sources as they were before" in next_event(process, "hindered")["message"]
+        log = Records(log.parent).log_file(next_event(process, "started")["job"])
+        while "Spider opened" not in (log_text := log.read_text("utf-8") if log.exists() else ""):
+            assert "Traceback" not in log_text, "its jobs continue with them, too"
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 0
 
 
-def test_a_redis_that_is_away_is_waited_for(sources: Path, redis_server: Any) -> None:
+def test_schedule_waits_for_redis(sources: Path, redis_server: Any) -> None:
     redis_server.kill()
     values = yaml.safe_load(sources.read_text("utf-8"))
     sources.write_text(yaml.safe_dump({**values, "frontier": {"redis": redis_server.url}}, allow_unicode=True), "utf-8")
-    with standing(sources, "--jobs", "1") as process:
-        event(process, "hindered")
+    with running_schedule(sources, "--jobs", "1") as process:
+        next_event(process, "hindered")
         redis_server.start()
-        event(process, "goes on")
-        with standing(sources) as second:
-            event(second, "standing by")
+        next_event(process, "goes on")
+        with running_schedule(sources) as second:
+            next_event(second, "standing by")
             process.terminate()
             assert process.wait(PATIENCE) == 0
-            event(second, "started")
+            next_event(second, "started")
             second.terminate()
             assert second.wait(PATIENCE) == 0
 
 
-def test_a_scrapyd_that_is_away_is_waited_for_and_nothing_is_lost(scrapyd: Any, sources: Path, rows: Any) -> None:
-    keep(sources, feeds=1)
+def test_schedule_waits_for_scrapyd(scrapyd: Any, sources: Path, rows: Any) -> None:
+    keep_entries(sources, feeds=1)
     shutil.copy(ROOT / "scrapy.cfg", scrapyd.folder)
     secret = {"SCRAPYD_USERNAME": scrapyd.target.username, "SCRAPYD_PASSWORD": scrapyd.target.password}
-    with standing(sources, "--scrapyd", scrapyd.url, "--setting", f"NEWSPORTAL_SOURCES={sources}", **secret) as process:
-        assert "is it running?" in event(process, "hindered")["message"]
+    with running_schedule(sources, "--scrapyd", scrapyd.url, "--setting", f"NEWSPORTAL_SOURCES={sources}", **secret) as process:
+        assert "is it running?" in next_event(process, "hindered")["message"]
         scrapyd.start()
-        job = events(process, "started", "goes on")["started"]["job"]
-        ended = event(process, "ended", job)
+        job = next_events(process, "started", "goes on")["started"]["job"]
+        ended = next_event(process, "ended", job)
         assert ended["run"] is not None
         process.terminate()
         assert process.wait(PATIENCE) == 0
     assert rows(sources.parent / "data" / "newsportal.db", "SELECT count(*) FROM articles")[0][0] > 0
-    listed = told(sources, "jobs", "--scrapyd", scrapyd.url, "--json", **secret)
+    listed = run_schedule(sources, "jobs", "--scrapyd", scrapyd.url, "--json", **secret)
     assert job in {one["job"] for one in listed}
-    shown = run(*words(sources, "log", job, "--scrapyd", scrapyd.url), **secret)
+    shown = run(*arguments(sources, "log", job, "--scrapyd", scrapyd.url), **secret)
     assert "Spider closed" in shown.stdout

@@ -1,4 +1,4 @@
-"""A file that broke leaves those who crawl the last good one."""
+"""While the sources file is broken, crawls use its last valid version."""
 
 from __future__ import annotations
 
@@ -8,41 +8,41 @@ from newsportal.services.jobs.supervisor import SourcesReloader
 from newsportal.sources import load
 
 
-def test_a_file_that_broke_leaves_the_crawl_the_last_good_one(tmp_path: Path) -> None:
+def test_broken_file_is_replaced_by_last_valid_copy(tmp_path: Path) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text("feeds: [{name: 甲, url: 'https://a.example/rss'}]\n", "utf-8")
-    said: list[str] = []
-    good = SourcesReloader(path, load(path), said.append)
+    messages: list[str] = []
+    good = SourcesReloader(path, load(path), messages.append)
     assert not good.reread()
     assert good.path == path
     path.write_text("feeds: [{name: 甲}]\n", "utf-8")
     assert not good.reread()
-    kept = good.path
-    assert kept is not None
-    assert kept.parent == path.parent, "relative paths mean the same"
-    assert [feed.name for feed in load(kept).feeds] == ["甲"]
+    copy = good.path
+    assert copy is not None
+    assert copy.parent == path.parent, "relative paths stay valid"
+    assert [feed.name for feed in load(copy).feeds] == ["甲"]
     assert [feed.name for feed in good.known.feeds] == ["甲"]
     path.write_text("feeds: [{name: 甲}]\n\n", "utf-8")
     good.reread()
-    assert len(said) == 1, "told once"
-    assert "feeds[0].url" in said[0]
+    assert len(messages) == 1, "reported once"
+    assert "feeds[0].url" in messages[0]
     path.write_text("feeds: [{name: 乙, url: 'https://b.example/rss'}]\n", "utf-8")
     assert good.reread()
     assert good.path == path
-    assert "mended" in said[1]
+    assert "mended" in messages[1]
     path.write_text("nonsense", "utf-8")
     good.reread()
     assert [feed.name for feed in load(good.path).feeds] == ["乙"]
     good.remove_copy()
-    assert not kept.exists()
+    assert not copy.exists()
 
 
-def test_without_copies_a_file_that_broke_is_said_and_nothing_is_written(tmp_path: Path) -> None:
+def test_broken_file_is_reported_without_copies(tmp_path: Path) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text("feeds: []\n", "utf-8")
-    said: list[str] = []
-    file = SourcesReloader(path, load(path), said.append, copies=False)
+    messages: list[str] = []
+    file = SourcesReloader(path, load(path), messages.append, copies=False)
     path.write_text("nonsense", "utf-8")
     assert not file.reread()
-    assert len(said) == 1
+    assert len(messages) == 1
     assert list(tmp_path.iterdir()) == [path]

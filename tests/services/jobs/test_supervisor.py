@@ -1,4 +1,4 @@
-"""The loop: what duties want is started, what ended is reported as data, and what hinders it is waited for."""
+"""The supervisor starts the jobs that duties want, reports their results as data, and waits while something prevents it."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from newsportal.store import open_store
 NOW = datetime.fromisoformat("2026-03-05T08:30:00+00:00")
 
 
-class Wants(Duty):
-    """Each job once, in order, one at a time; ``before`` is called first."""
+class WantsEach(Duty):
+    """Wants each job once, in order, one at a time; calls ``before`` first."""
 
     def __init__(self, *wanted: Wanted, before: Callable[[], None] = lambda: None) -> None:
         self.left, self.before = list(wanted), before
@@ -46,49 +46,49 @@ class Wants(Duty):
         self.over.append((job, run))
 
 
-class Place:
-    """A supervisor of Python programs, and what it said."""
+class SupervisorBench:
+    """A supervisor of Python programs, and the events it reported."""
 
     def __init__(self, folder: Path, *duties: Duty, every: float = 60.0, once: bool = False) -> None:
         (folder / "sources.yaml").write_text("feeds: []\n", "utf-8")
         known = load(folder / "sources.yaml")
         self.records = Records(known.jobs_folder)
-        self.said: list[tuple[str, Mapping[str, Any]]] = []
+        self.events: list[tuple[str, Mapping[str, Any]]] = []
         self.store = known.store
         runner = LocalRunner(self.records, folder, {}, program=(sys.executable, "-c"), ended=lambda: self.supervisor.wake())
         file = SourcesReloader(folder / "sources.yaml", known, print)
-        say = lambda event, facts: self.said.append((event, facts))  # noqa: E731
-        self.supervisor = Supervisor(file, runner, self.records, duties, say, every=every, once=once)
+        report = lambda event, facts: self.events.append((event, facts))  # noqa: E731
+        self.supervisor = Supervisor(file, runner, self.records, duties, report, every=every, once=once)
 
     def facts(self, event: str) -> list[Mapping[str, Any]]:
-        return [facts for name, facts in self.said if name == event]
+        return [facts for name, facts in self.events if name == event]
 
 
-def test_each_kind_of_job_is_reported_with_its_outcome_as_data(tmp_path: Path) -> None:
+def test_every_kind_of_job_is_reported_with_its_outcome(tmp_path: Path) -> None:
     reports = 'print(\'{"views": 9}\'); print(\'{"event": "done"}\')'
     fails = 'print(\'{"event": "failed", "error": {"code": "x", "text": "坏了"}}\'); exit(1)'
     saved = tmp_path / "runs-are-saved"
     crawls = f"import os, time\nwhile not os.path.exists({str(saved)!r}): time.sleep(0.01)"
-    duty = Wants(
+    duty = WantsEach(
         Wanted("", words=(crawls, "crawl")),
         Wanted(kind="fit", words=(reports,)),
         Wanted(kind="retrain", words=(fails,)),
         Wanted(kind="prune", words=("print('{\"deleted\": 2}')",)),
     )
-    place = Place(tmp_path, duty, every=0.01, once=True)
-    with closing(open_store(place.store)) as store:
+    bench = SupervisorBench(tmp_path, duty, every=0.01, once=True)
+    with closing(open_store(bench.store)) as store:
         report = (SourceReport("feed:甲", stored=2),)
 
         def crawled() -> None:
-            for job in place.records.all():
+            for job in bench.records.all():
                 if job.kind == "crawl" and not store.runs():
                     store.save_run(Run(f"20260305-083000-{job.id}-rss", NOW, NOW, "finished", ("rss",), report))
                     store.save_run(Run(f"20260305-083000-{job.id}-hub", NOW, NOW, "finished", ("hub",), report))
                     saved.touch()
 
         duty.before = crawled
-        place.supervisor.run()
-    ended = {facts["kind"]: facts for facts in place.facts("ended")}
+        bench.supervisor.run()
+    ended = {facts["kind"]: facts for facts in bench.facts("ended")}
     assert {kind: facts["result"] for kind, facts in ended.items()} == {
         "crawl": "done", "fit": "done", "retrain": "failed", "prune": "done",
     }  # fmt: skip
@@ -97,63 +97,63 @@ def test_each_kind_of_job_is_reported_with_its_outcome_as_data(tmp_path: Path) -
     assert ended["prune"]["outcome"] == [{"deleted": 2}]
     crawl = ended["crawl"]["outcome"][0]
     assert (crawl["stored"], crawl["sources"], crawl["finished"]) == (4, 2, True), "of both spiders"
-    assert {job.kind: list(job.outcome) for job in place.records.all()} == {kind: facts["outcome"] for kind, facts in ended.items()}
+    assert {job.kind: list(job.outcome) for job in bench.records.all()} == {kind: facts["outcome"] for kind, facts in ended.items()}
     assert [job.kind for job, _ in duty.over] == ["crawl", "fit", "retrain", "prune"]
 
 
-def test_what_hinders_it_is_said_once_and_waited_for(tmp_path: Path) -> None:
+def test_hindrance_is_reported_once_and_waited_for(tmp_path: Path) -> None:
     away = [True, True, True, False, False]
 
     def look() -> None:
         if not away:
-            place.supervisor.stop()
+            bench.supervisor.stop()
         elif away.pop(0):
             raise StoreUnavailable("the store is away")
 
-    place = Place(tmp_path, Wants(before=look), every=0.001)
-    place.supervisor.run()
-    assert [event for event, _ in place.said] == ["hindered", "goes on"]
-    assert "the store is away" in place.facts("hindered")[0]["message"]
+    bench = SupervisorBench(tmp_path, WantsEach(before=look), every=0.001)
+    bench.supervisor.run()
+    assert [event for event, _ in bench.events] == ["hindered", "goes on"]
+    assert "the store is away" in bench.facts("hindered")[0]["message"]
 
 
-def test_with_once_what_hinders_it_ends_it(tmp_path: Path) -> None:
+def test_hindrance_ends_a_supervisor_with_once(tmp_path: Path) -> None:
     def look() -> None:
         raise StoreUnavailable("the store is away")
 
-    place = Place(tmp_path, Wants(before=look), once=True)
+    bench = SupervisorBench(tmp_path, WantsEach(before=look), once=True)
     with pytest.raises(StoreUnavailable):
-        place.supervisor.run()
+        bench.supervisor.run()
 
 
-def test_a_record_that_somebody_deleted_holds_nothing_up(tmp_path: Path) -> None:
+def test_deleted_record_blocks_nothing(tmp_path: Path) -> None:
     waits = f"import time; from pathlib import Path\nwhile not Path({str(tmp_path / 'go')!r}).exists(): time.sleep(0.01)"
-    duty = Wants(Wanted(kind="fit", words=(waits,)), Wanted(kind="fit", words=("",)))
-    place = Place(tmp_path, duty, every=0.01)
+    duty = WantsEach(Wanted(kind="fit", words=(waits,)), Wanted(kind="fit", words=("",)))
+    bench = SupervisorBench(tmp_path, duty, every=0.01)
     looks = [0]
 
     def look() -> None:
         looks[0] += 1
         if looks[0] == 2:
-            shutil.rmtree(place.records.folder)
+            shutil.rmtree(bench.records.folder)
         if looks[0] == 4:
-            assert not place.facts("ended"), "it runs still"
+            assert not bench.facts("ended"), "it is still running"
             (tmp_path / "go").touch()
         if len(duty.over) == 2:
-            place.supervisor.stop()
+            bench.supervisor.stop()
 
     duty.before = look
-    place.supervisor.run()
+    bench.supervisor.run()
     assert [job.state for job, _ in duty.over] == ["done", "done"]
 
 
-def test_stop_ends_it_at_once_and_its_jobs_with_it(tmp_path: Path) -> None:
-    place = Place(tmp_path, Wants(Wanted(kind="fit", words=("import time; time.sleep(600)",))))
-    thread = threading.Thread(target=place.supervisor.run)
+def test_stop_ends_supervisor_and_its_jobs(tmp_path: Path) -> None:
+    bench = SupervisorBench(tmp_path, WantsEach(Wanted(kind="fit", words=("import time; time.sleep(600)",))))
+    thread = threading.Thread(target=bench.supervisor.run)
     thread.start()
-    while not place.facts("started"):
+    while not bench.facts("started"):
         time.sleep(0.01)
-    place.supervisor.stop()
+    bench.supervisor.stop()
     thread.join(600)
     assert not thread.is_alive()
-    place.supervisor.close()
-    assert [job.state for job in place.records.all()] == ["cancelled"]
+    bench.supervisor.close()
+    assert [job.state for job in bench.records.all()] == ["cancelled"]

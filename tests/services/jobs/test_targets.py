@@ -1,4 +1,4 @@
-"""Which scrapyd is meant, and that no password is shown."""
+"""Choice of the scrapyd server; passwords are never shown."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return below
 
 
-def test_the_nearest_configuration_names_them(folder: Path) -> None:
+def test_default_target_comes_from_nearest_configuration(folder: Path) -> None:
     assert target("default", folder, {}) == Target("http://127.0.0.1:6800", "newsportal")
 
 
-def test_a_target_of_its_own_name_has_what_it_says_and_the_password_of_the_environment(folder: Path) -> None:
+def test_named_target_reads_password_from_environment(folder: Path) -> None:
     found = target("hall", folder, {"HALL_PASSWORD": "geheim"})
     assert found == Target("https://crawl.example.org:6801", "newsportal", "editor", "geheim", "1.2")
     assert "geheim" not in repr(found)
 
 
-def test_the_environment_says_who_we_are_where_the_file_does_not(folder: Path) -> None:
+def test_credentials_from_environment(folder: Path) -> None:
     environ = {"SCRAPYD_USERNAME": "a", "SCRAPYD_PASSWORD": "b"}
     found = target("http://127.0.0.1:7000", folder, environ)
     assert (found.url, found.username, found.password) == ("http://127.0.0.1:7000", "a", "b")
 
 
-def test_the_netrc_file_is_asked_last(folder: Path, tmp_path: Path) -> None:
+def test_netrc_is_read_last(folder: Path, tmp_path: Path) -> None:
     (tmp_path / ".netrc").write_text("machine crawl.example.org login c password d\n", "utf-8")
     (tmp_path / ".netrc").chmod(0o600)
     found = target("https://crawl.example.org", folder, {})
@@ -58,27 +58,27 @@ def test_the_netrc_file_is_asked_last(folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "text"),
     [
         ("hal", "has no target 'hal'; it has: default, hall, none"),
         ("ftp://127.0.0.1/", "is no address of a scrapyd"),
         ("http://editor:geheim@127.0.0.1:6800", "a password in an address"),
     ],
 )
-def test_what_is_no_target_is_told_without_its_password(folder: Path, name: str, said: str) -> None:
+def test_invalid_target_error_hides_password(folder: Path, name: str, text: str) -> None:
     with pytest.raises(TargetError) as error:
         target(name, folder, {})
-    assert said in str(error.value)
+    assert text in str(error.value)
     assert "geheim" not in str(error.value)
 
 
-def test_a_target_without_an_address_is_told(folder: Path) -> None:
+def test_target_without_url_is_refused(folder: Path) -> None:
     with pytest.raises(TargetError, match="'none' has no url"):
         target("none", folder, {})
 
 
 @pytest.mark.parametrize(
-    ("url", "username", "said"),
+    ("url", "username", "text"),
     [
         ("http://127.0.0.1:6800", None, None),
         ("http://[::1]:6800", None, None),
@@ -87,12 +87,12 @@ def test_a_target_without_an_address_is_told(folder: Path) -> None:
         ("https://crawl.example.org", "editor", None),
     ],
 )
-def test_a_server_that_others_reach_is_told_of(url: str, username: str | None, said: str | None) -> None:
+def test_warning_for_exposed_server(url: str, username: str | None, text: str | None) -> None:
     word = exposed(Target(url, username=username, password="geheim"))
-    assert (word is None) if said is None else (said in str(word))
+    assert (word is None) if text is None else (text in str(word))
     assert "geheim" not in str(word)
 
 
-def test_without_a_configuration_it_says_how_to_write_one(tmp_path: Path) -> None:
+def test_missing_configuration_error_shows_how_to_write_one(tmp_path: Path) -> None:
     with pytest.raises(TargetError, match=r"no scrapy\.cfg"):
         target("default", tmp_path, {})

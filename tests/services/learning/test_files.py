@@ -1,4 +1,4 @@
-"""Labelled texts from files of every form; a wrong line is named and nothing of its file is taken."""
+"""Labelled texts from files of every format; an invalid line is named and nothing of its file is imported."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_csv(tmp_path: Path, name: str) -> None:
     assert read(tmp_path / name) == [SPORT, SOCIAL]
 
 
-def test_a_folder_of_labels(tmp_path: Path) -> None:
+def test_folder_of_labels(tmp_path: Path) -> None:
     for label, text in (("体育", "青河队赢了。"), ("社会/民生", "新桥通车。")):
         (tmp_path / label).mkdir(parents=True)
         (tmp_path / label / "1.txt").write_bytes(text.encode("gb18030"))
@@ -56,7 +56,7 @@ def test_a_folder_of_labels(tmp_path: Path) -> None:
         read(tmp_path, encoding="gb18030")
 
 
-def test_a_label_may_be_a_number_and_a_text_may_be_long(tmp_path: Path) -> None:
+def test_numeric_labels_and_long_texts(tmp_path: Path) -> None:
     long = "长" * 1_700_000
     (tmp_path / "a.jsonl").write_text(json.dumps({"text": long, "label": 3}, ensure_ascii=False))
     (tmp_path / "a.csv").write_text(f"text,label\n{long},3\n")
@@ -66,20 +66,20 @@ def test_a_label_may_be_a_number_and_a_text_may_be_long(tmp_path: Path) -> None:
 GOOD = LINES[0].encode() + b"\n"
 WRONG = {
     "not utf-8": (GOOD + '{"text":"中","label":"体"}'.encode("gb18030"), r"a\.jsonl:2: not utf-8 \(byte 10 .*--encoding gb18030"),
-    "cut off": (GOOD + b'{"text": "', r"a\.jsonl:2: "),
-    "no object": (b"[1]", r"a\.jsonl:1: no object"),
+    "truncated": (GOOD + b'{"text": "', r"a\.jsonl:2: "),
+    "not an object": (b"[1]", r"a\.jsonl:1: no object"),
     "no label": (GOOD + b"\n" + b'{"text": "x"}', r"a\.jsonl:3: label must be"),
     "empty label": (b'{"text": "x", "label": " "}', "label must be"),
-    "a list of labels": (b'{"text": "x", "label": ["a"]}', "label must be"),
+    "list of labels": (b'{"text": "x", "label": ["a"]}', "label must be"),
     "long label": (b'{"text": "x", "label": "%s"}' % (b"a" * 256), "256 characters"),
     "no text": (b'{"label": "x"}', "text must be"),
-    "a number for a text": (b'{"label": "x", "text": 5}', "text must be"),
-    "deep": (b"[" * 100_000, r"a\.jsonl:1: "),
+    "numeric text": (b'{"label": "x", "text": 5}', "text must be"),
+    "deeply nested": (b"[" * 100_000, r"a\.jsonl:1: "),
 }
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_a_wrong_line_is_named(tmp_path: Path, what: str) -> None:
+def test_invalid_line_is_named(tmp_path: Path, what: str) -> None:
     data, message = WRONG[what]
     (tmp_path / "a.jsonl").write_bytes(data)
     with pytest.raises(CorpusError, match=message):
@@ -95,13 +95,13 @@ def test_a_wrong_line_is_named(tmp_path: Path, what: str) -> None:
         ("text,label\nx,\n", r"a\.csv:2: label"),
     ],
 )
-def test_a_wrong_row_is_named(tmp_path: Path, text: str, message: str) -> None:
+def test_invalid_row_is_named(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "a.csv").write_text(text)
     with pytest.raises(CorpusError, match=message):
         read(tmp_path / "a.csv")
 
 
-def test_what_is_no_file_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.jsonl.gz").write_bytes(b"not packed")
     (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(GOOD * 1000)[:-20])
     for name in ("a", "b"):
@@ -121,6 +121,6 @@ def test_what_is_no_file_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         read(tmp_path / "c.jsonl")
 
 
-def test_empty() -> None:
+def test_is_empty() -> None:
     assert is_empty(document({"text": " \n", "label": "x"}))
     assert not is_empty(document({"text": "", "title": "题", "label": "x"}))

@@ -1,4 +1,4 @@
-"""Where a model errs is told with the words that decided; a label has words that speak for it; a file's mistakes are told all at once."""
+"""Mistakes of a model with the words that decided, the words that speak for a label, and all errors of a file at once."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def store() -> Iterator[Store]:
     opened_store.close()
 
 
-def test_mistakes_are_told_with_the_words_that_decided(store: Store) -> None:
+def test_mistakes_have_deciding_words(store: Store) -> None:
     found = mistakes(store, "categories", 1)
     held = store.corpora.model("categories", 1).held_out
     assert found.looked == len(held)
@@ -56,14 +56,14 @@ def test_mistakes_are_told_with_the_words_that_decided(store: Store) -> None:
     assert all((one.document.label.label, one.given) == ("体育", "财经") for one in narrow.shown)
 
 
-def test_words_speak_for_their_label(store: Store) -> None:
+def test_words_for_a_label(store: Store) -> None:
     found = words_for(store, "categories", opened(store, "categories", 1), "体育", 8)
     assert len(found) == 8
     assert {one.word for one in found} <= {word for words in WORDS.values() for word in words.split()} | {"体育"}
     assert found[0].weight >= found[-1].weight > 0
 
 
-def test_a_files_mistakes_are_told_all_at_once() -> None:
+def test_all_errors_of_a_file_are_reported() -> None:
     lines = ['{"text": "a", "label": "x"}', "{broken", '{"text": "a"}', "", '{"text": "b", "label": "y"}', "[1]"]
     found = file_mistakes(io.BytesIO("\n".join(lines).encode()), "jsonl", "a.jsonl")
     assert [str(line).split(":")[1] for line in found] == ["2", "3", "6"]

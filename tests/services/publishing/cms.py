@@ -1,4 +1,4 @@
-"""Somebody else's news site: a database with a table of articles as content management systems have it."""
+"""A foreign news site: a database with a table of articles as content management systems have it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TARGET = """
 
 
 class Cms:
-    """``uri`` names an empty database."""
+    """``uri``: an empty database."""
 
     def __init__(self, uri: str) -> None:
         self.uri = uri
@@ -57,7 +57,7 @@ class Cms:
         self.posts.create(self.engine)
 
     def target(self, **changes: str) -> str:
-        """Their entry under ``publish``, with keys added."""
+        """Return the target's entry under ``publish``, with more keys."""
         return TARGET.format(to=self.uri) + "".join(f"  {key}: {value}\n" for key, value in changes.items())
 
     def rows(self) -> list[dict[str, Any]]:
@@ -72,7 +72,7 @@ class Cms:
             return [dict(row) for row in connection.execute(text("SELECT * FROM newsportal_published ORDER BY article")).mappings()]
 
     def run(self, statement: str) -> None:
-        """What their administrator types."""
+        """Run a statement as the site's administrator."""
         with self.engine.begin() as connection:
             connection.execute(text(statement))
 
@@ -85,7 +85,7 @@ class Cms:
 
 
 def driver(uri: str) -> str:
-    """``uri`` with the driver that is installed."""
+    """Return ``uri`` with the installed driver."""
     for scheme, name in (("postgresql://", "postgresql+psycopg://"), ("mysql://", "mysql+pymysql://")):
         if uri.startswith(scheme):
             return uri.replace(scheme, name, 1)
@@ -98,7 +98,7 @@ def sources_with(folder: Path, publish: str) -> Sources:
 
 @contextmanager
 def work_on(store: Store, folder: Path, target: str) -> Iterator[Work]:
-    """The target that ``target`` describes, to be worked on."""
+    """Open the target described by ``target``."""
     known = sources_with(folder, target)
     opened = open_target(known.publish[0], known)
     try:

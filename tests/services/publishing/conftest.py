@@ -20,7 +20,7 @@ from factories import NOW, article, invented
 
 @pytest.fixture
 def add(store: Store) -> Callable[..., str]:
-    """Stores an article with a text of its own, and answers its id."""
+    """Function that stores an article with a unique text and returns its id."""
     count = iter(range(1, 10_000))
 
     def added(name: str = "", *, now: datetime = NOW, **changes: Any) -> str:
@@ -33,7 +33,7 @@ def add(store: Store) -> Callable[..., str]:
 
 @pytest.fixture
 def cms(tmp_path: Path) -> Iterator[Cms]:
-    """Somebody's news site with a SQLite database."""
+    """A foreign news site with a SQLite database."""
     made = Cms(f"sqlite:///{tmp_path}/cms.db")
     yield made
     made.close()

@@ -1,4 +1,4 @@
-"""MongoDB and Elasticsearch as targets: what is there, asked through the drivers as other people's programs ask."""
+"""MongoDB and Elasticsearch as targets, read directly through their drivers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from elasticsearch import Elasticsearch
 
 @dataclass
 class Mongo:
-    """``uri`` names an empty database."""
+    """``uri``: an empty database."""
 
     uri: str
 
@@ -24,7 +24,7 @@ class Mongo:
         return target_of(uri or self.uri, **keys)
 
     def found(self) -> dict[str, dict[str, Any]]:
-        """Id → document."""
+        """Return documents by id."""
         return {one["_id"]: one for one in self.articles.find()}
 
     def words(self, *words: str) -> list[str]:
@@ -36,7 +36,7 @@ class Mongo:
 
 @dataclass
 class Elastic:
-    """``uri`` names an index that is not there."""
+    """``uri``: an index that does not exist yet."""
 
     uri: str
 
@@ -50,11 +50,11 @@ class Elastic:
 
     def search(self, query: dict[str, Any]) -> list[dict[str, Any]]:
         self.client.indices.refresh(index=self.index, ignore_unavailable=True)
-        answer = self.client.search(index=self.index, query=query, size=9_000, version=True, ignore_unavailable=True)
-        return [{**hit["_source"], "version": hit["_version"]} for hit in answer["hits"]["hits"]]
+        response = self.client.search(index=self.index, query=query, size=9_000, version=True, ignore_unavailable=True)
+        return [{**hit["_source"], "version": hit["_version"]} for hit in response["hits"]["hits"]]
 
     def found(self) -> dict[str, dict[str, Any]]:
-        """Id → document."""
+        """Return documents by id."""
         return {one["id"]: one for one in self.search({"match_all": {}})}
 
     def words(self, *words: str) -> list[str]:
@@ -69,5 +69,5 @@ DocumentServer = Mongo | Elastic
 
 
 def target_of(uri: str, **keys: str) -> str:
-    """An entry under ``publish`` in sources.yaml."""
+    """Return an entry under ``publish`` of sources.yaml."""
     return f"- name: docs\n  to: {uri}\n" + "".join(f"  {name}: {value}\n" for name, value in keys.items())

@@ -1,8 +1,8 @@
-"""Publishers that are killed at a given step: ``python dying.py FOLDER TARGET.yaml`` reads numbers of steps, and answers each with
-``killed`` or ``alive``. Each publisher is a process of its own, forked from one that has imported everything.
+"""Publishers that are killed at a given step: ``python dying.py FOLDER TARGET.yaml`` reads step numbers and answers each with ``killed`` or
+``alive``. Each publisher is a process forked from one that has imported everything.
 
-The steps are counted where something becomes lasting: before and after each call of the outbox that writes, each write of the target, and
-each statement and commit of its database.
+Steps are counted at lasting effects: before and after each call of the outbox that writes, each write of the target, and each statement and
+commit of its database.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from newsportal.store import open_store
 from newsportal.store.outbox import Outbox
 
 
-class Death:
-    """Comes at the step of this number."""
+class KillAtStep:
+    """Kills the process at the step of this number."""
 
     def __init__(self, step: int) -> None:
         self.left = step
@@ -39,15 +39,15 @@ class Death:
     def around(self, call: Callable[..., Any]) -> Callable[..., Any]:
         def called(*arguments: Any, **named: Any) -> Any:
             self.step()
-            answer = call(*arguments, **named)
+            result = call(*arguments, **named)
             self.step()
-            return answer
+            return result
 
         return called
 
 
 def main(folder: Path, target: str, step: int) -> None:
-    death = Death(step)
+    death = KillAtStep(step)
     for name in ("follow", "take", "settle"):
         setattr(Outbox, name, death.around(getattr(Outbox, name)))
     for name in ("put", "remove"):
@@ -67,7 +67,7 @@ def main(folder: Path, target: str, step: int) -> None:
     store.close()
 
 
-def answers(folder: Path, target: Path) -> None:
+def serve(folder: Path, target: Path) -> None:
     for line in sys.stdin:
         child = os.fork()
         if child == 0:
@@ -78,10 +78,10 @@ def answers(folder: Path, target: Path) -> None:
             except Exception:
                 traceback.print_exc()
             finally:
-                os._exit(status)  # with what went wrong on standard error
+                os._exit(status)  # the error is on standard error
         ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         print({0: "alive", -signal.SIGKILL: "killed"}.get(ended, f"failed {ended}"), flush=True)
 
 
 if __name__ == "__main__":
-    answers(Path(sys.argv[1]), Path(sys.argv[2]))
+    serve(Path(sys.argv[1]), Path(sys.argv[2]))

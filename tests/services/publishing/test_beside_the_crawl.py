@@ -1,4 +1,4 @@
-"""A crawl publishes after its run; a worker all the time, and a trouble that lasts is told once."""
+"""A crawl publishes after its run; a worker publishes continuously and reports a lasting problem once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def known(folder: Path, target: str) -> Sources:
 
 
 @pytest.mark.slow
-def test_a_crawl_publishes_each_story_once(web: Any, cms: Cms, tmp_path: Path) -> None:
+def test_crawl_publishes_each_story_once(web: Any, cms: Cms, tmp_path: Path) -> None:
     web.reset()
     sources = web.sources(tmp_path / "sources.yaml")
     with sources.open("a", encoding="utf-8") as file:
@@ -50,47 +50,47 @@ def test_a_crawl_publishes_each_story_once(web: Any, cms: Cms, tmp_path: Path) -
     assert len(cms.rows()) == len(heads)
 
 
-def test_what_is_stored_is_published_while_a_worker_stays(store: Store, add: Callable[..., str], cms: Cms, tmp_path: Path) -> None:
-    said: list[str] = []
-    publisher = Publisher(known(tmp_path, cms.target()), said.append, every=0.02)
+def test_worker_publishes_new_articles_continuously(store: Store, add: Callable[..., str], cms: Cms, tmp_path: Path) -> None:
+    messages: list[str] = []
+    publisher = Publisher(known(tmp_path, cms.target()), messages.append, every=0.02)
     publisher.start()
     try:
         add("a")
-        assert until(lambda: len(cms.rows()) == len(said) == 1)
+        assert until(lambda: len(cms.rows()) == len(messages) == 1)
         add("b")
-        assert until(lambda: len(cms.rows()) == len(said) == 2)
+        assert until(lambda: len(cms.rows()) == len(messages) == 2)
     finally:
         publisher.stop()
     assert not publisher.is_alive()
-    assert said == ["cms: 1 published"] * 2
+    assert messages == ["cms: 1 published"] * 2
 
 
-def test_a_trouble_that_lasts_is_told_once(store: Store, add: Callable[..., str], cms: Cms, tmp_path: Path) -> None:
-    said: list[str] = []
+def test_lasting_problem_is_reported_once(store: Store, add: Callable[..., str], cms: Cms, tmp_path: Path) -> None:
+    messages: list[str] = []
     cms.run("ALTER TABLE posts RENAME TO other")
-    publisher = Publisher(known(tmp_path, cms.target()), said.append, every=0.02)
+    publisher = Publisher(known(tmp_path, cms.target()), messages.append, every=0.02)
     publisher.start()
     try:
         add("a")
-        assert until(lambda: bool(said))
+        assert until(lambda: bool(messages))
         sleep(0.2)
         cms.run("ALTER TABLE other RENAME TO posts")
-        assert until(lambda: len(said) == 2)
+        assert until(lambda: len(messages) == 2)
     finally:
         publisher.stop()
-    assert "there is no table posts" in said[0]
-    assert said[1:] == ["cms: 1 published"]
+    assert "there is no table posts" in messages[0]
+    assert messages[1:] == ["cms: 1 published"]
 
 
-def test_nothing_ends_a_crawl_but_is_told(store: Store, add: Callable[..., str], cms: Cms, tmp_path: Path) -> None:
-    said: list[str] = []
+def test_publishing_errors_do_not_end_a_crawl(store: Store, add: Callable[..., str], cms: Cms, tmp_path: Path) -> None:
+    messages: list[str] = []
     add("a")
-    after_crawl(known(tmp_path, cms.target().replace("cms.db", "gone.db")), said.append)
-    assert "it is away" in said[0]
-    after_crawl(known(tmp_path, cms.target()), said.append)
-    assert said[1:] == ["cms: 1 published"]
-    after_crawl(known(tmp_path, cms.target()), said.append)
-    assert said[2:] == []
+    after_crawl(known(tmp_path, cms.target().replace("cms.db", "gone.db")), messages.append)
+    assert "it is away" in messages[0]
+    after_crawl(known(tmp_path, cms.target()), messages.append)
+    assert messages[1:] == ["cms: 1 published"]
+    after_crawl(known(tmp_path, cms.target()), messages.append)
+    assert messages[2:] == []
     lost = known(tmp_path, cms.target()).model_copy(update={"store": f"sqlite:///{tmp_path}/no/store.db"})
-    after_crawl(lost, said.append)
-    assert "nothing was published" in said[2]
+    after_crawl(lost, messages.append)
+    assert "nothing was published" in messages[2]

@@ -1,4 +1,4 @@
-"""A table is compared with what goes into it, before anything is written. The fields that can be named are those that there are."""
+"""A table is checked against its columns before anything is written, and every documented field has a value."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def problems(cms: Cms, folder: Path, old: str, new: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "error"),
     [
         ("table: posts", "table: post", "there is no table post; there is: posts (did you mean 'posts'?)"),
         ("    title:", "    titel:", "columns.titel: the table has no such column"),
@@ -63,15 +63,15 @@ def problems(cms: Cms, folder: Path, old: str, new: str) -> str:
         ('slug: {template: "{kind}-{id}"}', "slug: url", "names the article, so it may not be cut: put id into it"),
     ],
 )
-def test_each_mistake_is_told_with_its_remedy(cms: Cms, tmp_path: Path, old: str, new: str, told: str) -> None:
-    assert told in problems(cms, tmp_path, old, new)
+def test_each_mistake_is_reported_with_its_fix(cms: Cms, tmp_path: Path, old: str, new: str, error: str) -> None:
+    assert error in problems(cms, tmp_path, old, new)
 
 
-def test_all_mistakes_are_told_at_once(cms: Cms, tmp_path: Path) -> None:
+def test_all_mistakes_are_reported_at_once(cms: Cms, tmp_path: Path) -> None:
     assert len(problems(cms, tmp_path, "    hits: 0\n", "    nothing: 0\n    hits: 5\n    theirs: title\n").splitlines()) == 2
 
 
-def test_a_table_that_fits_has_notes_alone(cms: Cms, tmp_path: Path) -> None:
+def test_matching_table_gives_notes_only(cms: Cms, tmp_path: Path) -> None:
     store = empty_store()
     with work_on(store, tmp_path, cms.target()) as work:
         assert [note for note in work.target.check() if "UNIQUE" in note]
@@ -95,15 +95,15 @@ def test_a_table_that_fits_has_notes_alone(cms: Cms, tmp_path: Path) -> None:
         ("slug VARCHAR(60), UNIQUE (slug, title)", False),
     ],
 )
-def test_unique_within_a_column_s_definition_is_seen(tmp_path: Path, definition: str, is_unique: bool) -> None:
-    with closing(sqlite3.connect(tmp_path / "inline.db")) as theirs:
-        theirs.execute(f"CREATE TABLE posts (title TEXT, {definition})")
+def test_unique_constraint_in_column_definition_is_found(tmp_path: Path, definition: str, is_unique: bool) -> None:
+    with closing(sqlite3.connect(tmp_path / "inline.db")) as database:
+        database.execute(f"CREATE TABLE posts (title TEXT, {definition})")
     target = f"- {{name: cms, to: 'sqlite:///{tmp_path}/inline.db', table: posts, columns: {{title: title, slug: id}}, key: slug}}\n"
     with closing(empty_store()) as store, work_on(store, tmp_path, target) as work:
         assert [note for note in work.target.check() if "UNIQUE" in note] == [] if is_unique else work.target.check()
 
 
-def test_every_field_has_its_value() -> None:
+def test_every_field_has_a_value() -> None:
     assert set(FIELDS) == {*fields.VALUES, "day"}
     assert set(fields.plain(ARTICLE, UTC)) <= set(FIELDS)
 
@@ -144,13 +144,13 @@ def test_cells(column: Column, found: object) -> None:
 @pytest.mark.parametrize(
     "bad", ["{title.__class__}", "{title[0]}", "{title!r}", "{title:>9}", "{0}", "{}", "{nothing}", "{", "}", "x" * 501]
 )
-def test_templates_reach_nothing_but_fields(bad: str) -> None:
+def test_templates_allow_only_fields(bad: str) -> None:
     with pytest.raises(BadTemplate):
         template_parts(bad)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "error"),
     [
         ("key: slug", "key: title", "does not name one article for ever"),
         ("key: slug", "key: nothing", "not among the columns"),
@@ -160,7 +160,7 @@ def test_templates_reach_nothing_but_fields(bad: str) -> None:
         ("  table: posts\n", "", "a database needs table"),
     ],
 )
-def test_a_target_that_cannot_be_is_told_with_its_line(cms: Cms, tmp_path: Path, old: str, new: str, told: str) -> None:
+def test_invalid_target_is_reported_with_its_line(cms: Cms, tmp_path: Path, old: str, new: str, error: str) -> None:
     with pytest.raises(Exception, match=r"sources.yaml:\d+: publish\[0\]") as raised:
         sources_with(tmp_path, cms.target().replace(old, new))
-    assert told in str(raised.value)
+    assert error in str(raised.value)

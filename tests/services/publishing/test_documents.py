@@ -1,4 +1,4 @@
-"""MongoDB and Elasticsearch as targets: one document an article, brought up to date, taken back; what the real servers say."""
+"""MongoDB and Elasticsearch as targets: one document per article, updated and withdrawn; how errors of the servers are reported."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PICTURES = (Image("https://a.example/1.jpg", caption="桥", width=640, height=48
 
 
 @pytest.fixture(params=["mongodb", "elasticsearch"])
-def there(request: pytest.FixtureRequest, servers: Servers) -> Iterator[DocumentServer]:
+def docs(request: pytest.FixtureRequest, servers: Servers) -> Iterator[DocumentServer]:
     with servers.database(request.param) as database:
         made: DocumentServer = Mongo(database.uri) if request.param == "mongodb" else Elastic(database.uri)
         yield made
@@ -59,12 +59,12 @@ def elastic(servers: Servers) -> Iterator[Elastic]:
 
 
 @pytest.mark.slow
-def test_an_article_is_one_plain_document(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+def test_article_becomes_a_plain_document(store: Store, add: Add, docs: DocumentServer, tmp_path: Path) -> None:
     id = add("桥", title="长江大桥今天通车", text="记者从武汉发来报道：长江大桥通车了。", topic="城市", images=PICTURES, language="zh")
-    tally = run(store, tmp_path, there.target())
+    tally = run(store, tmp_path, docs.target())
     assert (tally.published, tally.failed, tally.away, tally.unfit) == (1, 0, None, None)
-    (found,) = there.found().values()
-    assert found[("_id" if isinstance(there, Mongo) else "id")] == id
+    (found,) = docs.found().values()
+    assert found[("_id" if isinstance(docs, Mongo) else "id")] == id
     stored = store.articles([id])[0]
     expected = {
         "title": "长江大桥今天通车", "site": "青河网", "category": "旅游", "topics": ["城市"], "story": stored.story_id, "author": "林秀文",
@@ -72,42 +72,42 @@ def test_an_article_is_one_plain_document(store: Store, add: Add, there: Documen
         "images": [{"url": "https://a.example/1.jpg", "caption": "桥", "width": 640, "height": 480}],
     }  # fmt: skip
     assert {name: found[name] for name in expected} == expected
-    published = found["published"] if isinstance(there, Mongo) else datetime.fromisoformat(found["published"])
+    published = found["published"] if isinstance(docs, Mongo) else datetime.fromisoformat(found["published"])
     assert published == NOW - HOUR
-    assert there.words("长江大桥", "武汉") == [id]
-    assert there.words("长江大桥", "上海") == []
+    assert docs.words("长江大桥", "武汉") == [id]
+    assert docs.words("长江大桥", "上海") == []
 
 
 @pytest.mark.slow
-def test_documents_follow_their_articles(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
-    target = there.target(only="{versions: all}")
+def test_documents_are_updated_and_withdrawn(store: Store, add: Add, docs: DocumentServer, tmp_path: Path) -> None:
+    target = docs.target(only="{versions: all}")
     ids = [add("a"), add("b"), add("c")]
     assert run(store, tmp_path, target).published == 3
     assert run(store, tmp_path, target).done == 0
     add("a", title="改过的标题")
     store.set_category(ids[1], "体育", by="editor", now=NOW)
     assert run(store, tmp_path, target).revised == 2
-    assert (there.found()[ids[0]]["title"], there.found()[ids[0]]["revision"]) == ("改过的标题", 2)
-    assert there.found()[ids[1]]["category"] == "体育"
+    assert (docs.found()[ids[0]]["title"], docs.found()[ids[0]]["revision"]) == ("改过的标题", 2)
+    assert docs.found()[ids[1]]["category"] == "体育"
     store.hide([ids[2]], by="editor", reason="wrong", now=NOW)
     assert run(store, tmp_path, target).withdrawn == 1
-    assert sorted(there.found()) == sorted(ids[:2])
+    assert sorted(docs.found()) == sorted(ids[:2])
     store.show([ids[2]], now=NOW)
     run(store, tmp_path, target)
     store.outbox.ask("docs", [ids[2]], "there", now=NOW)
     run(store, tmp_path, target)
-    assert sorted(there.found()) == sorted(ids)
+    assert sorted(docs.found()) == sorted(ids)
     store.outbox.ask("docs", ids, "gone", now=NOW)
     assert run(store, tmp_path, target).withdrawn == 3
-    assert there.found() == {}
+    assert docs.found() == {}
 
 
 @pytest.mark.slow
-def test_every_version_says_how_its_story_stands(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
-    target = there.target(only="{versions: all}")
+def test_every_version_has_its_place_in_the_story(store: Store, add: Add, docs: DocumentServer, tmp_path: Path) -> None:
+    target = docs.target(only="{versions: all}")
 
     def stories() -> list[tuple[bool, int]]:
-        return sorted((one["head"], one["versions"]) for one in there.found().values())
+        return sorted((one["head"], one["versions"]) for one in docs.found().values())
 
     first = add("a", text=invented(1, 400))
     run(store, tmp_path, target)
@@ -121,38 +121,38 @@ def test_every_version_says_how_its_story_stands(store: Store, add: Add, there: 
     store.unfold(second, now=NOW)
     run(store, tmp_path, target)
     assert stories() == [(False, 2), (True, 1), (True, 2)]
-    assert there.found()[second]["story"] != there.found()[first]["story"]
+    assert docs.found()[second]["story"] != docs.found()[first]["story"]
     store.hide([first], by="editor", reason="wrong", now=NOW)
     run(store, tmp_path, target)
     assert stories() == [(True, 1), (True, 1)]
 
 
 @pytest.mark.slow
-def test_a_story_is_published_once_by_its_head(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+def test_story_is_published_once_by_its_head(store: Store, add: Add, docs: DocumentServer, tmp_path: Path) -> None:
     first = add("a", text=invented(1, 400))
-    run(store, tmp_path, there.target())
+    run(store, tmp_path, docs.target())
     add("b", text=invented(1, 400), host="other.example", site="别的网")
-    assert (run(store, tmp_path, there.target()).published, list(there.found())) == (0, [first])
-    assert there.found()[first]["versions"] == 2
+    assert (run(store, tmp_path, docs.target()).published, list(docs.found())) == (0, [first])
+    assert docs.found()[first]["versions"] == 2
 
 
 @pytest.mark.slow
-def test_a_lost_outbox_writes_nothing_twice(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+def test_lost_outbox_duplicates_nothing(store: Store, add: Add, docs: DocumentServer, tmp_path: Path) -> None:
     ids = [add() for _ in range(3)]
-    run(store, tmp_path, there.target())
+    run(store, tmp_path, docs.target())
     store.outbox.forget("docs")
-    assert run(store, tmp_path, there.target()).published == 3
-    assert sorted(there.found()) == sorted(ids)
+    assert run(store, tmp_path, docs.target()).published == 3
+    assert sorted(docs.found()) == sorted(ids)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("known", [False, True])
-def test_an_older_put_never_overwrites_a_newer_one(store: Store, add: Add, there: DocumentServer, tmp_path: Path, known: bool) -> None:
+def test_late_put_does_not_overwrite_a_newer_one(store: Store, add: Add, docs: DocumentServer, tmp_path: Path, known: bool) -> None:
     id = add("a")
     if known:
-        run(store, tmp_path, there.target())
+        run(store, tmp_path, docs.target())
     store.outbox.ask("docs", [id], "there", now=NOW)
-    with work_on(store, tmp_path, there.target()) as work:
+    with work_on(store, tmp_path, docs.target()) as work:
         began = NOW + timedelta(days=900)
         (slow,) = store.outbox.take("docs", "slow", now=began, seconds=LEASE, limit=1)
         old = store.articles([id])[0]
@@ -162,78 +162,78 @@ def test_an_older_put_never_overwrites_a_newer_one(store: Store, add: Add, there
             work.target.put(old, slow)
         with pytest.raises(Overtaken):
             work.target.remove(old, slow)
-    assert there.found()[id]["title"] == "新的标题"
+    assert docs.found()[id]["title"] == "新的标题"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("known", [False, True])
-def test_an_older_put_brings_nothing_back(store: Store, add: Add, there: DocumentServer, tmp_path: Path, known: bool) -> None:
+def test_late_put_does_not_restore_a_withdrawn_document(store: Store, add: Add, docs: DocumentServer, tmp_path: Path, known: bool) -> None:
     id = add("a")
     if known:
-        run(store, tmp_path, there.target())
+        run(store, tmp_path, docs.target())
     store.outbox.ask("docs", [id], "there", now=NOW)
-    with work_on(store, tmp_path, there.target()) as work:
+    with work_on(store, tmp_path, docs.target()) as work:
         began = NOW + timedelta(days=900)
         (slow,) = store.outbox.take("docs", "slow", now=began, seconds=LEASE, limit=1)
         store.outbox.ask("docs", [id], "gone", now=NOW)
         assert publish(replace(work, now=lambda: began + timedelta(seconds=LEASE + 1))).withdrawn == 1
         with pytest.raises(Overtaken):
             work.target.put(store.articles([id])[0], slow)
-    assert there.found() == {}
+    assert docs.found() == {}
 
 
 @pytest.mark.slow
-def test_publishers_share_one_outbox(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+def test_publishers_share_one_outbox(store: Store, add: Add, docs: DocumentServer, tmp_path: Path) -> None:
     ids = [add() for _ in range(450)]
     tallies = []
-    threads = [Thread(target=lambda: tallies.append(run(store, tmp_path, there.target(only="{versions: all}")))) for _ in range(3)]
+    threads = [Thread(target=lambda: tallies.append(run(store, tmp_path, docs.target(only="{versions: all}")))) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert [tally.away or tally.unfit for tally in tallies if tally.away or tally.unfit] == []
     assert sum(tally.published for tally in tallies) == 450
-    assert sorted(there.found()) == sorted(ids)
+    assert sorted(docs.found()) == sorted(ids)
     assert store.outbox.counts() == {"docs": {"done": 450}}
 
 
 @pytest.mark.slow
-def test_checks_and_dry_runs_write_nothing(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+def test_checks_and_dry_runs_write_nothing(store: Store, add: Add, docs: DocumentServer, tmp_path: Path) -> None:
     id = add("a")
-    with work_on(store, tmp_path, there.target()) as work:
+    with work_on(store, tmp_path, docs.target()) as work:
         found = rehearse(work.target, "docs", NOW)
         assert (found.problems, len(found.steps)) == ((), 1)
         steps = [step for article, entry in pending(work) for step in work.target.steps(article, entry)]
         assert id in steps[0].what
         assert steps[0].values["title"] == store.articles([id])[0].title
         assert work.target.steps(None, Entry("docs", id, NOW, NOW, wanted="gone"))[0].what != steps[0].what
-    assert there.found() == {}
+    assert docs.found() == {}
     assert store.outbox.counts() == {}
-    assert not there.client.indices.exists(index=there.index) if isinstance(there, Elastic) else there.articles.index_information() == {}
+    assert not docs.client.indices.exists(index=docs.index) if isinstance(docs, Elastic) else docs.articles.index_information() == {}
 
 
 @pytest.mark.slow
-def test_nothing_of_an_article_breaks_its_document(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+def test_hostile_text_is_stored(store: Store, add: Add, docs: DocumentServer, tmp_path: Path) -> None:
     nasty = "\u2028x\x00 ' \" \\ {$ne: 1} $where 😀 \ud800"
     ids = [add("n", title=nasty, text=nasty * 20, category=nasty, author=nasty), add("z", published=datetime(1, 1, 1, tzinfo=UTC))]
-    assert run(store, tmp_path, there.target()).published == 2
-    assert sorted(there.found()) == sorted(ids)
-    assert "😀" in there.found()[ids[0]]["title"]
+    assert run(store, tmp_path, docs.target()).published == 2
+    assert sorted(docs.found()) == sorted(ids)
+    assert "😀" in docs.found()[ids[0]]["title"]
 
 
 @pytest.mark.slow
-def test_a_server_that_is_away_is_waited_for(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+def test_unavailable_server_is_waited_for(store: Store, add: Add, docs: DocumentServer, tmp_path: Path) -> None:
     id = add("a")
-    port = there.uri.split("/")[2].rpartition(":")[2]
-    tally = run(store, tmp_path, there.target(there.uri.replace(f":{port}", ":1")))
+    port = docs.uri.split("/")[2].rpartition(":")[2]
+    tally = run(store, tmp_path, docs.target(docs.uri.replace(f":{port}", ":1")))
     assert tally.away is not None
     assert "is away" in tally.away
-    assert run(store, tmp_path, there.target()).published == 1
-    assert list(there.found()) == [id]
+    assert run(store, tmp_path, docs.target()).published == 1
+    assert list(docs.found()) == [id]
 
 
 @pytest.mark.slow
-def test_a_mongodb_killed_in_the_middle(store: Store, add: Add, tmp_path: Path) -> None:
+def test_publishing_resumes_after_mongodb_was_killed(store: Store, add: Add, tmp_path: Path) -> None:
     ids = [add() for _ in range(450)]
     with own_server("mongodb") as server:
         target = target_of(server.url("docs"), only="{versions: all}")
@@ -248,14 +248,14 @@ def test_a_mongodb_killed_in_the_middle(store: Store, add: Add, tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_one_article_that_cannot_be_put_keeps_no_other_back(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+def test_refused_article_does_not_block_others(store: Store, add: Add, docs: DocumentServer, tmp_path: Path) -> None:
     ids = sorted(add() for _ in range(5))
-    with work_on(store, tmp_path, there.target()) as work:
+    with work_on(store, tmp_path, docs.target()) as work:
         assert isinstance(work.target, DocumentTarget)
         articles = {one.id: one for one in store.articles(ids)}
-        huge = replace(articles[ids[2]], summary="x" * (17 * 2**20)) if isinstance(there, Mongo) else articles[ids[2]]
+        huge = replace(articles[ids[2]], summary="x" * (17 * 2**20)) if isinstance(docs, Mongo) else articles[ids[2]]
         entries = [Entry("docs", id, NOW, NOW, fence=5) for id in ids]
-        if isinstance(there, Mongo):
+        if isinstance(docs, Mongo):
             outcomes = work.target.put_many([(huge if one.article_id == huge.id else articles[one.article_id], one) for one in entries])
             assert [isinstance(one, Refused) for one in outcomes] == [False, False, True, False, False]
             assert "17" in str(outcomes[2])
@@ -263,11 +263,11 @@ def test_one_article_that_cannot_be_put_keeps_no_other_back(store: Store, add: A
             work.target.put(articles[ids[2]], replace(entries[2], fence=9))
             outcomes = work.target.put_many([(articles[one.article_id], one) for one in entries])
             assert [isinstance(one, Overtaken) for one in outcomes] == [False, False, True, False, False]
-    assert len(there.found()) == (4 if isinstance(there, Mongo) else 5)
+    assert len(docs.found()) == (4 if isinstance(docs, Mongo) else 5)
 
 
 @pytest.mark.slow
-def test_the_queries_of_the_documentation(store: Store, add: Add, mongo: Mongo, elastic: Elastic, tmp_path: Path) -> None:
+def test_queries_of_the_documentation(store: Store, add: Add, mongo: Mongo, elastic: Elastic, tmp_path: Path) -> None:
     id = add("a", title="黄山旅游旺季到来", text="黄山风景区今天迎来游客。", topic="旅游")
     add("b", title="球队夺冠", text="昨晚的比赛结束了。", published=NOW - 30 * 24 * HOUR)
     for server in (mongo, elastic):
@@ -277,7 +277,7 @@ def test_the_queries_of_the_documentation(store: Store, add: Add, mongo: Mongo, 
     assert [one["_id"] for one in mongo.articles.find(compass).sort("published", -1)] == [id]
     kibana = {"query_string": {"query": "words:黄山 AND words:旅游 AND topics:旅游 AND published:[2026-02-20 TO *]"}}
     assert [one["id"] for one in elastic.search(kibana)] == [id]
-    assert [one["id"] for one in elastic.search({"match_phrase": {"text": "风景区"}})] == [id], "without a plug-in, too"
+    assert [one["id"] for one in elastic.search({"match_phrase": {"text": "风景区"}})] == [id], "works without a plug-in"
     buckets = elastic.client.search(
         index=elastic.index, size=0, aggs={"days": {"date_histogram": {"field": "date", "calendar_interval": "day"}}}
     )["aggregations"]["days"]["buckets"]
@@ -286,7 +286,7 @@ def test_the_queries_of_the_documentation(store: Store, add: Add, mongo: Mongo, 
 
 
 @pytest.mark.slow
-def test_an_index_with_another_mapping_is_left_alone(store: Store, add: Add, elastic: Elastic, tmp_path: Path) -> None:
+def test_index_with_conflicting_mapping_is_left_alone(store: Store, add: Add, elastic: Elastic, tmp_path: Path) -> None:
     add("a")
     elastic.client.indices.create(index=elastic.index, mappings={"properties": {"title": {"type": "keyword"}, "theirs": {"type": "date"}}})
     tally = run(store, tmp_path, elastic.target())
@@ -296,7 +296,7 @@ def test_an_index_with_another_mapping_is_left_alone(store: Store, add: Add, ela
 
 
 @pytest.mark.slow
-def test_an_index_of_somebody_s_own_gets_the_fields_it_lacks(store: Store, add: Add, elastic: Elastic, tmp_path: Path) -> None:
+def test_missing_fields_are_added_to_existing_index(store: Store, add: Add, elastic: Elastic, tmp_path: Path) -> None:
     elastic.client.indices.create(index=elastic.index, mappings={"properties": {"title": {"type": "text", "analyzer": "simple"}}})
     add("a")
     assert run(store, tmp_path, elastic.target()).published == 1
@@ -305,7 +305,7 @@ def test_an_index_of_somebody_s_own_gets_the_fields_it_lacks(store: Store, add: 
 
 
 @pytest.mark.slow
-def test_a_read_only_index_is_waited_for(store: Store, add: Add, elastic: Elastic, tmp_path: Path) -> None:
+def test_read_only_index_is_waited_for(store: Store, add: Add, elastic: Elastic, tmp_path: Path) -> None:
     add("a")
     run(store, tmp_path, elastic.target())
     elastic.client.indices.put_settings(index=elastic.index, settings={"index.blocks.write": True})
@@ -316,7 +316,7 @@ def test_a_read_only_index_is_waited_for(store: Store, add: Add, elastic: Elasti
 
 
 @pytest.mark.slow
-def test_documents_of_others_in_the_collection_are_left_alone(store: Store, add: Add, mongo: Mongo, tmp_path: Path) -> None:
+def test_foreign_documents_are_left_alone(store: Store, add: Add, mongo: Mongo, tmp_path: Path) -> None:
     mongo.articles.insert_one({"_id": "theirs", "title": "x"})
     id = add("a")
     with work_on(store, tmp_path, mongo.target()) as work:
@@ -326,8 +326,8 @@ def test_documents_of_others_in_the_collection_are_left_alone(store: Store, add:
 
 
 @contextmanager
-def answering(status: int, body: bytes) -> Iterator[str]:
-    """An address at which a server of this test answers every request so, as Elasticsearch does; ``_bulk`` of several lines as well."""
+def responding(status: int, body: bytes) -> Iterator[str]:
+    """The address of a server that gives every request this response, as Elasticsearch does, including multi-line ``_bulk`` requests."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -358,7 +358,7 @@ def answering(status: int, body: bytes) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "kind", "told"),
+    ("status", "body", "kind", "text"),
     [
         (401, b'{"error": {"type": "security_exception", "reason": "x"}}', TargetUnfit, "user or password is wrong"),
         (403, b'{"error": {"type": "security_exception", "reason": "is unauthorized"}}', TargetUnfit, "this user may not do that"),
@@ -372,20 +372,20 @@ def answering(status: int, body: bytes) -> Iterator[str]:
         ),
     ],
 )
-def test_what_a_server_with_security_says_is_told_with_its_remedy(
-    tmp_path: Path, status: int, body: bytes, kind: type[Exception], told: str
+def test_elasticsearch_errors_are_reported_with_their_fix(
+    tmp_path: Path, status: int, body: bytes, kind: type[Exception], text: str
 ) -> None:
-    with answering(status, body) as address:
+    with responding(status, body) as address:
         known = sources_with(tmp_path, target_of(f"elasticsearch://editor:geheim@{address}/news"))
         target = open_target(known.publish[0], known)
-        with pytest.raises(kind, match=told) as raised:
+        with pytest.raises(kind, match=text) as raised:
             target.check()
         target.close()
     assert "geheim" not in str(raised.value)
 
 
-def test_a_document_that_is_too_large_for_elasticsearch_is_refused(tmp_path: Path) -> None:
-    with answering(413, b'{"error": "too large"}') as address:
+def test_too_large_document_is_refused_by_elasticsearch(tmp_path: Path) -> None:
+    with responding(413, b'{"error": "too large"}') as address:
         known = sources_with(tmp_path, target_of(f"elasticsearch://{address}/news"))
         target = open_target(known.publish[0], known)
         with pytest.raises(Refused, match="larger than the server takes"):
@@ -394,7 +394,7 @@ def test_a_document_that_is_too_large_for_elasticsearch_is_refused(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("error", "kind", "told"),
+    ("error", "kind", "text"),
     [
         (OperationFailure("auth failed", 18), TargetUnfit, "user or password is wrong"),
         (OperationFailure("not authorized", 13), TargetUnfit, "readWrite"),
@@ -405,12 +405,12 @@ def test_a_document_that_is_too_large_for_elasticsearch_is_refused(tmp_path: Pat
         (ConfigurationError("no such option"), TargetUnfit, "mend publish.to"),
     ],
 )
-def test_what_mongodb_says_is_told_with_its_remedy(error: Exception, kind: type[Exception], told: str) -> None:
+def test_mongodb_errors_are_reported_with_their_fix(error: Exception, kind: type[Exception], text: str) -> None:
     assert isinstance(explained(error, "docs"), kind)
-    assert told in str(explained(error, "docs"))
+    assert text in str(explained(error, "docs"))
 
 
-def test_what_a_bulk_call_says_of_each_document() -> None:
+def test_bulk_errors_are_reported_per_document() -> None:
     documents = [{"_id": name} for name in "abc"]
     faults = [
         {"index": 0, "code": 11000, "keyPattern": {"_id": 1}, "errmsg": "E11000"},
@@ -424,7 +424,7 @@ def test_what_a_bulk_call_says_of_each_document() -> None:
 
 
 @pytest.mark.parametrize(("uri", "driver"), [("mongodb://h/d", "mongodb"), ("elasticsearch://h/i", "elasticsearch")])
-def test_a_driver_that_is_missing_is_told_with_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, uri: str, driver: str) -> None:
+def test_missing_driver_error_names_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, uri: str, driver: str) -> None:
     monkeypatch.delitem(sys.modules, f"newsportal.services.publishing.{driver}")
     for name in ("pymongo", "bson", "elasticsearch", "elastic_transport"):
         monkeypatch.setitem(sys.modules, name, None)
@@ -433,7 +433,7 @@ def test_a_driver_that_is_missing_is_told_with_its_extra(tmp_path: Path, monkeyp
     assert f"pip install -e '.[{driver}]'" in found.problems[0]
 
 
-def test_a_document_has_plain_values() -> None:
+def test_document_has_plain_values() -> None:
     made = document(sample(NOW))
     assert (made["date"], made["topics"], made["images"]) == (NOW, ["专题"], [{"url": "https://news.example/sample.jpg"}])
     assert "摘要" in made["summary"]
@@ -442,7 +442,7 @@ def test_a_document_has_plain_values() -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "told"),
+    ("target", "error"),
     [
         ("- {name: a, to: 'mongodb:///x'}", "names no host"),
         ("- {name: a, to: 'elasticsearch://h/Big'}", "'Big' is no name of an index"),
@@ -456,10 +456,10 @@ def test_a_document_has_plain_values() -> None:
         ("- {name: a, to: 'mongodb://h/a', unpublish: {a: 1}}", "columns are for a database"),
     ],
 )
-def test_an_address_that_cannot_be_is_told_with_its_line(tmp_path: Path, target: str, told: str) -> None:
+def test_invalid_target_url_is_reported_with_its_line(tmp_path: Path, target: str, error: str) -> None:
     with pytest.raises(Exception, match=r"sources.yaml:\d+: publish\[0\]") as raised:
         sources_with(tmp_path, target)
-    assert told in str(raised.value)
+    assert error in str(raised.value)
     assert "geheim" not in str(raised.value)
 
 

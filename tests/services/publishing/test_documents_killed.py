@@ -1,5 +1,5 @@
-"""Real ``newsportal publish`` processes are killed in the middle of a bulk call, while articles come, change and are hidden: afterwards
-MongoDB and Elasticsearch hold exactly the articles that readers see, each in its last state."""
+"""Real ``newsportal publish`` processes are killed during a bulk request while articles are added, changed and hidden: afterwards MongoDB
+and Elasticsearch hold exactly the visible articles, each in its last revision."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from newsportal.services.publishing.run import LEASE, publish
 from newsportal.store.store import Store
 
 FIRST = 300
-"""Articles of the first fill; documents have more than 1 kB each, so each limit of bytes below lies within what a process sends."""
+"""Number of articles of the first run; a document has more than 1 kB, so each limit below is reached within one run."""
 
 pytestmark = pytest.mark.slow
 
 
 @contextmanager
 def relay(port: int, most: int, ends: Callable[[], None]) -> Iterator[int]:
-    """The port of a relay to ``port`` that calls ``ends``, and closes, once clients have sent ``most`` bytes."""
+    """Relay to ``port``: calls ``ends`` and closes its connections once clients have sent ``most`` bytes. Yields its own port."""
     sent = 0
 
     def pump(reader: socket.socket, writer: socket.socket, counts: bool) -> None:
@@ -44,7 +44,7 @@ def relay(port: int, most: int, ends: Callable[[], None]) -> Iterator[int]:
                     break
                 writer.sendall(some)
         except OSError:
-            pass  # the other side is gone
+            pass  # the other side closed the connection
         for one in (reader, writer):
             one.close()
 
@@ -64,13 +64,13 @@ def relay(port: int, most: int, ends: Callable[[], None]) -> Iterator[int]:
         listening.shutdown(socket.SHUT_RDWR)
 
 
-def killed(there: DocumentServer, folder: Path, most: int, meanwhile: Callable[[], None]) -> int:
-    """The status of a process that publishes and is killed once it has sent so many bytes."""
-    parts = urlsplit(there.uri)
+def publish_killed(document_server: DocumentServer, folder: Path, most: int, meanwhile: Callable[[], None]) -> int:
+    """Publish in a process that is killed after sending ``most`` bytes; return its exit status."""
+    parts = urlsplit(document_server.uri)
     process: list[Started] = []
     assert parts.port is not None
     with relay(parts.port, most, lambda: process[0].kill()) as port:
-        target = there.target(there.uri.replace(f":{parts.port}", f":{port}"), only="{versions: all}")
+        target = document_server.target(document_server.uri.replace(f":{parts.port}", f":{port}"), only="{versions: all}")
         (folder / "sources.yaml").write_text(f"store: sqlite:///news.db\npublish:\n{target}", "utf-8")
         process.append(Started("publish", "--sources", str(folder / "sources.yaml")))
         meanwhile()
@@ -78,9 +78,9 @@ def killed(there: DocumentServer, folder: Path, most: int, meanwhile: Callable[[
 
 
 @pytest.mark.parametrize("kind", ["mongodb", "elasticsearch"])
-def test_exactly_the_visible_articles_are_there(store: Store, servers: Servers, tmp_path: Path, kind: str) -> None:
+def test_targets_hold_exactly_the_visible_articles(store: Store, servers: Servers, tmp_path: Path, kind: str) -> None:
     with servers.database(kind) as database:
-        there: DocumentServer = Mongo(database.uri) if kind == "mongodb" else Elastic(database.uri)
+        document_server: DocumentServer = Mongo(database.uri) if kind == "mongodb" else Elastic(database.uri)
         ids: list[str] = []
 
         def come(number: int) -> None:
@@ -88,7 +88,7 @@ def test_exactly_the_visible_articles_are_there(store: Store, servers: Servers, 
             ids.extend(added.id for added in store.add_all(some, now=NOW))
 
         def live() -> None:
-            """What happens while a process publishes."""
+            """Changes during publishing."""
             come(120)
             store.add_all(
                 [(article(f"n{one}", text=f"改过的正文 {len(ids)} {one}", host=f"h{one % 7}.example"), ()) for one in (1, 5, 301)], now=NOW
@@ -99,12 +99,12 @@ def test_exactly_the_visible_articles_are_there(store: Store, servers: Servers, 
 
         come(FIRST)
         for most in (30_000, 100_000, 200_000):
-            assert killed(there, tmp_path, most, live) == -signal.SIGKILL
-        with work_on(store, tmp_path, there.target(only="{versions: all}")) as work:
+            assert publish_killed(document_server, tmp_path, most, live) == -signal.SIGKILL
+        with work_on(store, tmp_path, document_server.target(only="{versions: all}")) as work:
             after = datetime.now(UTC) + timedelta(seconds=LEASE + 1)
-            tally = publish(replace(work, now=lambda: after))  # every lease has run out
+            tally = publish(replace(work, now=lambda: after))  # every lease has expired
         assert (tally.failed, tally.put_off, tally.away, tally.unfit) == (0, 0, None, None)
         visible = {one.id: (one.revision, one.title, one.category) for one in store.all_articles() if one.hidden is None}
         assert len(visible) > FIRST
-        assert {id: (one["revision"], one["title"], one.get("category")) for id, one in there.found().items()} == visible
-        there.close()
+        assert {id: (one["revision"], one["title"], one.get("category")) for id, one in document_server.found().items()} == visible
+        document_server.close()

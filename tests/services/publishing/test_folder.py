@@ -1,4 +1,4 @@
-"""A folder as a target: files that hold the article, safe names, replaced and removed."""
+"""A folder as a target: files with the article's fields, safe names, replacement and removal."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def files(folder: Path) -> dict[str, str]:
     return {str(path.relative_to(root)): path.read_text("utf-8") for path in sorted(root.rglob("*")) if path.is_file()}
 
 
-def test_an_article_becomes_a_file_with_its_fields_at_the_head(store: Store, add: Add, tmp_path: Path) -> None:
+def test_article_becomes_file_with_front_matter(store: Store, add: Add, tmp_path: Path) -> None:
     id = add("桥", title='桥: "通车" --- #1', text="第一段 *不是* 斜体\n# 不是标题\n1. 不是列表 <b>", topic="城市")
     assert run(store, tmp_path, target(tmp_path)).published == 1
     ((name, content),) = files(tmp_path).items()
     assert name == f"2026-03-01-青河网-{id}.md"
     head, _, body = content.removeprefix("---\n").partition("\n---\n")
-    told = yaml.safe_load(head)
-    assert (told["title"], told["site"], told["topics"], told["id"]) == ('桥: "通车" --- #1', "青河网", ["城市"], id)
+    fields = yaml.safe_load(head)
+    assert (fields["title"], fields["site"], fields["topics"], fields["id"]) == ('桥: "通车" --- #1', "青河网", ["城市"], id)
     assert body.strip() == "第一段 \\*不是\\* 斜体\n\n\\# 不是标题\n\n1\\. 不是列表 \\<b\\>"
 
 
@@ -50,7 +50,7 @@ def test_html_pages_are_safe(store: Store, add: Add, tmp_path: Path) -> None:
     assert not [bad for bad in ("<script", "onclick", "javascript:", "<b>") if bad in content]
 
 
-def test_a_revision_takes_the_place_of_the_file_also_under_another_name(store: Store, add: Add, tmp_path: Path) -> None:
+def test_revision_replaces_the_file_even_if_renamed(store: Store, add: Add, tmp_path: Path) -> None:
     add("a")
     named = target(tmp_path, file='"{title}/{id}"')
     run(store, tmp_path, named)
@@ -59,7 +59,7 @@ def test_a_revision_takes_the_place_of_the_file_also_under_another_name(store: S
     assert [Path(name).parts[0] for name in files(tmp_path)] == ["改过的标题"]
 
 
-def test_what_is_taken_back_is_removed(store: Store, add: Add, tmp_path: Path) -> None:
+def test_withdrawn_file_is_removed(store: Store, add: Add, tmp_path: Path) -> None:
     id = add("a")
     add("b")
     run(store, tmp_path, target(tmp_path))
@@ -71,7 +71,7 @@ def test_what_is_taken_back_is_removed(store: Store, add: Add, tmp_path: Path) -
 @pytest.mark.parametrize(
     "nasty", ["../../etc/passwd", "/etc/passwd", "..", "a\x00b", "con", "x" * 400, "长" * 200, "a\\b:c*?", ". .", "\u202e"]
 )
-def test_no_name_leads_out_of_the_folder(store: Store, add: Add, tmp_path: Path, nasty: str) -> None:
+def test_file_names_stay_within_the_folder(store: Store, add: Add, tmp_path: Path, nasty: str) -> None:
     id = add("a", title=nasty, site=nasty)
     tally = run(store, tmp_path, target(tmp_path, file='"{site}/{title}-{id}"'))
     assert (tally.published, tally.away) == (1, None)
@@ -81,7 +81,7 @@ def test_no_name_leads_out_of_the_folder(store: Store, add: Add, tmp_path: Path,
     assert [path.name for path in tmp_path.iterdir() if path.name not in ("出 口", "news.db", "news.db-wal", "news.db-shm")] == []
 
 
-def test_a_link_within_the_folder_leads_nowhere_else(store: Store, add: Add, tmp_path: Path) -> None:
+def test_symlink_out_of_the_folder_is_refused(store: Store, add: Add, tmp_path: Path) -> None:
     (tmp_path / "出 口").mkdir()
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "出 口" / "青河网").symlink_to(tmp_path / "elsewhere")
@@ -91,7 +91,7 @@ def test_a_link_within_the_folder_leads_nowhere_else(store: Store, add: Add, tmp
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_made_is_waited_for(store: Store, add: Add, tmp_path: Path) -> None:
+def test_unusable_folder_is_waited_for(store: Store, add: Add, tmp_path: Path) -> None:
     add("a")
     (tmp_path / "出 口").write_text("no folder")
     tally = run(store, tmp_path, target(tmp_path))
@@ -101,7 +101,7 @@ def test_a_folder_that_cannot_be_made_is_waited_for(store: Store, add: Add, tmp_
     assert run(store, tmp_path, target(tmp_path)).published == 1
 
 
-def test_a_dry_run_makes_no_folder(store: Store, add: Add, tmp_path: Path) -> None:
+def test_dry_run_creates_no_folder(store: Store, add: Add, tmp_path: Path) -> None:
     add("a")
     with work_on(store, tmp_path, target(tmp_path)) as work:
         steps = [step for article, entry in pending(work) for step in work.target.steps(article, entry)]
@@ -109,7 +109,7 @@ def test_a_dry_run_makes_no_folder(store: Store, add: Add, tmp_path: Path) -> No
     assert not (tmp_path / "出 口").exists()
 
 
-def test_no_address_becomes_a_script_or_ends_its_line(store: Store, add: Add) -> None:
+def test_urls_are_escaped_in_html_and_markdown(store: Store, add: Add) -> None:
     article = store.articles([add("a")])[0]
     assert 'href="javascript' not in page(replace(article, url="javascript:alert(1)"), UTC)
     assert '<a href="https://' in page(article, UTC)
@@ -118,8 +118,8 @@ def test_no_address_becomes_a_script_or_ends_its_line(store: Store, add: Add) ->
     assert line == "![](https://a.example/1.jpg%0A%0A[a]:%20javascript:alert%E2%80%A8%281%29%20%3Cb%3E%5C)"
 
 
-def test_two_publishers_in_one_folder_do_not_write_into_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of another container, with the same process id, at files whose names begin alike."""
+def test_concurrent_publishers_use_different_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in two containers with the same process id, with file names of the same beginning."""
     first, second = (tmp_path / f"{'长' * 50}-{name}.md" for name in "ab")
     monkeypatch.setattr("os.getpid", lambda: 1)
     sync = os.fsync
@@ -135,7 +135,7 @@ def test_two_publishers_in_one_folder_do_not_write_into_each_other(tmp_path: Pat
     assert sorted(tmp_path.iterdir()) == [first, second]
 
 
-def test_names_and_lines() -> None:
+def test_safe_names_and_escaped_lines() -> None:
     assert safe("a/b\\c:d") == "a-b-c-d"
     assert safe(" .桥 通\n车. ") == "桥 通 车"
     assert safe("CON") == "_CON"

@@ -1,4 +1,4 @@
-"""How a row is found again in somebody else's table: by keys that change, that JSON does not know, or that are gone."""
+"""Finding a row again in a foreign table: keys that change, keys without a JSON type, and keys that were removed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from newsportal.store.store import Store
 Add = Callable[..., str]
 
 
-def other(cms: Cms, columns: str) -> str:
+def other_target(cms: Cms, columns: str) -> str:
     return f"- {{name: other, to: '{cms.uri}', table: other, columns: {columns}}}\n"
 
 
@@ -34,9 +34,9 @@ def rows(cms: Cms) -> list[tuple[Any, ...]]:
         return [tuple(row) for row in connection.execute(text("SELECT * FROM other"))]
 
 
-def test_a_key_may_change_with_its_article(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+def test_key_may_change_with_its_article(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     cms.run("CREATE TABLE other (name VARCHAR(80) NOT NULL PRIMARY KEY)")
-    target = other(cms, "{name: {field: title, max: 80}}")
+    target = other_target(cms, "{name: {field: title, max: 80}}")
     for number in range(4):
         id = add("a", title=f"标题 {number}")
         run(store, tmp_path, target)
@@ -46,9 +46,9 @@ def test_a_key_may_change_with_its_article(store: Store, add: Add, cms: Cms, tmp
     assert rows(cms) == []
 
 
-def test_a_key_of_dates_is_found_again(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+def test_row_is_found_by_date_key(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     cms.run("CREATE TABLE other (day DATE NOT NULL, at DATETIME NOT NULL, title VARCHAR(80), PRIMARY KEY (day, at))")
-    target = other(cms, "{day: moment, at: moment, title: {field: title, max: 80}}")
+    target = other_target(cms, "{day: moment, at: moment, title: {field: title, max: 80}}")
     add("a", title="旧")
     run(store, tmp_path, target)
     id = add("a", title="新")
@@ -60,10 +60,10 @@ def test_a_key_of_dates_is_found_again(store: Store, add: Add, cms: Cms, tmp_pat
 
 
 @pytest.mark.slow
-def test_a_key_that_postgresql_makes_up_is_found_again(store: Store, add: Add, servers: Servers, tmp_path: Path) -> None:
+def test_row_is_found_by_key_generated_by_postgresql(store: Store, add: Add, servers: Servers, tmp_path: Path) -> None:
     with servers.database("postgresql") as database, closing(Cms(database.uri)) as cms:
         cms.run("CREATE TABLE other (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), title VARCHAR(80))")
-        target = other(cms, "{title: {field: title, max: 80}}")
+        target = other_target(cms, "{title: {field: title, max: 80}}")
         add("a", title="旧")
         run(store, tmp_path, target)
         id = add("a", title="新")
@@ -74,7 +74,7 @@ def test_a_key_that_postgresql_makes_up_is_found_again(store: Store, add: Add, s
         assert rows(cms) == []
 
 
-def test_keys_as_their_columns_compare_them() -> None:
+def test_keys_are_converted_to_their_column_types() -> None:
     unique = UUID(int=7)
     assert key_of(str(unique), Column("k", Uuid())) == unique
     assert key_of("2026-03-01", Column("k", Date())) == date(2026, 3, 1)
@@ -84,7 +84,7 @@ def test_keys_as_their_columns_compare_them() -> None:
     assert (key_of("1", Column("k", String())), key_of(1, Column("k", Integer()))) == ("1", 1)
 
 
-def test_who_was_overtaken_takes_nothing_back(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+def test_overtaken_publisher_removes_nothing(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     id = add("a")
     run(store, tmp_path, cms.target())
     store.outbox.ask("cms", [id], "gone", now=NOW)
@@ -101,8 +101,8 @@ def test_who_was_overtaken_takes_nothing_back(store: Store, add: Add, cms: Cms, 
 
 @pytest.mark.parametrize("unpublish", ["delete", "{status: trash}"])
 @pytest.mark.parametrize("before", [True, False])
-def test_who_was_overtaken_brings_nothing_back(store: Store, add: Add, cms: Cms, tmp_path: Path, unpublish: str, before: bool) -> None:
-    """An article that was taken back stays so, though a publisher that slept wakes up with it in its hands."""
+def test_overtaken_publisher_restores_nothing(store: Store, add: Add, cms: Cms, tmp_path: Path, unpublish: str, before: bool) -> None:
+    """A withdrawn article stays withdrawn, even if a suspended publisher wakes up and still holds it."""
     target = cms.target(unpublish=unpublish)
     id = add("a")
     if before:

@@ -1,4 +1,4 @@
-"""Publishers that are killed between any two steps, and many at once: nothing is lost, nothing comes twice."""
+"""Publishers killed between any two steps, and concurrent publishers: nothing is lost or duplicated."""
 
 from __future__ import annotations
 
@@ -26,73 +26,73 @@ pytestmark = pytest.mark.slow
 
 
 @contextmanager
-def site(uri: str) -> Iterator[Cms]:
+def open_cms(uri: str) -> Iterator[Cms]:
     made = Cms(uri)
     yield made
     made.close()
 
 
 @pytest.fixture(params=["sqlite", "postgresql", "mariadb"])
-def there(request: pytest.FixtureRequest, tmp_path: Path, servers: Servers) -> Iterator[Cms]:
-    """Somebody's news site on each database."""
+def foreign(request: pytest.FixtureRequest, tmp_path: Path, servers: Servers) -> Iterator[Cms]:
+    """A foreign news site on each database."""
     if request.param == "sqlite":
-        with site(f"sqlite:///{tmp_path}/cms.db") as made:
+        with open_cms(f"sqlite:///{tmp_path}/cms.db") as made:
             yield made
         return
-    with servers.database(request.param) as database, site(database.uri) as made:
+    with servers.database(request.param) as database, open_cms(database.uri) as made:
         yield made
 
 
 def finish(store: Store, folder: Path, target: str) -> Tally:
-    """As a publisher that comes when every lease has run out."""
+    """Publish at a time when every lease has expired."""
     with work_on(store, folder, target) as work:
         later = replace(work, now=lambda: datetime.now(UTC) + timedelta(seconds=LEASE + 1))
         return publish(later)
 
 
 @contextmanager
-def dying(folder: Path, target: str) -> Iterator[Callable[[int], bool]]:
-    """Answers whether a publisher was killed at a step; else it ended before."""
+def killable_publisher(folder: Path, target: str) -> Iterator[Callable[[int], bool]]:
+    """Function that tells whether a publisher was killed at a step; otherwise it had finished before."""
     described = folder / "target.yaml"
     described.write_text(target, "utf-8")
-    with Started(str(folder), str(described), script=DYING, piped=True) as asked:
+    with Started(str(folder), str(described), script=DYING, piped=True) as process:
 
         def dies(step: int) -> bool:
-            print(step, file=asked.stdin, flush=True)
-            answer = asked.stdout.readline().strip()
-            assert answer in ("alive", "killed"), answer
-            return answer == "killed"
+            print(step, file=process.stdin, flush=True)
+            result = process.stdout.readline().strip()
+            assert result in ("alive", "killed"), result
+            return result == "killed"
 
         yield dies
 
 
 @pytest.mark.parametrize("marks", ["table", "key"])
-def test_killed_between_any_two_steps(store: Store, add: Add, there: Cms, tmp_path: Path, marks: str) -> None:
-    target, ids, step = there.target(marks=marks), [add()], 0
-    stride = 1 if there.uri.startswith("sqlite") else 4  # the steps are the same; some of them over servers are enough
-    with dying(tmp_path, target) as dies:
+def test_publisher_killed_at_any_step_loses_nothing(store: Store, add: Add, foreign: Cms, tmp_path: Path, marks: str) -> None:
+    target, ids, step = foreign.target(marks=marks), [add()], 0
+    stride = 1 if foreign.uri.startswith("sqlite") else 4  # the steps are the same; on database servers a sample is enough
+    with killable_publisher(tmp_path, target) as dies:
         while dies(step):
             assert finish(store, tmp_path, target).away is None
-            assert there.slugs() == sorted(f"article-{id}" for id in ids), step
+            assert foreign.slugs() == sorted(f"article-{id}" for id in ids), step
             store.set_category(ids[-1], "体育" if step % 2 else "旅游", by="editor", now=NOW)
             ids.append(add())
             step += stride
-    assert step > 10, "it was killed at all"
+    assert step > 10, "it was never killed"
     assert finish(store, tmp_path, target).failed == 0
     wanted = {f"article-{one.id}": 7 if one.category == "体育" else 12 for one in store.articles(ids)}
-    assert {row["slug"]: row["cat_id"] for row in there.rows()} == wanted
-    assert len(there.rows()) == len(ids)
+    assert {row["slug"]: row["cat_id"] for row in foreign.rows()} == wanted
+    assert len(foreign.rows()) == len(ids)
     assert store.outbox.counts()["cms"] == {"done": len(ids)}
 
 
-def test_eight_publishers_share_one_outbox(store: Store, add: Add, there: Cms, tmp_path: Path) -> None:
+def test_eight_publishers_share_one_outbox(store: Store, add: Add, foreign: Cms, tmp_path: Path) -> None:
     ids = [add() for _ in range(60)]
     tallies: list[Tally] = []
 
     def work() -> None:
-        mine = open_store(f"sqlite:///{tmp_path}/news.db")
-        tallies.append(run(mine, tmp_path, there.target()))
-        mine.close()
+        opened = open_store(f"sqlite:///{tmp_path}/news.db")
+        tallies.append(run(opened, tmp_path, foreign.target()))
+        opened.close()
 
     threads = [Thread(target=work) for _ in range(8)]
     for thread in threads:
@@ -101,25 +101,25 @@ def test_eight_publishers_share_one_outbox(store: Store, add: Add, there: Cms, t
         thread.join()
     assert [tally.away or tally.unfit for tally in tallies if tally.away or tally.unfit] == []
     assert sum(tally.published for tally in tallies) == 60
-    assert there.slugs() == sorted(f"article-{id}" for id in ids)
-    assert len(there.marks()) == 60
+    assert foreign.slugs() == sorted(f"article-{id}" for id in ids)
+    assert len(foreign.marks()) == 60
 
 
-def test_what_a_real_database_takes_and_does_not(store: Store, add: Add, there: Cms, tmp_path: Path) -> None:
-    """Strict types, four byte characters, quotes; a row it refuses does not hold the others up."""
-    there.run("CREATE UNIQUE INDEX one_title ON posts (title)")
+def test_hostile_text_and_refused_rows_on_real_databases(store: Store, add: Add, foreign: Cms, tmp_path: Path) -> None:
+    """Strict types, four-byte characters, quotes; a refused row does not block the others."""
+    foreign.run("CREATE UNIQUE INDEX one_title ON posts (title)")
     nasty = "';\"\\ %s %(a)s :b {c} 😀"
     add("a", title=nasty, text=nasty * 9)
     add("b", title=nasty)
     add("c", title="另一个", published=None)
-    tally = run(store, tmp_path, there.target())
+    tally = run(store, tmp_path, foreign.target())
     assert (tally.published, tally.failed, tally.away, tally.unfit) == (2, 1, None, None)
-    assert sorted(row["title"] for row in there.rows()) == sorted([nasty, "另一个"])
+    assert sorted(row["title"] for row in foreign.rows()) == sorted([nasty, "另一个"])
     (failed,) = store.outbox.entries(states=["failed"])
     assert "one_title" in (failed.reason or "") or "posts.title" in (failed.reason or "")
-    store.outbox.ask("cms", [row["article"] for row in there.marks()], "gone", now=NOW)
-    assert run(store, tmp_path, there.target()).withdrawn == 2
-    assert there.rows() == []
+    store.outbox.ask("cms", [row["article"] for row in foreign.marks()], "gone", now=NOW)
+    assert run(store, tmp_path, foreign.target()).withdrawn == 2
+    assert foreign.rows() == []
 
 
 TRIGGERS = {
@@ -136,11 +136,11 @@ TRIGGERS = {
 }
 
 
-def test_what_their_trigger_does_not_take_has_failed_and_the_others_go_on(store: Store, add: Add, there: Cms, tmp_path: Path) -> None:
-    for statement in TRIGGERS["sqlite" if there.uri.startswith("sqlite") else "postgresql" if "postgresql" in there.uri else "mariadb"]:
-        there.run(statement)
+def test_row_refused_by_trigger_fails_and_others_are_published(store: Store, add: Add, foreign: Cms, tmp_path: Path) -> None:
+    for statement in TRIGGERS["sqlite" if foreign.uri.startswith("sqlite") else "postgresql" if "postgresql" in foreign.uri else "mariadb"]:
+        foreign.run(statement)
     ids = [add(title="no"), add(), add()]
-    tally = run(store, tmp_path, there.target())
+    tally = run(store, tmp_path, foreign.target())
     assert (tally.published, tally.failed, tally.away, tally.unfit) == (2, 1, None, None)
     (failed,) = store.outbox.entries(states=["failed"])
     assert failed.article_id == ids[0]
@@ -148,7 +148,7 @@ def test_what_their_trigger_does_not_take_has_failed_and_the_others_go_on(store:
 
 
 @pytest.mark.parametrize("kind", ["postgresql", "mariadb"])
-def test_a_server_killed_in_the_middle(store: Store, add: Add, tmp_path: Path, kind: str) -> None:
+def test_publishing_resumes_after_server_was_killed(store: Store, add: Add, tmp_path: Path, kind: str) -> None:
     ids = [add() for _ in range(120)]
     with own_server(kind) as server:
         MAKE[kind](server.port, "cms")
@@ -156,23 +156,23 @@ def test_a_server_killed_in_the_middle(store: Store, add: Add, tmp_path: Path, k
 
 
 def _killed(store: Store, server: Server, ids: list[str], tmp_path: Path) -> None:
-    with site(server.url("cms")) as there:
+    with open_cms(server.url("cms")) as foreign:
 
         def killed() -> bool:
-            """Never stopped; the server is killed between two articles."""
+            """Return False; kill the server between two articles."""
             if server.alive and store.outbox.counts().get("cms", {}).get("done", 0):
                 server.kill()
             return False
 
-        with work_on(store, tmp_path, there.target()) as work:
+        with work_on(store, tmp_path, foreign.target()) as work:
             tally = publish(replace(work, stopped=killed))
-            assert tally.away is not None, "it was killed before the end"
+            assert tally.away is not None, "it was not killed before the end"
             assert "publish.to" in tally.away or "try again" in tally.away or "wait for it" in tally.away
-            assert publish(work).away is not None, "still away: told again, nothing lost"
+            assert publish(work).away is not None, "still unavailable: reported again, nothing lost"
             server.start()
             tally = publish(work)
             assert (tally.away, tally.failed) == (None, 0)
-        there.engine.dispose()
-        assert there.slugs() == sorted(f"article-{id}" for id in ids)
-        assert len(there.marks()) == len(ids)
+        foreign.engine.dispose()
+        assert foreign.slugs() == sorted(f"article-{id}" for id in ids)
+        assert len(foreign.marks()) == len(ids)
     assert store.outbox.counts() == {"cms": {"done": 120}}

@@ -1,4 +1,4 @@
-"""Publishing into a table: what is written, once, brought up to date, taken back."""
+"""Publishing into a table: rows are written once, updated, and withdrawn."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from newsportal.store.store import Store
 Add = Callable[..., str]
 
 
-def test_an_article_becomes_a_row_as_the_columns_say(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+def test_article_becomes_a_row_with_configured_columns(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     id = add("桥", title="桥" * 90, html="<p>正文</p><script>alert(1)</script>", text="正文" * 30)
     tally = run(store, tmp_path, cms.target())
     assert (tally.published, tally.failed, tally.away, tally.unfit) == (1, 0, None, None)
@@ -28,12 +28,12 @@ def test_an_article_becomes_a_row_as_the_columns_say(store: Store, add: Add, cms
     assert row["title"] == "桥" * 79 + "…"
     assert row["body"] == "<p>正文</p>"
     assert (row["cat_id"], row["hits"], row["origin"], row["slug"]) == (12, 0, "newsportal", f"article-{id}")
-    assert row["created"].isoformat() == "2026-03-01T15:00:00", "in the zone of the column"
+    assert row["created"].isoformat() == "2026-03-01T15:00:00", "in the column's time zone"
     assert row["made"] == int((NOW - timedelta(hours=1)).timestamp())
     assert row["theirs"] is None
 
 
-def test_what_was_published_is_not_again(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+def test_published_articles_are_not_published_again(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     for _ in range(3):
         add()
     assert run(store, tmp_path, cms.target()).published == 3
@@ -44,17 +44,17 @@ def test_what_was_published_is_not_again(store: Store, add: Add, cms: Cms, tmp_p
     assert store.outbox.counts() == {"cms": {"done": 4}}
 
 
-def test_the_outbox_may_be_lost(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+def test_lost_outbox_duplicates_nothing(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     add("a")
     add("b")
     run(store, tmp_path, cms.target())
     store.outbox.forget("cms")
     tally = run(store, tmp_path, cms.target())
-    assert (tally.published, len(cms.rows())) == (2, 2), "the marks beside their table tell what is there"
+    assert (tally.published, len(cms.rows())) == (2, 2), "the marks beside their table are used"
 
 
 @pytest.mark.parametrize("marks", ["table", "key"])
-def test_a_revision_updates_its_row(store: Store, add: Add, cms: Cms, tmp_path: Path, marks: str) -> None:
+def test_revision_updates_its_row(store: Store, add: Add, cms: Cms, tmp_path: Path, marks: str) -> None:
     id = add("a")
     target = cms.target(marks=marks)
     run(store, tmp_path, target)
@@ -64,7 +64,7 @@ def test_a_revision_updates_its_row(store: Store, add: Add, cms: Cms, tmp_path: 
     (row,) = cms.rows()
     assert row["title"] == "改过的标题"
     store.set_category(id, "财经", by="editor", now=NOW)
-    assert run(store, tmp_path, target).revised == 1, "a category is a change, too"
+    assert run(store, tmp_path, target).revised == 1, "a changed category is a revision"
     assert cms.rows()[0]["cat_id"] == 1
     assert len(cms.rows()) == 1
 
@@ -78,7 +78,7 @@ def test_revisions_may_be_ignored(store: Store, add: Add, cms: Cms, tmp_path: Pa
 
 
 @pytest.mark.parametrize("marks", ["table", "key"])
-def test_what_is_taken_back_goes_and_may_come_again(store: Store, add: Add, cms: Cms, tmp_path: Path, marks: str) -> None:
+def test_withdrawn_row_is_removed_and_can_return(store: Store, add: Add, cms: Cms, tmp_path: Path, marks: str) -> None:
     id = add("a")
     target = cms.target(marks=marks)
     run(store, tmp_path, target)
@@ -86,13 +86,13 @@ def test_what_is_taken_back_goes_and_may_come_again(store: Store, add: Add, cms:
     assert run(store, tmp_path, target).withdrawn == 1
     assert cms.rows() == []
     add("a", title="改过的标题")
-    assert run(store, tmp_path, target).done == 0, "it stays away, whatever changes"
+    assert run(store, tmp_path, target).done == 0, "it stays withdrawn after changes"
     store.outbox.ask("cms", [id], "there", now=NOW)
     assert run(store, tmp_path, target).published == 1
     assert cms.rows()[0]["title"] == "改过的标题"
 
 
-def test_taking_back_may_set_columns(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+def test_withdrawal_may_set_columns(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     id = add("a")
     target = cms.target(unpublish="{status: trash}")
     run(store, tmp_path, target)
@@ -105,7 +105,7 @@ def test_taking_back_may_set_columns(store: Store, add: Add, cms: Cms, tmp_path:
 
 
 @pytest.mark.parametrize("marks", ["table", "key"])
-def test_a_row_that_their_editor_deleted_is_not_written_again(store: Store, add: Add, cms: Cms, tmp_path: Path, marks: str) -> None:
+def test_row_deleted_in_the_target_is_not_written_again(store: Store, add: Add, cms: Cms, tmp_path: Path, marks: str) -> None:
     add("a")
     run(store, tmp_path, cms.target(marks=marks))
     cms.run("DELETE FROM posts")
@@ -115,21 +115,21 @@ def test_a_row_that_their_editor_deleted_is_not_written_again(store: Store, add:
     assert "deleted there" in (store.outbox.entries()[0].reason or "")
 
 
-def test_a_story_stands_there_once(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+def test_story_is_published_once(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     add("a", text=invented(1, 400))
     add("b", text=invented(1, 400), host="other.example", site="别的网")
     add("c", text=invented(2, 400))
     assert run(store, tmp_path, cms.target()).published == 2
     add("d", text=invented(1, 400), host="third.example", site="早的网", published=NOW - timedelta(hours=9))
     assert store.story(store.articles([add("c", text=invented(2, 400))])[0].story_id) is not None
-    assert run(store, tmp_path, cms.target()).published == 0, "another original is the same story"
+    assert run(store, tmp_path, cms.target()).published == 0, "a new head is the same story"
     assert len(cms.rows()) == 2
     every = cms.target(only="{versions: all}").replace("name: cms", "name: all")
     assert run(store, tmp_path, every).published == 4
-    assert len(cms.rows()) == 4, "rows of the other target have the same keys, and are taken over"
+    assert len(cms.rows()) == 4, "rows of the other target with the same keys are reused"
 
 
-def test_what_is_left_when_the_head_is_taken_out_of_a_story_is_published_too(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+def test_unfolded_head_is_published_separately(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     first = add("a", text=invented(1, 400))
     add("b", text=invented(1, 400), host="other.example", site="别的网")
     assert run(store, tmp_path, cms.target()).published == 1
@@ -140,7 +140,7 @@ def test_what_is_left_when_the_head_is_taken_out_of_a_story_is_published_too(sto
     assert len(cms.rows()) == 2
 
 
-def test_only_what_is_chosen_is_published(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+def test_only_filters_articles(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     add("a", category="体育")
     add("b", topic="环境")
     add("c", source="feed:别的")
@@ -162,14 +162,14 @@ def test_only_what_is_chosen_is_published(store: Store, add: Add, cms: Cms, tmp_
             assert len(list(pending(chosen))) == number, only
 
 
-def test_a_limit_holds(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+def test_limit(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     for _ in range(5):
         add()
     assert run(store, tmp_path, cms.target(), limit=2).published == 2
     assert run(store, tmp_path, cms.target()).published == 3
 
 
-def test_a_row_that_the_table_does_not_take_fails_with_its_reason(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+def test_refused_row_fails_with_its_reason(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     cms.run("CREATE UNIQUE INDEX one_title ON posts (title)")
     add("a", title="同一个标题")
     add("b", title="同一个标题")
@@ -183,7 +183,7 @@ def test_a_row_that_the_table_does_not_take_fails_with_its_reason(store: Store, 
     assert run(store, tmp_path, cms.target()).published == 1
 
 
-def test_a_crash_between_their_commit_and_our_note_writes_nothing_twice(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+def test_crash_between_commit_and_settlement_duplicates_nothing(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     add("a")
     for marks in ("table", "key"):
         with work_on(store, tmp_path, cms.target(marks=marks)) as work:
@@ -197,7 +197,7 @@ def test_a_crash_between_their_commit_and_our_note_writes_nothing_twice(store: S
         store.outbox.forget("cms")
 
 
-def test_who_was_overtaken_writes_nothing(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+def test_overtaken_publisher_writes_nothing(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     id = add("a")
     store.outbox.ask("cms", [id], "there", now=NOW)
     with work_on(store, tmp_path, cms.target()) as work:
@@ -211,15 +211,15 @@ def test_who_was_overtaken_writes_nothing(store: Store, add: Add, cms: Cms, tmp_
     assert cms.rows()[0]["title"] == "新的标题"
 
 
-def test_their_own_row_with_our_key_is_taken_over(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+def test_existing_row_with_our_key_is_updated(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     id = add("a")
     cms.write(title="旧", body="旧", cat_id=1, created=NOW, made=0, slug=f"article-{id}", hits=5, theirs="x")
     run(store, tmp_path, cms.target())
     (row,) = cms.rows()
-    assert (row["title"], row["theirs"]) == ("标题 a", "x"), "columns that are theirs stay"
+    assert (row["title"], row["theirs"]) == ("标题 a", "x"), "other columns are unchanged"
 
 
-def test_a_dry_run_tells_the_statements_and_changes_nothing(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+def test_dry_run_shows_statements_and_changes_nothing(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     add("a", title="'); DROP TABLE posts; --")
     with work_on(store, tmp_path, cms.target()) as work:
         steps = [step for article_, entry in pending(work) for step in work.target.steps(article_, entry)]
@@ -239,7 +239,7 @@ def test_a_dry_run_tells_the_statements_and_changes_nothing(store: Store, add: A
     assert step.what.startswith("UPDATE posts SET")
 
 
-def test_an_article_that_breaks_us_keeps_no_other_back(
+def test_internal_error_of_one_article_does_not_block_others(
     store: Store, add: Add, cms: Cms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     bad, _ = add("a"), add("b")
@@ -260,10 +260,10 @@ def test_an_article_that_breaks_us_keeps_no_other_back(
     assert (failed.article_id, "a fault of ours" in (failed.reason or "")) == (bad, True)
 
 
-def test_a_target_that_is_away_for_one_article_takes_the_others(
+def test_target_unavailable_for_one_article_takes_the_others(
     store: Store, add: Add, cms: Cms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bad = min(add(), add(), add())  # what is due at one moment goes by its id
+    bad = min(add(), add(), add())  # entries due at the same time are ordered by id
     with work_on(store, tmp_path, cms.target()) as work:
         put = work.target.put
 
@@ -279,7 +279,7 @@ def test_a_target_that_is_away_for_one_article_takes_the_others(
     assert store.outbox.counts() == {"cms": {"done": 2, "waiting": 1}}
 
 
-def test_waiting_for_another_version_is_no_try(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+def test_waiting_for_another_version_is_not_a_failed_attempt(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     ids = [add("a", text=invented(1, 400)), add("b", text=invented(1, 400), host="other.example", site="别的网")]
     store.outbox.ask("cms", ids, "there", now=NOW)
     store.outbox.take("cms", "who hangs", now=NOW, seconds=900, limit=1)
@@ -289,7 +289,7 @@ def test_waiting_for_another_version_is_no_try(store: Store, add: Add, cms: Cms,
     assert store.outbox.counts() == {"cms": {"waiting": 1, "under-way": 1}}
 
 
-def test_a_database_that_is_away_is_waited_for(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+def test_unavailable_database_is_waited_for(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     add("a")
     away = cms.target().replace("cms.db", "gone.db")
     tally = run(store, tmp_path, away)
@@ -298,7 +298,7 @@ def test_a_database_that_is_away_is_waited_for(store: Store, add: Add, cms: Cms,
     assert run(store, tmp_path, cms.target()).published == 1
 
 
-def test_nothing_of_an_article_breaks_a_statement(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+def test_hostile_text_does_not_break_statements(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     nasty = "\u2028x\x00 ' \" \\ %s :name {0} 😀 \ud800"
     store.add(article("n", title=nasty, text=nasty * 20, category=nasty, author=nasty), now=NOW)
     assert run(store, tmp_path, cms.target()).published == 1

@@ -1,4 +1,4 @@
-"""A webhook as a target: what is sent, how it is signed, and what answers mean. The receiver is a server of this test."""
+"""A webhook as a target: requests, signatures, and the meaning of responses. The receiver is a server of this test."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ SECRET = "geheim"
 
 @dataclass
 class Receiver:
-    """Answers as told, and keeps what it was sent."""
+    """Gives the responses in ``answers`` and records the requests."""
 
     port: int = 0
     answers: list[tuple[int, dict[str, str], bytes]] = field(default_factory=list)
     sent: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
 
-    def told(self) -> list[dict[str, Any]]:
+    def bodies(self) -> list[dict[str, Any]]:
         return [json.loads(body) for _, body in self.sent]
 
 
@@ -79,13 +79,13 @@ def run(store: Store, known: Sources, later: timedelta = timedelta()) -> Tally:
     return publish(replace(work, now=lambda: NOW + timedelta(days=1) + later))
 
 
-def test_an_article_is_told_and_signed(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
+def test_article_is_posted_and_signed(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
     id = add("桥", title="桥 😀")
     assert run(store, sources(tmp_path, receiver.port)).published == 1
     ((headers, body),) = receiver.sent
-    told = json.loads(body)
-    assert (told["event"], told["id"], told["target"], told["form"]) == ("article.published", id, "hook", 1)
-    assert (told["article"]["title"], told["article"]["site"]) == ("桥 😀", "青河网")
+    data = json.loads(body)
+    assert (data["event"], data["id"], data["target"], data["form"]) == ("article.published", id, "hook", 1)
+    assert (data["article"]["title"], data["article"]["site"]) == ("桥 😀", "青河网")
     signature = dict(part.split("=", 1) for part in headers["x-newsportal-signature"].split(","))
     wanted = hmac.new(SECRET.encode(), signature["t"].encode() + b"." + body, hashlib.sha256).hexdigest()
     assert hmac.compare_digest(wanted, signature["v1"])
@@ -93,7 +93,7 @@ def test_an_article_is_told_and_signed(store: Store, add: Add, receiver: Receive
     assert store.outbox.of("hook", [id])[id].place == "42"
 
 
-def test_revisions_and_withdrawals_are_told_with_the_receivers_own_name(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
+def test_revisions_and_withdrawals_have_the_receivers_id(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
     known = sources(tmp_path, receiver.port)
     id = add("a")
     run(store, known)
@@ -101,30 +101,30 @@ def test_revisions_and_withdrawals_are_told_with_the_receivers_own_name(store: S
     assert run(store, known).revised == 1
     store.outbox.ask("hook", [id], "gone", now=NOW)
     assert run(store, known).withdrawn == 1
-    assert [(told["event"], told.get("place")) for told in receiver.told()] == [
+    assert [(data["event"], data.get("place")) for data in receiver.bodies()] == [
         ("article.published", None),
         ("article.revised", "42"),
         ("article.withdrawn", "42"),
     ]
-    assert "article" not in receiver.told()[2]
+    assert "article" not in receiver.bodies()[2]
     assert len({headers["idempotency-key"] for headers, _ in receiver.sent}) == 3
 
 
-def test_a_failure_that_may_pass_is_tried_again_with_the_same_key(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
+def test_temporary_failure_is_retried_with_the_same_key(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
     known = sources(tmp_path, receiver.port)
     receiver.answers += [(503, {}, b""), (429, {"retry-after": "7200"}, b"")]
     add("a")
     assert run(store, known).put_off == 1
-    assert run(store, known, timedelta(seconds=29)).done == 0, "not before its time"
+    assert run(store, known, timedelta(seconds=29)).done == 0, "not before the delay"
     assert run(store, known, timedelta(seconds=31)).put_off == 1
-    assert run(store, known, timedelta(seconds=7000)).done == 0, "the receiver said when"
+    assert run(store, known, timedelta(seconds=7000)).done == 0, "after the receiver's Retry-After"
     assert run(store, known, timedelta(seconds=7300)).published == 1
     assert len({headers["idempotency-key"] for headers, _ in receiver.sent}) == 1
     assert len(receiver.sent) == 3
 
 
 @pytest.mark.slow
-def test_what_never_passes_fails_in_the_end(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
+def test_permanent_server_error_fails_after_max_tries(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
     known = sources(tmp_path, receiver.port)
     receiver.answers += [(500, {}, b"")] * 20
     add("a")
@@ -143,7 +143,7 @@ def test_what_never_passes_fails_in_the_end(store: Store, add: Add, receiver: Re
         ((201, {"location": "/posts/9"}, b"no json"), "done", None),
     ],
 )
-def test_answers(
+def test_responses_are_interpreted(
     store: Store, add: Add, receiver: Receiver, tmp_path: Path, answer: tuple[int, dict[str, str], bytes], state: str, reason: str | None
 ) -> None:
     receiver.answers.append(answer)
@@ -159,7 +159,7 @@ def test_answers(
 @pytest.mark.parametrize(
     ("status", "remedy"), [(401, "mend the token"), (403, "let us in"), (404, "mend publish.to"), (405, "takes no POST")]
 )
-def test_a_receiver_that_lets_nobody_in_is_asked_once_and_every_article_waits(
+def test_denied_access_stops_the_run_and_articles_wait(
     store: Store, add: Add, receiver: Receiver, tmp_path: Path, status: int, remedy: str
 ) -> None:
     known = sources(tmp_path, receiver.port)
@@ -175,10 +175,8 @@ def test_a_receiver_that_lets_nobody_in_is_asked_once_and_every_article_waits(
     assert run(store, known).published == 30
 
 
-def test_one_article_that_is_not_let_in_keeps_the_others_back_for_one_run_alone(
-    store: Store, add: Add, receiver: Receiver, tmp_path: Path
-) -> None:
-    """A receiver's own guard may dislike a text: the others pass it."""
+def test_one_denied_article_blocks_others_for_one_run_only(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
+    """A receiver's firewall may reject one text and accept the others."""
     known = sources(tmp_path, receiver.port)
     ids = [add() for _ in range(3)]
     receiver.answers += [(403, {}, b""), (200, {}, b""), (200, {}, b""), (403, {}, b"")]
@@ -189,7 +187,7 @@ def test_one_article_that_is_not_let_in_keeps_the_others_back_for_one_run_alone(
     assert sorted(entry.state for entry in store.outbox.of("hook", ids).values()) == ["done", "done", "waiting"]
 
 
-def test_a_receiver_that_is_away_is_waited_for(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
+def test_unavailable_receiver_is_waited_for(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
     add("a")
     with closing(socket.socket()) as unused:
         unused.bind(("127.0.0.1", 0))
@@ -199,7 +197,7 @@ def test_a_receiver_that_is_away_is_waited_for(store: Store, add: Add, receiver:
     assert run(store, sources(tmp_path, receiver.port)).published == 1
 
 
-def test_the_guard_holds_for_webhooks_too(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
+def test_private_addresses_are_refused(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
     add("a")
     tally = run(store, sources(tmp_path, receiver.port, allowed="[]"))
     assert tally.away is not None
@@ -208,7 +206,7 @@ def test_the_guard_holds_for_webhooks_too(store: Store, add: Add, receiver: Rece
 
 
 @pytest.mark.parametrize(("answer", "place"), [(b'{"id": "\\ud800"}', "\ufffd"), (b'{"id": "a\\u0000b"}', "ab"), (b'{"id": true}', "")])
-def test_an_id_that_no_database_keeps_ends_nothing(
+def test_unstorable_id_in_response_is_cleaned(
     store: Store, add: Add, receiver: Receiver, tmp_path: Path, answer: bytes, place: str
 ) -> None:
     receiver.answers.append((200, {}, answer))
@@ -218,8 +216,8 @@ def test_an_id_that_no_database_keeps_ends_nothing(
     assert run(store, sources(tmp_path, receiver.port), timedelta(days=3)).done == 0
 
 
-def test_a_state_that_comes_back_is_another_message(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
-    """Else a receiver that remembers keys would keep the state before."""
+def test_repeated_state_has_a_new_idempotency_key(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
+    """Otherwise a receiver that remembers keys would keep the previous state."""
     known = sources(tmp_path, receiver.port)
     id = add("a", category="体育")
     run(store, known)
@@ -229,7 +227,7 @@ def test_a_state_that_comes_back_is_another_message(store: Store, add: Add, rece
     assert len({headers["idempotency-key"] for headers, _ in receiver.sent}) == len(receiver.sent) == 4
 
 
-def test_a_secret_in_the_address_is_in_no_reason(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
+def test_secret_in_url_is_hidden_in_reasons(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
     add("a")
     known = sources(tmp_path, receiver.port, allowed="[]")
     settings = known.publish[0].model_copy(update={"to": f"http://127.0.0.1:{receiver.port}/in?token=geheim2"})
@@ -240,6 +238,6 @@ def test_a_secret_in_the_address_is_in_no_reason(store: Store, add: Add, receive
     assert all("geheim2" not in step.what for article_, entry in pending(work) for step in work.target.steps(article_, entry))
 
 
-def test_a_secret_is_in_no_text(tmp_path: Path) -> None:
+def test_secret_is_hidden_in_repr(tmp_path: Path) -> None:
     known = sources_with(tmp_path, "- {name: h, to: 'https://h.example/x', secret: geheim}\n")
     assert "geheim" not in repr(known.publish[0])

@@ -1,4 +1,4 @@
-"""Recommendations for a reader: from the latest fit, with what came since, each story once."""
+"""Recommendations for a reader: from the latest fit and later views, each story once."""
 
 from __future__ import annotations
 
@@ -36,29 +36,29 @@ def ids(store: Store) -> list[str]:
     return [add(store, number, NOW - HOUR * (number + 1)) for number in range(60)]
 
 
-def look(store: Store, ids: list[str]) -> None:
-    """Two sorts of readers, with the even stories and with the odd ones."""
+def add_views(store: Store, ids: list[str]) -> None:
+    """Add views of two groups of readers, one of even and one of odd stories."""
     for reader in range(40):
         for step in range(6):
             number = reader % 2 + 2 * ((reader * 7 + step * 3) % 20)
             store.readers.saw(f"r{reader}", ids[number], [1], pictures=1, now=NOW - HOUR + timedelta(seconds=reader * 60 + step))
 
 
-def test_a_portal_that_learnt_nothing_yet_recommends_what_is_new(store: Store, ids: list[str]) -> None:
+def test_new_stories_are_recommended_before_any_view(store: Store, ids: list[str]) -> None:
     assert Recommender(store, fresh=0).recommended(None, NOW, 5)[0].because is None
     assert len({one.story.id for one in Recommender(store, fresh=0).recommended("林", NOW, 500)}) == 60
     store.readers.saw("林", ids[0], [1], pictures=1, now=NOW)
     assert ids[0] not in {one.story.id for one in Recommender(store, fresh=0).recommended("林", NOW, 60)}
 
 
-def test_neighbours_speak_before_the_first_fit(store: Store, ids: list[str]) -> None:
-    look(store, ids)
+def test_neighbours_are_used_before_the_first_fit(store: Store, ids: list[str]) -> None:
+    add_views(store, ids)
     found = Recommender(store, fresh=0).recommended("r0", NOW, 8)
-    assert sum(ids.index(one.story.id) % 2 == 0 for one in found) >= 6, "the sort that r0 looks at"
+    assert sum(ids.index(one.story.id) % 2 == 0 for one in found) >= 6, "the kind of stories that r0 views"
     assert any(one.because for one in found)
 
 
-def test_before_the_first_fit_all_is_counted_anew_now_and_then(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_early_counts_are_refreshed_until_the_first_fit(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     counted: list[datetime] = []
     count = serving.early
     monkeypatch.setattr(serving, "early", lambda store, now, days: counted.append(now) or count(store, now, days))
@@ -73,15 +73,15 @@ def test_before_the_first_fit_all_is_counted_anew_now_and_then(store: Store, ids
     assert counted == [NOW, NOW + timedelta(minutes=11)]
     fit(store, NOW + timedelta(minutes=12))
     recommender.recommended(None, NOW + timedelta(minutes=30), 5)
-    assert len(counted) == 2, "the fit serves"
+    assert len(counted) == 2, "the fit is used"
 
 
-def test_an_empty_store_recommends_nothing(store: Store) -> None:
+def test_empty_store_recommends_nothing(store: Store) -> None:
     assert Recommender(store, fresh=0).recommended("林", NOW, 5) == []
 
 
-def test_a_fit_is_used_and_says_because_of_what(store: Store, ids: list[str]) -> None:
-    look(store, ids)
+def test_fit_is_used_with_reasons(store: Store, ids: list[str]) -> None:
+    add_views(store, ids)
     fit(store, NOW)
     found = Recommender(store, fresh=0).recommended("r0", NOW, 8)
     seen = {view.story for view in store.readers.history("r0")}
@@ -94,8 +94,8 @@ def test_a_fit_is_used_and_says_because_of_what(store: Store, ids: list[str]) ->
 
 
 @pytest.mark.slow
-def test_what_came_since_the_fit_counts(store: Store, ids: list[str]) -> None:
-    look(store, ids)
+def test_views_since_the_fit_count(store: Store, ids: list[str]) -> None:
+    add_views(store, ids)
     fit(store, NOW)
     recommender = Recommender(store, fresh=0)
     new = add(store, 999, NOW + HOUR)
@@ -108,8 +108,8 @@ def test_what_came_since_the_fit_counts(store: Store, ids: list[str]) -> None:
     assert new not in {one.story.id for one in recommender.recommended("r0", later, 20)}
 
 
-def test_folded_stories_are_recommended_once_and_not_to_who_saw_them(store: Store, ids: list[str]) -> None:
-    look(store, ids)
+def test_folded_stories_are_recommended_once_and_not_if_seen(store: Store, ids: list[str]) -> None:
+    add_views(store, ids)
     fit(store, NOW)
     recommender = Recommender(store, fresh=0)
     recommender.refresh(NOW)
@@ -123,8 +123,8 @@ def test_folded_stories_are_recommended_once_and_not_to_who_saw_them(store: Stor
     assert len(after) == len(set(after))
 
 
-def test_a_newer_fit_is_taken_and_a_broken_one_is_not(store: Store, ids: list[str], caplog: pytest.LogCaptureFixture) -> None:
-    look(store, ids)
+def test_newer_fit_is_used_and_broken_one_ignored(store: Store, ids: list[str], caplog: pytest.LogCaptureFixture) -> None:
+    add_views(store, ids)
     made = fit(store, NOW)
     recommender = Recommender(store, fresh=0)
     recommender.recommended("r0", NOW, 5)
@@ -138,12 +138,12 @@ def test_a_newer_fit_is_taken_and_a_broken_one_is_not(store: Store, ids: list[st
     assert caplog.text == ""
 
 
-def test_looking_for_news_keeps_no_reader_waiting(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refresh_does_not_delay_readers(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
     recommender = Recommender(store, clock=lambda: clock[0])
     assert len(recommender.recommended(None, NOW, 100)) == 60
     new = add(store, 999, NOW)
-    assert len(recommender.recommended(None, NOW, 100)) == 60, "not a minute has passed"
+    assert len(recommender.recommended(None, NOW, 100)) == 60, "less than a minute has passed"
     going = threading.Event()
     refresh = recommender.refresh
 
@@ -162,7 +162,7 @@ def test_looking_for_news_keeps_no_reader_waiting(store: Store, ids: list[str], 
     assert new in {one.story.id for one in recommender.recommended(None, NOW, 100)}
 
 
-def test_a_store_that_is_away_leaves_what_is_known(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unavailable_store_leaves_known_recommendations(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
     recommender = Recommender(store, clock=lambda: clock[0])
     recommender.recommended(None, NOW, 5)
@@ -179,31 +179,31 @@ def test_a_store_that_is_away_leaves_what_is_known(store: Store, ids: list[str],
     assert recommender.recommended(None, NOW, 5)
 
 
-def test_a_fit_lets_go_of_what_is_too_old(store: Store, ids: list[str]) -> None:
-    look(store, ids)
+def test_fit_omits_old_views(store: Store, ids: list[str]) -> None:
+    add_views(store, ids)
     assert fit(store, NOW).facts["let_go"] == 0
     made = fit(store, NOW + timedelta(days=400))
     assert (made.facts["views"], made.facts["let_go"]) == (0, 240)
     assert store.readers.fits()[0][1]["by"] == "embedded"
 
 
-def test_a_fit_says_how_far_it_is(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fit_reports_progress(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("newsportal.services.recommending.parts.EVERY", 50)
-    look(store, ids)
-    told: list[tuple[float, str]] = []
-    fit(store, NOW, since=NOW - timedelta(days=1), progress=lambda share, what: told.append((share, what)))
-    assert told == [*((number / 240, "views") for number in (50, 100, 150, 200)), (1.0, "fit")]
+    add_views(store, ids)
+    steps: list[tuple[float, str]] = []
+    fit(store, NOW, since=NOW - timedelta(days=1), progress=lambda share, what: steps.append((share, what)))
+    assert steps == [*((number / 240, "views") for number in (50, 100, 150, 200)), (1.0, "fit")]
 
 
-def test_the_paper_s_method_is_served_where_it_is_chosen(store: Store, ids: list[str]) -> None:
-    look(store, ids)
+def test_method_of_the_paper_can_be_chosen(store: Store, ids: list[str]) -> None:
+    add_views(store, ids)
     fit(store, NOW)
     chosen = Recommending(method="paper", alpha=0.4, unit="days")
     found = Recommender(store, chosen, fresh=0).recommended("r0", NOW, 8)
     learnt = columns(Log(store.readers.recent(NOW - 30 * 24 * HOUR), items(store.readers, NOW)))
-    asked = rankers.paper(learnt, hours(NOW), unit=DAY, alpha=0.4).ranked(store.readers.history("r0"), NOW, 8)
-    assert [one.recommendation.story for one in found] == list(asked)
+    expected = rankers.paper(learnt, hours(NOW), unit=DAY, alpha=0.4).ranked(store.readers.history("r0"), NOW, 8)
+    assert [one.recommendation.story for one in found] == list(expected)
     assert {one.recommendation.by for one in found} == {"neighbours"}
-    assert asked != Recommender(store, fresh=0).recommended("r0", NOW, 8)
+    assert expected != Recommender(store, fresh=0).recommended("r0", NOW, 8)
     new = Recommender(store, chosen, fresh=0).recommended(None, NOW, 3)
     assert [one.recommendation.by for one in new] == ["fresh"] * 3

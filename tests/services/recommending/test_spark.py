@@ -1,4 +1,4 @@
-"""The fit on many machines is the fit on one: the parts' sums, put together without Spark, and the command on a real one."""
+"""A distributed fit equals a local one: the sums of the parts merged without Spark, and the command with a real Spark."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ NOW = datetime.now(UTC).replace(microsecond=0)
 HOUR = timedelta(hours=1)
 
 
-class Spread:
-    """What of Spark's RDD a fit needs, as lists."""
+class ListRdd:
+    """The part of Spark's RDD that a fit needs, on lists."""
 
     def __init__(self, elements: Iterable[Any]) -> None:
         self.elements = list(elements)
@@ -43,20 +43,20 @@ class Spread:
     def broadcast(self, value: Any) -> Any:
         return type("Shared", (), {"value": value})
 
-    def map(self, step: Callable[[Any], Any]) -> Spread:
-        return Spread(map(step, self.elements))
+    def map(self, step: Callable[[Any], Any]) -> ListRdd:
+        return ListRdd(map(step, self.elements))
 
-    def flatMap(self, step: Callable[[Any], Iterable[Any]]) -> Spread:  # noqa: N802
-        return Spread(chain.from_iterable(map(step, self.elements)))
+    def flatMap(self, step: Callable[[Any], Iterable[Any]]) -> ListRdd:  # noqa: N802
+        return ListRdd(chain.from_iterable(map(step, self.elements)))
 
-    def groupByKey(self) -> Spread:  # noqa: N802
+    def groupByKey(self) -> ListRdd:  # noqa: N802
         found: dict[Any, list[Any]] = {}
-        for key, value in reversed(self.elements):  # in no order
+        for key, value in reversed(self.elements):  # in arbitrary order
             found.setdefault(key, []).append(value)
-        return Spread(found.items())
+        return ListRdd(found.items())
 
-    def mapValues(self, step: Callable[[Any], Any]) -> Spread:  # noqa: N802
-        return Spread((key, step(value)) for key, value in self.elements)
+    def mapValues(self, step: Callable[[Any], Any]) -> ListRdd:  # noqa: N802
+        return ListRdd((key, step(value)) for key, value in self.elements)
 
     def treeReduce(self, step: Callable[[Any, Any], Any]) -> Any:  # noqa: N802
         return reduce(step, self.elements)
@@ -67,7 +67,7 @@ class Spread:
     def toLocalIterator(self) -> Iterator[Any]:  # noqa: N802
         return iter(self.elements)
 
-    def cache(self) -> Spread:
+    def cache(self) -> ListRdd:
         return self
 
 
@@ -92,21 +92,21 @@ def views() -> list[View]:
 
 
 @pytest.fixture(scope="module")
-def apart(items: tuple[Item, ...], views: list[View]) -> spark.Log:
-    """The log in five parts, one of them without a view."""
+def parted(items: tuple[Item, ...], views: list[View]) -> spark.Log:
+    """The log in five parts, one of them without views."""
     cuts = ["", "r003", "r004", "r00400", "r070", "~"]
     some = ([view for view in views if after < view.reader <= until] for after, until in pairwise(cuts))
-    return spark.Log(Spread(parts.part(part, items) for part in some), items, hours(NOW))
+    return spark.Log(ListRdd(parts.part(part, items) for part in some), items, hours(NOW))
 
 
-def test_parts_answer_as_the_whole_log_does(items: tuple[Item, ...], views: list[View], apart: spark.Log) -> None:
-    here = LocalLog(columns(best.Log(views, items)).before(hours(NOW)))
-    assert (len(apart), apart.readers, apart.stories) == (len(here), here.readers, here.stories)
-    assert (apart.alpha(), apart.rate()) == (here.alpha(), here.rate())
+def test_distributed_log_equals_local_log(items: tuple[Item, ...], views: list[View], parted: spark.Log) -> None:
+    local = LocalLog(columns(best.Log(views, items)).before(hours(NOW)))
+    assert (len(parted), parted.readers, parted.stories) == (len(local), local.readers, local.stories)
+    assert (parted.alpha(), parted.rate()) == (local.alpha(), local.rate())
     for share in (0.0, 0.1, 0.5, 0.7, 0.85, 1.0):
-        assert apart.when(share) == here.when(share)
-    begin, end = here.when(0.6), here.when(0.8)
-    mine, its = apart.moments(begin, end), here.moments(begin, end)
+        assert parted.when(share) == local.when(share)
+    begin, end = local.when(0.6), local.when(0.8)
+    mine, its = parted.moments(begin, end), local.moments(begin, end)
     assert len(mine) == len(its) > 50
     for one, other in zip(mine, its, strict=True):
         assert (one.situation, one.now) == (other.situation, other.now)
@@ -115,8 +115,8 @@ def test_parts_answer_as_the_whole_log_does(items: tuple[Item, ...], views: list
 
 
 @pytest.mark.slow
-def test_what_is_learnt_in_parts_is_what_is_learnt_in_one_place(items: tuple[Item, ...], views: list[View], apart: spark.Log) -> None:
-    mine = best.learnt_of(apart, hours(NOW))
+def test_distributed_fit_equals_local_fit(items: tuple[Item, ...], views: list[View], parted: spark.Log) -> None:
+    mine = best.learnt_of(parted, hours(NOW))
     its = best.fitted(columns(best.Log(views, items)), hours(NOW))
     assert mine.facts == its.facts
     for table in ("joint", "after"):
@@ -125,13 +125,13 @@ def test_what_is_learnt_in_parts_is_what_is_learnt_in_one_place(items: tuple[Ite
         assert np.array_equal(one.story, other.story)
         assert np.array_equal(one.value, other.value)
     assert np.array_equal(mine.learnt.popular, its.learnt.popular)
-    assert mine.packed() == its.packed(), "to the last bit"
+    assert mine.packed() == its.packed(), "bit for bit"
     for column in ("starts", "story", "began", "by"):
         assert np.array_equal(getattr(mine.learnt.rows, column), getattr(its.learnt.rows, column))
-    _answer_alike(mine, its, {f"r{number:03}": [view for view in views if view.reader == f"r{number:03}"] for number in range(0, 150, 10)})
+    _assert_same(mine, its, {f"r{number:03}": [view for view in views if view.reader == f"r{number:03}"] for number in range(0, 150, 10)})
 
 
-def _answer_alike(mine: Best, its: Best, histories: dict[str, list[View]]) -> None:
+def _assert_same(mine: Best, its: Best, histories: dict[str, list[View]]) -> None:
     for reader, history in histories.items():
         one, other = (model.recommend(history, NOW, 20, reader=reader) for model in (mine, its))
         assert [(found.story, found.by, found.because) for found in one] == [(found.story, found.by, found.because) for found in other]
@@ -139,8 +139,8 @@ def _answer_alike(mine: Best, its: Best, histories: dict[str, list[View]]) -> No
         assert one
 
 
-def test_a_log_without_views_can_be_learnt_from(items: tuple[Item, ...]) -> None:
-    nothing = spark.Log(Spread([parts.part([], items)] * 2), items, hours(NOW))
+def test_log_without_views_can_be_fitted(items: tuple[Item, ...]) -> None:
+    nothing = spark.Log(ListRdd([parts.part([], items)] * 2), items, hours(NOW))
     assert best.learnt_of(nothing, hours(NOW)).facts == best.fitted(columns(best.Log([], items)), hours(NOW)).facts
 
 
@@ -159,7 +159,7 @@ for name, fit in (("one", parts.fit(store, now)), ("many", spark.fit(store, uri,
 
 @pytest.mark.slow
 @pytest.mark.skipif(not (find_spec("pyspark") and java()), reason="needs the extra spark and Java (make tools)")
-def test_spark_learns_the_same_from_a_store(tmp_path: Path) -> None:
+def test_spark_fit_equals_local_fit(tmp_path: Path) -> None:
     uri = f"sqlite:///{tmp_path}/news.db"
     store = open_store(uri)
     readers = _fill(store)
@@ -167,14 +167,14 @@ def test_spark_learns_the_same_from_a_store(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     one, many = (best.unpack((tmp_path / name).read_bytes()) for name in ("one", "many"))
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "many").read_bytes(), "to the last bit"
-    _answer_alike(many, one, {reader: store.readers.history(reader) for reader in readers})
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "many").read_bytes(), "bit for bit"
+    _assert_same(many, one, {reader: store.readers.history(reader) for reader in readers})
     assert [facts["by"] for _, facts in store.readers.fits()] == ["spark local[2]", "embedded"]
     store.close()
 
 
 @pytest.mark.slow
-def test_the_command_says_what_is_missing(tmp_path: Path) -> None:
+def test_missing_requirement_is_reported(tmp_path: Path) -> None:
     (tmp_path / "sources.yaml").write_text("store: sqlite:///news.db\n", "utf-8")
     open_store(f"sqlite:///{tmp_path}/news.db").close()
     done = run("recommend", "fit", "--spark", "local[1]", cwd=tmp_path, JAVA_HOME=str(tmp_path))

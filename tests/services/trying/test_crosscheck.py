@@ -1,4 +1,4 @@
-"""A rule is laid over saved pages beside the template-free reader; a library of templates is taught by saved pages."""
+"""A rule is compared with the template-free extractor on saved pages; a template library is trained on saved pages."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def page(title: str, text: str, css: str = "text") -> Page:
 PAGES = [page(title, text) for title, text in STORIES.items()]
 
 
-def test_a_rule_that_agrees_and_one_that_finds_nothing() -> None:
+def test_matching_rule_and_rule_that_finds_nothing() -> None:
     good = cross_check(ArticleRule(body=".text", title="h1", date=".when"), PAGES)
     assert (good.read, good.alike, good.titles, good.dates) == (3, 3, 3, 3)
     assert good.likeness > 0.9
@@ -63,7 +63,7 @@ def test_rules_are_css_xpath_or_regular_expressions(rule: ArticleRule) -> None:
 
 
 @pytest.mark.parametrize("remove", ["p:last-child", "//p[last()]", "re:<p>[^<]*两班[^<]*</p>"])
-def test_what_is_taken_out_is_a_rule_too(remove: str) -> None:
+def test_remove_accepts_every_kind_of_rule(remove: str) -> None:
     found = apply(ArticleRule(body=".text", remove=(remove,)), dom.document(PAGES[0]), NOW)
     assert found.text == "\n".join(STORIES["渡轮今晨开航"].split("\n")[:2])
 
@@ -73,7 +73,7 @@ ENGINE = {"name": "搜", "url": SEARCH, "step": 1, "wrapper": {"block": "li", "t
 REGION = {"name": "港", "prefix": "https://port.example/news/", "seeds": ["https://port.example/news/"]}
 
 
-def answer(url: str, changed: bool = False) -> Page:
+def result_page(url: str, changed: bool = False) -> Page:
     number, tag = len(url) + 10 * url.count("&p=1"), "section" if changed else "li"
     rows = (
         f'<{tag}><h3><a href="https://n.example/{number}/{n}.html">第{n}条关于海港的新闻{number}</a></h3>'
@@ -84,23 +84,23 @@ def answer(url: str, changed: bool = False) -> Page:
 
 
 @pytest.mark.parametrize(("changed", "last"), [(False, "check.trusted"), (True, "check.untrusted")])
-def test_a_test_of_an_engine_tries_its_wrapper_on_several_pages(changed: bool, last: str) -> None:
+def test_engine_trial_checks_its_wrapper_on_several_pages(changed: bool, last: str) -> None:
     known = Sources.model_validate({"engines": [ENGINE], "topics": [{"name": "港口", "engines": ["搜"]}]})
-    asked: list[str] = []
+    requested: list[str] = []
 
     def fetch(url: str) -> Page:
-        asked.append(url)
-        return answer(url, changed=changed and len(asked) > 2)
+        requested.append(url)
+        return result_page(url, changed=changed and len(requested) > 2)
 
     (trial,) = trials(known.engines[0], known, fetch_once(fetch))
-    assert len(asked) == len(set(asked)) == 4, "two pages of two queries, each fetched once"
+    assert len(requested) == len(set(requested)) == 4, "two pages of two queries, each fetched once"
     (check,) = [note for note in trial.notes if note.code == "check.engine"]
     found = dict(check.params)
     assert (found["pages"], found["agreed"]) == (4, found["results"])
     assert trial.notes[-1].code == last
 
 
-def test_a_test_of_a_source_lays_its_rule_over_several_articles(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_source_trial_checks_its_rule_on_several_articles(monkeypatch: pytest.MonkeyPatch) -> None:
     links = "".join(f'<li><a href="{one.url}">{title}，海港网记者报道</a></li>' for one, title in zip(PAGES, STORIES, strict=True))
     channel = Page("https://port.example/news/", f"<ul>{links}</ul>".encode(), NOW, 200, "text/html; charset=utf-8")
     pages = {one.url: one for one in (*PAGES, channel)}
@@ -114,7 +114,7 @@ def test_a_test_of_a_source_lays_its_rule_over_several_articles(monkeypatch: pyt
         assert reading is not None
 
 
-def test_a_rule_that_reads_too_little_is_seen_and_stands_first() -> None:
+def test_incomplete_rule_is_reported_first() -> None:
     other = page("潮汐表更新", STORIES["鱼市搬到新址"], css="body-text")
     found = cross_check(ArticleRule(body=".text p:first-child, .body-text", title=".when"), [*PAGES, other])
     assert found.titles == 0
@@ -123,7 +123,7 @@ def test_a_rule_that_reads_too_little_is_seen_and_stands_first() -> None:
     assert found.pages[-1].url == other.url
 
 
-def test_texts_are_laid_side_by_side() -> None:
+def test_texts_are_compared_line_by_line() -> None:
     found = [(line.text, line.of) for line in compared_lines("甲\n乙\n丙", "甲\n丙\n丁")]
     assert found == [
         ("甲", "both"),
@@ -146,7 +146,7 @@ def archive(tmp_path: Path) -> Path:
     return file
 
 
-def test_saved_pages_are_those_of_the_site(archive: Path) -> None:
+def test_saved_pages_of_the_site_are_selected(archive: Path) -> None:
     found = saved_pages(archive, frozenset({"port.example"}), NOW)
     assert {one.url for one in found} == {one.url for one in PAGES}
     assert {one.body for one in found} == {one.body for one in PAGES}
@@ -154,7 +154,7 @@ def test_saved_pages_are_those_of_the_site(archive: Path) -> None:
     assert saved_pages(archive, frozenset({"nowhere.example"}), NOW) == []
 
 
-def test_a_library_is_taught_and_looked_at(tmp_path: Path) -> None:
+def test_library_is_trained_and_inspected(tmp_path: Path) -> None:
     store = empty_store(tmp_path / "news.db")
     assert teach(store, PAGES[:2], NOW) == 1
     assert teach(store, PAGES[:2], NOW) == 0
@@ -170,5 +170,5 @@ def test_a_library_is_taught_and_looked_at(tmp_path: Path) -> None:
     strange = page("另一种版式", "甲" * 50).body.replace(b"<div class", b"<section><div class").replace(b"</div>", b"</div></section>")
     waits = {one.by: one for one in readings(library, Page("https://port.example/x/1.html", strange, NOW, 200, "text/html; charset=utf-8"))}
     assert waits["url_tree"].why == "waits-for-sibling"
-    assert sum(1 for _ in library_of(store)[0]) == 1, "trying teaches nothing"
+    assert sum(1 for _ in library_of(store)[0]) == 1, "trying a page does not train the library"
     store.close()

@@ -1,4 +1,4 @@
-"""What becomes of a proposal: an entry of sources.yaml that says what the site said, and no more."""
+"""An entry of sources.yaml made from a proposal contains what the site stated, and nothing more."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def fetch(url: str) -> Page:
     return Page(url, body.encode(), datetime.now(UTC), 200)
 
 
-def test_no_site_and_no_list_learns_what_the_environment_holds(tmp_path: Path) -> None:
-    """An address that a page made up is written by who looks after sources, and asked for from then on."""
+def test_environment_variables_in_urls_are_not_expanded(tmp_path: Path) -> None:
+    """A URL invented by a page is written to sources.yaml by the operator and fetched from then on."""
     (found, *_), _notes = find("https://evil.example/", fetch)
     listed = planned(read(f'<opml><body><outline text="乙" xmlUrl="{FEED}"/></body></opml>'.encode()).feeds, Sources(), None)
     file = tmp_path / "sources.yaml"

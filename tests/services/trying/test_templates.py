@@ -1,4 +1,4 @@
-"""The library of templates in the store, and libraries in files: whoever changes one, nobody's change is lost."""
+"""The template library in the store and in files; concurrent changes are not lost."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ def page(site: str, number: int) -> Page:
     return Page(f"https://{site}/news/{number}.html", body.encode(), NOW, 200, "text/html; charset=utf-8")
 
 
-def learnt(store: Store, *sites: str) -> int:
+def train_sites(store: Store, *sites: str) -> int:
     return teach(store, [page(site, number) for site in sites for number in range(2)], NOW)
 
 
-def test_a_site_is_forgotten_and_the_others_stay(store: Store) -> None:
+def test_forgetting_one_site_keeps_the_others(store: Store) -> None:
     assert not forget_site(store, "a.example", "templates", NOW)
-    assert learnt(store, "a.example", "b.example") == 2
+    assert train_sites(store, "a.example", "b.example") == 2
     assert forget_site(store, "a.example", "templates", NOW)
     assert set(library_of(store)[0].sites) == {"b.example"}
     assert not forget_site(store, "a.example", "templates", NOW)
 
 
-def test_two_who_change_the_library_at_once_do_so_in_turns(store: Store) -> None:
-    learnt(store, "a.example")
-    other = threading.Thread(target=learnt, args=(store, "b.example"))
+def test_concurrent_changes_are_serialized(store: Store) -> None:
+    train_sites(store, "a.example")
+    other = threading.Thread(target=train_sites, args=(store, "b.example"))
 
     def changed(text: str | None) -> str:
         other.start()
-        other.join(0.1)  # who does not wait for his turn is done by then
+        other.join(0.1)  # a thread that does not wait would be finished by then
         return text or ""
 
     store.change_learnt("url_tree", changed, now=NOW)
@@ -58,17 +58,17 @@ def test_two_who_change_the_library_at_once_do_so_in_turns(store: Store) -> None
     assert set(library_of(store)[0].sites) == {"a.example", "b.example"}
 
 
-def test_a_library_that_cannot_be_read_is_told_and_not_written_over(store: Store) -> None:
+def test_unreadable_library_is_reported_and_not_overwritten(store: Store) -> None:
     store.change_learnt("url_tree", lambda _: "{", now=NOW)
     library, trouble = library_of(store)
     assert (list(library), "no template library" in trouble) == ([], True)
     with pytest.raises(LibraryError):
-        learnt(store, "a.example")
+        train_sites(store, "a.example")
     assert store.learnt("url_tree") == "{"
 
 
-def test_a_file_that_is_not_there_is_told(store: Store, tmp_path: Path) -> None:
-    learnt(store, "a.example")
+def test_missing_file_is_reported(store: Store, tmp_path: Path) -> None:
+    train_sites(store, "a.example")
     save(write_library(library_of(store)[0]), tmp_path / "news.templates")
     assert set(load(tmp_path / "news.templates").sites) == {"a.example"}
     with pytest.raises(LibraryError, match="No such file"):

@@ -1,4 +1,4 @@
-"""The text of an article as HTML, in the manner of one site: paragraphs, boxes in boxes, line breaks, or elements that mean something."""
+"""The text of an article as HTML in the style of a site: paragraphs, nested boxes, line breaks, or semantic elements."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import groupby
 from madeup.stories import Block
 
 Image = tuple[str, str]
-"""Address and caption."""
+"""URL and caption."""
 
 Body = Callable[[Sequence[Block], Sequence[Image]], str]
 
@@ -25,7 +25,7 @@ def _groups(blocks: Sequence[Block]) -> Iterator[tuple[str, list[Block]]]:
 
 
 def _with_images(pieces: list[str], images: Sequence[Image], figure: Callable[[Image], str]) -> str:
-    """The first picture stands behind the first paragraph, the others follow at equal distances."""
+    """Insert the first picture after the first paragraph, the others at equal distances."""
     step = max(1, len(pieces) // (len(images) or 1))
     for index in reversed(range(len(images))):
         pieces.insert(min(1 + index * step, len(pieces)), figure(images[index]))
@@ -33,7 +33,7 @@ def _with_images(pieces: list[str], images: Sequence[Image], figure: Callable[[I
 
 
 def paragraphs(blocks: Sequence[Block], images: Sequence[Image], indent: str = "　　") -> str:
-    """``<p>`` with two ideographic spaces in front, pictures as centred paragraphs with the caption below."""
+    """Return ``<p>`` elements with two ideographic spaces in front, pictures as centred paragraphs with the caption below."""
     pieces: list[str] = []
     for kind, group in _groups(blocks):
         if kind == "row":
@@ -50,12 +50,12 @@ def paragraphs(blocks: Sequence[Block], images: Sequence[Image], indent: str = "
 
 
 def flush(blocks: Sequence[Block], images: Sequence[Image]) -> str:
-    """Paragraphs without indent."""
+    """Return paragraphs without indent."""
     return paragraphs(blocks, images, indent="")
 
 
 def boxes(blocks: Sequence[Block], images: Sequence[Image]) -> str:
-    """Every paragraph a ``div`` with a ``span``, an advertisement in the middle."""
+    """Return a ``div`` with a ``span`` per paragraph, and an advertisement in the middle."""
     pieces = []
     for kind, group in _groups(blocks):
         if kind == "row":
@@ -72,7 +72,7 @@ def boxes(blocks: Sequence[Block], images: Sequence[Image]) -> str:
 
 
 def breaks(blocks: Sequence[Block], images: Sequence[Image]) -> str:
-    """One element, lines parted by two breaks."""
+    """Return one element whose lines are separated by two breaks."""
     pieces = []
     for kind, group in _groups(blocks):
         pieces += [_table(group)] if kind == "row" else [f"&nbsp;&nbsp;&nbsp;&nbsp;{escape(block.text)}<br><br>" for block in group]
@@ -80,7 +80,7 @@ def breaks(blocks: Sequence[Block], images: Sequence[Image]) -> str:
 
 
 def semantic(blocks: Sequence[Block], images: Sequence[Image]) -> str:
-    """Lists, quotations, headings, tables and figures as HTML has them; pictures load late."""
+    """Return lists, quotations, headings, tables and figures as semantic HTML; pictures are lazy-loaded."""
     pieces = []
     for kind, group in _groups(blocks):
         texts = [escape(block.text) for block in group]

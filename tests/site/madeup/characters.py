@@ -1,4 +1,4 @@
-"""Traditional characters of the stories in simplified form, for stories that a simplified site takes over."""
+"""Traditional characters of the stories in simplified form, for stories that a site in simplified characters reposts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def simplified(text: str) -> str:
 
 
 def in_simplified(story: Story) -> Story:
-    """The story as a site in simplified characters prints it."""
+    """Return the story as a site in simplified characters prints it."""
     return replace(
         story,
         language="zh",

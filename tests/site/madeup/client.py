@@ -1,4 +1,4 @@
-"""How tests look at the made-up Web by themselves: one plain request, and what a reader would see of a page."""
+"""A client for tests of the made-up Web: one plain request, and the visible text of a page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ Answer = tuple[int, dict[str, str], bytes]
 
 
 def get(url: str, method: str = "GET", **headers: str) -> Answer:
-    """One request without redirects: status, headers (names in lower case), body. Headers are written as ``If_None_Match="x"``."""
+    """Send one request, following no redirects; return status, headers (lower-case names) and body. Header syntax:
+    ``If_None_Match="x"``."""
     parts = urlsplit(url)
     connection = http.client.HTTPConnection(parts.netloc, timeout=600)
     try:
@@ -27,15 +28,15 @@ def get(url: str, method: str = "GET", **headers: str) -> Answer:
 
 
 def squeezed(text: str) -> str:
-    """``text`` without white space."""
+    """Return ``text`` without whitespace."""
     return re.sub(r"\s+", "", text)
 
 
 def visible(html: str) -> str:
-    """The text of a page without white space."""
+    """Return the text of a page without whitespace."""
     return squeezed(unescape(TAG.sub("", html)))
 
 
 def links(html: str) -> list[str]:
-    """The ``href`` of every ``a``, as written, in order."""
+    """Return the ``href`` of every ``a``, unresolved, in order."""
     return [unescape(href) for href in LINK.findall(html)]

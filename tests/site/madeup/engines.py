@@ -1,4 +1,4 @@
-"""Three search engines over the made-up Web: one with redirect links, one that soon asks for a captcha, one in an old encoding."""
+"""Three search engines over the made-up Web: one with redirect links, one that soon shows a captcha, one in a legacy encoding."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from madeup.world import Copy, World
 PAGE_RESULTS = 10
 SUMMARY_CHARS = 90
 CAPTCHA_AFTER = 3
-"""Result pages that the second engine gives before it asks for a captcha."""
+"""Result pages before the second engine shows a captcha."""
 
 PATHS = {
     "baixun": "/search?q=##QUERY##&start=##START##",
     "wansou": "/web?wd=##QUERY##&pn=##START##",
     "kuaiwen": "/s?word=##QUERY##&p=##START##",
 }
-"""Where each engine's result pages are, in the form of ``sources.yaml``."""
+"""Paths of each engine's result pages, in the form of ``sources.yaml``."""
 
 UNLISTED = frozenset({"maze"})
-"""Sites that the engines do not know."""
+"""Sites that the engines do not index."""
 
 
 def found(world: World, query: str) -> list[Copy]:
-    """The articles that hold every word of ``query`` in title, text or category, newest first."""
+    """Return the articles with every word of ``query`` in title, text or category, newest first."""
     words = simplified(query).lower().split()
     public = (copy for copy in world.copies if not copy.private and copy.site not in UNLISTED)
     return [copy for copy in public if all(word in _searched(copy) for word in words)] if words else []
@@ -41,12 +41,12 @@ def _searched(copy: Copy) -> str:
 
 
 def token(copy: Copy) -> str:
-    """The name by which the first engine's redirect knows an article."""
+    """Return the identifier of an article in the first engine's redirect links."""
     return blake2b(f"{copy.site}/{copy.number}".encode(), digest_size=12).hexdigest()
 
 
 def summary(copy: Copy, query: str) -> str:
-    """The part of the text around the first word of the query, or its beginning, with dots where it was cut."""
+    """Return the text around the first query word, or its beginning, with an ellipsis where it is cut."""
     text = copy.text.replace("\n", " ")
     start = max(0, text.find((query.split() or [""])[0]) - 20)
     end = start + SUMMARY_CHARS
@@ -54,7 +54,7 @@ def summary(copy: Copy, query: str) -> str:
 
 
 def ago(moment: datetime, now: datetime) -> str:
-    """How engines write when: minutes, hours, yesterday, else the date."""
+    """Return a time as engines write it: minutes, hours, yesterday, else the date."""
     minutes = int((now - moment).total_seconds() // 60)
     if minutes < 60:
         return f"{minutes}分钟前"
@@ -66,7 +66,7 @@ def ago(moment: datetime, now: datetime) -> str:
 
 
 def engine_response(world: World, request: Request, captcha_after: int = CAPTCHA_AFTER) -> Response | None:
-    """The answer of an engine; ``None`` for an address it does not know."""
+    """Return the response of an engine; ``None`` for an unknown path."""
     if request.path == "/":
         return page(f"<title>{request.site}</title><form action='{PATHS[request.site].partition('?')[0]}'><input name='q'></form>")
     if (request.site, request.path) == ("baixun", "/link"):
@@ -102,7 +102,7 @@ def _wansou(world: World, request: Request) -> Response:
 
 
 def _kuaiwen(world: World, request: Request) -> Response:
-    """Pages are counted from 1, words come in GB 18030."""
+    """Pages are numbered from 1, and words are encoded in GB 18030."""
     query, number = request.parameter("word", "gb18030"), max(1, _number(request.parameter("p")))
     turns = layout("kuaiwen")["turn"].substitute(quoted=quote(query.encode("gb18030")), next=number + 1)
     html = _filled(world, "kuaiwen", query, (number - 1) * PAGE_RESULTS, turns)

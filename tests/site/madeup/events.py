@@ -1,7 +1,7 @@
-"""Events of several days, with labels: follow-ups under other titles, twins (two accidents of one kind in one week), periodic reports.
+"""Labelled events of several days: follow-ups under other titles, confusable pairs (two similar accidents in one week), periodic reports.
 
-``DOCUMENTS`` are in time order of their days; of each periodic report every issue is an event of its own. ``fill`` brings the first
-event into a store, as five days of crawling would have.
+``DOCUMENTS`` are sorted by day; every issue of a periodic report is a separate event. ``fill`` stores the first event as five days of
+crawling would.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from newsportal.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """``day``: days after the first. ``kind``: what it could be mistaken for."""
+    """``day``: days after the first. ``kind``: what it could be confused with."""
 
     event: str
     kind: str
@@ -72,7 +72,7 @@ court court 0.8 澜州法治报 养老院集资案开庭 受害老人六百名
 court court 4.6 澜州法治报 贺天成一审获刑十四年
 颐乐园养老院老板贺天成因集资诈骗，一审被判有期徒刑十四年，六百名老人的床位费将按比例退还。贺天成当庭表示上诉。
 """
-"""Two lines a document: event, kind, day, site and title; text."""
+"""Two lines per document: event, kind, day, site and title; text."""
 
 PERIODIC = (
     (
@@ -114,11 +114,11 @@ DOCUMENTS = tuple(sorted(documents(), key=lambda one: (one.day, one.id)))
 
 
 DEMO = "bridge"
-"""The label of the event that the demo shows."""
+"""Label of the event shown in the demo."""
 
 
 def fill(store: Store, now: datetime) -> int:
-    """The event of the first label, its last report two hours old; answers how many articles."""
+    """Store the first event, its last report two hours old; return the number of articles."""
     told = [one for one in DOCUMENTS if one.event == DEMO]
     for one in told:
         published = now - timedelta(days=told[-1].day - one.day, hours=2)

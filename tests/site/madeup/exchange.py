@@ -1,4 +1,4 @@
-"""A request and its answer, as the pure part of the made-up Web sees them."""
+"""A request and its response, for the pure part of the made-up Web."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """``target`` is path and query as sent; ``nth`` counts the requests for this path on this site since the start, from 1."""
+    """``target`` is path and query as sent; ``nth`` counts the requests for this path of this site since the start, from 1."""
 
     site: str
     target: str
@@ -22,7 +22,7 @@ class Request:
         return urlsplit(self.target).path
 
     def parameter(self, name: str, encoding: str = "utf-8") -> str:
-        """A parameter of the query, ``""`` if it is not there."""
+        """Return a parameter of the query, ``""`` if it is missing."""
         return parse_qs(urlsplit(self.target).query, encoding=encoding, errors="replace").get(name, [""])[0]
 
     def header(self, name: str) -> str:
@@ -31,7 +31,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """``stream`` is sent in place of ``body``, chunked, until it ends or the client leaves."""
+    """``stream`` is sent instead of ``body``, chunked, until it ends or the client disconnects."""
 
     status: int = 200
     content_type: str = "text/html; charset=utf-8"
@@ -42,7 +42,7 @@ class Response:
 
 
 def page(html: str, status: int = 200, headers: tuple[tuple[str, str], ...] = ()) -> Response:
-    """An HTML page in UTF-8."""
+    """Return an HTML page in UTF-8."""
     return Response(status=status, body=html.encode(), headers=headers)
 
 

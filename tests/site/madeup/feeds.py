@@ -1,4 +1,4 @@
-"""The feeds of the sites: RSS 2.0, Atom, RDF, JSON; well made, badly made, in old encodings."""
+"""The feeds of the sites: RSS 2.0, Atom, RDF, JSON; valid, malformed, in legacy encodings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ENTRIES = 15
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """``quirk`` says what is odd about it, in a stable slug; ``label`` is the encoding its XML declaration names."""
+    """``quirk`` is a stable slug of its peculiarity; ``label`` is the encoding in its XML declaration."""
 
     site: str
     path: str
@@ -29,7 +29,7 @@ class Feed:
     quirk: str | None = None
 
     def link(self, world: World, copy: Copy) -> str:
-        """The link of an entry, as the feed writes it."""
+        """Return the link of an entry, as the feed writes it."""
         if self.quirk == "shared-link":
             return world.url(self.site, "/")
         if self.quirk == "relative":
@@ -54,18 +54,18 @@ FEEDS = (
     Feed("maze", "/restless.xml", "rss", quirk="changing-etag"),
 )
 ODD_DATES = ("", "昨天 08:30", "3分钟前", "Mon, 01 Jan 0001 00:00:00 GMT", "Tue, 01 Jan 2099 00:00:00 GMT", "soon")
-"""What stands in place of dates in the feed with the quirk ``odd-dates``, in turn."""
+"""Values in place of dates in the feed with the quirk ``odd-dates``, in turn."""
 
 BY_PATH = {(feed.site, feed.path): feed for feed in FEEDS}
 
 
 def entries(world: World, feed: Feed) -> list[Copy]:
-    """What the feed lists, newest first."""
+    """Return the articles that the feed lists, newest first."""
     return [copy for copy in world.of(feed.site) if not copy.private][:ENTRIES]
 
 
 def feed_response(world: World, feed: Feed, request: Request) -> Response:
-    """The feed, or 304 when the client has it already (ETag first, else the date). The restless one says each time that it changed."""
+    """Return the feed, or 304 if the client has it (ETag first, else the date). The one with a changing ETag always seems modified."""
     copies = entries(world, feed)
     body = BUILDERS[feed.kind](world, feed, copies).encode(feed.encoding, "xmlcharrefreplace")
     restless = feed.quirk == "changing-etag"
@@ -83,7 +83,7 @@ def _rss(world: World, feed: Feed, copies: list[Copy]) -> str:
     items = "\n".join(_rss_item(world, feed, copy) for copy in copies)
     head = f"<title>{name}</title><link>{home}</link><description>{name}</description><ttl>30</ttl>"
     start = f'<?xml version="1.0" encoding="{feed.label}"?>\n<rss version="2.0"><channel>{head}\n'
-    if feed.quirk == "broken":  # an ampersand alone, an element never closed, and the end missing
+    if feed.quirk == "broken":  # a lone ampersand, an unclosed element, and a missing end
         return start + items.replace("<description>", "<description>新闻 & 生活 <br>", 1)
     return f"{start}{items}\n</channel></rss>\n"
 

@@ -1,4 +1,4 @@
-"""The list pages of a site: its front page, the page of all news, its channels, each with further pages."""
+"""The list pages of a site: its front page, the page of all news, and its channels, each with further pages."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def channel_name(site: Site, category: str) -> str:
 
 
 def navigation(world: World, site: Site) -> list[tuple[str, str]]:
-    """What every page links at its top: address and name of front page, all news, channels."""
+    """Return URL path and name of the links at the top of every page: front page, all news, channels."""
     home = "Home" if site.language == "en" else "首頁" if site.language == "zh-Hant" else "首页"
     channels = [(site.hub.format(slug=slug), channel_name(site, category)) for category, slug in world.channels(site.key).items()]
     return [("/", home), (site.hub.format(slug=ROLLING), site.rolling), *channels]
 
 
 def hubs(world: World, key: str) -> Iterator[Hub]:
-    """All list pages of a site."""
+    """Yield all list pages of a site."""
     site = SITES[key]
     yield Hub(key, "front", site.name, None, tuple(world.of(key)[:FRONT_ITEMS]), ("/",))
     yield from _paged(world, site, "rolling", site.rolling, None, ROLLING)

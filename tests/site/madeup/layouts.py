@@ -1,4 +1,4 @@
-"""The HTML of every site, as files with sections: a line ``%% NAME`` begins one, ``${name}`` is filled in."""
+"""The HTML of every site, as files with sections: a line ``%% NAME`` begins a section, ``${name}`` is replaced."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ FOLDER = Path(__file__).parent / "layouts"
 
 @cache
 def layout(key: str) -> dict[str, Template]:
-    """The sections of ``layouts/KEY.html``, by name."""
+    """Return the sections of ``layouts/KEY.html`` by name."""
     sections = ("\n" + (FOLDER / f"{key}.html").read_text(encoding="utf-8")).split("\n%% ")[1:]
     return {name: Template(text) for name, _, text in (part.partition("\n") for part in sections)}

@@ -1,4 +1,4 @@
-"""The gold: what a perfect crawl of the made-up Web would know, as plain JSON values."""
+"""The gold: the result of a perfect crawl of the made-up Web, as plain JSON values."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from madeup.sites import SITES, Site
 from madeup.world import Copy, World
 
 UNREACHABLE = ("shenyuan",)
-"""Sites whose robots.txt answers 500: everything on them is denied."""
+"""Sites whose robots.txt responds with 500: everything on them is denied."""
 
 
 def manifest(world: World) -> dict[str, Any]:
-    """Sites, articles, stories, hubs, feeds, engines and traps. Addresses are absolute, times ISO 8601 with zone."""
+    """Return sites, articles, stories, hubs, feeds, engines and traps. URLs are absolute, times ISO 8601 with zone."""
     return {
         "now": world.now.isoformat(),
         "seed": world.seed,
@@ -62,7 +62,7 @@ def _image(world: World, copy: Copy, index: int) -> dict[str, str]:
 
 
 def _stories(world: World) -> dict[str, Any]:
-    """Story id → its articles, oldest first, and those of them that share title and text with the oldest."""
+    """Return the articles of each story, oldest first, and those among them with the same title and text as the oldest."""
     found: dict[str, Any] = {}
     for copy in reversed(world.copies):
         story = found.setdefault(copy.story, {"articles": [], "reposts": []})

@@ -1,4 +1,4 @@
-"""Small pictures by arithmetic: a sky, a sun, two ranges of hills and a water line, as PNG. The motif chooses colours and shapes."""
+"""Small computed pictures: sky, sun, two ranges of hills and a water line, as PNG. The motif determines colours and shapes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ SKIES: tuple[tuple[Colour, Colour], ...] = (
     ((150, 190, 170), (248, 240, 210)),
 )
 RIDGES = (0.55, 0.7)
-"""How far down the two ranges of hills begin, as shares of the height."""
+"""Where the two ranges of hills begin, as shares of the height from the top."""
 
 LANDS: tuple[Colour, ...] = ((52, 84, 70), (86, 72, 60), (40, 60, 92), (112, 120, 96), (70, 54, 84))
 
 
 @lru_cache(maxsize=256)
 def png(motif: str, width: int = 480, height: int = 300) -> bytes:
-    """An 8-bit RGB picture of ``width`` × ``height`` pixels, the same for the same motif."""
+    """Return an 8-bit RGB picture of ``width`` × ``height`` pixels, the same for the same motif."""
     seed = zlib.crc32(motif.encode())
     ridges = [[height * (share + _wave(seed, depth, x)) for x in range(width)] for depth, share in enumerate(RIDGES)]
     rows = b"".join(b"\0" + _row(seed, y, width, height, ridges) for y in range(height))
@@ -41,7 +41,7 @@ def _wave(seed: int, depth: int, x: int) -> float:
 
 
 def _row(seed: int, y: int, width: int, height: int, ridges: list[list[float]]) -> bytes:
-    """One line of pixels: the sky, over it the sun, over it the hills from the far to the near."""
+    """Return a line of pixels: the sky, over it the sun, over it the hills from far to near."""
     row = bytearray(bytes(_mix(*SKIES[seed % len(SKIES)], y / height)) * width)
     radius = height // 10 + seed % 7
     reach = radius**2 - (y - height // 4) ** 2

@@ -1,6 +1,6 @@
-"""Made-up readers of the demo: what they looked at, what they were recommended and opened, and the figures of earlier months.
+"""Made-up readers of the demo: their views, recommendations and opened stories, and the figures of earlier months.
 
-Nobody real is behind any of it. What the portal then recommends is learnt from it as from a real log.
+There are no real people behind them. The portal learns its recommendations from these data as from a real log.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from newsportal.store.readers import StoryOffer
 from newsportal.store.store import Store
 
 READERS = 120
-LOOKS = (8, 24)  # stories a reader looked at
+LOOKS = (8, 24)  # stories viewed per reader
 TASTES = 2  # topics, categories or sources that a reader likes
-KEEN = 300  # how much rather a reader looks at what is liked
-HOURS = 24.0  # between a story and its reader, on average
-BACK = timedelta(days=7)  # stories of this age and younger are read
+KEEN = 300  # weight of liked stories
+HOURS = 24.0  # between publication and view, on average
+BACK = timedelta(days=7)  # maximum age of stories that are read
 SHOWN = 6  # recommended to each reader, once
-OPENED = 0.45  # of these
+OPENED = 0.45  # share of the recommendations
 MONTHS_BEFORE = 11
 
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """What was made up."""
+    """Numbers of the generated data."""
 
     readers: int
     views: int
 
 
 def fill(store: Store, now: datetime, seed: int = 1) -> Brought:
-    """Let made-up readers look at the stories of ``store``, learn from that, recommend, and let them open some of it."""
+    """Let made-up readers view the stories of ``store``, fit a model, recommend, and let them open some recommendations."""
     chance = Random(seed)
     told = sorted(store.readers.stories(now - BACK), key=lambda one: one.story)
     heads = {story: known.head.id for story, known in store.listed([one.story for one in told]).items()}
@@ -60,7 +60,7 @@ def fill(store: Store, now: datetime, seed: int = 1) -> Brought:
 
 
 def earlier_months(engine: Engine, now: datetime, seed: int = 1) -> None:
-    """Figures of the months before, as they stay when views are let go: more readers month by month, and better recommendations."""
+    """Store figures of earlier months, as they remain when views are deleted: more readers each month, and better recommendations."""
     chance, start, rows = Random(seed), month_of(now), []
     for back in range(1, MONTHS_BEFORE + 1):
         start = month_of(start - timedelta(days=1))
@@ -77,7 +77,7 @@ def earlier_months(engine: Engine, now: datetime, seed: int = 1) -> None:
 
 
 def _looks(name: str, told: Sequence[StoryOffer], sizes: dict[str, int], now: datetime, chance: Random) -> list[View]:
-    """What a reader looked at, by taste, each story some hours after it was published."""
+    """Return the views of a reader by taste, each some hours after the story was published."""
     labels = sorted({label for one in told for label in one.labels})
     likes = set(chance.sample(labels, min(TASTES, len(labels))))
     weights = [KEEN ** len(likes.intersection(one.labels)) for one in told]
@@ -97,6 +97,6 @@ def _look(store: Store, name: str, article: str, size: int, now: datetime, chanc
 
 
 def _size(store: Store, article: str) -> int:
-    """The pictures of a photo story; 0 of another."""
+    """Return the number of pictures of a photo story; 0 for other articles."""
     found = store.galleries.gallery(article)
     return found.pictures if found else 0

@@ -1,8 +1,7 @@
-"""Three news sites whose front page names a part of their articles: the rest is found by following channels, past endless addresses.
+"""Three news sites whose front page lists only a part of their articles: channels lead to the rest, among endless URLs.
 
-``tree``: cities, each with two channels of its own. ``numbers``: everything is a script's number; each list is there in endless orders,
-and a calendar has no end. ``journal``: categories and tags under addresses of words, the same articles under many tags, archives of each
-month.
+``tree``: cities with two channels each. ``numbers``: every URL is a number for a script; each list exists in endless orders, and a calendar
+is endless. ``journal``: categories and tags with words as URLs, the same articles under many tags, monthly archives.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ CATEGORIES: Final = ("politics", "science", "sports", "business", "culture", "tr
 
 @dataclass(frozen=True)
 class Shape:
-    """``pages``: path with query → HTML. ``articles``: the paths of those that are articles. ``endless`` answers other paths, if any."""
+    """``pages``: path with query to HTML. ``articles``: the paths of articles. ``endless`` answers other paths, if any."""
 
     articles: tuple[str, ...]
     pages: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""Articles and lists as pages: the layout of a site filled in. Text is escaped here and nowhere else."""
+"""Articles and lists as pages: the layout of a site with content. Text is escaped only here."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from madeup.world import SLUGS, Copy, World
 
 WORDS = {"en": ("Previous", "Next"), "zh": ("上一页", "下一页"), "zh-Hant": ("上一頁", "下一頁")}
 PADDING = "模板编号 8a3f " * 90
-"""Longer than the 1,024 bytes in which HTML looks for ``meta charset``."""
+"""Longer than the 1,024 bytes in which HTML parsers look for ``meta charset``."""
 
 SIDE_LINKS = 5
 HALF_WIDTH = 4  # every fourth UTF-16 page has no byte order mark
 
 
 def article_page(world: World, copy: Copy, page: int = 1, **more: str) -> Response:
-    """Page ``page`` (from 1) of an article; ``more`` replaces parts of the layout, as HTML."""
+    """Return page ``page`` (from 1) of an article; ``more`` replaces parts of the layout with HTML."""
     site = SITES[copy.site]
     filled = layout(site.key)["article"].substitute(_article_parts(world, site, copy, page) | more)
     bare = site.encoding == "utf-16" and copy.number % HALF_WIDTH == 0
@@ -31,12 +31,12 @@ def article_page(world: World, copy: Copy, page: int = 1, **more: str) -> Respon
 
 
 def article_encoding(copy: Copy) -> str:
-    """Python's name of the encoding in which :func:`article_page` answers."""
+    """Return Python's name of the encoding used by :func:`article_page`."""
     return "utf-16-le" if SITES[copy.site].encoding == "utf-16" and copy.number % HALF_WIDTH == 0 else SITES[copy.site].encoding
 
 
 def hub_page(world: World, hub: Hub, traps: str = "") -> Response:
-    """A list page; ``traps`` is HTML that stands behind the items."""
+    """Return a list page; ``traps`` is HTML after the items."""
     site = SITES[hub.site]
     parts = _frame(world, site) | {
         "title": escape(f"{hub.name} - {site.name}" if hub.kind != "front" else site.name),
@@ -50,7 +50,7 @@ def hub_page(world: World, hub: Hub, traps: str = "") -> Response:
 
 
 def encoded(html: str, site: Site, bare: bool = False) -> Response:
-    """The bytes as the site sends them: what its encoding has no character for becomes a reference."""
+    """Encode HTML as the site does: characters missing in its encoding become references."""
     if site.encoding != "utf-16":
         return Response(content_type=site.header, body=html.encode(site.encoding, "xmlcharrefreplace"))
     body = html.encode("utf-16-le")
@@ -60,7 +60,7 @@ def encoded(html: str, site: Site, bare: bool = False) -> Response:
 
 
 def plain_page(site: Site, title: str, *lines: str) -> Response:
-    """A page without a story: about us, log in."""
+    """Return a page without a story: about us, log in."""
     text = "".join(f"<p>{escape(line)}</p>" for line in lines)
     head = f"<html><head><title>{escape(title)}</title></head>"
     return encoded(f"{head}<body><h1>{escape(title)}</h1>{text}<a href='/'>{escape(site.name)}</a></body></html>", site)
@@ -71,7 +71,7 @@ def comments_path(copy: Copy) -> str:
 
 
 def origin_of(copy: Copy) -> str:
-    """Whom the page names as the source: the first publisher of a repost, else the site itself."""
+    """Return the source named on the page: the first publisher of a repost, else the site itself."""
     return copy.origin or SITES[copy.site].name
 
 

@@ -1,4 +1,4 @@
-"""From a request to its answer. Pure: the same world and request give the same response."""
+"""Pure function from request to response: the same world and request give the same response."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ MISSING = page("<html><head><title>404 Not Found</title></head><body><h1>404 Not
 
 
 class Router:
-    """Knows every address of a world. ``limits`` bound the patient traps; ``captcha_after`` is when the second engine gets suspicious."""
+    """Responds to every URL. ``limits`` bound the endless traps; the second engine shows a captcha after ``captcha_after`` pages."""
 
     def __init__(self, world: World, limits: traps.Limits | None = None, captcha_after: int = engines.CAPTCHA_AFTER) -> None:
         self.world = world
         self.limits = limits or traps.Limits()
         self.captcha_after = captcha_after
-        self.refusing: set[str] = set()  # engines that ask everybody for a captcha
+        self.refusing: set[str] = set()  # engines that always show a captcha
         self.hubs: dict[tuple[str, str], Hub] = {(key, hub.path): hub for key in SITES for hub in hubs(world, key)}
 
     def answer(self, request: Request) -> Response:
-        """Always an answer; 404 for what nobody knows."""
+        """Return a response; 404 for unknown URLs."""
         if request.path == "/robots.txt":
             return ROBOTS[request.site]
         if request.site in self.refusing and request.path != "/link":
@@ -38,7 +38,7 @@ class Router:
         return self._listed(request) or self._extra(request) or MISSING
 
     def _listed(self, request: Request) -> Response | None:
-        """Articles, lists and feeds; parameters that an address does not need are ignored."""
+        """Return articles, lists and feeds; unneeded URL parameters are ignored."""
         for target in (request.target, request.path):
             copy, number = self.world.by_path.get((request.site, target), (None, 1))
             if copy:

@@ -1,4 +1,4 @@
-"""The made-up Web on loopback: one small HTTP server a site, each on a port (or an address) of its own."""
+"""The made-up Web on loopback: one small HTTP server per site, each on a separate port (or IP address)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FIRST_HOST = 11  # with ``hosts``: 127.0.0.11 and up
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One request as it arrived. ``time`` is ``time.monotonic()``; ``status`` what was answered."""
+    """A received request. ``time`` is ``time.monotonic()``; ``status`` that of the response."""
 
     time: float
     site: str
@@ -45,7 +45,7 @@ class Visit:
 
 @dataclass(slots=True)
 class Fault:
-    """The next ``times`` requests for the path (of the site, if given) get ``status``; 0 closes the connection without an answer."""
+    """The next ``times`` requests for the path (of the site, if given) get ``status``; 0 closes the connection without a response."""
 
     path: str
     site: str | None
@@ -58,11 +58,11 @@ class Fault:
 
 
 class MadeUpWeb:
-    """A context manager that serves all sites and engines, and remembers who asked for what. Safe to use from any thread.
+    """Context manager that serves all sites and engines and records requests. Thread-safe.
 
-    ``now`` (aware, to the minute) is the moment to which all dates relate; by default this minute. Equal ``now``, ``seed`` and
-    addresses give equal bytes. ``port_base`` 0 takes free ports. ``hosts`` gives every site a loopback address of its own, 127.0.0.11
-    and up, for what tells sites apart by host without port; a system without them (macOS) gets one address and many ports as before.
+    ``now`` (aware, to the minute) is the reference time of all dates; by default this minute. Equal ``now``, ``seed`` and addresses give
+    equal bytes. ``port_base`` 0 uses free ports. ``hosts`` gives every site a separate loopback address, 127.0.0.11 and up, for code that
+    distinguishes sites by host without port; a system without them (macOS) uses one address and many ports.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class MadeUpWeb:
         self._let_go = threading.Event()
 
     def start(self) -> MadeUpWeb:
-        """Bind all ports and serve. Raises ``OSError`` when a port is taken; then nothing is left open."""
+        """Bind all ports and serve. Raises ``OSError`` if a port is in use; then no server is left open."""
         seed, port_base, limits, captcha_after = self._options
         try:
             for index, key in enumerate(KEYS):
@@ -108,7 +108,7 @@ class MadeUpWeb:
         return self
 
     def stop(self) -> None:
-        """End all servers and connections; waits for their threads."""
+        """Stop all servers and connections and wait for their threads."""
         if self._threads:
             with ThreadPoolExecutor(len(self._servers)) as pool:
                 list(pool.map(SiteServer.leave, self._servers.values()))
@@ -125,14 +125,14 @@ class MadeUpWeb:
         self.stop()
 
     def url(self, site: str, path: str = "/") -> str:
-        """The address of a path on a site or engine (``kunzhou``, ``baixun`` …)."""
+        """Return the URL of a path on a site or engine (``kunzhou``, ``baixun`` …)."""
         return self.addresses[site] + path
 
     def manifest(self) -> dict[str, Any]:
         return manifest(self.world)
 
     def sources(self, path: Path | str, traps: bool = False) -> Path:
-        """Write a ``sources.yaml`` for this Web; the store lies in ``data/`` beside it. ``traps`` includes the site full of them."""
+        """Write a ``sources.yaml`` for this Web; the store is in ``data/`` beside it. ``traps`` includes the site of traps."""
         written = Path(path)
         written.parent.mkdir(parents=True, exist_ok=True)
         written.write_text(sources_yaml(self.addresses, traps), encoding="utf-8")
@@ -140,14 +140,14 @@ class MadeUpWeb:
 
     @property
     def requests(self) -> list[Visit]:
-        """All requests so far, in the order of their answers."""
+        """All requests so far, in the order of their responses."""
         with self._lock:
             return list(self._visits)
 
     def fail(self, path: str, times: int = 1, status: int = 503, site: str | None = None, **headers: str) -> None:
-        """Answer the next ``times`` requests for ``path`` (a path, or an absolute address) with ``status``; 0 hangs up.
+        """Respond to the next ``times`` requests for ``path`` (a path or an absolute URL) with ``status``; 0 closes the connection.
 
-        Headers are written as ``Retry_After="2"``.
+        Write headers as ``Retry_After="2"``.
         """
         if "://" in path:
             base = "://".join(urlsplit(path)[:2])
@@ -157,7 +157,7 @@ class MadeUpWeb:
 
     @contextmanager
     def holding(self, addresses: Collection[str]) -> Iterator[None]:
-        """Answer these addresses at the end of the ``with`` only, so that a crawl cannot end before."""
+        """Delay the responses for these URLs until the ``with`` block ends, so that a crawl cannot end earlier."""
         self._let_go.clear()
         self._held = frozenset(addresses)
         try:
@@ -167,14 +167,14 @@ class MadeUpWeb:
             self._let_go.set()
 
     def reset(self) -> None:
-        """Forget requests, counters and faults: the captcha engine and the flaky page begin anew."""
+        """Clear requests, counters and faults: the captcha engine and the flaky page start again."""
         with self._lock:
             self._visits.clear()
             self._counts.clear()
             self._faults.clear()
 
     def _answer(self, site: str, method: str, target: str, headers: Mapping[str, str]) -> Response | None:
-        """What to send; ``None`` closes the connection."""
+        """Return the response; ``None`` closes the connection."""
         if self.addresses[site] + target in self._held:
             self._let_go.wait()
         path = urlsplit(target).path
@@ -195,7 +195,7 @@ class MadeUpWeb:
 
 
 def _has_addresses() -> bool:
-    """Whether loopback is the whole network 127.0.0.0/8, as on Linux and Windows."""
+    """Return whether all of 127.0.0.0/8 is loopback, as on Linux and Windows."""
     with socket.socket() as probe, suppress(OSError):
         probe.bind((f"127.0.0.{FIRST_HOST}", 0))
         return True

@@ -1,4 +1,4 @@
-"""One small HTTP server: hands every request to a function, ends with all its connections."""
+"""A small HTTP server that passes every request to a function, and closes all its connections at the end."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from typing import Any
 
 from madeup.exchange import Response
 
-IDLE_SECONDS = 30.0  # how long a connection may wait for its next request
+IDLE_SECONDS = 30.0  # maximum time that a connection waits for its next request
 
 Answer = Callable[[str, str, Mapping[str, str]], Response | None]
-"""Method, target and headers to what to send; ``None`` closes the connection without an answer."""
+"""Returns the response for method, target and headers; ``None`` closes the connection without one."""
 
 
 class SiteServer(ThreadingMixIn, HTTPServer):
-    """Joins its connections' threads at the end, so that nothing outlives it. ``clock`` is the time of its Date header."""
+    """Joins the threads of its connections at the end, so that nothing outlives it. ``clock`` is the time of its Date header."""
 
     daemon_threads = False
     block_on_close = True
@@ -36,14 +36,14 @@ class SiteServer(ThreadingMixIn, HTTPServer):
         super().__init__(address, _Handler)
 
     def server_bind(self) -> None:
-        """Like HTTPServer's, without the name look-up that can take seconds."""
+        """Bind as HTTPServer does, without the name look-up that can take seconds."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.socket.bind(self.server_address)
         self.server_address = self.socket.getsockname()
         self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
 
     def server_activate(self) -> None:
-        """A client that is gone between its knock and our opening must not keep the server at the door for ever."""
+        """Do not block in ``accept`` if a client disconnects between ``select`` and ``accept``."""
         super().server_activate()
         self.socket.setblocking(False)
 
@@ -63,7 +63,7 @@ class SiteServer(ThreadingMixIn, HTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that leaves is everyday life; anything else is a bug of ours and is shown."""
+        """Ignore clients that disconnect; anything else is a bug and is shown."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)
 
@@ -106,7 +106,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.do_GET()
 
     def _stream(self, response: Response) -> None:
-        """Chunks until the stream ends, the client leaves or the server closes."""
+        """Send chunks until the stream ends, the client disconnects or the server closes."""
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         for chunk in response.stream or ():
@@ -117,8 +117,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
 
     def date_time_string(self, timestamp: float | None = None) -> str:
-        """The Date header follows the Web's own clock, so that answers are the same each time."""
+        """Return the made-up Web's own time, so that responses are reproducible."""
         return super().date_time_string(self.server.clock.timestamp())
 
     def log_message(self, format: str, *args: object) -> None:
-        """Silence: ``MadeUpWeb.requests`` is the log."""
+        """Log nothing: ``MadeUpWeb.requests`` is the log."""

@@ -1,4 +1,4 @@
-"""The sitemaps of two sites: an index that names itself, a gzipped sitemap and a news sitemap; a list of addresses in plain text."""
+"""The sitemaps of two sites: an index that lists itself, a gzipped sitemap and a news sitemap; a plain-text list of URLs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 SPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 NEWS_SPACE = 'xmlns:news="http://www.google.com/schemas/sitemap-news/0.9"'
 LATEST = 10
-"""Articles of the news sitemap."""
+"""Articles in the news sitemap."""
 
 
 def sitemap_response(world: World, request: Request) -> Response | None:
-    """The sitemap at an address; ``None`` if there is none."""
+    """Return the sitemap at a path; ``None`` if there is none."""
     if request.site == INDEX[0]:
         path = request.path
         bodies = {INDEX[1]: _index, ALL: _all, NEWS: _news}

@@ -1,4 +1,4 @@
-"""The sites of the made-up Web: who they are, how they write, how their addresses look. Layouts lie in ``layouts/KEY.html``."""
+"""The sites of the made-up Web: publishers, writing conventions, URL patterns. Layouts are in ``layouts/KEY.html``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from madeup.exchange import Response, page, redirect
 CHINA = timezone(timedelta(hours=8))
 
 Other = tuple[str, str]
-"""A page that is neither article nor list: address and link text."""
+"""A page that is neither article nor list: URL path and link text."""
 
 ABOUT_ZH: tuple[Other, ...] = (
     ("/about.html", "关于我们"),
@@ -31,15 +31,15 @@ TOPICS = {
     "教育": "edu",
     "健康": "health",
 }
-"""Category → its name in addresses."""
+"""Category to its name in URLs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
     """One publisher.
 
-    ``encoding`` is what its bytes are in, ``header`` its Content-Type. ``article`` is a format of ``d`` (published), ``n`` (number),
-    ``s`` (story id) and ``p`` ("" or the page); ``hub`` and ``more`` of ``slug`` and ``page``. ``written`` formats the date of an article.
+    ``encoding`` is that of its bytes, ``header`` its Content-Type. ``article`` is a format of ``d`` (published), ``n`` (number), ``s``
+    (story id) and ``p`` ("" or the page); ``hub`` and ``more`` of ``slug`` and ``page``. ``written`` formats the date of an article.
     """
 
     key: str
@@ -58,11 +58,11 @@ class Site:
     others: tuple[Other, ...] = ABOUT_ZH
     origin: str = "来源：{}"
     byline: str = "{}"
-    taken: str = "作者：{}"  # the byline of what it took over from others
-    zone: tzinfo = CHINA  # of the dates it prints, which name none
+    taken: str = "作者：{}"  # byline of reposts
+    zone: tzinfo = CHINA  # of printed dates, which name no zone
 
     def date(self, moment: datetime) -> str:
-        """The date as an article of this site shows it."""
+        """Return the date as an article of this site shows it."""
         return self.written.format(d=moment)
 
 
@@ -132,7 +132,7 @@ ENGINE_KEYS = ("baixun", "wansou", "kuaiwen")
 KEYS = (*SITES, *ENGINE_KEYS)
 """Every site and engine, in the order of their ports."""
 
-CRAWL_DELAY = 0.2  # seconds; small, so that tests wait little, and present, so that they can see it obeyed
+CRAWL_DELAY = 0.2  # seconds: short, so that tests wait little, but enough to test that it is obeyed
 
 ALLOW_ALL = "User-agent: *\nAllow: /\n"
 ROBOTS: dict[str, Response] = {
@@ -151,6 +151,6 @@ ROBOTS: dict[str, Response] = {
     "wansou": page("<h1>404 Not Found</h1>", 404),
     "kuaiwen": page("<h1>404 Not Found</h1>", 404),
 }
-"""What each answers for /robots.txt: rules, nothing, 404 (allow), 500 (deny, RFC 9309), a Web page, a redirect."""
+"""Responses for /robots.txt: rules, empty, 404 (allow), 500 (deny, RFC 9309), an HTML page, a redirect."""
 
 MORE_ROBOTS = {("chaoyin", "/robots/rules.txt"): Response(content_type="text/plain", body=ALLOW_ALL.encode())}

@@ -1,4 +1,4 @@
-"""``sources.yaml`` for the made-up Web: topics, engines described in YAML alone, feeds, a sitemap, regions."""
+"""``sources.yaml`` for the made-up Web: topics, engines declared in YAML only, feeds, a sitemap, regions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOPICS = {
     "财经": ("财经", "股市", "期货", "贷款", "成交", "投资"),
     "健康": ("健康", "流感", "医院", "门诊", "处方"),
 }
-"""Topic → keywords. The topic's name is asked of the engines."""
+"""Topic to keywords. The topic's name is the query."""
 
 ENGINES = {
     "baixun": """
@@ -46,13 +46,13 @@ ENGINES = {
 """,
 }
 LIST_PAGES = 5
-"""As many as the longest list has, so that the regions alone lead to every article."""
+"""Pages of the longest list, so that the regions alone lead to every article."""
 
 CATEGORIES = {"qingtai": "科技", "beichen": "财经"}
 
 
 def sources_yaml(addresses: Mapping[str, str], traps: bool = False) -> str:
-    """The file's text. ``addresses`` maps site keys to addresses; ``traps`` includes the site full of traps."""
+    """Return the file's text. ``addresses`` maps site keys to URLs; ``traps`` includes the site of traps."""
     sites = [site for site in SITES.values() if traps or site.key != "maze"]
     hosts = sorted({str(urlsplit(address).hostname) for address in addresses.values()})
     parts = [

@@ -1,7 +1,7 @@
-"""The stories of the made-up Web: plain text files in ``stories/``, read once into values.
+"""The stories of the made-up Web: plain text files in ``stories/``, parsed once.
 
-A file begins with ``key: value`` lines that hold for all its stories. A story begins with ``= TITLE``, its own ``key: value`` lines
-follow, then an empty line and the body: paragraphs, ``# subhead``, ``* list item``, ``> quotation``, ``| cell | cell |``.
+A file begins with ``key: value`` lines for all its stories. A story begins with ``= TITLE``, followed by its own ``key: value`` lines, an
+empty line and the body: paragraphs, ``# subhead``, ``* list item``, ``> quotation``, ``| cell | cell |``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MARKS: dict[str, Kind] = {"# ": "h", "* ": "li", "> ": "quote", "| ": "row"}
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph, subhead, list item, quotation or table row. ``cells`` is filled for rows only."""
+    """A paragraph, subhead, list item, quotation or table row. ``cells`` is set for rows only."""
 
     kind: Kind
     text: str
@@ -34,7 +34,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Retelling:
-    """The same event under another headline and with another first paragraph, on another site."""
+    """The same event with another headline and first paragraph, on another site."""
 
     site: str
     title: str
@@ -43,7 +43,7 @@ class Retelling:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """What happened, told once. ``reposts`` carry it word for word, ``simplified`` in simplified characters, ``retold`` changed."""
+    """A story in its first version. ``reposts`` repeat it verbatim, ``simplified`` in simplified characters, ``retold`` rewritten."""
 
     id: str
     title: str
@@ -66,12 +66,12 @@ class Story:
 
 
 def lines_of(blocks: Iterable[Block]) -> str:
-    """The gold text: one paragraph, item, quotation or row a line."""
+    """Return the gold text: one paragraph, item, quotation or row per line."""
     return "\n".join(block.text for block in blocks)
 
 
 def stories() -> list[Story]:
-    """All stories, by file and place in it."""
+    """Return all stories, by file and position in it."""
     return [story for path in sorted(FOLDER.glob("*.txt")) if path.name != "characters.txt" for story in _read(path)]
 
 

@@ -1,8 +1,8 @@
-"""Traps and lies of servers, all harmless: each says what a crawler must do with it.
+"""Traps and false claims of servers, all harmless, with the expected handling by a crawler.
 
-``expect`` is one of: ``store`` (a good article behind bad manners, once), ``skip`` (answers, but is no article), ``fail`` (a counted
-failure), ``refuse`` (the way it points to must not be taken), ``bounded`` (the crawl ends although the server does not), ``survive``
-(stored or failed, without harm to the rest).
+``expect`` is one of: ``store`` (a good article with misleading URLs or errors, stored once), ``skip`` (responds, but is no article),
+``fail`` (a counted failure), ``refuse`` (its redirect must not be followed), ``bounded`` (the crawl ends although the server does not),
+``survive`` (stored or failed, without harm to the rest).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PAYLOADS = (
     '<meta http-equiv="refresh" content="9;url=/story/1.html"><base href="/elsewhere/">',
     '<form action="/login"><input name="password"></form>',
 )
-"""What must not be active when the stored page is shown."""
+"""Must not be active when the stored page is shown."""
 
 XSS_TITLE = "<script>alert('title')</script>"
 MARKS = "\u200b\u202e\u00ad\ufeff"
@@ -42,7 +42,7 @@ MARKS = "\u200b\u202e\u00ad\ufeff"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How far the patient traps go. Bytes, seconds, and tags of one page."""
+    """Limits of the endless traps: bytes, seconds, and tags of one page."""
 
     slow: float = 0.3
     endless: int = 32 * 1024 * 1024
@@ -55,7 +55,7 @@ Answer = Callable[[World, Request, Limits], Response]
 
 @dataclass(frozen=True, slots=True)
 class Trap:
-    """``title`` is the text of the link that leads into it. A trap in an article has the article's id as its name, and no title."""
+    """``title`` is the text of the link to it. A trap in an article has the article's id as name, and no title."""
 
     name: str
     title: str
@@ -69,7 +69,7 @@ class Trap:
 
 
 def path_of(name: str) -> str:
-    """Where a trap lies: an address like those of the articles around it, so that a crawler goes there. No article has such a number."""
+    """Return the path of a trap: like those of articles, so that a crawler requests it, but with a number that no article has."""
     return f"/story/{LARGEST + crc32(name.encode()) % 100_000}.html"
 
 
@@ -90,7 +90,7 @@ def _session(world: World, request: Request, limits: Limits) -> Response:
 
 
 def _slugs(world: World, request: Request, limits: Limits) -> Response:
-    """The page itself knows better than the links to it."""
+    """The page declares its canonical URL; the links to it differ."""
     copy = _copy(world, "maze-slugs")
     return article_page(world, copy, head=f'<link rel="canonical" href="{copy.path}">')
 
@@ -118,7 +118,7 @@ def _flaky(world: World, request: Request, limits: Limits) -> Response:
 
 
 def _circle(world: World, request: Request, limits: Limits) -> Response:
-    """Every page says that another follows; the last one's next is the second."""
+    """Every page links to a next one; the last one to the second."""
     copy = _copy(world, "maze-circle")
     _, number = world.by_path[copy.site, request.path]
     following = copy.paths[number if number < len(copy.paths) else 1]
@@ -228,7 +228,7 @@ BY_STORY = {trap.name: trap for trap in STORY_TRAPS}
 
 
 def links(world: World, hub: Hub) -> str:
-    """What a list of the maze links besides its articles. Session ids differ from list to list, and so do slugs."""
+    """Return the links of a maze list besides its articles. Session ids and slugs differ from list to list."""
     session, slugs = _copy(world, "maze-session"), _copy(world, "maze-slugs")
     mark = blake2b(hub.path.encode(), digest_size=16).hexdigest()
     ways = (f"?sid={mark}", f";jsessionid={mark.upper()}", f"?utm_source={hub.kind}&utm_medium=list", "?from=list")
@@ -244,7 +244,7 @@ def calendar_path(year: int, month: int) -> str:
 
 
 def maze_response(world: World, request: Request, limits: Limits) -> Response | None:
-    """The answer of a trap; ``None`` where there is none."""
+    """Return the response of a trap; ``None`` if there is none."""
     trap = BY_PATH.get(request.path)
     if trap:
         return trap.answer(world, request, limits)
@@ -277,7 +277,7 @@ COMMENTS = (
 
 
 def comments_response(world: World, request: Request) -> Response | None:
-    """The comment page of an article: its title and address look like the article's."""
+    """Return the comment page of an article, whose title and URL look like the article's."""
     copy = next((copy for copy in world.of(request.site) if comments_path(copy) == request.path), None)
     if copy is None:
         return None

@@ -1,4 +1,4 @@
-"""Who published what, when and where: decided once from seed and time, before anything is served."""
+"""Which site publishes which story, when and at which URL: determined by seed and time before anything is served."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from madeup.sites import SITES, TOPICS, Site
 from madeup.stories import Block, Picture, Story, lines_of, stories
 
 OLDEST_HOURS = 60.0
-"""All stories lie within the time in which reposts are folded (three days)."""
+"""All stories are within the time in which reposts are folded (three days)."""
 
 REPOST_HOURS = (0.4, 5.0)
 PAGING = frozenset({"chaoyin", "maze"})
-"""Sites that part long stories into pages; the others print them whole."""
+"""Sites that split long stories into pages; the others print them on one."""
 
 LARGEST = 900_000
-"""Articles have numbers below."""
+"""Articles have smaller numbers."""
 
 SLUGS = {**TOPICS, "World": "world"}
 CHANNELS_HANT = {"社会": "社會"}
@@ -28,7 +28,7 @@ CHANNELS_HANT = {"社会": "社會"}
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A story as one site carries it. ``paths`` are its pages in order, the first is its address."""
+    """A story on one site. ``paths`` are its pages in order, the first is its URL."""
 
     site: str
     story: str
@@ -67,7 +67,7 @@ class Copy:
 
 
 class World:
-    """All copies on all sites. ``addresses`` maps every site's key to its address, without a slash at the end."""
+    """All copies on all sites. ``addresses`` maps every site's key to its URL without trailing slash."""
 
     def __init__(self, now: datetime, seed: int, addresses: Mapping[str, str]) -> None:
         self.now = now
@@ -81,17 +81,17 @@ class World:
         return self.addresses[site] + path
 
     def of(self, site: str, category: str | None = None) -> list[Copy]:
-        """The copies of a site, or of one of its channels, newest first."""
+        """Return the copies of a site, or of one of its channels, newest first."""
         return [copy for copy in self.copies if copy.site == site and category in (None, copy.category)]
 
     def channels(self, site: str) -> dict[str, str]:
-        """The channels of a site: category → the name in its addresses, in a fixed order."""
+        """Return the channels of a site: category to its name in URLs, in a fixed order."""
         found = {copy.category for copy in self.of(site)}
         return {category: slug for category, slug in SLUGS.items() if category in found}
 
     @cached_property
     def by_path(self) -> dict[tuple[str, str], tuple[Copy, int]]:
-        """(site, path) → the copy and the number of its page, from 1."""
+        """Map (site, path) to the copy and its page number, from 1."""
         return {(copy.site, path): (copy, index) for copy in self.copies for index, path in enumerate(copy.paths, start=1)}
 
     def _copies(self, story: Story) -> Iterable[Copy]:
@@ -139,7 +139,7 @@ def _later(first: datetime, chance: Random) -> datetime:
 
 
 def _parts(blocks: tuple[Block, ...], pages: int) -> tuple[tuple[Block, ...], ...]:
-    """Even pages; the cut never falls behind a subhead or within a table."""
+    """Split evenly; never after a subhead or within a table."""
     if pages == 1:
         return (blocks,)
     cuts = [round(len(blocks) * page / pages) for page in range(1, pages)]

@@ -1,8 +1,8 @@
-"""The schema that the steps after this one lead on from: new databases are made from the tables themselves."""
+"""The base schema of later migrations: new databases are created from the table definitions."""
 
 revision = "0003"
 down_revision = None
 
 
 def upgrade() -> None:
-    """Nothing: no database is older."""
+    """Do nothing: there are no older databases."""

@@ -1,5 +1,5 @@
-"""Reader apps: the Fever key of a token (tokens from before have none), and the numbers of stories; what a person chose: language, theme,
-topics, and the name of his reading history."""
+"""Reader apps: the Fever key of a token (None for older tokens) and the numbers of stories; preferences of a person: language, theme,
+topics, and the name of the reading history."""
 
 from alembic import op
 from sqlalchemy import Column, String

@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (markup and sentences are read best on one line)
-"""Millpond Talk, in the structure of Discourse as it serves robots: the list of topics is the front page, everything stands in ``noscript``."""
+"""Millpond Talk, in the structure that Discourse serves to crawlers: the topic list is the front page, all content is in ``noscript``."""
 
 from __future__ import annotations
 

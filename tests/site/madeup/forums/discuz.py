@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (markup and sentences are read best on one line)
-"""青梧社区, in the structure of Discuz! X: GBK, tables, floors with names, members' boxes beside each post, a login form on every page."""
+"""青梧社区, in the structure of Discuz! X: GBK, tables, named floors, a member box beside each post, a login form on every page."""
 
 from __future__ import annotations
 

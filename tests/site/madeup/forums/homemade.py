@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (markup and sentences are read best on one line)
-"""半坡村口, a forum that somebody wrote himself: its addresses say nothing (``/s/3``, ``/v/501``), and carry a session id."""
+"""半坡村口, a forum with home-made software: its paths have no pattern (``/s/3``, ``/v/501``) and contain a session id."""
 
 from __future__ import annotations
 

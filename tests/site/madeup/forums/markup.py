@@ -1,4 +1,4 @@
-"""What the forums' pages share."""
+"""Markup common to the forums."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def not_found(encoding: str = "utf-8") -> Response:
 
 
 def member(name: str) -> int:
-    """The number of an author's own page."""
+    """Return the number in the URL of an author's profile."""
     return sum(map(ord, name)) % 9000 + 100
 
 
@@ -27,12 +27,12 @@ def paragraphs(post: Post, day: int, joint: str = "<br />\n") -> str:
 
 
 def stamp(moment: datetime) -> str:
-    """2026-3-1 08:05, as Discuz! writes it."""
+    """Return a time as Discuz! writes it: 2026-3-1 08:05."""
     return f"{moment.year}-{moment.month}-{moment.day} {moment:%H:%M}"
 
 
 def month(text: str, step: int) -> str:
-    """The month before or after ``2026-03``: a calendar goes on for ever."""
+    """Return the month before or after ``2026-03``: the calendar is endless."""
     year, number = (int(part) for part in (text or "2026-03").split("-")[:2])
     index = year * 12 + number - 1 + step
     return f"{index // 12}-{index % 12 + 1:02}"
@@ -43,6 +43,6 @@ def views(thread: Thread, day: int) -> int:
 
 
 def today(forum: Forum, moment: datetime) -> str:
-    """A time as modern boards show it: relative within the day."""
+    """Return a time as modern boards show it: relative within the day."""
     passed = forum.now - moment
     return f"{passed.seconds // 3600} 小时前" if passed < timedelta(days=1) and passed.seconds >= 3600 else stamp(moment)

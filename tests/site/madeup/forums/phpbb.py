@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (markup and sentences are read best on one line)
-"""The Lantern Boards, in the structure of phpBB 3 (prosilver): English, a session id in every link, pages counted by posts, no floors."""
+"""The Lantern Boards, in the structure of phpBB 3 (prosilver): English, a session id in every link, pages by post offset, no floors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SESSIONS = count()
 
 def answer(forum: Forum, day: int, request: Request) -> Response:
     path, start = request.path, int(request.parameter("start") or 0)
-    sid = md5(str(next(SESSIONS)).encode(), usedforsecurity=False).hexdigest()  # another one for every request without cookies
+    sid = md5(str(next(SESSIONS)).encode(), usedforsecurity=False).hexdigest()  # a new one for every request without cookies
     if path in ("/", "/index.php"):
         return _page(forum, "Index page", _front(forum, day), sid)
     if path == "/viewforum.php" and (board := forum.board(int(request.parameter("f") or 0))):

@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (markup and sentences are read best on one line)
-"""渡口论坛, in the structure of phpwind 8: a box per floor, the text beside the member, links to the last page with ``page=e``."""
+"""渡口论坛, in the structure of phpwind 8: a box per floor, the text beside the member, ``page=e`` for the last page."""
 
 from __future__ import annotations
 

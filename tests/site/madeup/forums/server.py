@@ -1,4 +1,4 @@
-"""The made-up forums on loopback, one small HTTP server each; ``day`` is the visit they show."""
+"""The made-up forums on loopback, one small HTTP server each; ``day`` is the visit whose state they show."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Answer = Callable[[Forum, int, Request], Response]
 ENGINES: dict[str, Answer] = {
     "discuz": discuz.answer, "phpwind": phpwind.answer, "phpbb": phpbb.answer, "discourse": discourse.answer, "homemade": homemade.answer,
 }  # fmt: skip
-FIRST_HOST = 41  # 127.0.0.41 and up, behind those of the news sites
+FIRST_HOST = 41  # 127.0.0.41 and up, after those of the news sites
 
 ROBOTS = "User-agent: *\nDisallow: /search.php\n"
 
@@ -38,8 +38,7 @@ forums:
 
 
 class MadeUpForums:
-    """A context manager. ``day`` may be set between visits; ``fail(path, times, status)`` injects faults, ``lead(path, to)``
-    redirects."""
+    """Context manager. ``day`` may be set between visits; ``fail(path, times, status)`` injects faults, ``lead(path, to)`` redirects."""
 
     def __init__(self, now: datetime | None = None, seed: int = 1, hosts: bool = True) -> None:
         self.now = (now or datetime.now(CHINA)).replace(second=0, microsecond=0)
@@ -75,18 +74,18 @@ class MadeUpForums:
         return self.addresses[key] + path
 
     def fail(self, path: str, times: int = 1, status: int = 503) -> None:
-        """Answer the next ``times`` requests for this path (with its query) with ``status``."""
+        """Respond to the next ``times`` requests for this path (with its query) with ``status``."""
         self._faults[path] = [status] * times
 
     def lead(self, path: str, to: str) -> None:
-        """Redirect requests for this path: the thread was deleted, or only members may read it."""
+        """Redirect requests for this path, as for a deleted or members-only thread."""
         self._led[path] = to
 
     def reset(self) -> None:
         self.day, self.requests, self._faults, self._led = 0, [], {}, {}
 
     def gold(self, key: str) -> list[dict[str, Any]]:
-        """Every thread and post that can be seen on some visit."""
+        """Return every thread and post that is visible at some visit."""
         return gold(self.forums[key])
 
     def sources(self, path: Path, *keys: str, more: str = "") -> Path:

@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (markup and sentences are read best on one line)
-"""What people write on the made-up forums: sentences to be put together, so that no two posts are the same."""
+"""Sentences of the made-up forums, combined so that no two posts are the same."""
 
 ZH_SUBJECTS = (
     "{n} 号线早高峰到底要等几趟车", "阳台种的番茄第 {n} 周还没开花怎么办", "周末骑行 {n} 公里路线求推荐", "老房子换窗户花了 {n} 天，记录一下",

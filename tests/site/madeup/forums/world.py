@@ -1,6 +1,6 @@
-"""Who wrote what on the made-up forums, and when it can be seen. Equal ``now`` and ``seed`` give equal forums.
+"""The posts of the made-up forums, their authors, and when they are visible. Equal ``now`` and ``seed`` give equal forums.
 
-A forum is seen on three *visits* (0, 1, 2). Posts are there from a visit on, and some are deleted by another.
+A forum is seen at three *visits* (0, 1, 2). A post appears at one visit and may be deleted at another.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from madeup.forums.texts import EN_NAMES, EN_SENTENCES, EN_SUBJECTS, ZH_NAMES, ZH_SENTENCES, ZH_SUBJECTS
 
-PAGE = 10  # threads on a board's page, posts on a thread's
+PAGE = 10  # threads per board page, posts per thread page
 VISITS = 3
 LENGTHS = (1, 2, 11, 4, 9, 1, 23, 3, 10, 14, 5, 31, 2, 7)
 """Posts of a board's threads at the first visit."""
@@ -20,13 +20,13 @@ LENGTHS = (1, 2, 11, 4, 9, 1, 23, 3, 10, 14, 5, 31, 2, 7)
 AGES = ((60.0, 10.0), (9.0, 5.5), (5.0, 0.3))
 """Hours before ``now`` between which the posts of a visit were written."""
 
-OLD_DAYS = 90  # a thread that nobody has answered for so long
+OLD_DAYS = 90  # age of a thread without recent replies
 
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """``number`` is the forum's own id of it; ``floor`` its place when it was written. ``day``: the visit from which it is there;
-    ``gone``: from which it is deleted; ``edited``: from which it ends with another line."""
+    """``number`` is the post's id in the forum; ``floor`` its position when written. ``day``: the visit at which it appears; ``gone``: at
+    which it is deleted; ``edited``: from which it ends with another line."""
 
     number: int
     floor: int
@@ -71,14 +71,14 @@ class Thread:
         return max(1, -(-len(self.shown(day)) // PAGE))
 
     def page(self, day: int, number: int) -> list[Post]:
-        """The posts of a page; as on real forums, a page behind the last is the last."""
+        """Return the posts of a page; as on real forums, a page beyond the last is the last."""
         first = (min(max(number, 1), self.pages(day)) - 1) * PAGE
         return self.shown(day)[first : first + PAGE]
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """``walled``: only for members. ``above``: the board on whose page alone it is listed."""
+    """``walled``: for members only. ``above``: the only board that lists it."""
 
     number: int
     name: str
@@ -87,12 +87,12 @@ class Board:
     above: int | None = None
 
     def listed(self, day: int) -> list[Thread]:
-        """Stickies, then the others by their last post."""
+        """Return sticky threads, then the others by their last post."""
         there = [thread for thread in self.threads if thread.shown(day)]
         return sorted(there, key=lambda thread: (not thread.sticky, -thread.last(day).timestamp()))
 
     def page(self, day: int, number: int) -> list[Thread]:
-        """Ten threads; the stickies stand on every page above them."""
+        """Return ten threads, with the sticky threads above them on every page."""
         listed = self.listed(day)
         stuck = [thread for thread in listed if thread.sticky]
         others = [thread for thread in listed if not thread.sticky]
@@ -129,11 +129,11 @@ NAMES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "discourse": ("Millpond Talk", "en", ("Kitchen", "Repairs", "Trails", "Garden", "Team")),
     "homemade": ("半坡村口", "zh", ("村头闲话", "赶集指南", "田间地头", "老物件", "内部通知")),
 }
-"""Key → name, language, boards: the fourth stands on the third's page alone, the fifth is for members."""
+"""Key to name, language and boards: the fourth is listed only by the third, the fifth is for members."""
 
 
 def forums(now: datetime, seed: int = 1) -> dict[str, Forum]:
-    """All forums as they grow until ``now`` (aware)."""
+    """Return all forums as they grow until ``now`` (aware)."""
     made = {}
     for index, (key, (name, language, boards)) in enumerate(NAMES.items()):
         maker = _Maker(now, language, Random(f"{seed}-{key}"), (index + 1) * 10_000)
@@ -156,7 +156,7 @@ class _Maker:
     def _thread(self, index: int, length: int) -> Thread:
         span = self.random.uniform(*sorted(AGES[0])), AGES[0][1]
         moments = [(0, moment) for moment in self._moments(length, *span)]
-        for day in (1, 2):  # a third of the threads grow, others each time; the long ones by a page and more
+        for day in (1, 2):  # a third of the threads grow, different ones at each visit; the long ones by more than a page
             if (index + day) % 3 == 0:
                 moments += [(day, moment) for moment in self._moments(self.random.choice((1, 2, 3, 12)), *AGES[day])]
         deleted = {3: 0, 4: 1, 6: 2} if length >= 9 else {}
@@ -215,7 +215,7 @@ class _Maker:
 
 
 def gold(forum: Forum) -> list[dict[str, Any]]:
-    """Every thread of the boards that anybody may read, with every post that can be seen on some visit."""
+    """Return every thread of the public boards, with every post that is visible at some visit."""
     return [
         {
             "forum": forum.key, "board": board.name, "number": thread.number, "title": thread.title,

@@ -1,4 +1,4 @@
-"""A made-up picture Web on loopback: photo stories in many layouts, told again on other hosts. See docs/made-up-web.md."""
+"""A made-up picture Web on loopback: photo stories in many layouts, reposted on other hosts. See docs/made-up-web.md."""
 
 from madeup.photos.gold import Picture, Told, alike
 from madeup.photos.server import MadeUpPhotos

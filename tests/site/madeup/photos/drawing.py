@@ -1,4 +1,4 @@
-"""Pictures with something to tell apart in them, drawn with Pillow: the same name gives the same bytes, another name another picture."""
+"""Distinguishable pictures drawn with Pillow: the same name gives the same bytes, another name another picture."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from random import Random
 
 from PIL import Image, ImageDraw
 
-FIELD = (7, 5)  # spots of colour across and down: what a perceptual hash sees
+FIELD = (7, 5)  # spots of colour across and down, visible to a perceptual hash
 SHAPES = 9
 GRAIN = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A picture as one server has it. ``cut``: the share taken away at each side; ``scale`` is applied after it; ``marked``:
-    with a line of letters in the corner (watermark)."""
+    """A picture as one server has it. ``cut``: the share cropped at each side; ``scale`` is applied after that; ``marked``: with a line of
+    letters in the corner (watermark)."""
 
     motif: str
     width: int = 540
@@ -39,7 +39,7 @@ class Drawing:
 
 
 def encoded(drawing: Drawing, grain: bool = False) -> bytes:
-    """``grain``: with noise as of a camera, which makes a file of some hundred kilobytes of it."""
+    """Return the picture file. ``grain`` adds camera noise, which makes the file some hundred kilobytes large."""
     picture = _drawn(drawing.motif, drawing.width, drawing.height)
     if grain:
         noise = Image.frombytes("L", picture.size, Random(drawing.motif).randbytes(picture.width * picture.height))
@@ -63,7 +63,7 @@ def encoded(drawing: Drawing, grain: bool = False) -> bytes:
 
 @lru_cache(maxsize=48)
 def _drawn(motif: str, width: int, height: int) -> Image.Image:
-    """A field of soft colours, and shapes on it; two pictures of one story share the story's colours (what stands before ``/``)."""
+    """Draw a field of soft colours with shapes on it; pictures of one story share the story's colours (the part before ``/``)."""
     colours = Random(motif.partition("/")[0])
     palette = [tuple(colours.randrange(20, 236) for _ in range(3)) for _ in range(6)]
     chance = Random(motif)
@@ -90,7 +90,7 @@ def _near(chance: Random, colour: tuple[int, ...]) -> tuple[int, int, int]:
 
 @lru_cache(maxsize=64)
 def mark(name: str, width: int, height: int) -> bytes:
-    """A logo, icon or QR code: hard edges, few colours, PNG."""
+    """Return a logo, icon or QR code: hard edges, few colours, PNG."""
     chance = Random(name)
     step = max(2, min(width, height) // 12)
     picture = Image.new("RGB", (width, height), (255, 255, 255))

@@ -1,4 +1,4 @@
-"""What a perfect crawl would know of the made-up photo stories."""
+"""The result of a perfect crawl of the made-up photo stories."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from madeup.photos.world import Edition, World
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """``caption`` is ``None`` where one text stands for all pictures."""
+    """``caption`` is ``None`` if one text applies to all pictures."""
 
     url: str
     caption: str | None
@@ -19,8 +19,8 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A story as one host tells it. ``late``: a page that fails at the first visit; ``lost``: the page that never comes; ``counted``:
-    nothing but its addresses tells of the next page, so what is behind one that fails cannot be known."""
+    """A story on one host. ``late``: a page that fails at the first visit; ``lost``: a page that always fails; ``counted``: only the URL
+    pattern leads to the next page, so the pages behind a failed one cannot be known."""
 
     site: str
     key: str
@@ -36,7 +36,7 @@ class Told:
     counted: bool = False
 
     def shown(self, visit: int) -> tuple[Picture, ...]:
-        """The pictures of the pages that can be had up to this visit."""
+        """Return the pictures of the pages that are available up to this visit."""
         away = {self.lost, self.late if visit == 0 else None}
         if self.counted and visit == 0 and self.late is not None:
             away |= set(range(self.late, len(self.pages) + 1))
@@ -61,5 +61,5 @@ def _told(world: World, edition: Edition) -> Told:
 
 
 def alike(world: World, keys: Collection[str]) -> set[frozenset[str]]:
-    """Pairs that look alike and are not one: hard negatives."""
+    """Return pairs that look alike but are different stories: hard negatives."""
     return {frozenset(f"{site}/{number}" for site, number in pair) for pair in world.alike() if all(site in keys for site, _ in pair)}

@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (markup is read best on one line)
-"""Index pages of the picture hosts, with all that stands between the stories: films, paid links, specials, stories that are gone."""
+"""Index pages of the picture hosts, with other links between the stories: videos, paid links, specials, deleted stories."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from madeup.photos.sites import ADS, SITES
 from madeup.photos.world import Edition, World
 
 PAGE = 18
-"""Stories on a page of an index."""
+"""Stories per index page."""
 
 MARKS = {
     "jiangan": "_{i}",
@@ -39,7 +39,7 @@ TRAPS = {
     "xinghai": ("/set/video/7", "/set/zt5", "/set/1", "/set/3"),
     "weilan": ("/pic/video/7", "/pic/zt5", "/pic/1", "/pic/3"),
 }  # fmt: skip
-"""A film (its address is banned), a special that lists stories, a story that is gone, an article without a picture."""
+"""A video (with an excluded URL), a special that lists stories, a deleted story, an article without a picture."""
 
 GONE = "<html><head><title>页面不存在</title></head><body><h1>页面不存在</h1><p>您访问的页面已被删除或者不存在，5 秒后返回首页。</p><a href='/'>返回首页</a></body></html>"
 
@@ -88,7 +88,7 @@ def front(world: World, site: str) -> Response:
 
 
 def trap(world: World, site: str, target: str) -> Response | None:
-    """What stands behind the links between the stories."""
+    """Return the targets of the links between the stories."""
     film, special, gone, words = TRAPS[site]
     if target == film:
         return markup.page(

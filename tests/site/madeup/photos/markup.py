@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (markup is read best on one line)
-"""What the pages of all picture hosts share: logos, icons, advertisements, codes, faces, related stories, the way to the next story."""
+"""Markup common to the picture hosts: logos, icons, advertisements, codes, faces, related stories, the link to the next story."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MARKS = {
     "loading": (60, 60),
     "grey": (540, 360),
 }
-"""Small and large things that are no part of any story: name → size. ``/static/NAME.png`` on every host."""
+"""Pictures that belong to no story, name to size: ``/static/NAME.png`` on every host."""
 
 
 def page(site: str, html: str, status: int = 200) -> Response:
@@ -29,19 +29,19 @@ def page(site: str, html: str, status: int = 200) -> Response:
 
 
 def relative(address: str) -> str:
-    """A protocol-relative address."""
+    """Return a protocol-relative URL."""
     return address.partition(":")[2]
 
 
 def neighbours(world: World, edition: Edition, count: int) -> list[Edition]:
-    """Other stories of the host, the next one first."""
+    """Return other stories of the host, the next one first."""
     own = world.of(edition.site)
     at = own.index(edition)
     return [own[(at + step) % len(own)] for step in range(1, count + 1)]
 
 
 def following(world: World, edition: Edition) -> str:
-    """「下一组图」 with its picture."""
+    """Return 「下一组图」 with its picture."""
     other = neighbours(world, edition, 1)[0]
     return f'<div class="next-set"><a href="{other.path}"><img src="{other.shots[0].thumb}" width="162" height="108" alt="">下一组图：{escape(other.title)}</a></div>'
 
@@ -73,7 +73,7 @@ def foot(site: str) -> str:
 
 
 def advertisement(world: World, edition: Edition, number: int) -> str:
-    """A large picture among the story's own. Nothing in its address tells what it is, and often it leads nowhere."""
+    """Return a large picture among the story's own. Its URL does not identify it as an advertisement, and often it has no link."""
     picture = f'<img src="{world.ad(edition, number)}" alt="">'
     return (
         f'<p class="pic">{picture}</p>'
@@ -83,7 +83,7 @@ def advertisement(world: World, edition: Edition, number: int) -> str:
 
 
 def has_advertisement(edition: Edition, number: int) -> bool:
-    """On two of five pages."""
+    """Return whether the page has an advertisement: two of five do."""
     return (edition.number + 3 * number) % 5 < 2
 
 

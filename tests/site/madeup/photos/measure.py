@@ -1,4 +1,4 @@
-"""How good what a store holds is against the gold: stories, pictures and captions in order, strangers among them, folded pairs. Pure."""
+"""Scores of a store against the gold: stories, pictures and captions in order, foreign pictures, folded pairs. Pure."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from madeup.photos.gold import Picture, Told
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A stored photo story: its address, whether it says that it is whole, its shown pictures in order, the story it belongs to, and
-    whether it stands for that story."""
+    """A stored photo story: URL, whether it is marked complete, its visible pictures in order, the id of its story, and whether it heads
+    that story."""
 
     url: str
     complete: bool
@@ -28,7 +28,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """Precision: of what is stored, how much is right; recall: of what is there. ``wrong``: address → what is wrong with it."""
+    """Precision: share of the stored stories that are right; recall: share of the existing ones. ``wrong``: URL to fault."""
 
     stories: int
     stored: int
@@ -50,8 +50,8 @@ class Collection:
 
 
 def collected(kept: Iterable[Kept], told: Sequence[Told], visit: int) -> Collection:
-    """A story is right if it is stored once, with the pictures that can be had up to ``visit`` and their captions in order, nothing else
-    among them, and says of itself whether it is whole."""
+    """Score stories. One is right if it is stored once, with exactly the pictures available up to ``visit`` and their captions in order,
+    and correctly marked as complete or not."""
     by_url: dict[str, list[Kept]] = {}
     for one in kept:
         by_url.setdefault(_plain(one.url), []).append(one)
@@ -109,7 +109,7 @@ def _fault(found: Sequence[Kept], gold: Told, shown: Sequence[Picture], visit: i
 
 
 def folded(kept: Iterable[Kept], told: Sequence[Told]) -> tuple[Set[frozenset[str]], Set[frozenset[str]]]:
-    """The pairs of stories that the store joins, and those that are one; both among the stored ones alone."""
+    """Return the pairs of stories that the store joins, and those that are the same; both among the stored ones only."""
     keys = {_plain(gold.url): gold for gold in told}
     stored = [(keys[_plain(one.url)], one.story) for one in kept if _plain(one.url) in keys]
     joined = _pairs((gold.key, story) for gold, story in stored)

@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (markup is read best on one line)
-"""Stories over many pages: known by number or letter alone, by a pager, or by a parameter of the address."""
+"""Stories on many pages, linked by number or letter only, by a pager, or by a URL parameter."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from madeup.photos.world import Edition, World
 
 
 def numbers(world: World, edition: Edition, page: int) -> Response:
-    """江岸: one picture a page; the arrows are drawn by a script, so that the address alone tells of the next page."""
+    """江岸: one picture per page; a script draws the arrows, so only the URL pattern leads to the next page."""
     (shot,) = edition.parts[page - 1]
     text = f'<div class="summary"><p>{escape(edition.text)}</p></div>' if page == 1 else ""
     more = markup.advertisement(world, edition, page) if markup.has_advertisement(edition, page) else ""
@@ -26,7 +26,7 @@ def numbers(world: World, edition: Edition, page: int) -> Response:
 
 
 def letters(world: World, edition: Edition, page: int) -> Response:
-    """松岭: two pictures a page in a table, lazy, captions below; GB 18030."""
+    """松岭: two pictures per page in a table, lazy-loaded, captions below; GB 18030."""
     rows = "".join(
         f'<tr><td align="center"><img src="/static/grey.png" data-original="{shot.url.removeprefix(world.addresses[edition.site])}" border="0"></td></tr><tr><td align="center" class="zi">{markup.caption(shot)}</td></tr>'
         for shot in edition.parts[page - 1]
@@ -41,7 +41,7 @@ def letters(world: World, edition: Edition, page: int) -> Response:
 
 
 def pager(world: World, edition: Edition, page: int) -> Response:
-    """云台: a pager with numbers; the last page's 下一页 leads to the next story. GBK, pictures on another host."""
+    """云台: a pager with numbers; 下一页 on the last page links to the next story. GBK, pictures on another host."""
     (shot,) = edition.parts[page - 1]
     last = len(edition.parts)
     other = markup.neighbours(world, edition, 1)[0]
@@ -59,7 +59,7 @@ def pager(world: World, edition: Edition, page: int) -> Response:
 
 
 def query(world: World, edition: Edition, page: int) -> Response:
-    """北港: addresses with parameters, 「共 n 页」, figures; asked for more, it shows the last page again."""
+    """北港: URLs with parameters, 「共 n 页」, figures; beyond the end it shows the last page again."""
     last = len(edition.parts)
     page = min(page, last)
     figures = "".join(

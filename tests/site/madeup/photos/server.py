@@ -1,4 +1,4 @@
-"""The made-up picture Web on loopback, one small HTTP server a host. ``visit`` is which visit it sees: some pages fail at the first."""
+"""The made-up picture Web on loopback, one small HTTP server per host. ``visit`` selects the state: some pages fail at the first."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LAYOUTS: dict[str, Layout] = {
     "slides": whole.slides, "states": whole.states, "single": whole.single, "scripted": whole.scripted,
     "strip": strips.strip, "figures": strips.figures, "data": strips.data,
 }  # fmt: skip
-FIRST_HOST = 61  # 127.0.0.61 and up, behind those of the forums
+FIRST_HOST = 61  # 127.0.0.61 and up, after those of the forums
 ROBOTS = "User-agent: *\nDisallow: /search\n"
 RANGE = re.compile(r"bytes=0-(\d+)$")
 
@@ -45,9 +45,9 @@ galleries:
 
 
 class MadeUpPhotos:
-    """A context manager. ``visit`` (0, 1, …) may be set between visits; ``fail(site, path, times, status)`` injects faults.
+    """Context manager. ``visit`` (0, 1, …) may be set between visits; ``fail(site, path, times, status)`` injects faults.
 
-    ``grain``: pictures have the noise of a camera, so that their files are larger than what is read of them at first.
+    ``grain``: pictures have camera noise, so that their files are larger than the first partial request.
     """
 
     def __init__(self, now: datetime | None = None, seed: int = 1, hosts: bool = True, grain: bool = False) -> None:
@@ -86,14 +86,14 @@ class MadeUpPhotos:
         return self.addresses[key] + path
 
     def fail(self, site: str, path: str, times: int = 1, status: int = 503) -> None:
-        """Answer the next ``times`` requests for this path (with its query) with ``status``."""
+        """Respond to the next ``times`` requests for this path (with its query) with ``status``."""
         self._faults[site, path] = [status] * times
 
     def reset(self) -> None:
         self.visit, self.requests, self._faults = 0, [], {}
 
     def gold(self, *keys: str) -> list[Told]:
-        """Every story of these hosts (by default all that need no browser) as a perfect crawl would know it."""
+        """Return every story of these hosts (by default all that need no browser) as a perfect crawl would store it."""
         return gold(self.world, keys or STATIC)
 
     def sources(self, path: Path, *keys: str, more: str = "", head: str = HEAD) -> Path:
@@ -157,7 +157,7 @@ class MadeUpPhotos:
         return lists.trap(self.world, key, request.target) or self._api(key, request)
 
     def _api(self, key: str, request: Request) -> Response | None:
-        """What the script of a page asks for."""
+        """Return the data that the script of a page requests."""
         number, _, at = (request.parameter("of") or request.parameter("key")).partition("-")
         edition = next((one for one in self.world.of(key) if str(one.number) == number), None)
         if not request.path.startswith("/api/") or edition is None:
@@ -166,7 +166,7 @@ class MadeUpPhotos:
         return Response(200, "application/json", json.dumps(told, ensure_ascii=False).encode())
 
     def _beyond(self, key: str, request: Request) -> Response:
-        """A page behind a story's last: dead, sent to the front page, 「页面不存在」 with 200, or the last page again."""
+        """Respond to a page beyond a story's last: 404, a redirect to the front page, 「页面不存在」 with 200, or the last page again."""
         layout, path = SITES[key].layout, request.path
         if layout == "letters":
             return markup.page(key, lists.GONE)
@@ -198,7 +198,7 @@ class MadeUpPhotos:
         return _ranged(body, drawing.content_type, headers)
 
     def _refused(self, key: str, path: str, headers: Mapping[str, str]) -> Response | None:
-        """Those who link to pictures from elsewhere (防盗链) get none, or another."""
+        """Refuse hotlinking (防盗链): respond with 403 or another picture."""
         way = "403" if key == CDN else SITES[key].guarded if key in SITES else ""
         own = self.addresses.values() if key == CDN else (self.addresses[key],)
         referer = headers.get("Referer", "")

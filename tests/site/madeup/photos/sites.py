@@ -1,4 +1,4 @@
-"""The hosts of the made-up picture Web: eleven that publish, one for pictures, one for advertisements."""
+"""The hosts of the made-up picture Web: publishers, one host for pictures, one for advertisements."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """``story`` makes the address of a story's page of its number and the page's mark; ``mark`` that of page 2 and up.
+    """``story`` formats the URL path of a story's page from its number and the page's mark; ``mark`` that of page 2 and up.
 
-    ``per_page``: pictures a page, 0 for all. ``pictures``: the host that has the pictures. ``guarded``: what its own server answers for
-    pictures without a Referer of its own: ``403``, ``other`` (another picture), or nothing.
+    ``per_page``: pictures per page, 0 for all. ``pictures``: the host of the pictures. ``guarded``: the response to pictures without the
+    host's Referer: ``403``, ``other`` (another picture), or normal.
     """
 
     key: str
@@ -31,7 +31,7 @@ class Site:
 
     @property
     def home(self) -> str:
-        """The key of the host that has its pictures."""
+        """Return the key of the host of its pictures."""
         return self.pictures or self.key
 
 
@@ -59,4 +59,4 @@ STATIC = tuple(key for key, site in SITES.items() if not site.render)
 """Sites that need no browser."""
 
 BANNED = ("/video/", "vid=", "click")
-"""What no story's address contains: films and paid links stand between the stories of every index page."""
+"""Never in the URL of a story: videos and paid links are between the stories of every index page."""

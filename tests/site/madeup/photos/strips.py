@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (markup is read best on one line)
-"""Further manners: a strip of thumbnails for a pager, figures between paragraphs with credits, data in attributes and in documents for machines."""
+"""Further layouts: thumbnails as pager, figures with credits between paragraphs, data in attributes and in machine-readable documents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from madeup.photos.world import Edition, Shot, World
 
 
 def strip(world: World, edition: Edition, page: int) -> Response:
-    """华昕: one picture a page; arrows and thumbnails lead to the others by relative addresses, and behind the last the first comes again."""
+    """华昕: one picture per page; arrows and thumbnails have relative links, and the last page links to the first."""
     (shot,) = edition.parts[page - 1]
     names = [path.rpartition("/")[2] for path in edition.paths]
     last = len(names)
@@ -67,7 +67,7 @@ def figures(world: World, edition: Edition, page: int) -> Response:
 
 
 def data(world: World, edition: Edition, page: int) -> Response:
-    """星海: the pictures in an attribute, in a document for search engines, or in the state of an application, by turns."""
+    """星海: the pictures in an attribute, in linked data for search engines, or in the state of an application, in turn."""
     form = edition.number // 7 % 3
     inside, head = (_attribute, _linked_data, _application)[form](edition)
     body = f'{markup.top(world, edition.site)}<div id="root"><h1>{escape(edition.title)}</h1>{markup.byline(edition)}<p class="abstract">{escape(edition.text)}</p>{inside}</div>{markup.related(world, edition)}{markup.foot(edition.site)}'

@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (sentences are read best on one line)
-"""What the made-up photo stories say: titles, first sentences and captions, put together of subjects, places and people."""
+"""The texts of the made-up photo stories: titles, first sentences and captions, combined from subjects, places and people."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _subject(line: str) -> Subject:
 
 @dataclass(frozen=True, slots=True)
 class Matter:
-    """What a story is about, before any newsroom words it. ``day``: which day of an event; ``series`` and ``issue`` of a column."""
+    """The subject of a story, independent of its wording. ``day``: the day of an event; ``series`` and ``issue`` of a column."""
 
     id: str
     subject: Subject
@@ -62,7 +62,7 @@ class Matter:
 
 
 def title(matter: Matter, way: int) -> str:
-    """``way`` 0 is the first newsroom's; 1 to 3 are other newsrooms', ever farther from it."""
+    """Return a title: ``way`` 0 is the first newsroom's; 1 to 3 are those of other newsrooms, increasingly different."""
     if matter.series:
         return matter.series
     event, heads = matter.subject.event, matter.subject.headlines
@@ -77,7 +77,7 @@ def title(matter: Matter, way: int) -> str:
 
 
 def lead(matter: Matter, way: int, moment: datetime) -> str:
-    """The first sentence and one or two after it."""
+    """Return the first sentence and one or two more."""
     if matter.series:
         return SERIES_LEADS[matter.series]
     subject, chance = matter.subject, Random(f"{matter.id}/{way}/lead")
@@ -97,7 +97,7 @@ def lead(matter: Matter, way: int, moment: datetime) -> str:
 
 
 def caption(matter: Matter, way: int, index: int) -> str:
-    """What stands under picture ``index`` of the story, never the same twice in a story."""
+    """Return the caption of picture ``index``, unique within the story."""
     subject, chance = matter.subject, Random(f"{matter.id}/{way}/{index}")
     who, act = subject.people[(index + way) % 3], subject.acts[(index // 3 + index + matter.number) % 4]
     thing, detail = subject.things[(index + way + matter.number) % 4], DETAILS[(index + matter.number * 5 + way * 7) % len(DETAILS)]

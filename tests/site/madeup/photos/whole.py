@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (markup is read best on one line)
-"""Stories on one page: in the data of a slideshow, one below the other, or put together by a script in the browser."""
+"""Stories on one page: in the data of a slideshow, one below the other, or assembled by a script in the browser."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TRANSPARENT = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAI
 
 
 def slides(world: World, edition: Edition, page: int) -> Response:
-    """观澜: one picture is in the page, all are in a list of records that a script reads; an advertisement is among them."""
+    """观澜: one picture in the page, all in a list of records that a script reads; an advertisement is among them."""
     records: list[dict[str, Any]] = [
         {
             "title": edition.title,
@@ -58,7 +58,7 @@ def slides(world: World, edition: Edition, page: int) -> Response:
 
 
 def states(world: World, edition: Edition, page: int) -> Response:
-    """秋水: the data in three forms: in a textarea, as a script's state, as a script's object with names and strings in its own manner."""
+    """秋水: three forms of the data: a textarea, the JSON state of a script, a script object with unquoted names and other escapes."""
     form = edition.number // 7 % 3
     data = (_textarea, _state, _object)[form](edition)
     body = f'{markup.top(world, edition.site)}<div class="wrap"><h1>{escape(edition.title)}</h1>{markup.byline(edition)}<div class="text">{escape(edition.text)}</div><div class="viewer" data-total="{len(edition.shots)}"></div>{data}</div>{markup.side(world, edition)}{markup.foot(edition.site)}'
@@ -102,7 +102,7 @@ def _object(edition: Edition) -> str:
 
 
 def single(world: World, edition: Edition, page: int) -> Response:
-    """兰亭: everything one below the other, each picture in another manner, and a strip of thumbnails above."""
+    """兰亭: all pictures one below the other, each with different markup, and a strip of thumbnails above."""
     strip = "".join(f'<a href="#p{at}"><img src="{shot.thumb}"></a>' for at, shot in enumerate(edition.shots))
     pieces = []
     for at, shot in enumerate(edition.shots):
@@ -156,7 +156,7 @@ MANNERS = (_lazy, _set, _sources, _background, _linked, _plain)
 
 
 def scripted(world: World, edition: Edition, page: int) -> Response:
-    """微澜: an empty page; a script asks for the story's parts and builds it."""
+    """微澜: an empty page; a script requests the story's parts and builds it."""
     body = (
         f'{markup.top(world, edition.site)}<div id="app" data-story="{edition.number}"><p>正在加载……</p></div>{markup.foot(edition.site)}'
         '<script>(async function(){var app=document.getElementById("app"),id=app.dataset.story,answer=await fetch("/api/parts?of="+id),told=await answer.json();'
@@ -168,7 +168,7 @@ def scripted(world: World, edition: Edition, page: int) -> Response:
 
 
 def parts(edition: Edition) -> dict[str, Any]:
-    """What the script of 微澜 asks for first."""
+    """Return the parts that the script of 微澜 requests first."""
     keys = [f"{edition.number}-{at}" for at in range(len(edition.shots))]
     return {
         "name": edition.title,

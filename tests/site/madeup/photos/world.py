@@ -1,4 +1,4 @@
-"""Which newsroom tells which story with which pictures, where and when. Equal ``now``, ``seed`` and addresses give an equal world."""
+"""Which newsroom publishes which story with which pictures, where and when. Equal ``now``, ``seed`` and URLs give an equal world."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from madeup.photos.telling import PLACES, REPORTERS, SERIES, Matter, caption, le
 
 HOURS = (1.0, 70.0)
 LATER = (0.5, 9.0)  # hours after the first newsroom
-ORIGINALS = 2  # stories of each subject, of other places and other pictures
-TWICE, THRICE = 44, 24  # stories that two and three hosts tell
-EVENTS, DAYS = 8, 3  # events that are told anew each day
-ISSUES = 6  # of each series
+ORIGINALS = 2  # stories per subject, with other places and pictures
+TWICE, THRICE = 44, 24  # stories on two and on three hosts
+EVENTS, DAYS = 8, 3  # events with a story each day
+ISSUES = 6  # issues of each series
 SCRIPTED = 12  # stories on the host that needs a browser
 BIG_ADS = 4
-"""Advertisements as large as pictures, which stand among them, come back in other stories and say nothing in their addresses."""
+"""Advertisements as large as pictures and placed among them; they recur in other stories, and their URLs do not identify them."""
 
 WAYS = (0, 1, 1, 2, 2, 2, 3)
 TREATMENTS = ("cdn", "scaled", "scaled", "cropped", "trimmed", "packed", "marked")
@@ -31,7 +31,7 @@ SIZED = ("single", "figures")  # layouts with a picture in three sizes
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """A picture as an edition shows it: absolute addresses. ``also`` are smaller or other forms of it under other addresses."""
+    """A picture in an edition, with absolute URLs. ``also``: smaller or other versions at other URLs."""
 
     url: str
     thumb: str
@@ -42,8 +42,8 @@ class Shot:
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """A story as one host tells it. ``parts`` are its pages' pictures; ``late``: the page that fails at the first visit; ``lost``: the
-    page that never comes. ``shared_text``: one text stands under all its pictures."""
+    """A story on one host. ``parts``: the pictures of its pages; ``late``: the page that fails at the first visit; ``lost``: the page that
+    always fails. ``shared_text``: one text for all its pictures."""
 
     site: str
     number: int
@@ -72,7 +72,7 @@ class Edition:
 
 
 class World:
-    """All editions on all hosts. ``pictures`` is every picture that a host has: (host, path) → drawing."""
+    """All editions on all hosts. ``pictures`` maps (host, path) to the drawing of every picture."""
 
     def __init__(self, now: datetime, seed: int, addresses: Mapping[str, str]) -> None:
         self.now, self.seed, self.addresses = now, seed, dict(addresses)
@@ -85,14 +85,14 @@ class World:
         self.by_path = {(one.site, path): (one, page) for one in editions for page, path in enumerate(one.paths, start=1)}
 
     def of(self, site: str) -> list[Edition]:
-        """The editions of a host, newest first."""
+        """Return the editions of a host, newest first."""
         return [edition for edition in self.editions if edition.site == site]
 
     def url(self, site: str, path: str) -> str:
         return self.addresses[site] + path
 
     def ad(self, edition: Edition, page: int) -> str:
-        """The large advertisement of a page; every second story of a host has it under a number of its own."""
+        """Return the URL of a page's large advertisement; every second story of a host has it under a different number."""
         which, host = (edition.number + page) % BIG_ADS, ADS if page % 2 else edition.site
         mark = f"?from={edition.number}" if edition.number % 2 else ""
         return self.url(host, self.ads[which] + mark)
@@ -119,7 +119,7 @@ class World:
             yield self._edition(SITES[key], matter, way, when, kept, origin, chance)
 
     def _sites(self, matter: Matter, count: int) -> list[str]:
-        """The hosts with the fewest stories so far; the one that needs a browser gets its own."""
+        """Return the hosts with the fewest stories so far; the one that needs a browser gets separate stories."""
         chosen = ["weilan"] if "scripted" in matter.id else []
         order = sorted(STATIC, key=lambda key: (self._load[key], key))
         chosen += order[: count - len(chosen)]
@@ -133,7 +133,7 @@ class World:
         self._numbers[site.key] += 1
         number = 2000 + 1000 * (list(SITES).index(site.key) + 1) + 7 * self._numbers[site.key]
         treatment = chance.choice(TREATMENTS) if origin else ""
-        quiet = site.layout == "single" and number % 5 == 0  # one text for all, no captions
+        quiet = site.layout == "single" and number % 5 == 0  # one text for all pictures, no captions
         shots = tuple(
             self._shot(site, matter, number, index, None if quiet else caption(matter, way, index), origin, treatment) for index in kept
         )
@@ -150,7 +150,7 @@ class World:
         )  # fmt: skip
 
     def _shot(self, site: Site, matter: Matter, number: int, index: int, text: str | None, origin: Edition | None, treatment: str) -> Shot:
-        """A picture of the first newsroom, or what another made of it."""
+        """Return a picture of the first newsroom, or another newsroom's version of it."""
         tall = index % 7 == 3
         drawing = Drawing(f"{matter.id}/{index}", *((400, 560) if tall else (540, 360)))
         if origin is not None and treatment == "cdn" and SITES[origin.site].home == CDN:
@@ -183,7 +183,7 @@ class World:
         return found
 
     def alike(self) -> set[frozenset[tuple[str, int]]]:
-        """Pairs that look alike and are not one: issues of a series, days of an event, one subject at two places."""
+        """Return pairs that look alike but are different: issues of a series, days of an event, one subject at two places."""
         kinds: dict[str, list[Edition]] = {}
         for edition in self.editions:
             kind = edition.matter.series or edition.matter.subject.event
@@ -200,7 +200,7 @@ FORMATS = {"jpg": "JPEG", "png": "PNG"}
 
 
 def matters() -> Iterator[Matter]:
-    """What there is to tell, in a fixed order; ids say the kind."""
+    """Yield the subjects in a fixed order; the id names the kind."""
     known = subjects()
     for round_ in range(ORIGINALS):
         for at, subject in enumerate(known):
@@ -219,7 +219,7 @@ def matters() -> Iterator[Matter]:
 
 
 def _copies(matter: Matter) -> int:
-    """How many other hosts tell a story again."""
+    """Return the number of other hosts that repost a story."""
     kind, *numbers = matter.id.split("-")
     if kind == "story":
         place = int(numbers[0]) * 70 + int(numbers[1])
@@ -242,7 +242,7 @@ def _path(site: Site, number: int, when: datetime, page: int) -> str:
 
 
 def pairs(editions: Iterable[Edition]) -> set[frozenset[tuple[str, int]]]:
-    """Pairs of editions that tell one story."""
+    """Return pairs of editions of the same story."""
     groups: dict[str, list[tuple[str, int]]] = {}
     for edition in editions:
         groups.setdefault(edition.cluster, []).append((edition.site, edition.number))
