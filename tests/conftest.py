@@ -182,7 +182,7 @@ class RedisServer:
                 if asking.connect_ex(("127.0.0.1", self.port)) == 0:
                     return
             sleep(0.02)
-        raise TimeoutError("redis-server does not start")
+        raise TimeoutError("redis-server did not start")
 
     def kill(self) -> None:
         """Kill the server as kill -9 does: nothing is saved."""

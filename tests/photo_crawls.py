@@ -30,7 +30,7 @@ def opened(sources: Path) -> Store:
     return open_store(f"sqlite:///{sources.parent}/data/newsportal.db", create=False)
 
 
-def kept_in(store: Store) -> list[Kept]:
+def stored_galleries(store: Store) -> list[Kept]:
     """Return every photo story of the store, with the pictures that readers see."""
     from madeup.photos.gold import Picture
     from madeup.photos.measure import Kept

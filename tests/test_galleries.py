@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from newsportal_lab.evaluate.dedup import per_pair
-from tests.photo_crawls import crawl, kept_in, opened
+from tests.photo_crawls import crawl, opened, stored_galleries
 
 if TYPE_CHECKING:
     from madeup.photos import MadeUpPhotos
@@ -55,7 +55,7 @@ def runs(photos: MadeUpPhotos, tmp_path_factory: pytest.TempPathFactory) -> list
         photos.visit, photos.requests = visit, []
         report = crawl(sources)
         store = opened(sources)
-        found.append(CrawlRun(report, kept_in(store), list(photos.requests)))
+        found.append(CrawlRun(report, stored_galleries(store), list(photos.requests)))
         store.close()
     return found
 

@@ -15,7 +15,7 @@ from newsportal.store.gallery_rows import page_of
 from newsportal.store.gallery_tables import GALLERY_PAGES
 from newsportal.store.link_tables import LINKS, STORED
 from tests.forked import Started
-from tests.photo_crawls import SECONDS, crawl, kept_in, opened
+from tests.photo_crawls import SECONDS, crawl, opened, stored_galleries
 
 if TYPE_CHECKING:
     from madeup.photos import MadeUpPhotos
@@ -52,7 +52,7 @@ def undisturbed(photos: MadeUpPhotos, tmp_path_factory: pytest.TempPathFactory) 
 def stored(sources: Path) -> list[Kept]:
     store = opened(sources)
     try:
-        return kept_in(store)
+        return stored_galleries(store)
     finally:
         store.close()
 
@@ -102,15 +102,15 @@ def test_repeatedly_killed_crawl_ends_with_same_stories(photos: MadeUpPhotos, un
         crawl_and_kill(photos, moment, *WORDS, str(sources))
         known.append((len(photos.requests), *read_pages(sources)))
     half = stored(sources)
-    assert len(half) < len(undisturbed), "it must be killed in the middle"
+    assert len(half) < len(undisturbed), "the crawl must be killed midway"
     crawl(sources)
     for asked, whole, kept_pages in known:
         pages = [(visit.site, visit.path) for visit in photos.requests[asked:]]
         places = {photos.url(*page): photos.world.by_path[page][1] for page in pages if page in photos.world.by_path}  # without the lists
         again = {url for url, place in places.items() if url in whole or (url in kept_pages and place > 1)}
-        assert again == set(), "what was stored is not asked for again, but the first page of a story that was in hand"
-    assert known[-1][1], "stories were whole"
-    assert any(kept_pages for _, _, kept_pages in known), "pages were kept of stories that waited for others"
+        assert again == set(), "only first pages of unfinished stories are requested again"
+    assert known[-1][1], "there were complete stories"
+    assert any(kept_pages for _, _, kept_pages in known), "there were saved pages of incomplete stories"
     kept = stored(sources)
     assert plain(kept) == plain(undisturbed)
     assert groups(kept) == groups(undisturbed)

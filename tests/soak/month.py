@@ -125,7 +125,7 @@ class Life:
         return self.folder / "data" / "newsportal.db"
 
     @property
-    def said(self) -> str:
+    def log(self) -> str:
         return (self.folder / "up.log").read_text("utf-8", "replace")
 
     def write_sources(self) -> None:
@@ -140,12 +140,12 @@ class Life:
     def start(self) -> None:
         command = [sys.executable, "-m", "newsportal", "up", "--sources", str(self.sources), "--port", "0", "--every", "0.1"]
         with (self.folder / "up.log").open("a", encoding="utf-8") as log:
-            began = len(self.said)
+            began = len(self.log)
             self.process = subprocess.Popen(
                 command, env={**os.environ, "PYTHONUNBUFFERED": "1"}, stdout=log, stderr=subprocess.STDOUT, text=True
             )
-        self.until(lambda: bool(re.search(r"http://127\.0\.0\.1:\d+", self.said[began:])), "the portal opens")
-        self.address = re.findall(r"http://127\.0\.0\.1:\d+", self.said[began:])[0]
+        self.wait_until(lambda: bool(re.search(r"http://127\.0\.0\.1:\d+", self.log[began:])), "the portal opens")
+        self.address = re.findall(r"http://127\.0\.0\.1:\d+", self.log[began:])[0]
 
     def stop(self) -> int:
         assert self.process is not None
@@ -161,11 +161,11 @@ class Life:
             except sqlite3.OperationalError:  # not created yet
                 return []
 
-    def until(self, reached: Callable[[], bool], what: str) -> None:
+    def wait_until(self, reached: Callable[[], bool], what: str) -> None:
         deadline = time.monotonic() + PATIENCE
         while not reached():
-            assert time.monotonic() < deadline, f"{what}: never, on day {self.world.day}\n{self.said[-3000:]}"
-            assert self.process is None or self.process.poll() is None, self.said[-3000:]
+            assert time.monotonic() < deadline, f"{what}: never, on day {self.world.day}\n{self.log[-3000:]}"
+            assert self.process is None or self.process.poll() is None, self.log[-3000:]
             time.sleep(0.1)
 
     def logs(self) -> list[Path]:
@@ -177,8 +177,8 @@ class Life:
 
     def crawl_twice(self) -> None:
         """Wait until two more crawls have started: the first of them has run entirely in the present state of the world."""
-        began = self.said.count(STARTED)
-        self.until(lambda: self.said.count(STARTED) >= began + 2, "two more crawls begin")
+        began = self.log.count(STARTED)
+        self.wait_until(lambda: self.log.count(STARTED) >= began + 2, "two more crawls begin")
 
     def live(self, days: int, troubles: Sequence[Trouble], tell: Callable[[str], None] = lambda line: None) -> None:
         """Live ``days`` days with one trouble each in turn, the last day without any."""
@@ -190,7 +190,7 @@ class Life:
             trouble = troubles[(day - 1) % len(troubles)] if day < days else quiet
             self.world.dead.clear()
             with trouble(self):
-                self.until(lambda: self.world.due() <= set(self.stored()), f"all is stored ({trouble.__name__})")
+                self.wait_until(lambda: self.world.due() <= set(self.stored()), f"all is stored ({trouble.__name__})")
             assert httpx.get(self.address, timeout=600).status_code == 200
             self.memory.append(_megabytes(self.process.pid if self.process else 0))
             tell(f"day {day}, {trouble.__name__}: {len(self.stored())} articles, {self.memory[-1]:.0f} MB")
@@ -262,7 +262,7 @@ def queue_restarted(life: Life) -> Iterator[None]:
     assert life.queue is not None
     before = life.logged(NO_QUEUE)
     life.queue.kill()
-    life.until(lambda: life.logged(NO_QUEUE) > before, "a crawl misses its queue")
+    life.wait_until(lambda: life.logged(NO_QUEUE) > before, "a crawl misses its queue")
     life.queue.start()
     yield
 

@@ -264,7 +264,7 @@ def test_sweep_scores_and_plots_parameter(folders: list[Path], tmp_path: Path) -
     assert "by default 0.65" in shown
     assert [line.split()[0] for line in shown.splitlines() if line.startswith("T=")] == ["T=0.5", "T=0.7", "T=0.9"] * 3
     again = ElementTree.fromstring(picture.read_text("utf-8"))
-    assert len(again.findall("{http://www.w3.org/2000/svg}polyline")) == 3, "a curve for each folder and one for all"
+    assert len(again.findall("{http://www.w3.org/2000/svg}polyline")) == 3, "a curve per folder and one for the total"
 
 
 @pytest.mark.parametrize(

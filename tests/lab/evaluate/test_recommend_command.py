@@ -49,7 +49,7 @@ def test_every_method_is_scored_at_every_cut(run: Run, log: Path) -> None:
         assert all(0 <= row[figure] <= 1 for figure in ("recall", "ndcg", "hit"))
         assert 0 < row["questions"] <= 20
         assert {"ms_median", "ms_p95", "fit_seconds"} <= row.keys()
-    assert max(row["recall"] for row in rows if row["method"] == "items") > 0.3, "tastes are told apart"
+    assert max(row["recall"] for row in rows if row["method"] == "items") > 0.3, "the two tastes are distinguished"
 
 
 def test_offered_methods_match_registry() -> None:
