@@ -37,7 +37,7 @@ CASES = {
         "found 'Baidu-News', which is no engine; allowed: baidu_news",
         "did you mean 'baidu_news'?",
     ),
-    "single unknown engine": ("topics:\n- {name: 甲, engines: bing_new}", 2, "topics[0].engines", "no engine", "did you mean 'bing_news'?"),
+    "lone unknown engine": ("topics:\n- {name: 甲, engines: bing_new}", 2, "topics[0].engines", "no engine", "did you mean 'bing_news'?"),
     "unknown topic": (
         "topics:\n- name: 旅游\nfeeds:\n- {name: a, url: 'https://a.example/', topics: [旅行]}",
         4,
@@ -144,9 +144,9 @@ CASES = {
         None,
     ),
     "header injection": ('politeness: {user_agent: "a\\r\\nX: y"}', 1, "politeness.user_agent", "holds a line break", None),
-    "invalid time zone": ("portal: {timezone: Asia/Shangai}", 1, "portal.timezone", "no time zone", "did you mean 'Asia/Shanghai'?"),
+    "bad time zone": ("portal: {timezone: Asia/Shangai}", 1, "portal.timezone", "no time zone", "did you mean 'Asia/Shanghai'?"),
     "unset variable": ("store: postgresql://u:${DB_PW}@h/db", 1, "store", "DB_PW is not set", "${DB_PW:-a default}"),
-    "unknown kind of store": ("store: sqlit:///a.db", 1, "store", "no known address; allowed: sqlite://…", "did you mean 'sqlite://'?"),
+    "unknown store type": ("store: sqlit:///a.db", 1, "store", "no known address; allowed: sqlite://…", "did you mean 'sqlite://'?"),
     "store without a scheme": ("store: data/a.db", 1, "store", "no known address", "did you mean 'sqlite:///data/a.db'?"),
     "gallery without a page": ("galleries:\n- {name: a, seeds: []}", 2, "galleries[0].seeds", "an empty list; allowed: at least one", None),
     "periods in the wrong order": (
