@@ -34,13 +34,13 @@ from newsportal_lab.evaluate.dedup import Score, per_pair
 from tests.photo_crawls import crawl, opened, stored_galleries
 
 if TYPE_CHECKING:
-    from madeup.photos.gold import Told
+    from madeup.photos.gold import GoldStory
 
 PICTURE_ENDINGS = (".jpg", ".png")
 Pairs = set[frozenset[str]]
 
 
-def stories(store: Store, told: Iterable[Told]) -> dict[str, tuple[str, str, tuple[Image, ...]]]:
+def stories(store: Store, told: Iterable[GoldStory]) -> dict[str, tuple[str, str, tuple[Image, ...]]]:
     """Gold key → title, text and pictures, as they are stored."""
     keys = {one.url: one.key for one in told}
     return {

@@ -19,7 +19,7 @@ from tests.photo_crawls import SECONDS, crawl, opened, stored_galleries
 
 if TYPE_CHECKING:
     from madeup.photos import MadeUpPhotos
-    from madeup.photos.measure import Kept
+    from madeup.photos.measure import StoredStory
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +40,7 @@ def photos() -> Iterator[MadeUpPhotos]:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(photos: MadeUpPhotos, tmp_path_factory: pytest.TempPathFactory) -> list[Kept]:
+def undisturbed(photos: MadeUpPhotos, tmp_path_factory: pytest.TempPathFactory) -> list[StoredStory]:
     """Return what a worker stores without being killed."""
     photos.reset()
     photos.visit = 1
@@ -49,7 +49,7 @@ def undisturbed(photos: MadeUpPhotos, tmp_path_factory: pytest.TempPathFactory) 
     return stored(sources)
 
 
-def stored(sources: Path) -> list[Kept]:
+def stored(sources: Path) -> list[StoredStory]:
     store = opened(sources)
     try:
         return stored_galleries(store)
@@ -72,28 +72,28 @@ def read_pages(sources: Path) -> tuple[set[str], set[str]]:
     return whole, kept
 
 
-def plain(kept: list[Kept]) -> list[tuple[object, ...]]:
+def plain(kept: list[StoredStory]) -> list[tuple[object, ...]]:
     """Return what must be the same in any case: everything but the ids of stories."""
     return sorted(
         (one.url, one.complete, one.title, tuple((picture.url, picture.caption or "") for picture in one.pictures)) for one in kept
     )
 
 
-def groups(kept: list[Kept]) -> set[frozenset[str]]:
+def groups(kept: list[StoredStory]) -> set[frozenset[str]]:
     found: dict[str, set[str]] = {}
     for one in kept:
         found.setdefault(one.story, set()).add(one.url)
     return {frozenset(urls) for urls in found.values() if len(urls) > 1}
 
 
-def test_undisturbed_crawl_is_complete(photos: MadeUpPhotos, undisturbed: list[Kept]) -> None:
+def test_undisturbed_crawl_is_complete(photos: MadeUpPhotos, undisturbed: list[StoredStory]) -> None:
     from madeup.photos.measure import collected
 
     found = collected(undisturbed, photos.gold(*HOSTS), 1)
     assert found.right >= 0.99 * found.stories, found.wrong
 
 
-def test_repeatedly_killed_crawl_ends_with_same_stories(photos: MadeUpPhotos, undisturbed: list[Kept], tmp_path: Path) -> None:
+def test_repeatedly_killed_crawl_ends_with_same_stories(photos: MadeUpPhotos, undisturbed: list[StoredStory], tmp_path: Path) -> None:
     photos.reset()
     photos.visit = 1
     sources = photos.sources(tmp_path / "sources.yaml", *HOSTS)
@@ -116,7 +116,7 @@ def test_repeatedly_killed_crawl_ends_with_same_stories(photos: MadeUpPhotos, un
     assert groups(kept) == groups(undisturbed)
 
 
-def test_two_workers_store_every_story_once(photos: MadeUpPhotos, undisturbed: list[Kept], tmp_path: Path) -> None:
+def test_two_workers_store_every_story_once(photos: MadeUpPhotos, undisturbed: list[StoredStory], tmp_path: Path) -> None:
     photos.reset()
     photos.visit = 1
     sources = photos.sources(tmp_path / "sources.yaml", *HOSTS)

@@ -35,9 +35,9 @@ def test_words_and_dictionary_are_segmented(tmp_path: Path) -> None:
     assert "九树之声" not in text.segment("九树之声和奥里给队")
 
 
-@pytest.mark.parametrize(("content", "said"), [(None, "No such file"), (b"\xd6\xd0\xb9\xfa", "not UTF-8"), (b"x" * 20_000_001, "20 MB")])
-def test_unreadable_dictionary_is_reported(tmp_path: Path, content: bytes | None, said: str) -> None:
+@pytest.mark.parametrize(("content", "message"), [(None, "No such file"), (b"\xd6\xd0\xb9\xfa", "not UTF-8"), (b"x" * 20_000_001, "20 MB")])
+def test_unreadable_dictionary_is_reported(tmp_path: Path, content: bytes | None, message: str) -> None:
     if content is not None:
         (tmp_path / "mine.txt").write_bytes(content)
-    with pytest.raises(SourcesError, match=said):
+    with pytest.raises(SourcesError, match=message):
         use_own_words(load(write_sources(tmp_path, "dictionary: mine.txt\n")))

@@ -43,10 +43,10 @@ def parse_list(folder: Path, rows: Any, articles: str) -> tuple[list[Any], Lists
     return asyncio.run(read()), spider
 
 
-@pytest.mark.parametrize(("articles", "asked"), [("false", []), ("true", ["https://board.example/1", "https://board.example/2"])])
-def test_ranks_are_stored_and_pages_requested_if_configured(tmp_path: Path, articles: str, asked: list[str]) -> None:
+@pytest.mark.parametrize(("articles", "requested"), [("false", []), ("true", ["https://board.example/1", "https://board.example/2"])])
+def test_ranks_are_stored_and_pages_requested_if_configured(tmp_path: Path, articles: str, requested: list[str]) -> None:
     wanted, spider = parse_list(tmp_path, ROWS, articles)
-    assert [one.url for one in wanted] == asked
+    assert [one.url for one in wanted] == requested
     found = spider.tracker.store.boards.standings("list:热")
     assert found is not None
     assert [(one.place.rank, one.place.title, one.place.heat) for one in found.entries] == [

@@ -136,7 +136,7 @@ def chain(last: int, after: Callable[[int], int | None]) -> Web:
 
 
 @pytest.mark.parametrize(
-    ("served", "pages", "asked"),
+    ("served", "pages", "requests"),
     [
         (chain(3, lambda number: number % 3 + 1), [1, 2, 3], 2),  # a cycle
         (chain(3, lambda number: number + 1 if number < 3 else 3), [1, 2, 3], 2),  # the last page links to itself
@@ -146,9 +146,9 @@ def chain(last: int, after: Callable[[int], int | None]) -> Web:
         (web(3, {2: "<html><title>空</title></html>"}), [1], 1),
     ],
 )
-def test_misleading_pagers_end(tracker: LinkTracker, served: Web, pages: list[int], asked: int) -> None:
+def test_misleading_pagers_end(tracker: LinkTracker, served: Web, pages: list[int], requests: int) -> None:
     assert pages_of(read_article(tracker, served)) == pages
-    assert len(served.asked) == asked
+    assert len(served.asked) == requests
 
 
 def test_endless_pager_is_cut_and_noted(tracker: LinkTracker) -> None:

@@ -80,17 +80,17 @@ def test_log_of_store_is_default(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         (["--method", "magic"], 2, "no method is called 'magic'"),
         (["--kind", "soon"], 2, "neither window nor next"),
         (["nowhere.jsonl"], 1, "nowhere.jsonl"),
     ],
 )
-def test_invalid_arguments_are_reported(run: Run, words: list[str], code: int, said: str) -> None:
+def test_invalid_arguments_are_reported(run: Run, words: list[str], code: int, message: str) -> None:
     done = run(*words)
     assert done.exit_code == code
-    assert said in " ".join(done.stderr.replace("│", " ").split())
+    assert message in " ".join(done.stderr.replace("│", " ").split())
     assert "Traceback" not in done.stderr
 
 
