@@ -79,8 +79,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Exclude the ten thousand collected tests from garbage collection: they stay to the end, and scanning them takes a second each
-    time."""
+    """Exclude the ten thousand collected tests from garbage collection: they stay to the end, and each scan takes a second."""
     gc.collect()
     gc.freeze()
     gc.enable()

@@ -19,8 +19,7 @@ RULES = Rules("feed:a", longest=1440)
 
 
 def hourly(entries: dict[int, int], days: int = 21, until: datetime = NOW) -> Past:
-    """Return hourly visits; ``entries`` maps an hour of the day to its new entries, published at some minute of the hour before the
-    visit."""
+    """Return hourly visits; ``entries`` maps hours of the day to new entries, published at some minute of the hour before the visit."""
     visits = []
     for back in range(days * 24):
         at = until - back * HOUR
