@@ -31,16 +31,16 @@ from newsportal.dedup.photo_stories import PAPER, PhotoStory, compare, cosine, p
 from newsportal.items import Image
 from newsportal.store.store import Store
 from newsportal_lab.evaluate.dedup import Score, per_pair
-from tests.photo_crawls import crawl, kept_in, opened
+from tests.photo_crawls import crawl, opened, stored_galleries
 
 if TYPE_CHECKING:
-    from madeup.photos.gold import Told
+    from madeup.photos.gold import GoldStory
 
 PICTURE_ENDINGS = (".jpg", ".png")
 Pairs = set[frozenset[str]]
 
 
-def stories(store: Store, told: Iterable[Told]) -> dict[str, tuple[str, str, tuple[Image, ...]]]:
+def stories(store: Store, told: Iterable[GoldStory]) -> dict[str, tuple[str, str, tuple[Image, ...]]]:
     """Gold key → title, text and pictures, as they are stored."""
     keys = {one.url: one.key for one in told}
     return {
@@ -101,7 +101,7 @@ def main() -> None:
             print(f"visit {visit + 1}: {seconds[-1]:.0f} s, {requests[-1]} requests, {pictures} of them for pictures")
         told = photos.gold(*options.hosts)
         store = opened(sources)
-        kept, known = kept_in(store), stories(store, told)
+        kept, known = stored_galleries(store), stories(store, told)
         store.close()
         print(f"{len(kept) / seconds[0]:.1f} stories/s, {requests[0] / max(1, len(kept)):.1f} requests a story\n")
         told_collection(collected(kept, told, 1))

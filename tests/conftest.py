@@ -79,8 +79,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Exclude the ten thousand collected tests from garbage collection: they stay to the end, and scanning them takes a second each
-    time."""
+    """Exclude the ten thousand collected tests from garbage collection: they stay to the end, and each scan takes a second."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000)  # with Python's 700, a tenth of the tests' processor time is the search for cycles
@@ -183,7 +182,7 @@ class RedisServer:
                 if asking.connect_ex(("127.0.0.1", self.port)) == 0:
                     return
             sleep(0.02)
-        raise TimeoutError("redis-server does not start")
+        raise TimeoutError("redis-server did not start")
 
     def kill(self) -> None:
         """Kill the server as kill -9 does: nothing is saved."""

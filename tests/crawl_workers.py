@@ -100,7 +100,7 @@ def opened(uri: str, workers: Workers, until: float) -> Store:
         with suppress(StoreError):
             return open_store(uri, create=False)
         sleep(POLL)
-    raise AssertionError(f"no worker made the store: {workers.log[-3000:]}")
+    raise AssertionError(f"no worker created the store: {workers.log[-3000:]}")
 
 
 def unfinished(store: Store) -> Sequence[Any]:

@@ -74,7 +74,7 @@ def ask(client: socket, program: Program, files: list[int]) -> int:
 
 def read_number(client: socket) -> int:
     message = client.recv(NUMBER.size)
-    assert message, "the server of forks ended: its errors are above"
+    assert message, "the fork server ended: its errors are above"
     number: int = NUMBER.unpack(message)[0]
     return number
 

@@ -29,4 +29,4 @@ def crawl_and_kill(web: Any, requests: int, *words: str) -> None:
     web.requests = log = Killing(web.requests, requests)
     process = Started(*words)
     log.process.set_result(process)
-    assert process.wait() == -signal.SIGKILL, "it ended before it could be killed"
+    assert process.wait() == -signal.SIGKILL, "the crawl ended before it was killed"

@@ -10,7 +10,7 @@ from newsportal.store.store import Store
 from tests import forked
 
 if TYPE_CHECKING:
-    from madeup.photos.measure import Kept
+    from madeup.photos.measure import StoredStory
 
 SECONDS = 900
 """Seconds for a complete crawl on a busy machine."""
@@ -30,10 +30,10 @@ def opened(sources: Path) -> Store:
     return open_store(f"sqlite:///{sources.parent}/data/newsportal.db", create=False)
 
 
-def kept_in(store: Store) -> list[Kept]:
+def stored_galleries(store: Store) -> list[StoredStory]:
     """Return every photo story of the store, with the pictures that readers see."""
     from madeup.photos.gold import Picture
-    from madeup.photos.measure import Kept
+    from madeup.photos.measure import StoredStory
 
     found = []
     for article in store.all_articles():
@@ -42,7 +42,7 @@ def kept_in(store: Store) -> list[Kept]:
             story = store.story(article.story_id)
             pictures = tuple(Picture(one.image.url, one.image.caption) for one in store.galleries.pictures(article.id))
             found.append(
-                Kept(
+                StoredStory(
                     article.url, gallery.complete, pictures, article.story_id, article.title, article.author, article.published,
                     head=story is None or story.head.id == article.id,
                 )

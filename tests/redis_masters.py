@@ -56,7 +56,7 @@ class Masters:
         """Wait until each node reports that all slots are served."""
         until = monotonic() + SECONDS
         while not all(map(serves, self.servers)):
-            assert monotonic() < until, "the nodes do not find each other"
+            assert monotonic() < until, "the nodes did not connect"
             sleep(0.05)
 
 

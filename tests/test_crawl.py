@@ -66,7 +66,7 @@ def test_site_boilerplate_line_is_removed(web: Any, store: Store, stored: dict[s
     kept = [url for url in ours if "海棠都市网”公众号" in stored[url].text]
     assert len(ours) > 20
     assert len(kept) <= 3, kept  # the first page of a site (often a 快讯) has no page to compare with, nor have those read at the same time
-    assert store.site_lines(str(urlsplit(ours[0]).hostname)), "the next crawl begins with what this one learnt"
+    assert store.site_lines(str(urlsplit(ours[0]).hostname)), "the next crawl starts with this knowledge"
 
 
 def test_forbidden_paths_are_not_requested(web: Any, first: dict[str, Any]) -> None:

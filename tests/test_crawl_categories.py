@@ -19,8 +19,7 @@ NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 @pytest.fixture(scope="module")
 def sources(web: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write a file whose feeds are classified and whose regions keep their category or none. Without sitemaps, which would bring a feed's
-    articles first."""
+    """Write a file whose feeds are classified and whose regions keep their category. No sitemaps: they would bring feed articles first."""
     web.reset()
     path = web.sources(tmp_path_factory.mktemp("分类") / "sources.yaml")
     yaml = YAML()

@@ -101,7 +101,7 @@ def test_repeated_line_is_removed_after_two_pages(town: Town, tmp_path: Path) ->
     for place in PLACES:
         assert texts[f"{place}修好了"].split("\n")[:6] == lines_about(place)
     kept = [title for title, text in texts.items() if PROMOTION in text]
-    assert 1 <= len(kept) <= 2, "the first page has no witness, nor has the one read beside it"
+    assert 1 <= len(kept) <= 2, "the first page and one read at the same time have none to compare with"
 
 
 def test_next_crawl_uses_saved_knowledge(town: Town, tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_next_crawl_uses_saved_knowledge(town: Town, tmp_path: Path) -> None:
     town.publish(1, "东站修好了", lines_about("东站"))
     texts = crawl(tmp_path, town)
     assert texts["东站修好了"].split("\n") == lines_about("东站")
-    assert PROMOTION in texts["码头修好了"], "what is stored is not changed"
+    assert PROMOTION in texts["码头修好了"], "stored articles are not changed"
 
 
 def test_extended_report_at_new_url_is_complete(town: Town, tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ SLOW = 2.0
 """Seconds; more than all other responses take together."""
 
 
-def said(number: int, page: int) -> str:
+def body_of(number: int, page: int) -> str:
     words = "山间古镇的石板路昨天重新铺好，编号{}的石头是镇上老人自己挑的，走了六十年的路终于不再积水，第{}页的人都这么说。"
     return "".join(f"<p>{words.format(number * 100 + page * 10 + line, page)}</p>" for line in range(3))
 
@@ -52,7 +52,7 @@ def html(number: int, page: int, last: int = 3, pager: str | None = None) -> str
     title = f"古镇修路：{TOPICS[number]}{f'（第{page}页）' if page > 1 else ''}"
     return (
         f"<html><head><meta charset=utf-8><title>{title}</title></head><body><h1>{title}</h1><p>2026-03-12 08:30</p>"
-        f"<div class=text>{said(number, page)}</div><div class=pages>{row + following if pager is None else pager}</div></body></html>"
+        f"<div class=text>{body_of(number, page)}</div><div class=pages>{row + following if pager is None else pager}</div></body></html>"
     )
 
 
@@ -63,7 +63,7 @@ def built() -> dict[str, str]:
         pages[path(830104, page)] = html(830104, page, pager=f'<a href="{path(830104, page % 3 + 1)}">下一页</a>')
     pages[path(830106, 3)] = html(830106, 2, last=99).replace("（第2页）", "（第3页）")
     pages[path(830110, 1)] = pages[path(830110, 1)].replace("</body>", '<a href="/2026/0312/830110_all.html">单页阅读</a></body>')
-    pages["/2026/0312/830110_all.html"] = html(830110, 1, pager="").replace("</div>", said(830110, 2) + said(830110, 3) + "</div>", 1)
+    pages["/2026/0312/830110_all.html"] = html(830110, 1, pager="").replace("</div>", body_of(830110, 2) + body_of(830110, 3) + "</div>", 1)
     names = [path(number, 2 if number == 830107 else 1) for number in TOPICS]
     listed = "".join(
         f'<li><a href="{name}">古镇修路：{title}</a> 2026-03-12</li>' for name, title in zip(names, TOPICS.values(), strict=True)
@@ -112,7 +112,7 @@ def town() -> Iterator[Town]:
         server.shutdown()
 
 
-def written(folder: Path, town: Town) -> Path:
+def write_sources(folder: Path, town: Town) -> Path:
     address = f"http://127.0.0.1:{town.port}/"
     sources = folder / "sources.yaml"
     sources.write_text(
@@ -124,7 +124,7 @@ def written(folder: Path, town: Town) -> Path:
 
 
 def crawl(folder: Path, town: Town, *options: str) -> dict[str, Any]:
-    return forked.crawl(written(folder, town), *options)
+    return forked.crawl(write_sources(folder, town), *options)
 
 
 def articles(folder: Path) -> dict[str, StoredArticle]:
@@ -180,8 +180,8 @@ def test_available_pages_are_joined_in_order(crawled: Crawled, topic: str, pages
 def test_forbidden_pages_are_skipped_and_others_requested_once(crawled: Crawled) -> None:
     assert path(830105, 2) not in crawled.asked
     once = [name for name in crawled.asked if name.startswith("/2026") and name != path(830103, 3)]
-    assert len(once) == len(set(once)), "each page is asked for once; 500 is retried"
-    assert path(830110, 2) not in crawled.asked, "the whole stood on one page"
+    assert len(once) == len(set(once)), "each page is requested once; 500 is retried"
+    assert path(830110, 2) not in crawled.asked, "the single-page view was used"
 
 
 def test_unavailable_pages_are_noted(crawled: Crawled) -> None:
@@ -213,7 +213,7 @@ def test_replay_joins_the_same_pages(crawled: Crawled, town: Town, tmp_path: Pat
 def test_interrupted_article_waits_for_next_run(town: Town, tmp_path: Path) -> None:
     town.asked.clear()
     town.slow = 600.0
-    with forked.Started("crawl", "--log-level", "INFO", "--sources", str(written(tmp_path, town))) as process:
+    with forked.Started("crawl", "--log-level", "INFO", "--sources", str(write_sources(tmp_path, town))) as process:
         until = time.monotonic() + 600
         while path(830108, 2) not in town.asked and time.monotonic() < until:
             time.sleep(0.02)
@@ -223,6 +223,6 @@ def test_interrupted_article_waits_for_next_run(town: Town, tmp_path: Path) -> N
         town.let_go.set()
         process.wait(600)
     assert path(830108, 3) not in town.asked
-    assert TOPICS[830108] not in articles(tmp_path), "two pages of three are not kept where the third may be had"
+    assert TOPICS[830108] not in articles(tmp_path), "an article with retryable pages is not stored yet"
     crawl(tmp_path, town)
     assert pages_in(articles(tmp_path)[TOPICS[830108]]) == ["1", "2", "3"]

@@ -37,7 +37,7 @@ def test_restarted_redis_filter_loses_and_duplicates_nothing(web: Any, redis_ser
     crawl = Started("crawl", "--json", "--sources", str(sources))
     while entered(redis_server) < 10 and crawl.poll() is None:
         sleep(0.05)
-    assert entered(redis_server) >= 10, "the crawl enters what it stored"
+    assert entered(redis_server) >= 10, "stored URLs are added to the filter"
     redis_server.kill()
     sleep(1)
     redis_server.start()
@@ -50,7 +50,7 @@ def test_restarted_redis_filter_loses_and_duplicates_nothing(web: Any, redis_ser
     wanted = {one["url"] for one in web.manifest()["articles"] if one["expect"] == "store" and one["site"] != "maze"}
     assert wanted <= stored
     assert first["total"]["stored"] + first["total"]["folded"] == articles
-    assert entered(redis_server) >= names * 0.99, "what it missed was entered when it was back"
+    assert entered(redis_server) >= names * 0.99, "missed URLs were added after the restart"
     second, _ = end(Started("crawl", "--json", "--sources", str(sources)))
     assert (second["total"]["stored"], second["total"]["folded"]) == (0, 0)
 
@@ -65,7 +65,7 @@ def test_crawl_survives_outage_of_cluster_master(web: Any, tmp_path: Path) -> No
         for step in (lambda: cluster.servers[1].kill(), lambda: cluster.start(1)):
             while crawl.poll() is None and (not file.exists() or stored_in(file) < before):
                 sleep(0.05)
-            assert crawl.poll() is None, "it still crawls"
+            assert crawl.poll() is None, "the crawl is still running"
             step()
             before = stored_in(file) + 3  # others are stored during the outage
         first, errors = end(crawl)

@@ -16,25 +16,25 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def alone(web: Any, tmp_path_factory: pytest.TempPathFactory) -> Crawled:
+def single_crawl(web: Any, tmp_path_factory: pytest.TempPathFactory) -> Crawled:
     return one_crawl(web, web.sources(tmp_path_factory.mktemp("alone") / "sources.yaml"))
 
 
 @pytest.mark.parametrize(("number", "kills"), [(1, 0), (3, 0), (2, 3)])
-def test_workers_store_the_same_as_one_crawl(web: Any, tmp_path: Path, alone: Crawled, number: int, kills: int) -> None:
+def test_workers_store_the_same_as_one_crawl(web: Any, tmp_path: Path, single_crawl: Crawled, number: int, kills: int) -> None:
     sources = web.sources(tmp_path / "sources.yaml")
-    compare(web, sources, f"sqlite:///{tmp_path}/data/newsportal.db", number, alone, kills)
+    compare(web, sources, f"sqlite:///{tmp_path}/data/newsportal.db", number, single_crawl, kills)
 
 
 @pytest.mark.parametrize("server", OVER_SERVERS)
-def test_workers_of_a_store_on_a_server(web: Any, tmp_path: Path, alone: Crawled, server: str, servers: Servers) -> None:
+def test_workers_of_a_store_on_a_server(web: Any, tmp_path: Path, single_crawl: Crawled, server: str, servers: Servers) -> None:
     with servers.database(server) as database:
         sources = web.sources(tmp_path / "sources.yaml")
         sources.write_text(re.sub(r"(?m)^store: .*$", f"store: {database.uri}", sources.read_text("utf-8")), "utf-8")
-        compare(web, sources, database.uri, 2, alone)
+        compare(web, sources, database.uri, 2, single_crawl)
 
 
-def test_workers_with_redis(web: Any, tmp_path: Path, alone: Crawled, redis_server: Any) -> None:
+def test_workers_with_redis(web: Any, tmp_path: Path, single_crawl: Crawled, redis_server: Any) -> None:
     sources = web.sources(tmp_path / "sources.yaml")
     sources.write_text(f"{sources.read_text('utf-8')}\nfrontier: {{redis: '{redis_server.url}'}}\n", "utf-8")
-    compare(web, sources, f"sqlite:///{tmp_path}/data/newsportal.db", 2, alone)
+    compare(web, sources, f"sqlite:///{tmp_path}/data/newsportal.db", 2, single_crawl)

@@ -14,7 +14,7 @@ from tests.forked import Started, run
 pytestmark = pytest.mark.slow
 
 
-def there(process: int) -> bool:
+def is_running(process: int) -> bool:
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -27,11 +27,11 @@ def test_command_ends_with_its_client() -> None:
         client, nothing = fork_server.connect(), os.open(os.devnull, os.O_RDWR)
         program = ("import signal; signal.pause()", "", (), "/", dict(os.environ), sys.path)
         process = fork_server.ask(client, program, [nothing] * 3)
-        assert there(process)
+        assert is_running(process)
         client.close()
         os.close(nothing)
         until = monotonic() + 600
-        while there(process):
+        while is_running(process):
             assert monotonic() < until
             sleep(0.01)
         kept.stdin.write("\n")

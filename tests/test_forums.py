@@ -66,7 +66,7 @@ def threads(store: Store, key: str) -> dict[int, list[StoredPost]]:
     return found
 
 
-def misread(posts: list[StoredPost], gold: list[dict[str, Any]]) -> list[str]:
+def thread_faults(posts: list[StoredPost], gold: list[dict[str, Any]]) -> list[str]:
     """Return what is wrong with the posts of a thread; empty if all are present once and in order."""
     wrong = []
     begins = {post["number"]: post["lines"][0][:20] for post in gold}
@@ -106,7 +106,7 @@ def test_every_thread_and_post_is_stored_once(forums: MadeUpForums, visits: Any,
     kept = threads(store, key)
     gold = {one["number"]: one for one in forums.gold(key) if not one["old"]}
     assert sorted(kept) == sorted(gold)
-    assert {number: wrong for number, one in gold.items() if (wrong := misread(kept[number], one["posts"]))} == {}
+    assert {number: wrong for number, one in gold.items() if (wrong := thread_faults(kept[number], one["posts"]))} == {}
     titles = {
         article.identity.rpartition("=")[2].rpartition("/")[2]: article.title
         for article in store.all_articles()
@@ -192,7 +192,7 @@ def test_page_depth_and_age_limits(forums: MadeUpForums, tmp_path: Path) -> None
     crawl(sources)  # the next visit continues where the first had to stop
     kept = threads(store, "phpwind")
     gold = {one["number"]: [post for post in one["posts"] if post["day"] == 0] for one in forums.gold("phpwind")}
-    assert {number: wrong for number in long if (wrong := misread(kept[number], gold[number]))} == {}
+    assert {number: wrong for number in long if (wrong := thread_faults(kept[number], gold[number]))} == {}
     store.close()
 
 
@@ -225,7 +225,7 @@ def test_unavailable_thread_pages_are_retried(forums: MadeUpForums, tmp_path: Pa
     crawl(sources)
     gold = {one["number"]: [post for post in one["posts"] if post["day"] == 0] for one in forums.gold("phpbb")}
     kept = threads(store, "phpbb")
-    assert (misread(kept[lost.number], gold[lost.number]), misread(kept[cut.number], gold[cut.number])) == ([], [])
+    assert (thread_faults(kept[lost.number], gold[lost.number]), thread_faults(kept[cut.number], gold[cut.number])) == ([], [])
     assert waiting(store, "forum:phpbb") == []
     store.close()
 
@@ -237,7 +237,7 @@ def resumed(forums: MadeUpForums, tmp_path_factory: pytest.TempPathFactory) -> P
     sources = forums.sources(tmp_path_factory.mktemp("killed") / "sources.yaml", "discuz")
     crawl_and_kill(forums, 40, "crawl", "forum", "--sources", str(sources))
     with closing(opened(sources)) as store:
-        assert len(threads(store, "discuz")) < 60, "it must be killed in the middle"
+        assert len(threads(store, "discuz")) < 60, "the crawl must be killed midway"
         assert waiting(store, "forum:discuz")
     crawl(sources)
     return sources
@@ -248,7 +248,7 @@ def test_killed_crawl_loses_and_duplicates_nothing(forums: MadeUpForums, resumed
         gold = {one["number"]: [post for post in one["posts"] if post["day"] == 0] for one in forums.gold("discuz")}
         kept = threads(store, "discuz")
         assert sorted(kept) == sorted(number for number, posts in gold.items() if posts)
-        assert {number: wrong for number in kept if (wrong := misread(kept[number], gold[number]))} == {}
+        assert {number: wrong for number in kept if (wrong := thread_faults(kept[number], gold[number]))} == {}
         assert waiting(store, "forum:discuz") == []
 
 

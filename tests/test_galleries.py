@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from newsportal_lab.evaluate.dedup import per_pair
-from tests.photo_crawls import crawl, kept_in, opened
+from tests.photo_crawls import crawl, opened, stored_galleries
 
 if TYPE_CHECKING:
     from madeup.photos import MadeUpPhotos
-    from madeup.photos.measure import Kept
+    from madeup.photos.measure import StoredStory
     from madeup.server import Visit
 
 pytestmark = pytest.mark.slow
@@ -33,7 +33,7 @@ class CrawlRun:
     """One visit: its report, the stored stories after it, and its requests."""
 
     report: dict[str, Any]
-    kept: list[Kept]
+    kept: list[StoredStory]
     requests: list[Visit]
 
 
@@ -55,7 +55,7 @@ def runs(photos: MadeUpPhotos, tmp_path_factory: pytest.TempPathFactory) -> list
         photos.visit, photos.requests = visit, []
         report = crawl(sources)
         store = opened(sources)
-        found.append(CrawlRun(report, kept_in(store), list(photos.requests)))
+        found.append(CrawlRun(report, stored_galleries(store), list(photos.requests)))
         store.close()
     return found
 
@@ -113,7 +113,7 @@ def test_same_stories_are_folded_and_others_not(photos: MadeUpPhotos, runs: list
 
 
 def test_version_with_most_pictures_heads_story(runs: list[CrawlRun]) -> None:
-    stories: dict[str, list[Kept]] = {}
+    stories: dict[str, list[StoredStory]] = {}
     for one in runs[1].kept:
         stories.setdefault(one.story, []).append(one)
     several = [group for group in stories.values() if len(group) > 1]

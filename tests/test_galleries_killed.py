@@ -15,11 +15,11 @@ from newsportal.store.gallery_rows import page_of
 from newsportal.store.gallery_tables import GALLERY_PAGES
 from newsportal.store.link_tables import LINKS, STORED
 from tests.forked import Started
-from tests.photo_crawls import SECONDS, crawl, kept_in, opened
+from tests.photo_crawls import SECONDS, crawl, opened, stored_galleries
 
 if TYPE_CHECKING:
     from madeup.photos import MadeUpPhotos
-    from madeup.photos.measure import Kept
+    from madeup.photos.measure import StoredStory
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +40,7 @@ def photos() -> Iterator[MadeUpPhotos]:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(photos: MadeUpPhotos, tmp_path_factory: pytest.TempPathFactory) -> list[Kept]:
+def undisturbed(photos: MadeUpPhotos, tmp_path_factory: pytest.TempPathFactory) -> list[StoredStory]:
     """Return what a worker stores without being killed."""
     photos.reset()
     photos.visit = 1
@@ -49,10 +49,10 @@ def undisturbed(photos: MadeUpPhotos, tmp_path_factory: pytest.TempPathFactory) 
     return stored(sources)
 
 
-def stored(sources: Path) -> list[Kept]:
+def stored(sources: Path) -> list[StoredStory]:
     store = opened(sources)
     try:
-        return kept_in(store)
+        return stored_galleries(store)
     finally:
         store.close()
 
@@ -72,28 +72,28 @@ def read_pages(sources: Path) -> tuple[set[str], set[str]]:
     return whole, kept
 
 
-def plain(kept: list[Kept]) -> list[tuple[object, ...]]:
+def plain(kept: list[StoredStory]) -> list[tuple[object, ...]]:
     """Return what must be the same in any case: everything but the ids of stories."""
     return sorted(
         (one.url, one.complete, one.title, tuple((picture.url, picture.caption or "") for picture in one.pictures)) for one in kept
     )
 
 
-def groups(kept: list[Kept]) -> set[frozenset[str]]:
+def groups(kept: list[StoredStory]) -> set[frozenset[str]]:
     found: dict[str, set[str]] = {}
     for one in kept:
         found.setdefault(one.story, set()).add(one.url)
     return {frozenset(urls) for urls in found.values() if len(urls) > 1}
 
 
-def test_undisturbed_crawl_is_complete(photos: MadeUpPhotos, undisturbed: list[Kept]) -> None:
+def test_undisturbed_crawl_is_complete(photos: MadeUpPhotos, undisturbed: list[StoredStory]) -> None:
     from madeup.photos.measure import collected
 
     found = collected(undisturbed, photos.gold(*HOSTS), 1)
     assert found.right >= 0.99 * found.stories, found.wrong
 
 
-def test_repeatedly_killed_crawl_ends_with_same_stories(photos: MadeUpPhotos, undisturbed: list[Kept], tmp_path: Path) -> None:
+def test_repeatedly_killed_crawl_ends_with_same_stories(photos: MadeUpPhotos, undisturbed: list[StoredStory], tmp_path: Path) -> None:
     photos.reset()
     photos.visit = 1
     sources = photos.sources(tmp_path / "sources.yaml", *HOSTS)
@@ -102,21 +102,21 @@ def test_repeatedly_killed_crawl_ends_with_same_stories(photos: MadeUpPhotos, un
         crawl_and_kill(photos, moment, *WORDS, str(sources))
         known.append((len(photos.requests), *read_pages(sources)))
     half = stored(sources)
-    assert len(half) < len(undisturbed), "it must be killed in the middle"
+    assert len(half) < len(undisturbed), "the crawl must be killed midway"
     crawl(sources)
     for asked, whole, kept_pages in known:
         pages = [(visit.site, visit.path) for visit in photos.requests[asked:]]
         places = {photos.url(*page): photos.world.by_path[page][1] for page in pages if page in photos.world.by_path}  # without the lists
         again = {url for url, place in places.items() if url in whole or (url in kept_pages and place > 1)}
-        assert again == set(), "what was stored is not asked for again, but the first page of a story that was in hand"
-    assert known[-1][1], "stories were whole"
-    assert any(kept_pages for _, _, kept_pages in known), "pages were kept of stories that waited for others"
+        assert again == set(), "only first pages of unfinished stories are requested again"
+    assert known[-1][1], "there were complete stories"
+    assert any(kept_pages for _, _, kept_pages in known), "there were saved pages of incomplete stories"
     kept = stored(sources)
     assert plain(kept) == plain(undisturbed)
     assert groups(kept) == groups(undisturbed)
 
 
-def test_two_workers_store_every_story_once(photos: MadeUpPhotos, undisturbed: list[Kept], tmp_path: Path) -> None:
+def test_two_workers_store_every_story_once(photos: MadeUpPhotos, undisturbed: list[StoredStory], tmp_path: Path) -> None:
     photos.reset()
     photos.visit = 1
     sources = photos.sources(tmp_path / "sources.yaml", *HOSTS)

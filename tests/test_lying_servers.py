@@ -31,7 +31,7 @@ Said = tuple[int, dict[str, str], bytes]
 
 
 @dataclass
-class Liar:
+class LyingServer:
     """``asked``: every request, with whether it was conditional."""
 
     asked: list[tuple[str, bool]] = field(default_factory=list)
@@ -80,7 +80,7 @@ def article(path: str) -> bytes:
     return f"{head}<body><h1>{name}号消息</h1><div>{lines}</div></body></html>".encode()
 
 
-def rss(liar: Liar, *entries: tuple[str, str, str]) -> bytes:
+def rss(liar: LyingServer, *entries: tuple[str, str, str]) -> bytes:
     """Entries are path, guid and date as written."""
     told = "".join(
         f"<item><title>{path.strip('/').partition('.')[0]}号消息</title><link>http://127.0.0.1:{liar.port}{path}</link>{guid}{date}</item>"
@@ -89,7 +89,7 @@ def rss(liar: Liar, *entries: tuple[str, str, str]) -> bytes:
     return f'<?xml version="1.0" encoding="utf-8"?><rss version="2.0"><channel><title>x</title>{told}</channel></rss>'.encode()
 
 
-def _etag(liar: Liar, conditional: bool) -> Said:
+def _etag(liar: LyingServer, conditional: bool) -> Said:
     return (
         200,
         {"ETag": f'"{next(liar.tags)}"', "Last-Modified": "Thu, 01 Jan 2099 00:00:00 GMT"},
@@ -97,23 +97,23 @@ def _etag(liar: Liar, conditional: bool) -> Said:
     )
 
 
-def _body304(liar: Liar, conditional: bool) -> Said:
+def _body304(liar: LyingServer, conditional: bool) -> Said:
     return (304 if conditional else 200), {"ETag": '"1"'}, rss(liar, ("/body304.html", "", ""))
 
 
-def _never(liar: Liar, conditional: bool) -> Said:
+def _never(liar: LyingServer, conditional: bool) -> Said:
     return 304, {"ETag": '"1"'}, rss(liar, ("/never.html", "", ""))
 
 
-def _years(liar: Liar, conditional: bool) -> Said:
+def _years(liar: LyingServer, conditional: bool) -> Said:
     return 503, {"Retry-After": str(10 * 365 * 86400)}, b""
 
 
-def _guid(liar: Liar, conditional: bool) -> Said:
+def _guid(liar: LyingServer, conditional: bool) -> Said:
     return 200, {}, rss(liar, *((f"/guid{number}.html", "<guid>http://same.example/</guid>", "") for number in range(4)))
 
 
-def _dates(liar: Liar, conditional: bool) -> Said:
+def _dates(liar: LyingServer, conditional: bool) -> Said:
     written = (
         "",
         "<pubDate>0001-01-01T00:00:00Z</pubDate>",
@@ -125,11 +125,11 @@ def _dates(liar: Liar, conditional: bool) -> Said:
     return 200, {}, rss(liar, *((f"/date{number}.html", "", date) for number, date in enumerate(written)))
 
 
-def _paths(liar: Liar, conditional: bool) -> Said:
+def _paths(liar: LyingServer, conditional: bool) -> Said:
     return 200, {}, rss(liar, *((f"/story/77/bridge-{number}.html", "", "") for number in range(SLUGS)))
 
 
-def _slugs(liar: Liar, conditional: bool) -> Said:
+def _slugs(liar: LyingServer, conditional: bool) -> Said:
     return (
         200,
         {},
@@ -137,20 +137,20 @@ def _slugs(liar: Liar, conditional: bool) -> Said:
     )
 
 
-def _nest(liar: Liar, conditional: bool) -> Said:
+def _nest(liar: LyingServer, conditional: bool) -> Said:
     return 200, {}, rss(liar, ("/nest/a/b/", "", ""))
 
 
-def _odd(liar: Liar, conditional: bool) -> Said:
+def _odd(liar: LyingServer, conditional: bool) -> Said:
     paths = ("/part.html", "/port.html", "/rot13.html", f"/long.html?id={'9' * 3000}", f"/longer.html?id={'9' * 9000}")
     return 200, {}, rss(liar, *((path, "", "") for path in paths))
 
 
-def _moved(liar: Liar, conditional: bool) -> Said:
+def _moved(liar: LyingServer, conditional: bool) -> Said:
     return 301, {"Location": "/feed/guid"}, b""
 
 
-FEEDS: dict[str, Callable[[Liar, bool], Said]] = {
+FEEDS: dict[str, Callable[[LyingServer, bool], Said]] = {
     "etag": _etag,
     "body304": _body304,
     "never": _never,
@@ -166,8 +166,8 @@ FEEDS: dict[str, Callable[[Liar, bool], Said]] = {
 
 
 @pytest.fixture(scope="module")
-def liar() -> Iterator[Liar]:
-    told = Liar()
+def liar() -> Iterator[LyingServer]:
+    told = LyingServer()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.0"
@@ -210,7 +210,7 @@ class Crawled:
 
 
 @pytest.fixture(scope="module")
-def crawled(liar: Liar, tmp_path_factory: pytest.TempPathFactory) -> Crawled:
+def crawled(liar: LyingServer, tmp_path_factory: pytest.TempPathFactory) -> Crawled:
     sources = tmp_path_factory.mktemp("liars") / "sources.yaml"
     hosts = dict.fromkeys(FEEDS, "127.0.0.1") | {"years": OTHER}
     feeds = "".join(f'  - {{name: {name}, url: "http://{host}:{liar.port}/feed/{name}"}}\n' for name, host in hosts.items())
@@ -230,13 +230,13 @@ def stored(crawled: Crawled, begins: str) -> list[StoredArticle]:
     return [article for article in crawled.articles if article.url.rpartition("/")[2].startswith(begins)]
 
 
-def test_changing_etag_refetches_only_the_list(crawled: Crawled, liar: Liar) -> None:
+def test_changing_etag_refetches_only_the_list(crawled: Crawled, liar: LyingServer) -> None:
     assert len(stored(crawled, "etag")) == 2
     assert (crawled.rows[1]["etag"]["known"], crawled.rows[1]["etag"]["new"]) == (2, 0)
     assert liar.times("/etag1.html") == 1
 
 
-def test_body_of_304_is_ignored(crawled: Crawled, liar: Liar) -> None:
+def test_body_of_304_is_ignored(crawled: Crawled, liar: LyingServer) -> None:
     assert len(stored(crawled, "body304")) == 1
     assert (crawled.rows[1]["body304"]["not_modified"], crawled.rows[1]["body304"]["entries"]) == (1, 0)
     assert [conditional for path, conditional in liar.asked if path == "/feed/body304"] == [False, True]
@@ -248,7 +248,7 @@ def test_unsolicited_304_is_a_failure(crawled: Crawled) -> None:
         assert rows["never"]["not_modified"] == 0
 
 
-def test_retry_after_is_limited_to_a_day(crawled: Crawled, liar: Liar) -> None:
+def test_retry_after_is_limited_to_a_day(crawled: Crawled, liar: LyingServer) -> None:
     assert crawled.rows[0]["years"]["list_failed"] == {"http-503": 1}
     assert liar.times("/feed/years") == 1  # not retried, nor requested by the second crawl
     until = crawled.states["years"].rest_until
@@ -268,13 +268,13 @@ def test_invalid_dates_are_ignored(crawled: Crawled) -> None:
     assert all(article.published is None or NOW - timedelta(days=3) < article.published < NOW + timedelta(days=1) for article in kept)
 
 
-def test_tracking_parameters_do_not_repeat_fetches(crawled: Crawled, liar: Liar) -> None:
+def test_tracking_parameters_do_not_repeat_fetches(crawled: Crawled, liar: LyingServer) -> None:
     assert len({article.story_id for article in stored(crawled, "slug")}) == 1
     assert liar.times("/slug.html") <= 2
     assert crawled.rows[1]["slugs"]["new"] == 0
 
 
-def test_many_paths_of_article_are_one_story(crawled: Crawled, liar: Liar) -> None:
+def test_many_paths_of_article_are_one_story(crawled: Crawled, liar: LyingServer) -> None:
     kept = [article for article in crawled.articles if "/story/77/" in article.url]
     assert len({article.story_id for article in kept}) == 1
     asked = [path for path, _ in liar.asked if path.startswith("/story/77/")]
@@ -282,16 +282,16 @@ def test_many_paths_of_article_are_one_story(crawled: Crawled, liar: Liar) -> No
     assert crawled.rows[1]["paths"]["new"] == 0
 
 
-def test_endless_redirects_are_cut(crawled: Crawled, liar: Liar) -> None:
+def test_endless_redirects_are_cut(crawled: Crawled, liar: LyingServer) -> None:
     assert crawled.rows[0]["nest"]["failed"] == {"redirects": 1}
     assert sum(1 for path, _ in liar.asked[: crawled.first] if path.startswith("/nest/")) == 6  # once, and five redirects
 
 
-def test_unreadable_entries_have_reasons_and_others_are_stored(crawled: Crawled, liar: Liar) -> None:
+def test_unreadable_entries_have_reasons_and_others_are_stored(crawled: Crawled, liar: LyingServer) -> None:
     assert crawled.rows[0]["odd"]["failed"] == {"http-206": 1, "bad-address": 1, "egress-denied": 1}
     assert len(stored(crawled, "rot13")) == len(stored(crawled, "long.html")) == 1
     assert sum(1 for path, _ in liar.asked[: crawled.first] if path == "/part.html") == 1
 
 
-def test_permanent_redirect_of_feed_is_recorded(crawled: Crawled, liar: Liar) -> None:
+def test_permanent_redirect_of_feed_is_recorded(crawled: Crawled, liar: LyingServer) -> None:
     assert crawled.moved == f"http://127.0.0.1:{liar.port}/feed/guid"

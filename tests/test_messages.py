@@ -157,6 +157,6 @@ def test_states_causes_roles_and_rights_have_names() -> None:
 
 def test_logged_actions_have_names() -> None:
     logged = {name for path, source in sources().items() if "portal" in path.parts for name in WRITTEN.findall(source)}
-    assert len(logged) > 30, "the pattern still finds them"
+    assert len(logged) > 30, "the pattern still matches"
     assert all(label("action", name) != name for name in logged)
     assert label("action", "thing.other") == "thing.other"

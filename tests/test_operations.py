@@ -133,7 +133,7 @@ def test_image_copies_existing_files() -> None:
     ignored = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
     sent = {line.removeprefix("!") for line in ignored if line.startswith("!")}
     assert "*" in ignored
-    assert sent == {name.partition("/")[0] for name in copied}, "what the image needs is sent to the builder, and nothing else"
+    assert sent == {name.partition("/")[0] for name in copied}, "exactly the needed files are sent to the builder"
 
 
 def test_scrapyd_options_exist() -> None:

@@ -24,13 +24,13 @@ def photos() -> Iterator[MadeUpPhotos]:
 
 def test_layouts_reposts_and_similar_stories(photos: MadeUpPhotos) -> None:
     from madeup.photos import SITES, STATIC, alike
-    from madeup.photos.measure import Kept, folded
+    from madeup.photos.measure import StoredStory, folded
 
     gold = photos.gold(*SITES)
     assert len(gold) == len({told.url for told in gold}) >= 280
     assert min(Counter(told.site for told in gold).values()) >= 12
     assert len({SITES[told.site].layout for told in gold}) == 11
-    _, right = folded([Kept(told.url, True, (), "") for told in gold], gold)
+    _, right = folded([StoredStory(told.url, True, (), "") for told in gold], gold)
     assert len(right) >= 100
     assert len(alike(photos.world, STATIC)) >= 100
     assert sum(told.late is not None for told in gold) >= 20

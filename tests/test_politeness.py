@@ -47,7 +47,7 @@ class Clock(asyncio.SelectorEventLoop):
         return self.now
 
 
-def passed(hosts: str, delay: float) -> list[float]:
+def pass_times(hosts: str, delay: float) -> list[float]:
     """Return when each of ``hosts``, one letter each and all arriving at once, may proceed."""
     pacer = HostPacer()
 
@@ -63,11 +63,11 @@ def passed(hosts: str, delay: float) -> list[float]:
 
 
 def test_delay_applies_per_host() -> None:
-    assert passed("aaab", 0.1) == pytest.approx([0.0, 0.1, 0.2, 0.0])
+    assert pass_times("aaab", 0.1) == pytest.approx([0.0, 0.1, 0.2, 0.0])
 
 
 def test_zero_delay_never_waits() -> None:
-    assert passed("a" * 1000, 0) == [0.0] * 1000
+    assert pass_times("a" * 1000, 0) == [0.0] * 1000
 
 
 @pytest.mark.slow

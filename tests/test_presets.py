@@ -49,10 +49,10 @@ def test_existing_file_is_kept_and_unknown_preset_corrected(tmp_path: Path) -> N
     assert "did you mean 'news-system'" in " ".join(refused.output.replace("│", " ").split())
 
 
-def crawled(folder: Path, preset: str, made_up: Path, **changed: list[Any]) -> tuple[Path, dict[str, Any]]:
+def crawled(folder: Path, preset: str, made_up_sources: Path, **changed: list[Any]) -> tuple[Path, dict[str, Any]]:
     """Write the preset's settings with the made-up Web's sources of its kinds; return the file and the report of its first crawl."""
     path, yaml = folder / "sources.yaml", YAML(typ="safe", pure=True)
-    given = yaml.load(made_up.read_text("utf-8"))
+    given = yaml.load(made_up_sources.read_text("utf-8"))
     assert init(str(path), "--preset", preset).exit_code == 0
     chosen = yaml.load(path.read_text("utf-8"))
     settings = {key: value for key, value in chosen.items() if key not in KINDS} | {"store": "sqlite:///data/newsportal.db"}
@@ -84,19 +84,19 @@ def opened(path: Path) -> Iterator[Store]:
 
 
 @pytest.fixture(scope="module")
-def made_up(web: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made_up_sources(web: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     web.reset()
     return Path(web.sources(tmp_path_factory.mktemp("web") / "sources.yaml"))
 
 
-def lists(made_up: Path) -> dict[str, Any]:
-    found: dict[str, Any] = YAML(typ="safe", pure=True).load(made_up.read_text("utf-8"))
+def lists(made_up_sources: Path) -> dict[str, Any]:
+    found: dict[str, Any] = YAML(typ="safe", pure=True).load(made_up_sources.read_text("utf-8"))
     return found
 
 
 @pytest.mark.slow
-def test_metasearch_portal_crawls(web: Any, made_up: Path, tmp_path: Path) -> None:
-    path, first = crawled(tmp_path, "metasearch-portal", made_up, engines=lists(made_up)["engines"])
+def test_metasearch_portal_crawls(web: Any, made_up_sources: Path, tmp_path: Path) -> None:
+    path, first = crawled(tmp_path, "metasearch-portal", made_up_sources, engines=lists(made_up_sources)["engines"])
     assert first["total"]["precision"] > 0.7
     assert first["total"]["left"] == 0
     assert set(first["total"]["failed"]) <= {"no-body", "no-summary", "summary-not-found"}
@@ -105,23 +105,23 @@ def test_metasearch_portal_crawls(web: Any, made_up: Path, tmp_path: Path) -> No
     for column in ("list_pages", "entries", "known", "repeated", "new", "fetched", "parsed", "stored", "folded"):
         assert sum(row[column] for row in topics) == first["total"][column], f"{column}: every result was found for a topic"
     with opened(path) as store:
-        assert b"127.0.0." in store.site_lines("extractor:summary_anchor")[""], "blocks are kept for the next crawl"
+        assert b"127.0.0." in store.site_lines("extractor:summary_anchor")[""], "blocks are saved for the next crawl"
     asked = len(web.requests)
     second = again(path)
     notes = [note for row in second["sources"] for note in row["notes"] if note["code"] == "note.known-titles"]
     number = sum(note["params"]["number"] for note in notes)
     assert 0 < number <= second["total"]["known"]
-    assert len(web.requests) - asked < second["total"]["entries"], "what is known by its title is not asked for"
+    assert len(web.requests) - asked < second["total"]["entries"], "links with known titles are not requested"
 
 
 @pytest.mark.slow
-def test_region_crawler_crawls(made_up: Path, tmp_path: Path) -> None:
-    path, first = crawled(tmp_path, "region-crawler", made_up, regions=lists(made_up)["regions"][:3])
+def test_region_crawler_crawls(made_up_sources: Path, tmp_path: Path) -> None:
+    path, first = crawled(tmp_path, "region-crawler", made_up_sources, regions=lists(made_up_sources)["regions"][:3])
     assert first["total"]["stored"] > 20
     assert 0 < first["total"]["failed"]["waits-for-sibling"] < first["total"]["parsed"]
     assert reasons(path) <= {"feature-string"}
     second = again(path)
-    assert second["total"]["parsed"] > 0, "pages that waited have siblings now"
+    assert second["total"]["parsed"] > 0, "waiting pages have siblings now"
     assert second["total"]["failed"].get("waits-for-sibling", 0) < first["total"]["failed"]["waits-for-sibling"]
 
 
@@ -140,19 +140,19 @@ def test_photo_stories_crawl(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_table_statistics_crawls(made_up: Path, tmp_path: Path) -> None:
+def test_table_statistics_crawls(made_up_sources: Path, tmp_path: Path) -> None:
     topics = [{"name": "旅游", "keywords": ["旅游"]}]
-    path, report = crawled(tmp_path, "table-statistics", made_up, topics=topics, regions=lists(made_up)["regions"][:2])
+    path, report = crawled(tmp_path, "table-statistics", made_up_sources, topics=topics, regions=lists(made_up_sources)["regions"][:2])
     assert report["total"]["stored"] > 20
     assert report["total"]["left"] == 0
-    assert reasons(path) == set(), "equal addresses alone are duplicates"
+    assert reasons(path) == set(), "only equal URLs are duplicates"
 
 
 @pytest.mark.slow
-def test_news_system_crawls(made_up: Path, tmp_path: Path) -> None:
-    web = lists(made_up)
+def test_news_system_crawls(made_up_sources: Path, tmp_path: Path) -> None:
+    web = lists(made_up_sources)
     chosen = {"topics": web["topics"][:1], "engines": web["engines"], "feeds": web["feeds"][:3], "regions": web["regions"][:1]}
-    path, report = crawled(tmp_path, "news-system", made_up, **chosen)
+    path, report = crawled(tmp_path, "news-system", made_up_sources, **chosen)
     assert {row["source"].partition(":")[0] for row in report["sources"]} == {"engine", "feed", "region"}
     assert report["total"]["stored"] > 20
     assert report["total"]["left"] == 0

@@ -52,7 +52,7 @@ def spider(tmp_path: Path) -> Any:
     made.tracker.store.close()
 
 
-def asked(spider: Any, state: SourceState) -> list[tuple[str, int]]:
+def queries_of(spider: Any, state: SourceState) -> list[tuple[str, int]]:
     """Return the queries of a visit with their numbers of pages."""
 
     async def visit() -> list[Request]:
@@ -61,7 +61,7 @@ def asked(spider: Any, state: SourceState) -> list[tuple[str, int]]:
     return [(request.cb_kwargs["query"], request.cb_kwargs["pages"]) for request in asyncio.run(visit())]
 
 
-def refused(spider: Any, state: SourceState) -> timedelta:
+def rest_after_captcha(spider: Any, state: SourceState) -> timedelta:
     """Return how long the engine rests after a captcha, given its state."""
     spider.tracker.store.save_source_state(state)
     spider.past(KEY)
@@ -78,23 +78,23 @@ def refused(spider: Any, state: SourceState) -> timedelta:
 
 
 def test_consecutive_refusals_double_pause_up_to_a_week(spider: Any) -> None:
-    pauses = [refused(spider, SourceState(KEY, failures_in_row=times)) for times in (0, 1, 2, 30)]
+    pauses = [rest_after_captcha(spider, SourceState(KEY, failures_in_row=times)) for times in (0, 1, 2, 30)]
     assert pauses == [timedelta(hours=hours) for hours in (2, 4, 8, 7 * 24)]
 
 
 def test_refusing_engine_gets_one_query_for_one_page(spider: Any) -> None:
     fresh = SourceState(KEY)
-    assert sorted(query for query, _ in asked(spider, fresh)) == ["古镇", "海岛", "航天"]
-    assert len(asked(spider, replace(fresh, failures_in_row=1, last_error="blocked: captcha"))) == 1
-    assert asked(spider, replace(fresh, failures_in_row=1, last_error="blocked: captcha"))[0][1] == 1
-    assert len(asked(spider, replace(fresh, failures_in_row=1, last_error="http-503"))) == 3
+    assert sorted(query for query, _ in queries_of(spider, fresh)) == ["古镇", "海岛", "航天"]
+    assert len(queries_of(spider, replace(fresh, failures_in_row=1, last_error="blocked: captcha"))) == 1
+    assert queries_of(spider, replace(fresh, failures_in_row=1, last_error="blocked: captcha"))[0][1] == 1
+    assert len(queries_of(spider, replace(fresh, failures_in_row=1, last_error="http-503"))) == 3
 
 
 def test_queries_rotate(spider: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     first = []
     for hour in range(3):
         monkeypatch.setattr("newsportal.spiders.metasearch.utcnow", lambda hour=hour: NOW + timedelta(hours=hour))
-        first.append(asked(spider, SourceState(KEY))[0][0])
+        first.append(queries_of(spider, SourceState(KEY))[0][0])
     assert sorted(first) == ["古镇", "海岛", "航天"]
 
 
@@ -107,7 +107,7 @@ def test_robots_setting_of_engine_does_not_apply_to_articles(spider: Any) -> Non
 
 
 def test_report_lists_affected_topics(spider: Any) -> None:
-    refused(spider, SourceState(KEY, last_success=NOW))
+    rest_after_captcha(spider, SourceState(KEY, last_success=NOW))
     (row,) = spider.tracker.report()
     (note,) = row.notes
     told = dict(note.params)

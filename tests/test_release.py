@@ -24,7 +24,7 @@ LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "tests", "benchmarks", "t
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
     """Build source archive, wheel and SBOM from a copy of this folder."""
     copy = tmp_path_factory.mktemp("release") / "newsportal"
     shutil.copytree(ROOT, copy, ignore=LEFT_OUT)
@@ -37,11 +37,11 @@ def files_of(package: str) -> set[str]:
 
 
 @pytest.mark.slow
-def test_archives_contain_all_package_files(made: tuple[Path, Path, Path]) -> None:
+def test_archives_contain_all_package_files(built: tuple[Path, Path, Path]) -> None:
     wanted = files_of("newsportal") | files_of("newsportal_lab")
-    with zipfile.ZipFile(made[1]) as wheel:
+    with zipfile.ZipFile(built[1]) as wheel:
         in_wheel = set(wheel.namelist())
-    with tarfile.open(made[0]) as archive:
+    with tarfile.open(built[0]) as archive:
         in_archive = {name.partition("/")[2] for name in archive.getnames()}
     assert wanted - in_wheel == set()
     assert {name.partition("/")[0] for name in in_wheel} == {"newsportal", "newsportal_lab", f"newsportal-{__version__}.dist-info"}
@@ -51,14 +51,14 @@ def test_archives_contain_all_package_files(made: tuple[Path, Path, Path]) -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [0, 1], ids=["sdist", "wheel"])
-def test_archive_installs_and_runs_in_empty_environment(made: tuple[Path, Path, Path], kind: int, tmp_path: Path) -> None:
+def test_archive_installs_and_runs_in_empty_environment(built: tuple[Path, Path, Path], kind: int, tmp_path: Path) -> None:
     """Without a network: the locked requirements are borrowed from this environment, but not its newsportal."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
     python = tmp_path / "venv" / "bin" / "python"
     packages = Path(sysconfig.get_path("purelib", vars={"base": str(tmp_path / "venv")}))
     (packages / "lent.pth").write_text(sysconfig.get_path("purelib") + "\n", "utf-8")
     options = ("--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--no-compile")
-    subprocess.run([sys.executable, "-m", "pip", "--python", python, "install", *options, made[kind]], check=True, cwd=tmp_path)
+    subprocess.run([sys.executable, "-m", "pip", "--python", python, "install", *options, built[kind]], check=True, cwd=tmp_path)
 
     def run(*words: str) -> str:
         done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
@@ -73,8 +73,8 @@ def test_archive_installs_and_runs_in_empty_environment(made: tuple[Path, Path, 
 
 
 @pytest.mark.slow
-def test_sbom_of_release_matches_locked_requirements(made: tuple[Path, Path, Path]) -> None:
-    assert json.loads(made[2].read_text("utf-8")) == SCRIPT["sbom"]((ROOT / "requirements" / "run.txt").read_text("utf-8"), __version__)
+def test_sbom_of_release_matches_locked_requirements(built: tuple[Path, Path, Path]) -> None:
+    assert json.loads(built[2].read_text("utf-8")) == SCRIPT["sbom"]((ROOT / "requirements" / "run.txt").read_text("utf-8"), __version__)
 
 
 def test_sbom_lists_locked_packages_and_dependencies() -> None:
@@ -88,7 +88,7 @@ def test_sbom_lists_locked_packages_and_dependencies() -> None:
     edges = {one["ref"]: one["dependsOn"] for one in found["dependencies"]}
     assert set(edges) == {found["metadata"]["component"]["bom-ref"], *references}
     needed = {reference for needs in edges.values() for reference in needs}
-    assert needed == set(references), "each is there because something needs it"
+    assert needed == set(references), "every package is required by another"
     scrapy = next(one for one in references if one.startswith("pkg:pypi/scrapy@"))
     assert scrapy in edges[f"pkg:pypi/newsportal@{__version__}"]
     assert any(one.startswith("pkg:pypi/twisted@") for one in edges[scrapy])

@@ -63,7 +63,7 @@ def test_time_of_source_and_of_run() -> None:
     lines = table(ended).splitlines()
     assert lines[0].endswith("time")
     assert lines[1].endswith("3m05s")
-    assert "time" not in table(RUN).splitlines()[0], "reports of former versions say nothing of it"
+    assert "time" not in table(RUN).splitlines()[0], "reports of earlier versions lack it"
     assert add_up("feed", (FEED, replace(FEED, seconds=2.5))).seconds == 2.5
     assert from_dict(json.loads(json.dumps(to_dict(ended)))) == ended
 
@@ -109,4 +109,4 @@ def test_topics_have_rows_per_engine_as_in_paper_table_2() -> None:
         "engine:baidu",
     ]
     assert lines[heading + 1].endswith("50.0%")
-    assert "topic" not in table(RUN).split(), "without searches there is no such table"
+    assert "topic" not in table(RUN).split(), "there is no such table without searches"

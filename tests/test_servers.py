@@ -22,11 +22,11 @@ SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "servers"
 needs_redis = pytest.mark.skipif(shutil.which("redis-server") is None, reason="no server: redis: install it with make tools")
 
 
-def said(*words: str) -> subprocess.CompletedProcess[str]:
+def run_script(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, str(SCRIPT), *words], capture_output=True, text=True, timeout=600, check=False)
 
 
-def until(reached: Callable[[], Any]) -> None:
+def wait_until(reached: Callable[[], Any]) -> None:
     deadline = time.monotonic() + 600
     while not reached():
         assert time.monotonic() < deadline
@@ -38,7 +38,7 @@ def folder() -> Iterator[Path]:
     """A folder for the servers of a test, removed afterwards. Their user may not access the folders of pytest."""
     made = machine.scratch("test")
     yield made
-    said("stop", "--folder", str(made))
+    run_script("stop", "--folder", str(made))
     shutil.rmtree(made)
 
 
@@ -46,7 +46,7 @@ def folder() -> Iterator[Path]:
 @needs_redis
 class TestLife:
     def started(self, folder: Path) -> dict[str, Any]:
-        done = said("start", "redis", "--json", "--folder", str(folder))
+        done = run_script("start", "redis", "--json", "--folder", str(folder))
         assert (done.returncode, done.stderr) == (0, "")
         told: dict[str, Any] = json.loads(done.stdout)["redis"]
         assert redis.answers(told["port"])
@@ -54,18 +54,18 @@ class TestLife:
 
     def test_start_status_and_stop(self, folder: Path) -> None:
         told = self.started(folder)
-        assert self.started(folder) == told, "it runs already"
-        assert json.loads(said("status", "redis", "--json", "--folder", str(folder)).stdout)["redis"]["state"] == "running"
-        assert said("env", "redis", "--folder", str(folder)).stdout == f"export NEWSPORTAL_REDIS={told['uri']}\n"
-        assert said("stop", "redis", "--folder", str(folder)).stdout == "redis: stopped\n"
+        assert self.started(folder) == told, "it is already running"
+        assert json.loads(run_script("status", "redis", "--json", "--folder", str(folder)).stdout)["redis"]["state"] == "running"
+        assert run_script("env", "redis", "--folder", str(folder)).stdout == f"export NEWSPORTAL_REDIS={told['uri']}\n"
+        assert run_script("stop", "redis", "--folder", str(folder)).stdout == "redis: stopped\n"
         assert not there(told["pid"])
         assert not there(told["keeper"])
-        assert json.loads(said("status", "redis", "--json", "--folder", str(folder)).stdout)["redis"]["state"] == "installed"
+        assert json.loads(run_script("status", "redis", "--json", "--folder", str(folder)).stdout)["redis"]["state"] == "installed"
 
     def test_server_ends_with_its_keeper(self, folder: Path) -> None:
         told = self.started(folder)
         os.kill(told["keeper"], signal.SIGKILL)
-        until(lambda: not there(told["pid"]))
+        wait_until(lambda: not there(told["pid"]))
         again = self.started(folder)
         assert again["keeper"] != told["keeper"]
 
@@ -73,13 +73,13 @@ class TestLife:
         words = [sys.executable, str(SCRIPT), "start", "redis", "--foreground", "--folder", str(folder)]
         code = f"import subprocess, time; subprocess.Popen({words!r}); time.sleep(600)"
         parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL)
-        until(lambda: (folder / "redis.json").exists())
+        wait_until(lambda: (folder / "redis.json").exists())
         told = json.loads((folder / "redis.json").read_text())
         time.sleep(1.0)  # seconds, until the keeper watches
         parent.kill()
         parent.wait()
-        until(lambda: not there(told["pid"]))
-        until(lambda: not there(told["keeper"]))
+        wait_until(lambda: not there(told["pid"]))
+        wait_until(lambda: not there(told["keeper"]))
 
     def test_killed_run_leaves_no_server(self, tmp_path: Path) -> None:
         code = (
@@ -97,8 +97,8 @@ class TestLife:
         assert redis.answers(state["port"]), "the other process still needs it"
         runs[1].kill()
         runs[1].communicate()
-        until(lambda: not there(state["pid"]))
-        until(lambda: not Path(state["folder"]).exists())
+        wait_until(lambda: not there(state["pid"]))
+        wait_until(lambda: not Path(state["folder"]).exists())
 
 
 @pytest.mark.slow

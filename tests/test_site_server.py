@@ -141,7 +141,7 @@ def test_port_in_use_leaves_no_open_server() -> None:
 def test_hosts_option_gives_each_site_an_ip_address() -> None:
     with MadeUpWeb(NOW, hosts=True) as web:
         found = {urlsplit(address).hostname for address in web.addresses.values()}
-        assert len(found) == (len(KEYS) if web.hosts else 1), "one address where the system has no others"
+        assert len(found) == (len(KEYS) if web.hosts else 1), "one IP address if the system has no others"
         assert get(web.url("haitang"))[0] == 200
 
 

@@ -112,7 +112,7 @@ def test_sitemaps_in_robots_txt_are_read_once_then_only_new_entries(site: Site, 
     site.pages["/two.xml"] = f"{site.article(4)}\nhttps://elsewhere.example/a/700009.html\n{site.at}/about/\n".encode()
     first = crawl(tmp_path, site, "/robots.txt")
     assert titles(tmp_path) == {f"第{n}条渡轮消息从港口传来" for n in (1, 2, 4)}
-    assert site.asked.count("/index.xml") == 1, "an index that holds itself"
+    assert site.asked.count("/index.xml") == 1, "an index that lists itself"
     told = " ".join(note["text"] for note in first["notes"])
     for words in ("1 entries are older", "2 addresses of other sites", "1 addresses do not look like articles"):
         assert words in told
@@ -123,7 +123,7 @@ def test_sitemaps_in_robots_txt_are_read_once_then_only_new_entries(site: Site, 
     assert "第5条渡轮消息从港口传来" in titles(tmp_path)
     assert [path for path in site.asked if path.startswith("/a/")] == ["/a/700005.html"]
     assert "/one.xml.gz" in site.conditional
-    assert "/index.xml" not in site.conditional, "its sitemaps may change while it does not"
+    assert "/index.xml" not in site.conditional, "its sitemaps may change even if it does not"
 
 
 def test_newest_entries_come_first_and_others_next_visit(site: Site, tmp_path: Path) -> None:

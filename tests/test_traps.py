@@ -235,7 +235,7 @@ def test_replayed_crawl_stores_the_same(web: MadeUpWeb, tmp_path: Path) -> None:
     assert warc.stat().st_size > 10_000
     asked = len(web.requests)
     report = crawl(replayed, "hub", "--replay", str(warc))
-    assert len(web.requests) == asked, "a replay asks nobody"
+    assert len(web.requests) == asked, "a replay sends no requests"
     assert report["total"]["stored"] > 50
     assert texts(replayed) == texts(live)
 

@@ -16,7 +16,7 @@ def site(editors_site: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {**PHONE, "color_scheme": "dark"}, {"java_script_enabled": False}], ids=["desk", "dark phone", "no-script"]
+    "options", [{}, {**PHONE, "color_scheme": "dark"}, {"java_script_enabled": False}], ids=["desktop", "dark phone", "no-script"]
 )
 def test_pages_fit_the_viewport(visit: Any, options: dict[str, Any]) -> None:
     visitor = visit(role="editor", **options)

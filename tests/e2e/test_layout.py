@@ -17,7 +17,7 @@ def test_source_actions_are_visible(visit: Any, editors_site: Any, site: Any, la
     page = visit("editor", locale=language).page
     page.context.add_cookies([editors_site.session("editor")])
     page.goto(f"{editors_site.address}/sources")
-    assert page.locator(".scroll").first.evaluate("box => box.scrollWidth <= box.clientWidth"), "nothing is beyond the edge"
+    assert page.locator(".scroll").first.evaluate("box => box.scrollWidth <= box.clientWidth"), "nothing overflows"
     rows = page.locator("tr[data-source]").all()
     assert rows
     assert all(row.bounding_box()["height"] < 110 for row in rows)
@@ -45,7 +45,7 @@ def test_buttons_are_large_enough_for_touch(visit: Any, path: str) -> None:
 def test_active_toggle_is_visible_in_dark_mode(visit: Any) -> None:
     page = visit(color_scheme="dark").go("/")
     ring = page.locator(".orders [aria-pressed=true]").evaluate("one => getComputedStyle(one).boxShadow")
-    assert ring.startswith("rgb(155, 150, 141)"), "a ring as light as small print"
+    assert ring.startswith("rgb(155, 150, 141)"), "a ring in the colour of small print"
     assert "inset" in ring
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 PHONE = {"viewport": {"width": 390, "height": 844}}
-WIDTHS = {"phone": PHONE, "tablet": {"viewport": {"width": 768, "height": 900}}, "desk": {}}
+WIDTHS = {"phone": PHONE, "tablet": {"viewport": {"width": 768, "height": 900}}, "desktop": {}}
 
 
 @pytest.mark.parametrize("options", [*WIDTHS.values(), {**PHONE, "java_script_enabled": False}], ids=[*WIDTHS, "no-script"])
@@ -59,7 +59,7 @@ def test_phone_has_bottom_bar(visit: Any) -> None:
     assert all(size["height"] >= 44 and size["width"] >= 44 and size["y"] + size["height"] <= 844 for size in sizes), sizes
     page.evaluate("scrollTo(0, document.body.scrollHeight)")
     last = page.locator("footer .fine").bounding_box()
-    assert last["y"] + last["height"] <= sizes[0]["y"], "the foot of the page is not covered"
+    assert last["y"] + last["height"] <= sizes[0]["y"], "the footer is not covered"
     page.set_viewport_size({"width": 1280, "height": 900})
     assert bar.is_hidden()
 

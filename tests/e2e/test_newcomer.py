@@ -51,7 +51,7 @@ def make_a_topic(page: Any, site: Any, *, scripts: bool) -> None:
     page.get_by_role("link", name="新建话题").click()
     page.get_by_label("话题名称").fill("航运")
     page.get_by_label("出现其中任意一个词").fill("渡轮")
-    assert page.get_by_label("保存后立即更新").is_checked(), "stored articles follow without a further way"
+    assert page.get_by_label("保存后立即更新").is_checked(), "applying to stored articles is preselected"
     if not scripts:
         page.get_by_role("button", name="试查关键词").click()
     page.locator("#preview").get_by_role("link", name=WRONG).wait_for()
@@ -74,7 +74,7 @@ def add_a_source(page: Any, site: Any, web: MadeUpWeb) -> None:
     added = load(site.file).feeds[-1]
     assert (added.name, added.topics) == ("堃州早报", ("航运",))
     page.get_by_role("heading", level=1, name="堃州早报").wait_for()
-    assert page.get_by_text("newsportal up").count() == 1, "nobody crawls beside this portal: it says how"
+    assert page.get_by_text("newsportal up").count() == 1, "no crawler is running: the page says how to start one"
 
 
 def correct_a_title(page: Any, site: Any) -> None:

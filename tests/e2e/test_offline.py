@@ -16,10 +16,10 @@ COPIES = """async () => (await Promise.all((await caches.keys()).map(async (name
   (await (await caches.open(name)).keys()).map(({ url }) => `${name} ${new URL(url).pathname}`)))).flat()"""
 
 
-def until(state: Callable[[], Any]) -> None:
+def wait_until(state: Callable[[], Any]) -> None:
     end = time.monotonic() + DEADLINE
     while not state():
-        assert time.monotonic() < end, "it does not come to that"
+        assert time.monotonic() < end, "the state was not reached in time"
         time.sleep(0.05)
 
 
@@ -40,12 +40,12 @@ def test_reading_and_marking_offline(browser: Browser, own_site: Any) -> None:
         return {f"/story/{story}" for _, story in own_site.accounts.marks.starred(person)}
 
     page.goto(own_site.address + "/account")
-    until(lambda: page.evaluate("navigator.serviceWorker.controller !== null"))  # our policy forbids wait_for_function, which uses eval
+    wait_until(lambda: page.evaluate("navigator.serviceWorker.controller !== null"))  # wait_for_function needs eval
     page.goto(own_site.address + other)
     page.goto(own_site.address + "/latest")
-    until(lambda: {"account /latest", f"account {other}", "account /offline"} <= copies(page))
+    wait_until(lambda: {"account /latest", f"account {other}", "account /offline"} <= copies(page))
     page.locator(f".marks [name=star][value='{own_site.ids['bridge']}']").first.click()
-    until(lambda: f"account {bridge}" in copies(page))  # starred, never opened
+    wait_until(lambda: f"account {bridge}" in copies(page))  # starred, never opened
     assert not {name for name in copies(page) if "/account" in name or "/desk" in name}
 
     context.set_offline(True)
@@ -61,11 +61,11 @@ def test_reading_and_marking_offline(browser: Browser, own_site: Any) -> None:
     assert page.locator(f"[data-copies] a[href$='{bridge}']").count() == 1
 
     context.set_offline(False)
-    until(lambda: starred() == {bridge, other})
+    wait_until(lambda: starred() == {bridge, other})
     page.goto(own_site.address + "/latest")
     assert page.locator("[data-offline]").is_hidden()
     page.locator("[data-menu] summary").click()
     page.locator("form[action='/logout'] button").click()
     page.locator(".sign-in").wait_for()
-    until(lambda: not {name for name in copies(page) if name.startswith(("account", "marks"))})
+    wait_until(lambda: not {name for name in copies(page) if name.startswith(("account", "marks"))})
     context.close()

@@ -40,7 +40,7 @@ def site(album_site: Any) -> Any:
 def until(true: Callable[[], bool], seconds: float = 600) -> None:
     end = monotonic() + seconds
     while not true():
-        assert monotonic() < end, "did not happen in time"
+        assert monotonic() < end, "the condition was not met in time"
         sleep(0.05)
 
 
@@ -78,7 +78,7 @@ def look_at(page: Any, place: int) -> None:
     page.clock.run_for(1400)
 
 
-def seen(visitor: Any) -> dict[str, int]:
+def seen_pictures(visitor: Any) -> dict[str, int]:
     """Return the pictures seen by this visitor: story to number."""
     name = next((cookie["value"] for cookie in visitor.page.context.cookies() if cookie["name"] == "reader"), "")
     return {view.story: view.seen for view in visitor.site.store.readers.history(name)}
@@ -90,7 +90,7 @@ def leave_page(visitor: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {**PHONE, "color_scheme": "dark"}, {"java_script_enabled": False}], ids=["desk", "dark phone", "no-script"]
+    "options", [{}, {**PHONE, "color_scheme": "dark"}, {"java_script_enabled": False}], ids=["desktop", "dark phone", "no-script"]
 )
 def test_pages_fit_viewport_and_obey_policy(visit: Any, options: dict[str, Any]) -> None:
     visitor = visit(role="editor", **options)
@@ -216,8 +216,8 @@ def test_visible_pictures_are_recorded(visit: Any) -> None:
     for place in (1, 2, 3):
         look_at(page, place)
     leave_page(visitor)
-    until(lambda: story in seen(visitor))
-    assert 3 <= seen(visitor)[story] <= 5  # a neighbour may have been half in view
+    until(lambda: story in seen_pictures(visitor))
+    assert 3 <= seen_pictures(visitor)[story] <= 5  # a neighbour may have been half in view
 
 
 def test_pictures_scrolled_past_are_not_recorded(visit: Any) -> None:
@@ -231,7 +231,7 @@ def test_pictures_scrolled_past_are_not_recorded(visit: Any) -> None:
     page.clock.run_for(200)
     leave_page(visitor)
     sleep(1)
-    assert seen(visitor) == {}
+    assert seen_pictures(visitor) == {}
 
 
 def test_pictures_in_viewer_are_recorded(visit: Any) -> None:
@@ -246,8 +246,8 @@ def test_pictures_in_viewer_are_recorded(visit: Any) -> None:
         wait_for_condition(page, f"window.looked >= {number}")
         page.keyboard.press("ArrowRight")
     leave_page(visitor)
-    until(lambda: seen(visitor).get(story, 0) >= 6)
-    assert seen(visitor)[story] <= 9
+    until(lambda: seen_pictures(visitor).get(story, 0) >= 6)
+    assert seen_pictures(visitor)[story] <= 9
 
 
 def test_article_counts_after_reading_time(visit: Any) -> None:
@@ -258,13 +258,13 @@ def test_article_counts_after_reading_time(visit: Any) -> None:
     page.clock.run_for(1500)
     leave_page(visitor)
     sleep(0.5)
-    assert seen(visitor) == {}
+    assert seen_pictures(visitor) == {}
     page = visitor.go(f"/story/{story}")
     page.locator("[data-end]").scroll_into_view_if_needed()
     observed(page, "[data-end]")
     page.clock.run_for(3600)
     leave_page(visitor)
-    until(lambda: seen(visitor) == {story: 1})
+    until(lambda: seen_pictures(visitor) == {story: 1})
 
 
 def test_reader_clears_and_disables_profile(visit: Any) -> None:
@@ -275,7 +275,7 @@ def test_reader_clears_and_disables_profile(visit: Any) -> None:
     page = visitor.go("/profile")
     page.get_by_role("button", name="删除").first.click()
     page.wait_for_url("**/profile")
-    assert seen(visitor) == {}
+    assert seen_pictures(visitor) == {}
     look(visitor, story)
     page = visitor.go("/profile")
     page.get_by_role("button", name="全部清除").click()
@@ -299,7 +299,7 @@ def look(visitor: Any, story: str) -> None:
     page.wait_for_load_state("networkidle")
     look_at(page, 1)
     leave_page(visitor)
-    until(lambda: story in seen(visitor))
+    until(lambda: story in seen_pictures(visitor))
 
 
 def test_photo_pages_and_profile_work_without_scripts(visit: Any) -> None:
@@ -336,7 +336,7 @@ def test_controls_have_accessible_names(visit: Any) -> None:
         assert nameless == [], path
 
 
-@pytest.mark.parametrize("options", [{}, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("options", [{}, PHONE], ids=["desktop", "phone"])
 def test_monitor_draws_monthly_charts(visit: Any, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TtlCache, "cached", lambda self, key: [])  # do not use the cache of another test
     visitor = visit(role="editor", **options)

@@ -18,7 +18,7 @@ def path_of(visitor: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {**PHONE, "color_scheme": "dark"}, {"java_script_enabled": False}], ids=["desk", "dark phone", "no-script"]
+    "options", [{}, {**PHONE, "color_scheme": "dark"}, {"java_script_enabled": False}], ids=["desktop", "dark phone", "no-script"]
 )
 def test_pages_fit_viewport_and_obey_policy(visit: Any, options: dict[str, Any]) -> None:
     visitor = visit(role="editor", **options)

@@ -52,7 +52,7 @@ def test_invalid_field_is_shown_fixed_and_change_undone(visit: Any, violations: 
     page.get_by_role("button", name="保存").click()
     page.get_by_text("不是数字").wait_for()
     wrong = page.get_by_label("访问间隔（分钟）")
-    assert wrong.is_visible(), "its group is open"
+    assert wrong.is_visible(), "its group is expanded"
     assert wrong.input_value() == "很久"
     assert wrong.get_attribute("aria-invalid") == "true"
     if not options:
@@ -73,7 +73,7 @@ def test_source_is_disabled_and_enabled_by_keyboard(visit: Any, site: Any) -> No
     page.keyboard.press("Enter")
     page.get_by_text("已停用“老报”").wait_for()
     assert not load(site.file).feeds[0].enabled
-    assert page.url.endswith("/sources?q=%E8%80%81%E6%8A%A5"), "back where it was asked"
+    assert page.url.endswith("/sources?q=%E8%80%81%E6%8A%A5"), "redirected to the same list"
     page.get_by_role("button", name="启用“老报”").click()
     page.get_by_text("已启用“老报”").wait_for()
 

@@ -31,7 +31,7 @@ def finished(page: Any, *, scripts: bool) -> None:
     page.locator(".job").wait_for()
     end = monotonic() + 600
     while not scripts and page.locator('.job[data-state="running"]').count():
-        assert monotonic() < end, "the job does not end"
+        assert monotonic() < end, "the job did not finish"
         page.wait_for_timeout(500)
         page.reload()
     page.locator('.job[data-state="done"]').wait_for(timeout=600_000)
@@ -55,7 +55,7 @@ def test_topic_is_previewed_and_saved(visit: Any, site: Any, options: dict[str, 
     page.get_by_role("button", name="保存话题").click()
     page.get_by_text("话题“渡船”已保存").wait_for()
     assert page.locator('tr[data-topic="渡船"]').count() == 1
-    assert page.get_by_role("navigation", name="话题").get_by_role("link", name="渡船").count() == 1, "readers have it at once"
+    assert page.get_by_role("navigation", name="话题").get_by_role("link", name="渡船").count() == 1, "readers see it immediately"
     assert load(site.file).topics[-1].keywords.any == ("渡轮",)
 
 

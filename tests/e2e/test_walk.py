@@ -154,5 +154,5 @@ def test_linked_pages_are_accessible_and_have_own_titles(visit: Any, violations:
         waiting += sorted(set(seen["links"]))
         wrong += wrong_with(page, seen, violations, path)
     assert not wrong
-    assert {title: paths for title, paths in titles.items() if len(paths) > 1} == {}, "pages of one title"
+    assert {title: paths for title, paths in titles.items() if len(paths) > 1} == {}, "pages with the same title"
     assert set(known) - {kind.rstrip("?") for kind in walked} - set(NOT_REACHED) == set(), "no link leads there: name why in NOT_REACHED"

@@ -40,28 +40,28 @@ class Portal:
     def database(self) -> Path:
         return self.sources.parent / "data" / "newsportal.db"
 
-    def words(self, *options: str) -> tuple[str, ...]:
+    def command(self, *options: str) -> tuple[str, ...]:
         return ("crawl", *options, "--json", "--sources", str(self.sources))
 
     def start(self, *options: str) -> forked.Started:
-        return forked.Started(*self.words(*options))
+        return forked.Started(*self.command(*options))
 
-    def tried(self, *options: str, **how: Any) -> subprocess.CompletedProcess[str]:
+    def run_crawl(self, *options: str, **how: Any) -> subprocess.CompletedProcess[str]:
         if how:  # Python must exit normally, which removes the files of SQLite's log
-            command = [sys.executable, "-m", "newsportal", *self.words(*options)]
+            command = [sys.executable, "-m", "newsportal", *self.command(*options)]
             done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False, **how)
         else:
-            done = forked.run(*self.words(*options), timeout=PATIENCE)
+            done = forked.run(*self.command(*options), timeout=PATIENCE)
         assert "Traceback" not in done.stderr, done.stderr[-3000:]
         return done
 
-    def finished(self, *options: str, **how: Any) -> dict[str, Any]:
+    def crawl_report(self, *options: str, **how: Any) -> dict[str, Any]:
         """Return the checked report of a crawl that succeeds."""
-        done = self.tried(*options, **how)
+        done = self.run_crawl(*options, **how)
         assert done.returncode == 0, done.stderr[-3000:]
-        return added_up(json.loads(done.stdout))
+        return checked_report(json.loads(done.stdout))
 
-    def asked(self, query: str) -> list[tuple[Any, ...]]:
+    def query(self, query: str) -> list[tuple[Any, ...]]:
         """Return rows of the store; none if there is no store yet."""
         if not self.database.exists():
             return []
@@ -75,20 +75,20 @@ class Portal:
 
     def identities(self) -> list[str]:
         """Return the sorted identities of all stored articles, with duplicates."""
-        return [name for (name,) in self.asked("SELECT identity FROM articles ORDER BY identity")]
+        return [name for (name,) in self.query("SELECT identity FROM articles ORDER BY identity")]
 
     def waiting(self) -> int:
         """Return the number of links without an outcome."""
-        return sum(number for (number,) in self.asked(PENDING))
+        return sum(number for (number,) in self.query(PENDING))
 
-    def until(self, reached: Callable[[], bool]) -> None:
+    def wait_until(self, reached: Callable[[], bool]) -> None:
         deadline = time.monotonic() + PATIENCE
         while not reached():
-            assert time.monotonic() < deadline, "the crawl never came so far"
+            assert time.monotonic() < deadline, "the crawl did not reach the state"
             time.sleep(0.02)
 
 
-def added_up(report: dict[str, Any]) -> dict[str, Any]:
+def checked_report(report: dict[str, Any]) -> dict[str, Any]:
     """Return ``report`` after checking that every entry has exactly one outcome."""
     for row in report["sources"]:
         assert row["entries"] == row["known"] + row["repeated"] + row["new"], row
@@ -111,7 +111,7 @@ def undisturbed(web: MadeUpWeb, tmp_path_factory: pytest.TempPathFactory) -> Map
     web.reset()
     portals = {spider: Portal(few(web, tmp_path_factory.mktemp(spider) / "sources.yaml")) for spider in ("rss", "hub")}
     for spider, one in portals.items():
-        one.finished(spider)
+        one.crawl_report(spider)
     return {spider: one.identities() for spider, one in portals.items()}
 
 

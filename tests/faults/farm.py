@@ -95,7 +95,7 @@ class Farm:
         base = f"http://127.0.0.{host + 2}:{self.port}"
         self.counts[base + path] += 1
         if base + path in self.poison:
-            os.kill(asker(writer.get_extra_info("peername")), signal.SIGKILL)
+            os.kill(client_process(writer.get_extra_info("peername")), signal.SIGKILL)
             raise ConnectionResetError
         if path.startswith("/a/"):
             self.soon -= 1
@@ -119,7 +119,7 @@ class Farm:
         return "200 OK", "application/json", json.dumps(self.counts).encode()
 
 
-def asker(peer: tuple[str, int]) -> int:
+def client_process(peer: tuple[str, int]) -> int:
     """Return the process at the other end of a local connection, from ``/proc``. Sockets and processes come and go while the kernel lists
     them, so the search is repeated."""
     local = f"{bytes(map(int, peer[0].split('.')))[::-1].hex().upper()}:{peer[1]:04X}"

@@ -37,13 +37,13 @@ def test_killed_crawl_resumes_without_loss_or_duplicates(portal: Any, web: MadeU
     everything = undisturbed["hub"]
     with web.holding(of_site(web, everything)[:1]):
         crawl = portal.start("hub")
-        portal.until(lambda: portal.waiting() > 0 and len(portal.identities()) >= articles)
+        portal.wait_until(lambda: portal.waiting() > 0 and len(portal.identities()) >= articles)
         crawl.kill()
         crawl.communicate()
     half = portal.identities()
-    assert articles <= len(half) < len(everything), "it must be killed in the middle"
+    assert articles <= len(half) < len(everything), "the crawl must be killed midway"
     assert portal.waiting() > 0
-    report = portal.finished("hub")
+    report = portal.crawl_report("hub")
     assert ASKS_AGAIN in notes(report)
     assert report["total"]["stored"] + report["total"]["folded"] == len(set(everything) - set(half))
     assert portal.identities() == everything
@@ -52,10 +52,10 @@ def test_killed_crawl_resumes_without_loss_or_duplicates(portal: Any, web: MadeU
 
 def test_killed_feed_crawl_keeps_entries_sharing_a_link(portal: Any, undisturbed: Any) -> None:
     crawl = portal.start("rss")
-    portal.until(lambda: any("#" in name for name in portal.identities()))
+    portal.wait_until(lambda: any("#" in name for name in portal.identities()))
     crawl.kill()
     crawl.communicate()
-    portal.finished("rss")
+    portal.crawl_report("rss")
     shared = [name for name in undisturbed["rss"] if "#" in name]
     assert len(shared) > 5
     assert [name for name in portal.identities() if "#" in name] == shared
@@ -66,9 +66,9 @@ def test_killed_feed_crawl_keeps_entries_sharing_a_link(portal: Any, undisturbed
 def test_signal_ends_crawl_cleanly_and_next_run_completes(portal: Any, web: MadeUpWeb, undisturbed: Any, sign: signal.Signals) -> None:
     with web.holding(of_site(web, undisturbed["hub"])):  # two of them are fetched at a time
         crawl = portal.start("hub", "--log-level", "INFO")
-        portal.until(lambda: len(portal.identities()) >= 20)
+        portal.wait_until(lambda: len(portal.identities()) >= 20)
         crawl.send_signal(sign)
-        portal.until(lambda: f"Received {sign.name}" in crawl.errors)
+        portal.wait_until(lambda: f"Received {sign.name}" in crawl.errors)
     output, errors = crawl.communicate(timeout=900)
     assert (crawl.returncode, "Traceback" in errors) == (0, False), errors
     report = json.loads(output)
@@ -76,9 +76,9 @@ def test_signal_ends_crawl_cleanly_and_next_run_completes(portal: Any, web: Made
     assert report["total"]["left"] > 0
     assert report["total"]["new"] == sum(report["total"][key] for key in ("parsed", "left")) + sum(report["total"]["failed"].values())
     assert portal.waiting() >= report["total"]["left"]
-    saved = [json.loads(run) if isinstance(run, str) else run for (run,) in portal.asked("SELECT report FROM runs")]
+    saved = [json.loads(run) if isinstance(run, str) else run for (run,) in portal.query("SELECT report FROM runs")]
     assert [(run["reason"], run["ended"] is not None) for run in saved] == [("shutdown", True)]
-    portal.finished("hub")
+    portal.crawl_report("hub")
     assert portal.identities() == undisturbed["hub"]
     assert portal.waiting() == 0
 
@@ -92,9 +92,9 @@ def test_articles_behind_failed_list_page_come_with_next_run(portal: Any, web: M
     second = [hub["pages"][1] for hub in web.manifest()["hubs"] if hub["page"] == 1 and len(hub["pages"]) > 1]
     for url in second:
         web.fail(url, status=404)
-    failed = portal.finished("hub")["total"]["list_failed"]
+    failed = portal.crawl_report("hub")["total"]["list_failed"]
     assert failed["http-404"] > 1
     lost = set(undisturbed["hub"]) - set(portal.identities())
     assert len(lost) > 5
-    portal.finished("hub")
+    portal.crawl_report("hub")
     assert portal.identities() == undisturbed["hub"]

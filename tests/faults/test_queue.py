@@ -16,10 +16,10 @@ IMPATIENT = "import newsportal.crawl.scheduler as it, newsportal.cli as cli; it.
 def test_crawl_gives_up_waiting_for_queue(portal: Any) -> None:
     text = portal.sources.read_text("utf-8")
     portal.sources.write_text(f"{text}\nfrontier:\n  redis: redis://127.0.0.1:1/0\n", "utf-8")  # no server listens there
-    done = run(*portal.words("rss"), script=IMPATIENT, timeout=900)
+    done = run(*portal.command("rss"), script=IMPATIENT, timeout=900)
     assert done.returncode == 1
     assert "the queue of requests does not serve" in done.stderr
     assert "the crawl broke off: queue-unavailable; run it again once that is mended, nothing is lost" in done.stderr
     assert "Traceback" not in done.stderr
     portal.sources.write_text(text, "utf-8")
-    assert portal.finished("rss")["total"]["stored"] > 10
+    assert portal.crawl_report("rss")["total"]["stored"] > 10

@@ -27,7 +27,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[Server]:
         yield own
 
 
-def kept_in(sources: Path, uri: str) -> None:
+def set_store(sources: Path, uri: str) -> None:
     """Set the store in ``sources``."""
     values = yaml.safe_load(sources.read_text("utf-8"))
     sources.write_text(yaml.safe_dump({**values, "store": uri}, allow_unicode=True), "utf-8")
@@ -38,12 +38,12 @@ def identities(uri: str) -> list[str]:
         return sorted(found.identity for found in store.all_articles())
 
 
-def ended(crawl: Started) -> dict[str, Any]:
+def resumed_report(crawl: Started) -> dict[str, Any]:
     """Return the report of a crawl that resumed when the store was back, or failed with a message."""
     output, errors = crawl.communicate(timeout=900)
     assert "Traceback" not in errors, errors[-3000:]
     report: dict[str, Any] = json.loads(output)
-    assert set(report["total"]["failed"]) <= {"store-unavailable"}, "these are asked for again"
+    assert set(report["total"]["failed"]) <= {"store-unavailable"}, "these are retried"
     if crawl.returncode != 0:
         assert "the crawl broke off: store-unavailable; run it again once that is mended, nothing is lost" in errors
     for row in report["sources"]:
@@ -53,13 +53,13 @@ def ended(crawl: Started) -> dict[str, Any]:
 
 def test_killed_store_server_loses_nothing(portal: Any, undisturbed: Any, server: Server) -> None:
     uri = server.url(NAME)
-    kept_in(portal.sources, uri)
+    set_store(portal.sources, uri)
     with closing(open_store(uri)) as store:
         crawl = portal.start("hub")
-        portal.until(lambda: store.tally().articles >= 10 or crawl.poll() is not None)
+        portal.wait_until(lambda: store.tally().articles >= 10 or crawl.poll() is not None)
     server.kill()
     server.start()
-    ended(crawl)
+    resumed_report(crawl)
     assert set(identities(uri)) <= set(undisturbed["hub"])
-    portal.finished("hub")
+    portal.crawl_report("hub")
     assert identities(uri) == undisturbed["hub"]

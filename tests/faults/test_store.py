@@ -55,28 +55,28 @@ def broke_off(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 
 def test_full_disk_ends_crawl_without_loss(portal: Any, undisturbed: Any) -> None:
     with own_disk(portal.database.parent, SMALL_DISK):
-        done = portal.tried("hub")
+        done = portal.run_crawl("hub")
         total = broke_off(done)["total"]
         assert total["left"] + total["failed"].get("store-unavailable", 0) > 0  # whether pages were being processed is chance
         assert "the disk is full; make room" in done.stderr
         assert set(portal.identities()) < set(undisturbed["hub"])
         subprocess.run(["mount", "-o", "remount,size=50m", str(portal.database.parent)], check=True, capture_output=True)
-        portal.finished("hub")
+        portal.crawl_report("hub")
         assert portal.identities() == undisturbed["hub"]
         assert portal.waiting() == 0
 
 
 def test_file_size_limit_ends_crawl_without_loss(portal: Any, undisturbed: Any) -> None:
-    done = portal.tried("hub", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL_FILE, SMALL_FILE)))
+    done = portal.run_crawl("hub", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL_FILE, SMALL_FILE)))
     broke_off(done)
     assert set(portal.identities()) < set(undisturbed["hub"])
-    portal.finished("hub")
+    portal.crawl_report("hub")
     assert portal.identities() == undisturbed["hub"]
 
 
 def test_locked_store_is_waited_for(portal: Any, undisturbed: Any) -> None:
     crawl = portal.start("hub")
-    portal.until(lambda: len(portal.identities()) >= 10)
+    portal.wait_until(lambda: len(portal.identities()) >= 10)
     held = threading.Thread(target=hold, args=(portal.database, 3.0))
     held.start()
     output, errors = crawl.communicate(timeout=900)
@@ -106,11 +106,11 @@ def test_concurrent_crawls_store_nothing_twice(portal: Any, undisturbed: Any) ->
 
 
 def test_newer_store_is_refused(portal: Any) -> None:
-    portal.finished("rss", "--source", "溪峰在线")
+    portal.crawl_report("rss", "--source", "溪峰在线")
     with closing(sqlite3.connect(portal.database)) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
         connection.commit()
-    done = portal.tried("rss")
+    done = portal.run_crawl("rss")
     assert (done.returncode, done.stdout) == (1, "")
     assert "schema '9999'" in done.stderr
     assert "pip install -U newsportal" in done.stderr
@@ -118,7 +118,7 @@ def test_newer_store_is_refused(portal: Any) -> None:
 
 def test_read_only_store_is_reported(portal: Any) -> None:
     with read_only(portal):
-        done = portal.tried("rss")
+        done = portal.run_crawl("rss")
     assert (done.returncode, done.stdout) == (1, "")
     assert str(portal.database) in done.stderr
     assert "it cannot be" in done.stderr  # "opened" or "written to", depending on SQLite
@@ -130,14 +130,14 @@ def read_only(portal: Any) -> Iterator[None]:
     """Make the store read-only; for root that needs a disk mounted read-only."""
     folder = portal.database.parent
     if os.geteuid() != 0:
-        portal.finished("rss", "--source", "溪峰在线")
+        portal.crawl_report("rss", "--source", "溪峰在线")
         folder.chmod(0o555)
         portal.database.chmod(0o444)
         yield
         folder.chmod(0o755)
         return
     with own_disk(folder, 20 << 20):
-        portal.finished("rss", "--source", "溪峰在线", env=os.environ)
+        portal.crawl_report("rss", "--source", "溪峰在线", env=os.environ)
         subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True, capture_output=True)
         yield
 
@@ -145,6 +145,6 @@ def read_only(portal: Any) -> Iterator[None]:
 def test_invalid_database_is_reported(portal: Any) -> None:
     portal.database.parent.mkdir(parents=True)
     portal.database.write_bytes("这不是数据库。".encode() * 500)
-    done = portal.tried("rss")
+    done = portal.run_crawl("rss")
     assert (done.returncode, done.stdout) == (1, "")
     assert "it is not a SQLite database" in done.stderr

@@ -57,8 +57,8 @@ def test_portal_responds_during_crawl_and_both_end_together(portal: Any, web: Ma
     held = [one["url"] for one in web.manifest()["articles"] if identity(one["url"]) in undisturbed["hub"]][:1]
     with up(portal.sources, "--port", "0") as (process, address):
         with web.holding(held):
-            portal.until(lambda: bool(children(portal.sources)))
-            portal.until(lambda: len(portal.identities()) > 0)
+            portal.wait_until(lambda: bool(children(portal.sources)))
+            portal.wait_until(lambda: len(portal.identities()) > 0)
             assert httpx.get(address, timeout=600).status_code == 200
             assert httpx.get(f"{address}/health", timeout=600).json()["status"] == "ok"
             assert children(portal.sources), "the crawl still runs"
@@ -71,16 +71,16 @@ def test_portal_responds_during_crawl_and_both_end_together(portal: Any, web: Ma
 @linux
 def test_crawl_ends_after_parent_is_killed(portal: Any) -> None:
     with up(portal.sources, "--port", "0") as (process, _):
-        portal.until(lambda: bool(children(portal.sources)))
+        portal.wait_until(lambda: bool(children(portal.sources)))
         process.kill()
-    portal.until(lambda: not children(portal.sources))
+    portal.wait_until(lambda: not children(portal.sources))
 
 
 def test_new_stories_are_logged_and_shown(portal: Any) -> None:
     with up(portal.sources, "--port", "0") as (process, address):
         said = next(line for line in process.stdout if "new stories" in line)
         assert re.search(r"[1-9]\d* new stories", said)
-        portal.until(lambda: "/story/" in httpx.get(address, timeout=600).text)
+        portal.wait_until(lambda: "/story/" in httpx.get(address, timeout=600).text)
         process.terminate()
 
 

@@ -64,12 +64,12 @@ def test_page_that_kills_workers_is_set_aside(tmp_path: Path) -> None:
         crawled.poison(poison)
 
         def others_stored() -> bool:
-            crawled.keep(1)
+            crawled.keep_running(1)
             return crawled.counts()[poison] >= 3 and crawled.articles - {poison} <= set(crawled.stored())
 
-        crawled.until(others_stored, every=0.5)
-        crawled.until(lambda: [one["url"] for one in frontier(crawled, "aside")] == [poison], every=1.0)
-        assert crawled.running[0].poll() is None, "the fourth worker lives"
+        crawled.wait_until(others_stored, every=0.5)
+        crawled.wait_until(lambda: [one["url"] for one in frontier(crawled, "aside")] == [poison], every=1.0)
+        assert crawled.running[0].poll() is None, "the fourth worker is alive"
         assert crawled.counts()[poison] == 3
         assert crawled.stop() == [0]
 
@@ -78,18 +78,18 @@ def test_frozen_worker_loses_leases_and_does_no_harm_later(tmp_path: Path) -> No
     with farm(tmp_path, 4, 40, lease=10.0) as crawled:
         crawled.control("/slow?0.1")
         hanging = crawled.start()
-        crawled.until(lambda: len(crawled.stored()) > 10)
+        crawled.wait_until(lambda: len(crawled.stored()) > 10)
         crawled.freeze(hanging)
         crawled.running.remove(hanging)
         crawled.start()
         try:
-            crawled.until_done(crawled.articles, 1)
+            crawled.wait_until_stored(crawled.articles, 1)
         finally:
             reported = crawled.log().count("Crawled ")
             hanging.send_signal(signal.SIGCONT)
             crawled.running.append(hanging)
         # it logs the lost leases, unless all of them are stored by now: then both workers go on logging progress every minute
-        crawled.until(lambda: "leases were lost" in crawled.log() or crawled.log().count("Crawled ") > reported + 2)
+        crawled.wait_until(lambda: "leases were lost" in crawled.log() or crawled.log().count("Crawled ") > reported + 2)
         found = damage(crawled)
         assert (found["lost"], found["stored twice"]) == (0, 0), found
         assert crawled.stop() == [0, 0]
@@ -103,7 +103,7 @@ def test_each_visit_is_made_once_by_one_of_several_workers(tmp_path: Path, aslee
             remember(crawled, asleep)
         for _ in range(3):
             crawled.start()
-        crawled.until_done(crawled.articles, 3)
+        crawled.wait_until_stored(crawled.articles, 3)
         time.sleep(1.5 * EVERY)  # one more check for due sources
         counts = crawled.counts()
         assert crawled.stop() == [0, 0, 0]
@@ -131,10 +131,10 @@ def test_worker_waits_until_redis_is_available(tmp_path: Path, redis_server: Red
     redis_server.kill()
     with farm(tmp_path, 2, 5, redis=redis_server.url) as crawled:
         worker = crawled.start()
-        crawled.until(lambda: "does not serve" in crawled.log())
+        crawled.wait_until(lambda: "does not serve" in crawled.log())
         assert worker.poll() is None
         redis_server.start()
-        crawled.until_done(crawled.articles, 1)
+        crawled.wait_until_stored(crawled.articles, 1)
         assert crawled.stop() == [0]
         assert "Traceback" not in crawled.log()
 
@@ -145,12 +145,12 @@ def test_unavailable_store_is_waited_for(tmp_path: Path) -> None:
     with farm(tmp_path, 4, 40, interval=1) as crawled:
         crawled.control("/slow?1")
         worker = crawled.start()
-        crawled.until(lambda: len(crawled.stored()) > 5)
+        crawled.wait_until(lambda: len(crawled.stored()) > 5)
         resource.prlimit(worker.pid, resource.RLIMIT_FSIZE, (256 * 1024, resource.RLIM_INFINITY))
-        crawled.until(lambda: "the crawl waits: its store takes nothing just now" in crawled.log())
+        crawled.wait_until(lambda: "the crawl waits: its store takes nothing just now" in crawled.log())
         resource.prlimit(worker.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         crawled.control("/slow?0")
-        crawled.until_done(crawled.articles, 1)
+        crawled.wait_until_stored(crawled.articles, 1)
         assert worker.poll() is None, "it is the same process"
         found = damage(crawled)
         assert (found["lost"], found["stored twice"]) == (0, 0), found
@@ -167,15 +167,15 @@ def test_signalled_worker_ends_soon_and_another_completes(tmp_path: Path, sign: 
     with farm(tmp_path, 4, 40) as crawled:
         crawled.control("/slow?600,20")
         worker = crawled.start(PATIENT)
-        crawled.until(lambda: len(crawled.stored()) > 5)
+        crawled.wait_until(lambda: len(crawled.stored()) > 5)
         worker.send_signal(sign)
-        crawled.until(lambda: f"Received {sign.name}" in crawled.log())
+        crawled.wait_until(lambda: f"Received {sign.name}" in crawled.log())
         crawled.control("/slow?0")
         assert worker.wait(PATIENCE) == 0
         crawled.running.clear()
-        assert len(crawled.stored()) < len(crawled.articles), "it waits for what is in hand, not for all pages"
-        crawled.until_done(crawled.articles, 1)
-        assert {crawled.counts()[url] for url in crawled.articles} == {1}, "what was in hand was finished, or had not begun"
+        assert len(crawled.stored()) < len(crawled.articles), "it finishes current pages, not all"
+        crawled.wait_until_stored(crawled.articles, 1)
+        assert {crawled.counts()[url] for url in crawled.articles} == {1}, "current requests were finished or not started"
         assert crawled.stop() == [0]
 
 
@@ -183,11 +183,11 @@ def test_second_signal_ends_worker_immediately(tmp_path: Path) -> None:
     with farm(tmp_path, 2, 10) as crawled:
         crawled.control("/slow?600")
         worker = crawled.start()
-        crawled.until(lambda: any("/a/" in url for url in crawled.counts()))
+        crawled.wait_until(lambda: any("/a/" in url for url in crawled.counts()))
         worker.send_signal(signal.SIGTERM)
-        crawled.until(lambda: "Received SIGTERM" in crawled.log())
+        crawled.wait_until(lambda: "Received SIGTERM" in crawled.log())
         time.sleep(1)
-        assert worker.poll() is None, "it waits for what is under way"
+        assert worker.poll() is None, "it waits for current requests"
         worker.send_signal(signal.SIGTERM)
         assert worker.wait(PATIENCE) == 0
         crawled.running.clear()
@@ -198,16 +198,16 @@ def test_changed_sources_file_is_reloaded(tmp_path: Path) -> None:
         whole = crawled.sources.read_text("utf-8")
         crawled.sources.write_text(whole[: whole.index("regions:")], "utf-8")
         worker = crawled.start()
-        crawled.until(lambda: len(crawled.stored()) == 5)
+        crawled.wait_until(lambda: len(crawled.stored()) == 5)
         crawled.sources.write_text("feeds: 7\n", "utf-8")
-        crawled.until(lambda: "as they were before" in crawled.log())
+        crawled.wait_until(lambda: "as they were before" in crawled.log())
         crawled.sources.write_text(whole, "utf-8")
-        crawled.until_done(crawled.articles, 1)
+        crawled.wait_until_stored(crawled.articles, 1)
         assert worker.poll() is None, "it is the same process"
         assert crawled.stop() == [0]
 
 
-def answers(url: str) -> bool:
+def responds(url: str) -> bool:
     try:
         return httpx.get(url, timeout=600).status_code == httpx.codes.OK
     except httpx.TransportError:
@@ -219,7 +219,7 @@ def test_serve_ends_cleanly_on_sigterm(tmp_path: Path) -> None:
         words = ("serve", "--port", "0", "--sources", str(crawled.sources))
         with Started(*words, piped=True, merged=True, PYTHONUNBUFFERED="1") as serving:
             address = serving.stdout.readline().split("http://")[1].split()[0].rstrip("/")
-            crawled.until(lambda: answers(f"http://{address}/"))
+            crawled.wait_until(lambda: responds(f"http://{address}/"))
             serving.send_signal(signal.SIGTERM)
             said, _ = serving.communicate(timeout=PATIENCE)
             assert (serving.returncode, "Traceback" in said) == (0, False), said

@@ -62,13 +62,13 @@ class Crawled:
 
     def stored(self) -> list[str]:
         """Return the URLs of all stored articles, with duplicates."""
-        return [url for (url,) in self.asked("SELECT url FROM articles")]
+        return [url for (url,) in self.query("SELECT url FROM articles")]
 
     def waiting(self) -> int:
         """Return the number of links without an outcome."""
-        return sum(number for (number,) in self.asked(PENDING))
+        return sum(number for (number,) in self.query(PENDING))
 
-    def asked(self, query: str) -> list[tuple[str, ...]]:
+    def query(self, query: str) -> list[tuple[str, ...]]:
         database = self.sources.parent / "data" / "newsportal.db"
         if not database.exists():
             return []
@@ -104,7 +104,7 @@ class Crawled:
 
     def stop(self) -> list[int]:
         """Send SIGTERM to all workers once they have started; return their exit statuses."""
-        self.until(lambda: all(map(self.at_work, self.running)))
+        self.wait_until(lambda: all(map(self.at_work, self.running)))
         stopping, self.running = self.running, []
         for worker in stopping:
             worker.send_signal(signal.SIGTERM)
@@ -115,36 +115,36 @@ class Crawled:
 
         def frozen() -> bool:
             worker.send_signal(signal.SIGSTOP)
-            self.until(lambda: stands_still(worker.pid), every=0.02)
+            self.wait_until(lambda: stands_still(worker.pid), every=0.02)
             data = self.sources.parent / "data"
             if writable(data / "newsportal.db"):
                 return True
             worker.send_signal(signal.SIGCONT)
             return False
 
-        self.until(frozen)
+        self.wait_until(frozen)
 
-    def keep(self, number: int) -> None:
+    def keep_running(self, number: int) -> None:
         """Replace workers that ended by themselves, as a supervisor does."""
         for worker in [worker for worker in self.running if worker.poll() is not None]:
             self.running.remove(worker)
         while len(self.running) < number:
             self.start()
 
-    def until(self, reached: Callable[[], bool], patience: float = PATIENCE, every: float = 0.2) -> None:
+    def wait_until(self, reached: Callable[[], bool], patience: float = PATIENCE, every: float = 0.2) -> None:
         deadline = time.monotonic() + patience
         while not reached():
-            assert time.monotonic() < deadline, f"the crawl never came so far: {len(self.stored())} stored\n{self.log()[-3000:]}"
+            assert time.monotonic() < deadline, f"the crawl did not reach the state: {len(self.stored())} stored\n{self.log()[-3000:]}"
             time.sleep(every)
 
-    def until_done(self, wanted: set[str], number: int, patience: float = PATIENCE) -> None:
+    def wait_until_stored(self, wanted: set[str], number: int, patience: float = PATIENCE) -> None:
         """Wait until every URL of ``wanted`` is stored, with ``number`` workers running."""
 
         def done() -> bool:
-            self.keep(number)
+            self.keep_running(number)
             return wanted <= set(self.stored()) and not self.waiting()
 
-        self.until(done, patience, every=1.0)
+        self.wait_until(done, patience, every=1.0)
 
 
 def stands_still(process: int) -> bool:
@@ -177,7 +177,7 @@ def storm(
     kills done. Then let the crawl finish undisturbed."""
     chance = random.Random(seed)
     wanted = crawled.articles
-    crawled.keep(workers)
+    crawled.keep_running(workers)
     while crawled.killed < kills:
         due = 0.9 * len(wanted) * crawled.killed / kills
         deadline = time.monotonic() + 60.0  # kills continue in any case
@@ -185,10 +185,10 @@ def storm(
             time.sleep(0.1)
         time.sleep(chance.uniform(0.0, 1.0))
         crawled.kill(chance.choice(crawled.running))
-        crawled.keep(workers)
+        crawled.keep_running(workers)
         between(crawled.killed / kills)
         tell(f"{crawled.killed} of {kills} killed, {len(crawled.stored())} of {len(wanted)} pages stored")
-    crawled.until_done(wanted, workers, PATIENCE + len(wanted) * 0.5)
+    crawled.wait_until_stored(wanted, workers, PATIENCE + len(wanted) * 0.5)
 
 
 @contextmanager
@@ -209,7 +209,7 @@ def farm(
     port = int(serving.stdout.readline())
     sources = folder / "我的 门户" / "sources.yaml"
     sources.parent.mkdir(parents=True)
-    values = written(port, hosts, interval)
+    values = sources_values(port, hosts, interval)
     values["frontier"] = {"lease": lease or (LEASE if redis else 60.0), "tries": tries, **({"redis": redis} if redis else {})}
     sources.write_text(yaml.safe_dump(values, allow_unicode=True), "utf-8")
     crawled = Crawled(port, hosts, pages, sources)
@@ -224,7 +224,7 @@ def farm(
         serving.stdout.close()
 
 
-def written(port: int, hosts: int, interval: int | None) -> dict[str, object]:
+def sources_values(port: int, hosts: int, interval: int | None) -> dict[str, object]:
     """Return the contents of ``sources.yaml``. Names have spaces and are not ASCII."""
     bases = [f"http://127.0.0.{host + 2}:{port}" for host in range(hosts)]
     often = {} if interval is None else {"interval": interval}

@@ -217,7 +217,7 @@ def read_import(data: bytes) -> Iterator[object]:
         with suppress(ValueError, RecursionError):
             rows.append(Row("fuzz.jsonl", number, json.loads(line)))
     done = list(import_rows(rows, _store(), NOW))
-    assert len(done) == len(rows), "a row is lost"
+    assert len(done) == len(rows), "a row was lost"
     for row in done:
         if row.id is not None and (article := _store().article(row.id)) is not None:
             yield from (article.title, *article.text.split("\n"), Html(article.html or ""))

@@ -100,7 +100,7 @@ def test_partial_pairs_are_not_scored(tmp_path: Path) -> None:
     (tmp_path / "pairs.jsonl").write_bytes(jsonl(pairs))
     code, (line,), _ = run("evaluate", "dedup", str(tmp_path), "-a", "judge", "--json")
     assert code == 0
-    assert (line["precision"], line["recall"], line["subsets"]) == (0.6667, 1.0, 1.0), "2 is in 4 too, which no pair says"
+    assert (line["precision"], line["recall"], line["subsets"]) == (0.6667, 1.0, 1.0), "2 is in 4 too, but no pair is labelled so"
     assert "judge" in run("evaluate", "dedup", str(tmp_path))[2]
 
 

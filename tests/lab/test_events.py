@@ -72,15 +72,15 @@ def test_events_are_compared_with_baselines(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [(b"", "no document has an event"), (b"{\n", "line 1"), (lines_of([{"id": "1", "title": "a"}]), "no document has an event")],
 )
-def test_invalid_gold_is_reported(tmp_path: Path, text: bytes, told: str) -> None:
+def test_invalid_gold_is_reported(tmp_path: Path, text: bytes, message: str) -> None:
     file = tmp_path / "docs.jsonl"
     file.write_bytes(text)
     result = CliRunner().invoke(app, ["evaluate", "events", str(file)])
     assert result.exit_code == 1
-    assert told in str(result.exception)
+    assert message in str(result.exception)
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ def run(file: Path, *words: str) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
-def written(folder: Path, rows: list[tuple[str, str, str, str]]) -> Path:
+def write_documents(folder: Path, rows: list[tuple[str, str, str, str]]) -> Path:
     file = folder / "docs.jsonl"
     lines = (
         {"id": id, "title": title, "text": text, "published": f"{day}T08:00:00+08:00", "event": "渡轮"} for id, title, text, day in rows
@@ -31,13 +31,13 @@ def written(folder: Path, rows: list[tuple[str, str, str, str]]) -> Path:
 
 
 def test_summaries_are_scored_by_round_up(tmp_path: Path) -> None:
-    code, output = run(written(tmp_path, ROWS), "--json")
+    code, output = run(write_documents(tmp_path, ROWS), "--json")
     rows = {row["algorithm"]: row for row in map(json.loads, output.splitlines())}
     assert (code, rows["summaries"]["round_ups"]) == (0, 1)
     assert rows["summaries"]["coverage"] >= rows["lead-3"]["coverage"] > 0
-    assert "票价十元" in run(written(tmp_path, ROWS), "--sample", "9")[1]
+    assert "票价十元" in run(write_documents(tmp_path, ROWS), "--sample", "9")[1]
 
 
 def test_missing_round_up_is_an_error(tmp_path: Path) -> None:
-    code, _ = run(written(tmp_path, ROWS[:2]))
+    code, _ = run(write_documents(tmp_path, ROWS[:2]))
     assert code == 1

@@ -42,7 +42,7 @@ def page(url: str, title: str, canonical: str | None = None, tail: str = "", **l
     return Article(url=url, link=Link(link.pop("link_url", url), SOURCE, **link), fetched=NOW, page=made)
 
 
-def run(crawler: Crawler, tracker: LinkTracker, items: Sequence[Article]) -> SourceReport:
+def process_all(crawler: Crawler, tracker: LinkTracker, items: Sequence[Article]) -> SourceReport:
     """Process the articles by all stages in order and return the source's row of the report."""
     stages = [load_object(path).from_crawler(crawler) for _, path in ORDER]
     for item in items:
@@ -62,35 +62,35 @@ def urls(tracker: LinkTracker) -> set[str]:
 @pytest.mark.parametrize("mobile_first", [True, False])
 def test_mobile_and_desktop_url_are_one_article(crawler: Crawler, tracker: LinkTracker, mobile_first: bool) -> None:
     both = [page(MOBILE, TITLES[0], REAL), page(REAL, TITLES[0], REAL)]
-    report = run(crawler, tracker, both if mobile_first else both[::-1])
+    report = process_all(crawler, tracker, both if mobile_first else both[::-1])
     assert (report.stored, report.same) == (1, 1)
     names = {identity(MOBILE), identity(REAL)}
-    assert tracker.stored_urls.find_stored(names) == names, "neither is fetched again"
+    assert tracker.stored_urls.find_stored(names) == names, "neither URL is fetched again"
 
 
 def test_views_with_same_canonical_url_are_one_article(crawler: Crawler, tracker: LinkTracker) -> None:
     views = [page(MOBILE, TITLES[0], REAL), page("https://app.b.example/s?n=12", TITLES[0], REAL)]
-    assert (run(crawler, tracker, views).same, len(urls(tracker))) == (1, 1)
+    assert (process_all(crawler, tracker, views).same, len(urls(tracker))) == (1, 1)
 
 
 def test_many_slugs_are_one_article(crawler: Crawler, tracker: LinkTracker) -> None:
     slugs = [page(f"https://www.b.example/tag{number}/gu-zhen-de-lu", TITLES[0], REAL, tail="，见本台") for number in range(12)]
-    report = run(crawler, tracker, slugs)
+    report = process_all(crawler, tracker, slugs)
     assert (report.stored, report.same) == (1, 11)
 
 
 def test_canonical_url_is_unknown_until_fetched(crawler: Crawler, tracker: LinkTracker) -> None:
     """A page of the same site declares another article's URL: that article is fetched and stored all the same."""
-    run(crawler, tracker, [page("https://blog.b.example/evil/1.html", TITLES[0], REAL)])
+    process_all(crawler, tracker, [page("https://blog.b.example/evil/1.html", TITLES[0], REAL)])
     assert tracker.stored_urls.find_stored([identity(REAL)]) == set()
-    report = run(crawler, tracker, [page(REAL, TITLES[1], REAL)])
+    report = process_all(crawler, tracker, [page(REAL, TITLES[1], REAL)])
     assert (report.stored, report.same) == (2, 0)
     assert urls(tracker) == {"https://blog.b.example/evil/1.html", REAL}
 
 
 def test_shared_canonical_url_of_template_joins_nothing(crawler: Crawler, tracker: LinkTracker) -> None:
     pages = [page(f"https://www.b.example/news/{number}.html", title, REAL) for number, title in enumerate(TITLES, 12)]
-    report = run(crawler, tracker, pages)
+    report = process_all(crawler, tracker, pages)
     assert (report.stored, report.same) == (len(TITLES), 0)
     assert report.notes.count(TAKEN) == 1
 
@@ -98,13 +98,13 @@ def test_shared_canonical_url_of_template_joins_nothing(crawler: Crawler, tracke
 def test_invalid_canonical_url_of_template_joins_nothing(crawler: Crawler, tracker: LinkTracker) -> None:
     wrong = "https://www.b.example/2026/0305/7654321.html"
     pages = [page(f"https://www.b.example/2026/0305/{1234567 + number}.html", title, wrong) for number, title in enumerate(TITLES)]
-    assert run(crawler, tracker, pages).stored == len(TITLES)
+    assert process_all(crawler, tracker, pages).stored == len(TITLES)
     assert tracker.stored_urls.find_stored([identity(wrong)]) == set()
 
 
 def test_parameters_missing_in_canonical_url_are_dropped(crawler: Crawler, tracker: LinkTracker) -> None:
     plain = "https://www.b.example/2026/0305/1234567.html"
-    run(crawler, tracker, [page(f"{plain}?maca=rss", TITLES[0], plain)])
+    process_all(crawler, tracker, [page(f"{plain}?maca=rss", TITLES[0], plain)])
     kept = next(tracker.store.all_articles())
     assert kept.identity == identity(plain)
     names = {identity(plain), identity(f"{plain}?maca=rss")}
@@ -113,7 +113,7 @@ def test_parameters_missing_in_canonical_url_are_dropped(crawler: Crawler, track
 
 def test_canonical_url_of_another_article_is_not_used(crawler: Crawler, tracker: LinkTracker) -> None:
     plain = "https://www.b.example/2026/0305/1234567.html"
-    report = run(crawler, tracker, [page(plain, TITLES[0]), page(f"{plain}?part=b", TITLES[1], plain)])
+    report = process_all(crawler, tracker, [page(plain, TITLES[0]), page(f"{plain}?part=b", TITLES[1], plain)])
     assert (report.stored, report.same) == (2, 0)
 
 
@@ -126,9 +126,9 @@ def test_entries_sharing_a_link_are_separate_articles(crawler: Crawler, tracker:
         )
         for number, (title, text) in enumerate(NEWS.items())
     ]
-    report = run(crawler, tracker, entries)
+    report = process_all(crawler, tracker, entries)
     assert (report.stored, report.folded, report.same) == (len(entries), 0, 0)
-    assert tracker.stored_urls.find_stored([identity("https://b.example/")]) == set(), "the page that they share is nobody's"
+    assert tracker.stored_urls.find_stored([identity("https://b.example/")]) == set(), "the shared page belongs to none of them"
 
 
 @pytest.mark.parametrize("source", ["engine:搜", "region:栏", SOURCE])
@@ -136,10 +136,10 @@ def test_links_with_same_normalized_url_are_all_fetched(crawler: Crawler, tracke
     links = [Link(f"https://b.example/view.php?sid={number:032x}", source, title=title) for number, title in enumerate(TITLES, 1)]
     fresh = filtered(tracker, links).fresh
     assert [link.url for link in fresh] == [link.url for link in links]
-    assert not any(is_entry(link) for link in fresh), "their pages are asked for"
+    assert not any(is_entry(link) for link in fresh), "their pages are requested"
     assert all(sound(link) for link in fresh)
     articles = [page(link.url, str(link.title), identity=link.identity, link_url=link.url) for link in fresh]
-    run(crawler, tracker, articles)
+    process_all(crawler, tracker, articles)
     assert urls(tracker) == {article.url for article in articles}
     again = filtered(tracker, links)
     assert (again.fresh, len(tracker.stored_urls.find_stored([bare(link.url) for link in links]))) == ((), len(links))

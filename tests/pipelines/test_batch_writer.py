@@ -22,7 +22,7 @@ from newsportal.store.results import Added
 from newsportal.store.store import Store
 
 
-def ready(name: str, **changes: Any) -> Article:
+def draft(name: str, **changes: Any) -> Article:
     url = f"https://a.example/{name}"
     fields = {"identity": f"a.example/{name}", "title": f"题 {name}", "text": f"正文 {name}", **changes}
     return Article(url=url, link=Link(url=url, source="feed:快讯"), fetched=utcnow(), **fields)
@@ -49,43 +49,43 @@ def store(tmp_path: Path) -> Iterator[Watched]:
     opened.close()
 
 
-async def begun(line: BatchWriter, store: Watched, article: Article) -> asyncio.Task[Added]:
+async def begin(line: BatchWriter, store: Watched, article: Article) -> asyncio.Task[Added]:
     task = asyncio.create_task(line.add(article))
     while not store.sizes and not task.done():  # noqa: ASYNC110 - another thread sets it
         await asyncio.sleep(0.001)
     return task
 
 
-async def brought(store: Watched, articles: list[Article]) -> list[Added | BaseException]:
+async def add_all_at_once(store: Watched, articles: list[Article]) -> list[Added | BaseException]:
     """Add the articles while the write of the first is in progress."""
     line = BatchWriter(store, LocalFilter(store))
-    tasks = [await begun(line, store, articles[0]), *(asyncio.ensure_future(line.add(article)) for article in articles[1:])]
+    tasks = [await begin(line, store, articles[0]), *(asyncio.ensure_future(line.add(article)) for article in articles[1:])]
     await asyncio.sleep(0)
     store.go.set()
     return await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def test_articles_arriving_during_transaction_share_the_next(store: Watched) -> None:
-    answers = asyncio.run(brought(store, [ready(str(n)) for n in range(8)]))
+    answers = asyncio.run(add_all_at_once(store, [draft(str(n)) for n in range(8)]))
     assert [answer.outcome for answer in answers if isinstance(answer, Added)] == ["stored"] * 8
     assert store.sizes == [1, 7]
 
 
 def test_batch_size_is_limited(store: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_stage, "MAX_BATCH", 3)
-    asyncio.run(brought(store, [ready(str(n)) for n in range(8)]))
+    asyncio.run(add_all_at_once(store, [draft(str(n)) for n in range(8)]))
     assert store.sizes == [1, 3, 3, 1]
     assert store.tally().articles == 8
 
 
 def test_articles_of_one_transaction_can_fold(store: Watched) -> None:
     keys = (FoldKey("title:一", "same-title"),)
-    answers = asyncio.run(brought(store, [ready(str(n), keys=keys) for n in range(4)]))
+    answers = asyncio.run(add_all_at_once(store, [draft(str(n), keys=keys) for n in range(4)]))
     assert sorted(answer.outcome for answer in answers if isinstance(answer, Added)) == ["folded", "folded", "folded", "stored"]
 
 
 def test_invalid_article_fails_alone(store: Watched) -> None:
-    answers = asyncio.run(brought(store, [ready("0"), ready("1"), ready("bad", text=None), ready("2")]))
+    answers = asyncio.run(add_all_at_once(store, [draft("0"), draft("1"), draft("bad", text=None), draft("2")]))
     assert [type(answer) for answer in answers] == [Added, Added, StoreError, Added]
     assert store.tally().articles == 3
 
@@ -99,17 +99,17 @@ def test_store_outage_is_reported_to_every_waiter(store: Watched, monkeypatch: p
     with monkeypatch.context() as broken:
         broken.setattr(store, "add_all", away)
         broken.setattr(store, "add", away)
-        answers = asyncio.run(brought(store, [ready(str(n)) for n in range(5)]))
+        answers = asyncio.run(add_all_at_once(store, [draft(str(n)) for n in range(5)]))
     assert [type(answer) for answer in answers] == [StoreUnavailable] * 5
     assert store.tally().articles == 0
-    assert asyncio.run(brought(store, [ready("later")])) != []
+    assert asyncio.run(add_all_at_once(store, [draft("later")])) != []
     assert store.tally().articles == 1
 
 
 def test_cancelled_waiter_does_not_affect_others(store: Watched) -> None:
     async def cancelling() -> list[Added | BaseException]:
         line = BatchWriter(store, LocalFilter(store))
-        tasks = [await begun(line, store, ready("0")), *(asyncio.create_task(line.add(ready(str(n)))) for n in range(1, 4))]
+        tasks = [await begin(line, store, draft("0")), *(asyncio.create_task(line.add(draft(str(n)))) for n in range(1, 4))]
         await asyncio.sleep(0)
         tasks[2].cancel()
         store.go.set()
@@ -125,7 +125,7 @@ def test_several_writers_share_one_store(tmp_path: Path) -> None:
 
     async def many() -> None:
         lines = [BatchWriter(opened, known) for _ in range(3)]
-        await asyncio.gather(*(line.add(ready(f"{number} {n}")) for number, line in enumerate(lines) for n in range(10)))
+        await asyncio.gather(*(line.add(draft(f"{number} {n}")) for number, line in enumerate(lines) for n in range(10)))
 
     asyncio.run(many())
     assert opened.tally().articles == 30

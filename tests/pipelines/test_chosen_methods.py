@@ -114,12 +114,12 @@ def test_templates_are_saved_between_crawls_until_forgotten(store: Store) -> Non
             read(memory, host, number)
     one.keep(NOW)
     other.keep(NOW)
-    assert [site for site, _, _ in library_of(store)[0]] == ["a.example", "b.example", "c.example"], "of two crawls at once"
+    assert [site for site, _, _ in library_of(store)[0]] == ["a.example", "b.example", "c.example"], "learned by two concurrent crawls"
     later = SiteMemory(store, SiteKnowledge())
     read(later, "c", 2)
     assert forget_site(store, "a.example", "templates", NOW)
     later.keep(NOW)
-    assert [site for site, _, _ in library_of(store)[0]] == ["b.example", "c.example"], "a crawl that has not met it brings nothing back"
+    assert [site for site, _, _ in library_of(store)[0]] == ["b.example", "c.example"], "a crawl without its pages does not restore it"
 
 
 def stored(number: int, title: str, text: str) -> Article:

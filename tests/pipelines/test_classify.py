@@ -81,7 +81,7 @@ def examples(one: tuple[str, str], other: tuple[str, str]) -> list[Example]:
 MONEY_AND_BALLS = examples(("财经", FINANCE), ("体育", SPORT))
 
 
-def said(found: Article) -> tuple[str | None, str | None]:
+def category_and_source(found: Article) -> tuple[str | None, str | None]:
     return found.category, found.category_by
 
 
@@ -91,18 +91,18 @@ def notes(tracker: LinkTracker, source: str = "feed:选") -> tuple[str, ...]:
 
 def test_only_configured_sources_are_classified(tracker: LinkTracker) -> None:
     stage = ClassifyPipeline(tracker)
-    assert said(stage.classified(article(FINANCE, "feed:定", category="生活"))) == ("生活", "source")
-    assert said(stage.classified(article(FINANCE, "feed:空"))) == (None, None)
-    assert said(stage.classified(article(FINANCE, "engine:x", topic="山前"))) == (None, None)
-    assert said(stage.classified(article(FINANCE, "feed:选", category="生活"))) == ("财经", "lexicon")
-    assert said(stage.classified(article(SPORT, "region:区"))) == ("体育", "lexicon")
-    assert said(stage.classified(article(FINANCE, "engine:x", topic="河湾"))) == ("财经", "lexicon")
+    assert category_and_source(stage.classified(article(FINANCE, "feed:定", category="生活"))) == ("生活", "source")
+    assert category_and_source(stage.classified(article(FINANCE, "feed:空"))) == (None, None)
+    assert category_and_source(stage.classified(article(FINANCE, "engine:x", topic="山前"))) == (None, None)
+    assert category_and_source(stage.classified(article(FINANCE, "feed:选", category="生活"))) == ("财经", "lexicon")
+    assert category_and_source(stage.classified(article(SPORT, "region:区"))) == ("体育", "lexicon")
+    assert category_and_source(stage.classified(article(FINANCE, "engine:x", topic="河湾"))) == ("财经", "lexicon")
 
 
 def test_category_of_source_is_the_fallback(tracker: LinkTracker) -> None:
     stage = ClassifyPipeline(tracker)
-    assert said(stage.classified(article(NOTHING, category="生活"))) == ("生活", "source")
-    assert said(stage.classified(article(NOTHING, "region:区"))) == (None, None)
+    assert category_and_source(stage.classified(article(NOTHING, category="生活"))) == ("生活", "source")
+    assert category_and_source(stage.classified(article(NOTHING, "region:区"))) == (None, None)
 
 
 def test_score_and_reason_are_recorded(tracker: LinkTracker) -> None:
@@ -114,19 +114,19 @@ def test_score_and_reason_are_recorded(tracker: LinkTracker) -> None:
 
 def test_configured_categories_are_added_or_disabled(tracker: LinkTracker) -> None:
     stage = ClassifyPipeline(tracker)
-    assert said(stage.classified(article("渡轮停航，集装箱积压"))) == ("航运", "lexicon")
+    assert category_and_source(stage.classified(article("渡轮停航，集装箱积压"))) == ("航运", "lexicon")
     assert stage.classified(article("双色球开奖，奖池破亿，彩民中奖", "region:区")).category != "彩票"
 
 
 def test_good_model_is_used_and_new_version_is_loaded(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record, "RECHECK", 0.0)
     stage = ClassifyPipeline(tracker)
-    assert said(stage.classified(article(FINANCE))) == ("财经", "lexicon")
+    assert category_and_source(stage.classified(article(FINANCE))) == ("财经", "lexicon")
     keep_model(tracker, CATEGORIES, MONEY_AND_BALLS)
-    assert said(stage.classified(article(FINANCE))) == ("财经", "model 1")
+    assert category_and_source(stage.classified(article(FINANCE))) == ("财经", "model 1")
     assert stage.classified(article(FINANCE)).category_reason
     keep_model(tracker, CATEGORIES, examples(("体育", FINANCE), ("财经", SPORT)))
-    assert said(stage.classified(article(FINANCE))) == ("体育", "model 2")
+    assert category_and_source(stage.classified(article(FINANCE))) == ("体育", "model 2")
 
 
 def test_only_deciding_classifier_is_explained(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,22 +149,22 @@ def test_only_deciding_classifier_is_explained(tracker: LinkTracker, monkeypatch
 def test_labels_unknown_to_model_are_left_to_lexicon(tracker: LinkTracker) -> None:
     keep_model(tracker, CATEGORIES, examples(("财经", FINANCE), ("社会", "警方抓获两名嫌疑人")))
     stage = ClassifyPipeline(tracker)
-    assert said(stage.classified(article(SPORT))) == ("体育", "lexicon")
-    assert said(stage.classified(article(FINANCE))) == ("财经", "model 1")
+    assert category_and_source(stage.classified(article(SPORT))) == ("体育", "lexicon")
+    assert category_and_source(stage.classified(article(FINANCE))) == ("财经", "model 1")
 
 
 def test_model_is_rechecked_only_after_interval(tracker: LinkTracker) -> None:
     stage = ClassifyPipeline(tracker)
     stage.classified(article(FINANCE))
     keep_model(tracker, CATEGORIES, MONEY_AND_BALLS)
-    assert said(stage.classified(article(FINANCE))) == ("财经", "lexicon"), "the next look is due in some seconds"
+    assert category_and_source(stage.classified(article(FINANCE))) == ("财经", "lexicon"), "the next check is due in some seconds"
 
 
 @pytest.mark.parametrize("figure", [0.4, None])
 def test_poor_model_is_not_used_but_noted(tracker: LinkTracker, figure: float | None) -> None:
     keep_model(tracker, CATEGORIES, MONEY_AND_BALLS, macro_f1=figure)
     stage = ClassifyPipeline(tracker)
-    assert said(stage.classified(article(FINANCE))) == ("财经", "lexicon")
+    assert category_and_source(stage.classified(article(FINANCE))) == ("财经", "lexicon")
     assert any("good_enough" in note and "version 1" in note for note in notes(tracker))
 
 
@@ -175,7 +175,7 @@ def test_broken_model_falls_back_to_lexicon_and_is_logged_once(tracker: LinkTrac
     corpora.activate(CATEGORIES, version, now=NOW)
     stage = ClassifyPipeline(tracker)
     for _ in range(3):
-        assert said(stage.classified(article(FINANCE))) == ("财经", "lexicon")
+        assert category_and_source(stage.classified(article(FINANCE))) == ("财经", "lexicon")
     assert [record.levelname for record in caplog.records] == ["ERROR"]
     assert sum("cannot be used" in note for note in notes(tracker)) == 1
 
@@ -248,6 +248,6 @@ def test_confident_model_overrides_weak_lexicon(tracker: LinkTracker, monkeypatc
     stage = ClassifyPipeline(tracker)
     answers = {"lexicon": Choice("体育", "lexicon", 0.4), "model 1": Choice("财经", "model 1", 0.9)}
     monkeypatch.setattr("newsportal.pipelines.classify.chosen_by", lambda _, name, __: answers[name])
-    assert said(stage.classified(article(SPORT))) == ("体育", "lexicon")
+    assert category_and_source(stage.classified(article(SPORT))) == ("体育", "lexicon")
     answers["model 1"] = replace(answers["model 1"], score=0.99)
-    assert said(stage.classified(article(SPORT))) == ("财经", "model 1")
+    assert category_and_source(stage.classified(article(SPORT))) == ("财经", "model 1")

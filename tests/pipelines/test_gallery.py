@@ -45,7 +45,7 @@ def gallery(*numbers: int, **more: Any) -> Gallery:
     return replace(made, **more)
 
 
-def passed(tracker: LinkTracker, item: Any) -> Any:
+def process(tracker: LinkTracker, item: Any) -> Any:
     async def run() -> Any:
         stage = GalleryPipeline(tracker)
         try:
@@ -60,7 +60,7 @@ def row(tracker: LinkTracker, source: str = "gallery:图站") -> SourceReport:
     return next(one for one in tracker.report() if one.source == source)
 
 
-def kept(tracker: LinkTracker, id: str) -> StoredArticle:
+def stored_article(tracker: LinkTracker, id: str) -> StoredArticle:
     found = tracker.store.article(id)
     assert found is not None
     return found
@@ -73,9 +73,9 @@ def waiting(tracker: LinkTracker) -> list[str]:
 def test_story_has_topics_category_and_known_pages(tracker: LinkTracker) -> None:
     item = gallery(1, 2)
     link_rows.let_wait(tracker, item.link)
-    passed(tracker, item)
+    process(tracker, item)
     stored = tracker.store.galleries.find_stored(["pic.example/s/1_2.html"])["pic.example/s/1_2.html"]
-    article = kept(tracker, stored.id)
+    article = stored_article(tracker, stored.id)
     assert (article.topics, article.category, article.category_by) == (("旅游",), "风光", "source")
     assert article.topic_marks[0].by == "source"
     assert "古镇" in article.keywords or "巷子" in article.keywords
@@ -89,8 +89,8 @@ def test_captions_are_searched_for_keywords_and_classified(tracker: LinkTracker)
     link = Link("https://other.example/1.html", "gallery:别图")
     images = (Image("https://other.example/1.jpg", "足球联赛昨晚开赛，前锋射门得分，球迷欢呼，主教练说这场比赛踢得好"),)
     item = gallery(1, 2, link=link, url=link.url, identity="other.example/1.html", category=None, images=(*images, *gallery(1).images))
-    passed(tracker, item)
-    article = kept(tracker, tracker.store.galleries.find_stored(["other.example/1.html"])["other.example/1.html"].id)
+    process(tracker, item)
+    article = stored_article(tracker, tracker.store.galleries.find_stored(["other.example/1.html"])["other.example/1.html"].id)
     assert article.topics == ("旅游",)
     assert article.topic_marks[0].by == "keywords"
     assert article.category_by == "lexicon"
@@ -99,11 +99,11 @@ def test_captions_are_searched_for_keywords_and_classified(tracker: LinkTracker)
 def test_incomplete_story_is_stored_and_waits(tracker: LinkTracker) -> None:
     item = gallery(1)
     link_rows.let_wait(tracker, item.link)
-    passed(tracker, item)
+    process(tracker, item)
     report = row(tracker)
     assert (report.stored, report.failures, str(report.notes[-1])) == (1, 0, "photo stories: 0 complete; 1 incomplete (http-503 × 1)")
     assert waiting(tracker) == [URL]
-    passed(tracker, gallery(1, 2))
+    process(tracker, gallery(1, 2))
     assert waiting(tracker) == []
     assert (row(tracker).same, str(row(tracker).notes[-1])) == (1, "photo stories: 0 complete; 1 finished")
 
@@ -112,9 +112,9 @@ def test_story_stops_waiting_after_max_vain_visits(tracker: LinkTracker) -> None
     item = gallery(1)
     link_rows.let_wait(tracker, item.link)
     for _ in range(MAX_VAIN):
-        passed(tracker, item)
+        process(tracker, item)
         assert waiting(tracker) == [URL]
-    passed(tracker, item)
+    process(tracker, item)
     assert waiting(tracker) == []
     assert "1 not tried any more" in str(row(tracker).notes[-1])
 
@@ -122,7 +122,7 @@ def test_story_stops_waiting_after_max_vain_visits(tracker: LinkTracker) -> None
 def test_forbidden_page_does_not_wait(tracker: LinkTracker) -> None:
     item = gallery(1, failure="robots", later=False)
     link_rows.let_wait(tracker, item.link)
-    passed(tracker, item)
+    process(tracker, item)
     assert waiting(tracker) == []
 
 
@@ -130,7 +130,7 @@ def test_story_without_remaining_pictures_is_dropped(tracker: LinkTracker) -> No
     item = gallery(1, 2)
     logos = replace(item, images=tuple(replace(image, dropped="frequent") for image in item.images))
     with pytest.raises(ItemDone):
-        passed(tracker, logos)
+        process(tracker, logos)
     assert row(tracker).failed == {"no-pictures": 1}
     assert tracker.store.tally().articles == 0
     assert tracker.store.galleries.refused([NAME], now=utcnow()) == {NAME}
@@ -155,14 +155,14 @@ def test_unavailable_store_ends_crawl_and_link_waits(tracker: LinkTracker, monke
 
 def test_other_items_pass_through(tracker: LinkTracker) -> None:
     article = Article(URL, Link(URL, "feed:甲"), NOW)
-    assert passed(tracker, article) is article
+    assert process(tracker, article) is article
 
 
 def test_filter_accepts_new_and_incomplete_stories(tracker: LinkTracker) -> None:
     def links(*urls: str) -> list[Link]:
         return [Link(url, "gallery:图站") for url in urls]
 
-    passed(tracker, gallery(1))
+    process(tracker, gallery(1))
     tracker.store.galleries.refuse("pic.example/list.html", "index-page", now=utcnow())
     new = "https://pic.example/s/2.html"
     offered = links(URL, new, "https://pic.example/list.html", new, "https://x:99999/")
@@ -172,6 +172,6 @@ def test_filter_accepts_new_and_incomplete_stories(tracker: LinkTracker) -> None
     report = row(tracker)
     assert (report.entries, report.known, report.repeated, report.new) == (5, 1, 1, 3)
     assert set(waiting(tracker)) == {URL, new}
-    passed(tracker, gallery(1, 2))
+    process(tracker, gallery(1, 2))
     again = asyncio.run(filter_galleries(tracker, links(URL, "https://pic.example/s/1_2.html"), link_rows.SPIDER, link_rows.ask))
     assert again.requests == ()

@@ -39,7 +39,7 @@ def article(html: str | None = HTML, url: str = URL, source: str = "feed:乙", *
     return Article(url=url, link=Link(link.pop("link_url", url), source, **link), fetched=NOW, page=page)
 
 
-def through(stage: Stage, item: Any) -> Any:
+def apply(stage: Stage, item: Any) -> Any:
     return asyncio.run(stage.process_item(item))
 
 
@@ -47,32 +47,32 @@ def row(tracker: LinkTracker, source: str = "feed:乙") -> SourceReport:
     return next((one for one in tracker.report() if one.source == source), SourceReport(source))
 
 
-def left(stage: Stage, item: Article) -> SourceReport:
+def dropped_counts(stage: Stage, item: Article) -> SourceReport:
     """Return the counts after the stage has dropped the article."""
     with pytest.raises(ItemDone):
-        through(stage, item)
+        apply(stage, item)
     return row(stage.tracker, item.source)
 
 
-def wait(tracker: LinkTracker, item: Article) -> Article:
+def let_link_wait(tracker: LinkTracker, item: Article) -> Article:
     """Store the link of the article as waiting, as the spider does."""
     let_wait(tracker, item.link)
     return item
 
 
-def line(crawler: Crawler, items: Sequence[Article]) -> list[Article]:
+def process_all(crawler: Crawler, items: Sequence[Article]) -> list[Article]:
     """Process the items by all stages in order."""
     stages = [load_object(path).from_crawler(crawler) for _, path in ORDER]
     done = []
     for item in items:
         for stage in stages:
-            item = through(stage, item)
+            item = apply(stage, item)
         done.append(item)
     return done
 
 
 def test_article_passes_all_stages(crawler: Crawler, tracker: LinkTracker) -> None:
-    found = line(crawler, [wait(tracker, article())])[0]
+    found = process_all(crawler, [let_link_wait(tracker, article())])[0]
     assert (found.title, found.topics, found.page) == ("古镇的路铺好了", ("旅游",), None)
     kept = next(tracker.store.all_articles())
     assert (kept.identity, kept.title) == ("b.example/2026/0305/1.html", "古镇的路铺好了")
@@ -83,30 +83,30 @@ def test_article_passes_all_stages(crawler: Crawler, tracker: LinkTracker) -> No
 
 def test_repost_is_folded_and_known_url_is_same(crawler: Crawler, tracker: LinkTracker) -> None:
     repost = article(url="https://c.example/2026/0305/9.html")
-    line(crawler, [article(), repost])
+    process_all(crawler, [article(), repost])
     with pytest.raises(ItemDone):
-        line(crawler, [article(link_url="https://b.example/go?1")])
+        process_all(crawler, [article(link_url="https://b.example/go?1")])
     assert (row(tracker).stored, row(tracker).folded, row(tracker).same) == (1, 1, 1)
-    assert tracker.stored_urls.find_stored(["b.example/go?1"]) == {"b.example/go?1"}, "the redirect leads there from now on"
+    assert tracker.stored_urls.find_stored(["b.example/go?1"]) == {"b.example/go?1"}, "the redirect is known from now on"
 
 
 def test_other_items_pass_through(tracker: LinkTracker) -> None:
     item = {"not": "an article"}
-    assert through(ContentPipeline(tracker), item) is item
+    assert apply(ContentPipeline(tracker), item) is item
 
 
 def test_wrapper_precedes_extractor(tracker: LinkTracker) -> None:
     html = HTML.replace("<div class=text>", "<h2 class=t>规则里的标题</h2><div class=text>")
-    found = through(WrapperPipeline(tracker), article(html, source="feed:甲"))
+    found = apply(WrapperPipeline(tracker), article(html, source="feed:甲"))
     assert (found.title, TEXT in found.text) == ("规则里的标题", True)
-    assert through(ContentPipeline(tracker), found).title == "规则里的标题"
+    assert apply(ContentPipeline(tracker), found).title == "规则里的标题"
 
 
 def test_wrapper_without_body_is_noted_and_extractor_used(tracker: LinkTracker) -> None:
-    found = through(WrapperPipeline(tracker), article(HTML.replace("class=text", "class=other"), source="feed:甲"))
+    found = apply(WrapperPipeline(tracker), article(HTML.replace("class=text", "class=other"), source="feed:甲"))
     assert found.text is None
     assert "finds no body" in str(row(tracker, "feed:甲").notes[0])
-    assert TEXT in through(ContentPipeline(tracker), found).text
+    assert TEXT in apply(ContentPipeline(tracker), found).text
 
 
 def test_site_knowledge_is_used_and_saved(tracker: LinkTracker) -> None:
@@ -115,7 +115,7 @@ def test_site_knowledge_is_used_and_saved(tracker: LinkTracker) -> None:
 
     def text(number: int) -> str:
         said = HTML.replace("</div>", f"<p>{line}</p></div>").replace("古镇", f"{number}号镇").replace("石板路", f"石板路{number}")
-        return through(stage, article(said.replace("来看路", f"来看{number}号路"), url=f"https://b.example/2026/0305/{number}00.html")).text
+        return apply(stage, article(said.replace("来看路", f"来看{number}号路"), url=f"https://b.example/2026/0305/{number}00.html")).text
 
     assert [line in text(number) for number in (1, 2, 3)] == [True, False, False]
     asyncio.run(stage.close_spider())
@@ -124,8 +124,8 @@ def test_site_knowledge_is_used_and_saved(tracker: LinkTracker) -> None:
 
 def test_page_without_article_adds_no_site_knowledge(tracker: LinkTracker) -> None:
     stage = ContentPipeline(tracker)
-    left(stage, wait(tracker, article("<title>404 not found</title>")))
-    through(stage, article(None, title="题", content=f"<p>{TEXT}</p>"))
+    dropped_counts(stage, let_link_wait(tracker, article("<title>404 not found</title>")))
+    apply(stage, article(None, title="题", content=f"<p>{TEXT}</p>"))
     assert tracker.sites.knowledge.pages() == []
 
 
@@ -136,13 +136,13 @@ def test_articles_are_read_without_site_knowledge(tracker: LinkTracker, monkeypa
     for name in ("site_lines", "save_site_lines"):
         monkeypatch.setattr(type(tracker.store), name, away)
     stage = ContentPipeline(tracker)
-    assert TEXT in through(stage, article()).text
+    assert TEXT in apply(stage, article()).text
     asyncio.run(stage.close_spider())
 
 
 def test_wrapper_stage_needs_a_rule(tracker: LinkTracker) -> None:
     item = article()
-    assert through(WrapperPipeline(tracker), item) is item
+    assert apply(WrapperPipeline(tracker), item) is item
 
 
 @pytest.mark.parametrize(
@@ -154,13 +154,13 @@ def test_wrapper_stage_needs_a_rule(tracker: LinkTracker) -> None:
     ],
 )
 def test_page_without_article_is_counted_and_done(tracker: LinkTracker, item: Article, reason: str) -> None:
-    counted = left(ContentPipeline(tracker), wait(tracker, item))
+    counted = dropped_counts(ContentPipeline(tracker), let_link_wait(tracker, item))
     assert (list(counted.failed), counted.parsed) == ([reason], 0)
     assert waiting(tracker.store, "feed:乙") == []
 
 
 def test_feed_content_replaces_page(tracker: LinkTracker) -> None:
-    found = through(ContentPipeline(tracker), article(None, title="题", content=f"<p>{TEXT}</p><script>x()</script>"))
+    found = apply(ContentPipeline(tracker), article(None, title="题", content=f"<p>{TEXT}</p><script>x()</script>"))
     assert (found.title, found.text) == ("题", TEXT)
 
 
@@ -168,37 +168,37 @@ class Breaking(Stage):
     """A stage whose algorithm raises an unexpected error."""
 
     async def process(self, article: Article) -> Article:
-        raise RecursionError("a page nobody thought of")
+        raise RecursionError("an unexpected page")
 
 
 def test_error_in_stage_is_counted_and_crawl_continues(tracker: LinkTracker, caplog: pytest.LogCaptureFixture) -> None:
-    assert left(Breaking(tracker), wait(tracker, article())).failed == {"error: RecursionError": 1}
-    assert waiting(tracker.store, "feed:乙") == [], "it would break again"
+    assert dropped_counts(Breaking(tracker), let_link_wait(tracker, article())).failed == {"error: RecursionError": 1}
+    assert waiting(tracker.store, "feed:乙") == [], "it would fail again"
     assert URL in caplog.text
-    assert through(ContentPipeline(tracker), article()).title
+    assert apply(ContentPipeline(tracker), article()).title
 
 
 def test_identity_is_that_of_final_url(tracker: LinkTracker) -> None:
-    found = through(UrlFilterPipeline(tracker), article(link_url="https://b.example/go?1"))
+    found = apply(UrlFilterPipeline(tracker), article(link_url="https://b.example/go?1"))
     assert found.identity == "b.example/2026/0305/1.html"
-    shared = through(UrlFilterPipeline(tracker), article(identity="a.example/rss#1"))
+    shared = apply(UrlFilterPipeline(tracker), article(identity="a.example/rss#1"))
     assert shared.identity == "a.example/rss#1"
 
 
 def test_topics_come_from_keywords_source_and_search(tracker: LinkTracker) -> None:
     stage = ClassifyPipeline(tracker)
     plain = replace(article(), title="路铺好了", text="没有关键词")
-    assert through(stage, plain).topics == ()
-    assert through(stage, replace(plain, text=TEXT)).topics == ("旅游",), "the disabled topic has the same word"
-    assert through(stage, replace(plain, link=Link(URL, "feed:甲"))).topics == ("旅游",)
-    assert through(stage, replace(plain, link=Link(URL, "engine:x", topic="科技"))).topics == ("科技",)
-    assert through(stage, replace(plain, link=Link(URL, "feed:乙", category="体育"))).category == "体育"
+    assert apply(stage, plain).topics == ()
+    assert apply(stage, replace(plain, text=TEXT)).topics == ("旅游",), "the disabled topic has the same word"
+    assert apply(stage, replace(plain, link=Link(URL, "feed:甲"))).topics == ("旅游",)
+    assert apply(stage, replace(plain, link=Link(URL, "engine:x", topic="科技"))).topics == ("科技",)
+    assert apply(stage, replace(plain, link=Link(URL, "feed:乙", category="体育"))).category == "体育"
 
 
 def test_same_title_over_caption_has_same_keys(tracker: LinkTracker) -> None:
     stage = DuplicatePipeline(tracker)
     one, other = (
-        through(stage, replace(article(url=url), identity=url, title="古镇的路昨天铺好了", text="看图"))
+        apply(stage, replace(article(url=url), identity=url, title="古镇的路昨天铺好了", text="看图"))
         for url in (URL, "https://c.example/9")
     )
     assert one.keys
@@ -212,28 +212,28 @@ def test_duplicate_stage_decides_which_story_is_repeated(tracker: LinkTracker) -
         replace(article(url=url), identity=url, title="古镇的路铺好了", text=text, published=NOW)
         for url in (URL, "https://c.example/9", "https://d.example/9")
     )
-    one, other = through(stage, one), through(stage, other)
+    one, other = apply(stage, one), apply(stage, other)
     assert [item.decision.fold for item in (one, other)] == [None, None]
     stored = tracker.store.add(one, one.keys, now=NOW)
-    assert tracker.store.add(other, other.keys, now=NOW).story_id == stored.story_id, "decided again: one was stored in between"
-    found = through(stage, third).decision
+    assert tracker.store.add(other, other.keys, now=NOW).story_id == stored.story_id, "decided again: another was stored in between"
+    found = apply(stage, third).decision
     assert (found.fold.story_id, found.fold.of, found.fold.reason) == (stored.story_id, stored.id, "same-text")
     taken = tracker.store.add(replace(third, decision=replace(found, fold=replace(found.fold, reason="said"))), now=NOW)
-    assert (taken.story_id, taken.reason) == (stored.story_id, "said"), "the store writes what the stage said"
+    assert (taken.story_id, taken.reason) == (stored.story_id, "said"), "the store uses the decision of the stage"
 
 
-def ready(**link: Any) -> Article:
+def draft(**link: Any) -> Article:
     return replace(article(**link), identity="b.example/2026/0305/1.html", title="题", text=TEXT)
 
 
 def test_failing_store_keeps_link_and_ends_crawl(tracker: LinkTracker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(base, "RETRY_DELAYS", (0.01, 0.01))
-    wait(tracker, ready())
+    let_link_wait(tracker, draft())
     with closing(sqlite3.connect(tmp_path / "data" / "newsportal.db")) as connection:
         connection.execute("ALTER TABLE articles RENAME TO hidden")  # a failing store: each write raises
         connection.commit()
         stopped: list[bool] = []
-        counted = left(StorePipeline(tracker, lambda: stopped.append(True)), ready())
+        counted = dropped_counts(StorePipeline(tracker, lambda: stopped.append(True)), draft())
         connection.execute("ALTER TABLE hidden RENAME TO articles")
         connection.commit()
     assert counted.failed == {"store-unavailable": 1}
@@ -245,10 +245,10 @@ def test_failing_store_keeps_link_and_ends_crawl(tracker: LinkTracker, tmp_path:
 
 def test_link_is_done_only_after_storing(tracker: LinkTracker) -> None:
     stage = StorePipeline(tracker)
-    through(stage, wait(tracker, ready()))
+    apply(stage, let_link_wait(tracker, draft()))
     assert waiting(tracker.store, "feed:乙") == []
     assert tracker.stored_urls.find_stored(["b.example/2026/0305/1.html"]) == {"b.example/2026/0305/1.html"}
-    through(stage, ready())
+    apply(stage, draft())
     assert (row(tracker).stored, row(tracker).same) == (1, 1)
 
 
@@ -276,7 +276,7 @@ def test_refilled_template_is_new_story_and_its_repost_joins(crawler: Crawler, t
         html = f"<html><head><title>{name}</title></head><body><h1>{name}</h1><div class=text>{said}</div></body></html>"
         return article(html, url=f"https://{host}.example/2026/0305/{at}.html")
 
-    line(crawler, [page(at, "bcd"[at % 3]) for at in range(4)])
+    process_all(crawler, [page(at, "bcd"[at % 3]) for at in range(4)])
     assert (tracker.store.tally().articles, tracker.store.tally().stories) == (4, 4)
-    line(crawler, [page(1, "repost")])
+    process_all(crawler, [page(1, "repost")])
     assert (tracker.store.tally().articles, tracker.store.tally().stories) == (5, 4)

@@ -96,7 +96,7 @@ def articles(tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
-def made(store: Store, *files: Path, **options: Any) -> tuple[Summary, dict[str, StoredArticle]]:
+def process_files(store: Store, *files: Path, **options: Any) -> tuple[Summary, dict[str, StoredArticle]]:
     shared = share(sources.load(files[0].parent / "sources.yaml"), None)
     with processes(shared, 1) as mapped:
         summary = Summary()
@@ -105,7 +105,7 @@ def made(store: Store, *files: Path, **options: Any) -> tuple[Summary, dict[str,
 
 
 def test_listed_and_unlisted_pages_are_read(warc: Path, articles: Store) -> None:
-    summary, found = made(articles, warc)
+    summary, found = process_files(articles, warc)
     assert set(found) == {"/a.html", "/b.html", "/unnamed.html"}
     assert {path: (one.source, one.category, one.topics, one.fetched) for path, one in found.items()} == {
         "/a.html": ("feed:青河", "旅游", (), AT),
@@ -118,15 +118,15 @@ def test_listed_and_unlisted_pages_are_read(warc: Path, articles: Store) -> None
 
 
 def test_listed_option_skips_other_pages(warc: Path, articles: Store) -> None:
-    summary, found = made(articles, warc, listed=True)
+    summary, found = process_files(articles, warc, listed=True)
     assert set(found) == {"/a.html", "/b.html"}
     assert (summary.pages, summary.failed) == (3, {"http-404": 1})
 
 
 def test_repost_is_folded_and_stored_article_is_same(warc: Path, articles: Store) -> None:
     other = saved(warc.with_name("other.warc.gz"), ("/copy.html", 200, HTML, WEB[2][3]))
-    assert made(articles, warc, other)[0].folded == 1
-    again = made(articles, warc)[0]
+    assert process_files(articles, warc, other)[0].folded == 1
+    again = process_files(articles, warc)[0]
     assert (again.stored, again.folded, again.same) == (0, 0, 3)
 
 
@@ -134,7 +134,7 @@ def test_single_gzip_stream_and_truncated_file(warc: Path, articles: Store) -> N
     plain = gzip.decompress(warc.read_bytes())
     for name, content in (("one.warc.gz", gzip.compress(plain)), ("cut.warc", plain[:-30])):
         warc.with_name(name).write_bytes(content)
-    summary, found = made(articles, warc.with_name("one.warc.gz"), warc.with_name("cut.warc"))
+    summary, found = process_files(articles, warc.with_name("one.warc.gz"), warc.with_name("cut.warc"))
     assert set(found) == {"/a.html", "/b.html", "/unnamed.html"}
     assert "cut.warc" in summary.cut[0]
 
@@ -148,7 +148,7 @@ def test_page_that_raises_is_counted(warc: Path, articles: Store, monkeypatch: p
         return usual(stage, article) if article.url != f"{SITE}/a.html" else 1 / 0
 
     monkeypatch.setattr(ClassifyPipeline, "classified", classified)
-    summary, found = made(articles, warc)
+    summary, found = process_files(articles, warc)
     assert set(found) == {"/b.html", "/unnamed.html"}
     assert summary.failed["error: ZeroDivisionError"] == 1
 

@@ -33,4 +33,4 @@ def test_default_applies_until_enough_is_known() -> None:
     assert pages([], NOON, UTC, usual=2) == 2
     assert pages(hourly()[:4], NOON, UTC, usual=3) == 3
     blocked = [Visit("engine:a", visit.at, list_failed={"blocked: captcha": 1}) for visit in hourly()]
-    assert pages(blocked, NOON, UTC, usual=2) == 2, "a block says nothing of the hour"
+    assert pages(blocked, NOON, UTC, usual=2) == 2, "a refusal says nothing about the hour"

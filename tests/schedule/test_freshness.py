@@ -38,7 +38,7 @@ def test_skipped_hours_and_days_are_respected() -> None:
     assert skipped_for((13, 14), (), NOON) is None
     assert skipped_for((12, 13), (), NOON) == 1.5 * 3600
     assert skipped_for((), (3,), NOON) == 11.5 * 3600
-    assert skipped_for(range(24), (), NOON) is None, "a feed that skips all hours is not believed"
+    assert skipped_for(range(24), (), NOON) is None, "a feed that skips all hours is ignored"
 
 
 def visits(same: int, bringing: int = 10) -> list[Visit]:
@@ -49,7 +49,7 @@ def visits(same: int, bringing: int = 10) -> list[Visit]:
 def test_permanent_304_is_suspicious() -> None:
     assert stuck(visits(20))
     assert not stuck(visits(6))
-    assert not stuck(visits(20, bringing=2)), "too little is known of it"
+    assert not stuck(visits(20, bringing=2)), "too few visits are known"
     assert not stuck([])
 
 

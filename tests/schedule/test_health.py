@@ -19,7 +19,7 @@ DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True)
-class Remembered:
+class RestingState:
     rest_until: datetime | None = None
     last_error: str | None = None
 
@@ -82,10 +82,10 @@ def test_every_state_and_cause_has_text() -> None:
 
 def test_disabled_and_resting_states() -> None:
     assert health(HISTORIES["quarantined"], NOW, enabled=False).state == "off"
-    resting = health(HISTORIES["healthy"], NOW, known=Remembered(NOW + HOUR, "blocked: captcha"))
+    resting = health(HISTORIES["healthy"], NOW, known=RestingState(NOW + HOUR, "blocked: captcha"))
     assert (resting.state, resting.bad) == ("resting", False)
     assert "shuts us out" in str(resting.reason())
-    assert health(HISTORIES["healthy"], NOW, known=Remembered(NOW - HOUR)).state == "healthy"
+    assert health(HISTORIES["healthy"], NOW, known=RestingState(NOW - HOUR)).state == "healthy"
 
 
 def test_source_without_visits_is_new() -> None:

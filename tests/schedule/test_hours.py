@@ -27,7 +27,7 @@ def test_hour_without_new_entries_is_switched_off() -> None:
 def test_hour_is_switched_on_if_next_hour_has_entries() -> None:
     assert 8 not in hours_on(visits((8, 0)), UTC)
     assert 8 in hours_on(visits((8, 0), (9, 5)), UTC)
-    assert 5 not in hours_on(visits((6, 5)), UTC), "an hour that was never on does not come on"
+    assert 5 not in hours_on(visits((6, 5)), UTC), "an hour that was never on stays off"
 
 
 def test_failed_visit_changes_no_hour() -> None:

@@ -26,7 +26,7 @@ def chosen(pages: dict[str, HubPage], **limits: object) -> list[str]:
     return choose_hubs(pages, RULES, None, NOW, **{"depth": 2, "most": 30, "began": NOW - 1, **limits})  # type: ignore[arg-type]
 
 
-def lived(days: int, each_day: int) -> HubPage:
+def productive_page(days: int, each_day: int) -> HubPage:
     """Return a hub page that was fetched every six hours and yielded ``each_day`` articles a day."""
     page = HubPage(1, NOW - days * DAY, NOW)
     for hour in range(0, days * 24, 6):
@@ -35,15 +35,15 @@ def lived(days: int, each_day: int) -> HubPage:
 
 
 def test_productive_page_is_fetched_more_often() -> None:
-    waits = [hub_interval(lived(20, number), RULES, 50.0, NOW) for number in (40, 10, 2, 0)]
+    waits = [hub_interval(productive_page(20, number), RULES, 50.0, NOW) for number in (40, 10, 2, 0)]
     assert waits == sorted(waits)
     assert waits[0] < 2 * HOUR
     assert waits[-1] == RULES.longest * 60
 
 
 def test_rate_matches_articles_per_day() -> None:
-    assert 9 < hub_rate(lived(40, 10), NOW) < 11
-    assert hub_rate(lived(40, 0), NOW) < 0.3
+    assert 9 < hub_rate(productive_page(40, 10), NOW) < 11
+    assert hub_rate(productive_page(40, 0), NOW) < 0.3
 
 
 def test_first_response_does_not_count_as_recent() -> None:
@@ -54,7 +54,7 @@ def test_first_response_does_not_count_as_recent() -> None:
 
 def test_higher_price_means_longer_interval() -> None:
     dear = Rules("region:甲", price=RULES.usual)
-    assert hub_interval(lived(20, 40), dear, 50.0, NOW) > hub_interval(lived(20, 40), RULES, 50.0, NOW)
+    assert hub_interval(productive_page(20, 40), dear, 50.0, NOW) > hub_interval(productive_page(20, 40), RULES, 50.0, NOW)
 
 
 def test_new_pages_go_first_by_depth() -> None:

@@ -19,8 +19,7 @@ RULES = Rules("feed:a", longest=1440)
 
 
 def hourly(entries: dict[int, int], days: int = 21, until: datetime = NOW) -> Past:
-    """Return hourly visits; ``entries`` maps an hour of the day to its new entries, published at some minute of the hour before the
-    visit."""
+    """Return hourly visits; ``entries`` maps hours of the day to new entries, published at some minute of the hour before the visit."""
     visits = []
     for back in range(days * 24):
         at = until - back * HOUR
@@ -30,24 +29,24 @@ def hourly(entries: dict[int, int], days: int = 21, until: datetime = NOW) -> Pa
     return Past.of(visits)
 
 
-def asked(past: Past, rules: Rules = RULES, now: datetime = NOW) -> Next:
+def plan_next(past: Past, rules: Rules = RULES, now: datetime = NOW) -> Next:
     return next_visit(past, rules, now)
 
 
 def test_bulletin_is_fetched_soon_after_publication() -> None:
-    found = asked(hourly({8: 5}), Rules("feed:a", price=0.1))
+    found = plan_next(hourly({8: 5}), Rules("feed:a", price=0.1))
     assert timedelta(hours=8.2) <= found.at - NOW <= timedelta(hours=9.2), found
 
 
 def test_silent_nights_are_skipped() -> None:
     days = dict.fromkeys(range(8, 20), 2)
-    assert asked(hourly(days)).at - NOW > timedelta(hours=6)
+    assert plan_next(hourly(days)).at - NOW > timedelta(hours=6)
     noon = NOW + timedelta(hours=12)
-    assert asked(hourly(days, until=noon), now=noon).at - noon < timedelta(hours=1)
+    assert plan_next(hourly(days, until=noon), now=noon).at - noon < timedelta(hours=1)
 
 
 def test_wait_is_inverse_to_square_root_of_rate() -> None:
-    waits = [asked(hourly(dict.fromkeys(range(24), each)), Rules("feed:a", price=0.02)).at - NOW for each in (1, 4, 16)]
+    waits = [plan_next(hourly(dict.fromkeys(range(24), each)), Rules("feed:a", price=0.02)).at - NOW for each in (1, 4, 16)]
     assert waits[0] > waits[1] > waits[2]
     assert 1.5 < waits[0] / waits[1] < 2.5, "twice as often for four times as much"
 
@@ -56,14 +55,14 @@ def test_burst_shortens_wait() -> None:
     quiet = hourly(dict.fromkeys(range(24), 1))
     awake = [Visit("feed:a", visit.at, entries=20, new=12, published=(visit.at - HOUR / 2,) * 12) for visit in quiet.visits[:3]]
     rules = Rules("feed:a", price=0.02)
-    assert asked(Past.of([*awake, *quiet.visits[3:]]), rules).at < asked(quiet, rules).at
+    assert plan_next(Past.of([*awake, *quiet.visits[3:]]), rules).at < plan_next(quiet, rules).at
 
 
 def test_empty_and_unchanged_visits_lengthen_wait() -> None:
     lively = hourly(dict.fromkeys(range(24), 1))
     silent = [Visit("feed:a", visit.at, list_pages=1, not_modified=True) for visit in lively.visits[:24]]
     rules = Rules("feed:a", price=0.02)
-    assert asked(Past.of([*silent, *lively.visits[24:]]), rules).at > asked(lively, rules).at
+    assert plan_next(Past.of([*silent, *lively.visits[24:]]), rules).at > plan_next(lively, rules).at
 
 
 def test_dates_of_first_visit_are_used() -> None:
@@ -71,20 +70,20 @@ def test_dates_of_first_visit_are_used() -> None:
     few = tuple(NOW - timedelta(days=n / 3) for n in range(40))
     rules = Rules("feed:a", price=0.02)
     first = [Past.of([Visit("feed:a", NOW, entries=40, new=40, published=published)]) for published in (many, few)]
-    assert asked(first[0], rules).at < asked(first[1], rules).at
+    assert plan_next(first[0], rules).at < plan_next(first[1], rules).at
 
 
 def test_wait_is_between_shortest_and_longest() -> None:
     flood = hourly(dict.fromkeys(range(24), 500), days=3)
-    assert asked(flood, Rules("feed:a", price=1e-9)).at == NOW + timedelta(minutes=10)
-    assert asked(hourly({}, days=7), Rules("feed:a", longest=300, price=9.0)).at == NOW + timedelta(minutes=300)
+    assert plan_next(flood, Rules("feed:a", price=1e-9)).at == NOW + timedelta(minutes=10)
+    assert plan_next(hourly({}, days=7), Rules("feed:a", longest=300, price=9.0)).at == NOW + timedelta(minutes=300)
 
 
 def test_wait_requested_by_feed_is_respected_up_to_a_limit() -> None:
     flood = hourly(dict.fromkeys(range(24), 50), days=3)
     for seconds, minutes in ((7200.0, 120), (365 * 86_400.0, 360)):
         newest = Visit("feed:a", NOW, entries=20, new=50, asked_wait=seconds)
-        found = asked(Past.of([newest, *flood.visits[1:]]), Rules("feed:a", price=1e-9))
+        found = plan_next(Past.of([newest, *flood.visits[1:]]), Rules("feed:a", price=1e-9))
         assert found.at == NOW + timedelta(minutes=minutes)
         assert "asked to wait" in str(found.why)
 
@@ -92,7 +91,7 @@ def test_wait_requested_by_feed_is_respected_up_to_a_limit() -> None:
 def test_dates_equal_to_fetch_time_are_ignored() -> None:
     visits = [Visit("feed:a", NOW - n * HOUR, entries=9, new=2, published=(NOW - n * HOUR,) * 2) for n in range(30)]
     assert lies(visits)
-    assert "not believed" in str(asked(Past.of(visits)).why)
+    assert "not believed" in str(plan_next(Past.of(visits)).why)
     spread = sightings(visits, grid(NOW, UTC)).counts
     assert spread.max() < 1, "the entries of an hour are spread over it"
     assert not lies(hourly({8: 5}).visits)
@@ -108,7 +107,7 @@ def test_dates_without_time_are_spread_over_day() -> None:
 
 
 def test_last_visit_without_history() -> None:
-    found = asked(Past((), NOW - timedelta(minutes=30)))
+    found = plan_next(Past((), NOW - timedelta(minutes=30)))
     assert NOW <= found.at <= NOW + timedelta(hours=2)
 
 
@@ -163,4 +162,4 @@ def test_price_is_bounded() -> None:
 def test_overdue_source_is_due_now() -> None:
     past = hourly(dict.fromkeys(range(24), 1))
     awake = NOW + 6 * HOUR
-    assert asked(past, now=awake).at == awake
+    assert plan_next(past, now=awake).at == awake

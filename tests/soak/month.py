@@ -106,7 +106,7 @@ def world() -> Iterator[World]:
 
 
 @dataclass
-class Life:
+class Portal:
     """The portal: ``queue`` is its Redis, if any; ``memory`` the megabytes of ``newsportal up`` at the end of each day."""
 
     world: World
@@ -125,7 +125,7 @@ class Life:
         return self.folder / "data" / "newsportal.db"
 
     @property
-    def said(self) -> str:
+    def log(self) -> str:
         return (self.folder / "up.log").read_text("utf-8", "replace")
 
     def write_sources(self) -> None:
@@ -140,12 +140,12 @@ class Life:
     def start(self) -> None:
         command = [sys.executable, "-m", "newsportal", "up", "--sources", str(self.sources), "--port", "0", "--every", "0.1"]
         with (self.folder / "up.log").open("a", encoding="utf-8") as log:
-            began = len(self.said)
+            began = len(self.log)
             self.process = subprocess.Popen(
                 command, env={**os.environ, "PYTHONUNBUFFERED": "1"}, stdout=log, stderr=subprocess.STDOUT, text=True
             )
-        self.until(lambda: bool(re.search(r"http://127\.0\.0\.1:\d+", self.said[began:])), "the portal opens")
-        self.address = re.findall(r"http://127\.0\.0\.1:\d+", self.said[began:])[0]
+        self.wait_until(lambda: bool(re.search(r"http://127\.0\.0\.1:\d+", self.log[began:])), "the portal opens")
+        self.address = re.findall(r"http://127\.0\.0\.1:\d+", self.log[began:])[0]
 
     def stop(self) -> int:
         assert self.process is not None
@@ -161,11 +161,11 @@ class Life:
             except sqlite3.OperationalError:  # not created yet
                 return []
 
-    def until(self, reached: Callable[[], bool], what: str) -> None:
+    def wait_until(self, reached: Callable[[], bool], what: str) -> None:
         deadline = time.monotonic() + PATIENCE
         while not reached():
-            assert time.monotonic() < deadline, f"{what}: never, on day {self.world.day}\n{self.said[-3000:]}"
-            assert self.process is None or self.process.poll() is None, self.said[-3000:]
+            assert time.monotonic() < deadline, f"{what}: never, on day {self.world.day}\n{self.log[-3000:]}"
+            assert self.process is None or self.process.poll() is None, self.log[-3000:]
             time.sleep(0.1)
 
     def logs(self) -> list[Path]:
@@ -177,8 +177,8 @@ class Life:
 
     def crawl_twice(self) -> None:
         """Wait until two more crawls have started: the first of them has run entirely in the present state of the world."""
-        began = self.said.count(STARTED)
-        self.until(lambda: self.said.count(STARTED) >= began + 2, "two more crawls begin")
+        began = self.log.count(STARTED)
+        self.wait_until(lambda: self.log.count(STARTED) >= began + 2, "two more crawls begin")
 
     def live(self, days: int, troubles: Sequence[Trouble], tell: Callable[[str], None] = lambda line: None) -> None:
         """Live ``days`` days with one trouble each in turn, the last day without any."""
@@ -190,13 +190,13 @@ class Life:
             trouble = troubles[(day - 1) % len(troubles)] if day < days else quiet
             self.world.dead.clear()
             with trouble(self):
-                self.until(lambda: self.world.due() <= set(self.stored()), f"all is stored ({trouble.__name__})")
+                self.wait_until(lambda: self.world.due() <= set(self.stored()), f"all is stored ({trouble.__name__})")
             assert httpx.get(self.address, timeout=600).status_code == 200
             self.memory.append(_megabytes(self.process.pid if self.process else 0))
             tell(f"day {day}, {trouble.__name__}: {len(self.stored())} articles, {self.memory[-1]:.0f} MB")
 
 
-Trouble = Callable[[Life], AbstractContextManager[None]]
+Trouble = Callable[[Portal], AbstractContextManager[None]]
 """Begins a day, which ends when everything published until its end is stored."""
 
 
@@ -206,29 +206,29 @@ def _megabytes(pid: int) -> float:
 
 
 @contextmanager
-def quiet(life: Life) -> Iterator[None]:
+def quiet(portal: Portal) -> Iterator[None]:
     yield
 
 
 @contextmanager
-def source_dies(life: Life) -> Iterator[None]:
+def source_dies(portal: Portal) -> Iterator[None]:
     """A source responds with 503 until the next day, and goes on publishing."""
-    life.world.dead.add(life.world.day % SOURCES)
+    portal.world.dead.add(portal.world.day % SOURCES)
     yield
 
 
 @contextmanager
-def file_edited(life: Life) -> Iterator[None]:
+def file_edited(portal: Portal) -> Iterator[None]:
     """A new source is added to the file; its articles begin today."""
-    life.world.first[len(life.world.first)] = life.world.day
-    life.write_sources()
+    portal.world.first[len(portal.world.first)] = portal.world.day
+    portal.write_sources()
     yield
 
 
 @contextmanager
-def store_locked(life: Life) -> Iterator[None]:
+def store_locked(portal: Portal) -> Iterator[None]:
     """Another process writes while a crawl starts."""
-    with closing(sqlite3.connect(life.database, timeout=60, isolation_level=None)) as connection:
+    with closing(sqlite3.connect(portal.database, timeout=60, isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         time.sleep(2)
         connection.execute("ROLLBACK")
@@ -236,45 +236,45 @@ def store_locked(life: Life) -> Iterator[None]:
 
 
 @contextmanager
-def restarted(life: Life) -> Iterator[None]:
+def restarted(portal: Portal) -> Iterator[None]:
     """The machine crashes and restarts."""
-    assert life.process is not None
-    life.process.send_signal(signal.SIGKILL)
-    life.process.wait(PATIENCE)
-    life.process = None
-    life.start()
+    assert portal.process is not None
+    portal.process.send_signal(signal.SIGKILL)
+    portal.process.wait(PATIENCE)
+    portal.process = None
+    portal.start()
     yield
 
 
 @contextmanager
-def server_away(life: Life) -> Iterator[None]:
+def server_away(portal: Portal) -> Iterator[None]:
     """The sites' server is down for one crawl."""
-    life.world.away, life.world.refused = True, 0
-    life.crawl_twice()
-    life.world.away = False
-    assert life.world.refused
+    portal.world.away, portal.world.refused = True, 0
+    portal.crawl_twice()
+    portal.world.away = False
+    assert portal.world.refused
     yield
 
 
 @contextmanager
-def queue_restarted(life: Life) -> Iterator[None]:
+def queue_restarted(portal: Portal) -> Iterator[None]:
     """Redis crashes and restarts empty once a crawl has noticed."""
-    assert life.queue is not None
-    before = life.logged(NO_QUEUE)
-    life.queue.kill()
-    life.until(lambda: life.logged(NO_QUEUE) > before, "a crawl misses its queue")
-    life.queue.start()
+    assert portal.queue is not None
+    before = portal.logged(NO_QUEUE)
+    portal.queue.kill()
+    portal.wait_until(lambda: portal.logged(NO_QUEUE) > before, "a crawl misses its queue")
+    portal.queue.start()
     yield
 
 
 @contextmanager
-def disk_full(life: Life) -> Iterator[None]:
+def disk_full(portal: Portal) -> Iterator[None]:
     """Another program fills the disk of the portal's data for one crawl."""
-    ballast = life.database.with_name("ballast")
+    ballast = portal.database.with_name("ballast")
     with ballast.open("wb", buffering=0) as file, suppress(OSError):
         while file.write(bytes(BLOCK)):
             pass
-    life.crawl_twice()
+    portal.crawl_twice()
     ballast.unlink()
     yield
 
@@ -293,9 +293,11 @@ def own_disk(folder: Path) -> Iterator[None]:
         subprocess.run(["umount", "-l", str(folder)], check=True, capture_output=True)
 
 
-def faults(life: Life) -> list[str]:
+def faults(portal: Portal) -> list[str]:
     """Return log lines that must not occur."""
-    return [f"{log.name}: {line}" for log in life.logs() for line in log.read_text("utf-8", "replace").splitlines() if "Traceback" in line]
+    return [
+        f"{log.name}: {line}" for log in portal.logs() for line in log.read_text("utf-8", "replace").splitlines() if "Traceback" in line
+    ]
 
 
 def main() -> int:
@@ -303,17 +305,17 @@ def main() -> int:
     parser.add_argument("--days", type=int, default=30)
     days = parser.parse_args().days
     with tempfile.TemporaryDirectory() as folder, own_disk(Path(folder, "data")), own_server("redis") as queue, world() as told:
-        life = Life(told, Path(folder), queue)
+        portal = Portal(told, Path(folder), queue)
         try:
-            life.live(days, TROUBLES, lambda line: print(line, flush=True))
-            status = life.stop()
+            portal.live(days, TROUBLES, lambda line: print(line, flush=True))
+            status = portal.stop()
         finally:
-            if life.process is not None:
-                life.process.kill()
-        stored, wrong = life.stored(), faults(life)
+            if portal.process is not None:
+                portal.process.kill()
+        stored, wrong = portal.stored(), faults(portal)
     lost, twice = told.due() - set(stored), len(stored) - len(set(stored))
     third = max(1, days // 3)
-    growth = max(life.memory[-third:]) / max(life.memory[:third])
+    growth = max(portal.memory[-third:]) / max(portal.memory[:third])
     print(
         f"{len(stored)} articles, {len(lost)} lost, {twice} stored twice; memory × {growth:.2f}; ended with {status}; {len(wrong)} errors"
     )

@@ -8,28 +8,28 @@ from pathlib import Path
 
 import pytest
 
-from tests.soak.month import Life, faults, file_edited, source_dies, store_locked, world
+from tests.soak.month import Portal, faults, file_edited, source_dies, store_locked, world
 
 pytestmark = pytest.mark.slow
 
 
 @contextmanager
-def several(life: Life) -> Iterator[None]:
+def several(portal: Portal) -> Iterator[None]:
     with ExitStack() as day:
         for trouble in (source_dies, file_edited, store_locked):
-            day.enter_context(trouble(life))
+            day.enter_context(trouble(portal))
         yield
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks /proc for the memory")
 def test_nothing_is_lost_during_troubles(tmp_path: Path) -> None:
     with world() as told:
-        life = Life(told, tmp_path)
+        portal = Portal(told, tmp_path)
         try:
-            life.live(2, [several])
-            assert life.stop() == 0
+            portal.live(2, [several])
+            assert portal.stop() == 0
         finally:
-            if life.process is not None:
-                life.process.kill()
-        assert sorted(life.stored()) == sorted(told.due())
-    assert faults(life) == []
+            if portal.process is not None:
+                portal.process.kill()
+        assert sorted(portal.stored()) == sorted(told.due())
+    assert faults(portal) == []

@@ -16,14 +16,14 @@ ProblemsOf = Callable[[str | bytes], tuple[Problem, ...]]
 CASES = {
     "unknown key": ("portal: {titel: 甲}", 1, "portal.titel", "unknown key 'titel'; allowed: title, language", "did you mean 'title'?"),
     "unknown key at the top": ("version: 1\nfeed: []", 2, "feed", "unknown key 'feed'; allowed: version, portal", "did you mean 'feeds'?"),
-    "key that is missing": ("feeds:\n  - name: 甲", 2, "feeds[0].url", "'url' is missing", None),
-    "number for a name": ("topics:\n- name: 163", 2, "topics[0].name", "found the number 163; allowed: text", 'put it in quotes: "163"'),
+    "missing key": ("feeds:\n  - name: 甲", 2, "feeds[0].url", "'url' is missing", None),
+    "number for text": ("topics:\n- name: 163", 2, "topics[0].name", "found the number 163; allowed: text", 'put it in quotes: "163"'),
     "mapping for a list": ("feeds:\n  name: a", 1, "feeds", "found a mapping (key: value); allowed: a list", "put '- ' before each entry"),
     "list for a mapping": ("portal:\n- title: a", 1, "portal", "found a list; allowed: a mapping with title", "leave it out"),
-    "text for a source": ("feeds:\n- https://a.example/", 2, "feeds[0]", "found 'https://a.example/'; allowed: a mapping with name", None),
-    "list for the whole": ("- a\n- b", 1, "(file)", "found a list; allowed: a mapping with version", "leave it out"),
-    "word of a choice": ("portal:\n  language: cn", 2, "portal.language", "found 'cn'; allowed: zh, en", None),
-    "choice, nearly": (
+    "text for a mapping": ("feeds:\n- https://a.example/", 2, "feeds[0]", "found 'https://a.example/'; allowed: a mapping with name", None),
+    "list for the document": ("- a\n- b", 1, "(file)", "found a list; allowed: a mapping with version", "leave it out"),
+    "invalid choice": ("portal:\n  language: cn", 2, "portal.language", "found 'cn'; allowed: zh, en", None),
+    "misspelt choice": (
         "engines:\n- {name: a, url: 'https://a.example/?q=##QUERY##', kind: New}",
         2,
         "engines[0].kind",
@@ -37,7 +37,7 @@ CASES = {
         "found 'Baidu-News', which is no engine; allowed: baidu_news",
         "did you mean 'baidu_news'?",
     ),
-    "unknown engine alone": ("topics:\n- {name: 甲, engines: bing_new}", 2, "topics[0].engines", "no engine", "did you mean 'bing_news'?"),
+    "lone unknown engine": ("topics:\n- {name: 甲, engines: bing_new}", 2, "topics[0].engines", "no engine", "did you mean 'bing_news'?"),
     "unknown topic": (
         "topics:\n- name: 旅游\nfeeds:\n- {name: a, url: 'https://a.example/', topics: [旅行]}",
         4,
@@ -45,8 +45,8 @@ CASES = {
         "found '旅行', which is no topic; allowed: 旅游",
         None,
     ),
-    "no topics at all": ("feeds:\n- {name: a, url: 'https://a.example/', topics: [甲]}", 2, "feeds[0].topics[0]", "allowed: none", None),
-    "name twice": (
+    "no topics declared": ("feeds:\n- {name: a, url: 'https://a.example/', topics: [甲]}", 2, "feeds[0].topics[0]", "allowed: none", None),
+    "duplicate name": (
         "topics:\n- name: 甲\n- name: 乙\n- name: 甲",
         4,
         "topics[2].name",
@@ -55,7 +55,7 @@ CASES = {
     ),
     "name with a slash": ("topics:\n- name: a/b", 2, "topics[0].name", "'a/b' holds a slash", None),
     "name with an escape": ('topics:\n- name: "a\\eb"', 2, "topics[0].name", "holds a control character", None),
-    "name of spaces": ('topics:\n- name: "  "', 2, "topics[0].name", "an empty name", None),
+    "blank name": ('topics:\n- name: "  "', 2, "topics[0].name", "an empty name", None),
     "name too long": (f"topics:\n- name: {'长' * 101}", 2, "topics[0].name", "found 101 characters; allowed: up to 100", None),
     "URL without a scheme": (
         "feeds:\n- {name: a, url: www.a.example/rss}",
@@ -69,7 +69,7 @@ CASES = {
     "URL with a space": ("feeds:\n- {name: a, url: 'https://a.example/b c'}", 2, "feeds[0].url", "holds a space", "%20"),
     "URL with a bad port": ("feeds:\n- {name: a, url: 'https://a.example:99999/'}", 2, "feeds[0].url", "is no address", None),
     "URL with a backslash": ("feeds:\n- {name: a, url: 'http://169.254.169.254\\@a.example/'}", 2, "feeds[0].url", "a backslash", "%20"),
-    "engine without a place for the words": (
+    "engine without placeholder": (
         "engines:\n- name: a\n  url: https://a.example/?q=",
         3,
         "engines[0].url",
@@ -127,20 +127,20 @@ CASES = {
         None,
     ),
     "number too small": ("politeness: {timeout: 0}", 1, "politeness.timeout", "found the number 0; allowed: more than 0", None),
-    "no number": ("politeness: {delay: fast}", 1, "politeness.delay", "found 'fast'; allowed: a number", None),
-    "no whole number": (
+    "not a number": ("politeness: {delay: fast}", 1, "politeness.delay", "found 'fast'; allowed: a number", None),
+    "not an integer": (
         "politeness: {concurrency: 1.5}",
         1,
         "politeness.concurrency",
         "found the number 1.5; allowed: a whole number",
         None,
     ),
-    "no yes or no": ("politeness: {obey_robots: maybe}", 1, "politeness.obey_robots", "found 'maybe'; allowed: true or false", None),
-    "no size": ("politeness: {max_size: 3 MX}", 1, "politeness.max_size", "'3 MX' is no size; allowed: a number of bytes, or 500 kB", None),
+    "not a boolean": ("politeness: {obey_robots: maybe}", 1, "politeness.obey_robots", "found 'maybe'; allowed: true or false", None),
+    "unit MX": ("politeness: {max_size: 3 MX}", 1, "politeness.max_size", "'3 MX' is no size; allowed: a number of bytes, or 500 kB", None),
     "header injection": ('politeness: {user_agent: "a\\r\\nX: y"}', 1, "politeness.user_agent", "holds a line break", None),
-    "no time zone": ("portal: {timezone: Asia/Shangai}", 1, "portal.timezone", "no time zone", "did you mean 'Asia/Shanghai'?"),
-    "variable that is not set": ("store: postgresql://u:${DB_PW}@h/db", 1, "store", "DB_PW is not set", "${DB_PW:-a default}"),
-    "store of an unknown kind": ("store: sqlit:///a.db", 1, "store", "no known address; allowed: sqlite://…", "did you mean 'sqlite://'?"),
+    "bad time zone": ("portal: {timezone: Asia/Shangai}", 1, "portal.timezone", "no time zone", "did you mean 'Asia/Shanghai'?"),
+    "unset variable": ("store: postgresql://u:${DB_PW}@h/db", 1, "store", "DB_PW is not set", "${DB_PW:-a default}"),
+    "unknown store type": ("store: sqlit:///a.db", 1, "store", "no known address; allowed: sqlite://…", "did you mean 'sqlite://'?"),
     "store without a scheme": ("store: data/a.db", 1, "store", "no known address", "did you mean 'sqlite:///data/a.db'?"),
     "gallery without a page": ("galleries:\n- {name: a, seeds: []}", 2, "galleries[0].seeds", "an empty list; allowed: at least one", None),
     "periods in the wrong order": (
@@ -165,10 +165,10 @@ CASES = {
         "in place of the braces",
     ),
     "number in quotes": ("version: '1'", 1, "version", "found '1'; allowed: 1", "without quotes"),
-    "file that is a number": ("replay: 5", 1, "replay", "found the number 5; allowed: the path of a file", None),
-    "no host": ("politeness: {allow_private: [10.0.0.0/8, a b]}", 1, "politeness.allow_private[1]", "neither a network", None),
-    "prefix that is no URL": ("regions:\n- {name: a, prefix: a.example/x}", 2, "regions[0].prefix", "absolute URL", "https://a.example/x"),
-    "later version": ("version: 2", 1, "version", "found the number 2; allowed: 1", None),
+    "number for a path": ("replay: 5", 1, "replay", "found the number 5; allowed: the path of a file", None),
+    "invalid network": ("politeness: {allow_private: [10.0.0.0/8, a b]}", 1, "politeness.allow_private[1]", "neither a network", None),
+    "prefix without scheme": ("regions:\n- {name: a, prefix: a.example/x}", 2, "regions[0].prefix", "absolute URL", "https://a.example/x"),
+    "newer version": ("version: 2", 1, "version", "found the number 2; allowed: 1", None),
 }
 
 

@@ -47,7 +47,7 @@ def test_folder_is_relative_to_file() -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "told"),
+    ("keys", "message"),
     [
         ("folder: mails, imap: 'imaps://me@h.example', password: '${PW}'", "both or neither"),
         ("enabled: false", "both or neither"),
@@ -63,8 +63,8 @@ def test_folder_is_relative_to_file() -> None:
         ("imap: 'imap://me@10.2.0.1', password: '${PW}'", "without encryption"),
     ],
 )
-def test_invalid_newsletters_are_refused(keys: str, told: str) -> None:
-    with pytest.raises(SourcesError, match=told) as caught:
+def test_invalid_newsletters_are_refused(keys: str, message: str) -> None:
+    with pytest.raises(SourcesError, match=message) as caught:
         newsletter(keys, OPENED)
     assert "geheim" not in str(caught.value)
 

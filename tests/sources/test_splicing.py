@@ -48,7 +48,7 @@ def test_only_lines_of_entry_change(way: str, name: str, end: str) -> None:
     assert after.endswith(b"- {name: s,   url: https://s.example/map.xml}" + end.encode())
     assert b"# Karten" in after
     assert b"# eins" in after
-    assert read(after).value == read(changed(before, change.whole, PATH)).value, "as over the whole file"
+    assert read(after).value == read(changed(before, change.whole, PATH)).value, "same as rewriting the whole file"
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_only_lines_of_entry_change(way: str, name: str, end: str) -> None:
         "feeds:\n  - name: b\n    url: v\n",
         "feeds:\n  -\n    name: a\n    url: u\n  -\n    name: b\n    url: v\n",
     ],
-    ids=["one line", "anchors", "block text", "no last line end", "alone", "dash alone"],
+    ids=["flow style", "anchors", "block text", "no final newline", "single entry", "dash on its own line"],
 )
 @pytest.mark.parametrize("way", CHANGES)
 def test_fallback_to_whole_file_keeps_meaning(text: str, way: str) -> None:

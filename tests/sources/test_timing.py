@@ -30,35 +30,35 @@ galleries:
 
 
 @pytest.fixture
-def known(tmp_path: Path) -> Sources:
+def config(tmp_path: Path) -> Sources:
     (tmp_path / "sources.yaml").write_text(FILE, "utf-8")
     return load(tmp_path / "sources.yaml")
 
 
-def rules(known: Sources, name: str) -> Rules:
-    return timing.rules(known, known.find(name)[0])
+def rules(config: Sources, name: str) -> Rules:
+    return timing.rules(config, config.find(name)[0])
 
 
-def test_sources_get_their_rules(known: Sources) -> None:
-    plain = rules(known, "甲")
+def test_sources_get_their_rules(config: Sources) -> None:
+    plain = rules(config, "甲")
     assert (plain.policy, plain.usual, plain.shortest, plain.longest, plain.interval) == ("learnt", 30, 5, 300, None)
     assert str(plain.zone) == "Asia/Shanghai"
-    assert rules(known, "乙").interval == 7
-    assert rules(known, "丙").hours == {6, 7, 8, 9}
-    assert rules(known, "丁").hours == frozenset(), "all hours are no rule"
-    weighed = rules(known, "戊")
+    assert rules(config, "乙").interval == 7
+    assert rules(config, "丙").hours == {6, 7, 8, 9}
+    assert rules(config, "丁").hours == frozenset(), "all hours mean no restriction"
+    weighed = rules(config, "戊")
     assert (weighed.policy, weighed.weight, weighed.shortest, weighed.longest) == ("weight", 10, 20, 200)
 
 
-def test_search_engines_are_visited_at_most_hourly(known: Sources) -> None:
+def test_search_engines_are_visited_at_most_hourly(config: Sources) -> None:
     from newsportal.sources.timing import Engine
 
-    found = timing.rules(known, Engine("engine:bing_news"))
+    found = timing.rules(config, Engine("engine:bing_news"))
     assert (found.usual, found.shortest) == (60, 60)
 
 
-def test_planned_visit_is_kept_but_bounded(known: Sources) -> None:
-    asked = rules(known, "甲")
+def test_planned_visit_is_kept_but_bounded(config: Sources) -> None:
+    asked = rules(config, "甲")
     state = SourceState("feed:甲", last_run=NOW - HOUR, next_visit=NOW + HOUR)
     assert timing.due_at(state, asked, NOW) == NOW + HOUR
     far = replace(state, next_visit=NOW + timedelta(days=300))
@@ -67,46 +67,46 @@ def test_planned_visit_is_kept_but_bounded(known: Sources) -> None:
     assert timing.due_at(resting, asked, NOW) == NOW + 3 * HOUR
 
 
-def test_changed_interval_overrides_plan(known: Sources) -> None:
+def test_changed_interval_overrides_plan(config: Sources) -> None:
     state = SourceState("feed:乙", last_run=NOW, next_visit=NOW + 9 * HOUR)
-    assert timing.due_at(state, rules(known, "乙"), NOW) == NOW + timedelta(minutes=7)
+    assert timing.due_at(state, rules(config, "乙"), NOW) == NOW + timedelta(minutes=7)
 
 
-def test_source_without_state_or_with_future_visits_is_due(known: Sources) -> None:
-    asked = rules(known, "甲")
+def test_source_without_state_or_with_future_visits_is_due(config: Sources) -> None:
+    asked = rules(config, "甲")
     assert timing.due_at(None, asked, NOW) == NOW
     assert timing.due_at(SourceState("feed:甲", last_run=NOW + timedelta(days=9), next_visit=NOW + timedelta(days=10)), asked, NOW) == NOW
 
 
-def test_implausible_rest_ends_immediately(known: Sources) -> None:
-    asked = rules(known, "甲")
+def test_implausible_rest_ends_immediately(config: Sources) -> None:
+    asked = rules(config, "甲")
     state = SourceState("feed:甲", last_run=NOW - HOUR, next_visit=NOW, rest_until=NOW + timedelta(days=365))
     assert timing.due_at(state, asked, NOW) == NOW
     assert timing.due_at(replace(state, last_run=None), asked, NOW) == NOW
     assert timing.due_at(replace(state, rest_until=NOW + timedelta(days=7)), asked, NOW) == NOW + timedelta(days=7), "a quarantine"
 
 
-def test_websub_hub_advances_source_with_fixed_interval(known: Sources) -> None:
-    asked = rules(known, "乙")
+def test_websub_hub_advances_source_with_fixed_interval(config: Sources) -> None:
+    asked = rules(config, "乙")
     state = SourceState("feed:乙", last_run=NOW, next_visit=NOW + timedelta(minutes=2))
     assert timing.due_at(state, asked, NOW) == NOW + timedelta(minutes=2)
     assert timing.due_at(replace(state, rest_until=NOW + HOUR), asked, NOW) == NOW + HOUR
 
 
-def test_outdated_plan_does_not_repeat_visits(known: Sources) -> None:
+def test_outdated_plan_does_not_repeat_visits(config: Sources) -> None:
     stale = SourceState("feed:甲", last_run=NOW, next_visit=NOW - HOUR)
-    assert timing.due_at(stale, rules(known, "甲"), NOW) >= NOW + timedelta(minutes=5)
-    assert timing.due_at(replace(stale, source="feed:乙"), rules(known, "乙"), NOW) == NOW + timedelta(minutes=7)
+    assert timing.due_at(stale, rules(config, "甲"), NOW) >= NOW + timedelta(minutes=5)
+    assert timing.due_at(replace(stale, source="feed:乙"), rules(config, "乙"), NOW) == NOW + timedelta(minutes=7)
 
 
-def test_visits_with_future_dates_do_not_cause_immediate_plan(known: Sources) -> None:
+def test_visits_with_future_dates_do_not_cause_immediate_plan(config: Sources) -> None:
     future = Visit("feed:甲", NOW + timedelta(days=300), list_pages=1, entries=9, new=3)
-    found = timing.plan(SourceState("feed:甲", last_run=NOW), [future], rules(known, "甲"), NOW)
+    found = timing.plan(SourceState("feed:甲", last_run=NOW), [future], rules(config, "甲"), NOW)
     assert found.at >= NOW + timedelta(minutes=5)
 
 
-def test_plan_backs_off_after_failures_and_learns_rate(known: Sources) -> None:
-    asked = rules(known, "甲")
+def test_plan_backs_off_after_failures_and_learns_rate(config: Sources) -> None:
+    asked = rules(config, "甲")
     visits = [Visit("feed:甲", NOW - n * HOUR, list_pages=1, entries=9, new=3) for n in range(48)]
     good = timing.plan(SourceState("feed:甲", last_run=NOW), visits, asked, NOW)
     failing = timing.plan(SourceState("feed:甲", last_run=NOW, failures_in_row=4), visits, asked, NOW)
@@ -115,16 +115,16 @@ def test_plan_backs_off_after_failures_and_learns_rate(known: Sources) -> None:
     assert failing.at == NOW + timedelta(minutes=30 * 16)
 
 
-def test_price_meets_budget(known: Sources) -> None:
+def test_price_meets_budget(config: Sources) -> None:
     states = [SourceState(f"feed:{n}", rate=float(rate)) for n, rate in enumerate((1, 10, 100))]
     keys = frozenset(state.source for state in states)
-    found = timing.worth(known, states, keys)
+    found = timing.worth(config, states, keys)
     assert found is not None
     visits = sum((rate / (2 * found)) ** 0.5 for rate in (1, 10, 100))
     assert visits == pytest.approx(6 * 24, rel=0.01)
-    assert timing.worth(known, [SourceState("feed:x")], frozenset({"feed:x"})) is None
-    half = timing.worth(known, states, keys | {"feed:3", "feed:4", "feed:5"})
-    assert half == pytest.approx(4 * found, rel=0.01), "three of six sources have half of the budget"
+    assert timing.worth(config, [SourceState("feed:x")], frozenset({"feed:x"})) is None
+    half = timing.worth(config, states, keys | {"feed:3", "feed:4", "feed:5"})
+    assert half == pytest.approx(4 * found, rel=0.01), "three of six sources get half of the budget"
 
 
 def test_shortest_above_longest_is_refused(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def serving() -> Iterator[PictureSite]:
         server.server_close()
 
 
-def written(folder: Path, site: PictureSite, more: str = "", name: str = "图站") -> Path:
+def write_sources(folder: Path, site: PictureSite, more: str = "", name: str = "图站") -> Path:
     """Write a ``sources.yaml`` that visits ``/photo/`` of the site without a delay."""
     path = folder / "sources.yaml"
     path.write_text(

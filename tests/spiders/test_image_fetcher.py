@@ -81,7 +81,7 @@ def web() -> Web:
     return Web()
 
 
-class Line:
+class PictureStages:
     """The processing of a story: the spider's image fetcher, then the pictures stage."""
 
     def __init__(self, tracker: LinkTracker, web: Web) -> None:
@@ -96,11 +96,11 @@ class Line:
 
 
 @pytest.fixture
-def stage(tracker: LinkTracker, web: Web) -> Line:
-    return Line(tracker, web)
+def stage(tracker: LinkTracker, web: Web) -> PictureStages:
+    return PictureStages(tracker, web)
 
 
-def through(stage: Line, tracker: LinkTracker, gallery: Gallery) -> Gallery:
+def process_and_store(stage: PictureStages, tracker: LinkTracker, gallery: Gallery) -> Gallery:
     """Process a story and store it."""
     done = asyncio.run(stage.process_item(gallery))
     assert isinstance(done, Gallery)
@@ -108,109 +108,109 @@ def through(stage: Line, tracker: LinkTracker, gallery: Gallery) -> Gallery:
     return done
 
 
-def kept(tracker: LinkTracker, gallery: Gallery) -> dict[str, str | None]:
+def stored_pictures(tracker: LinkTracker, gallery: Gallery) -> dict[str, str | None]:
     """Return the stored pictures: URL to the reason why it was dropped, or None."""
     known = tracker.store.galleries.find_stored([gallery.identity or ""])
     return {one.image.url: one.dropped for one in tracker.store.galleries.pictures(known[gallery.identity or ""].id, dropped=True)}
 
 
-def test_picture_sizes_are_fetched_once(stage: Line, tracker: LinkTracker, web: Web) -> None:
-    done = through(stage, tracker, story(1))
+def test_picture_sizes_are_fetched_once(stage: PictureStages, tracker: LinkTracker, web: Web) -> None:
+    done = process_and_store(stage, tracker, story(1))
     assert [(one.width, one.height, one.format, one.dropped) for one in done.images] == [(640, 480, "png", None)] * 2
     assert [one.caption for one in done.images] == ["图 0", "图 1"]
-    again = through(stage, tracker, story(1))
+    again = process_and_store(stage, tracker, story(1))
     assert again.images == done.images
     assert len(web.asked) == 2
 
 
-def test_frequent_picture_is_dropped_from_all_stories(stage: Line, tracker: LinkTracker) -> None:
+def test_frequent_picture_is_dropped_from_all_stories(stage: PictureStages, tracker: LinkTracker) -> None:
     stories = [story(number, Image(LOGO.format(number))) for number in range(4)]
-    done = [through(stage, tracker, one) for one in stories]
+    done = [process_and_store(stage, tracker, one) for one in stories]
     assert [one.images[-1].dropped for one in done] == [None, None, "frequent", "frequent"]
     for number, one in enumerate(stories):  # same key, four URLs
-        assert kept(tracker, one)[LOGO.format(number)] == "frequent"
-        assert [reason for url, reason in kept(tracker, one).items() if "pics" in url] == [None, None]
+        assert stored_pictures(tracker, one)[LOGO.format(number)] == "frequent"
+        assert [reason for url, reason in stored_pictures(tracker, one).items() if "pics" in url] == [None, None]
 
 
-def test_full_size_cover_photo_is_kept_in_its_story(stage: Line, tracker: LinkTracker) -> None:
+def test_full_size_cover_photo_is_kept_in_its_story(stage: PictureStages, tracker: LinkTracker) -> None:
     photograph, cover = Image("https://pics.example/covered.png"), "https://pics.example/mark{}.png"
-    own = through(stage, tracker, story(0, photograph))
+    own = process_and_store(stage, tracker, story(0, photograph))
     for number in range(1, 4):  # other stories show a small copy, each at another URL
-        through(stage, tracker, story(number, Image(cover.format(number))))
+        process_and_store(stage, tracker, story(number, Image(cover.format(number))))
     asyncio.run(stage.close_spider())
-    assert kept(tracker, own)[photograph.url] is None
-    assert [kept(tracker, story(number))[cover.format(number)] for number in range(1, 4)] == ["frequent"] * 3
+    assert stored_pictures(tracker, own)[photograph.url] is None
+    assert [stored_pictures(tracker, story(number))[cover.format(number)] for number in range(1, 4)] == ["frequent"] * 3
     known = tracker.store.pictures.find_stored(["pics.example/covered.png", "pics.example/mark1.png"]).values()
     assert len({one.print for one in known}) == 1
 
 
-def test_story_stored_during_crawl_is_cleaned_at_end(stage: Line, tracker: LinkTracker) -> None:
+def test_story_stored_during_crawl_is_cleaned_at_end(stage: PictureStages, tracker: LinkTracker) -> None:
     late = asyncio.run(stage.process_item(story(1, Image(LOGO.format(1)))))
     for number in (2, 3):
-        through(stage, tracker, story(number, Image(LOGO.format(number))))
+        process_and_store(stage, tracker, story(number, Image(LOGO.format(number))))
     tracker.store.galleries.save(late, now=NOW)  # counted before, stored after
-    assert kept(tracker, late)[LOGO.format(1)] is None
+    assert stored_pictures(tracker, late)[LOGO.format(1)] is None
     asyncio.run(stage.close_spider())
-    assert kept(tracker, late)[LOGO.format(1)] == "frequent"
+    assert stored_pictures(tracker, late)[LOGO.format(1)] == "frequent"
     notes = next(row.notes for row in tracker.report() if row.source == "gallery:甲")
     assert any("1 frequent" in str(note) for note in notes)
 
 
-def test_copy_at_other_url_is_cleaned_at_end(stage: Line, tracker: LinkTracker) -> None:
-    through(stage, tracker, story(1, Image(LOGO.format(1))))
+def test_copy_at_other_url_is_cleaned_at_end(stage: PictureStages, tracker: LinkTracker) -> None:
+    process_and_store(stage, tracker, story(1, Image(LOGO.format(1))))
     late = asyncio.run(stage.process_item(story(2, Image(LOGO.format(2)))))
-    through(stage, tracker, story(3, Image(LOGO.format(3))))
+    process_and_store(stage, tracker, story(3, Image(LOGO.format(3))))
     tracker.store.galleries.save(late, now=NOW)
     asyncio.run(stage.close_spider())
-    assert kept(tracker, late)[LOGO.format(2)] == "frequent"
+    assert stored_pictures(tracker, late)[LOGO.format(2)] == "frequent"
 
 
-def test_next_crawl_drops_pictures_marked_by_killed_crawl(stage: Line, tracker: LinkTracker, web: Web) -> None:
-    stored = [through(stage, tracker, story(number, Image(LOGO.format(number)))) for number in (1, 2)]
+def test_next_crawl_drops_pictures_marked_by_killed_crawl(stage: PictureStages, tracker: LinkTracker, web: Web) -> None:
+    stored = [process_and_store(stage, tracker, story(number, Image(LOGO.format(number)))) for number in (1, 2)]
     tracker.store.pictures.mark({"static.example/mark.png": "frequent"}, now=datetime.now(UTC))
-    asyncio.run(Line(tracker, web).close_spider())
-    assert [kept(tracker, one)[LOGO.format(number)] for number, one in enumerate(stored, start=1)] == ["frequent"] * 2
+    asyncio.run(PictureStages(tracker, web).close_spider())
+    assert [stored_pictures(tracker, one)[LOGO.format(number)] for number, one in enumerate(stored, start=1)] == ["frequent"] * 2
 
 
-def test_picture_kept_by_editor_is_never_frequent(stage: Line, tracker: LinkTracker) -> None:
-    through(stage, tracker, story(0, Image(LOGO.format(0))))
+def test_picture_kept_by_editor_is_never_frequent(stage: PictureStages, tracker: LinkTracker) -> None:
+    process_and_store(stage, tracker, story(0, Image(LOGO.format(0))))
     tracker.store.pictures.mark({"static.example/mark.png": "kept"}, now=NOW)
-    done = [through(stage, tracker, story(number, Image(LOGO.format(number)))) for number in range(1, 6)]
+    done = [process_and_store(stage, tracker, story(number, Image(LOGO.format(number)))) for number in range(1, 6)]
     asyncio.run(stage.close_spider())
     assert [one.images[-1].dropped for one in done] == [None] * 5
-    assert kept(tracker, done[-1])[LOGO.format(5)] is None
+    assert stored_pictures(tracker, done[-1])[LOGO.format(5)] is None
 
 
-def test_reposts_of_a_story_keep_their_pictures(stage: Line, tracker: LinkTracker) -> None:
+def test_reposts_of_a_story_keep_their_pictures(stage: PictureStages, tracker: LinkTracker) -> None:
     pictures = [Image(f"https://agency.example/{place}.jpg") for place in range(5)]
     for number in range(6):
-        done = through(stage, tracker, story(number, *pictures, photos=0, site=f"site{number}.example", title="古镇的春天"))
+        done = process_and_store(stage, tracker, story(number, *pictures, photos=0, site=f"site{number}.example", title="古镇的春天"))
         assert [one.dropped for one in done.images] == [None] * 5
 
 
-def test_story_saved_again_counts_once(stage: Line, tracker: LinkTracker) -> None:
+def test_story_saved_again_counts_once(stage: PictureStages, tracker: LinkTracker) -> None:
     for _ in range(5):
-        done = through(stage, tracker, story(1, Image(LOGO.format(1))))
+        done = process_and_store(stage, tracker, story(1, Image(LOGO.format(1))))
     assert done.images[-1].dropped is None
     assert {one.stories for one in tracker.store.pictures.often()} == {1}
 
 
-def test_failing_picture_server_loses_no_story(stage: Line, tracker: LinkTracker, web: Web) -> None:
+def test_failing_picture_server_loses_no_story(stage: PictureStages, tracker: LinkTracker, web: Web) -> None:
     web.failing = {"https://pics.example/1/0.jpg": missing("timeout"), "https://pics.example/1/1.jpg": missing("http-404")}
-    done = through(stage, tracker, story(1, photos=3))
+    done = process_and_store(stage, tracker, story(1, photos=3))
     assert [(one.dropped, one.width) for one in done.images] == [(None, None), ("gone", None), (None, 640)]
     web.failing = {}
-    again = through(stage, tracker, story(1, photos=3))
+    again = process_and_store(stage, tracker, story(1, photos=3))
     assert [(one.dropped, one.width) for one in again.images] == [(None, 640), ("gone", None), (None, 640)]
 
 
-def test_interrupted_story_is_left_to_next_crawl(stage: Line, web: Web) -> None:
+def test_interrupted_story_is_left_to_next_crawl(stage: PictureStages, web: Web) -> None:
     web.failing = {"https://pics.example/1/0.jpg": Interrupted()}
     with pytest.raises(Interrupted):
         asyncio.run(stage.process_item(story(1)))
 
 
-def test_unavailable_store_is_left_to_next_stage(stage: Line, tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unavailable_store_is_left_to_next_stage(stage: PictureStages, tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*_: Any, **__: Any) -> None:
         raise StoreUnavailable("locked")
 
@@ -220,7 +220,7 @@ def test_unavailable_store_is_left_to_next_stage(stage: Line, tracker: LinkTrack
     asyncio.run(stage.close_spider())
 
 
-def test_other_items_pass_through(stage: Line, web: Web) -> None:
+def test_other_items_pass_through(stage: PictureStages, web: Web) -> None:
     article = Article("https://a.example/1", Link("https://a.example/1", "feed:甲"), NOW)
     assert asyncio.run(stage.process_item(article)) is article
     empty = replace(story(1), images=())
@@ -230,8 +230,8 @@ def test_other_items_pass_through(stage: Line, web: Web) -> None:
 
 def test_look_false_counts_without_fetching(tracker: LinkTracker, web: Web) -> None:
     tracker.sources = tracker.sources.model_copy(update={"pictures": Pictures(look=False)})
-    stage = Line(tracker, web)
-    done = [through(stage, tracker, story(number, Image(LOGO.format(number)))) for number in range(3)]
+    stage = PictureStages(tracker, web)
+    done = [process_and_store(stage, tracker, story(number, Image(LOGO.format(number)))) for number in range(3)]
     assert [one.images[-1].dropped for one in done] == [None, None, "frequent"]
     assert web.asked == []
 

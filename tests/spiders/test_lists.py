@@ -27,7 +27,7 @@ lists:
 ROWS = [{"t": "台风登陆", "u": "/1", "h": "3万"}, {"t": "高铁提速", "u": "/2"}]
 
 
-def visited(folder: Path, rows: Any, articles: str) -> tuple[list[Any], ListsSpider]:
+def parse_list(folder: Path, rows: Any, articles: str) -> tuple[list[Any], ListsSpider]:
     file = folder / "sources.yaml"
     file.write_text(SOURCES.format(folder=folder, articles=articles), "utf-8")
     crawler = Crawler(ListsSpider, Settings({"NEWSPORTAL_SOURCES": str(file), "ADDONS": {"newsportal.crawl.addon.SourcesAddon": 100}}))
@@ -43,10 +43,10 @@ def visited(folder: Path, rows: Any, articles: str) -> tuple[list[Any], ListsSpi
     return asyncio.run(read()), spider
 
 
-@pytest.mark.parametrize(("articles", "asked"), [("false", []), ("true", ["https://board.example/1", "https://board.example/2"])])
-def test_ranks_are_stored_and_pages_requested_if_configured(tmp_path: Path, articles: str, asked: list[str]) -> None:
-    wanted, spider = visited(tmp_path, ROWS, articles)
-    assert [one.url for one in wanted] == asked
+@pytest.mark.parametrize(("articles", "requested"), [("false", []), ("true", ["https://board.example/1", "https://board.example/2"])])
+def test_ranks_are_stored_and_pages_requested_if_configured(tmp_path: Path, articles: str, requested: list[str]) -> None:
+    wanted, spider = parse_list(tmp_path, ROWS, articles)
+    assert [one.url for one in wanted] == requested
     found = spider.tracker.store.boards.standings("list:热")
     assert found is not None
     assert [(one.place.rank, one.place.title, one.place.heat) for one in found.entries] == [
@@ -59,4 +59,4 @@ def test_ranks_are_stored_and_pages_requested_if_configured(tmp_path: Path, arti
 
 def test_page_without_entries_is_a_failure(tmp_path: Path) -> None:
     with pytest.raises(NotApplicable, match="no item"):
-        visited(tmp_path, [], "true")
+        parse_list(tmp_path, [], "true")

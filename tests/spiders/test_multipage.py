@@ -32,7 +32,7 @@ def url(number: int) -> str:
     return f"{SITE}830115.html" if number == 1 else f"{SITE}830115_{number}.html"
 
 
-def said(number: int) -> str:
+def sentence_of(number: int) -> str:
     return (
         f"山间古镇的第{NUMBERS[number % 10]}段石板路昨天重新铺好，编号{number * 7919}的石头是镇上老人自己挑的，走了六十年的路终于不再积水。"
     )
@@ -44,7 +44,7 @@ def links(*numbers: int, following: int | None = None) -> str:
 
 
 def body(number: int) -> str:
-    return f"<p>{said(number)}</p><p>来看路的人比买豆腐的人还多，第{number}天店家把凳子搬到了门外，一直坐到太阳下山才回去。</p>"
+    return f"<p>{sentence_of(number)}</p><p>来看路的人比买豆腐的人还多，第{number}天店家把凳子搬到了门外，一直坐到太阳下山才回去。</p>"
 
 
 def html(number: int, pager: str, title: str = "古镇的路铺好了", text: str | None = None) -> str:
@@ -89,7 +89,7 @@ def article(served: Web, number: int = 1, source: str = "feed:乙") -> Article:
     return Article(url=url(number), link=Link(url(number), source), fetched=NOW, page=whole)
 
 
-def fetched(tracker: LinkTracker, served: Any, item: Article) -> Article:
+def process_article(tracker: LinkTracker, served: Any, item: Article) -> Article:
     """Process the article as the spider and the stages after it do."""
     item = asyncio.run(ArticleFetcher(tracker, served).complete(item))
     for stage in (WrapperPipeline(tracker), ContentPipeline(tracker)):
@@ -97,15 +97,15 @@ def fetched(tracker: LinkTracker, served: Any, item: Article) -> Article:
     return item
 
 
-def read(tracker: LinkTracker, served: Web, number: int = 1, source: str = "feed:乙") -> Article:
-    return fetched(tracker, served, article(served, number, source))
+def read_article(tracker: LinkTracker, served: Web, number: int = 1, source: str = "feed:乙") -> Article:
+    return process_article(tracker, served, article(served, number, source))
 
 
 def pages_of(found: Article, upto: int = 40) -> list[int]:
     """Return the numbers of the pages whose text is in the article, in its order."""
     text = found.text or ""
-    there = [(text.find(said(number)), number) for number in range(1, upto)]
-    assert all(text.count(said(number)) <= 1 for number in range(1, upto))
+    there = [(text.find(sentence_of(number)), number) for number in range(1, upto)]
+    assert all(text.count(sentence_of(number)) <= 1 for number in range(1, upto))
     return [number for place, number in sorted(there) if place >= 0]
 
 
@@ -115,10 +115,10 @@ def notes(tracker: LinkTracker) -> list[str]:
 
 def test_pages_are_joined_in_order(tracker: LinkTracker) -> None:
     served = web(4)
-    found = read(tracker, served)
+    found = read_article(tracker, served)
     assert pages_of(found) == [1, 2, 3, 4]
     assert found.html is not None
-    assert all(said(number) in found.html for number in range(1, 5))
+    assert all(sentence_of(number) in found.html for number in range(1, 5))
     assert found.pages == tuple(url(number) for number in range(1, 5))
     assert served.asked == [url(number) for number in range(2, 5)]
     assert notes(tracker) == []
@@ -126,7 +126,7 @@ def test_pages_are_joined_in_order(tracker: LinkTracker) -> None:
 
 def test_single_page_needs_no_requests(tracker: LinkTracker) -> None:
     served = web(1)
-    assert read(tracker, served).pages == ()
+    assert read_article(tracker, served).pages == ()
     assert served.asked == []
 
 
@@ -136,7 +136,7 @@ def chain(last: int, after: Callable[[int], int | None]) -> Web:
 
 
 @pytest.mark.parametrize(
-    ("served", "pages", "asked"),
+    ("served", "pages", "requests"),
     [
         (chain(3, lambda number: number % 3 + 1), [1, 2, 3], 2),  # a cycle
         (chain(3, lambda number: number + 1 if number < 3 else 3), [1, 2, 3], 2),  # the last page links to itself
@@ -146,14 +146,14 @@ def chain(last: int, after: Callable[[int], int | None]) -> Web:
         (web(3, {2: "<html><title>空</title></html>"}), [1], 1),
     ],
 )
-def test_misleading_pagers_end(tracker: LinkTracker, served: Web, pages: list[int], asked: int) -> None:
-    assert pages_of(read(tracker, served)) == pages
-    assert len(served.asked) == asked
+def test_misleading_pagers_end(tracker: LinkTracker, served: Web, pages: list[int], requests: int) -> None:
+    assert pages_of(read_article(tracker, served)) == pages
+    assert len(served.asked) == requests
 
 
 def test_endless_pager_is_cut_and_noted(tracker: LinkTracker) -> None:
     served = chain(100, lambda number: number + 1)
-    assert len(pages_of(read(tracker, served), 101)) == MAX_FETCHED
+    assert len(pages_of(read_article(tracker, served), 101)) == MAX_FETCHED
     assert len(served.asked) == MAX_FETCHED - 1
     assert "too-many" in notes(tracker)[0]
 
@@ -161,13 +161,13 @@ def test_endless_pager_is_cut_and_noted(tracker: LinkTracker) -> None:
 def test_slow_host_is_given_up(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(multipage, "MAX_SECONDS", 0.0)
     served = web(4)
-    assert pages_of(read(tracker, served)) == [1]
+    assert pages_of(read_article(tracker, served)) == [1]
     assert served.asked == []
 
 
 @pytest.mark.parametrize("reason", ["http-404", "http-500", "robots", "timeout"])
 def test_failed_page_ends_article_without_losing_it(tracker: LinkTracker, reason: str) -> None:
-    found = read(tracker, web(4, {3: missing(reason)}))
+    found = read_article(tracker, web(4, {3: missing(reason)}))
     assert pages_of(found) == [1, 2]
     assert found.pages == (url(1), url(2))
     assert notes(tracker) == [f"further pages of some articles cannot be fetched ({reason})"]
@@ -175,7 +175,7 @@ def test_failed_page_ends_article_without_losing_it(tracker: LinkTracker, reason
 
 @pytest.mark.parametrize("number", [1, 4])
 def test_reader_error_on_page_loses_no_article(tracker: LinkTracker, caplog: pytest.LogCaptureFixture, number: int) -> None:
-    found = read(tracker, web(4, {3 if number == 1 else 1: ValueError("?")}), number)
+    found = read_article(tracker, web(4, {3 if number == 1 else 1: ValueError("?")}), number)
     assert pages_of(found) == ([1, 2] if number == 1 else [4])
     assert notes(tracker) == ["further pages of some articles cannot be fetched (error: ValueError)"]
     assert "a further page broke its reader" in caplog.text
@@ -183,7 +183,7 @@ def test_reader_error_on_page_loses_no_article(tracker: LinkTracker, caplog: pyt
 
 def test_missing_second_page_leaves_one_page(tracker: LinkTracker) -> None:
     served = web(2, {1: html(1, links(1, 2, following=2), title="古镇的路铺好了（1）"), 2: missing("http-404")})
-    found = read(tracker, served)
+    found = read_article(tracker, served)
     assert (pages_of(found), found.pages, found.title) == ([1], (), "古镇的路铺好了")
 
 
@@ -192,14 +192,14 @@ def test_redirect_to_front_or_earlier_page_is_the_end(tracker: LinkTracker) -> N
         served = web(3)
         served.pages["https://b.example/"] = html(9, "")
         served.leads = {url(3): target}
-        assert pages_of(read(tracker, served)) == [1, 2]
+        assert pages_of(read_article(tracker, served)) == [1, 2]
 
 
 def test_interrupted_article_is_left_to_next_run(tracker: LinkTracker) -> None:
     served = web(3, {3: Interrupted()})
     let_wait(tracker, Link(url(1), "feed:乙"))
     with pytest.raises(Interrupted):
-        read(tracker, served)
+        read_article(tracker, served)
     assert waiting(tracker.store, "feed:乙") == [url(1)]
     assert all(row.failed == {} and row.parsed == 0 for row in tracker.report())
 
@@ -211,19 +211,19 @@ def test_single_page_view_is_preferred(tracker: LinkTracker) -> None:
     assert isinstance(first, str)
     served.pages[url(1)] = first.replace("</body>", f"{whole}</body>")
     served.pages[f"{SITE}830115_all.html"] = html(0, "", title="单页", text="".join(map(body, range(1, 5))))
-    found = read(tracker, served)
+    found = read_article(tracker, served)
     assert (pages_of(found), found.title) == ([1, 2, 3, 4], "古镇的路铺好了")
     assert served.asked == [f"{SITE}830115_all.html"]
     served.pages[f"{SITE}830115_all.html"] = html(9, "")
-    assert pages_of(read(tracker, served)) == [1, 2, 3, 4], "another article stands there"
+    assert pages_of(read_article(tracker, served)) == [1, 2, 3, 4], "the page has another article"
 
 
 def test_later_page_in_list_resolves_to_first(tracker: LinkTracker) -> None:
     served = web(3)
-    found = read(tracker, served, number=2)
+    found = read_article(tracker, served, number=2)
     assert (found.url, pages_of(found)) == (url(1), [1, 2, 3])
     lost = web(3, {1: missing("http-404")})
-    found = read(tracker, Web(lost.pages | {url(2): html(2, links(1, 2, 3, following=3))}), number=2)
+    found = read_article(tracker, Web(lost.pages | {url(2): html(2, links(1, 2, 3, following=3))}), number=2)
     assert (found.url, pages_of(found)) == (url(2), [2, 3])
 
 
@@ -235,13 +235,13 @@ def stored(tracker: LinkTracker, found: Article) -> Article:
 
 def test_all_pages_are_known_after_storing(tracker: LinkTracker) -> None:
     served = web(3)
-    stored(tracker, read(tracker, served))
+    stored(tracker, read_article(tracker, served))
     names = {identity(url(number)) for number in range(1, 4)}
     assert tracker.stored_urls.find_stored(names) == names
     assert [kept.url for kept in tracker.store.all_articles()] == [url(1)]
     served.asked.clear()
     with pytest.raises(ItemDone):
-        stored(tracker, read(tracker, served, number=3))
+        stored(tracker, read_article(tracker, served, number=3))
     assert served.asked == [], "the first page is known, so nothing is fetched"
     assert len(list(tracker.store.all_articles())) == 1
 
@@ -250,7 +250,7 @@ def test_article_rule_applies_to_further_pages(tracker: LinkTracker) -> None:
     served = web(3)
     for number in (1, 2, 3):
         served.pages[url(number)] = html(number, links(1, 2, 3, following=number + 1)).replace("<p>来看", "<p>规则里的话。</p><p>来看")
-    found = read(tracker, served, source="feed:甲")
+    found = read_article(tracker, served, source="feed:甲")
     assert pages_of(found) == [1, 2, 3]
     assert found.algorithm == "rule"
     assert found.text.count("规则里的话。") == 3
@@ -263,12 +263,12 @@ def test_thread_pages_are_not_joined(tracker: LinkTracker) -> None:
     assert isinstance(page, str)
     whole = Page(address, page.replace("b.example", "bbs.b.example").encode(), NOW)
     item = Article(url=address, link=Link(address, "feed:乙"), fetched=NOW, page=whole)
-    assert fetched(tracker, served, item).pages == ()
+    assert process_article(tracker, served, item).pages == ()
     assert served.asked == []
 
 
 def test_only_first_page_updates_site_knowledge(tracker: LinkTracker) -> None:
-    read(tracker, web(3))
+    read_article(tracker, web(3))
     assert [address for address, _ in tracker.sites.knowledge.pages()] == [url(1)]
-    read(tracker, web(3), number=2)
+    read_article(tracker, web(3), number=2)
     assert [address for address, _ in tracker.sites.knowledge.pages()] == [url(1)]

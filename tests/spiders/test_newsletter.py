@@ -31,7 +31,7 @@ MAIL = HEAD + '<p>{0}的正文。</p><p><a href="https://n.example/{0}">{0}里�
 BOMB = "Message-ID: <bomb@b.example>\n" + "Content-Type: message/rfc822\n\n" * 3_000
 
 
-def opened(folder: Path, articles: str) -> NewsletterSpider:
+def make_spider(folder: Path, articles: str) -> NewsletterSpider:
     file = folder / "sources.yaml"
     file.write_text(SOURCES.format(folder=folder, articles=articles), "utf-8")
     crawler = Crawler(NewsletterSpider, Settings({"NEWSPORTAL_SOURCES": str(file), "ADDONS": {"newsportal.crawl.addon.SourcesAddon": 100}}))
@@ -40,7 +40,7 @@ def opened(folder: Path, articles: str) -> NewsletterSpider:
     return NewsletterSpider.from_crawler(crawler)
 
 
-def visited(spider: NewsletterSpider, *mails: str) -> list[Any]:
+def parse_visit(spider: NewsletterSpider, *mails: str) -> list[Any]:
     (source,) = spider.sources()
     response = MailboxResponse(source.mailbox.address)
     response.mails, response.left = tuple(RawMail(mail.encode(), datetime(2026, 11, 26, tzinfo=UTC)) for mail in mails), 3
@@ -52,10 +52,10 @@ def visited(spider: NewsletterSpider, *mails: str) -> list[Any]:
 
 
 def test_each_mail_is_one_article_and_bad_mails_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    spider = opened(tmp_path, "false")
+    spider = make_spider(tmp_path, "false")
     read = lambda raw, *rest: parse(raw, *rest) if "丙".encode() not in raw else 1 // 0  # noqa: E731
     monkeypatch.setattr("newsportal.spiders.newsletter.parse", read)
-    wanted = visited(spider, MAIL.format("甲"), BOMB, MAIL.format("丙"), MAIL.format("乙"), MAIL.format("甲"))
+    wanted = parse_visit(spider, MAIL.format("甲"), BOMB, MAIL.format("丙"), MAIL.format("乙"), MAIL.format("甲"))
     assert [(one.link.title, one.url) for one in wanted if isinstance(one, Article)] == [
         ("甲", "mid:%E7%94%B2@b.example"),
         ("乙", "mid:%E4%B9%99@b.example"),
@@ -64,19 +64,19 @@ def test_each_mail_is_one_article_and_bad_mails_are_counted(tmp_path: Path, monk
     (row,) = spider.tracker.report()
     assert (row.entries, row.new, row.failed) == (5, 4, {"mail-broken": 1, "error: ZeroDivisionError": 1})
     assert [note.code for note in row.notes] == ["note.mails-wait"]
-    assert visited(spider, MAIL.format("甲"), BOMB) == []
+    assert parse_visit(spider, MAIL.format("甲"), BOMB) == []
     spider.tracker.store.close()
 
 
 def test_linked_pages_are_requested_if_configured(tmp_path: Path) -> None:
-    spider = opened(tmp_path, "true")
-    wanted = visited(spider, MAIL.format("甲"), HEAD.format("乙") + "没有链接的一封信。")
+    spider = make_spider(tmp_path, "true")
+    wanted = parse_visit(spider, MAIL.format("甲"), HEAD.format("乙") + "没有链接的一封信。")
     assert [(type(one), one.url) for one in wanted] == [(Request, "https://n.example/%E7%94%B2"), (Article, "mid:%E4%B9%99@b.example")]
     spider.tracker.store.close()
 
 
 def test_mailbox_position_is_the_etag(tmp_path: Path) -> None:
-    spider = opened(tmp_path, "false")
+    spider = make_spider(tmp_path, "false")
     (source,) = spider.sources()
     (tmp_path / "mails").mkdir()
     (tmp_path / "mails" / "1.eml").write_text(MAIL.format("甲"), "utf-8")

@@ -26,50 +26,50 @@ def page(number: int, total: int | None = None, **more: object) -> GalleryPage:
     return GalleryPage(url(number), number, total, "老桥", images=(image,), published=NOW, **more)  # type: ignore[arg-type]
 
 
-def reading(pattern: str | None = "{id}_{n}.html") -> StoryVisit:
+def new_visit(pattern: str | None = "{id}_{n}.html") -> StoryVisit:
     return StoryVisit(Link(url(1), "gallery:图站"), Gallery(name="图站", seeds=("https://pic.example/",), pattern=pattern))
 
 
-def ask(story: StoryVisit) -> list[int]:
+def request_next(story: StoryVisit) -> list[int]:
     """Return the numbers of the pages requested now."""
     urls = story.wanted()
     return [int(one.rpartition("_")[2].partition(".")[0]) for one in urls]
 
 
-def came(story: StoryVisit, number: int, total: int | None = None, **more: object) -> None:
+def receive(story: StoryVisit, number: int, total: int | None = None, **more: object) -> None:
     story.ask(url(number))
     story.take(page(number, total, **more), url(number))
 
 
-def failed(story: StoryVisit, number: int, outcome: Outcome) -> None:
+def fail_page(story: StoryVisit, number: int, outcome: Outcome) -> None:
     story.fail(url(number), outcome)
 
 
 def test_known_pages_are_requested_in_small_batches() -> None:
-    story = reading()
-    came(story, 1, 20)
-    assert ask(story) == list(range(2, AT_ONCE + 2))
-    assert ask(story) == [], "the host has enough to do"
-    came(story, 5, 20)
-    assert ask(story) == [AT_ONCE + 2]
+    story = new_visit()
+    receive(story, 1, 20)
+    assert request_next(story) == list(range(2, AT_ONCE + 2))
+    assert request_next(story) == [], "the host has enough requests"
+    receive(story, 5, 20)
+    assert request_next(story) == [AT_ONCE + 2]
 
 
 def test_unknown_page_count_is_probed_one_by_one() -> None:
-    story = reading()
-    came(story, 1)
-    assert ask(story) == [2]
-    came(story, 2)
-    assert ask(story) == [3]
-    failed(story, 3, GONE)
-    assert ask(story) == []
+    story = new_visit()
+    receive(story, 1)
+    assert request_next(story) == [2]
+    receive(story, 2)
+    assert request_next(story) == [3]
+    fail_page(story, 3, GONE)
+    assert request_next(story) == []
     made = story.story()
     assert (made.complete, made.missing, made.failure, len(made.images)) == (True, (), None, 2)
 
 
 def test_pages_in_any_order_make_one_story() -> None:
-    story = reading()
+    story = new_visit()
     for number in (3, 1, 4, 2):
-        came(story, number, 4)
+        receive(story, number, 4)
     made = story.story()
     assert made.complete
     assert [image.url for image in made.images] == [f"https://pic.example/{number}.jpg" for number in (1, 2, 3, 4)]
@@ -77,12 +77,12 @@ def test_pages_in_any_order_make_one_story() -> None:
 
 
 def test_failed_page_is_missing_and_retried_on_later_visit() -> None:
-    story = reading()
-    came(story, 1, 3)
-    assert ask(story) == [2, 3]
-    failed(story, 2, Outcome("http-503", "HTTP 503", passing=True))
-    came(story, 3, 3)
-    assert ask(story) == [], "once a visit"
+    story = new_visit()
+    receive(story, 1, 3)
+    assert request_next(story) == [2, 3]
+    fail_page(story, 2, Outcome("http-503", "HTTP 503", passing=True))
+    receive(story, 3, 3)
+    assert request_next(story) == [], "only once per visit"
     made = story.story()
     assert (made.complete, made.missing, made.failure, made.later) == (False, (2,), "http-503", True)
 
@@ -96,41 +96,41 @@ def test_failed_page_is_missing_and_retried_on_later_visit() -> None:
     ],
 )
 def test_unavailable_listed_page_is_missing(outcome: Outcome, failure: str, later: bool) -> None:
-    story = reading()
-    came(story, 1, 3)
-    ask(story)
-    failed(story, 2, outcome)
-    came(story, 3, 3)
+    story = new_visit()
+    receive(story, 1, 3)
+    request_next(story)
+    fail_page(story, 2, outcome)
+    receive(story, 3, 3)
     made = story.story()
     assert (made.complete, made.failure, made.later) == (False, failure, later)
 
 
 def test_refusal_of_guessed_page_ends_story() -> None:
-    story = reading()
-    came(story, 1)
-    assert ask(story) == [2]
-    failed(story, 2, Outcome("http-403", "HTTP 403"))
+    story = new_visit()
+    receive(story, 1)
+    assert request_next(story) == [2]
+    fail_page(story, 2, Outcome("http-403", "HTTP 403"))
     assert story.story().complete
 
 
 def test_login_page_is_missing_but_soft_404_ends_story() -> None:
-    story = reading()
-    came(story, 1)
-    ask(story)
+    story = new_visit()
+    receive(story, 1)
+    request_next(story)
     story.refuse(url(2), "soft-404")
     assert story.story().complete
-    other = reading()
-    came(other, 1)
-    ask(other)
+    other = new_visit()
+    receive(other, 1)
+    request_next(other)
     other.refuse(url(2), "login")
     made = other.story()
     assert (made.complete, made.failure) == (False, "login")
 
 
 def test_redirected_page_is_not_requested_again() -> None:
-    story = reading(pattern=None)
+    story = new_visit(pattern=None)
     asked = "https://pic.example/show?id=7&page=2"
-    came(story, 1, pages=(asked,), next=asked)
+    receive(story, 1, pages=(asked,), next=asked)
     assert story.wanted() == [asked]
     story.take(page(2), asked)
     assert story.wanted() == []
@@ -138,25 +138,25 @@ def test_redirected_page_is_not_requested_again() -> None:
 
 
 def test_slideshow_is_complete_with_first_page() -> None:
-    story = reading()
-    came(story, 1, 9, whole=True)
+    story = new_visit()
+    receive(story, 1, 9, whole=True)
     assert story.wanted() == []
     assert story.story().complete
 
 
 def test_stored_pages_are_not_requested_and_other_pages_joined() -> None:
-    story = reading()
+    story = new_visit()
     story.begin([page(1, 4), page(3, 4)])
-    assert ask(story) == [2, 4]
-    came(story, 2, 4)
+    assert request_next(story) == [2, 4]
+    receive(story, 2, 4)
     story.join([page(1, 4), page(2, 4), page(3, 4), page(4, 4)])
     assert len(story.met) == 4
     assert story.story().complete
 
 
 def test_slow_story_is_resumed_on_next_visit() -> None:
-    story = reading()
-    came(story, 1, 5)
+    story = new_visit()
+    receive(story, 1, 5)
     story.end("too-slow")
     assert story.wanted() == []
     made = story.story()
@@ -164,12 +164,12 @@ def test_slow_story_is_resumed_on_next_visit() -> None:
 
 
 def test_requests_per_story_are_bounded() -> None:
-    story = reading(pattern=None)
-    came(story, 1, pages=tuple(url(1000 + at) for at in range(150)))
-    while wanted := ask(story):
+    story = new_visit(pattern=None)
+    receive(story, 1, pages=tuple(url(1000 + at) for at in range(150)))
+    while wanted := request_next(story):
         for number in wanted:
-            failed(story, number, GONE)
-        came(story, wanted[0], pages=tuple(url(1000 * wanted[0] + at) for at in range(150)))
+            fail_page(story, number, GONE)
+        receive(story, wanted[0], pages=tuple(url(1000 * wanted[0] + at) for at in range(150)))
         assert len(story.requested) + len(story.open) <= MAX_PAGES
     assert len(story.requested) == MAX_PAGES
 
@@ -179,43 +179,43 @@ PASSES = Outcome("http-503", "HTTP 503", passing=True)
 
 @pytest.mark.parametrize("outcome", [GONE, PASSES, Outcome("robots-denied", "denied", forbidden=True)])
 def test_failed_guess_means_one_page(outcome: Outcome) -> None:
-    story = reading(pattern=None)
-    came(story, 1)
-    assert ask(story) == [2]
-    failed(story, 2, outcome)
+    story = new_visit(pattern=None)
+    receive(story, 1)
+    assert request_next(story) == [2]
+    fail_page(story, 2, outcome)
     assert story.story().complete
 
 
 def test_successful_guess_becomes_pattern() -> None:
-    story = reading(pattern=None)
-    came(story, 1)
-    came(story, 2)
-    assert ask(story)[-1:] == [3]
-    failed(story, 3, PASSES)
+    story = new_visit(pattern=None)
+    receive(story, 1)
+    receive(story, 2)
+    assert request_next(story)[-1:] == [3]
+    fail_page(story, 3, PASSES)
     made = story.story()
     assert (made.complete, made.failure, made.later) == (False, "http-503", True)
-    again = reading(pattern=None)
+    again = new_visit(pattern=None)
     again.begin(story.met)
-    assert ask(again) == [3], "the next visit goes on"
+    assert request_next(again) == [3], "the next visit continues"
 
 
 def test_unsuccessful_guessing_stops_for_the_source() -> None:
     guesses = Guesses()
     for _ in range(FIRST_GUESSES):
-        story = replace(reading(pattern=None), guesses=guesses)
-        came(story, 1)
+        story = replace(new_visit(pattern=None), guesses=guesses)
+        receive(story, 1)
         assert story.guess is not None
-    story = replace(reading(pattern=None), guesses=guesses)
-    came(story, 1)
-    assert (story.guess, ask(story), story.story().complete) == (None, [], True)
+    story = replace(new_visit(pattern=None), guesses=guesses)
+    receive(story, 1)
+    assert (story.guess, request_next(story), story.story().complete) == (None, [], True)
     guesses.right = 1
-    story = replace(reading(pattern=None), guesses=guesses)
-    came(story, 1)
+    story = replace(new_visit(pattern=None), guesses=guesses)
+    receive(story, 1)
     assert story.guess is not None
 
 
 def test_invalid_page_url_is_not_requested() -> None:
-    story = reading(pattern=None)
-    came(story, 1, pages=("http://pic.example:99999/2.html", url(2)))
-    assert ask(story) == [2]
+    story = new_visit(pattern=None)
+    receive(story, 1, pages=("http://pic.example:99999/2.html", url(2)))
+    assert request_next(story) == [2]
     assert story.ended == {"http://pic.example:99999/2.html": "bad-address"}

@@ -54,7 +54,7 @@ def worker(tmp_path: Path) -> Iterator[Callable[[], Any]]:
         spider.tracker.store.close()
 
 
-async def begun(spider: Any, source: Any, state: SourceState) -> list[Any]:
+async def begin_visit(spider: Any, source: Any, state: SourceState) -> list[Any]:
     """Return the first requests of a visit, without watching for its end."""
     found = [wanted async for wanted in spider.begin(source, state)]
     await spider.visiting.stop()
@@ -65,11 +65,11 @@ def test_visit_finished_by_another_worker_is_not_repeated(worker: Callable[[], A
     one, other = worker(), worker()
     source = next(iter(one.sources()))
     seen = one.tracker.store.source_state(source.key)
-    assert asyncio.run(begun(one, source, seen))
-    assert asyncio.run(begun(other, source, seen)) == [], "one of them has it"
+    assert asyncio.run(begin_visit(one, source, seen))
+    assert asyncio.run(begin_visit(other, source, seen)) == [], "the other worker has claimed it"
     asyncio.run(one._close([source.key], finished=True))
-    assert asyncio.run(begun(other, source, seen)) == [], "what was seen before is true no more"
-    assert other._queue().claim(job_of(source.key), 60), "who looked again keeps nothing"
+    assert asyncio.run(begin_visit(other, source, seen)) == [], "the state is outdated"
+    assert other._queue().claim(job_of(source.key), 60), "the rejected visit keeps no claim"
 
 
 def test_new_sources_come_first_then_longest_waiting(worker: Callable[[], Any]) -> None:
@@ -117,7 +117,7 @@ def test_links_of_another_workers_visit_are_forgotten_at_its_end(worker: Callabl
         spider.tracker.visit_counts.taken(utcnow())
         await visiting._forget(spider)
         await asyncio.sleep(0.2)
-        assert spider.tracker.counted == {link.source}, "somebody else is at it"
+        assert spider.tracker.counted == {link.source}, "another worker is still visiting"
         assert spider.visiting.open == frozenset()
         (lease,) = queue.take(1, delay=0.0, ahead=9.0).leases
         spider.tracker.store.links.postpone(lease.task.id, "http-503", utcnow().timestamp() + 900)
@@ -126,7 +126,7 @@ def test_links_of_another_workers_visit_are_forgotten_at_its_end(worker: Callabl
             while spider.tracker.counted:  # noqa: ASYNC110 - no event to await
                 await asyncio.sleep(0.01)
         await spider.visiting.stop()
-        assert (await spider.tracker.resume(link.source))[0] == [lease.task.id], "the other failed: the next visit asks again"
+        assert (await spider.tracker.resume(link.source))[0] == [lease.task.id], "the other worker failed: the next visit retries"
 
     asyncio.run(read_for_another())
 
@@ -154,7 +154,7 @@ def test_failing_end_of_visit_does_not_block_others(
     asyncio.run(watched())
     assert "feed:甲" not in visits.open
     assert "feed:甲: its visit cannot be ended" in caplog.text
-    assert not worker()._queue().claim(job_of("feed:甲"), 60), "it is not visited again at once"
+    assert not worker()._queue().claim(job_of("feed:甲"), 60), "it is not visited again immediately"
 
 
 def test_visit_given_up_during_check_does_not_block_others(worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,7 +39,7 @@ TWO = "据介绍，这条线路全长四十二公里，共设十一座车站。"
         (["今 天 早 上 六 点，滨海新线的首班列车从东站出发，"], [True]),
         (["的", "是"], [False, False]),
     ],
-    ids=["furniture", "mostly", "little", "order", "once", "white space", "chance"],
+    ids=["boilerplate", "mostly in gold", "hardly in gold", "out of order", "repeated", "whitespace", "short common run"],
 )
 def test_blocks_found_in_gold_in_order_are_text(texts: list[str], right: list[bool]) -> None:
     assert label(texts, f"{ONE}\n{TWO}").tolist() == right
@@ -121,7 +121,7 @@ def test_table_matches_library_model(made_up: list[Example], monkeypatch: pytest
         ours = model.likely(one.table.of(model.columns))
         assert np.allclose(ours, fitted.predict_proba(one.table.values.T)[:, 1], atol=2e-3)
     right, found, wanted = (sum(column) for column in zip(*(agreement(model, one) for one in made_up[20:]), strict=True))
-    assert 2 * right / (found + wanted) > 0.8, "thirty trees on twenty pages read new ones already"
+    assert 2 * right / (found + wanted) > 0.8, "thirty trees from twenty pages suffice for new ones"
 
 
 def test_summary_averages_characters_and_pages() -> None:

@@ -32,19 +32,19 @@ def squeezed(text: str) -> str:
     return "".join(dom.clean(text).split())
 
 
-def shown(page: MadeUpPage) -> str:
+def page_text(page: MadeUpPage) -> str:
     return squeezed("\n".join(dom.lines_of(dom.from_text(page.html).root)))
 
 
 def test_same_seed_gives_same_pages(pages: list[MadeUpPage]) -> None:
-    assert list(made_up_pages(20, 5)) == pages[:20], "a page does not depend on how many are made"
+    assert list(made_up_pages(20, 5)) == pages[:20], "a page does not depend on the count"
     assert [page.html for page in made_up_pages(3, 6)] != [page.html for page in pages[:3]]
     assert len({page.id for page in pages}) == len({page.html for page in pages}) == COUNT
 
 
 def test_gold_lines_are_on_page_in_order(pages: list[MadeUpPage]) -> None:
     for page in pages:
-        whole, place = shown(page), 0
+        whole, place = page_text(page), 0
         for line in page.text.split("\n"):
             found = whole.find(squeezed(line), place)
             assert squeezed(line), page.id
@@ -61,10 +61,10 @@ def test_gold_lines_are_complete_lines_of_page(pages: list[MadeUpPage]) -> None:
 
 def test_title_author_and_date_are_on_page(pages: list[MadeUpPage]) -> None:
     for page in pages:
-        assert squeezed(page.title) in shown(page), page.id
+        assert squeezed(page.title) in page_text(page), page.id
         assert page.author is None or page.author in page.html, page.id
         assert page.date is None or 2003 <= date.fromisoformat(page.date).year <= 2025, page.id
-        assert page.url.split("/")[2].endswith(".example"), "no real site is named"
+        assert page.url.split("/")[2].endswith(".example"), "no real site is used"
     assert COUNT / 4 < sum(page.author is not None for page in pages) < COUNT * 3 / 4
 
 
@@ -85,9 +85,9 @@ def test_layouts_and_lengths_vary(pages: list[MadeUpPage]) -> None:
     assert len(paths) >= COUNT / 2
     assert paths.most_common(1)[0][1] < COUNT / 15
     assert {next(tongue for tongue in TONGUES if f'lang="{tongue}"' in page.html) for page in pages} == set(TONGUES)
-    shares = sorted(len(squeezed(page.text)) / len(shown(page)) for page in pages)
-    assert shares[COUNT // 10] < 0.1, "some bodies are small among what stands around them"
-    assert shares[-COUNT // 10] > 0.5, "and some pages are nearly all body"
+    shares = sorted(len(squeezed(page.text)) / len(page_text(page)) for page in pages)
+    assert shares[COUNT // 10] < 0.1, "some bodies are a small part of their page"
+    assert shares[-COUNT // 10] > 0.5, "some pages are nearly all body"
     lengths = sorted(page.text.count("\n") + 1 for page in pages)
     assert lengths[COUNT // 20] <= 2
     assert lengths[-COUNT // 20] >= 20

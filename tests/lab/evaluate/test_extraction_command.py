@@ -153,7 +153,7 @@ def test_report_is_self_contained_and_escaped(folders: list[Path], tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["-a", "nonsense"], "best"),
         (["-p", "nonsense"], "trafilatura"),
@@ -170,10 +170,10 @@ def test_report_is_self_contained_and_escaped(folders: list[Path], tmp_path: Pat
         (["--sweep", "cevc.alpha=0:1:0.5", "--picture", "."], "is a folder"),
     ],
 )
-def test_usage_errors_suggest_remedy(folders: list[Path], arguments: list[str], said: str) -> None:
+def test_usage_errors_suggest_remedy(folders: list[Path], arguments: list[str], message: str) -> None:
     result = run(folders[0], *arguments)
     assert result.exit_code == 2
-    assert said in " ".join(result.output.replace("│", " ").split())
+    assert message in " ".join(result.output.replace("│", " ").split())
 
 
 def test_folder_without_gold_explains_gold_format(tmp_path: Path) -> None:
@@ -190,12 +190,12 @@ def test_unused_gold_is_reported(folders: list[Path], save: Save) -> None:
     (first / "half.json").write_text('{"text": ', "utf-8")
     save(first, "when", date="yesterday")
     result = run(first, second, "-a", "cevc", "--json")
-    said = result.stderr
+    message = result.stderr
     assert [json.loads(line)["pages"] for line in result.stdout.splitlines()] == [3, 2, 5]
-    assert f"{first}: 1 of 4 pages without gold left out: half" in said
-    assert f"{second}: 2 of 4 pages without gold left out: without gold, without json" in said
-    assert "half.json: no JSON" in said
-    assert "when.json: the date 'yesterday' is not scored" in said
+    assert f"{first}: 1 of 4 pages without gold left out: half" in message
+    assert f"{second}: 2 of 4 pages without gold left out: without gold, without json" in message
+    assert "half.json: no JSON" in message
+    assert "when.json: the date 'yesterday' is not scored" in message
 
 
 def test_perfect_page_is_not_listed_as_worst(tmp_path: Path, save: Save) -> None:
@@ -264,7 +264,7 @@ def test_sweep_scores_and_plots_parameter(folders: list[Path], tmp_path: Path) -
     assert "by default 0.65" in shown
     assert [line.split()[0] for line in shown.splitlines() if line.startswith("T=")] == ["T=0.5", "T=0.7", "T=0.9"] * 3
     again = ElementTree.fromstring(picture.read_text("utf-8"))
-    assert len(again.findall("{http://www.w3.org/2000/svg}polyline")) == 3, "a curve for each folder and one for all"
+    assert len(again.findall("{http://www.w3.org/2000/svg}polyline")) == 3, "a curve per folder and one for the total"
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_published_figures_are_compared_on_same_data(folder: Path) -> None:
     ours = {name: round(100 * (scores_of(folder / "网页" / "甲", name).f1 or 0), 2) for name in ("cevc", "best")}
     assert (cevc["published"], cevc["ours"], cevc["default"]) == (95.8, ours["cevc"], ours["best"])
     assert (cevc["data"], cevc["items"], cevc["default_method"], cevc["counted"]) == ("甲", 3, "best", "1,270 pages")
-    assert found["A", "3.2", "found"]["ours"] == 100.0, "the beginning of a gold text stands for its summary"
+    assert found["A", "3.2", "found"]["ours"] == 100.0, "the beginning of a gold text replaces its summary"
     assert (found["A", "3.3", "recall"]["published"], found["A", "3.3", "recall"]["ours"]) == (None, 100.0)
     assert (found["B", "1.4", "precision"]["ours"], found["B", "1.4", "precision"]["default"]) == (100.0, 100.0)
     assert {row["paper"] for row in rows} == set("ABCDE")

@@ -49,7 +49,7 @@ def test_every_method_is_scored_at_every_cut(run: Run, log: Path) -> None:
         assert all(0 <= row[figure] <= 1 for figure in ("recall", "ndcg", "hit"))
         assert 0 < row["questions"] <= 20
         assert {"ms_median", "ms_p95", "fit_seconds"} <= row.keys()
-    assert max(row["recall"] for row in rows if row["method"] == "items") > 0.3, "tastes are told apart"
+    assert max(row["recall"] for row in rows if row["method"] == "items") > 0.3, "the two tastes are distinguished"
 
 
 def test_offered_methods_match_registry() -> None:
@@ -80,17 +80,17 @@ def test_log_of_store_is_default(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         (["--method", "magic"], 2, "no method is called 'magic'"),
         (["--kind", "soon"], 2, "neither window nor next"),
         (["nowhere.jsonl"], 1, "nowhere.jsonl"),
     ],
 )
-def test_invalid_arguments_are_reported(run: Run, words: list[str], code: int, said: str) -> None:
+def test_invalid_arguments_are_reported(run: Run, words: list[str], code: int, message: str) -> None:
     done = run(*words)
     assert done.exit_code == code
-    assert said in " ".join(done.stderr.replace("│", " ").split())
+    assert message in " ".join(done.stderr.replace("│", " ").split())
     assert "Traceback" not in done.stderr
 
 

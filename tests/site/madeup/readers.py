@@ -32,14 +32,14 @@ MONTHS_BEFORE = 11
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class Generated:
     """Numbers of the generated data."""
 
     readers: int
     views: int
 
 
-def fill(store: Store, now: datetime, seed: int = 1) -> Brought:
+def fill(store: Store, now: datetime, seed: int = 1) -> Generated:
     """Let made-up readers view the stories of ``store``, fit a model, recommend, and let them open some recommendations."""
     chance = Random(seed)
     told = sorted(store.readers.stories(now - BACK), key=lambda one: one.story)
@@ -56,7 +56,7 @@ def fill(store: Store, now: datetime, seed: int = 1) -> Brought:
         for one in offered:
             if one.story in heads and chance.random() < OPENED:
                 _look(store, name, heads[one.story], sizes[one.story], now, chance)
-    return Brought(len(names), store.readers.counts()[0])
+    return Generated(len(names), store.readers.counts()[0])
 
 
 def earlier_months(engine: Engine, now: datetime, seed: int = 1) -> None:

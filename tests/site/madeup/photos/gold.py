@@ -18,7 +18,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class GoldStory:
     """A story on one host. ``late``: a page that fails at the first visit; ``lost``: a page that always fails; ``counted``: only the URL
     pattern leads to the next page, so the pages behind a failed one cannot be known."""
 
@@ -43,18 +43,18 @@ class Told:
         return tuple(picture for page, part in enumerate(self.pictures, start=1) if page not in away for picture in part)
 
 
-def gold(world: World, keys: Collection[str]) -> list[Told]:
-    return [_told(world, edition) for edition in world.editions if edition.site in keys]
+def gold(world: World, keys: Collection[str]) -> list[GoldStory]:
+    return [_gold_story(world, edition) for edition in world.editions if edition.site in keys]
 
 
 def key_of(edition: Edition) -> str:
     return f"{edition.site}/{edition.number}"
 
 
-def _told(world: World, edition: Edition) -> Told:
+def _gold_story(world: World, edition: Edition) -> GoldStory:
     parts = tuple(tuple(Picture(shot.url, shot.caption) for shot in part) for part in edition.parts)
     pages = tuple(world.url(edition.site, path) for path in edition.paths)
-    return Told(
+    return GoldStory(
         edition.site, key_of(edition), pages[0], edition.title, edition.published.isoformat(), edition.author, edition.cluster, pages,
         parts, edition.late, edition.lost, bool(SITES[edition.site].pattern),
     )  # fmt: skip

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import combinations
 
-from madeup.photos.gold import Picture, Told
+from madeup.photos.gold import GoldStory, Picture
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredStory:
     """A stored photo story: URL, whether it is marked complete, its visible pictures in order, the id of its story, and whether it heads
     that story."""
 
@@ -49,10 +49,10 @@ class Collection:
         return self.right / self.stories if self.stories else 0.0
 
 
-def collected(kept: Iterable[Kept], told: Sequence[Told], visit: int) -> Collection:
+def collected(kept: Iterable[StoredStory], told: Sequence[GoldStory], visit: int) -> Collection:
     """Score stories. One is right if it is stored once, with exactly the pictures available up to ``visit`` and their captions in order,
     and correctly marked as complete or not."""
-    by_url: dict[str, list[Kept]] = {}
+    by_url: dict[str, list[StoredStory]] = {}
     for one in kept:
         by_url.setdefault(_plain(one.url), []).append(one)
     counts: Counter[str] = Counter()
@@ -77,7 +77,7 @@ def collected(kept: Iterable[Kept], told: Sequence[Told], visit: int) -> Collect
     )  # fmt: skip
 
 
-def _pictures(kept: Kept, shown: Sequence[Picture]) -> Counter[str]:
+def _pictures(kept: StoredStory, shown: Sequence[Picture]) -> Counter[str]:
     wanted = {picture.url: picture.caption for picture in shown}
     there = [picture for picture in kept.pictures if picture.url in wanted]
     captions = [url for url, caption in wanted.items() if caption]
@@ -89,7 +89,7 @@ def _pictures(kept: Kept, shown: Sequence[Picture]) -> Counter[str]:
     )  # fmt: skip
 
 
-def _fault(found: Sequence[Kept], gold: Told, shown: Sequence[Picture], visit: int) -> str | None:
+def _fault(found: Sequence[StoredStory], gold: GoldStory, shown: Sequence[Picture], visit: int) -> str | None:
     if len(found) != 1:
         return "is not stored" if not found else f"is stored {len(found)} times"
     (kept,) = found
@@ -108,7 +108,7 @@ def _fault(found: Sequence[Kept], gold: Told, shown: Sequence[Picture], visit: i
     return None
 
 
-def folded(kept: Iterable[Kept], told: Sequence[Told]) -> tuple[Set[frozenset[str]], Set[frozenset[str]]]:
+def folded(kept: Iterable[StoredStory], told: Sequence[GoldStory]) -> tuple[Set[frozenset[str]], Set[frozenset[str]]]:
     """Return the pairs of stories that the store joins, and those that are the same; both among the stored ones only."""
     keys = {_plain(gold.url): gold for gold in told}
     stored = [(keys[_plain(one.url)], one.story) for one in kept if _plain(one.url) in keys]

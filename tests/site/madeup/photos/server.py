@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from madeup.exchange import Request, Response, redirect
 from madeup.photos import lists, markup, paged, strips, whole
 from madeup.photos.drawing import encoded, mark
-from madeup.photos.gold import Told, gold
+from madeup.photos.gold import GoldStory, gold
 from madeup.photos.sites import ADS, BANNED, CDN, KEYS, SITES, STATIC
 from madeup.photos.world import Edition, World
 from madeup.server import LOOPBACK, Visit, _has_addresses
@@ -92,7 +92,7 @@ class MadeUpPhotos:
     def reset(self) -> None:
         self.visit, self.requests, self._faults = 0, [], {}
 
-    def gold(self, *keys: str) -> list[Told]:
+    def gold(self, *keys: str) -> list[GoldStory]:
         """Return every story of these hosts (by default all that need no browser) as a perfect crawl would store it."""
         return gold(self.world, keys or STATIC)
 
@@ -217,5 +217,5 @@ def _ranged(body: bytes, content_type: str, headers: Mapping[str, str]) -> Respo
     return Response(206, content_type, part, (("Content-Range", f"bytes 0-{len(part) - 1}/{len(body)}"),))
 
 
-def as_json(told: list[Told]) -> str:
+def as_json(told: list[GoldStory]) -> str:
     return json.dumps([asdict(one) for one in told], ensure_ascii=False, indent=1)
