@@ -107,12 +107,12 @@ def verify(request: Request, token: str) -> Response:
     portal, asked = Visit(request).portal, request.query_params
     known = portal.store.subscriptions.named(token)
     if known is None or asked.get("hub.topic") != known.topic:
-        return PlainTextResponse("Nobody asked for that.\n", 404)
+        return PlainTextResponse("This portal did not request that.\n", 404)
     if asked.get("hub.mode") == "denied":
         portal.store.subscriptions.save(replace(known, until=None, denied=(asked.get("hub.reason") or "no reason given")[:300], tries=0))
         return PlainTextResponse("\n")
     if known.asked is None or asked.get("hub.mode") != ("unsubscribe" if known.leaving else "subscribe"):
-        return PlainTextResponse("Nobody asked for that.\n", 404)
+        return PlainTextResponse("This portal did not request that.\n", 404)
     if known.leaving:
         portal.store.subscriptions.drop(known.source)
     else:
@@ -126,13 +126,13 @@ async def push(request: Request, portal: ThisPortal, token: str) -> Response:
     """Receive an update from the hub (7). Its content is not used: the source is visited at once."""
     known = await run_in_threadpool(portal.store.subscriptions.named, token)
     if known is None or known.leaving:
-        return PlainTextResponse("Not subscribed any more.\n", 410)
+        return PlainTextResponse("Not subscribed.\n", 410)
     try:
         body = await asyncio.wait_for(read_stream(request, MAX_PUSH), READ_TIMEOUT)
     except TimeoutError:
-        return PlainTextResponse("It took too long to arrive.\n", 408)
+        return PlainTextResponse("The request body took too long to arrive.\n", 408)
     except ClientDisconnect:
-        return PlainTextResponse("It broke off.\n", 400)
+        return PlainTextResponse("The connection was closed before the end of the body.\n", 400)
     if body is None:
         return PlainTextResponse(f"At most {MAX_PUSH} bytes may be sent.\n", 413)
     if signed(known.secret, body, request.headers.get("x-hub-signature", "")):

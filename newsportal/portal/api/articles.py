@@ -229,7 +229,7 @@ def judged(visit: Here, sent: ManyIn) -> Changed:
 def put_under(visit: Here, sent: UnderIn) -> Changed:
     """An editor's choice: it stays when the topic's words change, and trains the topic's model."""
     if sent.topic not in visit.portal.topics():
-        raise ApiError(422, "no-topic", f"There is no topic {sent.topic!r}.", "Read /topics for those there are.")
+        raise ApiError(422, "no-topic", f"There is no topic {sent.topic!r}.", "See /topics.")
     return Changed(articles=article_changes.add_topic(visit, sent.articles, sent.topic))
 
 

@@ -115,7 +115,7 @@ def learnt(request: Request, portal: ThisPortal) -> Taught:
     """404 without an archive (`archive` in sources.yaml)."""
     with api_error_for(NewsportalError, status=503, code="unreadable"):
         done = learn_saved(portal.store, config_of(request), portal.now())
-    pages, more = or_404(done, "no-archive", "No pages are saved.", "Name an archive in sources.yaml.")
+    pages, more = or_404(done, "no-archive", "There are no saved pages.", "Name an archive in sources.yaml.")
     log_change(request, "template.learn", "", {"pages": pages, "templates": more})
     return Taught(pages=pages, templates=more)
 

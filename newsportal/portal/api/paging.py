@@ -70,7 +70,7 @@ def parse_cursor(cursor: str | None, *kinds: type) -> tuple[Any, ...] | None:
         place = None
     fits = isinstance(place, list) and [type(part) for part in place] == list(kinds)
     if not fits or any(isinstance(part, int) and not 0 <= part <= MAX_INTEGER for part in place):  # every database accepts these numbers
-        raise ApiError(400, "no-cursor", "This is no cursor.", "Take `next` of the page before as it is.")
+        raise ApiError(400, "no-cursor", "This is not a cursor.", "Send `next` of the previous page unchanged.")
     return tuple(place)
 
 

@@ -267,7 +267,7 @@ def _check_variables(request: Request, values: Mapping[str, Any], before: Mappin
         raise ApiError(
             403,
             "not-allowed",
-            f"Only administrators may name environment variables or a folder, or change where a sign-in is sent ({', '.join(named)}).",
+            f"Only administrators may name environment variables or a folder, or change where credentials are sent ({', '.join(named)}).",
         )
 
 
@@ -318,7 +318,7 @@ async def opml(
     try:
         body = await read_stream(request, MAX_BYTES)
     except (ClientDisconnect, Refused) as error:
-        raise ApiError(413, "too-large", "It is too large, or broke off.") from error
+        raise ApiError(413, "too-large", "It is too large, or incomplete.") from error
     if body is None:
         raise ApiError(413, "too-large", f"At most {MAX_BYTES} bytes may be sent.", "Split the list.")
     return await run_in_threadpool(_import_feeds, request, body, category, enabled, dry_run)
