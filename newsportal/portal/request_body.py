@@ -119,17 +119,17 @@ async def _read_whole(receive: Receive, most: int) -> Receive:
         raise Refused(408, "The request body took too long to arrive.") from error
     read: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def again() -> Message:
+    async def replay() -> Message:
         return read.pop() if read else await receive()
 
-    return again
+    return replay
 
 
 def _count_bytes(receive: Receive, most: int) -> Receive:
     """Return a ``receive`` that raises ``Refused`` in the route if the body exceeds ``most`` bytes or a part does not arrive in time."""
     left, whole = most, False
 
-    async def counted() -> Message:
+    async def receive_counted() -> Message:
         nonlocal left, whole
         if whole:  # only a disconnect can follow
             return await receive()
@@ -142,7 +142,7 @@ def _count_bytes(receive: Receive, most: int) -> Receive:
             raise Refused(413, f"At most {most} bytes may be sent.")
         return message
 
-    return counted
+    return receive_counted
 
 
 async def read_stream(request: Request, most: int) -> bytes | None:

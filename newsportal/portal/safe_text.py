@@ -72,14 +72,14 @@ def body(article: StoredArticle, shown: Callable[[str], str | None]) -> Markup:
     """Return the article's body as safe HTML: the stored HTML, sanitised again, or its text in paragraphs. ``shown`` maps the URL of a
     picture to the one for browsers; pictures mapped to None are left out."""
 
-    def placed(picture: re.Match[str]) -> str:
+    def replace_source(picture: re.Match[str]) -> str:
         place = shown(html.unescape(picture["src"])) if picture["src"] else None
         return f'<img{picture["before"]} src="{escape(place)}"{picture["after"]}>' if place else ""
 
     cleaned = BLANK_PARAGRAPH.sub("", sanitised(article.html, article.url)).strip() if article.html else ""
     if not cleaned:
         return paragraphs(article.text)
-    return Markup(renumber_headings(PICTURE.sub(placed, cleaned)))  # noqa: S704 - this is the gate
+    return Markup(renumber_headings(PICTURE.sub(replace_source, cleaned)))  # noqa: S704 - this is the gate
 
 
 def renumber_headings(fragment: str) -> str:
@@ -87,12 +87,12 @@ def renumber_headings(fragment: str) -> str:
     used = sorted({int(level) for level in HEADING.findall(fragment)})
     last = 1
 
-    def renamed(found: re.Match[str]) -> str:
+    def replace_level(found: re.Match[str]) -> str:
         nonlocal last
         last = min(used.index(int(found[1])) + 2, last + 1)
         return f"<h{last}>{found[2]}</h{last}>"
 
-    return HEADING_WHOLE.sub(renamed, fragment) if used else fragment
+    return HEADING_WHOLE.sub(replace_level, fragment) if used else fragment
 
 
 def sanitised(fragment: str, base: str) -> str:

@@ -48,7 +48,7 @@ class Subscriber(PeriodicThread):
 
     def step(self) -> int:
         """Call the hubs that are due, and return their number. Raises ``StoreError``."""
-        now, turns = self._now(), []
+        now, due = self._now(), []
         asks = self._sources.schedule.websub and public_url(self._sources) is not None
         alive = {feed.key for feed in self._sources.feeds if feed.enabled and asks}
         for known in self._store.subscriptions.all():
@@ -59,14 +59,14 @@ class Subscriber(PeriodicThread):
             if gone and not known.leaving:
                 known = replace(known, leaving=True, asked=None, tries=0)
             if ask_now(now, asked=known.asked, tries=known.tries, until=known.until, denied=known.denied is not None):
-                turns.append(known)
-        if turns:
-            asyncio.run(self._ask(turns[:MAX_PER_POLL], now))
-        return len(turns[:MAX_PER_POLL])
+                due.append(known)
+        if due:
+            asyncio.run(self._call_hubs(due[:MAX_PER_POLL], now))
+        return len(due[:MAX_PER_POLL])
 
-    async def _ask(self, turns: list[Subscription], now: datetime) -> None:
+    async def _call_hubs(self, due: list[Subscription], now: datetime) -> None:
         async with egress.exchanges(self._policy) as exchange:
-            for known in turns:
+            for known in due:
                 self._store.subscriptions.save(replace(known, asked=now, tries=known.tries + 1, denied=None))  # the hub may confirm at once
                 mode = "unsubscribe" if known.leaving else "subscribe"
                 body = form(mode, f"{(self._sources.portal.url or '').rstrip('/')}/websub/{known.token}", known.topic, known.secret)

@@ -42,27 +42,27 @@ def never() -> None:
 def test_a_server_that_failed_rests_and_one_question_tries_it() -> None:
     clock = Clock()
     rest = CircuitBreaker(5, clock)
-    assert rest.ask(lambda: 1) == 1
+    assert rest.call(lambda: 1) == 1
     with pytest.raises(ServerUnavailable, match="start it"):
-        rest.ask(failing)
+        rest.call(failing)
     for clock.now in (0.0, 4.9):
         with pytest.raises(ServerUnavailable, match="start it"):
-            rest.ask(never)
+            rest.call(never)
     clock.now = 5.0
     with pytest.raises(ServerUnavailable):
-        rest.ask(failing)
+        rest.call(failing)
     clock.now = 9.9
     with pytest.raises(ServerUnavailable):
-        rest.ask(never)
+        rest.call(never)
     clock.now = 10.0
 
     def others_wait() -> int:
         with pytest.raises(ServerUnavailable):
-            rest.ask(never)
+            rest.call(never)
         return 2
 
-    assert rest.ask(others_wait) == 2
-    assert rest.ask(lambda: 3) == 3
+    assert rest.call(others_wait) == 2
+    assert rest.call(lambda: 3) == 3
 
 
 def test_what_a_server_says_is_no_failure_to_answer() -> None:
@@ -73,8 +73,8 @@ def test_what_a_server_says_is_no_failure_to_answer() -> None:
             raise error
 
         with pytest.raises(type(error)):
-            rest.ask(says)
-        assert rest.ask(lambda: 1) == 1
+            rest.call(says)
+        assert rest.call(lambda: 1) == 1
 
 
 def test_what_is_read_bit_by_bit_counts_too() -> None:
@@ -86,13 +86,13 @@ def test_what_is_read_bit_by_bit_counts_too() -> None:
                 raise AWAY
             yield number
 
-    assert list(rest.ask(rows, 9)) == [0, 1, 2]
+    assert list(rest.call(rows, 9)) == [0, 1, 2]
     for fails_at in (0, 2):
         rest = CircuitBreaker(5, clock)
         with pytest.raises(ServerUnavailable):
-            list(rest.ask(rows, fails_at))
+            list(rest.call(rows, fails_at))
         with pytest.raises(ServerUnavailable):
-            rest.ask(never)
+            rest.call(never)
 
 
 def test_a_store_that_rests_answers_as_it_does(store: Store, ids: dict[str, str]) -> None:

@@ -21,9 +21,9 @@ def test_readers_get_what_was_judged_before_while_one_judges_anew(store: Store) 
     first = portal.health()
     assert [one.source.key for one in first] == ["feed:甲"]
     assert portal.health() is first, "not judged for every reader"
-    portal.judging._until = monotonic() - 1
+    portal.health_cache._until = monotonic() - 1
     found: list[Any] = []
-    with portal.judging._lock:  # somebody judges, and it takes a minute
+    with portal.health_cache._lock:  # somebody judges, and it takes a minute
         other = Thread(target=lambda: found.append(portal.health()), daemon=True)
         other.start()
         other.join(600)

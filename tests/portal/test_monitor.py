@@ -188,7 +188,7 @@ def test_pages_that_readers_share_are_counted_as_well(serve: Any, store: Store) 
 def test_figures_stay_few_whatever_is_asked() -> None:
     meter = Meter(now=lambda: 60.0)
     for number in range(1000):
-        meter.saw(f"M{number}", "none", 404, 0.001)
+        meter.record(f"M{number}", "none", 404, 0.001)
     samples = [sample for family in meter.registry.collect() for sample in family.samples]
     assert len(samples) < 20
     assert meter.minutes()[-1] == {"4xx": 1000}

@@ -104,8 +104,8 @@ def test_what_goes_on_beside_the_pages_goes_on_once(serve: Any, tmp_path: Path) 
     before = app.state.portal
     for text in (SECOND, "nonsense", FIRST + "index: sqlite:///elsewhere.index\n"):
         replaced(path, text)
-        assert app.state.reloading.look()
-        assert not app.state.reloading.look()
+        assert app.state.reloading.reload()
+        assert not app.state.reloading.reload()
         assert app.state.portal is not before
         assert app.state.portal.counts is before.counts
     assert app.state.portal.waiting == ("index",)

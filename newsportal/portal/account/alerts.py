@@ -231,7 +231,7 @@ def bounded_preview(visit: Visit, made: Alert) -> Preview:
     if made.about not in SCHEDULED:
         return preview(work_for(portal), made)
     key = ("alert", made.about, made.of, made.digest, made.quiet, made.language)
-    return visit.compiled(lambda: preview(work_for(portal), made), portal.now(), *key)
+    return visit.cached_compilation(lambda: preview(work_for(portal), made), portal.now(), *key)
 
 
 def form_values_of(alert: Alert) -> dict[str, str]:

@@ -116,7 +116,7 @@ def sources(
     sort: Annotated[Sort, Query(description="health: those that need attention first.")] = "health",
 ) -> Page[SourceRow]:
     portal, asked = Visit(request).portal, Filter(q, state, kind)
-    found = sorted((one for one in portal.health() if asked.fits(one, portal)), key=SORTS[sort])
+    found = sorted((one for one in portal.health() if asked.matches(one, portal)), key=SORTS[sort])
     (start,) = parse_cursor(cursor, int) or (0,)
     rows = [
         fill(

@@ -81,7 +81,7 @@ def topic_of(visit: Visit) -> str | None:
 def briefing_of(visit: Visit, since: datetime, until: datetime, topic: str | None) -> Briefing:
     """Return the briefing of a time span, cached for some minutes."""
     store, span = visit.portal.store, (until - since).total_seconds()
-    return visit.compiled(lambda: compile_briefing(store, since, until, topic=topic), until, "briefing", span, topic)
+    return visit.cached_compilation(lambda: compile_briefing(store, since, until, topic=topic), until, "briefing", span, topic)
 
 
 def page(request: Request, visit: Visit, day: date | None, since: datetime, until: datetime) -> Response:
@@ -148,7 +148,7 @@ def rising(request: Request, visit: Here) -> Response:
 
 def board_of(visit: Visit, until: datetime, days: int, topic: str | None) -> RisingBoard:
     """Return the board of the days before ``until``, cached for some minutes. Raises ``OverflowError`` at the limits of ``datetime``."""
-    return visit.compiled(lambda: compile_board(visit.portal.store, until, days, topic=topic), until, "rising", days, topic)
+    return visit.cached_compilation(lambda: compile_board(visit.portal.store, until, days, topic=topic), until, "rising", days, topic)
 
 
 WIDTH, HEIGHT = 120, 24  # of the drawing of a curve
@@ -167,7 +167,7 @@ def boards(request: Request, visit: Here) -> Response:
 def boards_of(visit: Visit) -> list[HotBoard]:
     """Return all lists, cached for some minutes."""
     portal, now = visit.portal, visit.clock.now
-    return visit.compiled(lambda: compile_boards(portal.store, portal.config, now), now, "boards")
+    return visit.cached_compilation(lambda: compile_boards(portal.store, portal.config, now), now, "boards")
 
 
 def curve(one: Standing) -> str:

@@ -274,7 +274,7 @@ def oembed(request: Request, visit: Here) -> Response:
         "version": "1.0", "type": "rich", "title": title(article), "author_name": name, "author_url": original or page,
         "provider_name": visit.portal.site.title, "provider_url": f"{base}/", "cache_age": MAX_AGE,
         "html": QUOTATION.format(page=page, title=title(article), excerpt=excerpt(article, SUMMARY_CHARS), source=source),
-        "width": min(visit.whole("maxwidth", MAX_WIDTH) or MAX_WIDTH, MAX_WIDTH), "height": None,
+        "width": min(visit.integer("maxwidth", MAX_WIDTH) or MAX_WIDTH, MAX_WIDTH), "height": None,
     }  # fmt: skip
     return JSONResponse(told, headers={"cache-control": f"public, max-age={MAX_AGE}"})
 

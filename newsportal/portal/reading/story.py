@@ -94,7 +94,7 @@ class Floor:
 def thread_view(visit: Visit, story: Story, article: StoredArticle, thread: StoredThread) -> Response:
     topic = visit.text("topic")
     last = max(1, -(-thread.posts // PAGE))
-    number = visit.whole("page")
+    number = visit.integer("page")
     if not 1 <= number <= last:
         raise HTTPException(404)
     kept = visit.portal.store.threads
