@@ -45,8 +45,8 @@ class CircuitBreaker:
             answer = question(*args, **kwargs)
             if not isinstance(answer, Iterator):
                 return answer
-            first = list(islice(answer, 1))  # a generator runs nothing before its first item
-        return chain(first, guarded_rest())
+            head = list(islice(answer, 1))  # a generator runs nothing before its first item
+        return chain(head, guarded_rest())
 
     @contextmanager
     def _attempt(self) -> Iterator[None]:

@@ -298,8 +298,8 @@ class Visit:
 
     def integer(self, name: str, otherwise: int = 1) -> int:
         """Return a parameter as an integer of 0 or more; ``otherwise`` if it is missing or invalid."""
-        said = self.asked.get(name) or ""
-        return int(said) if said.isascii() and said.isdecimal() and len(said) <= MAX_DIGITS else otherwise
+        text = self.asked.get(name) or ""
+        return int(text) if text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS else otherwise
 
     def text(self, name: str, limit: int = 200) -> str | None:
         """Return a parameter stripped and cut to ``limit`` characters; None if missing or blank."""

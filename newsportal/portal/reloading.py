@@ -54,10 +54,10 @@ class SourcesReloader(PeriodicThread):
             try:
                 known = load(before.config.path)
             except SourcesError as error:
-                log.error("sources.yaml was changed and has mistakes; the portal goes on with what it said before\n%s", error)
+                log.error("sources.yaml was changed and has errors; the portal keeps its last valid version\n%s", error)
                 state.portal = with_caches(before, replace(before, broken=error.problems))
                 return True
-            log.info("%s was changed, and read anew", known.path)
+            log.info("%s was changed, and reloaded", known.path)
             state.portal = with_sources(before, known)
             update_threads(state, before.config, known)
             state.pushed()

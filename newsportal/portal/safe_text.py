@@ -73,8 +73,8 @@ def body(article: StoredArticle, shown: Callable[[str], str | None]) -> Markup:
     picture to the one for browsers; pictures mapped to None are left out."""
 
     def replace_source(picture: re.Match[str]) -> str:
-        place = shown(html.unescape(picture["src"])) if picture["src"] else None
-        return f'<img{picture["before"]} src="{escape(place)}"{picture["after"]}>' if place else ""
+        source = shown(html.unescape(picture["src"])) if picture["src"] else None
+        return f'<img{picture["before"]} src="{escape(source)}"{picture["after"]}>' if source else ""
 
     cleaned = BLANK_PARAGRAPH.sub("", sanitised(article.html, article.url)).strip() if article.html else ""
     if not cleaned:
@@ -97,10 +97,10 @@ def renumber_headings(fragment: str) -> str:
 
 def sanitised(fragment: str, base: str) -> str:
     """Sanitise ``fragment`` with the allow-list used before storing. Relative URLs are resolved against the publisher's."""
-    there = web_address(base)
+    base_url = web_address(base)
     cleaner = nh3.Cleaner(
         tags=set(TAGS), clean_content_tags=set(DROPPED_WITH_CONTENT), attributes=ATTRIBUTES, set_tag_attribute_values=FORCED_ATTRIBUTES,
-        url_schemes={"http", "https"}, url_relative=("rewrite_with_base", there) if there else "deny", link_rel=REL,
+        url_schemes={"http", "https"}, url_relative=("rewrite_with_base", base_url) if base_url else "deny", link_rel=REL,
     )  # fmt: skip
     return cleaner.clean(CONTROL.sub("", fragment))
 
@@ -141,8 +141,8 @@ def title(article: StoredArticle) -> str:
 def excerpt(article: StoredArticle, limit: int = EXCERPT_CHARS) -> str:
     """Return the beginning of the text, else the summary of the list page, in complete sentences and without the title."""
     name = title(article)
-    said = beginning(name, article.text, limit)
-    return beginning(name, plain_text(article.summary), limit) or said if len(said) < MIN_EXCERPT_CHARS and article.summary else said
+    start = beginning(name, article.text, limit)
+    return beginning(name, plain_text(article.summary), limit) or start if len(start) < MIN_EXCERPT_CHARS and article.summary else start
 
 
 def plain_text(fragment: str) -> str:

@@ -52,11 +52,11 @@ class Subscriber(PeriodicThread):
         asks = self._sources.schedule.websub and public_url(self._sources) is not None
         alive = {feed.key for feed in self._sources.feeds if feed.enabled and asks}
         for known in self._store.subscriptions.all():
-            gone = known.source not in alive
-            if gone and (known.tries >= MAX_TRIES or not (known.until or known.leaving)):
+            removed = known.source not in alive
+            if removed and (known.tries >= MAX_TRIES or not (known.until or known.leaving)):
                 self._store.subscriptions.drop(known.source)
                 continue
-            if gone and not known.leaving:
+            if removed and not known.leaving:
                 known = replace(known, leaving=True, asked=None, tries=0)
             if ask_now(now, asked=known.asked, tries=known.tries, until=known.until, denied=known.denied is not None):
                 due.append(known)
@@ -77,11 +77,11 @@ class Subscriber(PeriodicThread):
                 try:
                     answer = await exchange("POST", known.hub, headers, body, MAX_ANSWER)
                 except (EgressDenied, FetchFailed) as error:
-                    logger.warning("%s: its hub cannot be asked to %s: %s", known.source, mode, error, extra={"source": known.source})
+                    logger.warning("%s: its hub cannot be reached to %s: %s", known.source, mode, error, extra={"source": known.source})
                     continue
                 if not 200 <= answer.status < 300:
                     about = {"source": known.source, "url": known.hub}
-                    logger.warning("%s: its hub %s answers %d when asked to %s", known.source, known.hub, answer.status, mode, extra=about)
+                    logger.warning("%s: its hub %s returns %d to %s", known.source, known.hub, answer.status, mode, extra=about)
 
 
 def public_url(sources: Sources) -> str | None:

@@ -64,8 +64,8 @@ class Filter:
             return True
         source = portal.by_key.get(one.source.key)
         belongs = (*getattr(source, "topics", ()), getattr(source, "category", None) or "")
-        said = " ".join((one.source.key, one.source.name, source_urls(source), *belongs)).lower()
-        return all(word in said for word in self.words.lower().split())
+        text = " ".join((one.source.key, one.source.name, source_urls(source), *belongs)).lower()
+        return all(word in text for word in self.words.lower().split())
 
 
 @router.get("/sources", dependencies=WATCH)
@@ -95,8 +95,8 @@ def _family(one: Judged) -> str:
 def source_urls(source: Source | None) -> str:
     """Return the URLs that are fetched for a source, without their secrets."""
     url = getattr(source, "url", None)
-    told: Sequence[str] = getattr(source, "seeds", ()) or ((url,) if url else getattr(source, "addresses", ()))
-    return mask(" ".join(told))
+    urls: Sequence[str] = getattr(source, "seeds", ()) or ((url,) if url else getattr(source, "addresses", ()))
+    return mask(" ".join(urls))
 
 
 def _row(one: Judged, visit: Visit) -> dict[str, object]:

@@ -102,7 +102,7 @@ class Looks:
             except NewsportalError as error:
                 look.error = error
             except Exception as error:
-                log.exception("a look at another site broke")
+                log.exception("a check of another site failed")
                 look.error = NewsportalError(f"{type(error).__name__}: {error}")
             finally:
                 look.done = True

@@ -143,11 +143,11 @@ def parse_stream(id: str, subscriptions: Subscriptions) -> Stream | None:
     return next((Stream(folder=kind) for kind, name in subscriptions.folders.items() if rest == f"label/{name}"), None)
 
 
-def parse_moment(said: str | None) -> datetime | None:
+def parse_moment(text: str | None) -> datetime | None:
     """Parse a time in seconds, milliseconds, microseconds or nanoseconds since 1970, chosen by the number of digits; None if invalid."""
-    if not said or not (said.isascii() and said.isdecimal()) or len(said) > MAX_DIGITS + 1:
+    if not text or not (text.isascii() and text.isdecimal()) or len(text) > MAX_DIGITS + 1:
         return None
-    digits, number = len(said), int(said)
+    digits, number = len(text), int(text)
     scale = 1 if digits <= 11 else 10**3 if digits <= 14 else 10**6 if digits <= 17 else 10**9
     return datetime.fromtimestamp(number / scale, UTC)
 

@@ -136,13 +136,13 @@ def rising(request: Request, visit: Here) -> Response:
     except OverflowError as error:
         raise HTTPException(404) from error
     last = day or here
-    said = {"days": days if days != SPANS[0] else None, "topic": topic}
+    filters = {"days": days if days != SPANS[0] else None, "topic": topic}
     return render(
         request, "rising.html", board=board, days=days, day=day, topic=topic, topics=visit.portal.topics(), width=width,
         bars=lambda counts: bars([(last - (len(counts) - place) * DAY, count) for place, count in enumerate(counts, 1)]),
-        here=lambda **other: address("/rising", **{**said, "at": day, **other}),
-        earlier=address("/rising", **said, at=last - DAY) if has_stories(visit, last - DAY) else None,
-        later=address("/rising", **said, at=day + DAY if day < here else None) if day else None,
+        here=lambda **other: address("/rising", **{**filters, "at": day, **other}),
+        earlier=address("/rising", **filters, at=last - DAY) if has_stories(visit, last - DAY) else None,
+        later=address("/rising", **filters, at=day + DAY if day < here else None) if day else None,
     )  # fmt: skip
 
 

@@ -71,7 +71,7 @@ class PictureCache:
         except OSError as error:
             if not self._warned:
                 self._warned = True
-                logger.warning("%s: pictures are not kept (%s); they are fetched anew each time", self.folder, error.strerror or error)
+                logger.warning("%s: pictures are not cached (%s); they are fetched again each time", self.folder, error.strerror or error)
             return False
         with self._lock:
             self._written += len(body)
