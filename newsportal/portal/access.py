@@ -166,19 +166,19 @@ class ApiError(HTTPException):
 
 
 STATUSES: Final[Mapping[int, tuple[str, str, str | None]]] = {
-    400: ("bad-request", "That could not be understood.", None),
-    401: ("not-signed-in", "This needs a token or a session.", "Send a token that counts: Authorization: Bearer np_…; see /account."),
-    403: ("not-allowed", "This may not be done with this token or role.", "Take a token with this right, or ask an administrator."),
-    404: ("not-found", "There is no such thing.", None),
-    405: ("method-not-allowed", "This address does not take that method.", "See /api/openapi.json."),
-    408: ("too-slow", "It took too long to arrive.", None),
+    400: ("bad-request", "The request could not be understood.", None),
+    401: ("not-signed-in", "This needs a token or a session.", "Send a valid token: Authorization: Bearer np_…; see /account."),
+    403: ("not-allowed", "This token or role lacks the right to do this.", "Take a token with this right, or ask an administrator."),
+    404: ("not-found", "Not found.", None),
+    405: ("method-not-allowed", "This URL does not allow that method.", "See /api/openapi.json."),
+    408: ("too-slow", "The request body took too long to arrive.", None),
     409: ("conflict", "It was changed meanwhile.", "Read it again, then send the change again."),
-    413: ("too-large", "What was sent is too large.", None),
+    413: ("too-large", "The request body is too large.", None),
     415: ("not-understood", "JSON is expected.", "Send Content-Type: application/json."),
-    422: ("not-valid", "A value cannot be taken.", "See problems."),
-    429: ("too-many", "Too many at once.", "Wait as long as Retry-After says."),
+    422: ("not-valid", "A value is invalid.", "See problems."),
+    429: ("too-many", "Too many requests.", "Wait as long as Retry-After says."),
     500: ("broken", "Something went wrong.", "The log of the portal says what happened."),
-    503: ("unavailable", "The store is away or locked for the moment.", "Try again in some seconds."),
+    503: ("unavailable", "The store is unavailable or locked at the moment.", "Try again in some seconds."),
 }
 
 Found = TypeVar("Found")

@@ -38,7 +38,7 @@ class RequestIds:
         id = scope.setdefault("state", {})["request_id"] = secrets.token_hex(8)
         CONTEXT.set(lambda: {"request": id})
 
-        async def identified(message: Message) -> None:
+        async def send_with_id(message: Message) -> None:
             nonlocal status, sent
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -48,7 +48,7 @@ class RequestIds:
             await send(message)
 
         try:
-            await self.app(scope, receive, identified)
+            await self.app(scope, receive, send_with_id)
         finally:
             if log.isEnabledFor(logging.INFO):
                 # The URL is logged as it was sent, escaped, without its query: that may hold search terms or a secret.

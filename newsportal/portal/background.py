@@ -68,7 +68,7 @@ class WarmUp(PeriodicThread):
             try:
                 step()
             except NewsportalError as error:
-                log.debug("left for the first page: %s", error)
+                log.debug("warm-up step failed; the page that needs it will retry: %s", error)
         self.stopping.set()
 
 

@@ -34,10 +34,10 @@ class CircuitBreaker:
         self._until = 0.0
         self._tried = False
 
-    def ask(self, question: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def call(self, question: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Call ``question`` and return its result; iterators are guarded, too. While the breaker is open, raise the server's last error."""
 
-        def going_on() -> Iterator[Any]:
+        def guarded_rest() -> Iterator[Any]:
             with self._noting_failures():
                 yield from answer
 
@@ -45,8 +45,8 @@ class CircuitBreaker:
             answer = question(*args, **kwargs)
             if not isinstance(answer, Iterator):
                 return answer
-            first = list(islice(answer, 1))  # a generator runs nothing before its first item
-        return chain(first, going_on())
+            head = list(islice(answer, 1))  # a generator runs nothing before its first item
+        return chain(head, guarded_rest())
 
     @contextmanager
     def _attempt(self) -> Iterator[None]:
@@ -93,7 +93,7 @@ class Guarded:
         found = getattr(self._held, name)
         if name in self._parts:
             return Guarded(found, self._breaker)
-        return found if not callable(found) or name == "close" else partial(self._breaker.ask, found)
+        return found if not callable(found) or name == "close" else partial(self._breaker.call, found)
 
 
 def guard_store(store: Store) -> Store:

@@ -135,8 +135,8 @@ class Portal:
         return self._reading.get("reading", read)
 
     @cached_property
-    def judging(self) -> CostlyValue[list[Judged]]:
-        return CostlyValue(self._judge, "judging", HEALTH_SECONDS, HEALTH_SPARE)
+    def health_cache(self) -> CostlyValue[list[Judged]]:
+        return CostlyValue(self._judge, "health", HEALTH_SECONDS, HEALTH_SPARE)
 
     def _judge(self) -> list[Judged]:
         """Judge the sources of ``sources.yaml``, or all that were ever visited if it has none."""
@@ -145,7 +145,7 @@ class Portal:
 
     def health(self) -> list[Judged]:
         """Return the health of the sources, about a minute old."""
-        return self.judging.get()
+        return self.health_cache.get()
 
     def overview(self, topic: str) -> Overview | None:
         """Return the figures of ``topic``, some minutes old; None without an index or while it is unavailable."""
@@ -227,11 +227,11 @@ class Visit:
 
     def entries(self, listed: str, store: bool = True) -> list[Entry]:
         """Return the entries of a list in ``portal.navigation`` that this visitor can open. ``store`` False: do not query the store."""
-        return [one for one in getattr(navigation, listed) if one.leads(self, store)]
+        return [one for one in getattr(navigation, listed) if one.is_available(self, store)]
 
     def desk(self) -> list[tuple[str, list[Entry]]]:
         """Return the pages of the desk that the visitor may open, in groups."""
-        return [(name, seen) for name, entries in navigation.DESK if (seen := [entry for entry in entries if entry.leads(self)])]
+        return [(name, seen) for name, entries in navigation.DESK if (seen := [entry for entry in entries if entry.is_available(self)])]
 
     def categories(self) -> list[str]:
         return categories.names(self.portal.config, self.portal.tally().by_category)
@@ -254,7 +254,7 @@ class Visit:
             self._pictures |= {article_id: 0, **self.portal.store.galleries.sizes([article_id])}
         return self._pictures[article_id]
 
-    def shows(self, values: Mapping[str, Any]) -> None:
+    def preload(self, values: Mapping[str, Any]) -> None:
         """Load the picture counts and the reader's marks for all stories in ``values``, with one query each."""
         found = list(stories(values))
         if ids := list(photo_stories(found)):
@@ -283,7 +283,7 @@ class Visit:
     def starred(self, story_id: str) -> bool:
         return self._marked.starred(story_id)
 
-    def compiled(self, make: Callable[[], T], until: datetime, *key: Hashable) -> T:
+    def cached_compilation(self, make: Callable[[], T], until: datetime, *key: Hashable) -> T:
         """Return the result of ``make`` for the time before ``until``, some minutes old. Raises 429 and 503: :meth:`Compilations.get`."""
         return self.portal.compilations.get(address_of(self.request), make, until, *key)
 
@@ -296,10 +296,10 @@ class Visit:
         query = self.request.url.query
         return f"{path}?{query}" if query and len(query) < MAX_QUERY else path
 
-    def whole(self, name: str, otherwise: int = 1) -> int:
+    def integer(self, name: str, otherwise: int = 1) -> int:
         """Return a parameter as an integer of 0 or more; ``otherwise`` if it is missing or invalid."""
-        said = self.asked.get(name) or ""
-        return int(said) if said.isascii() and said.isdecimal() and len(said) <= MAX_DIGITS else otherwise
+        text = self.asked.get(name) or ""
+        return int(text) if text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS else otherwise
 
     def text(self, name: str, limit: int = 200) -> str | None:
         """Return a parameter stripped and cut to ``limit`` characters; None if missing or blank."""

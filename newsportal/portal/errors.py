@@ -61,23 +61,23 @@ def on_refused(request: Request, error: Exception) -> Response:
 
 
 def on_store(request: Request, error: Exception) -> Response:
-    log.warning("the store does not answer: %s", error)
+    log.warning("the store does not respond: %s", error)
     request.state.signed = None  # the error page must not read the accounts: they may be unavailable, too
     return error_response(503) if is_api_request(request) else error_page(request, 503)
 
 
 def on_search(request: Request, error: Exception) -> Response:
     """Handle a search error on pages that need search."""
-    log.warning("search does not answer: %s", error)
+    log.warning("search does not respond: %s", error)
     say = Visit(request).say
-    away = ApiError(503, "search-away", "Search is away for the moment.", "Try again in a minute.")
+    away = ApiError(503, "search-away", "Search is unavailable at the moment.", "Try again in a minute.")
     own = say("Search is unavailable"), say("The search server is not responding; everything else works. Please try again in a minute.")
     return error_response(503, error=away) if is_api_request(request) else error_page(request, 503, own)
 
 
 def on_sources(request: Request, error: Exception) -> Response:
     """Handle errors in ``sources.yaml``, changed by hand, on pages that read the file itself."""
-    say, broken = Visit(request).say, ApiError(409, "sources-broken", str(error), "Mend the file, then try again.")
+    say, broken = Visit(request).say, ApiError(409, "sources-broken", str(error), "Fix the file, then try again.")
     own = say("sources.yaml has mistakes"), say("It was changed outside of the portal. The desk shows what is wrong; fix that first.")
     return error_response(409, error=broken) if is_api_request(request) else error_page(request, 409, own)
 
@@ -88,7 +88,7 @@ def on_crash(request: Request, error: Exception) -> Response:
     try:
         answer: Response = error_response(500) if is_api_request(request) else error_page(request, 500)
     except Exception:  # rendering the page is what failed
-        log.exception("the error page cannot be shown")
+        log.exception("the error page cannot be rendered")
         answer = PlainTextResponse("Something went wrong. The log of the portal says what happened.\n", 500)
     answer.headers.update({**SECURITY_HEADERS, REQUEST_ID_HEADER: request.state.request_id})
     return answer

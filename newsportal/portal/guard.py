@@ -63,7 +63,7 @@ class RequestGuard:
             return
         head = scope["method"] == "HEAD"
 
-        async def guarded(message: Message) -> None:
+        async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in SECURITY_HEADERS.items():
@@ -74,20 +74,20 @@ class RequestGuard:
             await send(message)
 
         headers = Headers(scope=scope)
-        if not self.knows(headers.get("host", "")):
-            await UNKNOWN_HOST(scope, receive, guarded)
+        if not self.accepts_host(headers.get("host", "")):
+            await UNKNOWN_HOST(scope, receive, send_guarded)
         elif scope["method"] in SAFE or (scope["method"] == "POST" and scope["path"].startswith(WEBSUB_PREFIX)):
-            await self.app({**scope, "method": "GET"} if head else scope, receive, guarded)
+            await self.app({**scope, "method": "GET"} if head else scope, receive, send_guarded)
         else:
             try:
                 https, signing = scope.get("scheme") == "https", scope["path"] in SIGNING
                 whole = await receive_body(headers, receive, body_limit(scope["path"]), https=https, signing=signing)
             except Refused as reason:
-                await refusal_response(scope, reason)(scope, receive, guarded)
+                await refusal_response(scope, reason)(scope, receive, send_guarded)
             else:
-                await self.app(scope, whole, guarded)
+                await self.app(scope, whole, send_guarded)
 
-    def knows(self, header: str) -> bool:
+    def accepts_host(self, header: str) -> bool:
         """Return whether the ``Host`` header, of any port, names this portal. A malformed header is always refused."""
         found = HOST_HEADER.fullmatch(header)
         if not found:

@@ -108,9 +108,9 @@ class Clock:
 
     def day(self, moment: datetime) -> str:
         """``11月19日``, with the year if it is not the current one."""
-        there = self.local(moment).date()
-        skeleton = "MMMd" if there.year == self.local(self.now).year else "yMMMd"
-        return _format_day(skeleton, there, self.language)
+        day = self.local(moment).date()
+        skeleton = "MMMd" if day.year == self.local(self.now).year else "yMMMd"
+        return _format_day(skeleton, day, self.language)
 
     def heading(self, day: date) -> str:
         """今天, 昨天, or the day with its weekday."""

@@ -30,7 +30,7 @@ class Entry:
     condition: Callable[[Visit], bool] | None = None
     stored: bool = False
 
-    def leads(self, visit: Visit, store: bool = True) -> bool:
+    def is_available(self, visit: Visit, store: bool = True) -> bool:
         """Return whether to show the link to this visitor. ``store`` False: the store is unavailable and is not queried."""
         allowed = (self.right is None or visit.may(self.right)) and (store or not self.stored)
         return allowed and (self.condition is None or self.condition(visit))

@@ -36,15 +36,15 @@ class SourcesReloader(PeriodicThread):
     def __init__(self, app: FastAPI, every: float = POLL_SECONDS) -> None:
         super().__init__("sources-reloading", every or TIMEOUT_MAX, first=every or TIMEOUT_MAX, retry=every)
         self._app = app
-        self._turn = Lock()
+        self._lock = Lock()
         self._seen = self._stamp()
 
     def step(self) -> None:
-        self.look()
+        self.reload()
 
-    def look(self) -> bool:
+    def reload(self) -> bool:
         """Reload the file if it was changed; return whether it was. Called by the thread and by code that has just changed the file."""
-        with self._turn:
+        with self._lock:
             found = self._stamp()
             if found == self._seen:
                 return False
@@ -54,10 +54,10 @@ class SourcesReloader(PeriodicThread):
             try:
                 known = load(before.config.path)
             except SourcesError as error:
-                log.error("sources.yaml was changed and has mistakes; the portal goes on with what it said before\n%s", error)
+                log.error("sources.yaml was changed and has errors; the portal keeps its last valid version\n%s", error)
                 state.portal = with_caches(before, replace(before, broken=error.problems))
                 return True
-            log.info("%s was changed, and read anew", known.path)
+            log.info("%s was changed, and reloaded", known.path)
             state.portal = with_sources(before, known)
             update_threads(state, before.config, known)
             state.pushed()
@@ -86,7 +86,7 @@ def with_caches(before: Portal, after: Portal) -> Portal:
     if "recommender" in before.__dict__ and before.site.recommendation == after.site.recommendation:
         after.__dict__["recommender"] = before.recommender
     if (before.sources, before.site.zone) == (after.sources, after.site.zone):
-        after.__dict__["judging"] = before.judging
+        after.__dict__["health_cache"] = before.health_cache
     return after
 
 

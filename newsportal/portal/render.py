@@ -91,7 +91,7 @@ def render_message(context: Context, message: Message | Mapping[str, Any] | str)
 def render(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
     """Render ``template`` for this reader. ``?lang=`` is remembered in a cookie."""
     visit = Visit(request)
-    visit.shows(values)
+    visit.preload(values)
     page = environment(visit.language, visit.chosen.script).get_template(template)
     html = page.render(
         request=request, visit=visit, site=visit.portal.site, clock=visit.clock, language=visit.language, lang_tag=TAGS[visit.language],

@@ -94,7 +94,7 @@ async def receive_body(headers: Headers, receive: Receive, bound: BodyLimit, *, 
     ``Refused``."""
     token = bearer(headers) is not None  # a token takes precedence over the cookie
     if not (token or signing or is_same_origin(headers, https=https)):
-        raise Refused(403, "Only this portal's own pages may send it anything.")
+        raise Refused(403, "Only the portal's own pages may send requests that change something.")
     declared = headers.get("content-length", "0")
     if not declared.isdecimal() or len(declared) > len(str(bound.most)) or int(declared) > bound.most:
         raise Refused(413, f"At most {bound.most} bytes may be sent.")
@@ -111,38 +111,38 @@ async def _read_whole(receive: Receive, most: int) -> Receive:
             while more:
                 message = await receive()
                 if message["type"] != "http.request":
-                    raise Refused(400, "It broke off.")
+                    raise Refused(400, "The connection was closed before the end of the body.")
                 body, more = body + message.get("body", b""), message.get("more_body", False)
                 if len(body) > most:
                     raise Refused(413, f"At most {most} bytes may be sent.")
     except TimeoutError as error:
-        raise Refused(408, "It took too long to arrive.") from error
+        raise Refused(408, "The request body took too long to arrive.") from error
     read: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def again() -> Message:
+    async def replay() -> Message:
         return read.pop() if read else await receive()
 
-    return again
+    return replay
 
 
 def _count_bytes(receive: Receive, most: int) -> Receive:
     """Return a ``receive`` that raises ``Refused`` in the route if the body exceeds ``most`` bytes or a part does not arrive in time."""
     left, whole = most, False
 
-    async def counted() -> Message:
+    async def receive_counted() -> Message:
         nonlocal left, whole
         if whole:  # only a disconnect can follow
             return await receive()
         try:
             message = await asyncio.wait_for(receive(), READ_TIMEOUT)
         except TimeoutError as error:
-            raise Refused(408, "It took too long to arrive.") from error
+            raise Refused(408, "The request body took too long to arrive.") from error
         left, whole = left - len(message.get("body", b"")), not message.get("more_body", False)
         if left < 0:
             raise Refused(413, f"At most {most} bytes may be sent.")
         return message
 
-    return counted
+    return receive_counted
 
 
 async def read_stream(request: Request, most: int) -> bytes | None:

@@ -56,7 +56,7 @@ class _CachedResponse:
     now: datetime
     at: float
 
-    def holds(self, portal: Portal, seq: int) -> bool:
+    def is_valid(self, portal: Portal, seq: int) -> bool:
         passed = abs((portal.now() - self.now).total_seconds())
         return self.portal is portal and self.seq >= seq and passed < SECONDS and monotonic() - self.at < SECONDS
 
@@ -92,7 +92,7 @@ class SharedResponses:
         if (written := self._making.get(key)) is not None:
             await written.wait()
         kept = self._kept.get(key)
-        if kept is not None and kept.holds(portal, seq):
+        if kept is not None and kept.is_valid(portal, seq):
             self._kept.move_to_end(key)
             await _send(kept, request, send)
             return
@@ -112,7 +112,7 @@ class SharedResponses:
         body = bytearray()
         whole = False
 
-        async def heard(message: Message) -> None:
+        async def capture(message: Message) -> None:
             nonlocal started, whole
             if message["type"] == "http.response.start" and _is_shareable(message):
                 started = message
@@ -126,7 +126,7 @@ class SharedResponses:
                     await send({"type": "http.response.body", "body": bytes(body), "more_body": True})
                 await send(message)
 
-        await self._app(request.scope, receive, heard)
+        await self._app(request.scope, receive, capture)
         if not (started and whole):
             return
         headers = [(name, value) for name, value in started["headers"] if name != b"set-cookie"]

@@ -72,14 +72,14 @@ def body(article: StoredArticle, shown: Callable[[str], str | None]) -> Markup:
     """Return the article's body as safe HTML: the stored HTML, sanitised again, or its text in paragraphs. ``shown`` maps the URL of a
     picture to the one for browsers; pictures mapped to None are left out."""
 
-    def placed(picture: re.Match[str]) -> str:
-        place = shown(html.unescape(picture["src"])) if picture["src"] else None
-        return f'<img{picture["before"]} src="{escape(place)}"{picture["after"]}>' if place else ""
+    def replace_source(picture: re.Match[str]) -> str:
+        source = shown(html.unescape(picture["src"])) if picture["src"] else None
+        return f'<img{picture["before"]} src="{escape(source)}"{picture["after"]}>' if source else ""
 
     cleaned = BLANK_PARAGRAPH.sub("", sanitised(article.html, article.url)).strip() if article.html else ""
     if not cleaned:
         return paragraphs(article.text)
-    return Markup(renumber_headings(PICTURE.sub(placed, cleaned)))  # noqa: S704 - this is the gate
+    return Markup(renumber_headings(PICTURE.sub(replace_source, cleaned)))  # noqa: S704 - this is the gate
 
 
 def renumber_headings(fragment: str) -> str:
@@ -87,20 +87,20 @@ def renumber_headings(fragment: str) -> str:
     used = sorted({int(level) for level in HEADING.findall(fragment)})
     last = 1
 
-    def renamed(found: re.Match[str]) -> str:
+    def replace_level(found: re.Match[str]) -> str:
         nonlocal last
         last = min(used.index(int(found[1])) + 2, last + 1)
         return f"<h{last}>{found[2]}</h{last}>"
 
-    return HEADING_WHOLE.sub(renamed, fragment) if used else fragment
+    return HEADING_WHOLE.sub(replace_level, fragment) if used else fragment
 
 
 def sanitised(fragment: str, base: str) -> str:
     """Sanitise ``fragment`` with the allow-list used before storing. Relative URLs are resolved against the publisher's."""
-    there = web_address(base)
+    base_url = web_address(base)
     cleaner = nh3.Cleaner(
         tags=set(TAGS), clean_content_tags=set(DROPPED_WITH_CONTENT), attributes=ATTRIBUTES, set_tag_attribute_values=FORCED_ATTRIBUTES,
-        url_schemes={"http", "https"}, url_relative=("rewrite_with_base", there) if there else "deny", link_rel=REL,
+        url_schemes={"http", "https"}, url_relative=("rewrite_with_base", base_url) if base_url else "deny", link_rel=REL,
     )  # fmt: skip
     return cleaner.clean(CONTROL.sub("", fragment))
 
@@ -141,8 +141,8 @@ def title(article: StoredArticle) -> str:
 def excerpt(article: StoredArticle, limit: int = EXCERPT_CHARS) -> str:
     """Return the beginning of the text, else the summary of the list page, in complete sentences and without the title."""
     name = title(article)
-    said = beginning(name, article.text, limit)
-    return beginning(name, plain_text(article.summary), limit) or said if len(said) < MIN_EXCERPT_CHARS and article.summary else said
+    start = beginning(name, article.text, limit)
+    return beginning(name, plain_text(article.summary), limit) or start if len(start) < MIN_EXCERPT_CHARS and article.summary else start
 
 
 def plain_text(fragment: str) -> str:

@@ -126,7 +126,7 @@ class CostlyValue(Generic[T]):
             self._renew()
         except StoreError as error:
             self._until = monotonic() + max(self._seconds, self._spare * self._took)
-            log.warning("%s: not renewed; pages show the former ones: %s", self._name, error)
+            log.warning("%s: not renewed; pages show the former value: %s", self._name, error)
         finally:
             self._lock.release()
 

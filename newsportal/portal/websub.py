@@ -48,25 +48,25 @@ class Subscriber(PeriodicThread):
 
     def step(self) -> int:
         """Call the hubs that are due, and return their number. Raises ``StoreError``."""
-        now, turns = self._now(), []
+        now, due = self._now(), []
         asks = self._sources.schedule.websub and public_url(self._sources) is not None
         alive = {feed.key for feed in self._sources.feeds if feed.enabled and asks}
         for known in self._store.subscriptions.all():
-            gone = known.source not in alive
-            if gone and (known.tries >= MAX_TRIES or not (known.until or known.leaving)):
+            removed = known.source not in alive
+            if removed and (known.tries >= MAX_TRIES or not (known.until or known.leaving)):
                 self._store.subscriptions.drop(known.source)
                 continue
-            if gone and not known.leaving:
+            if removed and not known.leaving:
                 known = replace(known, leaving=True, asked=None, tries=0)
             if ask_now(now, asked=known.asked, tries=known.tries, until=known.until, denied=known.denied is not None):
-                turns.append(known)
-        if turns:
-            asyncio.run(self._ask(turns[:MAX_PER_POLL], now))
-        return len(turns[:MAX_PER_POLL])
+                due.append(known)
+        if due:
+            asyncio.run(self._call_hubs(due[:MAX_PER_POLL], now))
+        return len(due[:MAX_PER_POLL])
 
-    async def _ask(self, turns: list[Subscription], now: datetime) -> None:
+    async def _call_hubs(self, due: list[Subscription], now: datetime) -> None:
         async with egress.exchanges(self._policy) as exchange:
-            for known in turns:
+            for known in due:
                 self._store.subscriptions.save(replace(known, asked=now, tries=known.tries + 1, denied=None))  # the hub may confirm at once
                 mode = "unsubscribe" if known.leaving else "subscribe"
                 body = form(mode, f"{(self._sources.portal.url or '').rstrip('/')}/websub/{known.token}", known.topic, known.secret)
@@ -77,11 +77,11 @@ class Subscriber(PeriodicThread):
                 try:
                     answer = await exchange("POST", known.hub, headers, body, MAX_ANSWER)
                 except (EgressDenied, FetchFailed) as error:
-                    logger.warning("%s: its hub cannot be asked to %s: %s", known.source, mode, error, extra={"source": known.source})
+                    logger.warning("%s: its hub cannot be reached to %s: %s", known.source, mode, error, extra={"source": known.source})
                     continue
                 if not 200 <= answer.status < 300:
                     about = {"source": known.source, "url": known.hub}
-                    logger.warning("%s: its hub %s answers %d when asked to %s", known.source, known.hub, answer.status, mode, extra=about)
+                    logger.warning("%s: its hub %s returns %d to %s", known.source, known.hub, answer.status, mode, extra=about)
 
 
 def public_url(sources: Sources) -> str | None:
@@ -107,12 +107,12 @@ def verify(request: Request, token: str) -> Response:
     portal, asked = Visit(request).portal, request.query_params
     known = portal.store.subscriptions.named(token)
     if known is None or asked.get("hub.topic") != known.topic:
-        return PlainTextResponse("Nobody asked for that.\n", 404)
+        return PlainTextResponse("This portal did not request that.\n", 404)
     if asked.get("hub.mode") == "denied":
         portal.store.subscriptions.save(replace(known, until=None, denied=(asked.get("hub.reason") or "no reason given")[:300], tries=0))
         return PlainTextResponse("\n")
     if known.asked is None or asked.get("hub.mode") != ("unsubscribe" if known.leaving else "subscribe"):
-        return PlainTextResponse("Nobody asked for that.\n", 404)
+        return PlainTextResponse("This portal did not request that.\n", 404)
     if known.leaving:
         portal.store.subscriptions.drop(known.source)
     else:
@@ -126,13 +126,13 @@ async def push(request: Request, portal: ThisPortal, token: str) -> Response:
     """Receive an update from the hub (7). Its content is not used: the source is visited at once."""
     known = await run_in_threadpool(portal.store.subscriptions.named, token)
     if known is None or known.leaving:
-        return PlainTextResponse("Not subscribed any more.\n", 410)
+        return PlainTextResponse("Not subscribed.\n", 410)
     try:
         body = await asyncio.wait_for(read_stream(request, MAX_PUSH), READ_TIMEOUT)
     except TimeoutError:
-        return PlainTextResponse("It took too long to arrive.\n", 408)
+        return PlainTextResponse("The request body took too long to arrive.\n", 408)
     except ClientDisconnect:
-        return PlainTextResponse("It broke off.\n", 400)
+        return PlainTextResponse("The connection was closed before the end of the body.\n", 400)
     if body is None:
         return PlainTextResponse(f"At most {MAX_PUSH} bytes may be sent.\n", 413)
     if signed(known.secret, body, request.headers.get("x-hub-signature", "")):

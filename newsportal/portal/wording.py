@@ -30,13 +30,13 @@ CATEGORY_ORIGINS = {
 def category_reason(article: StoredArticle, words: NullTranslations) -> str | None:
     """Return why an article has its category: who chose it, how certain, and by which words. ``None`` if unknown."""
     by = article.category_by or ""
-    way = CATEGORY_ORIGINS.get("model" if by.startswith(BY_MODEL) else by)
-    if not article.category or way is None:
+    origin = CATEGORY_ORIGINS.get("model" if by.startswith(BY_MODEL) else by)
+    if not article.category or origin is None:
         return None
-    said = words.gettext(way)
+    text = words.gettext(origin)
     if article.category_score is not None:
-        said += f" ({article.category_score:.0%})"
-    return f"{said}: {clean(article.category_reason)}" if article.category_reason else said
+        text += f" ({article.category_score:.0%})"
+    return f"{text}: {clean(article.category_reason)}" if article.category_reason else text
 
 
 def doubtful_topics(article: StoredArticle) -> tuple[str, ...]:

@@ -42,27 +42,27 @@ def must_not_be_called() -> None:
 def test_failed_server_is_retried_once_after_pause() -> None:
     clock = Clock()
     rest = CircuitBreaker(5, clock)
-    assert rest.ask(lambda: 1) == 1
+    assert rest.call(lambda: 1) == 1
     with pytest.raises(ServerUnavailable, match="start it"):
-        rest.ask(fail)
+        rest.call(fail)
     for clock.now in (0.0, 4.9):
         with pytest.raises(ServerUnavailable, match="start it"):
-            rest.ask(must_not_be_called)
+            rest.call(must_not_be_called)
     clock.now = 5.0
     with pytest.raises(ServerUnavailable):
-        rest.ask(fail)
+        rest.call(fail)
     clock.now = 9.9
     with pytest.raises(ServerUnavailable):
-        rest.ask(must_not_be_called)
+        rest.call(must_not_be_called)
     clock.now = 10.0
 
     def others_wait() -> int:
         with pytest.raises(ServerUnavailable):
-            rest.ask(must_not_be_called)
+            rest.call(must_not_be_called)
         return 2
 
-    assert rest.ask(others_wait) == 2
-    assert rest.ask(lambda: 3) == 3
+    assert rest.call(others_wait) == 2
+    assert rest.call(lambda: 3) == 3
 
 
 def test_other_errors_do_not_open_the_circuit() -> None:
@@ -73,8 +73,8 @@ def test_other_errors_do_not_open_the_circuit() -> None:
             raise error
 
         with pytest.raises(type(error)):
-            rest.ask(says)
-        assert rest.ask(lambda: 1) == 1
+            rest.call(says)
+        assert rest.call(lambda: 1) == 1
 
 
 def test_failure_during_iteration_opens_the_circuit() -> None:
@@ -86,13 +86,13 @@ def test_failure_during_iteration_opens_the_circuit() -> None:
                 raise UNAVAILABLE
             yield number
 
-    assert list(rest.ask(rows, 9)) == [0, 1, 2]
+    assert list(rest.call(rows, 9)) == [0, 1, 2]
     for fails_at in (0, 2):
         rest = CircuitBreaker(5, clock)
         with pytest.raises(ServerUnavailable):
-            list(rest.ask(rows, fails_at))
+            list(rest.call(rows, fails_at))
         with pytest.raises(ServerUnavailable):
-            rest.ask(must_not_be_called)
+            rest.call(must_not_be_called)
 
 
 def test_guarded_store_answers_like_the_store(store: Store, ids: dict[str, str]) -> None:

@@ -21,9 +21,9 @@ def test_previous_health_is_returned_while_it_is_recomputed(store: Store) -> Non
     first = portal.health()
     assert [one.source.key for one in first] == ["feed:甲"]
     assert portal.health() is first, "cached for all readers"
-    portal.judging._until = monotonic() - 1
+    portal.health_cache._until = monotonic() - 1
     found: list[Any] = []
-    with portal.judging._lock:  # another thread recomputes it
+    with portal.health_cache._lock:  # another thread recomputes it
         other = Thread(target=lambda: found.append(portal.health()), daemon=True)
         other.start()
         other.join(600)

@@ -188,7 +188,7 @@ def test_cached_pages_are_counted(serve: Any, store: Store) -> None:
 def test_number_of_metrics_is_bounded() -> None:
     meter = Meter(now=lambda: 60.0)
     for number in range(1000):
-        meter.saw(f"M{number}", "none", 404, 0.001)
+        meter.record(f"M{number}", "none", 404, 0.001)
     samples = [sample for family in meter.registry.collect() for sample in family.samples]
     assert len(samples) < 20
     assert meter.minutes()[-1] == {"4xx": 1000}

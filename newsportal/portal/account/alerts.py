@@ -62,7 +62,7 @@ def own_alert(request: Request, id: str) -> Alert:
     """Return the alert if it belongs to the signed-in person, else raise a 404."""
     who, found = signed(request), accounts_of(request).alerts.alert(id)
     if found is None or who is None or found.person_id != who.person.id:
-        raise ApiError(404, "not-found", "You have no such alert.", "See GET /api/v1/alerts.")
+        raise ApiError(404, "not-found", "There is no such alert of yours.", "See GET /api/v1/alerts.")
     return found
 
 
@@ -150,7 +150,7 @@ def save(request: Request, sent: Mapping[str, str], before: Alert | None) -> Res
 def test(request: Request, id: str) -> Response:
     found, visit = own_alert(request, id), Visit(request)
     if tests_used_up(request):
-        return notify(request, f"/alerts/{id}", _("That is as many tests as may be sent in an hour. Please try again later."))
+        return notify(request, f"/alerts/{id}", _("The limit of test messages per hour is reached. Please try again later."))
     log_change(request, "alert.test", id)
     try:
         send_test(work_for(visit.portal), found)
@@ -231,7 +231,7 @@ def bounded_preview(visit: Visit, made: Alert) -> Preview:
     if made.about not in SCHEDULED:
         return preview(work_for(portal), made)
     key = ("alert", made.about, made.of, made.digest, made.quiet, made.language)
-    return visit.compiled(lambda: preview(work_for(portal), made), portal.now(), *key)
+    return visit.cached_compilation(lambda: preview(work_for(portal), made), portal.now(), *key)
 
 
 def form_values_of(alert: Alert) -> dict[str, str]:

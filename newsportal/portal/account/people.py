@@ -124,10 +124,10 @@ AUDIT_DAYS = (0, 1, 7, 30, 365)  # 0: any time
 @router.get("/audit")
 def audit(request: Request) -> Response:
     visit, trail = Visit(request), accounts_of(request).trail
-    asked = visit.whole("days", 0)
+    asked = visit.integer("days", 0)
     days = asked if asked in AUDIT_DAYS else 0
     found = trail.entries(
-        before=visit.whole("before", 0) or None, person=visit.text("person"), action=visit.text("action"),
+        before=visit.integer("before", 0) or None, person=visit.text("person"), action=visit.text("action"),
         since=visit.portal.now() - timedelta(days=days) if days else None, limit=AUDIT_ENTRIES + 1,
     )  # fmt: skip
     lengths = {number: visit.say_number("the last %(num)d day", "the last %(num)d days", number) for number in AUDIT_DAYS if number}

@@ -29,9 +29,7 @@ class AlertIn(BaseModel):
     name: str = Field("", max_length=100, description="Default: name of the topic or the search.")
     about: About = "topic"
     of: str = Field(
-        "",
-        max_length=500,
-        description="Name of the topic (optional for briefing and rising), words of the search, or id of the event.",
+        "", max_length=500, description="Name of the topic (optional for briefing, rising), words of the search, or id of the event."
     )
     channel: str = Field(description=f"One of: {', '.join(SERVICES)}.")
     fields: dict[str, str] = Field({}, description="Settings of the channel. Secrets that are left out keep their values.")
@@ -153,7 +151,7 @@ def previewed(request: Request, id: str) -> list[PlannedOut]:
 def test(request: Request, portal: ThisPortal, id: str) -> None:
     found = own_alert(request, id)
     if tests_used_up(request):
-        raise ApiError(429, "too-many", "That is as many tests as may be sent in an hour.", "Try again later.")
+        raise ApiError(429, "too-many", "The limit of test messages per hour is reached.", "Try again later.")
     log_change(request, "alert.test", id)
     try:
         send_test(work_for(portal), found)

@@ -144,11 +144,11 @@ def correct(visit: Here, id: str, sent: CorrectionIn) -> WholeState:
     draft = draft_of(article, body=False)
     given = sent.model_dump(exclude_unset=True)
     try:
-        said = correction(article, Draft(
+        changes = correction(article, Draft(
             title=given.get("title") or draft.title, lines=given.get("lines"),
             published=given.get("published", draft.published), author=given.get("author", draft.author) or "",
         ))  # fmt: skip
-        article_changes.editor(visit).correct(article, said, sent.revision)
+        article_changes.editor(visit).correct(article, changes, sent.revision)
     except ValueError as mark:
         raise ApiError(422, "no-such-part", f"The text has a part {mark} that is not in this article.", "Read `lines` again.") from mark
     except Superseded as error:
@@ -229,7 +229,7 @@ def judged(visit: Here, sent: ManyIn) -> Changed:
 def put_under(visit: Here, sent: UnderIn) -> Changed:
     """An editor's choice: it stays when the topic's words change, and trains the topic's model."""
     if sent.topic not in visit.portal.topics():
-        raise ApiError(422, "no-topic", f"There is no topic {sent.topic!r}.", "Read /topics for those there are.")
+        raise ApiError(422, "no-topic", f"There is no topic {sent.topic!r}.", "See /topics.")
     return Changed(articles=article_changes.add_topic(visit, sent.articles, sent.topic))
 
 

@@ -60,6 +60,6 @@ def dropped(request: Request, name: str, seen: str | None = None) -> None:
 
 def _category_out(one: CategoryRow, content: bytes) -> CategoryOut:
     found = entry_of(content, LIST, one.name)
-    said = one.configured
-    words, hints = (list(said.words), list(said.hints)) if said else ([], [])
+    entry = one.configured
+    words, hints = (list(entry.words), list(entry.hints)) if entry else ([], [])
     return fill(CategoryOut, one, words=words, hints=hints, seen=entry_digest(found[1]) if found else None)

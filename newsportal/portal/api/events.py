@@ -151,7 +151,7 @@ def rising(visit: Here, topic: Filter = None, days: Annotated[int, Query(ge=1, l
     try:
         return BoardOut.model_validate(rising_row(board_of(visit, at or visit.clock.now, days, topic_of(visit))))
     except OverflowError as error:
-        raise ApiError(400, "no-time", "That time is at the edge of the calendar.", "Ask for a later one.") from error
+        raise ApiError(400, "no-time", "That time is out of range.", "Choose a later one.") from error
 
 
 @router.get("/boards", summary="Hot lists, as of their last visits", responses=describe(429))

@@ -115,7 +115,7 @@ def learnt(request: Request, portal: ThisPortal) -> Taught:
     """404 without an archive (`archive` in sources.yaml)."""
     with api_error_for(NewsportalError, status=503, code="unreadable"):
         done = learn_saved(portal.store, config_of(request), portal.now())
-    pages, more = or_404(done, "no-archive", "No pages are saved.", "Name an archive in sources.yaml.")
+    pages, more = or_404(done, "no-archive", "There are no saved pages.", "Name an archive in sources.yaml.")
     log_change(request, "template.learn", "", {"pages": pages, "templates": more})
     return Taught(pages=pages, templates=more)
 
@@ -146,8 +146,8 @@ def extracted(request: Request, portal: ThisPortal, asked: TryIn) -> Content:
 def forgotten(request: Request, portal: ThisPortal, asked: ForgetIn) -> None:
     """Later pages are learned from again."""
     with api_error_for(LibraryError, status=503, code="unreadable"):
-        there = forget_site(portal.store, asked.site, asked.what, portal.now())
-    if not there:
+        deleted = forget_site(portal.store, asked.site, asked.what, portal.now())
+    if not deleted:
         raise HTTPException(404)
     log_change(request, "template.forget", asked.site, {"what": asked.what})
 
@@ -162,8 +162,8 @@ def wrappers(request: Request) -> list[RuleOut]:
 def tried(request: Request, key: str, asked: RuleIn) -> Checked:
     """Nothing is saved. Fetching a page, as the desk does, may take some seconds."""
     source, portal = article_source(request, key), Visit(request).portal
-    told = {name: getattr(asked, name) or "" for name in ("body", "title", "date", "author")}
-    rule, fault = rule_of({**told, "remove": "\n".join(asked.remove)})
+    texts = {name: getattr(asked, name) or "" for name in ("body", "title", "date", "author")}
+    rule, fault = rule_of({**texts, "remove": "\n".join(asked.remove)})
     if rule is None:
         raise ApiError(422, "no-rule", fault)
     with api_error_for(NewsportalError, status=422, code="no-page", remedy="Name another page, or send its html."):

@@ -87,7 +87,7 @@ def starred(visit: Here, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[St
     accounts, person = accounts_and_person(visit)
     before = edge(cursor)
     if cursor is not None and before is None:
-        raise ApiError(400, "no-cursor", "This is no cursor.", "Take `next` of the page before as it is.")
+        raise ApiError(400, "no-cursor", "This is not a cursor.", "Send `next` of the previous page unchanged.")
     rows = accounts.marks.starred(person, before=before, limit=limit + 1)
     stories = visit.portal.store.listed([story_id for _, story_id in rows])
     items = [
@@ -125,7 +125,7 @@ def keep(request: Request, visit: Here, asked: SearchIn) -> Search:
     accounts, person = accounts_and_person(visit)
     understood = parse_search(asked.asked)
     if understood.empty:
-        raise ApiError(400, "no-search", "Nothing is looked for.", "Send the query of the search page's address, such as q=flood.")
+        raise ApiError(400, "no-search", "The search is empty.", "Send the query of the search page's address, such as q=flood.")
     with api_error_for(SearchNotSaved, status=409, code="not-kept"):
         kept = accounts.searches.keep(person, asked.name, understood.address("").removeprefix("?"), now=visit.portal.now())
     log_change(request, "search.keep", kept.id, {"name": kept.name})

@@ -145,7 +145,7 @@ def _import_documents(request: Request, name: str, body: bytes) -> Brought:
     if len(name) > NAME_CHARS:
         raise ApiError(422, "not-valid", f"A name has at most {NAME_CHARS} characters.")
     if wrong := bad_lines(BytesIO(body), "jsonl", "body"):
-        raise ApiError(422, "not-valid", "; ".join(str(one.message) for one in wrong), "Mend these lines; nothing was taken.")
+        raise ApiError(422, "not-valid", "; ".join(str(one.message) for one in wrong), "Fix these lines; nothing was imported.")
     portal, who = Visit(request).portal, signed(request)
     documents = (one for one in read_stream(BytesIO(body), "jsonl", "body") if not is_empty(one))
     with api_error_for(CorpusError, status=422, code="not-valid"):
@@ -190,7 +190,7 @@ def versions(request: Request, portal: ThisPortal, corpus: str) -> list[ModelOut
 def trained(request: Request, corpus: str, asked: TrainIn) -> Job:
     corpus_of(request, corpus)
     if asked.algorithm not in TRAINED:
-        raise ApiError(422, "not-valid", f"No classifier that learns is called {asked.algorithm!r}.", f"Take one of: {', '.join(TRAINED)}.")
+        raise ApiError(422, "not-valid", f"There is no trainable classifier {asked.algorithm!r}.", f"Take one of: {', '.join(TRAINED)}.")
     return begin_api_job(request, "train", corpus, ["train", "--corpus", corpus, "--algorithm", asked.algorithm, "--json"])
 
 

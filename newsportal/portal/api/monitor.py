@@ -130,7 +130,7 @@ def log(
     limit: Annotated[int, Query(ge=1, le=MAX_LINES)] = 200,
 ) -> list[Line]:
     """Without passwords, tokens and keys. The log of a crawl on another machine is there only."""
-    lines = or_404(run_lines(portal, _run(portal, id)), "no-log", "This run has no log here, or none any more.")
+    lines = or_404(run_lines(portal, _run(portal, id)), "no-log", "This run has no log on this machine, or it was deleted.")
     return find_lines(lines, level, words, limit)
 
 
@@ -178,12 +178,12 @@ def at_work(portal: ThisPortal) -> list[RunningCrawl]:
     responses=describe(404),
 )  # fmt: skip
 def queues(portal: ThisPortal) -> Queues:
-    return or_404(portal.queues, "no-queue", "This portal was opened without a queue of requests.")()
+    return or_404(portal.queues, "no-queue", "This portal has no request queue.")()
 
 
 @router.post("/monitor/aside", summary="Retry or drop all requests that were set aside", dependencies=EDIT)
 def aside(request: Request, do: Annotated[Way, Body(embed=True)]) -> AsideSettled:
-    settle: Settle = or_404(request.app.state.settle, "no-queue", "This portal was opened without a queue of requests.")
+    settle: Settle = or_404(request.app.state.settle, "no-queue", "This portal has no request queue.")
     with api_error_for(NewsportalError, status=503, code="queue-away"):
         number = settle(do)
     log_change(request, f"queue.{do}", "", {"requests": number})
@@ -196,4 +196,4 @@ def _run(portal: Portal, id: str) -> Run:
 
 def sums(request: Request) -> DailySums:
     found: DailySums | None = request.app.state.daily
-    return or_404(found, "not-counted", "Daily figures are not counted here.")
+    return or_404(found, "not-counted", "This portal has no daily figures.")

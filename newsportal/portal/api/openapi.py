@@ -33,10 +33,10 @@ def schema(app: FastAPI) -> dict[str, Any]:
     described = app.openapi()
     described.setdefault("components", {})["securitySchemes"] = SCHEMES
     for route in iter_route_contexts(app.routes):
-        place = described["paths"].get(route.path_format, {}) if getattr(route, "include_in_schema", False) else {}
+        operations = described["paths"].get(route.path_format, {}) if getattr(route, "include_in_schema", False) else {}
         right = right_of(route)
         for method in route.methods or ():
-            if right is not None and (operation := place.get(method.lower())) is not None:
+            if right is not None and (operation := operations.get(method.lower())) is not None:
                 operation["x-right"] = str(right)
                 operation["security"] = [{name: []} for name in SCHEMES] + ([{}] if right is Right.READ else [])
     return described

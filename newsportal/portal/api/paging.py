@@ -65,13 +65,13 @@ def parse_cursor(cursor: str | None, *kinds: type) -> tuple[Any, ...] | None:
     if cursor is None:
         return None
     try:
-        place = json.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        parts = json.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (ValueError, RecursionError):
-        place = None
-    fits = isinstance(place, list) and [type(part) for part in place] == list(kinds)
-    if not fits or any(isinstance(part, int) and not 0 <= part <= MAX_INTEGER for part in place):  # every database accepts these numbers
-        raise ApiError(400, "no-cursor", "This is no cursor.", "Take `next` of the page before as it is.")
-    return tuple(place)
+        parts = None
+    fits = isinstance(parts, list) and [type(part) for part in parts] == list(kinds)
+    if not fits or any(isinstance(part, int) and not 0 <= part <= MAX_INTEGER for part in parts):  # every database accepts these numbers
+        raise ApiError(400, "no-cursor", "This is not a cursor.", "Send `next` of the previous page unchanged.")
+    return tuple(parts)
 
 
 def change_sources(request: Request, change: Change, action: str, key: str, details: Mapping[str, Any], seen: str | None = None) -> bool:

@@ -59,7 +59,7 @@ def me(request: Request) -> Me | None:
 def _check_session(request: Request) -> None:
     """A token may not set passwords: with one, an attacker would keep access after the token is revoked."""
     if (who := signed(request)) is not None and who.way == "token":
-        raise ApiError(403, "not-allowed", "A token may make no administrator and give nobody another password.", "Sign in for that.")
+        raise ApiError(403, "not-allowed", "Tokens may not create administrators or reset passwords.", "Sign in with a browser.")
 
 
 @router.get("/people", summary="Users and rights", dependencies=ADMINISTER, response_model=list[PersonOut])
@@ -124,7 +124,7 @@ def audit(
 
 
 def _person_named(request: Request, name: str) -> Person:
-    return or_404(accounts_of(request).people.named(name), "nobody", "Nobody has this name.")
+    return or_404(accounts_of(request).people.named(name), "nobody", "There is no user with this name.")
 
 
 def _change(request: Request, person: Person, action: str, change: Callable[[], None], details: dict[str, Any] | None = None) -> None:

@@ -102,6 +102,6 @@ def trial(
     target: Annotated[str, Query(max_length=300)],
     article: Annotated[str | None, Query(max_length=40, description="Omitted: the waiting articles.")] = None,
 ) -> list[Tried]:
-    unfit = api_error_for(TargetAway, TargetUnfit, status=409, code="target-unfit", remedy="Mend it, then try again; what is new waits.")
+    unfit = api_error_for(TargetAway, TargetUnfit, status=409, code="target-unfit", remedy="Fix it, then try again; new articles wait.")
     with unfit, closing(try_target(portal.store, portal.config, target, article, portal.now)) as found:
         return list(found)

@@ -116,7 +116,7 @@ def sources(
     sort: Annotated[Sort, Query(description="health: those that need attention first.")] = "health",
 ) -> Page[SourceRow]:
     portal, asked = Visit(request).portal, Filter(q, state, kind)
-    found = sorted((one for one in portal.health() if asked.fits(one, portal)), key=SORTS[sort])
+    found = sorted((one for one in portal.health() if asked.matches(one, portal)), key=SORTS[sort])
     (start,) = parse_cursor(cursor, int) or (0,)
     rows = [
         fill(
@@ -176,11 +176,11 @@ def one(request: Request, key: str) -> SourceWhole:
 
 
 @router.patch("/sources/{key}", summary="Change keys of a source", dependencies=EDIT, responses=describe(409))
-def change(request: Request, key: str, told: Changes) -> Written:
+def change(request: Request, key: str, sent: Changes) -> Written:
     found = source_entry(request, key)
-    _check_variables(request, told.values, found.written)
-    done = change_sources(request, set_entry(found.kind, found.source.name, told.values, told.seen), "source.change", key, told.values)
-    name = name_of(found.kind, {**found.written, **told.values})
+    _check_variables(request, sent.values, found.written)
+    done = change_sources(request, set_entry(found.kind, found.source.name, sent.values, sent.seen), "source.change", key, sent.values)
+    name = name_of(found.kind, {**found.written, **sent.values})
     return Written(key=f"{found.source.family}:{name}", file=path_of(request).name, changed=done)
 
 
@@ -252,12 +252,12 @@ def _look_answer(found: Look) -> LookAnswer:
 
 
 def _choice_values(one: Choice) -> dict[str, Any]:
-    told = {"kind": one.kind, "values": one.values, "best": one.best}
+    values = {"kind": one.kind, "values": one.values, "best": one.best}
     if one.proposal is None:
-        return told
+        return values
     newest = one.proposal.newest.isoformat() if one.proposal.newest else None
     titles = [link.title or link.url for link in one.proposal.links[:10]]
-    return told | {"entries": one.proposal.entries, "newest": newest, "per_day": one.proposal.per_day, "titles": titles}
+    return values | {"entries": one.proposal.entries, "newest": newest, "per_day": one.proposal.per_day, "titles": titles}
 
 
 def _check_variables(request: Request, values: Mapping[str, Any], before: Mapping[str, Any]) -> None:
@@ -267,7 +267,7 @@ def _check_variables(request: Request, values: Mapping[str, Any], before: Mappin
         raise ApiError(
             403,
             "not-allowed",
-            f"Only administrators may name environment variables or a folder, or change where a sign-in is sent ({', '.join(named)}).",
+            f"Only administrators may name environment variables or a folder, or change where credentials are sent ({', '.join(named)}).",
         )
 
 
@@ -284,14 +284,14 @@ class ManyWritten(BaseModel):
 
 
 @router.post("/sources/many", summary="Change several sources at once, all or none", dependencies=EDIT, responses=describe(409))
-def many(request: Request, told: Many) -> ManyWritten:
+def many(request: Request, sent: Many) -> ManyWritten:
     known = {source.key: source for source in config_of(request).all() if source.key.partition(":")[0] in FAMILIES}
-    if unknown := [key for key in told.keys if key not in known]:
+    if unknown := [key for key in sent.keys if key not in known]:
         raise ApiError(404, "not-found", f"There is no source {unknown[0]!r}.")
-    chosen = [known[key] for key in dict.fromkeys(told.keys)]
-    change = change_many(told.do, chosen, told.interval)
-    details = {"sources": told.keys, "interval": told.interval}
-    done = change_sources(request, change, f"sources.{told.do}", ", ".join(told.keys)[:500], details)
+    chosen = [known[key] for key in dict.fromkeys(sent.keys)]
+    change = change_many(sent.do, chosen, sent.interval)
+    details = {"sources": sent.keys, "interval": sent.interval}
+    done = change_sources(request, change, f"sources.{sent.do}", ", ".join(sent.keys)[:500], details)
     return ManyWritten(number=len(chosen), file=path_of(request).name, changed=done)
 
 
@@ -318,7 +318,7 @@ async def opml(
     try:
         body = await read_stream(request, MAX_BYTES)
     except (ClientDisconnect, Refused) as error:
-        raise ApiError(413, "too-large", "It is too large, or broke off.") from error
+        raise ApiError(413, "too-large", "It is too large, or incomplete.") from error
     if body is None:
         raise ApiError(413, "too-large", f"At most {MAX_BYTES} bytes may be sent.", "Split the list.")
     return await run_in_threadpool(_import_feeds, request, body, category, enabled, dry_run)
@@ -333,5 +333,5 @@ def _import_feeds(request: Request, body: bytes, category: str | None, enabled: 
     if new and not dry_run:
         details = {"number": len(new), "sources": [values for _kind, values in new[:100]]}
         done = write_sources(request, lambda path: write_entries(path, new), "source.add", f"{len(new)} feeds", details)
-    there, bad = ({mask(url): str(said) for url, said in pairs} for pairs in (plan.there, plan.bad))
-    return BroughtFeeds(added=[values for _kind, values in new], there=there, bad=bad, changed=done)
+    existing, bad = ({mask(url): str(said) for url, said in pairs} for pairs in (plan.there, plan.bad))
+    return BroughtFeeds(added=[values for _kind, values in new], there=existing, bad=bad, changed=done)

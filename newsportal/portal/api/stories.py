@@ -181,7 +181,7 @@ def photos(
 @router.get("/stories/{id}", summary="A story with all its versions", response_model=StoryWhole, responses=describe(404))
 def story(request: Request, portal: ThisPortal, id: str) -> Response:
     found, gone = portal.store.story(id, hidden=may(request, Right.EDIT)), "There is no such story; it may have been folded into another."
-    return etag_response(request, StoryWhole, or_404(found, "no-story", gone, "Ask for the article by its id."))
+    return etag_response(request, StoryWhole, or_404(found, "no-story", gone, "Request the article by its id."))
 
 
 @router.get("/articles/{id}", summary="An article with its text", response_model=ArticleWhole, responses=describe(404))
@@ -251,7 +251,7 @@ def search(
 ) -> Response:
     offset = (parse_cursor(cursor, int) or (0,))[0]
     if not 0 <= offset <= LAST:
-        raise ApiError(400, "no-cursor", "This is no cursor.", "Take `next` of the page before as it is.")
+        raise ApiError(400, "no-cursor", "This is not a cursor.", "Send `next` of the previous page unchanged.")
     query = Asked(q, topic, site, category, since, until, sort, collapse, offset, limit, Visit(request).clock.zone)
     results = search_index(portal, _index(request), query)
     found, reached = SearchResults.model_validate(results, from_attributes=True), offset + limit

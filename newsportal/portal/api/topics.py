@@ -145,7 +145,7 @@ def assigned(request: Request, asked: AssignIn) -> Job:
 
 @router.get("/jobs/{id}", summary="A job with its progress", response_model=JobOut, responses=describe(404))
 def job(request: Request, id: str) -> Job:
-    return or_404(jobs_of(request).find(id), "no-job", "There is no such job, or it was so long ago that it is not recorded any more.")
+    return or_404(jobs_of(request).find(id), "no-job", "There is no such job, or its record was deleted.")
 
 
 @router.delete("/jobs/{id}", summary="End a job", status_code=204, responses=describe(404))
@@ -160,11 +160,11 @@ def begin_api_job(request: Request, kind: str, thing: str, words: list[str]) -> 
     try:
         return begin_job(request, kind, thing, words)
     except Busy as error:
-        raise ApiError(409, "busy", "Another job runs; one runs at a time.", f"Wait for it, or end it: {error.running.id}") from error
+        raise ApiError(409, "busy", "Another job is running; one runs at a time.", f"Wait, or cancel it: {error.running.id}") from error
 
 
 def _read_sources(request: Request) -> tuple[str, Sources]:
-    path = or_404(config_of(request).path, "no-file", "This portal was started without a sources.yaml of its own.")
+    path = or_404(config_of(request).path, "no-file", "This portal was started without a sources.yaml.")
     return digest(path), load(path)
 
 

@@ -125,25 +125,25 @@ def undo_change(visit: Visit, key: str) -> int | None:
     return None if entry is None else UNDO[entry.thing](visit, entry.details)
 
 
-def _hide_again(visit: Visit, told: Mapping[str, Any]) -> int:
+def _hide_again(visit: Visit, details: Mapping[str, Any]) -> int:
     by_reason: dict[str, list[str]] = {}
-    for id, reason in told["before"].items():
+    for id, reason in details["before"].items():
         by_reason.setdefault(reason, []).append(id)
     return sum(len(editor(visit).hide(ids, reason)) for reason, ids in by_reason.items())
 
 
-def _restore_categories(visit: Visit, told: Mapping[str, Any]) -> int:
-    before: Mapping[str, Sequence[str | None]] = told["before"]
+def _restore_categories(visit: Visit, details: Mapping[str, Any]) -> int:
+    before: Mapping[str, Sequence[str | None]] = details["before"]
     found = visit.portal.store.articles(list(before))
-    same = [one for one in found if (one.category, one.category_by) == (told["category"], EDITOR)]
+    same = [one for one in found if (one.category, one.category_by) == (details["category"], EDITOR)]
     return sum(len(set_category(visit, [one], before[one.id][0], before[one.id][1] or "lexicon")) for one in same)
 
 
 UNDO: Final[Mapping[str, Callable[[Visit, Mapping[str, Any]], int]]] = {
-    "hide": lambda visit, told: len(editor(visit).show(list(told["before"]))),
+    "hide": lambda visit, details: len(editor(visit).show(list(details["before"]))),
     "show": _hide_again,
     "category": _restore_categories,
-    "topic": lambda visit, told: len(remove_topic(visit, list(told["before"]), told["topic"])),
+    "topic": lambda visit, details: len(remove_topic(visit, list(details["before"]), details["topic"])),
 }  # how to undo each of :data:`BULK_CHANGES`
 
 

@@ -82,12 +82,12 @@ def _save(request: Request, found: CategoryRow | None, fields: Form) -> Response
     values = values_of(name, words(fields.get("words", "")), words(fields.get("hints", "")), enabled=bool(fields.get("enabled")))
     former = found.name if found is not None and found.configured is not None else None
     kept = [entry.name for entry in config_of(request).categories]
-    place = kept.index(former) if former is not None else len(kept)
+    position = kept.index(former) if former is not None else len(kept)
     change = put(values, former, fields.get("seen") or None)
     try:
         undo = write(request, lambda path: edit(path, change), "category.change" if found else "category.add", name, values)
     except (NewsportalError, OSError) as error:
-        return _form(request, found, values, _form_errors(request, error, place, found), status_of(error))
+        return _form(request, found, values, _form_errors(request, error, position, found), status_of(error))
     return notify(request, "/categories", _("The category %(name)s was saved."), name=name, undo=undo)
 
 

@@ -102,7 +102,7 @@ def gather(request: Request) -> Response:
 def corpus(request: Request, visit: Here, name: str) -> Response:
     found = corpus_of(request, name)
     label, editors = visit.text("label", NAME_CHARS), visit.asked.get("by") == "editor"
-    page = min(max(1, visit.whole("page")), MAX_PAGES)
+    page = min(max(1, visit.integer("page")), MAX_PAGES)
     store = visit.portal.store.corpora
     documents = (one for one in store.documents(name, label=label) if not editors or one.label.source == "editor")
     shown = list(islice(documents, (page - 1) * SHOWN, page * SHOWN + 1))

@@ -104,18 +104,18 @@ def _validated(visit: Visit, sheet: EditForm) -> EditForm:
     if published is not None and (published.tzinfo is not None or not FIRST_YEAR <= published.year <= LAST_YEAR):
         wrong["published"] = mistakes["published"]
     published = published and published.replace(tzinfo=visit.portal.site.zone)
-    said = None
+    changes = None
     if not wrong:
         try:
-            said = correction(article, Draft(title, lines, published, sent.get("author", "")))
+            changes = correction(article, Draft(title, lines, published, sent.get("author", "")))
         except ValueError as mark:
             wrong["body"] = mistakes["body"] % {"mark": mark}
-    return replace(sheet, wrong=wrong, correction=said, changed=sent.get("seen") != str(article.revision))
+    return replace(sheet, wrong=wrong, correction=changes, changed=sent.get("seen") != str(article.revision))
 
 
 def _page(request: Request, sheet: EditForm, status: int = 200) -> Response:
-    article, said, visit = sheet.article, sheet.correction, Visit(request)
-    changes: dict[str, Any] = dict(said or {})
+    article, correction, visit = sheet.article, sheet.correction, Visit(request)
+    changes: dict[str, Any] = dict(correction or {})
     drafted = replace(article, **changes)
     lines: list[DiffLine] = difference(article.text, drafted.text) if "text" in changes else []
     dates = [visit.clock.full(one) if one else visit.say(_("none")) for one in (article.published, drafted.published)]
@@ -123,7 +123,7 @@ def _page(request: Request, sheet: EditForm, status: int = 200) -> Response:
         request, "edit.html", 422 if sheet.wrong and "hx-request" not in request.headers else status, article=article,
         here=article_path(article),
         typed={**dict.fromkeys(("title", "body", "published", "author"), ""), **sheet.typed, "seen": str(article.revision)},
-        wrong=sheet.wrong, compared=said is not None, changed=sheet.changed and said is not None,
+        wrong=sheet.wrong, compared=correction is not None, changed=sheet.changed and correction is not None,
         title=in_line(article.title, drafted.title) if "title" in changes else None,
         author=in_line(article.author or "", drafted.author or "") if "author" in changes else None,
         published=dates if "published" in changes else None, lines=lines, marked_up="text" in changes and is_same(lines),
@@ -173,8 +173,8 @@ def _typed_caption(sent: Mapping[str, str], picture: StoredPicture) -> str:
 
 
 def _captions_digest(pictures: Sequence[StoredPicture]) -> str:
-    told = "\n".join(f"{one.image.url}\t{one.image.caption}" for one in pictures)
-    return blake2b(told.encode(errors="replace"), digest_size=8).hexdigest()
+    text = "\n".join(f"{one.image.url}\t{one.image.caption}" for one in pictures)
+    return blake2b(text.encode(errors="replace"), digest_size=8).hexdigest()
 
 
 def _captions_page(request: Request, article: StoredArticle, sent: Mapping[str, str], status: int = 200) -> Response:

@@ -76,10 +76,10 @@ def forget(request: Request, fields: Form) -> Response:
     """Delete what was learned about a site: its templates or its lines. Later pages are learned from again."""
     name, what, portal = fields.get("site", ""), fields.get("what", ""), Visit(request).portal
     try:
-        there = forget_site(portal.store, name, what, portal.now())
+        deleted = forget_site(portal.store, name, what, portal.now())
     except LibraryError as error:
         return redirect_with(request, "/templates", str(error))
-    if not there:
+    if not deleted:
         raise HTTPException(404)
     log_change(request, "template.forget", name, {"what": what or "templates"})
     return notify(request, "/templates", _("What was known of %(site)s is forgotten."), site=name)

@@ -43,7 +43,7 @@ def start_job(
     try:
         begin_job(request, kind, subject, words, params)
     except Busy:
-        return notify(request, back, _("Another job runs; one runs at a time. Wait until it is done, or end it."))
+        return notify(request, back, _("Another job is running; one runs at a time. Wait until it is done, or end it."))
     return notify(request, back, _("It has begun; this page shows how far it is."))
 
 

@@ -62,10 +62,10 @@ def publishing(request: Request, visit: Here) -> Response:
     shown = [name for name in LISTS if asked["state"] in (None, name) and (name != "withdrawn" or any(asked.values()))]
     lists = {name: (visit.say(LISTS[name][0]), _entry_rows(portal, LISTS[name][1], asked)) for name in shown}
     article = portal.store.article(asked["article"]) if asked["article"] else None
-    there = {line["entry"].target for _heading, lines in lists.values() for line in lines}
+    targets = {line["entry"].target for _heading, lines in lists.values() for line in lines}
     return render(
         request, "publishing.html", rows=rows, states=[visit.say(NAMES[state]) for state in STATES], lists=lists, asked=asked,
-        article=article, absent=[name for name in portal.site.publishes if name not in there] if article else [], feed=None,
+        article=article, absent=[name for name in portal.site.publishes if name not in targets] if article else [], feed=None,
         kinds=[(visit.say(heading), address("/publishing", **{**asked, "state": name}), asked["state"] == name)
                for name, (heading, _states) in LISTS.items()],
     )  # fmt: skip

@@ -83,7 +83,7 @@ def many(request: Request, fields: Form) -> Response:
     keys = fields.getlist("key")
     if fields.get("all", ""):  # all that match the filter of the list
         asked = Filter(fields.get("q", "").strip() or None, fields.get("state") or None, fields.get("kind") or None)
-        keys = [found.source.key for found in visit.portal.health() if asked.fits(found, visit.portal)]
+        keys = [found.source.key for found in visit.portal.health() if asked.matches(found, visit.portal)]
     chosen = [source for key in dict.fromkeys(keys) if (source := visit.portal.by_key.get(key)) is not None]
     if not chosen:
         return notify(request, back, _("Choose at least one source."))

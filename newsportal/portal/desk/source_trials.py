@@ -138,11 +138,11 @@ def end(request: Request, id: str) -> Response:
 def add(request: Request, id: str, fields: Form) -> Response:
     """Save the chosen sources to the file."""
     found, visit = look_of(request, id), Visit(request)
-    rest = bool(fields.get("rest"))
+    take_rest = bool(fields.get("rest"))
     chosen = [
         (number, choice)
         for number, choice in _choices(found)
-        if str(number) in fields.getlist("take") or (rest and number >= MAX_SHOWN and choice.best)
+        if str(number) in fields.getlist("take") or (take_rest and number >= MAX_SHOWN and choice.best)
     ]
     if not chosen:
         return _trial_page(request, found, fields, visit.say("Choose at least one."), status=422)
@@ -156,8 +156,8 @@ def add(request: Request, id: str, fields: Form) -> Response:
             {"number": len(new), "sources": [values for _k, values in new[:MAX_SHOWN]]},
         )  # fmt: skip
     except SourcesError as error:
-        beside = [by_field(error.problems, kind, place, visit.clock.words) for kind, place in first.items()]
-        faults = [text for known, others in beside for text in (*known.values(), *others)]
+        by_kind = [by_field(error.problems, kind, place, visit.clock.words) for kind, place in first.items()]
+        faults = [text for known, others in by_kind for text in (*known.values(), *others)]
         return _trial_page(request, found, fields, " ".join(faults) or str(error), status=422)
     except (EditConflict, OSError) as error:
         return _trial_page(request, found, fields, str(error), status=409)

@@ -56,7 +56,7 @@ class Filter:
     state: str | None = None
     kind: str | None = None
 
-    def fits(self, one: Judged, portal: Portal) -> bool:
+    def matches(self, one: Judged, portal: Portal) -> bool:
         """Return whether the source matches. Words are searched in name, key, URLs, topics and category; all must occur."""
         if self.state not in (None, one.health.state) or self.kind not in (None, _family(one)):
             return False
@@ -64,8 +64,8 @@ class Filter:
             return True
         source = portal.by_key.get(one.source.key)
         belongs = (*getattr(source, "topics", ()), getattr(source, "category", None) or "")
-        said = " ".join((one.source.key, one.source.name, source_urls(source), *belongs)).lower()
-        return all(word in said for word in self.words.lower().split())
+        text = " ".join((one.source.key, one.source.name, source_urls(source), *belongs)).lower()
+        return all(word in text for word in self.words.lower().split())
 
 
 @router.get("/sources", dependencies=WATCH)
@@ -74,11 +74,11 @@ def sources(request: Request, visit: Here) -> Response:
     counted = Counter(one.health.state for one in found)
     families = Counter(map(_family, found))
     asked = Filter(visit.text("q"), visit.text("state"), visit.text("kind"))
-    chosen = [one for one in found if asked.fits(one, visit.portal)]
+    chosen = [one for one in found if asked.matches(one, visit.portal)]
     sort: Sort = next((name for name in SORTS if name == visit.text("sort")), "health")
     chosen.sort(key=SORTS[sort])
     last = max(1, -(-len(chosen) // SHOWN))
-    page = min(max(1, visit.whole("page")), last)
+    page = min(max(1, visit.integer("page")), last)
     return render(
         request, "sources.html", rows=[_row(one, visit) for one in chosen[(page - 1) * SHOWN : page * SHOWN]],
         states=[(state, visit.clock.says(Message(f"state.{state}")), counted[state]) for state in ORDER if counted[state]],
@@ -95,8 +95,8 @@ def _family(one: Judged) -> str:
 def source_urls(source: Source | None) -> str:
     """Return the URLs that are fetched for a source, without their secrets."""
     url = getattr(source, "url", None)
-    told: Sequence[str] = getattr(source, "seeds", ()) or ((url,) if url else getattr(source, "addresses", ()))
-    return mask(" ".join(told))
+    urls: Sequence[str] = getattr(source, "seeds", ()) or ((url,) if url else getattr(source, "addresses", ()))
+    return mask(" ".join(urls))
 
 
 def _row(one: Judged, visit: Visit) -> dict[str, object]:
@@ -153,7 +153,7 @@ def schedule(request: Request) -> Response:
     query = (visit.text("q") or "").lower()
     chosen = [one for one in visited(known) if query in one.key.lower()]
     last = max(1, -(-len(chosen) // PLANNED))
-    page = min(max(1, visit.whole("page")), last)
+    page = min(max(1, visit.integer("page")), last)
     part = chosen[(page - 1) * PLANNED : page * PLANNED]
     now = visit.portal.now().astimezone(visit.portal.site.zone)
     rows = [

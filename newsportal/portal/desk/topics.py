@@ -114,8 +114,8 @@ def engine_choices(visit: Visit, known: Sources) -> list[EngineChoice]:
         state = states.get(f"{ENGINE}{name}")
         why = refusal(name, state, visit.clock.now)
         answered = state.last_success if state else None
-        said = visit.clock.says(why) if why else visit.say("answered at %(when)s", when=visit.clock.full(answered)) if answered else ""
-        found.append(EngineChoice(name, said or visit.say("not asked yet"), why is not None))
+        text = visit.clock.says(why) if why else visit.say("answered at %(when)s", when=visit.clock.full(answered)) if answered else ""
+        found.append(EngineChoice(name, text or visit.say("not asked yet"), why is not None))
     return found
 
 
@@ -178,14 +178,14 @@ def save(request: Request, visit: Here, sent: Form) -> Response:
     except SourcesError as error:
         names = [topic.name for topic in load(path).topics]
         place = names.index(form.before) if form.before in names else len(names)
-        beside, others = by_field(error.problems, "topics", place, visit.clock.words)
-        faults = {FIELDS[key]: text for key, text in beside.items() if key in FIELDS}
-        more = [text for key, text in beside.items() if key not in FIELDS]
+        by_key, others = by_field(error.problems, "topics", place, visit.clock.words)
+        faults = {FIELDS[key]: text for key, text in by_key.items() if key in FIELDS}
+        more = [text for key, text in by_key.items() if key not in FIELDS]
         return _form(request, replace(form, faults=faults, others=(*others, *more)), 422)
     except (EditConflict, NoEntry) as error:
         clash = visit.say("sources.yaml was changed meanwhile. Your words stand here still; look at them and save again.")
-        gone = isinstance(error, NoEntry)
-        form = replace(form, digest=digest(path), before=None if gone else form.before, others=(clash,))
+        deleted = isinstance(error, NoEntry)
+        form = replace(form, digest=digest(path), before=None if deleted else form.before, others=(clash,))
         return _form(request, form, 409)
     except OSError as error:
         return _form(request, replace(form, others=(failure_of(request, error),)), 503)
@@ -231,11 +231,11 @@ def moved(request: Request, name: str) -> Response:
 def assign(request: Request, sent: Form) -> Response:
     """Reassign stored articles to all topics, to one, or from a deleted one."""
     name, days = sent.get("name", ""), sent.get("days", "")
-    there = [topic.name for topic in config_of(request).topics]
-    gone = name if name and name in _deleted_topics(request, there) else None
-    if days not in map(str, ASSIGN_DAYS) or (name and name not in there and gone is None):
+    names = [topic.name for topic in config_of(request).topics]
+    deleted = name if name and name in _deleted_topics(request, names) else None
+    if days not in map(str, ASSIGN_DAYS) or (name and name not in names and deleted is None):
         raise HTTPException(400)
-    words = assign_command(days, None if gone else name, gone)
+    words = assign_command(days, None if deleted else name, deleted)
     return start_job(request, "assign", name, words, back="/topics", params={"days": days})
 
 

@@ -45,7 +45,7 @@ class Look:
     error: NewsportalError | None = None
     dropped: bool = False
 
-    def tell(self, step: str) -> None:
+    def report(self, step: str) -> None:
         """Record the next step. Raises ``Abandoned`` if no page polls the look any more."""
         if self.dropped or monotonic() - self.seen > PATIENCE:
             raise Abandoned("nobody waits for it")
@@ -59,7 +59,7 @@ class Looks:
     """Thread-safe. ``at_once``: how many run at the same time."""
 
     def __init__(self, at_once: int = AT_ONCE, waiting: int = WAITING) -> None:
-        self._turn = threading.Semaphore(at_once)
+        self._slots = threading.Semaphore(at_once)
         self._most = at_once + waiting
         self._lock = threading.Lock()
         self._looks: dict[str, Look] = {}
@@ -94,15 +94,15 @@ class Looks:
         return look if look is not None and look.owner == owner else None
 
     def _run(self, look: Look, work: Work) -> None:
-        with self._turn:
+        with self._slots:
             try:
-                look.tell("")
+                look.report("")
                 look.steps.clear()
-                look.found = work(look.tell)
+                look.found = work(look.report)
             except NewsportalError as error:
                 look.error = error
             except Exception as error:
-                log.exception("a look at another site broke")
+                log.exception("a check of another site failed")
                 look.error = NewsportalError(f"{type(error).__name__}: {error}")
             finally:
                 look.done = True

@@ -45,8 +45,8 @@ async def call(method: str, *path: str, asked: Mapping[str, Any] | None = None, 
         return answer
     fault = answer["error"]
     problems = "; ".join(f"{one['where']}: {one['message']}" for one in fault.get("problems", ()))
-    said = (f"{fault['code']}: {fault['message']}", problems, fault.get("remedy"))
-    raise ToolError(" ".join(part for part in said if part))
+    parts = (f"{fault['code']}: {fault['message']}", problems, fault.get("remedy"))
+    raise ToolError(" ".join(part for part in parts if part))
 
 
 async def _exchange(caller: Caller, method: str, path: str, asked: Mapping[str, Any], body: Any) -> tuple[int, bytes]:

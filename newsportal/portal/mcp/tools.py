@@ -72,9 +72,9 @@ def link(story_id: str) -> dict[str, str]:
 
 def article_row(article: dict[str, Any]) -> dict[str, Any]:
     """Return what identifies an article: its id, date, URL, title and site."""
-    told = {"article": article["id"], "published": article["published"], "original": web_address(article["url"])}
-    told |= {name: article[name] for name in ("topics", "hidden") if article.get(name)}
-    return told | from_web(title=article["title"], site=article["site"], category=article["category"])
+    row = {"article": article["id"], "published": article["published"], "original": web_address(article["url"])}
+    row |= {name: article[name] for name in ("topics", "hidden") if article.get(name)}
+    return row | from_web(title=article["title"], site=article["site"], category=article["category"])
 
 
 def story_line(story: dict[str, Any]) -> dict[str, Any]:
@@ -152,8 +152,8 @@ async def explain_fold(article: Id) -> dict[str, Any]:
     one = await call("GET", "articles", article)
     whole = await call("GET", "stories", one["story_id"])
     original = whole["head"]["id"] == one["id"]
-    told = {"original": True} if original else {"reason": clean_text(one["fold_reason"]) or None}
-    return {**told, "article": article_row(one), "story": story_line(whole), "unfold_with": None if original else "unfold"}
+    reason = {"original": True} if original else {"reason": clean_text(one["fold_reason"]) or None}
+    return {**reason, "article": article_row(one), "story": story_line(whole), "unfold_with": None if original else "unfold"}
 
 
 async def sources(
@@ -200,9 +200,9 @@ async def look_at_address(address: Annotated[str, Field(min_length=1, max_length
 
 def proposal(one: dict[str, Any]) -> dict[str, Any]:
     """Return a proposed source. Its name may be the site's own words, so its values are under :data:`KEY`."""
-    told = {name: one[name] for name in ("kind", "best", "entries", "newest", "per_day") if name in one}
+    row = {name: one[name] for name in ("kind", "best", "entries", "newest", "per_day") if name in one}
     values = {name: clean_text(value) if isinstance(value, str) else value for name, value in one["values"].items()}
-    return told | {KEY: {"values": values, "titles": [clean_text(title) for title in one.get("titles", ())[:TITLES]]}}
+    return row | {KEY: {"values": values, "titles": [clean_text(title) for title in one.get("titles", ())[:TITLES]]}}
 
 
 async def add_source(

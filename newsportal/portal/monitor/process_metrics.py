@@ -125,7 +125,7 @@ class Meter:
         self._now = now
         self._minutes: deque[tuple[int, Counter[str]]] = deque(maxlen=MINUTES)
 
-    def saw(self, method: str, route: str, status: int, seconds: float) -> None:
+    def record(self, method: str, route: str, status: int, seconds: float) -> None:
         kind = f"{status // 100}xx"
         self._seconds.labels(method if method in METHODS else "other", route, kind).observe(seconds)
         minute = int(self._now() // 60)
@@ -152,16 +152,16 @@ class MeteredRequests:
             return
         began, status = perf_counter(), 500
 
-        async def noted(message: Message) -> None:
+        async def send_and_note(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
             await send(message)
 
         try:
-            await self.app(scope, receive, noted)
+            await self.app(scope, receive, send_and_note)
         finally:
-            self.meter.saw(scope["method"], route_of(scope, status), status, perf_counter() - began)
+            self.meter.record(scope["method"], route_of(scope, status), status, perf_counter() - began)
 
 
 def route_of(scope: Scope, status: int) -> str:

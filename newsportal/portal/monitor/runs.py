@@ -142,7 +142,7 @@ def monitor_page(request: Request, visit: Visit, path: str, name: str, **values:
 
 
 def days_of(visit: Visit) -> int:
-    days = visit.whole("days")
+    days = visit.integer("days")
     return days if days in DAY_RANGES else DAY_RANGES[1]
 
 

@@ -154,6 +154,6 @@ def _stream_of(streams: Streams, what: str, number: int | None) -> Stream | None
     return {"group": groups, "feed": feeds}.get(what, {}).get(number)
 
 
-def _parse_number(said: str | None) -> int | None:
-    number = int(said) if said and said.isascii() and said.isdecimal() and len(said) < 17 else None
+def _parse_number(text: str | None) -> int | None:
+    number = int(text) if text and text.isascii() and text.isdecimal() and len(text) < 17 else None
     return number if number is not None and number < MAX_NUMBER else None

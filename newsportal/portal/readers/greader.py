@@ -247,7 +247,7 @@ def _stream(streams: Streams, id: str) -> Stream:
 def _stream_query(visit: Visit, most: int) -> StreamQuery:
     excluded, included = ({id.rpartition("/")[2] for id in visit.asked.getlist(name)} for name in ("xt", "it"))
     return StreamQuery(
-        limit=max(1, min(visit.whole("n", LIMIT), most)), cursor=visit.text("c"), oldest_first=visit.asked.get("r") == "o",
+        limit=max(1, min(visit.integer("n", LIMIT), most)), cursor=visit.text("c"), oldest_first=visit.asked.get("r") == "o",
         unread=True if READ in excluded else False if READ in included else None,
         starred=True if STARRED in included else False if STARRED in excluded else None,
         since=parse_moment(visit.asked.get("ot")), until=parse_moment(visit.asked.get("nt")),

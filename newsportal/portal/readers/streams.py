@@ -66,19 +66,19 @@ class Subscriptions:
     @cached_property
     def all(self) -> tuple[Subscription, ...]:
         portal = self._visit.portal
-        found = [self._made("topic", name, name, topic_address(name), feed_addresses(name, name).rss) for name in portal.topics()]
+        found = [self._subscription("topic", name, name, topic_address(name), feed_addresses(name, name).rss) for name in portal.topics()]
         by_source = portal.tally().by_source
         for key in sorted(by_source, key=lambda key: (-by_source[key], key))[:MAX_SOURCES]:
             source = portal.by_key.get(key)
             title = source.name if source is not None else key.partition(":")[2] or key
             home = address("/latest", source=key)
-            found.append(self._made("source", key, title, home, feed_addresses(title, None, {"source": key}).rss))
+            found.append(self._subscription("source", key, title, home, feed_addresses(title, None, {"source": key}).rss))
         for search in self.searches.values():
             asked = parse_search(search.asked)
-            found.append(self._made("search", search.id, search.name, asked.address(), feed_of(asked, self._visit).rss))
+            found.append(self._subscription("search", search.id, search.name, asked.address(), feed_of(asked, self._visit).rss))
         return tuple(found)
 
-    def _made(self, kind: Kind, key: str, title: str, home: str, url: str) -> Subscription:
+    def _subscription(self, kind: Kind, key: str, title: str, home: str, url: str) -> Subscription:
         return Subscription(kind, key, clean(title) or key, self.base + home, self.base + url)
 
     @cached_property
@@ -143,11 +143,11 @@ def parse_stream(id: str, subscriptions: Subscriptions) -> Stream | None:
     return next((Stream(folder=kind) for kind, name in subscriptions.folders.items() if rest == f"label/{name}"), None)
 
 
-def parse_moment(said: str | None) -> datetime | None:
+def parse_moment(text: str | None) -> datetime | None:
     """Parse a time in seconds, milliseconds, microseconds or nanoseconds since 1970, chosen by the number of digits; None if invalid."""
-    if not said or not (said.isascii() and said.isdecimal()) or len(said) > MAX_DIGITS + 1:
+    if not text or not (text.isascii() and text.isdecimal()) or len(text) > MAX_DIGITS + 1:
         return None
-    digits, number = len(said), int(said)
+    digits, number = len(text), int(text)
     scale = 1 if digits <= 11 else 10**3 if digits <= 14 else 10**6 if digits <= 17 else 10**9
     return datetime.fromtimestamp(number / scale, UTC)
 
@@ -180,7 +180,7 @@ class Streams:
                 if oldest is not None and not asked.oldest_first and story.head.moment < oldest and stream.state != STARRED:
                     return
                 read, starred = marked.read(story), marked.starred(story.id)
-                if asked.unread is read or asked.starred not in (None, starred) or not self._fits(story, stream, read, asked):
+                if asked.unread is read or asked.starred not in (None, starred) or not self._matches(story, stream, read, asked):
                     continue
                 yield story, behind
             if not more:
@@ -195,7 +195,7 @@ class Streams:
         limits += [self._portal.now() - UNREAD_FOR] if asked.unread else []
         return max(limits, default=None)
 
-    def _fits(self, story: Story, stream: Stream, read: bool, asked: StreamQuery) -> bool:
+    def _matches(self, story: Story, stream: Stream, read: bool, asked: StreamQuery) -> bool:
         if (asked.since and story.first_seen < asked.since) or (asked.until and story.head.moment >= asked.until):
             return False
         if stream.folder in ("topic", "source"):

@@ -81,7 +81,7 @@ def topic_of(visit: Visit) -> str | None:
 def briefing_of(visit: Visit, since: datetime, until: datetime, topic: str | None) -> Briefing:
     """Return the briefing of a time span, cached for some minutes."""
     store, span = visit.portal.store, (until - since).total_seconds()
-    return visit.compiled(lambda: compile_briefing(store, since, until, topic=topic), until, "briefing", span, topic)
+    return visit.cached_compilation(lambda: compile_briefing(store, since, until, topic=topic), until, "briefing", span, topic)
 
 
 def page(request: Request, visit: Visit, day: date | None, since: datetime, until: datetime) -> Response:
@@ -136,19 +136,19 @@ def rising(request: Request, visit: Here) -> Response:
     except OverflowError as error:
         raise HTTPException(404) from error
     last = day or here
-    said = {"days": days if days != SPANS[0] else None, "topic": topic}
+    filters = {"days": days if days != SPANS[0] else None, "topic": topic}
     return render(
         request, "rising.html", board=board, days=days, day=day, topic=topic, topics=visit.portal.topics(), width=width,
         bars=lambda counts: bars([(last - (len(counts) - place) * DAY, count) for place, count in enumerate(counts, 1)]),
-        here=lambda **other: address("/rising", **{**said, "at": day, **other}),
-        earlier=address("/rising", **said, at=last - DAY) if has_stories(visit, last - DAY) else None,
-        later=address("/rising", **said, at=day + DAY if day < here else None) if day else None,
+        here=lambda **other: address("/rising", **{**filters, "at": day, **other}),
+        earlier=address("/rising", **filters, at=last - DAY) if has_stories(visit, last - DAY) else None,
+        later=address("/rising", **filters, at=day + DAY if day < here else None) if day else None,
     )  # fmt: skip
 
 
 def board_of(visit: Visit, until: datetime, days: int, topic: str | None) -> RisingBoard:
     """Return the board of the days before ``until``, cached for some minutes. Raises ``OverflowError`` at the limits of ``datetime``."""
-    return visit.compiled(lambda: compile_board(visit.portal.store, until, days, topic=topic), until, "rising", days, topic)
+    return visit.cached_compilation(lambda: compile_board(visit.portal.store, until, days, topic=topic), until, "rising", days, topic)
 
 
 WIDTH, HEIGHT = 120, 24  # of the drawing of a curve
@@ -167,7 +167,7 @@ def boards(request: Request, visit: Here) -> Response:
 def boards_of(visit: Visit) -> list[HotBoard]:
     """Return all lists, cached for some minutes."""
     portal, now = visit.portal, visit.clock.now
-    return visit.compiled(lambda: compile_boards(portal.store, portal.config, now), now, "boards")
+    return visit.cached_compilation(lambda: compile_boards(portal.store, portal.config, now), now, "boards")
 
 
 def curve(one: Standing) -> str:

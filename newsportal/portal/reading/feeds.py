@@ -270,13 +270,13 @@ def oembed(request: Request, visit: Here) -> Response:
     article, page = story.head, f"{base}/story/{story.id}"
     name, original = site_name(article), web_address(article.url)
     source = SOURCE.format(original, name) if original else name
-    told = {
+    content = {
         "version": "1.0", "type": "rich", "title": title(article), "author_name": name, "author_url": original or page,
         "provider_name": visit.portal.site.title, "provider_url": f"{base}/", "cache_age": MAX_AGE,
         "html": QUOTATION.format(page=page, title=title(article), excerpt=excerpt(article, SUMMARY_CHARS), source=source),
-        "width": min(visit.whole("maxwidth", MAX_WIDTH) or MAX_WIDTH, MAX_WIDTH), "height": None,
+        "width": min(visit.integer("maxwidth", MAX_WIDTH) or MAX_WIDTH, MAX_WIDTH), "height": None,
     }  # fmt: skip
-    return JSONResponse(told, headers={"cache-control": f"public, max-age={MAX_AGE}"})
+    return JSONResponse(content, headers={"cache-control": f"public, max-age={MAX_AGE}"})
 
 
 def _path(url: str, hosts: set[str]) -> str:

@@ -86,8 +86,8 @@ STORY = re.compile(r"[0-9a-f]{1,64}")  # ids of articles in stores
 @router.post("/seen")
 async def seen(request: Request) -> Response:
     """Record a view, ``{"article": ID, "places": [1, 2, 5]}``; 204 whether or not it was recorded, 404 for an unknown article, else 400."""
-    told = await json_object(request)
-    article, places = told.get("article"), told.get("places")
+    body = await json_object(request)
+    article, places = body.get("article"), body.get("places")
     if not isinstance(article, str) or not STORY.fullmatch(article):
         raise HTTPException(400)
     if not isinstance(places, list) or not all(type(place) is int for place in places):  # True is an int in Python
@@ -107,8 +107,8 @@ def record(portal: Portal, reader: str, article_id: str, places: frozenset[int])
     """Record a view and return whether it was. Places that the story does not have are ignored; if the store is busy, the view is lost."""
     try:
         pictures = or_404(pictures_of(portal.store, article_id))
-        there = places & frozenset(range(1, max(pictures, 1) + 1))
-        return bool(there) and portal.store.readers.saw(reader, article_id, sorted(there), pictures=pictures, now=portal.now())
+        valid = places & frozenset(range(1, max(pictures, 1) + 1))
+        return bool(valid) and portal.store.readers.saw(reader, article_id, sorted(valid), pictures=pictures, now=portal.now())
     except StoreError as error:
         portal.missed["seen"] += 1
         log.warning("a view was not recorded: %s", error)
@@ -219,7 +219,7 @@ def recommend_and_record(visit: Visit, n: int) -> list[Suggestion]:
             visit.portal.store.readers.offer(reader.name, [one for _story, one, _because in found], now=visit.portal.now())
         except StoreError as error:
             visit.portal.missed["offer"] += 1
-            log.warning("what was recommended was not recorded: %s", error)
+            log.warning("recommendations were not recorded: %s", error)
     return [Suggestion(story, reason_text(one, because, visit.clock.words)) for story, one, because in found]
 
 
@@ -231,7 +231,7 @@ def recommend_some(visit: Visit, story_id: str | None = None, n: int = FURTHER) 
     try:
         found = recommend(visit, reader, n + 1)
     except StoreError as error:
-        log.warning("nothing is recommended on this page: %s", error)
+        log.warning("no recommendations on this page: %s", error)
         return []
     others = [Suggestion(story, reason_text(one, because, visit.clock.words)) for story, one, because in found if story.id != story_id]
     return others[:n]

@@ -97,13 +97,13 @@ class FrontCache:
         asked = (tuple(topics[:MAX_BOARDS]), tuple(counted.get(topic, 0) for topic in topics[:MAX_BOARDS]))
         with self._locks[by_rank]:
             kept, seq = self._made.get(by_rank), self._store.last_seq()
-            if kept is None or not self._holds(kept, seq, asked):
+            if kept is None or not self._is_valid(kept, seq, asked):
                 began = monotonic()
                 made = query_front(self._store, asked[0], counted, now, by_rank=by_rank)
                 kept = self._made[by_rank] = _CachedFront(made, seq, asked, monotonic(), monotonic() - began)
             return kept.front
 
-    def _holds(self, kept: _CachedFront, seq: int, asked: tuple[object, ...]) -> bool:
+    def _is_valid(self, kept: _CachedFront, seq: int, asked: tuple[object, ...]) -> bool:
         age = monotonic() - kept.at
         if kept.seq == seq or kept.took <= SLOW_SECONDS or not kept.front.latest.stories:
             return kept.seq == seq and kept.options == asked and age < max(KEPT_SECONDS, SPARE * kept.took)

@@ -71,14 +71,14 @@ def time_page(visit: Visit, found: Front) -> dict[str, Any]:
         return new
 
     hottest = first(found.hot, HOTTEST)
-    beside = first(found.latest.stories, BELOW_TOP_STORY) if lead and not thumbnail(lead.head.images) else []
+    below = first(found.latest.stories, BELOW_TOP_STORY) if lead and not thumbnail(lead.head.images) else []
     suggested = [one for one in recommend_some(visit, n=2 * FOR_YOU) if one.story.id not in shown][:FOR_YOU]
     shown.update(one.story.id for one in suggested)
     wall = [one for one in visit.portal.store.galleries.wall(WallFilter(limit=2 * PHOTOS)).stories if one.article.story_id not in shown]
     shown.update(one.article.story_id for one in wall[:PHOTOS])
     boards = [replace(board, stories=tuple(first(board.stories, BOARD_STORIES))) for board in own_boards(visit, found)]
     return {
-        "lead": lead, "events": front_events(visit.portal), "hottest": hottest, "seconds": beside,
+        "lead": lead, "events": front_events(visit.portal), "hottest": hottest, "seconds": below,
         "photos": [card_of(visit.portal, story, visit.clock.words) for story in wall[:PHOTOS]], "suggested": suggested,
         "boards": [board for board in boards if board.stories or not board.count],
         "days": by_day(first(found.latest.stories, LATEST), visit.clock, lambda story: story.head.moment), "more": found.latest.next,
@@ -173,15 +173,15 @@ SHARE: Final = {"action": "/sources/new", "method": "GET", "params": {"title": "
 def manifest(visit: Here) -> Response:
     """Other apps can share URLs to it, if the visitor may add sources."""
     title = clean(visit.portal.site.title)
-    told: dict[str, Any] = {
+    content: dict[str, Any] = {
         "id": "/", "start_url": "/", "scope": "/", "name": title, "short_name": title[:SHORT_CHARS], "lang": TAGS[visit.language],
         "display": "standalone", "background_color": PAPER, "theme_color": PAPER,
         "icons": [{"src": static_address(name), "sizes": sizes, "type": "image/png", "purpose": use} for name, sizes, use in ICONS],
     }  # fmt: skip
     if visit.may(Right.EDIT):
-        told["share_target"] = SHARE
+        content["share_target"] = SHARE
     headers = {"cache-control": "private, no-cache", "vary": "Accept-Language, Cookie"}
-    return JSONResponse(told, media_type="application/manifest+json", headers=headers)
+    return JSONResponse(content, media_type="application/manifest+json", headers=headers)
 
 
 @open_router.get("/service-worker.js")

@@ -45,9 +45,9 @@ class PictureCache:
         self.folder = folder
         self.limit = limit
         self._lock = Lock()
-        self._known: float | None = None  # bytes in the folder when it was last read
+        self._size: float | None = None  # bytes in the folder when it was last read
         self._written = 0
-        self._told = False
+        self._warned = False
 
     def get(self, name: str) -> bytes | None:
         """Return the bytes, ``None`` if they are not cached."""
@@ -69,15 +69,15 @@ class PictureCache:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._write(path, body)
         except OSError as error:
-            if not self._told:
-                self._told = True
-                logger.warning("%s: pictures are not kept (%s); they are fetched anew each time", self.folder, error.strerror or error)
+            if not self._warned:
+                self._warned = True
+                logger.warning("%s: pictures are not cached (%s); they are fetched again each time", self.folder, error.strerror or error)
             return False
         with self._lock:
             self._written += len(body)
-            known = self._known
+            known = self._size
             if known is None or self._written > RESCAN_AFTER * self.limit or known + self._written > EVICT_FROM * self.limit:
-                self._known, self._written = float(self._evict()), 0
+                self._size, self._written = float(self._evict()), 0
         return True
 
     def _write(self, path: Path, body: bytes) -> None:
@@ -125,7 +125,7 @@ class PictureCache:
         for one in found:
             one.path.unlink(missing_ok=True)
         with self._lock:
-            self._known = None
+            self._size = None
         return len(found), sum(one.size for one in found)
 
     def _path(self, name: str) -> Path:

@@ -92,7 +92,7 @@ class PictureProxy:
         self._max_pixels = max_pixels
         self._under_way: dict[str, asyncio.Task[ProxiedPicture]] = {}
         self._failed: OrderedDict[str, tuple[float, str]] = OrderedDict()
-        self._turn = asyncio.Semaphore(AT_ONCE)
+        self._fetching = asyncio.Semaphore(AT_ONCE)
         self._decoding = asyncio.Semaphore(1)  # waiting decoders must not occupy the threads of store queries
 
     @classmethod
@@ -130,7 +130,7 @@ class PictureProxy:
         if monotonic() < until:
             raise NotApplicable(why)
         try:
-            async with self._turn:
+            async with self._fetching:
                 body = await self._fetched(url, referer)
                 return await self._write(name, body, FULL_SIDE)
         except NotApplicable as why_not:

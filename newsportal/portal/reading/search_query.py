@@ -104,10 +104,10 @@ def _day_start(day: str, zone: tzinfo, later: int = 0) -> datetime:
     return datetime.combine(date.fromisoformat(day) + timedelta(days=later), time.min, zone).astimezone(UTC)
 
 
-def _valid_day(said: str | None) -> str | None:
+def _valid_day(text: str | None) -> str | None:
     """Return a valid day; the first and last years of ``date`` would overflow in some time zones."""
     try:
-        return said if said and 1 < date.fromisoformat(said).year < 9999 and len(said) == 10 else None
+        return text if text and 1 < date.fromisoformat(text).year < 9999 and len(text) == 10 else None
     except ValueError:
         return None
 

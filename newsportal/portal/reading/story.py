@@ -48,10 +48,10 @@ class State:
 
 def headlines(story: Story, article: StoredArticle) -> list[tuple[StoredArticle, DiffLine]]:
     """Return the other headlines of a story compared with that of ``article``, each once."""
-    own, told = title(article), dict[str, StoredArticle]()
+    own, by_title = title(article), dict[str, StoredArticle]()
     for version in story.versions:
-        told.setdefault(title(version), version)
-    others = [version for words, version in told.items() if words != own][:MAX_HEADLINES]
+        by_title.setdefault(title(version), version)
+    others = [version for words, version in by_title.items() if words != own][:MAX_HEADLINES]
     return [(version, in_line(own, title(version))) for version in others]
 
 
@@ -94,7 +94,7 @@ class Floor:
 def thread_view(visit: Visit, story: Story, article: StoredArticle, thread: StoredThread) -> Response:
     topic = visit.text("topic")
     last = max(1, -(-thread.posts // PAGE))
-    number = visit.whole("page")
+    number = visit.integer("page")
     if not 1 <= number <= last:
         raise HTTPException(404)
     kept = visit.portal.store.threads
