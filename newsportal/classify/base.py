@@ -59,8 +59,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Metadata of a trained model. ``documents``: counts by label; ``figures``: metrics on held-out documents (``macro_f1``, ``accuracy``,
-    …)."""
+    """Metadata of a trained model. ``documents``: counts by label; ``figures``: metrics on held-out documents (``macro_f1``, …)."""
 
     algorithm: str
     documents: Mapping[str, int] = field(default_factory=dict)

@@ -83,7 +83,7 @@ def _restricted(vectors: Sparse, seen: NDArray[np.bool_]) -> Sparse:
 
 
 def auroc(higher: Matrix, lower: Matrix) -> float:
-    """Return the probability that one of ``higher`` exceeds one of ``lower``, ties half: the area under the ROC curve (Hanley & McNeil
+    """Return the probability that one of ``higher`` exceeds one of ``lower``, ties half: the area under the ROC curve (Hanley, McNeil
     1982)."""
     ordered = np.sort(lower)
     below, up_to = np.searchsorted(ordered, higher, "left"), np.searchsorted(ordered, higher, "right")
@@ -119,14 +119,14 @@ def logistic(scores: Matrix) -> Matrix:
 
 
 def temperature(scores: Matrix, of: NDArray[np.intp]) -> float:
-    """Return the factor that maximises the likelihood of the true labels ``of`` the rows. The loss is convex, so bisection finds its
+    """Return the factor that maximises the likelihood of the true labels ``of`` the rows. The loss is convex: bisection finds its
     minimum."""
     rows = np.arange(len(of))
 
-    def surprise(at: int) -> float:
+    def loss(at: int) -> float:
         return -float(np.log(np.maximum(softmax(scores * FACTORS[at])[rows, of], 1e-12)).mean())
 
-    return float(FACTORS[bisect_left(range(len(FACTORS) - 1), 0.0, key=lambda at: surprise(at + 1) - surprise(at))])
+    return float(FACTORS[bisect_left(range(len(FACTORS) - 1), 0.0, key=lambda at: loss(at + 1) - loss(at))])
 
 
 def least_score(scores: Matrix, of: NDArray[np.intp], given_up: float) -> float:
@@ -145,9 +145,9 @@ def curve(scores: Matrix, has: Truth) -> tuple[float, float]:
     found = np.zeros(2)
     for _ in range(50):
         chance = logistic(rows @ found)
-        slope = rows.T @ (chance - target) + 1e-6 * found
-        bend = (rows * (chance * (1 - chance))[:, None]).T @ rows + 1e-6 * np.eye(2)
-        step = np.linalg.solve(bend, slope)
+        gradient = rows.T @ (chance - target) + 1e-6 * found
+        hessian = (rows * (chance * (1 - chance))[:, None]).T @ rows + 1e-6 * np.eye(2)
+        step = np.linalg.solve(hessian, gradient)
         found = found - step * min(1.0, 5.0 / max(float(np.abs(step).max()), 1e-12))
         if np.abs(step).max() < 1e-6:
             break

@@ -70,8 +70,7 @@ class ChiCosine:
         return cls(labels, facts, tuple(words), idf.astype(np.float32), vectors.astype(np.float32), place)
 
     def classify(self, title: str, text: str) -> Answer:
-        """Return the label of the nearest vector. ``scores`` are the cosines divided by their sum: not probabilities, but in the same
-        order."""
+        """Return the label of the nearest vector. ``scores`` are the cosines divided by their sum: not probabilities, but ordered alike."""
         known, values = self._document(title, text)
         cosines = values @ self.vectors[known]
         total = float(cosines.sum())
@@ -154,8 +153,7 @@ def _fit(counts: Sequence[Counter[str]], of: NDArray[np.intp], labels: int) -> t
 
 
 def chi(with_word: Matrix, documents: Matrix) -> Matrix:
-    """Return CHI of each class (row) and word (column). ``with_word``: documents of the class that contain the word; ``documents``: all of
-    it."""
+    """Return CHI of each class (row) and word (column). ``with_word``: documents of the class with the word; ``documents``: all of it."""
     total = documents.sum()
     a, b = with_word, with_word.sum(axis=0) - with_word
     c = documents[:, None] - a

@@ -32,7 +32,7 @@ from newsportal.text.word_table import WordTable, cached_table
 from newsportal.text.words import cutter, dictionary_version, kinds, rarity
 
 LIMIT: Final = 8  # keywords of an article: as many as fit on one line
-LOOKED_AT: Final = 1500  # characters of the body that are read: the subject is at its beginning; 2,500 or all find no more.
+READ_CHARS: Final = 1500  # characters of the body that are read: the subject is at its beginning; 2,500 or all find no more.
 LONGEST_TITLE: Final = 500  # characters; a longer string is not a title
 TITLE: Final = 3.0  # weight of an occurrence in the title relative to the body. 1 to 5 tried; 3 finds most of the first ten.
 TITLE_ALONE: Final = 1.0
@@ -110,7 +110,7 @@ def terms(title: str, text: str, limit: int) -> tuple[Keyword, ...]:
 
 
 def _ranked(title: str, text: str, limit: int, chinese_weights: Callable[[str, str], dict[str, float]]) -> tuple[Keyword, ...]:
-    title, body = (CONTROL.sub(" ", INVISIBLE.sub("", part)) for part in (RUBRIC.sub("", title[:LONGEST_TITLE]), text[:LOOKED_AT]))
+    title, body = (CONTROL.sub(" ", INVISIBLE.sub("", part)) for part in (RUBRIC.sub("", title[:LONGEST_TITLE]), text[:READ_CHARS]))
     both = f"{title}\n{body}"
     sample = both[:SAMPLE]
     chinese = len(CJK.findall(sample)) >= CHINESE_FROM * len(sample)

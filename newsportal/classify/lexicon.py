@@ -6,7 +6,7 @@ v(w, c)
     weight of the word for the category: 3 nearly decides alone, 2 is strong, 1 is a hint (``VALUE`` of the lists in
     ``categories.yaml``, or of ``sources.yaml``)
 n(w)
-    occurrences in the first ``LOOKED_AT`` characters of the body; words that occur only in the title count T
+    occurrences in the first ``READ_CHARS`` characters of the body; words that occur only in the title count T
 T
     weight of a word in the title
 
@@ -39,11 +39,11 @@ NAME: Final = "lexicon"
 VALUE: Final[Mapping[int, float]] = {3: 3.0, 2: 1.5, 1: 0.5}
 """Values of the word lists. Chosen by hand; figures change little between 2 : 1 and 3 : 1 for neighbouring lists."""
 
-LOOKED_AT: Final = 1500  # characters of the body: an article states its subject early, and the time per article stays bounded
+READ_CHARS: Final = 1500  # characters of the body: an article states its subject early, and the time per article stays bounded
 TITLE: Final = 2.0  # T: bonus of a word in the title
 LEAST: Final = 4.0  # a lower sum is chance: one strong word in the title reaches it alone, one in a body needs a second
 LEAST_LONG: Final = 16.0
-"""Sum needed by a text of ``LOOKED_AT`` characters or more (linear in between): long texts contain words of every category by chance."""
+"""Sum needed by a text of ``READ_CHARS`` characters or more (linear in between): long texts contain words of every category by chance."""
 
 LEAD: Final = 0.2  # the second category must be lower by this share of the best
 DOUBT: Final = 3.0  # added to the sum of all scores when shares are computed: if few words were found, no share is near 1
@@ -139,7 +139,7 @@ class Lexicon:
     def _word_weights(self, title: str, text: str) -> dict[str, float]:
         """Return the words found and their weights by position."""
         in_title = self._count_words(fold_characters(title))
-        in_text = self._count_words(fold_characters(text[:LOOKED_AT]))
+        in_text = self._count_words(fold_characters(text[:READ_CHARS]))
         weighed = {word: 1.0 + math.log(count) for word, count in in_text.items()}
         for word in in_title:
             weighed[word] = weighed.get(word, 0.0) + TITLE
@@ -177,7 +177,7 @@ class Lexicon:
 
 def least(text: str) -> float:
     """Return the minimum sum of the best category."""
-    return LEAST + (LEAST_LONG - LEAST) * min(len(text) / LOOKED_AT, 1.0)
+    return LEAST + (LEAST_LONG - LEAST) * min(len(text) / READ_CHARS, 1.0)
 
 
 def plain(words: Sequence[str]) -> Iterator[str]:

@@ -84,8 +84,7 @@ class Linear:
         return self.bias if self.facts.several or features >= self.short else shrunk(self.bias, features, self.short)
 
     def _level(self, features: int) -> tuple[float, float]:
-        """Return factor and minimum score for a text with ``features`` features, interpolated on a log scale between headlines and
-        ``short``."""
+        """Return factor and minimum score for a text with ``features`` features, log-interpolated between headlines and ``short``."""
         if not 0 < self.brief.features < self.short:
             return self.factor, self.least
         share = min(1.0, max(0.0, log(features / self.brief.features) / log(self.short / self.brief.features)))

@@ -124,8 +124,7 @@ class Cell:
 
 
 def matrix(report: Report) -> tuple[list[tuple[str, tuple[Cell, ...]]], list[str]]:
-    """Return the rows of the confusion matrix and its column headings; labels that are only assigned come after the true ones, "none"
-    last."""
+    """Return the rows of the confusion matrix and its column headings: true labels, others that were assigned, then "none"."""
     true = [one.label for one in report.labels]
     given = {assigned for _, assigned in report.confusion}
     columns: list[str | None] = [*true, *sorted(assigned for assigned in given if assigned is not None and assigned not in true)]

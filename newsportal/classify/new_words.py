@@ -60,10 +60,10 @@ def word_kinds() -> WordTable:
 
 def _kinds() -> dict[str, float]:
     table: dict[str, float] = {}
-    met, surnames, shares = rarity(), Counter[str](), defaultdict[str, list[bool]](list)
+    with_idf, surnames, shares = rarity(), Counter[str](), defaultdict[str, list[bool]](list)
     for word, kind in kinds():
         is_noun = kind.startswith(NOUNS) or kind == "vn"
-        if len(word) == 1 or word in met:
+        if len(word) == 1 or word in with_idf:
             table[word] = NAME if kind.startswith(NAMES) else NOUN if is_noun else VERB if kind.startswith(("v", "a")) else OTHER
         if len(word) == NAME_CHARS and kind.startswith("nr"):
             surnames[SURNAME.format(word[0])] += 1
@@ -95,21 +95,21 @@ def new_words(words: Sequence[str], text: str, edges: Container[str]) -> frozens
     for number, pieces in enumerate(run for clause in clauses for run in _noun_runs(list(_pieces(clause, known)), known)):
         if len(pieces) == 1 and not pieces[0].is_raw:
             continue
-        whole = "".join(piece.text for piece in pieces)
-        if len(whole) > LONGEST_RUN:
+        joined = "".join(piece.text for piece in pieces)
+        if len(joined) > LONGEST_RUN:
             continue
-        for begin, end, is_compound in _spans(pieces, whole, known):
-            string = whole[begin:end]
+        for begin, end, is_compound in _spans(pieces, joined, known):
+            string = joined[begin:end]
             if is_compound:
                 compounds.add(string)
-            places[string].append((whole[begin - 1] if begin else number, whole[end] if end < len(whole) else number))
+            places[string].append((joined[begin - 1] if begin else number, joined[end] if end < len(joined) else number))
     return frozenset(
         string
-        for string, beside in places.items()
-        if len(beside) > 1
-        and all(len(set(side)) >= VARIETY for side in zip(*beside, strict=True))
+        for string, contexts in places.items()
+        if len(contexts) > 1
+        and all(len(set(side)) >= VARIETY for side in zip(*contexts, strict=True))
         and known(string) is None
-        and _is_bound(string, len(beside), text, max if string in compounds else min)
+        and _is_bound(string, len(contexts), text, max if string in compounds else min)
     )
 
 
@@ -159,20 +159,20 @@ def _is_ending(piece: _Piece, known: Callable[[str], float | None]) -> bool:
     return len(piece.text) == 1 and known(ENDING.format(piece.text)) is not None
 
 
-def _spans(pieces: Sequence[_Piece], whole: str, known: Callable[[str], float | None]) -> Iterator[tuple[int, int, bool]]:
+def _spans(pieces: Sequence[_Piece], joined: str, known: Callable[[str], float | None]) -> Iterator[tuple[int, int, bool]]:
     """Yield begin and end of possible words by their form, and whether they consist of dictionary words only."""
     edges = [0, *accumulate(len(piece.text) for piece in pieces)]
     begins, ends, barred, loose = list[int](), list[int](), list[bool](), list[bool]()  # the last two by character
     for piece, begin, end in zip(pieces, edges, edges[1:], strict=False):
         may_end = _is_ending(piece, known) or (piece.is_known and known(piece.text) != VERB)
-        in_raw = (at for at in range(begin, end) if known(NO_BEGINNING.format(whole[at])) is None)
+        in_raw = (at for at in range(begin, end) if known(NO_BEGINNING.format(joined[at])) is None)
         begins += in_raw if piece.is_raw else [begin] * piece.is_known
         ends += range(begin + 1, end + 1) if piece.is_raw else [end] * may_end
         barred += [not (piece.is_raw or piece.is_known or may_end)] * (end - begin)
         loose += [not piece.is_known] * (end - begin)
     may_be_end, is_edge = set(ends), set(edges)
     spans = {(at, end) for at in begins for end in range(at + 2, at + LONGEST + 1) if end in may_be_end and True not in barred[at:end]}
-    surnames = [edge for edge in edges[:-1] if known(SURNAME.format(whole[edge])) is not None]
+    surnames = [edge for edge in edges[:-1] if known(SURNAME.format(joined[edge])) is not None]
     spans |= {(at, end) for at in surnames for end in range(at + 2, at + NAME_CHARS + 1) if end in is_edge}
     yield from ((begin, end, True not in loose[begin:end]) for begin, end in sorted(spans))
 

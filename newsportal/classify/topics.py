@@ -73,8 +73,8 @@ def is_doubtful(mark: TopicMark) -> bool:
 
 
 def marked(topic: str, by: str | None, score: float | None, version: str) -> TopicMark | None:
-    """Return the mark for an article in a topic, ``None`` if it does not belong. ``by``: how it was assigned without a model; ``score``:
-    the model's."""
+    """Return an article's mark for a topic, ``None`` if it does not belong. ``by``: how it was assigned without a model; ``score``: of the
+    model."""
     if by is not None:
         return TopicMark(topic, by, score)
     return TopicMark(topic, version, score) if score is not None and score >= SURE else None

@@ -102,13 +102,13 @@ def sampled(examples: Sequence[Example], seed: int) -> list[Example]:
 
 
 def _held_out(
-    asked: Sequence[tuple[Sparse, float]], truth: Truth, fold: NDArray[np.intp], *, several: bool, progress: Progress, seed: int
+    variants: Sequence[tuple[Sparse, float]], truth: Truth, fold: NDArray[np.intp], *, several: bool, progress: Progress, seed: int
 ) -> tuple[Mix, list[Matrix], NDArray[np.intp]]:  # fmt: skip
     """Return the best mix on the first fold, its out-of-fold scores of all examples, and the indexes of the examples to evaluate.
-    ``asked``: the vectors of the examples, then variants of them that are only scored, each with its ``short``. Labels that are not in
+    ``variants``: the vectors of the examples, then variants of them that are only scored, each with its ``short``. Labels that are not in
     every fold are unknown to some classifiers, so their examples are not evaluated."""
-    vectors = asked[0][0]
-    answers = [np.zeros(truth.shape) for _ in asked]
+    vectors = variants[0][0]
+    answers = [np.zeros(truth.shape) for _ in variants]
     counted_labels = np.all([truth[fold == part].any(axis=0) for part in range(FOLDS)], axis=0)
     enough = ~truth.any(axis=1) | (truth & counted_labels).any(axis=1)
     mixes = [mix for mix in MIXES if not (several and mix.bayes)]
@@ -125,7 +125,7 @@ def _held_out(
         if part:
             progress(0.65 + 0.1 * (part - 1) / (FOLDS - 1), "held-out")
             planes = fit(vectors[fold != part], truth[fold != part], mix, seed)
-        for (texts, short), scores in zip(asked, answers, strict=True):
+        for (texts, short), scores in zip(variants, answers, strict=True):
             scores[fold == part] = planes.scores(texts[fold == part], short)
     return mix, answers, np.flatnonzero(enough)
 

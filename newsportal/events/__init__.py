@@ -77,8 +77,7 @@ class Story:
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """The event of a story (the id of its first story), the cosine (1 for the first story), and the deciding terms, largest product
-    first."""
+    """The event of a story (the id of its first story), the cosine (1 for the first), and the deciding terms, largest product first."""
 
     event: str
     score: float
@@ -145,8 +144,7 @@ class _Event:
 
 
 class EventClusters:
-    """Clusters of stories, which must be added in chronological order. Time per story grows with the events sharing its terms, memory with
-    stories."""
+    """Clusters of stories, added in chronological order. Time per story grows with the events sharing its terms, memory with stories."""
 
     def __init__(self, threshold: float = THRESHOLD) -> None:
         self._threshold = threshold

@@ -151,8 +151,7 @@ CLAUSE: Final = re.compile(r"[，；：,;:](?=[^，；：,;:]*$)")
 
 
 def shorten(text: str, limit: int) -> str:
-    """Truncate ``text`` to ``limit`` characters with an ellipsis, after a clause if one ends in the second half, never inside a Latin
-    word."""
+    """Truncate ``text`` to ``limit`` characters with an ellipsis, after a clause ending in the second half, never inside a Latin word."""
     if len(text) <= limit:
         return text
     cut = text[: limit - 1]
@@ -165,8 +164,8 @@ def shorten(text: str, limit: int) -> str:
 
 
 def summarise(texts: Sequence[Text], count: int = 3, known: Iterable[str] = ()) -> list[Sentence]:
-    """Select up to ``count`` sentences that cover most of what ``texts`` report of one event and ``known`` sentences do not, in the order
-    of the texts."""
+    """Select up to ``count`` sentences that cover most of what ``texts``, but not ``known``, report of one event, in the order of the
+    texts."""
     every = [Sentence(one.id, part, place) for one in texts for place, part in enumerate(sentences(one.text))]
     words = {sentence: _words(sentence.text) for sentence in every}
     spread = Counter(word for one in texts for word in {w for s in every if s.id == one.id for w in words[s]})

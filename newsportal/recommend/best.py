@@ -70,8 +70,7 @@ FALLBACK: Final[Mapping[str, tuple[float, ...]]] = {
     BACK: (0.6, *(0.0,) * 6, 0.0, 1.0, 0.0, 0.2, 0.2, 0.2, 0.2, 0.2, 1.0, 1.0, 1.0, 1.0, 1.0),
     UNDERWAY: (0.4, *(0.0,) * 6, 0.0, 1.0, 0.0, 0.3, 0.0, 0.3, 0.3, 0.5, 1.0, 1.0, 1.0, 1.0, 1.0),
 }
-"""Default weights if there are too few views to learn from: popular first, then similar and new (about the middle of the weights of three
-logs)."""
+"""Default weights if there are too few views to learn from: popular first, then similar and new (about the middle of three logs)."""
 
 ENOUGH_VIEWS: Final = 1000  # views of a log from which its own α and λ are used; below, those of the paper
 

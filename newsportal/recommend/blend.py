@@ -91,9 +91,9 @@ def drawn(readers: int, looks: Callable[[int], Looks], begin: float, end: float)
     draw = np.random.default_rng(SEED)
     left = dict.fromkeys((NEW, BACK, UNDERWAY), MOMENTS)
     for place in draw.permutation(readers).tolist():
-        its = looks(place)
-        first, last = np.searchsorted(its[0], (begin, end))
-        for found in _moments(its, int(first), int(last), begin, draw):
+        viewed = looks(place)
+        first, last = np.searchsorted(viewed[0], (begin, end))
+        for found in _moments(viewed, int(first), int(last), begin, draw):
             if left[found.situation] > 0:
                 left[found.situation] -= 1
                 yield found
@@ -132,9 +132,9 @@ def learn_weights(log: TrainingLog, candidates: Candidates, alpha: float) -> Ble
     draw = np.random.default_rng(SEED)
     samples: dict[str, list[_Sample]] = {NEW: [], BACK: [], UNDERWAY: []}
     for window, (learnt, some) in enumerate(windows):
-        whole = replace(learnt, mixture=mixture, alpha=alpha)
+        complete = replace(learnt, mixture=mixture, alpha=alpha)
         for moment in some:
-            rows, taken = _figures(whole, moment, candidates)
+            rows, taken = _figures(complete, moment, candidates)
             if taken.any():
                 plain = [ndcg(rows[:, figure], taken, len(moment.targets)) for figure in POPULAR]
                 others = np.flatnonzero(~taken)
@@ -142,7 +142,7 @@ def learn_weights(log: TrainingLog, candidates: Candidates, alpha: float) -> Ble
                 chosen = np.concatenate((np.flatnonzero(taken), drawn))
                 share = (np.arange(len(chosen)) < taken.sum()) / taken.sum()
                 stands_for = np.where(share > 0, 0.0, np.log(max(1, len(others)) / max(1, len(drawn))))
-                samples[moment.situation].append(_Sample(window, whole, moment, (rows[chosen], share, stands_for), plain))
+                samples[moment.situation].append(_Sample(window, complete, moment, (rows[chosen], share, stands_for), plain))
     weights = {name: _validated(found, KAPPA[name], name, candidates) for name, found in samples.items() if len(found) >= FEWEST}
     return Blend(mixture, weights, {name: len(found) for name, found in samples.items()})
 
@@ -173,8 +173,7 @@ def _validated(samples: Sequence[_Sample], kappa: float, name: str, candidates: 
 
 
 def ndcg(score: Floats, taken: NDArray[np.bool_], targets: int) -> float:
-    """Return the NDCG of the first ``LIST`` places (Järvelin, Kekäläinen 2002). ``taken``: which candidates are among the ``targets``
-    targets."""
+    """Return the NDCG of the first ``LIST`` places (Järvelin, Kekäläinen 2002). ``taken``: which candidates are targets."""
     gains = 1 / np.log2(np.arange(2, LIST + 2))
     some = np.flatnonzero(score >= np.partition(score, -LIST)[-LIST]) if len(score) > LIST else np.arange(len(score))
     order = some[np.argsort(-score[some], kind="stable")][:LIST]
@@ -223,13 +222,13 @@ def _minimise(rows: Floats, share: Floats, stands_for: Floats, sizes: Ints, prio
     starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
 
     def loss(weights: Floats) -> tuple[float, Floats]:
-        off = weights - prior
+        deviation = weights - prior
         score = rows @ weights + stands_for
         score -= np.repeat(np.maximum.reduceat(score, starts), sizes)
         chance = np.exp(score)
         among = np.add.reduceat(chance, starts)
-        slope = kappa * off - (share - chance / np.repeat(among, sizes)) @ rows
-        return kappa / 2 * float(off @ off) - float(share @ score) + float(np.log(among).sum()), slope
+        gradient = kappa * deviation - (share - chance / np.repeat(among, sizes)) @ rows
+        return kappa / 2 * float(deviation @ deviation) - float(share @ score) + float(np.log(among).sum()), gradient
 
     return np.asarray(minimize(loss, prior, jac=True, method="L-BFGS-B", options={"ftol": TOLERANCE}).x, dtype=np.float64)
 

@@ -62,18 +62,18 @@ def columns(log: Log) -> Clicks:
     items = tuple(sorted({item.story: item for item in log.items}.values(), key=lambda item: item.story))
     numbers = {item.story: number for number, item in enumerate(items)}
     found: dict[str, int] = {}
-    whole, real = (array("q"), array("q")), (array("d"), array("d"))  # arrays of numbers: millions of views in little memory
+    integers, floats = (array("q"), array("q")), (array("d"), array("d"))  # arrays of numbers: millions of views in little memory
     for view in log.views:
         if (story := numbers.get(view.story)) is not None:
-            whole[0].append(found.setdefault(view.reader, len(found)))
-            whole[1].append(story)
-            real[0].append(hours(view.at))
-            real[1].append(share(view))
+            integers[0].append(found.setdefault(view.reader, len(found)))
+            integers[1].append(story)
+            floats[0].append(hours(view.at))
+            floats[1].append(share(view))
     readers = tuple(sorted(found))
     ranks = np.empty(len(found), dtype=np.int64)
     ranks[[found[name] for name in readers]] = np.arange(len(found))
-    reader, story_column = (np.array(column, dtype=np.int64) for column in whole)
-    at, shares = (np.array(column, dtype=np.float64) for column in real)
+    reader, story_column = (np.array(column, dtype=np.int64) for column in integers)
+    at, shares = (np.array(column, dtype=np.float64) for column in floats)
     published = np.array([hours(item.published) for item in items], dtype=np.float64)
     return Clicks(readers, items, published, *_once(ranks[reader], story_column, at, shares))
 

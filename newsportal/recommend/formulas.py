@@ -17,8 +17,10 @@ def median_share(shares: Floats) -> float:
 
 
 def ratings(shares: Floats, alpha: float = ALPHA) -> Floats:
-    """r(c, s) = w_c / w_s − α  (Jiang, Zuo 2014, formula 1) of each view. w_c: pictures of story s that reader c viewed; w_s: pictures in
-    the story."""
+    """r(c, s) = w_c / w_s − α  (Jiang, Zuo 2014, formula 1) of each view.
+
+    w_c: pictures of story s that reader c viewed; w_s: pictures in the story.
+    """
     return shares - alpha
 
 
@@ -28,9 +30,11 @@ DAY: Final = 24.0  # units of t, in hours
 
 
 def weight(ages: Floats, rate: float = RATE, unit: float = HOUR) -> Floats:
-    """W(t) = e^−λ · λ^t / t!  (Jiang, Zuo 2014, formula 2) of ages in hours; stories not yet published have age 0. t: age in a unit that
-    the paper leaves open; here hours (with λ = 5.6 the curve peaks near t = 5.1; in days, it would bury fresh stories). Ages are not
-    integers: t! is Γ(t + 1)."""
+    """W(t) = e^−λ · λ^t / t!  (Jiang, Zuo 2014, formula 2) of ages in hours; stories not yet published have age 0.
+
+    t: age in a unit that the paper leaves open; here hours (with λ = 5.6 the curve peaks near t = 5.1; in days, it would bury fresh
+    stories). Ages are not integers: t! is Γ(t + 1).
+    """
     from scipy.special import gammaln
 
     t = np.maximum(0.0, ages) / unit

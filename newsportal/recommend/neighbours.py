@@ -60,8 +60,7 @@ class PairSums:
 
 
 def pair_sums(clicks: Clicks) -> PairSums:
-    """Return c, w and s of the pairs kept by :func:`viewed_jointly` or :func:`after`. Stories are processed in blocks, so memory is bounded
-    by the pairs kept."""
+    """Return c, w and s of the pairs kept by :func:`viewed_jointly` or :func:`after`, in blocks of stories to bound the memory."""
     damping, views = damped(clicks), np.bincount(clicks.story, minlength=clicks.stories).astype(np.float64)
     return joined([near(block_sums(clicks, low, high), damping, views) for low, high in blocks(views)])
 
@@ -198,16 +197,15 @@ class UserNeighbours:
     published: Floats
 
     def predict(self, stories: Ints, own: Floats, now: float) -> Floats:
-        """Return r̂ of every story for a reader who rated ``stories`` with ``own``. Readers without other ratings, such as the reader's own
-        row, do not contribute."""
+        """Return r̂ of every story for a reader who rated ``stories`` with ``own``. Readers without other ratings do not contribute."""
         faded = formulas.weight(now - self.published, self.rate, self.unit)
         if not len(stories):
             return faded
         alike = self.alike(stories, own)
         alike[self.given[:, stories].sum(axis=1) == np.diff(self.given.indptr)] = 0.0
-        whole = float(np.abs(alike).sum())
-        told = self.rated.T @ alike - self.given.T @ (alike * self.means)
-        return np.asarray((own.mean() + (told / whole if whole else 0.0)) * faded, dtype=np.float64)
+        total_similarity = float(np.abs(alike).sum())
+        weighted_sum = self.rated.T @ alike - self.given.T @ (alike * self.means)
+        return np.asarray((own.mean() + (weighted_sum / total_similarity if total_similarity else 0.0)) * faded, dtype=np.float64)
 
     def alike(self, stories: Ints, own: Floats) -> Floats:
         """Return sim with every reader: the cosine over the stories rated by both, 0 if there are none."""

@@ -118,8 +118,8 @@ def extended(learnt: Learnt, views: Iterable[View], items: Iterable[Item]) -> Le
     """Add stories and views to a model. Known stories stay unchanged; views before the model's moment are ignored, as already counted."""
     known = {item.story: number for number, item in enumerate(learnt.items)}
     new = {item.story: item for item in items if item.story not in known}
-    whole = (*learnt.items, *(new[story] for story in sorted(new)))
-    numbers = known | {item.story: number for number, item in enumerate(whole)}
+    all_items = (*learnt.items, *(new[story] for story in sorted(new)))
+    numbers = known | {item.story: number for number, item in enumerate(all_items)}
     since = sorted((hour, numbers[view.story]) for view in views if view.story in numbers and (hour := hours(view.at)) >= learnt.moment)
     moment = since[-1][0] if since else learnt.moment
     at, story = np.array([one[0] for one in since]), np.array([one[1] for one in since], dtype=np.int64)
@@ -127,16 +127,16 @@ def extended(learnt: Learnt, views: Iterable[View], items: Iterable[Item]) -> Le
     return replace(
         learnt,
         moment=moment,
-        items=whole,
-        published=np.array([*learnt.published, *(hours(item.published) for item in whole[len(known) :])]),
+        items=all_items,
+        published=np.array([*learnt.published, *(hours(item.published) for item in all_items[len(known) :])]),
         popular=np.array(
             [_popular(row, half, learnt.moment, moment, at, story, more) for row, half in zip(learnt.popular, HALF_LIVES, strict=True)]
         ),
         joint=_with_empty_rows(learnt.joint, more),
         after=_with_empty_rows(learnt.after, more),
         rows=replace(learnt.rows, began=_padded(learnt.rows.began, more), read=np.pad(learnt.rows.read, (0, more))),
-        label_matrix=signals.label_matrix(whole, learnt.labels),
-        word_matrix=signals.word_matrix(whole, learnt.words, learnt.idf),
+        label_matrix=signals.label_matrix(all_items, learnt.labels),
+        word_matrix=signals.word_matrix(all_items, learnt.words, learnt.idf),
     )  # fmt: skip
 
 

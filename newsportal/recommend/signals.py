@@ -192,7 +192,7 @@ MOST_READERS: Final = 20_000  # number of most recent readers whose views are st
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learnt:
-    """Statistics of a log at ``moment``. ``popular`` has a row, ``mixture`` (π) an entry per half-life; ``idf`` an entry per word in
+    """Statistics of a log at ``moment``. ``popular`` has a row, ``mixture`` (π) an entry per half-life; ``idf`` one per word in
     ``words``."""
 
     moment: float
@@ -262,8 +262,7 @@ def learn(clicks: Clicks, moment: float) -> Learnt:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """A request for recommendations: history (distinct stories, latest first), viewed share of each, hour, and other readers' ``votes`` per
-    story."""
+    """A request: history (distinct stories, latest first), viewed share of each, hour, and other readers' ``votes`` per story."""
 
     history: Ints
     shares: Floats
@@ -287,8 +286,8 @@ def figures(learnt: Learnt, question: Question, candidates: Ints) -> Floats:
 
 def shares(popular: Floats, stories: Ints) -> Floats:
     """Return the smoothed share of these stories in all views, a row per half-life."""
-    whole = popular.sum(axis=1) + LITTLE * popular.shape[1]
-    return np.asarray((popular[:, stories] + LITTLE) / whole[:, None], dtype=np.float64)
+    totals = popular.sum(axis=1) + LITTLE * popular.shape[1]
+    return np.asarray((popular[:, stories] + LITTLE) / totals[:, None], dtype=np.float64)
 
 
 def _personal(learnt: Learnt, question: Question, candidates: Ints) -> list[Floats]:

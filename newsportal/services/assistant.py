@@ -196,8 +196,7 @@ class AssistantClient:
 
 
 def plain(text: str, purpose: Purpose) -> str:
-    """Return an answer as lines without control and direction characters, at most ``MOST_CHARS``. Raises :class:`AssistantError` if
-    empty."""
+    """Return an answer as lines without control and direction characters, at most ``MOST_CHARS``. Raises :class:`AssistantError`."""
     lines = [line for line in map(clean, THOUGHTS.sub("", text).splitlines()) if line]
     if purpose == "title":
         lines = [line.strip('#*"“”「」 ') for line in lines][:1]

@@ -161,8 +161,7 @@ def compile_board(store: Store, until: datetime, days: int, *, topic: str | None
 
 
 def replay_boards(store: Store, moments: Iterable[datetime], *, topic: str | None = None, count: int = ENTRIES) -> Iterator[RisingBoard]:
-    """Yield the boards of the day before each moment (ascending), as they were then. Stories are read once; those of 29 days are in
-    memory."""
+    """Yield the boards of the day before each moment (ascending), as they were then, reading stories once and keeping those of 29 days."""
     held: deque[tuple[datetime, Mention]] = deque()
     read: datetime | None = None
     for until in moments:

@@ -57,8 +57,7 @@ class BriefEvent:
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """The briefing from ``since`` until before ``until``. ``stories``: their number; ``events``: the important ones, most reported
-    first."""
+    """The briefing from ``since`` until before ``until``. ``stories``: their number; ``events``: the main ones, most reported first."""
 
     topic: str | None
     since: datetime

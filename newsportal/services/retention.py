@@ -15,8 +15,8 @@ from newsportal.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Result. ``gone``: deleted rows by key of ``retention``; ``retained``: old articles that stay, by reason; ``freed``: disk space in
-    bytes."""
+    """Result. ``gone``: deleted rows by key of ``retention``; ``retained``: old articles that stay, by reason; ``freed``: bytes on the
+    disk."""
 
     gone: Mapping[str, int]
     retained: Mapping[str, int]

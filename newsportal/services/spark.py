@@ -67,9 +67,9 @@ def session(master: str, command: str) -> Iterator[Any]:
         raise SparkFailed(f"Spark at {master} gave up: {why(str(error)) or type(error).__name__}") from error
 
 
-def why(said: str) -> str:
+def why(text: str) -> str:
     """Return the last line of a Python worker's traceback in an error of Spark (pages of Java), else the first line."""
-    lines = said.strip().splitlines()
+    lines = text.strip().splitlines()
     return next(filter(ENDED.match, lines), lines[0] if lines else "")
 
 
@@ -167,12 +167,12 @@ class Log:
     def moments(self, begin: float, end: float) -> list[Moment]:
         names = sorted(self._parts.flatMap(partial(parts.names, begin=begin, end=end)).collect())
         lots = np.random.default_rng(blend.SEED).permutation(len(names)).tolist()  # the order in which they are requested
-        turn = {reader: place for place, reader in enumerate(lots)}
+        position = {reader: place for place, reader in enumerate(lots)}
         fetched: dict[str, Looks] = {}
 
         def looks(reader: int) -> Looks:
             if names[reader] not in fetched:
-                wanted = frozenset(names[one] for one in lots[turn[reader] : turn[reader] + ASKED_AT_ONCE])
+                wanted = frozenset(names[one] for one in lots[position[reader] : position[reader] + ASKED_AT_ONCE])
                 fetched.update(self._parts.flatMap(partial(parts.looks, wanted=wanted)).collect())
             return fetched[names[reader]]
 

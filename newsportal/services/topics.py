@@ -57,8 +57,7 @@ class Draft:
 
 
 def put(draft: Draft, before: str | None = None) -> Change:
-    """Return a change that writes a new topic, or replaces the one named ``before`` and updates sources that name it. It raises
-    ``NoEntry``."""
+    """Return a change that writes a new topic, or replaces ``before`` and updates sources that name it. It raises ``NoEntry``."""
 
     def change(document: CommentedMap) -> None:
         # Key → value; ``None`` for the default. Non-numeric pages are kept as typed, for validation to reject.
@@ -215,7 +214,7 @@ def preview(store: Store, index: Index | None, rule: TopicRule, *, topic: str | 
     store and index."""
     if not rule.must and not rule.any:
         return Preview(empty=True)
-    since, whole = now - timedelta(days=days), rule
+    since, full_rule = now - timedelta(days=days), rule
     rule = TopicRule(rule.name, *(words[:MOST_TRIED] for words in (rule.must, rule.any, rule.never)))
     if index is not None:
         named, capped = _indexed_matches(index, rule, since)
@@ -224,14 +223,14 @@ def preview(store: Store, index: Index | None, rule: TopicRule, *, topic: str | 
         named, capped = named[:SCANNED], len(named) > SCANNED
     found = _matching(store, rule, topic, named)
     goes: tuple[StoredArticle, ...] = ()
-    if topic is not None and rule == whole:  # the topic's newest stories assigned by keywords that these do not match
+    if topic is not None and rule == full_rule:  # the topic's newest stories assigned by keywords that these do not match
         heads = [story.head.id for story in store.stories(StoryFilter(topic, since=since, limit=PAGE)).stories]
         brought = (one for one in _articles(store, heads) if any(mark.topic == topic and mark.by == KEYWORDS for mark in one.topic_marks))
         goes = tuple(one for one in brought if not finds(rule, one))
     newest = tuple(sorted(found.values(), key=lambda one: one.article.moment, reverse=True))
     words = [(word, TopicRule("", any=(word,))) for word in (*rule.must, *rule.any)]
     shown = tuple(replace(one, words=tuple(word for word, own in words if finds(own, one.article))) for one in newest[:SHOWN])
-    return Preview(len(newest), sum(not one.known for one in newest), shown, goes, len(named), capped or rule != whole)
+    return Preview(len(newest), sum(not one.known for one in newest), shown, goes, len(named), capped or rule != full_rule)
 
 
 def finds(rule: TopicRule, article: StoredArticle) -> bool:

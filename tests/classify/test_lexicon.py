@@ -10,7 +10,7 @@ import pytest
 from work import count_calls
 
 from newsportal.classify.base import CLASSIFIERS, Example, restore, train
-from newsportal.classify.lexicon import LEAST, LEAST_LONG, LOOKED_AT, VALUE, Category, Lexicon, explain, least, lexicon, packaged, plain
+from newsportal.classify.lexicon import LEAST, LEAST_LONG, READ_CHARS, VALUE, Category, Lexicon, explain, least, lexicon, packaged, plain
 from newsportal.text import fold_characters
 
 LEXICON = lexicon()
@@ -143,7 +143,7 @@ def test_classification_time_is_bounded() -> None:
     assert LEXICON.classify("球队夺冠", text * 3000).label == "体育"
     assert count_calls(LEXICON.classify, "球队夺冠", text) < 5_000
     assert count_calls(LEXICON.classify, "球队夺冠", text * 3000) < 5_000
-    assert len(text) > LOOKED_AT
+    assert len(text) > READ_CHARS
 
 
 MAPPING = {

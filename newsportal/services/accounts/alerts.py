@@ -60,8 +60,7 @@ class Alert:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message of the outbox. ``thing``: the id of a story, or the name of a condition; ``article_id``: the article through which the
-    story was found."""
+    """A message of the outbox. ``thing``: id of a story, or name of a condition; ``article_id``: the article through which it was found."""
 
     alert_id: str
     thing: str
@@ -118,8 +117,7 @@ class Alerts(Part):
             return True
 
     def shorten(self, last: int) -> None:
-        """Handle a change log that ends at ``last``, before the position (an older backup was restored): following changes are
-        announced."""
+        """Handle a log that ends at ``last``, before the position (an older backup was restored): following changes are announced."""
         with self._write() as connection:
             connection.execute(update(ALERT_MARKS).where(ALERT_MARKS.c.name == CHANGES, ALERT_MARKS.c.seq > last).values(seq=last))
             connection.execute(update(ALERTS).where(ALERTS.c.after > last).values(after=last))
@@ -139,8 +137,7 @@ class Alerts(Part):
         return set(self._scalars(wanted))
 
     def claim(self, alert: Alert, *, now: datetime, seconds: float, most: int) -> list[Message]:
-        """Claim up to ``most`` due messages, earliest first, so that no other process sends them. Return none if ``per_hour`` is
-        reached."""
+        """Claim up to ``most`` due messages, earliest first, so that no other process sends them; none if ``per_hour`` is reached."""
         mine, claim = MESSAGES.c.alert_id == alert.id, token_hex(CLAIM_BYTES)
         with self._write() as connection:
             lost = (mine, MESSAGES.c.state == "sending", MESSAGES.c.due <= now)

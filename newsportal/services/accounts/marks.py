@@ -127,8 +127,7 @@ class Marks(Part):
                 connection.execute(delete(CAUGHT_UP).where(key))
 
     def feed_key(self, person_id: str, *, anew: bool = False) -> str:
-        """Return the secret in the URL of a person's feeds, created on first use; ``anew``: replace it, which invalidates the former
-        URL."""
+        """Return the secret in the URL of a person's feeds, created on first use; ``anew``: replace it, invalidating the former URL."""
         with self._write() as connection:
             known = connection.scalar(select(FEED_KEYS.c.secret).where(FEED_KEYS.c.person_id == person_id))
             if known is not None and not anew:

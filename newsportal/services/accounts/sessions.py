@@ -35,7 +35,7 @@ class Tokens(Part):
     def add(
         self, person: Person, name: str, rights: Iterable[Right], *, now: datetime, expires: datetime | None = None
     ) -> tuple[Token, str]:
-        """Create a token; return it with its secret. Raises ``AccountError`` for an empty name and for rights that the person does not
+        """Create a token; return it with its secret. Raises ``AccountError`` for an empty name, and rights that the person does not
         have."""
         requested, cleaned = frozenset(rights), clean(name)[:NAME_LIMIT].strip()
         if not cleaned:
@@ -84,8 +84,7 @@ class Tokens(Part):
 
 
 def fever_key(name: str, secret: str) -> str:
-    """Return the key sent to the Fever API in place of name and password. The API requires MD5; the secret's 256 bits give the
-    protection."""
+    """Return the key sent to the Fever API instead of name and password. The API requires MD5; the secret's 256 bits protect it."""
     return md5(f"{name}:{secret}".encode(), usedforsecurity=False).hexdigest()
 
 
@@ -141,7 +140,7 @@ class Sessions(Part):
 
 @dataclass(frozen=True, slots=True)
 class AttemptLimit:
-    """A limit of attempts: ``free`` ones, then waits from one second, doubled each time, up to ``longest``; reset after ``quiet`` without
+    """Limit of attempts: ``free`` ones, then waits from a second, doubled each time, up to ``longest``; reset after ``quiet`` without
     attempts."""
 
     free: int

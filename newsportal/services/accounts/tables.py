@@ -1,5 +1,4 @@
-"""Tables of the accounts database. Each change needs a migration in ``migrations/`` (checked by a test). Times as in the store:
-microseconds, UTC."""
+"""Tables of the accounts database. Each change needs a migration in ``migrations/`` (checked by a test). Times: microseconds, UTC."""
 
 from __future__ import annotations
 

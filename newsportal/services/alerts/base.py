@@ -77,9 +77,9 @@ class AlertMessage:
         if self.plain:
             return cut(self.plain, limit)
         words = WORDS[self.language]
-        whole = "\n\n".join(block(item, words["sites"], original=True) for item in self.items)
-        if len(whole.encode()) <= limit:
-            return whole
+        complete = "\n\n".join(block(item, words["sites"], original=True) for item in self.items)
+        if len(complete.encode()) <= limit:
+            return complete
         blocks: list[str] = []
         for place, item in enumerate(self.items):
             rest = len(self.items) - place - 1
@@ -92,10 +92,10 @@ class AlertMessage:
 
 
 def block(item: Item, sites: str, *, original: bool = False) -> str:
-    beside = [item.site] if item.site else []
-    beside += [sites.format(number=item.sites)] if item.sites > 1 else []
+    details = [item.site] if item.site else []
+    details += [sites.format(number=item.sites)] if item.sites > 1 else []
     addresses = (item.text or item.address, item.original if original and item.original != item.address else "")
-    return "\n".join(part for part in (item.title, " · ".join(beside), *addresses) if part)
+    return "\n".join(part for part in (item.title, " · ".join(details), *addresses) if part)
 
 
 def cut(text: str, limit: int) -> str:

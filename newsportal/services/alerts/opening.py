@@ -146,7 +146,7 @@ class Preview:
 
 
 def preview(work: Work, alert: Alert, days: int = DAYS, *, hours: int | None = None) -> Preview:
-    """Return the preview. ``hours``: maximum messages of a scheduled alert (default: :data:`HOURS`). Raises ``StoreError`` and
+    """Return the preview. ``hours``: maximum messages of a scheduled alert (default: :data:`HOURS`). Raises ``StoreError``,
     ``SearchError``."""
     now = work.now()
     if alert.about in OPERATORS:
@@ -157,35 +157,39 @@ def preview(work: Work, alert: Alert, days: int = DAYS, *, hours: int | None = N
     if alert.about in SCHEDULED:
         ended, most = spans(alert, now, work.zone, days), hours or HOURS[alert.about]
         made = zip(ended[-most:], ITEMS[alert.about](work.store, alert, ended[-most:], work.url, work.replay), strict=True)
-        sent = [Planned(due_at(until, alert, work.zone), tuple(told)) for (_, until), told in made if told]
+        sent = [Planned(due_at(until, alert, work.zone), tuple(contents)) for (_, until), contents in made if contents]
         return Preview(tuple(reversed(sent)), sum(len(one.items) for one in sent), len(ended) > most)
     since = now - timedelta(days=days)
     then = replace(alert, created=since, after=0, per_hour=min(alert.per_hour, work.per_hour))
-    stories = _of_search(work, then, now) if alert.about == "search" else OF[alert.about](work, then)
-    found = sorted(((moment, one.id, one) for one, moment in stories if moment is not None and moment <= now), key=lambda told: told[:2])
+    stories = _search_stories(work, then, now) if alert.about == "search" else OF[alert.about](work, then)
+    found = sorted(
+        ((moment, one.id, one) for one, moment in stories if moment is not None and moment <= now), key=lambda contents: contents[:2]
+    )
     messages = schedule_messages([moment for moment, _, _ in found], then, work.zone, TOGETHER)
     planned = [Planned(at, tuple(item(found[place][2], work.url) for place in places)) for at, places in messages]
     return Preview(tuple(reversed(planned)), len(found), len(stories) >= MOST)
 
 
-def _of_topic(work: Work, alert: Alert) -> list[Found]:
+def _topic_stories(work: Work, alert: Alert) -> list[Found]:
     found = work.store.newest(StoryFilter(topic=alert.of, since=alert.created - GRACE, limit=PAGE), MOST)
-    whole = ((story, work.store.story(story.id) if story.count > 1 else None) for story in found)
-    return [(story, _first(alert, of_topic(alert, full.versions if full is not None else (story.head,)))) for story, full in whole]
+    full_stories = ((story, work.store.story(story.id) if story.count > 1 else None) for story in found)
+    return [
+        (story, _first_match(alert, of_topic(alert, full.versions if full is not None else (story.head,)))) for story, full in full_stories
+    ]
 
 
-def _of_event(work: Work, alert: Alert) -> list[Found]:
+def _event_stories(work: Work, alert: Alert) -> list[Found]:
     event = work.store.events.joined(alert.of) or alert.of
     placed = work.store.events.members([event]).get(event, [])
     stories = work.store.listed([one.story_id for one in placed][-MOST:]).values()
-    whole = [found for story in stories if (found := work.store.story(story.id)) is not None]
-    return [(story, _first(alert, story.versions)) for story in whole]
+    full_stories = [found for story in stories if (found := work.store.story(story.id)) is not None]
+    return [(story, _first_match(alert, story.versions)) for story in full_stories]
 
 
-OF: Final[Mapping[str, Callable[[Work, Alert], list[Found]]]] = {"topic": _of_topic, "event": _of_event}
+OF: Final[Mapping[str, Callable[[Work, Alert], list[Found]]]] = {"topic": _topic_stories, "event": _event_stories}
 
 
-def _of_search(work: Work, alert: Alert, now: datetime) -> list[Found]:
+def _search_stories(work: Work, alert: Alert, now: datetime) -> list[Found]:
     if work.index is None:
         return []
     ids = found_by(work.index, alert.of, work.zone, alert.created - GRACE, now + timedelta(seconds=1))
@@ -194,9 +198,9 @@ def _of_search(work: Work, alert: Alert, now: datetime) -> list[Found]:
         if one.hidden is None:
             by_story[one.story_id].append(one)
     stories = work.store.listed(list(by_story)[:MOST]).values()
-    return [(story, _first(alert, by_story[story.id])) for story in stories]
+    return [(story, _first_match(alert, by_story[story.id])) for story in stories]
 
 
-def _first(alert: Alert, articles: Iterable[StoredArticle]) -> datetime | None:
+def _first_match(alert: Alert, articles: Iterable[StoredArticle]) -> datetime | None:
     """Return when the first matching article of a story arrived; ``None`` if all are older than the alert."""
     return min((one.first_seen for one in articles if is_new(one, alert, 1)), default=None)

@@ -167,8 +167,8 @@ def _send_message(work: Work, alert: Alert, held: list[Message], tally: Tally) -
     """Send one message. Return False if the service accepts none for now."""
     book, now = work.accounts.alerts, work.now()
     items = {message.thing: found for message in held if (found := items_of(work, alert, message))}
-    gone = [message for message in held if message.thing not in items]
-    book.settle(gone, "withdrawn", now=now, reason="nothing happened" if alert.about in SCHEDULED else "it is not there any more")
+    missing = [message for message in held if message.thing not in items]
+    book.settle(missing, "withdrawn", now=now, reason="nothing happened" if alert.about in SCHEDULED else "it is not there any more")
     held = [message for message in held if message.thing in items]
     if not held:
         return True

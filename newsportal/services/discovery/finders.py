@@ -175,8 +175,7 @@ def region_of(page: Page, document: dom.Document, why: Message = LIST) -> Propos
 
 
 def forum_of(page: Page, document: dom.Document) -> Proposal | None:
-    """Return the page as a forum if its URL, or enough of its links, have the form of forum URLs: by layout alone, news look like
-    threads."""
+    """Return the page as a forum if its URL, or enough of its links, have the form of forum URLs: by layout, news look like threads."""
     found = kinds.look(document, page.fetched)
     own = urlsplit(document.url).hostname
     links = {url for node in document.root.iter("a") if (url := dom.link_of(node, document.base)) and urlsplit(url).hostname == own}

@@ -150,15 +150,15 @@ class SiteCounter:
 
 def linked(html: str, own: str) -> Iterator[tuple[str, str]]:
     """Yield the domains of other sites linked from a body, each once, with the first URL."""
-    met: dict[str, str] = {}
+    first_urls: dict[str, str] = {}
     for match in islice(LINK.finditer(html), MAX_LINKS):
         url = unescape(match[1])
         address = Address(url)
         part = ".".join(address.host.split(".")[-3:])
         domain = part if part in NO_SOURCES else address.domain
         if domain != own and "." in domain and not domain.replace(".", "").isdigit():
-            met.setdefault(domain, url)
-    yield from met.items()
+            first_urls.setdefault(domain, url)
+    yield from first_urls.items()
 
 
 def plain(one: Suggestion) -> Mapping[str, object]:

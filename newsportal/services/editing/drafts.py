@@ -262,8 +262,8 @@ class Editor:
         return shown
 
     def fold(self, article_id: str, story_id: str) -> Moved:
-        """Move an article into the story with that id, or of that article. Raises ``StoreError`` if either is unknown, or it is already
-        there."""
+        """Move an article into the story with that id, or of that article. Raises ``StoreError`` if either is unknown, or it is there
+        already."""
         came_from = _story_of(self.store, article_id)
         target = self.store.story(story_id, hidden=True)
         if target is None:
@@ -308,16 +308,18 @@ def story_id_of(text: str) -> str:
     return (rest if found else text.strip()).split("/")[0].split("?")[0].split("#")[0][:100]
 
 
-def candidates(store: Store, index: Index | None, article: StoredArticle, asked: str | None = None) -> list[Candidate]:
+def candidates(store: Store, index: Index | None, article: StoredArticle, query: str | None = None) -> list[Candidate]:
     """Return stories found by ``asked``, most similar first; without ``asked`` similar stories, without an index the nearest in time."""
-    ids = [story_id_of(asked)] if asked else []
+    ids = [story_id_of(query)] if query else []
     if index is not None:
-        hits = index.search(Query(asked, limit=HITS)).hits if asked else similar(index, article, limit=HITS)
+        hits = index.search(Query(query, limit=HITS)).hits if query else similar(index, article, limit=HITS)
         ids += [hit.story_id for hit in hits]
-    elif not asked:
+    elif not query:
         around = StoryFilter(since=article.moment - AROUND, until=article.moment + AROUND, limit=HITS)
         ids += [story.id for story in store.stories(around).stories]
     stories = {story.id: story for story in store.listed(list(dict.fromkeys(ids))).values() if story.id != article.story_id}
-    whole = {head.id: head for head in store.articles([story.head.id for story in stories.values()])}
-    found = [Candidate(story, likeness(article, whole[story.head.id])) for story in stories.values() if story.head.id in whole]
+    full_articles = {head.id: head for head in store.articles([story.head.id for story in stories.values()])}
+    found = [
+        Candidate(story, likeness(article, full_articles[story.head.id])) for story in stories.values() if story.head.id in full_articles
+    ]
     return sorted(found, key=lambda one: (-one.likeness.shared, one.likeness.apart))[:CANDIDATES]

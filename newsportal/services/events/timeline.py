@@ -17,7 +17,7 @@ from datetime import date, datetime, timedelta, tzinfo
 from math import sqrt
 from typing import Final
 
-from newsportal.classify.keywords import LOOKED_AT, is_name, keywords
+from newsportal.classify.keywords import READ_CHARS, is_name, keywords
 from newsportal.events.summaries import DANGLING, DATELINE, is_sentence, sentences
 from newsportal.search.base import Index, Query
 from newsportal.search.overview import AROUND, similar
@@ -44,8 +44,7 @@ NAMED: Final = {"今": 0, "昨": 1, "前": 2}
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What happened on a day: a ``sentence`` of the most reported story; ``dated``: the text names the day; ``more``: number of other
-    stories."""
+    """What happened on a day: a ``sentence`` of the most reported story; ``dated``: the text names the day; ``more``: other stories."""
 
     day: date
     sentence: str
@@ -202,7 +201,7 @@ def _by_names(index: Index, article: StoredArticle) -> list[str]:
 def names_of(title: str, text: str) -> list[str]:
     """Return the names an article is about: quoted ones (《》, “”) in its title or used twice, then names among its keywords."""
     title = clean(title)
-    quotations = Counter(name for match in QUOTED.finditer(f"{title}\n{text[:LOOKED_AT]}") for name in match.groups() if name)
+    quotations = Counter(name for match in QUOTED.finditer(f"{title}\n{text[:READ_CHARS]}") for name in match.groups() if name)
     quoted = [name for name, times in quotations.most_common() if (times > 1 or name in title) and not NO_NAME.search(name)]
     words = (one.word.replace('"', " ") for one in keywords(title, text, WORDS))
     return list(dict.fromkeys([*(name for name in quoted if len(name) <= LONGEST), *filter(is_name, words)]))

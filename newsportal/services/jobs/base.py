@@ -97,7 +97,7 @@ class Runner(Protocol):
     def cancel(self, id: str) -> bool:
         """Stop a job. A crawl stores its pending items, and exits at once on the second call. Return False if it is not running."""
 
-    def hasten(self) -> None:
+    def force_stop(self) -> None:
         """Make the jobs that :meth:`close` waits for exit at once. Called from a signal handler."""
 
     def close(self) -> None:

@@ -69,8 +69,8 @@ def plan(due: Iterable[Due], jobs: Collection[Job], attempts: Mapping[str, Attem
     """Return the jobs to start now, in order: batches by spider, longest due first, alternating between spiders."""
     active = [job for job in jobs if job.active]
     taken = {key for job in active for key in job.sources or ()}
-    whole = {job.subject for job in active if not job.sources}
-    free = [one for one in due if one.spider not in whole and one.key not in taken and not _held_back(one, attempts.get(one.key), now)]
+    unbounded = {job.subject for job in active if not job.sources}
+    free = [one for one in due if one.spider not in unbounded and one.key not in taken and not _held_back(one, attempts.get(one.key), now)]
     kinds: dict[str, list[Due]] = {}
     for one in sorted(free, key=lambda one: (one.since, one.key)):
         kinds.setdefault(one.spider, []).append(one)

@@ -192,7 +192,7 @@ class LocalRunner:
                 self._records.save(replace(job, cancelling=True))
         return end_process(job.pid, gently=job.kind == CRAWL)
 
-    def hasten(self) -> None:
+    def force_stop(self) -> None:
         """Interrupt crawls a second time: they exit at once, and their pending requests stay queued."""
         for child in list(self._children.values()):
             if child.process.poll() is None:
@@ -247,8 +247,7 @@ class Jobs:
         self._runner = LocalRunner(Records(folder), Path(), settings, origin=ORIGIN, say=lambda text: None, now=now, program=program)
 
     def start(self, kind: str, subject: str, words: Sequence[str], *, by: str = "", params: Mapping[str, str] | None = None) -> Job:
-        """Start ``newsportal WORDS``; if no process can be started, the job has failed. ``params``: data for the page that shows it. Raises
-        :class:`Busy`."""
+        """Start ``newsportal WORDS``; the job has failed if no process can start. ``params``: data for its page. Raises :class:`Busy`."""
         id = new_id()
         try:
             with self._lock:

@@ -184,8 +184,7 @@ STARTED = 19  # index of the start time in `/proc/PID/stat`, counted from the en
 
 
 def born(pid: int) -> str | None:
-    """Return the start time of a process as given by the kernel; ``None`` if it does not exist, has ended, or the system has no such
-    value."""
+    """Return the start time of a process as given by the kernel; ``None`` if it does not exist, has ended, or the system has none."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
     except OSError:

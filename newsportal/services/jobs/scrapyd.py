@@ -248,7 +248,7 @@ class ScrapydRunner:
     def cancel(self, id: str) -> bool:
         return bool(self._server.post("cancel", [("project", self.project), ("job", id)])["prevstate"])
 
-    def hasten(self) -> None:
+    def force_stop(self) -> None:
         """Do nothing: jobs continue."""
 
     def close(self) -> None:

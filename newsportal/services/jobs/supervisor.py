@@ -157,7 +157,7 @@ class Supervisor:
     def stop(self) -> None:
         """Stop after the current work; on the second call, jobs exit at once."""
         if self._stopped.is_set():
-            self._runner.hasten()
+            self._runner.force_stop()
         self._stopped.set()
         self._woken.set()
 

@@ -78,8 +78,8 @@ def bound(value: Cell, column: TableColumn[Any], *, sqlite: bool) -> Any:
     kind = column.type
     if isinstance(value, datetime):
         if isinstance(kind, DateTime):
-            whole = value.replace(microsecond=0)
-            return whole if kind.timezone else whole.replace(tzinfo=None)
+            seconds = value.replace(microsecond=0)
+            return seconds if kind.timezone else seconds.replace(tzinfo=None)
         if isinstance(kind, Date):
             return value.date()
         return int(value.timestamp()) if isinstance(kind, Integer | Numeric) else value.strftime(ISO)

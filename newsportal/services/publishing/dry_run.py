@@ -54,8 +54,7 @@ def sample(now: datetime) -> StoredArticle:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """Result for one entry. ``steps``: what would be done; ``refused``: why the target would refuse it. ``article`` ``None``: no longer
-    stored."""
+    """Result for one entry. ``steps``: what would be done; ``refused``: why it would be refused. ``article`` ``None``: no longer stored."""
 
     entry: Entry
     article: StoredArticle | None

@@ -159,9 +159,9 @@ class ElasticsearchTarget(DocumentTarget):
             return None
         if status == CONFLICT:
             return Overtaken()
-        said = answered(status, why, self._opened().place)
-        if status in (401, 403, 404) or "read-only" in str(said) or "disk" in str(said):
-            raise self._explained(said, status)
+        reason = answered(status, why, self._opened().place)
+        if status in (401, 403, 404) or "read-only" in str(reason) or "disk" in str(reason):
+            raise self._explained(reason, status)
         return PutOff("the server has too much to do") if status in BUSY else Refused(f"the index does not take it: {why}")
 
     @contextmanager
@@ -170,8 +170,8 @@ class ElasticsearchTarget(DocumentTarget):
             with self._opened().errors():
                 yield
         except StoreError as error:
-            said = error.__cause__
-            raise self._explained(error, said.status_code if isinstance(said, ApiError) else 0) from error
+            cause_error = error.__cause__
+            raise self._explained(error, cause_error.status_code if isinstance(cause_error, ApiError) else 0) from error
 
     def _explained(self, error: StoreError, status: int) -> NewsportalError:
         text = f"{self._target.name}: {error}".replace("PREFIX-*", self._index).replace("the URI", "publish.to")

@@ -60,9 +60,9 @@ class FolderTarget:
         self._root = Path(target.to.removeprefix(FOLDER))
 
     def check(self) -> Sequence[str]:
-        standing = next(path for path in (self._root, *self._root.parents) if path.exists())
-        if not standing.is_dir() or not os.access(standing, os.W_OK | os.X_OK):
-            raise TargetAway(f"{standing}: {REMEDIES[errno.EACCES] if standing.is_dir() else REMEDIES[errno.ENOTDIR]}")
+        existing = next(path for path in (self._root, *self._root.parents) if path.exists())
+        if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+            raise TargetAway(f"{existing}: {REMEDIES[errno.EACCES] if existing.is_dir() else REMEDIES[errno.ENOTDIR]}")
         return ()
 
     def digest(self, article: StoredArticle) -> str:
@@ -92,8 +92,8 @@ class FolderTarget:
 
     def _name(self, article: StoredArticle) -> str:
         """Return the file's path within the folder. Only the slashes of the template separate folders, not those in values."""
-        whole = fields.filled(self._target.file, article, self._zone, of=safe)
-        parts = [shortened(part, article.id) for part in whole.split("/") if part.strip(" .")]
+        path = fields.filled(self._target.file, article, self._zone, of=safe)
+        parts = [shortened(part, article.id) for part in path.split("/") if part.strip(" .")]
         return str(PurePosixPath(*parts)) + ENDINGS[self._target.format]
 
     def _path(self, name: str) -> Path:
@@ -142,12 +142,12 @@ def write(path: Path, content: str) -> None:
 
 def markdown(article: StoredArticle, zone: tzinfo) -> str:
     """Return YAML front matter, the text in paragraphs, and the pictures."""
-    told = fields.plain(article, zone)
-    head = {"date" if name == "moment" else name: told[name] for name in FRONT if name in told}
+    values = fields.plain(article, zone)
+    head = {"date" if name == "moment" else name: values[name] for name in FRONT if name in values}
     head |= {"id": article.id, "revision": article.revision}
     front = yaml.safe_dump(head, allow_unicode=True, sort_keys=False, width=10_000)
     lines = [marked(line.strip()) for line in fields.text(article, "text", zone).splitlines() if line.strip()]
-    pictures = [f"![]({(BREAKING.sub(lambda found: quote(found[0]), url))})" for url in told.get("images", ())]
+    pictures = [f"![]({(BREAKING.sub(lambda found: quote(found[0]), url))})" for url in values.get("images", ())]
     return f"---\n{front}---\n\n" + "\n\n".join([*lines, *pictures]) + "\n"
 
 
@@ -158,13 +158,13 @@ def marked(line: str) -> str:
 
 def page(article: StoredArticle, zone: tzinfo) -> str:
     """Return a complete page without style. The body is sanitised HTML; everything else is escaped."""
-    told = {name: escape(fields.text(article, name, zone)) for name in FIELDS if name not in ("html", "text")}
-    link = told["url"] if article.url.startswith(fields.WEB) else ""  # no javascript:, whatever the store contains
-    by = " · ".join(told[name] for name in ("site", "author", "moment") if told[name])
+    values = {name: escape(fields.text(article, name, zone)) for name in FIELDS if name not in ("html", "text")}
+    link = values["url"] if article.url.startswith(fields.WEB) else ""  # no javascript:, whatever the store contains
+    by = " · ".join(values[name] for name in ("site", "author", "moment") if values[name])
     return (
-        f'<!DOCTYPE html>\n<html lang="{told["language"] or "zh"}">\n<head>\n<meta charset="utf-8">\n'
-        f"<title>{told['title']}</title>\n"
-        f'<meta name="description" content="{told["summary"]}">\n<link rel="canonical" href="{link}">\n</head>\n<body>\n<article>\n'
-        f"<h1>{told['title']}</h1>\n<p>{by}</p>\n{fields.text(article, 'html', zone)}\n"
-        f'<p><a href="{link}" rel="noopener noreferrer">{told["url"]}</a></p>\n</article>\n</body>\n</html>\n'
+        f'<!DOCTYPE html>\n<html lang="{values["language"] or "zh"}">\n<head>\n<meta charset="utf-8">\n'
+        f"<title>{values['title']}</title>\n"
+        f'<meta name="description" content="{values["summary"]}">\n<link rel="canonical" href="{link}">\n</head>\n<body>\n<article>\n'
+        f"<h1>{values['title']}</h1>\n<p>{by}</p>\n{fields.text(article, 'html', zone)}\n"
+        f'<p><a href="{link}" rel="noopener noreferrer">{values["url"]}</a></p>\n</article>\n</body>\n</html>\n'
     )

@@ -231,7 +231,7 @@ class TableTarget:
         self, connection: sa.Connection, table: sa.Table, article: StoredArticle | None, entry: Entry, mark: Mark | None
     ) -> dict[str, Any] | None:
         """Return the key of the article's row if it exists, trying the mark, the outbox entry and the key column."""
-        ways = [json.loads(told) for told in (mark.place if mark else None, entry.place) if told]
+        ways = [json.loads(written) for written in (mark.place if mark else None, entry.place) if written]
         if article is not None and self._target.key is not None:
             ways.append({self._target.key: self._row(article, table)[self._target.key]})
         for way in ways:

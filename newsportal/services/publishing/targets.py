@@ -52,10 +52,10 @@ def decide(target: Settings, entry: Entry, article: StoredArticle | None, head: 
     if not fits(article, target.only):
         return "skip"
     if target.only.versions == "heads":
-        beside = [other for other in others if other.article_id != entry.article_id]
-        if any(other.published and other.state != "withdrawn" for other in beside):
+        siblings = [other for other in others if other.article_id != entry.article_id]
+        if any(other.published and other.state != "withdrawn" for other in siblings):
             return "skip"
-        if any(other.state == "under-way" for other in beside):
+        if any(other.state == "under-way" for other in siblings):
             return "wait"
         if head != article.id:
             return "skip"

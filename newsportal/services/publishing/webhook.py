@@ -44,8 +44,7 @@ PASSING: Final = frozenset(("dns", "timeout", "connection"))  # reasons of Fetch
 
 
 class WebhookTarget:
-    """See :class:`~newsportal.services.publishing.base.Target`. A ``place`` is the ``id`` in the receiver's answer, else its
-    ``Location``."""
+    """See :class:`~newsportal.services.publishing.base.Target`. ``place``: the ``id`` in the receiver's answer, else its ``Location``."""
 
     def __init__(self, target: Target, zone: tzinfo, policy: egress.Policy, agent: str) -> None:
         self._target, self._zone, self._policy, self._agent = target, zone, policy, agent

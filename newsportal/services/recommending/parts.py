@@ -162,17 +162,16 @@ def new_items(readers: Readers, since: datetime) -> Iterator[Item]:
     return map(item, readers.stories(since - LATE, found=since, looked_at=False))
 
 
-def item(told: StoryOffer) -> Item:
+def item(offer: StoryOffer) -> Item:
     """Return the item of a story. Its words are those that detect reposts of photo stories (paper C, 2.2.3), each once."""
-    return Item(told.story, told.published, tuple(unit_vector(told.title, told.text)), told.labels)
+    return Item(offer.story, offer.published, tuple(unit_vector(offer.title, offer.text)), offer.labels)
 
 
 EVERY: Final = 10_000  # views between two reports of progress
 
 
 def fit(store: Store, now: datetime, *, since: datetime | None = None, days: int = DAYS, progress: Progress = quiet) -> Fit:
-    """Fit a model on all stored views (from ``since`` on), and activate it. Deletes views beyond their retention first. Raises
-    ``StoreError``."""
+    """Fit a model on all stored views (from ``since`` on), and activate it. Deletes expired views first. Raises ``StoreError``."""
     began = time.perf_counter()
     gone = store.readers.let_go(alpha=alpha_of(store), now=now)
     views, readers = store.readers.counts()

@@ -45,8 +45,7 @@ class Suggestion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Fitted:
-    """A model in use. ``base``: the fit at ``made`` (``None``: there is none yet); ``model``: the same extended by everything since
-    ``since``."""
+    """A model in use. ``base``: the fit at ``made`` (``None``: none yet); ``model``: the same extended by everything since ``since``."""
 
     made: datetime | None
     since: datetime
@@ -113,8 +112,7 @@ class Recommender:
         self._looked = self._clock()
 
     def _base(self, now: datetime) -> tuple[datetime | None, datetime, best.Best | Paper]:
-        """Return the newest readable fit, else a model of the first views, with its time of fitting and the time from which views are
-        new."""
+        """Return the newest readable fit, else a model of the first views, with its time and the time from which views are new."""
         known = self._fitted
         fit = self._store.readers.fit(newer_than=known.made if known else None)
         if fit is not None:

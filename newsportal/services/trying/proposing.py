@@ -71,8 +71,8 @@ def free_name(wished: str, taken: Collection[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """Plan of an import. ``new``: entries of sources.yaml; ``there``: URLs already visited, with the source's key; ``bad``: invalid URLs
-    with the reason."""
+    """Plan of an import. ``new``: entries of sources.yaml; ``there``: known URLs with the source's key; ``bad``: invalid URLs with the
+    reason."""
 
     new: tuple[Mapping[str, str], ...]
     there: tuple[tuple[str, str], ...]
@@ -217,12 +217,12 @@ def _found(url: str, kind: Family | None, everything: bool, visit: Visitor) -> t
 
 
 def figures(found: Proposal) -> list[str]:
-    said = [f"{found.entries} entries"]
+    parts = [f"{found.entries} entries"]
     if found.newest is not None:
-        said.append(f"newest {format_time(found.newest)}")
+        parts.append(f"newest {format_time(found.newest)}")
     if found.per_day is not None:
-        said.append(f"about {found.per_day:g} a day")
-    return [*said, f"score {found.score:g}"]
+        parts.append(f"about {found.per_day:g} a day")
+    return [*parts, f"score {found.score:g}"]
 
 
 def plain(preview: Preview) -> dict[str, Any]:

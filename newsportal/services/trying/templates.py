@@ -153,7 +153,7 @@ def learn_saved(store: Store, known: Sources, now: datetime) -> tuple[int, int] 
     archive = archive_of(known)
     if archive is None:
         return None
-    pages = saved_pages(archive, frozenset(met(store, known)), now, PAGES)
+    pages = saved_pages(archive, frozenset(recent_sites(store, known)), now, PAGES)
     return len(pages), teach(store, pages, now)
 
 
@@ -178,11 +178,11 @@ def forget_site(store: Store, site: str, what: str, now: datetime) -> bool:
 
 def rows_of(store: Store, known: Sources | None, library: Library) -> list[SiteRow]:
     """Return the sites with learnt data."""
-    sites = list(dict.fromkeys((*library.sites, *met(store, known))))[:SITES]
+    sites = list(dict.fromkeys((*library.sites, *recent_sites(store, known))))[:SITES]
     return [row for row in (row_of(store, library, site) for site in sites) if row.templates or row.waiting or row.known_pages]
 
 
-def met(store: Store, known: Sources | None) -> list[str]:
+def recent_sites(store: Store, known: Sources | None) -> list[str]:
     """Return the sites of sources, and of the newest stories."""
     places = [address for source in (known.all() if known else ()) for address in addresses_of(source)]
     places += [story.head.url for story in store.stories(StoryFilter(limit=LATELY)).stories]
