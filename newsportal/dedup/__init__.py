@@ -1,6 +1,6 @@
-"""Duplicates: which article repeats an earlier one. Pure; stores and the crawl know it, never the other way round.
+"""Duplicate detection: which article repeats an earlier one. Pure; used by stores and the crawl, and independent of them.
 
-A finder is fed documents in time order and gives a verdict on each; adding one is one module and one line in ``FINDERS``.
+A finder receives documents in time order and returns a verdict on each; adding one takes a module and a line in ``FINDERS``.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ FINDERS: Final[dict[str, str]] = {
     "feature_string": "feature_string:FeatureStrings",
     "cosine": "cosine:Cosine",
     "judge": "judge:Judge",
-}  # name → module of this package and its class; loaded when it is asked for
+}  # name → module of this package and its class; loaded on first use
 
-THETA: Final = {"feature_string": "ratio", "cosine": "threshold"}  # method → its parameter θ
+THETA: Final = {"feature_string": "ratio", "cosine": "threshold"}  # method → name of its parameter θ
 
 
 def finder(name: str, *, theta: float | None = None, days: float | None = None) -> Finder:
-    """A fresh finder called ``name``; ``days``: how far back it compares. Raises ``ValueError`` that lists the names there are."""
+    """Create the finder called ``name``; ``days``: how far back it compares. Raises ``ValueError``, which lists the existing names."""
     if name not in FINDERS:
         raise ValueError(f"no finder of duplicates is called {name!r}; there are: {', '.join(FINDERS)}")
     options: dict[str, Any] = {} if theta is None else {THETA[name]: theta}

@@ -1,7 +1,7 @@
-"""A local Bloom filter of known URL identities (thesis E 4.3.3; pybloom-live's scalable filter, so it grows instead of refusing).
+"""A local Bloom filter of known URL identities (thesis E 4.3.3), scalable like pybloom-live's, so it grows instead of refusing.
 
-It is a sieve before the store, not the record: "no" is certain and costs nothing, "perhaps" is asked of the store. A false
-positive costs one query and never an article. :mod:`bloom_redis` is the same for many processes.
+It is a filter before the store: "no" is certain and costs nothing, "maybe" is looked up in the store. A false positive costs one query,
+never an article. :mod:`bloom_redis` is the same, shared by many processes.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from typing import Any, Final
 from newsportal.items import content_id
 
 ERROR_RATE: Final = 1e-4  # thesis E 4.3.3: fewer than one false positive in 10,000
-INITIAL_CAPACITY: Final = 100_000  # half a year of the thesis' 2,000 articles a day, with their aliases; beyond it the filter grows
-TIGHTENING: Final = 0.9  # pybloom-live gives its first filter 0.9 of the error rate it is told, and each further one 0.9 of the one before
+INITIAL_CAPACITY: Final = 100_000  # half a year of the thesis' 2,000 articles a day, with aliases; the filter grows beyond it
+TIGHTENING: Final = 0.9  # pybloom-live gives its first filter 0.9 of the error rate, and each further one 0.9 of the previous
 SHARE: Final = (1 - TIGHTENING) / TIGHTENING
-"""What pybloom-live must be told, of the error rate that all its filters together may have: Σ 0.9 · s · 0.9^i = 1."""
+"""Error rate passed to pybloom-live, as a share of the rate of all filters together: Σ 0.9 · s · 0.9^i = 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """How full a filter is. ``error``: the false positives to be expected now, from how many were entered."""
+    """How full a filter is. ``error``: expected rate of false positives for the current number of entries."""
 
     entered: int
     capacity: int
@@ -37,7 +37,7 @@ class Fill:
 
 
 def expected_error(parts: Iterable[tuple[int, int, int]]) -> float:
-    """The false positives of filters that are asked in turn, each given as (entered n, bits m, hashes k).
+    """Return the false positive rate of filters checked in turn, each given as (entries n, bits m, hashes k).
 
         p = 1 − ∏ (1 − (1 − e^(−kn/m))^k)
 
@@ -47,7 +47,7 @@ def expected_error(parts: Iterable[tuple[int, int, int]]) -> float:
 
 
 class UrlBloom:
-    """Identities entered so far, with no more than ``error_rate`` false positives and no false negatives. Shared between threads."""
+    """A set of identities with at most ``error_rate`` false positives and no false negatives. Shared between threads."""
 
     def __init__(self, identities: Iterable[str] = (), *, capacity: int = INITIAL_CAPACITY, error_rate: float = ERROR_RATE) -> None:
         self.capacity, self.error_rate = capacity, error_rate
@@ -57,11 +57,11 @@ class UrlBloom:
 
     def enter(self, identities: Iterable[str]) -> None:
         for identity in identities:
-            with self._lock:  # to grow takes several steps
+            with self._lock:  # growing takes several steps
                 self.scalable.add(_key(identity))
 
     def perhaps(self, identities: Collection[str]) -> set[str]:
-        """Those that may have been entered; the others surely were not."""
+        """Return those that may have been entered; the others were certainly not."""
         return {identity for identity in identities if identity in self}
 
     def __contains__(self, identity: str) -> bool:
@@ -82,7 +82,7 @@ class UrlBloom:
 
 
 def _key(identity: str) -> str:
-    """pybloom-live encodes its keys strictly; what is no ASCII (a URL that cannot be parsed) is known by a hash."""
+    """Return the key of an identity. pybloom-live encodes keys strictly; a non-ASCII one (a URL that cannot be parsed) is hashed."""
     return identity if identity.isascii() else content_id(identity)
 
 
@@ -100,7 +100,7 @@ PROBES: Final = tuple(f"example.com/{number}" for number in range(8))
 
 
 class Unusable(ValueError):
-    """Raised by :func:`unpacked`: the filter has to be filled anew. The text says why."""
+    """Raised by :func:`unpacked`: the filter must be filled again. The message gives the reason."""
 
 
 def packed(bloom: UrlBloom, position: int) -> bytes:
@@ -116,7 +116,7 @@ def packed(bloom: UrlBloom, position: int) -> bytes:
 
 
 def unpacked(data: bytes, capacity: int, error_rate: float) -> tuple[UrlBloom, int]:
-    """What :func:`packed` was given. Raises :class:`Unusable` for anything else, and where capacity or error rate are other ones."""
+    """Restore what :func:`packed` wrote. Raises :class:`Unusable` for anything else, and if capacity or error rate differ."""
     if not data.startswith(MAGIC):
         raise Unusable("it is of another version")
     if len(data) < len(MAGIC) + HEAD.size + DIGEST or _digest(data[:-DIGEST]) != data[-DIGEST:]:
@@ -139,7 +139,7 @@ def _digest(data: bytes) -> bytes:
 
 
 def _dialect() -> bytes:
-    """A hash of what a small filter makes of some names: other hash functions give another one."""
+    """Return a hash of a small filter with some names: it changes with the hash functions."""
     small, body = UrlBloom(PROBES, capacity=64), BytesIO()
     small.scalable.tofile(body)
     return blake2b(body.getvalue(), digest_size=8).digest()

@@ -1,13 +1,13 @@
-"""The identity of a URL: two addresses of one page have one identity, by which the page is known.
+"""Identities of URLs: two URLs of the same page have the same identity.
 
-An identity is not an address to fetch: scheme, ``www.``, tracking parameters, session ids and default documents are gone, and the
-parameters are sorted; hosts for telephones, AMP and print go where that is safe. Rules that would join two different pages are left out
-on purpose: a wrong join loses an article, a missed one costs a fetch. ``docs/algorithms/canonical.md`` lists them.
+An identity is not fetchable: scheme, ``www.``, tracking parameters, session ids and default documents are removed, and parameters are
+sorted; mobile, AMP and print variants are joined where that is safe. Rules that might join different pages are left out on purpose: a wrong
+join loses an article, a missed one costs a fetch. ``docs/algorithms/canonical.md`` lists the rules.
 
-Collisions: a list page that names several articles under one identity, each with an address and a title of its own, shows that the rules
-do not fit the site; its links are known by their spelling alone. Variants: a site's ``m.`` host may be another system with pages of its
-own under the same short paths, so such a mark is taken off only where what is left is *specific*, as a long number, a day with a number,
-a long code or a title in words is; lists and front pages never are.
+Collisions: a list page with several articles under one identity, each with its own URL and title, shows that the rules do not fit the site;
+its links are identified by their spelling alone. Variants: a site's ``m.`` host may be a different system with other pages under the same
+short paths, so it is only joined if the rest of the URL is *specific*: a long number, a day with a number, a long code or a title in words;
+lists and front pages never are.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ TRACKING = re.compile(
     r"cmpid|ocid|smid|at_(?:medium|campaign|custom\d|link\w*)|amp_js_v|amp_gsa|usqp|aoh|ampshare|ref_src|ref_url|referrer|tdsourcetag|ivk_sa|ito|cid_source)$",
     re.IGNORECASE,
 )
-"""Parameters that say where a reader came from, never which page is meant (the trackers' own documentation)."""
+"""Parameters that identify the referrer, never the page (the trackers' own documentation)."""
 
 SESSION_NAME = re.compile(r"^(?:sid|s|session|sess|token)$", re.IGNORECASE)
 SESSION_VALUE = re.compile(r"^[0-9a-f]{16,}$", re.IGNORECASE)
-"""A session's number is long and random; a short one (``sid=123``) may be the article's."""
+"""A session id is long and random; a short one (``sid=123``) may be the article's."""
 
 PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/?#;]*", re.IGNORECASE)
 DEFAULT_DOCUMENT = re.compile(r"(?:/+(?:index|default)\.(?:html?|shtml|php|aspx?|jsp))+/*$", re.IGNORECASE)
@@ -45,7 +45,7 @@ ESCAPED = re.compile(r"%[0-9a-fA-F]{2}")
 
 @lru_cache(maxsize=2048)
 def identity(url: str) -> str:
-    """The identity of an http(s) ``url``, as ``host[:port]/path[?query]``. Never raises; what cannot be parsed is its own identity."""
+    """Return the identity of an http(s) ``url``, as ``host[:port]/path[?query]``. Never raises; an invalid URL is its own identity."""
     url = url.strip()
     found = _taken_apart(uncached(url))
     if found is None:
@@ -60,7 +60,7 @@ def identity(url: str) -> str:
 
 
 def bare(url: str) -> str:
-    """The identity of a URL by its spelling alone: no parameter, host or mark is taken for a meaningless one. Never raises."""
+    """Return the identity of a URL by spelling alone: parameters, hosts and variant marks are all significant. Never raises."""
     found = _taken_apart(url.strip())
     if found is None:
         return url.strip()
@@ -69,7 +69,7 @@ def bare(url: str) -> str:
 
 
 def _taken_apart(url: str) -> tuple[str, str, str, str] | None:
-    """Host, port (``:8080``, or nothing), path in one spelling and query as it is; ``None`` for what is no address."""
+    """Split a URL into host, port (``:8080`` or empty), normalized path and raw query; ``None`` for an invalid URL."""
     try:
         parts = urlsplit(url)
         host, port = (parts.hostname or "").rstrip("."), parts.port
@@ -95,7 +95,7 @@ def _unreserved(escape: str) -> str:
 
 
 def _query(query: str, path: str) -> str:
-    """The parameters that may tell pages apart, sorted. Kept as text where they are no ``name=value`` pairs (``?187``)."""
+    """Return the significant parameters, sorted, or the query as text if it is not ``name=value`` pairs (``?187``)."""
     if "=" not in query:
         return "" if not unmarked_query(path, [(query, "")]) else _one_spelling(query)
     query = query.encode("utf-8", "replace").decode()  # lone surrogates cannot be sent anyway
@@ -105,7 +105,7 @@ def _query(query: str, path: str) -> str:
 
 
 def readable(url: str) -> str:
-    """``url`` as it is shown and kept: without tracking parameters and fragment, otherwise as it was."""
+    """Return ``url`` for display and storage: without tracking parameters and fragment."""
     parts = urlsplit(url)
     pairs = (pair.partition("=") for pair in parts.query.split("&"))
     kept = (pair for pair in pairs if not (pair[1] and (TRACKING.match(pair[0]) or _is_session(pair[0], pair[2]))))
@@ -117,7 +117,7 @@ def _is_session(name: str, value: str) -> bool:
 
 
 def site_of(url: str) -> str | None:
-    """The host a reader would name: without ``www.``, port and case; ``None`` if there is none."""
+    """Return the host for display: without ``www.`` and port, in lower case; ``None`` if there is none."""
     try:
         host = urlsplit(url).hostname
     except ValueError:
@@ -125,17 +125,17 @@ def site_of(url: str) -> str | None:
     return host.removeprefix("www.") if host else None
 
 
-SEVERAL: Final = 3  # different titles and addresses under one identity. Two are a headline and its 「详细」 with another parameter.
-MIN_TITLE: Final = 4  # letters of the shortest title that is one: 「详细」「更多」「图文」 are none
+SEVERAL: Final = 3  # minimum number of titles and URLs under one identity. Two may be a headline and its 「详细」 with another parameter.
+MIN_TITLE: Final = 4  # minimum letters of a title: 「详细」「更多」「图文」 are not titles
 
 
 def spellings(links: Sequence[Link]) -> list[str]:
-    """The names that links would have if they were known by their spelling alone, of those that would have another one than now."""
+    """Return the spelling identities of links whose identity would change."""
     return [name for link in links if link.identity is None and (name := bare(link.url)) != identity(link.url)]
 
 
 def set_apart(links: Sequence[Link], known: Container[str]) -> list[Link]:
-    """``links`` with an ``identity`` where they have to be told apart. ``known``: spellings that are stored, and so apart already."""
+    """Return ``links`` with an ``identity`` where they must be distinguished. ``known``: stored spelling identities."""
     groups: dict[str, list[Link]] = defaultdict(list)
     for link in links:
         if link.identity is None:
@@ -146,7 +146,7 @@ def set_apart(links: Sequence[Link], known: Container[str]) -> list[Link]:
 
 
 def shared(links: Sequence[Link]) -> bool:
-    """Whether several entries with titles of their own lead to one and the same address: there is one page to be had of them."""
+    """Return whether several entries with their own titles link to the same URL: they are a single page."""
     titles: dict[str, set[str]] = defaultdict(set)
     for link in links:
         titles[link.identity or bare(link.url)].add(letters(link.title or ""))
@@ -160,18 +160,18 @@ def _differ(group: Sequence[Link]) -> bool:
 
 Pair = tuple[str, str]
 
-HOSTS: Final = frozenset(("m", "wap", "3g", "mobile", "amp", "www"))  # First labels of hosts that show the same articles to other devices
+HOSTS: Final = frozenset(("m", "wap", "3g", "mobile", "amp", "www"))  # first labels of hosts that serve the same articles to other devices
 SECOND_LEVEL: Final = frozenset("com net org gov edu co ac or ne go mil".split())
 PROVINCES: Final = frozenset(
     "bj sh tj cq he sx nm ln jl hl js zj ah fj jx sd ha hb hn gd gx hi sc gz yn xz sn gs qh nx xj tw hk mo".split()
 )
-"""Under ``cn``, registrars sell names below these (CNNIC)."""
+"""Second-level domains of ``cn`` under which names are registered (CNNIC)."""
 
 AMP_CACHE: Final = re.compile(
     r"https?://(?:(?:(?:[\w-]+\.)?cdn\.ampproject\.org/[cv]/(?:s/)?|(?:www\.)?(?:google|bing)\.com/amp/s/))+(?=[\w-]+(?:\.[\w-]+)+(?:[:/?]|$))",
     re.IGNORECASE,
 )
-"""What stands before the publisher's own address in the AMP caches of Google and Bing (their documentation)."""
+"""Prefix of the publisher's URL in the AMP caches of Google and Bing (their documentation)."""
 
 MARK: Final = re.compile(r"(?:/(?:amp|print)(?=/?$)|^/(?:amp|print)(?=/.)|[._-](?:amp|print)(?=\.s?html?$))", re.IGNORECASE)
 """``/a/1/amp``, ``/amp/a/1``, ``/a/1.amp.html``, ``/a/1_print.html``, and the same for print."""
@@ -194,17 +194,17 @@ CODE: Final = re.compile(r"(?=[A-Za-z0-9]*?(?:\d[A-Za-z]*){3})(?=[A-Za-z0-9]*?(?
 WORDS: Final = re.compile(r"[^\W\d_]{2,}(?:[-_][^\W_]+){3,}")
 TITLE_WORDS_CHARS: Final = 20
 LONGEST_HOST: Final = 253  # RFC 1035
-JUDGED: Final = 512  # characters of path and query that are looked at: bounds the work of every pattern
+JUDGED: Final = 512  # characters of path and query examined: bounds the time of every pattern
 
 
 def uncached(url: str) -> str:
-    """The publisher's own address of a page in an AMP cache; any other URL as it is."""
+    """Return the publisher's URL of a page in an AMP cache; any other URL unchanged."""
     found = AMP_CACHE.match(url)
     return f"https://{url[found.end() :]}" if found else url
 
 
 def specific(path: str, query: str = "") -> bool:
-    """Whether an address names one article by itself."""
+    """Return whether a URL identifies one article by itself."""
     text = unquote(f"{path}?{query}"[:JUDGED])
     dated = DATE.search(text)
     rest = text[: dated.start()] + " " + text[dated.end() :] if dated else text
@@ -215,7 +215,7 @@ def specific(path: str, query: str = "") -> bool:
 
 
 def unmarked_path(path: str, query: str) -> str:
-    """``path`` without its marks of AMP and print, as long as what is left is specific."""
+    """Return ``path`` without AMP and print marks, as long as the rest is specific."""
     while len(path) <= JUDGED and (found := MARK.search(path)) is not None:
         rest = path[: found.start()] + path[found.end() :]
         if not specific(rest, query):
@@ -225,7 +225,7 @@ def unmarked_path(path: str, query: str) -> str:
 
 
 def unmarked_query(path: str, pairs: Sequence[Pair]) -> list[Pair]:
-    """``pairs`` without those that choose a view or say who shared the address, where what is left is specific."""
+    """Return ``pairs`` without those that select a view or track sharing, if the rest is specific."""
     kept = [pair for pair in pairs if not _is_view(*pair)]
     return kept if len(kept) < len(pairs) and specific(path, "&".join("=".join(pair) for pair in kept)) else list(pairs)
 
@@ -236,7 +236,7 @@ def _is_view(name: str, value: str) -> bool:
 
 
 def main_host(host: str) -> str:
-    """``host`` without its marks of telephones and AMP, as long as what is left can be somebody's name."""
+    """Return ``host`` without mobile and AMP labels, as long as the rest can be a registered name."""
     while len(host) <= LONGEST_HOST:
         label, _, rest = host.partition(".")
         if label not in HOSTS or not is_name(rest):
@@ -246,7 +246,7 @@ def main_host(host: str) -> str:
 
 
 def is_name(host: str) -> bool:
-    """Whether ``host`` can be registered: two labels at least, and no ``com.cn``, ``co.uk`` or ``bj.cn``."""
+    """Return whether ``host`` can be registered: at least two labels, and not ``com.cn``, ``co.uk`` or ``bj.cn``."""
     labels = host.split(".")
     if len(labels) != 2:
         return len(labels) > 2
@@ -254,7 +254,7 @@ def is_name(host: str) -> bool:
 
 
 def domain(host: str) -> str:
-    """The part of ``host`` that somebody registered, good enough to tell own from foreign."""
+    """Return the registered domain of ``host``, accurate enough to distinguish internal from external links."""
     labels = host.split(".")
     while len(labels) > 2 and is_name(".".join(labels[1:])):
         labels = labels[1:]

@@ -1,9 +1,9 @@
-"""Reposts by the cosine of the words of title and first sentence (paper C, 2.2.3).
+"""Reposts by the cosine similarity of the words of title and first sentence (paper C, 2.2.3).
 
     cos(a, b) = Σ_w a_w · b_w / (‖a‖ ‖b‖),   duplicate(a) ⇔ ∃ earlier b: cos(a, b) ≥ 0.3
 
-a_w: how often the word w stands in title and first sentence of a, stop words left out. The products are summed over an inverted
-index: a word's list holds the documents with it, oldest first, and a_w / ‖a‖, so that only documents with a common word are met.
+a_w: frequency of the word w in title and first sentence of a, without stop words. The products are summed over an inverted index: a word's
+list has the documents with it, oldest first, and a_w / ‖a‖, so only documents with a common word are visited.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from newsportal.dedup.document import NEW, Document, Verdict, Window
 from newsportal.text import STOP_CHARACTER, STOP_WORDS, WORD, segment
 
 THRESHOLD = 0.3  # paper C, 2.2.3
-CAPACITY = 200_000  # documents kept at most; the paper counts some 100,000 stories a month. About 430 MB.
-LONGEST = 300  # characters of a title, and of a first sentence, that are read: a text without a full stop is no sentence
+CAPACITY = 200_000  # maximum number of documents; the paper has some 100,000 stories a month. About 430 MB.
+LONGEST = 300  # characters read of a title, and of a first sentence: a text without a full stop is not a sentence
 SENTENCE_END = re.compile(r"[。！？!?…\n]|\.(?=\s|$)")
-ROUNDING = 1e-9  # what sums of products may fall short of an exact threshold
+ROUNDING = 1e-9  # rounding error allowed below the exact threshold
 
 
 class Cosine:
-    """Finds documents whose title and first sentence share words with an earlier one's; the most like it is named. The paper keeps the
-    story with more pictures of the two; here all are kept."""
+    """Find documents whose title and first sentence share words with an earlier one; the most similar is returned. The paper keeps the
+    story with more pictures; here all are kept."""
 
     def __init__(self, *, threshold: float = THRESHOLD, span: timedelta | None = None, capacity: int = CAPACITY) -> None:
-        """``span``: how far back documents are compared; the paper names none."""
+        """``span``: how far back documents are compared; the paper gives no limit."""
         if not 0 < threshold <= 1:
             raise ValueError(f"threshold must lie above 0 and not above 1, not {threshold}")
         self._threshold = threshold - ROUNDING
@@ -51,7 +51,7 @@ class Cosine:
         time = self._window.time_of(document.published)
         verdict = self._most_like(vector, document.id, time)
         number = self._first + len(self._documents)
-        for old in self._window.enter(number, time):  # the oldest document, which stands first in the lists of its words
+        for old in self._window.enter(number, time):  # the oldest document, which is first in the lists of its words
             for word in self._documents.pop(old)[0]:
                 numbers, weights = self._index[word]
                 del numbers[0], weights[0]
@@ -66,7 +66,7 @@ class Cosine:
         return verdict
 
     def _most_like(self, vector: dict[str, float], document_id: str, time: float) -> Verdict:
-        cosines = np.zeros(len(self._documents))  # with every document remembered, oldest first
+        cosines = np.zeros(len(self._documents))  # with every document in the window, oldest first
         for word, weight in vector.items():
             if word in self._index:
                 numbers, weights = self._index[word]
@@ -80,13 +80,13 @@ class Cosine:
 
 
 def first_sentence(text: str) -> str:
-    """The text up to its first full stop, question or exclamation mark, or line's end."""
+    """Return the text up to its first full stop, question or exclamation mark, or line end."""
     start = text[: 4 * LONGEST].lstrip()
     return SENTENCE_END.split(start, maxsplit=1)[0][:LONGEST]
 
 
 def unit_vector(title: str, text: str) -> dict[str, float]:
-    """How often each word stands in title and first sentence, without stop words, as a vector of length 1; empty without words."""
+    """Return the frequencies of words in title and first sentence, without stop words, as a unit vector; empty without words."""
     words = (*segment(title[:LONGEST]), *segment(first_sentence(text)))
     counts = Counter(intern(word) for word in words if WORD.search(word) and not is_stop_word(word))
     length = sqrt(sum(count * count for count in counts.values()))
@@ -94,5 +94,5 @@ def unit_vector(title: str, text: str) -> dict[str, float]:
 
 
 def is_stop_word(word: str) -> bool:
-    """Whether ``word`` is a stop word, or is made of stop characters alone (为了, 因为, 与)."""
+    """Return whether ``word`` is a stop word, or consists of stop characters (为了, 因为, 与)."""
     return word.lower() in STOP_WORDS or all(map(STOP_CHARACTER.match, word))

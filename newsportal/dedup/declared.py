@@ -1,11 +1,11 @@
-"""What a page declares to be its address (``rel=canonical``, ``og:url``), and how far that is believed.
+"""URLs that a page declares as its own (``rel=canonical``, ``og:url``), and how far they are trusted.
 
-A template that declares one address on all its pages, or a page that declares another's, would swallow articles: who is known by an
-address is not fetched again. So there are three answers:
+A template that declares the same URL on all its pages, or a page that declares another's, would lose articles, because a known URL is not
+fetched again. So there are three results:
 
-- *tied*: the same path without parameters that name nothing. It is taken as the article's identity;
-- *claimed*: another address of the same site. It is believed only of two articles whose contents agree (:func:`agree`);
-- nothing: another site, a list, a front page, another language, another page of the article, or the page's own address.
+- *tied*: the same path without insignificant parameters. It becomes the article's identity;
+- *claimed*: another URL of the same site. It is trusted only if the contents of both articles agree (:func:`agree`);
+- none: another site, a list, a front page, another language, another page of the article, or the page's own URL.
 """
 
 from __future__ import annotations
@@ -24,33 +24,33 @@ LANGUAGES: Final = frozenset(
     "zh cn tw hk mo sg en us uk gb ja jp ko kr ru fr de es pt it ar vi th id ms hi tr pl nl sv uk "
     "hans hant chs cht simp trad big5 gbk chinese english".split()
 )
-"""Parts of an address that name a language or an edition."""
+"""Parts of a URL that denote a language or an edition."""
 
 LANGUAGE_KEYS: Final = frozenset("lang language locale hl lan l variant edition".split())
 PAGE_KEYS: Final = frozenset("page p pn pg pageno pageindex currentpage cur_page".split())
 PAGE_IN_PATH: Final = re.compile(r"(?:[_-](?:p|page)?\d{1,2}(?=\.\w{2,5}$|/?$)|/(?:p|page/?)?\d{1,2}(?=/?$))", re.IGNORECASE)
 MEANS_SOMETHING: Final = re.compile(r"\d{4}|[A-Za-z]*\d[A-Za-z0-9]{5}|[^\x00-\x7f]")
-"""A parameter's value that may be an article's number, day, code or title: it is not dropped on a page's word alone."""
+"""A parameter value that may be an article's number, day, code or title: it is not dropped on a page's declaration alone."""
 
-RUN: Final = 8  # letters of the runs by which two texts are compared: long enough that different reports share few
+RUN: Final = 8  # length of the runs of letters compared: different reports share few of this length
 MOST: Final = 200_000  # letters of a text that are compared
-ALIKE: Final = 0.9  # Share of the shorter text's runs that stand in the longer one. Two views of one article differ in their ends alone.
-SAME_NUMBERS: Final = 0.95  # share of the shorter text's numbers: the same template on another day (weather, markets) has others
-MIN_LETTERS: Final = 30  # shorter texts are stubs (「点击查看视频」), which are alike everywhere
+ALIKE: Final = 0.9  # minimum share of the shorter text's runs in the longer one. Two views of an article only differ at their ends.
+SAME_NUMBERS: Final = 0.95  # minimum share of the shorter text's numbers: a template on another day (weather, markets) has different ones
+MIN_LETTERS: Final = 30  # shorter texts are stubs (「点击查看视频」), which are the same everywhere
 SAME_DAY: Final = timedelta(days=1)
 NUMBER: Final = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """The identity of the address that a page declares, and whether it may be taken at the page's word."""
+    """Identity of the URL that a page declares, and whether it may be trusted without comparing contents."""
 
     identity: str
     tied: bool
 
 
 def declared(url: str, canonical: str | None) -> Declared | None:
-    """What the page at ``url`` declares; ``None`` where it says nothing of use or nothing that can be believed. Never raises."""
+    """Return what the page at ``url`` declares; ``None`` if it is useless or cannot be trusted. Never raises."""
     if not canonical or len(canonical) > MAX_URL_CHARS or len(url) > MAX_URL_CHARS:
         return None
     here, there = _Address.of(url), _Address.of(canonical)
@@ -58,14 +58,14 @@ def declared(url: str, canonical: str | None) -> Declared | None:
         return None
     if here.identity == there.identity or here.languages != there.languages or _is_list(here, there) or _is_other_page(here, there):
         return None
-    # the same specific path on the same host, less parameters that name nothing
+    # the same specific path on the same host, minus insignificant parameters
     same = (here.host, here.path) == (there.host, there.path) and there.query <= here.query and specific(there.path, _text(there))
     return Declared(there.identity, same and not any(MEANS_SOMETHING.search(value) for _, value in here.query - there.query))
 
 
 @dataclass(frozen=True, slots=True)
 class _Address:
-    """An address, by its identity's parts."""
+    """A URL, split into the parts of its identity."""
 
     identity: str
     host: str
@@ -95,7 +95,7 @@ class _Address:
 
 
 def _is_list(here: _Address, there: _Address) -> bool:
-    """A front page, a list, or the directory that the page lies in. The script that shows all articles, without saying which, too."""
+    """Return whether it is a front page, a list, a parent directory of the page, or the script of all articles without parameters."""
     if specific(there.path, _text(there)):
         return False
     inside = here.path.startswith(there.path.rstrip("/") + "/") or (here.path == there.path and there.query < here.query)
@@ -107,7 +107,7 @@ def _text(place: _Address) -> str:
 
 
 def _is_other_page(here: _Address, there: _Address) -> bool:
-    """A later page of an article that declares the first: the pager sees to that, and this page's text is not the first one's."""
+    """Return whether a later page of an article declares the first one: the pager handles it, and their texts differ."""
     gone = {name.lower() for name, _ in here.query - there.query}
     if here.path == there.path:
         return bool(gone & PAGE_KEYS)
@@ -116,7 +116,7 @@ def _is_other_page(here: _Address, there: _Address) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What two articles are compared by."""
+    """Properties by which two articles are compared."""
 
     title: str | None
     text: str | None
@@ -124,7 +124,8 @@ class Content:
 
 
 def agree(one: Content, other: Content) -> bool:
-    """Whether two pages show one article: nearly all the shorter text with its numbers is in the longer, on one day. Stubs: titles, too."""
+    """Return whether two pages show the same article: nearly all of the shorter text and its numbers is in the longer one, and they have
+    the same day. Stubs must have equal titles, too."""
     if one.published and other.published and abs(one.published - other.published) > SAME_DAY:
         return False
     short, long = sorted((letters((one.text or "")[:MOST]), letters((other.text or "")[:MOST])), key=len)

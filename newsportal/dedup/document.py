@@ -1,4 +1,4 @@
-"""Documents, verdicts and the window of time that duplicate finders compare with."""
+"""Documents, verdicts, and the time window of duplicate finders."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Generic, Literal, Protocol, TypeVar
 
-Relation = Literal["same", "part", "contains"]  # what a repost is to the document it repeats: the same text, a part of it, or more than it
+Relation = Literal["same", "part", "contains"]  # relation of a repost to the earlier document: the same text, a part of it, or more
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What is known of an article when it is compared. Missing fields are empty; ``published`` is aware, ``None`` if unknown."""
+    """An article to compare. Missing strings are empty; ``published`` is timezone-aware, ``None`` if unknown."""
 
     id: str
     url: str
@@ -23,7 +23,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """``duplicate_of`` is the id of an earlier document, ``None`` if there is none; ``reason`` a stable slug; ``score`` 0 to 1."""
+    """``duplicate_of``: id of an earlier document, or ``None``; ``reason``: a stable slug; ``score``: 0 to 1."""
 
     duplicate_of: str | None = None
     reason: str | None = None
@@ -31,26 +31,26 @@ class Verdict:
     relation: Relation | None = None
 
 
-NEW = Verdict()  # the verdict on a document that repeats none
+NEW = Verdict()  # verdict on a document that repeats none
 
 
 class Finder(Protocol):
-    """Finds documents that repeat earlier ones; fed in time order, it remembers what its window allows. No lock: one thread at a time."""
+    """Finds documents that repeat earlier ones, in time order, within its window. Not thread-safe."""
 
     def judge(self, document: Document) -> Verdict:
-        """Compare with all earlier documents, then remember this one too. Never raises for a strange document."""
+        """Compare with all earlier documents, then add this one. Never raises for unusual documents."""
 
 
 T = TypeVar("T")
 
-DAWN = float("-inf")  # the time of documents without one as long as no other document told the time
+DAWN = float("-inf")  # time of documents without one while no document had one
 
 
 class Window(Generic[T]):
-    """Items in the order they came, forgotten when ``span`` has passed (``None``: never) or when ``capacity`` is reached.
+    """Items in the order of arrival, removed after ``span`` (``None``: never) or when ``capacity`` is reached.
 
-    The clock is what the documents say: the latest time that two documents running have reached. So one document dated 2099 or 0001
-    among others forgets nothing, and is itself forgotten with its neighbours.
+    The clock is driven by documents: the latest time that two successive documents have reached. So a single document dated 2099 or 0001
+    removes nothing, and is itself removed with its neighbours.
     """
 
     def __init__(self, span: timedelta | None, capacity: int) -> None:
@@ -65,18 +65,18 @@ class Window(Generic[T]):
         return len(self._items)
 
     def time_of(self, published: datetime | None) -> float:
-        """Seconds since 1970; a document without a time came when the one before it came."""
+        """Return seconds since 1970; a document without a time gets that of the previous one."""
         if published is None:
             return self._last
         return (published if published.tzinfo is not None else published.replace(tzinfo=UTC)).timestamp()
 
     def near(self, one: float, other: float) -> bool:
-        """Whether two times lie within the span, its ends included."""
+        """Return whether two times are within the span, inclusive."""
         return one == other or abs(one - other) <= self._span
 
     def enter(self, item: T, time: float) -> list[T]:
-        """Remember ``item``, which came at ``time``. Gives what was forgotten for it, oldest first."""
-        if self._items and self._items[-1][0] - time > self._span:  # it lies far ahead of what came after it
+        """Add ``item`` with its ``time``. Return the items removed for it, oldest first."""
+        if self._items and self._items[-1][0] - time > self._span:  # it is dated far ahead of the following ones
             self._items[-1] = (max(self._clock, time), self._items[-1][1])
         self._clock, self._last = max(self._clock, min(time, self._last)), time
         forgotten = []

@@ -3,9 +3,9 @@
     F(d) = c₋₂c₋₁c₊₁c₊₂ of every 「，」 and 「。」 of d, joined
     duplicate(a) ⇔ ∃ b of the last week: | |F(a)| − |F(b)| | ≤ 20  and  run(F(a), F(b)) / max(|F(a)|, |F(b)|) > θ
 
-``run`` is the length of the longest common substring. The paper compares with one document after another, nearest first; here an
-index names those that can have such a run, and no other: a run of n characters in F(b) holds one of the blocks of ⌊(n + 1) / 2⌋
-characters into which F(b) is cut.
+``run`` is the length of the longest common substring. The paper compares with one document after another, nearest first; here an index
+returns exactly those that can have such a run: a run of n characters in F(b) contains one of the blocks of ⌊(n + 1) / 2⌋ characters into
+which F(b) is split.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from newsportal.dedup.document import NEW, Document, Verdict, Window
 
 
 class Runs:
-    """The suffix automaton of ``text`` (Blumer et al. 1985): its longest common substring with another string in linear time. State 0:
-    the empty string; ``_links``: the longest suffix in another state."""
+    """The suffix automaton of ``text`` (Blumer et al. 1985), which finds the longest common substring with another string in linear time.
+    State 0: the empty string; ``_links``: the longest suffix in another state."""
 
     def __init__(self, text: str) -> None:
         self._next: list[dict[str, int]] = [{}]
@@ -38,7 +38,7 @@ class Runs:
             last = new
 
     def longest(self, other: str) -> int:
-        """The length of the longest run of consecutive equal characters."""
+        """Return the length of the longest common substring."""
         state = run = best = 0
         for character in other:
             while state and character not in self._next[state]:
@@ -51,7 +51,7 @@ class Runs:
         return best
 
     def _suffix(self, state: int, character: str) -> int:
-        """The state of the longest suffix that ends with ``character`` after ``state``; a copy where the present one is too long."""
+        """Return the state of the longest suffix that ends with ``character`` after ``state``; cloned if the current one is too long."""
         target = self._next[state][character]
         if self._lengths[target] == self._lengths[state] + 1:
             return target
@@ -73,14 +73,14 @@ MARKS = "，。"  # paper B, 1.4: 「逗号、句号」, the Chinese ones
 REACH = 2  # characters on either side of a mark (paper B, 1.4)
 LENGTHS_DIFFER = 20  # paper B, 1.4: 「只比较特征串长度差值在20以内的文档」
 SPAN = timedelta(days=7)  # paper B, 1.4: 「取一周内对外发布的文档」
-RATIO = 0.5  # θ. The paper says 「超过一定比例」 and no number: more than half (others are measured in docs/algorithms/duplicates.md).
-CAPACITY = 200_000  # documents kept at most, in case a week brings more. About 280 MB of usual articles.
-COMPARED = 1_000  # documents at most, the nearest, whose runs are counted for one: a week of one site's template takes no longer
-LONGEST = 4_000  # characters of a feature string that are kept, those of the first 1,000 marks: longer texts are told apart by then
+RATIO = 0.5  # θ. The paper gives no number (「超过一定比例」): more than half (others are measured in docs/algorithms/duplicates.md).
+CAPACITY = 200_000  # maximum number of documents, if a week has more. About 280 MB of usual articles.
+COMPARED = 1_000  # maximum number of documents compared with one, the nearest: limits the time for a week of one site's template
+LONGEST = 4_000  # maximum length of a feature string, the first 1,000 marks: enough to distinguish longer texts
 
 
 class FeatureStrings:
-    """Finds documents whose feature string has a long run in common with an earlier one's; the nearest in time is named."""
+    """Find documents whose feature string has a long common substring with an earlier one; the nearest in time is returned."""
 
     def __init__(
         self,
@@ -142,17 +142,17 @@ class FeatureStrings:
         return NEW
 
     def _block(self, length: int) -> int:
-        """The size of a block such that a run long enough in a string of ``length`` holds one whole."""
+        """Return the block size for which a sufficiently long run in a string of ``length`` contains a complete block."""
         return (int(self._ratio * length) + 2) // 2
 
     def _cut(self, features: str) -> set[int]:
-        """Hashes, which live no longer than the process; the runs are then counted on the strings."""
+        """Return hashes of blocks, valid only in this process; runs are then counted on the strings."""
         size = self._block(len(features))
         return {hash(features[at : at + size]) for at in range(0, len(features) - size + 1, size)}
 
 
 def feature_string(text: str, marks: str = MARKS, reach: int = REACH) -> str:
-    """The ``reach`` characters before and after each of ``marks``, in order; white space is no character of the text."""
+    """Return the ``reach`` characters before and after each of ``marks``, in order, ignoring white space."""
     parts, length = [], 0
     line = "".join(text.split())
     for mark in re.finditer(f"[{re.escape(marks)}]", line):

@@ -1,8 +1,8 @@
-"""The fingerprint of a text: a sample of its hashed runs of letters, the same wherever the run stands.
+"""Fingerprints of texts: a sample of hashed runs of letters, independent of position.
 
-Manber's sampling of k-grams (Finding Similar Files in a Large File System, 1994): of all runs of ``RUN`` letters those are kept whose
-hash is small, so that two texts keep the same runs without knowing of each other. Short texts keep all their runs. Runs that hold a
-digit are marked in the hash's lowest bit: what happens to a text's numbers is told apart from what happens to its words.
+Manber's sampling of k-grams (Finding Similar Files in a Large File System, 1994): runs of ``RUN`` letters with small hashes are kept, so
+that two texts keep the same runs independently. Short texts keep all runs. The lowest bit of a hash marks runs with a digit, so that
+changed numbers are distinguished from changed words.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ Places: TypeAlias = NDArray[np.intp]
 RUN: Final = 6
 """Letters of a run: long enough that different texts share few (four Chinese words), short enough to survive a changed word nearby."""
 
-KEPT: Final = 256  # runs that are kept of a text at most, 1 kB: a share of 0.7 is known within ± 0.03
-LONGEST: Final = 200_000  # characters that are looked at; a book's beginning is enough to know it again
+KEPT: Final = 256  # maximum number of runs kept of a text, 1 kB: a share of 0.7 is measured within ± 0.03
+LONGEST: Final = 200_000  # characters examined; the beginning of a book is enough to recognize it
 ALL: Final = 1 << 32  # hashes are smaller than this
 HALF: Final = np.uint64(32)
 STEP: Final = np.uint64(0x9E3779B97F4A7C15)
@@ -33,8 +33,8 @@ MIX: Final = np.uint64(0xD6E8FEB86659FD93)  # odd multipliers of good mixers (Kn
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """``runs``: the kept hashes, ascending, each once; ``places``: where they stand first; ``length``: the number of all runs;
-    ``limit``: what is above is not kept; ``letters``: the text's own."""
+    """``runs``: kept hashes, ascending, distinct; ``places``: their first positions; ``length``: number of all runs; ``limit``: upper bound
+    of kept hashes; ``letters``: of the text."""
 
     runs: Codes
     places: Places
@@ -47,7 +47,7 @@ class Fingerprint:
         return runs
 
     def covered(self, shared: Codes) -> str:
-        """The letters under those of ``runs`` that are among ``shared``, and between two of them where no other lies between."""
+        """Return the letters of the ``runs`` that are in ``shared``, joined where no other run lies between."""
         places = np.sort(self.places)
         kept = np.isin(self.in_order(), shared)
         starts = np.flatnonzero(kept & ~np.concatenate(([False], kept[:-1])))
@@ -56,7 +56,7 @@ class Fingerprint:
 
 
 def fingerprint(text: str) -> Fingerprint:
-    """The fingerprint of ``text``; empty if it has fewer than ``RUN`` letters."""
+    """Return the fingerprint of ``text``; empty if it has fewer than ``RUN`` letters."""
     codes = plain_letters(text)
     hashes = _hashes(codes)
     limit = limit_for(len(hashes), KEPT)
@@ -68,14 +68,14 @@ def fingerprint(text: str) -> Fingerprint:
 
 
 def changes(ascending: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which numbers differ from the one before them."""
+    """Return a mask of the numbers that differ from the previous one."""
     found = np.ones(len(ascending), dtype=np.bool_)
     np.not_equal(ascending[1:], ascending[:-1], out=found[1:])
     return found
 
 
 def limit_for(length: int, kept: int) -> int:
-    """Below which hash about ``kept`` of ``length`` runs are, or half as many: halved as often as needed, so that limits nest."""
+    """Return the hash limit that keeps between ``kept`` / 2 and ``kept`` of ``length`` runs: halved repeatedly, so that limits nest."""
     limit = ALL
     while length > kept:
         length, limit = length // 2, limit // 2
@@ -83,7 +83,7 @@ def limit_for(length: int, kept: int) -> int:
 
 
 def plain_letters(text: str) -> Codes:
-    """The letters and digits of ``text`` in the form of :func:`newsportal.text.letters`, as code points, by a table (40 times as fast)."""
+    """Return the letters and digits of ``text`` as :func:`newsportal.text.letters` does, as code points, by a table (40 times as fast)."""
     plain: Codes = _table().take(_codes(text[:LONGEST]), mode="clip")
     kept: Codes = plain[plain != 0]
     return kept
@@ -91,7 +91,7 @@ def plain_letters(text: str) -> Codes:
 
 @made_once
 def _table() -> Codes:
-    """Code point → its plain letter, 0 where it is none. Forms of several letters (㎏) become their first."""
+    """Return the table of code point → plain letter, or 0. Forms of several letters (㎏) become the first."""
     table = np.zeros(FOLDED_PLANES + 1, dtype=np.uint32)
     unchanged = _codes(NO_LETTERS.sub("", all_characters()))
     table[unchanged] = unchanged
@@ -105,7 +105,7 @@ def _codes(text: str) -> Codes:
 
 
 def _hashes(codes: Codes) -> Codes:
-    """A hash of 32 bits for each run of ``RUN`` letters, its lowest bit saying whether it holds a digit."""
+    """Return a 32-bit hash of each run of ``RUN`` letters, whose lowest bit marks runs with a digit."""
     number = len(codes) - RUN + 1
     if number <= 0:
         return np.zeros(0, dtype=np.uint32)

@@ -1,8 +1,8 @@
-"""``judge``, the default finder of reposts: fingerprints, an inverted index, containment in the shorter text, a guard on numbers; and the
-keys of titles by which short texts fold.
+"""``judge``, the default finder of reposts: fingerprints, an inverted index, containment in the shorter text, a check of numbers; and the
+title keys by which short texts fold.
 
 A document's sampled runs are looked up (``shingle_index``); earlier documents that share most of them are compared closely (``compared``).
-:class:`Judge` keeps everything in memory; the SQL stores hold what they know beside the articles and ask the same rule.
+:class:`Judge` keeps everything in memory; the SQL stores keep fingerprints beside the articles and apply the same rule.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from newsportal.items import FoldKey, content_id
 from newsportal.text import letters
 
 ALIKE: Final = 0.6
-"""Share of the shorter title's pairs of letters that makes two titles alike: a site's prefix and the name of the event are not enough."""
+"""Minimum share of the shorter title's letter pairs for similar titles: a site's prefix and the name of the event are not enough."""
 
-SPOKEN: Final = 0.3  # share of a title's pairs of letters that the text must hold to speak of it
-SHORTEST: Final = 4  # letters of a title that says something
+SPOKEN: Final = 0.3  # minimum share of a title's letter pairs in a text about it
+SHORTEST: Final = 4  # minimum letters of a significant title
 
 
 def is_subject(new: str, old: str, shared: str) -> bool:
-    """Whether the titles (letters alone) are alike, or ``shared`` speaks of one of them. Titles that say nothing refuse nothing."""
+    """Return whether the titles (letters only) are similar, or ``shared`` is about one of them. True for insignificant titles."""
     if min(len(new), len(old)) < SHORTEST:
         return True
     return alike(new, old) or any(sum(pair in shared for pair in title) >= SPOKEN * len(title) for title in (_pairs(new), _pairs(old)))
@@ -45,43 +45,43 @@ def _pairs(title: str) -> set[str]:
     return {title[place : place + 2] for place in range(len(title) - 1)}
 
 
-MIN_TITLE = 8  # letters of the shortest title that says one event: shorter ones (「图片新闻」「今日天气」) are the names of columns
+MIN_TITLE = 8  # minimum letters of a title specific to one event: shorter ones (「图片新闻」「今日天气」) are names of columns
 SHORT_TEXT = 60
-"""Letters below which a text (a film's or picture's caption, 「点击查看视频」) says less than its title. On the made reposts a title as key
-for all texts would find 0.2 % more of them, and 2.5 of 100 folds would be wrong ones."""
+"""Letters below which a text (a caption, 「点击查看视频」) is less specific than its title. On the generated reposts, title keys for all
+texts would find 0.2 % more of them, and 2.5 of 100 folds would be wrong."""
 
-TITLE_WINDOW = 2 * 86400.0  # two days: a title that comes again later is a column or a yearly event (paper A compares within a day)
+TITLE_WINDOW = 2 * 86400.0  # two days: a title that recurs later is a column or a yearly event (paper A compares within a day)
 
 
 def fold_keys(title: str | None, text: str | None) -> tuple[FoldKey, ...]:
-    """The fold keys of an article. Punctuation, width, case, white space and 简/繁 do not tell titles apart."""
+    """Return the fold keys of an article. Titles are compared without punctuation, width, case, white space and 简/繁."""
     if len(name := letters(title or "")) < MIN_TITLE or len(letters((text or "")[: 4 * SHORT_TEXT])) >= SHORT_TEXT:
         return ()
     return (FoldKey(key=f"title:{content_id(name)}", reason="same-title", score=0.9, window=TITLE_WINDOW, same_site=False),)
 
 
-ENOUGH: Final = 0.6  # containment from which a text is a repost
-SAME: Final = 0.6  # share of the longer text too from which both are the same text, not one a part of the other
+ENOUGH: Final = 0.6  # minimum containment of a repost
+SAME: Final = 0.6  # minimum share of the longer text, too, for the same text rather than a part
 UNCHANGED: Final = 0.98
 
-NUMBERS_KEPT: Final = 0.7  # of the share of runs without digits, so much must hold for those with digits as well
-NUMBERS_KEPT_TITLED: Final = 0.5  # … under the same title: a date may have been changed
-FEWEST_ALL_CHANGED: Final = 3  # runs with digits that say something when not one of them is kept
-FEWEST_NUMBERS: Final = 8  # runs with digits that say something: a number of three digits lies in eight runs
+NUMBERS_KEPT: Final = 0.7  # minimum share of runs with digits that are kept, relative to the runs without
+NUMBERS_KEPT_TITLED: Final = 0.5  # … with the same title: a date may have been changed
+FEWEST_ALL_CHANGED: Final = 3  # minimum number of runs with digits to be significant if none is kept
+FEWEST_NUMBERS: Final = 8  # minimum number of runs with digits to be significant: a number of three digits is in eight runs
 CHANGED_TITLED: Final = 0.8
-"""Containment below which numbers must speak for a repost under one title: a report that comes without its numbers is the next one."""
+"""Containment below which numbers must confirm a repost with the same title: a report with different numbers is the next one."""
 
-FEWEST: Final = 16  # runs that must be left when the common ones are gone: a sentence
-FEWEST_TITLED: Final = 12  # … under the same title: a flash
+FEWEST: Final = 16  # minimum number of shared runs without common ones: a sentence
+FEWEST_TITLED: Final = 12  # … with the same title: a flash
 REASONS: Final[dict[Relation, str]] = {"same": "edited-text", "part": "part-of-text", "contains": "contains-text"}
 
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Counts of runs, common ones left out: of the ``new`` text, the ``old`` one, ``shared`` by both.
+    """Counts of runs without common ones: of the ``new`` text, the ``old`` one, and ``shared`` by both.
 
-    Of the shorter text, from its first shared run to its last, so that a lead or a tail that was added says nothing: ``numbers``, its
-    runs with digits, how many are kept, and the same of its ``words``, the runs without.
+    Of the shorter text, from its first shared run to its last, so that an added lead or tail does not matter: ``numbers``, its runs with
+    digits, ``shared_numbers``, and the same for ``words``, the runs without.
     """
 
     new: int
@@ -98,7 +98,7 @@ class Overlap:
 
 
 def overlap(new: Codes, old: Codes, common: Codes, limit: int) -> Overlap:
-    """The overlap of two texts' runs below ``limit``, without ``common`` ones (ascending). ``new``, ``old``: as in the text, each once."""
+    """Return the overlap of two texts' distinct runs below ``limit``, in text order, without ``common`` ones (ascending)."""
     if limit < ALL:
         new, old = new[new < limit], old[old < limit]
     new, old = _without(new, common), _without(old, common)
@@ -114,7 +114,7 @@ def overlap(new: Codes, old: Codes, common: Codes, limit: int) -> Overlap:
 
 
 def verdict(found: Overlap, earlier: str, same_title: bool) -> Verdict:
-    """Whether the overlap makes the new text a repost of the text called ``earlier``."""
+    """Return whether the overlap makes the new text a repost of the text ``earlier``."""
     if (
         (found.shared < (FEWEST_TITLED if same_title else FEWEST) and not (same_title and found.containment == 1))
         or found.containment < ENOUGH
@@ -131,14 +131,14 @@ def verdict(found: Overlap, earlier: str, same_title: bool) -> Verdict:
 
 
 def _refilled(found: Overlap, same_title: bool) -> bool:
-    """A template with other numbers."""
+    """Return whether it is a template with different numbers."""
     if not found.words or found.numbers < FEWEST_NUMBERS:
         return found.numbers >= FEWEST_ALL_CHANGED and not found.shared_numbers
     return not _numbers_agree(found, NUMBERS_KEPT_TITLED if same_title else NUMBERS_KEPT)
 
 
 def _numbers_agree(found: Overlap, share: float) -> bool:
-    """Whether runs with digits are kept, at least ``share`` as many of them as of the runs without."""
+    """Return whether the share of kept runs with digits is at least ``share`` times that of runs without."""
     return found.shared_numbers > 0 and found.shared_numbers * found.words >= share * found.shared_words * found.numbers
 
 
@@ -147,7 +147,7 @@ def _without(runs: Codes, common: Codes) -> Codes:
 
 
 def _member(runs: Codes, others: Codes) -> NDArray[np.bool_]:
-    """Which of ``runs`` are among ``others``, which ascend."""
+    """Return a mask of the ``runs`` that are in ``others``, which is ascending."""
     if not len(others):
         return np.zeros(len(runs), dtype=np.bool_)
     at = np.minimum(others.searchsorted(runs), len(others) - 1)
@@ -155,19 +155,19 @@ def _member(runs: Codes, others: Codes) -> NDArray[np.bool_]:
     return found
 
 
-T = TypeVar("T")  # what a story is called: a number in memory, an id in a store
+T = TypeVar("T")  # type of a story's key: a number in memory, an id in a store
 WINDOW: Final = 180.0  # days after which a text is forgotten
-CAPACITY: Final = 2_000_000  # documents that are remembered at most, some 4 GB
-SURE: Final = 0.75  # containment from which titles are not asked …
-BRIEF: Final = 180  # … unless a text is so short (in runs) that it may be a site's notice alone …
-CROWD: Final = 6  # … or the story has so many copies already: then it may be a site's furniture
-TITLE_KEPT: Final = 40  # letters of a title that are kept
+CAPACITY: Final = 2_000_000  # maximum number of documents, some 4 GB
+SURE: Final = 0.75  # containment from which titles are not compared …
+BRIEF: Final = 180  # … unless a text is so short (in runs) that it may consist of a site's boilerplate …
+CROWD: Final = 6  # … or the story has so many copies that it may be boilerplate
+TITLE_KEPT: Final = 40  # letters kept of a title
 
 
 @dataclass(frozen=True, slots=True)
 class Earlier(Generic[T]):
-    """What the rule asks of an earlier document: its ``runs`` in the order of the text (as bytes), of ``length`` in all, the letters of
-    its title, how many ``copies`` its story has."""
+    """An earlier document for the rule: its ``runs`` in text order (as bytes), their total ``length``, the letters of its title, and the
+    number of ``copies`` in its story."""
 
     id: str
     story: T
@@ -178,8 +178,8 @@ class Earlier(Generic[T]):
 
 
 def compared(new: Fingerprint, title: str, candidates: Iterable[Earlier[T]], common: Codes) -> list[tuple[Verdict, Earlier[T]]]:
-    """The rule: the candidates that the new text repeats, the fullest first, of equals the one that came first. ``title``: letters
-    alone; ``common``: its runs that are nobody's, ascending."""
+    """Return the candidates that the new text repeats, highest containment first, then the earliest. ``title``: letters only; ``common``:
+    runs in many stories, ascending."""
     ordered = new.in_order()
     found = []
     for old in candidates:
@@ -199,21 +199,21 @@ def title_letters(title: str | None) -> str:
 
 
 class Judge:
-    """A finder; ``window`` in days, ``capacity`` in documents. Not locked: one thread at a time."""
+    """A finder; ``window`` in days, ``capacity`` in documents. Not thread-safe."""
 
     def __init__(self, *, window: float = WINDOW, capacity: int = CAPACITY) -> None:
         self._window: Window[int] = Window(timedelta(days=window), capacity)
-        self._kept: dict[int, Earlier[int]] = {}  # ``story``: the number of its first document; ``copies`` are counted apart
+        self._kept: dict[int, Earlier[int]] = {}  # ``story``: number of its first document; ``copies`` are counted below
         self._next = 0
         self._index = ShingleIndex()
         self._copies: Counter[int] = Counter()  # by the number of the story's first document
 
     def judge(self, document: Document) -> Verdict:
-        """The earlier document that this one repeats most fully, the earliest of equals."""
+        """Return the earlier document that this one repeats most completely, the earliest of equals."""
         return next(iter(self.matches(document)), NEW)
 
     def matches(self, document: Document) -> list[Verdict]:
-        """All close earlier documents that this one repeats, the fullest first. The document is remembered."""
+        """Return all close earlier documents that this one repeats, most complete first, and add the document."""
         new, title = fingerprint(document.text), title_letters(document.title)
         likely = self._index.likely(new)
         likeliest = (self._kept[number] for number in likely.numbers)

@@ -1,13 +1,13 @@
-"""Which photo stories (套图) are one: by their words, as paper C tells, and by their pictures. Pure.
+"""Duplicate photo stories (套图): by words, as in paper C, and by pictures. Pure.
 
-Paper C (Jiang, Zuo 2014), 2.2.3: two stories are one if the cosine of the words of title and first sentence is 0.3 or more; the one with
-more pictures stays. That alone takes 「每日一图」 of today for that of yesterday, and misses a story whose words another newsroom wrote
-anew. Pictures tell both apart, where they are known:
+Paper C (Jiang, Zuo 2014), 2.2.3: two stories are the same if the cosine of the words of title and first sentence is 0.3 or more; the one
+with more pictures is kept. That alone confuses 「每日一图」 of today with that of yesterday, and misses a story rewritten by another
+newsroom. Pictures distinguish both cases, if they are known:
 
     s = matched pictures / pictures of the story that has fewer,   c = the paper's cosine
 
-Where both stories have at least three pictures with prints, s counts those alone: large pictures have prints only as far as they were
-fetched whole (``pictures.prints``).
+If both stories have at least three pictures with perceptual hashes, s only counts those: large pictures only have hashes if they were
+fetched completely (``pictures.prints``).
 
 =============================================  ==========================================
 pictures of both known (at least three each)   s ≥ 0.5, or s ≥ 0.2 and c ≥ 0.3
@@ -15,7 +15,7 @@ fewer known                                    s ≥ 0.5 with two pictures match
 none known of one                              c ≥ 0.5, and the same numbers in both titles
 =============================================  ==========================================
 
-Two pictures match by address, or by perceptual hashes that differ in at most :data:`NEAR` of 64 bits.
+Two pictures match by URL, or by perceptual hashes that differ in at most :data:`NEAR` of 64 bits.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from typing import Final
 from newsportal.dedup.cosine import THRESHOLD
 from newsportal.items import Image
 
-PAPER: Final = THRESHOLD  # paper C, 2.2.3: the cosine from which two stories are one
+PAPER: Final = THRESHOLD  # paper C, 2.2.3: cosine from which two stories are the same
 WORDS_ALONE: Final = 0.5
-"""The cosine from which words alone are believed: above the paper's, for reports of one event share a third of their words."""
+"""Cosine from which words alone decide: above the paper's, because reports of one event share a third of their words."""
 
 MOST_SHARED: Final = 0.5
-SOME_SHARED: Final = 0.2  # Shares of pictures: from the first on pictures alone decide, from the second on together with the paper's cosine
-ENOUGH: Final = 3  # pictures known of each story from which on it counts that they do not match
-TOGETHER: Final = 2  # pictures that must match at least where pictures alone decide: one may be a portrait that every report shows
+SOME_SHARED: Final = 0.2  # shares of pictures: the first decides alone, the second together with the paper's cosine
+ENOUGH: Final = 3  # known pictures of each story from which a lack of matches is significant
+TOGETHER: Final = 2  # minimum number of matches if pictures alone decide: one may be a portrait in every report
 NEAR: Final = 10
-"""Bits of 64 in which the prints of one picture may differ (recompressed, scaled, cropped a little); of two pictures about 32 differ."""
+"""Maximum number of different bits of 64 in hashes of the same picture (recompressed, scaled, slightly cropped); others differ in 32."""
 
 MOST_COMPARED: Final = 60  # pictures of a story that are compared
 NUMBER: Final = re.compile(r"\d+")
@@ -45,7 +45,7 @@ NUMBER: Final = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class ComparedPicture:
-    """A picture as it is compared: the key of its address, and its perceptual hash where that is known."""
+    """A picture to compare: the key of its URL, and its perceptual hash if known."""
 
     address: str
     print: int | None = None
@@ -53,7 +53,7 @@ class ComparedPicture:
 
 @dataclass(frozen=True, slots=True)
 class PhotoStory:
-    """A photo story as it is compared. ``words``: unit vector of title and first sentence (:func:`newsportal.dedup.cosine.unit_vector`)."""
+    """A photo story to compare. ``words``: unit vector of title and first sentence (:func:`newsportal.dedup.cosine.unit_vector`)."""
 
     id: str
     title: str
@@ -63,14 +63,14 @@ class PhotoStory:
 
 @dataclass(frozen=True, slots=True)
 class StoryMatch:
-    """Why two stories are one. ``reason``: ``same-pictures`` or ``same-words``; ``score`` runs from 0 to 1."""
+    """Why two stories are the same. ``reason``: ``same-pictures`` or ``same-words``; ``score``: 0 to 1."""
 
     reason: str
     score: float
 
 
 def compare(one: PhotoStory, other: PhotoStory, theta: float | None = None) -> StoryMatch | None:
-    """Whether two photo stories are one, by the rule above; with ``theta`` as the paper tells it, by their words alone."""
+    """Compare two photo stories by the rule above, or with ``theta`` by words alone, as in the paper. ``None``: not the same."""
     words = cosine(one.words, other.words)
     if theta is not None:
         return StoryMatch("same-words", words) if words >= theta else None
@@ -87,19 +87,19 @@ def compare(one: PhotoStory, other: PhotoStory, theta: float | None = None) -> S
 
 
 def cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    """Of two unit vectors."""
+    """Return the cosine of two unit vectors."""
     if len(other) < len(one):
         one, other = other, one
     return sum(weight * other[word] for word, weight in one.items() if word in other)
 
 
 def comparable(one: Sequence[ComparedPicture], other: Sequence[ComparedPicture]) -> int:
-    """Of how many pictures both stories could have shown that they are the same: those with prints, of the story that has fewer."""
+    """Return for how many pictures a match could be detected: those with hashes, of the story that has fewer."""
     return min(sum(picture.print is not None for picture in pictures) for pictures in (one, other))
 
 
 def matches(one: Sequence[ComparedPicture], other: Sequence[ComparedPicture]) -> int:
-    """How many pictures of the two are the same, each counted once; the nearest first."""
+    """Return how many pictures of the two match, each counted once; the nearest first."""
     left = list(other[:MOST_COMPARED])
     found = 0
     for picture in one[:MOST_COMPARED]:
@@ -111,24 +111,24 @@ def matches(one: Sequence[ComparedPicture], other: Sequence[ComparedPicture]) ->
 
 
 def apart(one: ComparedPicture, other: ComparedPicture) -> int:
-    """In how many bits two pictures differ: none with the same address, 64 where a print is not known."""
+    """Return the number of different bits of two pictures: 0 for the same URL, 64 if a hash is unknown."""
     if one.address == other.address:
         return 0
     return 64 if one.print is None or other.print is None else (one.print ^ other.print).bit_count()
 
 
 def numbers(title: str) -> frozenset[int]:
-    """The numbers of a title: issues of a series differ in them."""
+    """Return the numbers in a title: issues of a series differ in them."""
     return frozenset(int(number) for number in NUMBER.findall(title))
 
 
 def pictures_of(images: Iterable[Image], key: Mapping[str, str] | None = None) -> tuple[ComparedPicture, ...]:
-    """Pictures as they are compared; ``key``: URL → the key of its address, by default the address without its query."""
+    """Convert pictures for comparison; ``key``: URL → its key, by default the URL without its query."""
     return tuple(ComparedPicture((key or {}).get(image.url) or address(image.url), _bits(image.print)) for image in images)
 
 
 def address(url: str) -> str:
-    """A picture's address without scheme and query: servers of pictures put sizes and signatures there."""
+    """Return a picture's URL without scheme and query, where image servers put sizes and signatures."""
     return url.partition("://")[2].partition("?")[0] or url
 
 

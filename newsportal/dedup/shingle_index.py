@@ -1,8 +1,8 @@
-"""An inverted index from fingerprints to the earlier documents that hold them, with the story and title of each document.
+"""An inverted index from fingerprints to earlier documents, with the story and title of each document.
 
-:class:`Postings` is a log-structured merge index (O'Neil et al. 1996) of entries ``hash << 32 | document``: the newest as they came, the
-others in a few sorted arrays, each at least ``RATIO`` times as long as the next newer one. Runs that many *stories* hold are ignored;
-copies of one story count once. Not locked.
+:class:`Postings` is a log-structured merge index (O'Neil et al. 1996) of entries ``hash << 32 | document``: the newest unsorted, the others
+in a few sorted arrays, each at least ``RATIO`` times as long as the next newer one. Runs in many *stories* are ignored; copies of one story
+count once. Not thread-safe.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from newsportal.dedup.fingerprints import ALL, HALF, Codes, Fingerprint, changes
 Entries: TypeAlias = NDArray[np.uint64]
 
 FRESH: Final = 1024
-"""Entries that are kept as they came before they become an array, of some 17 documents: few enough to look each of them up in a text's
-runs, which takes less time than to look the runs up in them."""
+"""Entries kept unsorted before they become an array, of some 17 documents: looking up each of them in a text's runs takes less time than
+the reverse."""
 
-RATIO: Final = 8  # the larger, the fewer arrays are searched and the more often an entry is moved
+RATIO: Final = 8  # a larger ratio means fewer arrays to search and more frequent moves of entries
 LATEST: Final = 48
-"""Documents that are looked at of an array's entry, the latest: what more documents than this hold is told by them well enough."""
+"""Maximum number of documents, the latest, read per array for a run: enough to show that it is common."""
 
 LOW: Final = np.uint64(0xFFFFFFFF)
 
 
 class Postings:
-    """Hash → the numbers of the documents that hold it. Numbers ascend, below 2³² - 1."""
+    """Hash → numbers of the documents that contain it. Numbers ascend, below 2³² - 1."""
 
     def __init__(self) -> None:
         self._fresh = np.empty((2, FRESH), dtype=np.uint32)  # hashes, and the numbers of their documents
         self._count = 0
-        self._entries: Entries = np.empty(FRESH, dtype=np.uint64)  # the sorted arrays, one after the other, the longest first
+        self._entries: Entries = np.empty(FRESH, dtype=np.uint64)  # the sorted arrays, consecutive, longest first
         self._ends: list[int] = []  # of each of them
 
     def add(self, number: int, runs: Codes) -> None:
@@ -50,12 +50,12 @@ class Postings:
         self._count = end
 
     def add_all(self, numbers: Sequence[int], runs: Sequence[Codes]) -> None:
-        """Many documents at once, in order."""
+        """Add many documents in order."""
         repeated = np.repeat(np.array(numbers, dtype=np.uint64), [len(own) for own in runs])
         self._settle(np.concatenate(runs).astype(np.uint64) << HALF | repeated)
 
     def find(self, runs: Codes) -> tuple[NDArray[np.intp], Codes]:
-        """Pairs of a place in ``runs`` (ascending hashes) and the number of a document that holds it, of each array's the latest alone."""
+        """Return pairs of an index in ``runs`` (ascending hashes) and the number of a document that contains it; the latest per array."""
         hashes, numbers = self._fresh[:, : self._count]
         places = np.minimum(runs.searchsorted(hashes), max(0, len(runs) - 1))
         fresh = (runs[places] == hashes).nonzero()[0] if len(runs) else places[:0]
@@ -76,11 +76,11 @@ class Postings:
         return np.concatenate((places[fresh], np.repeat(hits % len(keys), counts))), np.concatenate((numbers[fresh], held))
 
     def forget(self, first: int) -> None:
-        """Forget the documents whose number is below ``first``."""
+        """Remove the documents with numbers below ``first``."""
         self._keep(lambda numbers: numbers >= first)
 
     def forget_from(self, first: int) -> None:
-        """Forget the documents whose number is ``first`` or above: they may come again, with other texts."""
+        """Remove the documents with numbers from ``first`` on: they may be added again with other texts."""
         self._keep(lambda numbers: numbers < first)
 
     @property
@@ -88,7 +88,7 @@ class Postings:
         return self._entries.itemsize * (self._ends[-1] if self._ends else 0)
 
     def _arrays(self) -> Iterator[tuple[int, Entries]]:
-        """The sorted arrays, each with where it begins."""
+        """Return the sorted arrays, each with its start."""
         return ((start, self._entries[start:end]) for start, end in pairwise((0, *self._ends)))
 
     def _keep(self, wanted: Callable[[Entries], NDArray[np.bool_]]) -> None:
@@ -98,7 +98,7 @@ class Postings:
         self._ends = list(accumulate(map(len, kept)))
 
     def _settle(self, more: Entries | None = None) -> None:
-        """Make an array of the newest entries and of ``more``, and merge it with those that are not much longer."""
+        """Sort the newest entries and ``more`` into an array, and merge it with those that are not much longer."""
         hashes, numbers = self._fresh[:, : self._count].astype(np.uint64)
         newest: Entries = hashes << HALF | numbers
         newest = np.sort(newest if more is None else np.concatenate((newest, more)))
@@ -121,43 +121,43 @@ class Postings:
         self._ends.append(end)
 
 
-SPARSE: Final = 12  # of a text's runs every twelfth is indexed: a copied paragraph of 100 letters has eight of them
-INDEXED: Final = 1024  # runs indexed at most, of a text of 100,000 letters and more
-DENSE: Final = 48  # runs that are indexed of a shorter text anyway
-COMMON: Final = 5  # stories that hold a run before it is nobody's
-MANY_TITLES: Final = 9  # different titles over a run before it is nobody's: more than a story is given by its reposts
-CLOSE: Final = 10  # earlier documents that are compared closely, those that share the largest part of the sample
+SPARSE: Final = 12  # every twelfth run of a text is indexed: a copied paragraph of 100 letters has eight of them
+INDEXED: Final = 1024  # maximum number of runs indexed, of a text of 100,000 letters or more
+DENSE: Final = 48  # minimum number of runs indexed of a shorter text
+COMMON: Final = 5  # stories with a run from which it is ignored as common
+MANY_TITLES: Final = 9  # different titles with a run from which it is ignored: more than reposts give to one story
+CLOSE: Final = 10  # earlier documents compared closely, those that share most of the sample
 HOPEFUL: Final = 0.05
-"""Of the runs that a full copy would share in the index, the share below which a document is not compared closely: far below what
-makes a repost, because few runs are a rough sample and common ones are not counted."""
+"""Minimum share, of the runs that a full copy would share in the index, for a close comparison: far below that of a repost, because few
+runs are a rough sample and common ones are not counted."""
 
-MANY: Final = 100  # documents that are added as sorted arrays, not one by one
-FORGET_SHARE: Final = 8  # the index is cleaned when one in so many documents is forgotten
+MANY: Final = 100  # documents from which sorted arrays are used instead of single additions
+FORGET_SHARE: Final = 8  # the index is cleaned up when this fraction of documents (1 / 8) is removed
 
 
 @dataclass(frozen=True, slots=True)
 class Likely:
-    """The ``numbers`` of the earlier documents that share most, ascending; and the new text's runs that are ``common``, ascending."""
+    """``numbers``: earlier documents that share most, ascending; ``common``: the new text's common runs, ascending."""
 
     numbers: list[int]
     common: Codes
 
 
 class ShingleIndex:
-    """Documents by number; numbers ascend. Of each some 60 entries of eight bytes are kept, and three numbers."""
+    """Documents by ascending number. Each takes some 60 entries of eight bytes, and three numbers."""
 
     def __init__(self) -> None:
         self._index = Postings()
         self._facts = np.zeros((3, 1024), dtype=np.uint32)  # story, title and length of document ``_base + column``
-        self._base = self._first = self._next = 0  # numbers: of the first column, the oldest remembered, the one after the newest
+        self._base = self._first = self._next = 0  # numbers: of the first column, the oldest document, the one after the newest
 
     def add(self, number: int, runs: Codes, length: int, story: int, title: str) -> None:
-        """Remember a document: its :func:`indexed` ``runs``, the number of all, one for its story (below 2³²), its title's letters."""
+        """Add a document: its :func:`indexed` ``runs``, the number of all, a number of its story (below 2³²), its title's letters."""
         self._note(number, length, story, title)
         self._index.add(number, runs)
 
     def add_all(self, documents: Sequence[tuple[int, Codes, int, int, str]]) -> None:
-        """Many documents in order, each as :meth:`add` takes it: faster from some hundred on."""
+        """Add many documents in order, with the arguments of :meth:`add`: faster for some hundred or more."""
         if len(documents) < MANY:
             for document in documents:
                 self.add(*document)
@@ -175,7 +175,7 @@ class ShingleIndex:
         self._next = number + 1
 
     def move(self, number: int, story: int) -> None:
-        """A remembered document is in another story now."""
+        """Record that a document is now in another story."""
         if self._first <= number < self._next:
             self._facts[0, number - self._base] = story
 
@@ -200,14 +200,14 @@ class ShingleIndex:
         return Likely(hopeful, new.runs[~rare])
 
     def forget(self, first: int) -> None:
-        """Forget the documents whose number is below ``first``; the room is freed now and then."""
+        """Remove the documents with numbers below ``first``; memory is freed occasionally."""
         self._first = max(self._first, first)
         if (self._first - self._base) * FORGET_SHARE > self._next - self._base:
             self._index.forget(self._first)
             self._facts, self._base = self._facts[:, self._first - self._base :].copy(), self._first
 
     def forget_from(self, first: int) -> None:
-        """Forget the documents from number ``first`` on, the newest: they were not kept, and their numbers may be given again."""
+        """Remove the newest documents, from number ``first`` on: they were rolled back, and their numbers may be reused."""
         if first < self._next:
             self._index.forget_from(first)
             self._next = first
@@ -217,7 +217,7 @@ class ShingleIndex:
         return self._index.bytes + self._facts.nbytes
 
     def _rare(self, runs: int, places: NDArray[np.intp], numbers: Codes) -> NDArray[np.bool_]:
-        """Which runs are held by few stories, under few titles."""
+        """Return a mask of the runs that are in few stories, with few titles."""
         counts = np.bincount(places, minlength=runs)
         rare = np.ones(runs, dtype=np.bool_)
         for fact, limit in enumerate((COMMON, MANY_TITLES)):  # stories, titles
@@ -231,11 +231,11 @@ class ShingleIndex:
 
 
 def indexed(runs: Codes, length: int) -> Codes:
-    """Those of a text's ``runs`` that go into the index; ``length`` is the number of all its runs, kept or not."""
+    """Return the ``runs`` of a text that are indexed; ``length`` is the number of all its runs, kept or not."""
     limit = index_limit(length)
     return runs[runs < limit][:INDEXED] if limit < ALL else runs
 
 
 def index_limit(length: int) -> int:
-    """Below which hash the runs of a text are indexed."""
+    """Return the limit of hashes below which the runs of a text are indexed."""
     return min(ALL, max(ALL // SPARSE, ALL * DENSE // max(1, length)))

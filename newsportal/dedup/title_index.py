@@ -1,8 +1,8 @@
-"""Reposts by title: known if all words of the title are found, in order, in one earlier title (paper A, 3.3).
+"""Reposts by title: an article is a repost if all words of its title occur, in order, in one earlier title (paper A, 3.3).
 
     duplicate(a) ⇔ ∃ earlier b: w₁ … wₙ of a is a subsequence of the words of b
 
-The earlier titles are found through an inverted index, beginning with the rarest word of the new title.
+Earlier titles are looked up in an inverted index, starting with the rarest word of the new title.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from sys import intern
 from newsportal.dedup.document import NEW, Document, Verdict, Window
 from newsportal.text import WORD, segment
 
-CAPACITY = 200_000  # titles kept at most; the paper names no bound (「已抓取到的新闻标题」). About 200 MB.
-LONGEST = 300  # characters of a title that are read: no headline is longer, and a page without one may give all its text
+CAPACITY = 200_000  # maximum number of titles; the paper gives none (「已抓取到的新闻标题」). About 200 MB.
+LONGEST = 300  # characters read of a title: no headline is longer, but a page without one may return its whole text
 
 
 class TitleIndex:
-    """Finds documents whose title's words stand in order in an earlier title; of several, the one with least else in it. Words are
-    compared as they are written; punctuation is left out."""
+    """Find documents whose title's words occur in order in an earlier title; the one with the fewest other words is returned. Words are
+    compared exactly; punctuation is ignored."""
 
     def __init__(self, *, span: timedelta | None = None, capacity: int = CAPACITY) -> None:
-        """``span``: how far back titles are looked for; the paper names none."""
+        """``span``: how far back titles are compared; the paper gives no limit."""
         self._window: Window[int] = Window(span, capacity)
         self._titles: dict[int, tuple[tuple[str, ...], str, float]] = {}
         self._index: defaultdict[str, dict[int, None]] = defaultdict(dict)
@@ -50,7 +50,7 @@ class TitleIndex:
         return verdict
 
     def find(self, document: Document) -> Verdict:
-        """As :meth:`judge`; nothing is remembered."""
+        """Do the same as :meth:`judge`, without adding the document."""
         words = title_words(document.title)
         if not words:
             return NEW
@@ -64,7 +64,7 @@ class TitleIndex:
         return Verdict(best, "title-words", score) if best is not None else NEW
 
     def _holding(self, words: tuple[str, ...], time: float) -> Iterator[tuple[tuple[str, ...], str]]:
-        """The earlier titles that hold all ``words``, oldest first, each with its document."""
+        """Yield the earlier titles with all ``words``, oldest first, each with its document."""
         postings = sorted((self._index.get(word, {}) for word in set(words)), key=len)
         for number in postings[0]:
             if all(number in others for others in postings[1:]):
@@ -74,7 +74,7 @@ class TitleIndex:
 
 
 def title_words(title: str) -> tuple[str, ...]:
-    """The words of ``title`` in order, without punctuation."""
+    """Return the words of ``title`` in order, without punctuation."""
     return tuple(intern(word) for word in segment(title[:LONGEST]) if WORD.search(word))
 
 

@@ -2,8 +2,8 @@
 
     duplicate(u, t) ⇔ u ∈ { v : t − t_v ≤ 24 h }
 
-A look-up takes as many steps as the URL has characters, however many URLs are kept. A way that does not branch is one node here, so
-that the trie has fewer than two nodes a URL.
+A lookup takes as many steps as the URL has characters, for any number of URLs. Unbranched paths are one node here, so the trie has fewer
+than two nodes per URL.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from newsportal.items import content_id
 V = TypeVar("V")
 
 SPAN = timedelta(hours=24)  # paper A, 3.3: 「判断的样本集合是在前24个小时内的抓取新闻」
-CAPACITY = 200_000  # URLs kept at most; the paper's three topics bring 14,400 entries a day (table 2). About 100 MB.
-LONGEST = 2_048  # characters; a longer URL is known by its hash, so that one address cannot fill the memory
+CAPACITY = 200_000  # maximum number of URLs; the paper's three topics have 14,400 entries a day (table 2). About 100 MB.
+LONGEST = 2_048  # characters; a longer URL is stored as its hash, so that one URL cannot fill the memory
 
 
 @dataclass(slots=True)
 class _Node(Generic[V]):
-    """``label``: the characters on the way from the parent. ``branches``: the children by the first of their characters."""
+    """``label``: characters between the parent and this node. ``branches``: children by their first character."""
 
     label: str
     value: V | None = None
@@ -33,7 +33,7 @@ class _Node(Generic[V]):
 
 
 class Trie(Generic[V]):
-    """A map from strings to values, as a trie with its chains joined."""
+    """A map from strings to values: a radix trie."""
 
     def __init__(self) -> None:
         self._root: _Node[V] = _Node("")
@@ -43,7 +43,7 @@ class Trie(Generic[V]):
         return way[-1].value if way else None
 
     def put(self, key: str, value: V) -> None:
-        """Enter ``value``; an earlier value of the same key is replaced."""
+        """Set the ``value`` of ``key``."""
         node, at = self._root, 0
         while at < len(key):
             child = node.branches.get(key[at])
@@ -61,7 +61,7 @@ class Trie(Generic[V]):
         node.value = value
 
     def remove(self, key: str) -> None:
-        """Forget ``key`` and the nodes that stood there for it alone."""
+        """Remove ``key`` and the nodes used only by it."""
         way = self._way(key)
         if not way:
             return
@@ -83,7 +83,7 @@ class Trie(Generic[V]):
         return count
 
     def _way(self, key: str) -> list[_Node[V]]:
-        """The nodes from the root to where ``key`` ends; empty if no node ends there."""
+        """Return the nodes from the root to the end of ``key``; empty if no node ends there."""
         way, at = [self._root], 0
         while at < len(key):
             child = way[-1].branches.get(key[at])
@@ -95,7 +95,7 @@ class Trie(Generic[V]):
 
 
 def _common(label: str, key: str, at: int) -> int:
-    """How many characters of ``label`` stand in ``key`` from ``at`` on."""
+    """Return the length of the common prefix of ``label`` and ``key`` from ``at`` on."""
     if key.startswith(label, at):
         return len(label)
     pairs = zip(label, key[at : at + len(label)], strict=False)
@@ -103,10 +103,10 @@ def _common(label: str, key: str, at: int) -> int:
 
 
 class UrlTrie:
-    """Finds documents whose URL came within ``span`` before. What repeats a URL does not renew it: the paper drops it unread."""
+    """Find documents whose URL occurred within the preceding ``span``. A repetition does not extend it: the paper drops it unread."""
 
     def __init__(self, *, span: timedelta = SPAN, capacity: int = CAPACITY, name: Callable[[str], str] = str.strip) -> None:
-        """``name`` gives what counts as one URL: the paper takes it as it stands; ``canonical.identity`` joins its spellings."""
+        """``name`` maps URLs to keys: the paper uses them as they are; ``canonical.identity`` joins their spellings."""
         self._trie: Trie[tuple[str, float]] = Trie()
         self._window: Window[tuple[str, tuple[str, float]]] = Window(span, capacity)
         self._name = name
@@ -125,7 +125,7 @@ class UrlTrie:
             return Verdict(known[0], "same-url", 1.0) if known[0] != document.id else NEW
         value = (document.id, time)
         for old, its_value in self._window.enter((key, value), time):
-            if self._trie.get(old) is its_value:  # else the URL came again since
+            if self._trie.get(old) is its_value:  # otherwise the URL occurred again since
                 self._trie.remove(old)
         self._trie.put(key, value)
         return NEW

@@ -1,4 +1,4 @@
-"""Full-text search. ``open_index(uri)`` is the way in; :mod:`newsportal.search.base` says what every index promises."""
+"""Full-text search. Open an index with ``open_index(uri)``; :mod:`newsportal.search.base` lists the guarantees of every index."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 __all__ = ["INDEXES", "open_index"]
 
 INDEXES: dict[str, str] = {"sqlite": "newsportal.search.sqlite_fts:SqliteIndex", "elasticsearch": "newsportal.search.elastic:ElasticIndex"}
-"""Scheme of the URI -> ``module:class``; the driver is imported when its scheme is asked for."""
+"""Scheme of the URI -> ``module:class``; a driver is imported only when a URI of its scheme is opened."""
 
 
 def open_index(uri: str) -> Index:
-    """The index behind ``uri``, as ``sqlite:///data/index.db``; made if it is missing. Raises ``SearchError``."""
+    """Open the index at ``uri``, such as ``sqlite:///data/index.db``; it is created if missing. Raises ``SearchError``."""
     scheme = uri.partition(":")[0].partition("+")[0].lower()
     if scheme not in INDEXES:
         raise SearchError(

@@ -9,33 +9,33 @@ from typing import Literal, Protocol, runtime_checkable
 
 from newsportal.store.store import Store
 
-MAX_QUERY_CHARS = 10_000  # longer queries are cut (threats D: 10 kB queries get an answer, never an error)
+MAX_QUERY_CHARS = 10_000  # longer queries are cut (threats D: queries of 10 kB get results, never an error)
 
 FIELDS: Mapping[str, str] = {"title": "title", "标题": "title", "site": "site", "站点": "site", "author": "author", "作者": "author",
                              "topic": "topic", "话题": "topic", "category": "category", "分类": "category",
                              "kind": "kind", "类型": "kind"}  # fmt: skip
-"""``title:词`` restricts a word to a field; the Chinese names work too. ``kind`` is what it is: see :data:`KINDS`."""
+"""``title:词`` restricts a word to a field; the Chinese names work too. ``kind`` is one of :data:`KINDS`."""
 
 KINDS: Mapping[str, str] = {
     **dict.fromkeys(("thread", "threads", "forum", "帖子", "论坛"), "thread"),
     **dict.fromkeys(("photos", "photo", "gallery", "galleries", "套图", "组图", "图集"), "gallery"),
     **dict.fromkeys(("article", "articles", "news", "文章", "新闻"), "article"),
 }
-"""``kind:thread`` finds threads of forums alone, ``kind:photos`` photo stories, ``kind:article`` all else."""
+"""``kind:thread`` finds only forum threads, ``kind:photos`` photo stories, ``kind:article`` all others."""
 
 TIMES: Mapping[str, str] = {**dict.fromkeys(("since", "after", "from", "自", "从", "自从"), "since"),
                             **dict.fromkeys(("until", "to", "至", "到"), "until"),
                             **dict.fromkeys(("before", "前", "早于"), "before")}  # fmt: skip
-"""``since:2026-03-01`` finds what was published from the beginning of that day on, ``until:`` up to its end, ``before:`` until it begins.
-A month (``2026-03``) or a year (``2026``) will do as well. Days are those of ``Query.zone``."""
+"""``since:2026-03-01`` finds articles published from the beginning of that day, ``until:`` up to its end, ``before:`` before it. A month
+(``2026-03``) or a year (``2026``) is allowed, too. Days are in ``Query.zone``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What a reader asks. In ``text``: words, "phrases", -not, +must, field:word, since:day; anything else is taken as words, never an
-    error.
+    """A search query. Syntax of ``text``: words, "phrases", -not, +must, field:word, since:day; anything else is treated as words, never as
+    an error.
 
-    Filters are exact to the letter. ``since <= moment < until``. ``zone``: where days begin (None: in the zone of this machine).
+    Filters match exactly. ``since <= moment < until``. ``zone``: time zone of days (None: that of this machine).
     """
 
     text: str
@@ -45,7 +45,7 @@ class Query:
     since: datetime | None = None
     until: datetime | None = None
     sort: Literal["relevance", "time"] = "relevance"
-    collapse: bool = True  # one hit a story
+    collapse: bool = True  # one hit per story
     offset: int = 0
     limit: int = 20
     zone: tzinfo | None = None
@@ -53,7 +53,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One article found. ``title_html`` and ``snippet_html`` are escaped HTML in which only ``<mark>`` is a tag."""
+    """An article found. ``title_html`` and ``snippet_html`` are escaped HTML in which ``<mark>`` is the only tag."""
 
     id: str
     story_id: str
@@ -65,18 +65,18 @@ class Hit:
     site: str | None
     published: datetime | None
     moment: datetime
-    folded: int = 0  # other hits of the same story that were collapsed
+    folded: int = 0  # number of other hits of the same story, collapsed into this one
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """``total`` counts all hits (stories when collapsed). ``words`` are the query's words after segmentation.
+    """Result of a search. ``total`` counts all hits (stories if collapsed). ``words``: the query's words after segmentation.
 
-    ``facets``: ``site``, ``category``, ``topic`` -> value -> stories (articles when not collapsed), the most frequent first;
-    ``day`` (2026-03-01, in the query's zone), newest first.
+    ``facets``: ``site``, ``category``, ``topic`` -> value -> stories (articles if not collapsed), most frequent first; ``day`` (2026-03-01,
+    in the query's zone), newest first.
 
-    ``capped``: an index may stop counting at a number of its own; ``total`` and facets then speak of the newest matches ("more than").
-    ``loose``: nothing holds all the words; these hold some of them.
+    ``capped``: the index stopped counting at its limit; ``total`` and facets then cover the newest matches ("more than"). ``loose``: no
+    article has all the words; the hits have some of them.
     """
 
     hits: tuple[Hit, ...]
@@ -89,7 +89,7 @@ class Results:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How an index stands: the change it has reached, its articles, its size on disk (None: in memory), and what it is, in words."""
+    """State of an index: last change of the store included, number of articles, size on disk (None: in memory), and a description."""
 
     position: int
     articles: int
@@ -99,25 +99,25 @@ class Status:
 
 @runtime_checkable
 class Index(Protocol):
-    """Blocking; instances may be shared between threads. Errors: ``SearchError`` when the index itself is away or broken."""
+    """A search index. Calls block; shared between threads. Raises ``SearchError`` if the index is unreachable or broken."""
 
     def search(self, query: Query) -> Results: ...
 
     def suggest(self, typed: str, limit: int = 10) -> tuple[str, ...]:
-        """Queries that begin as ``typed`` does: topics, names and words of titles, the frequent ones first. Its last word is completed."""
+        """Return completions of the last word of ``typed``: topics, names and words of titles, most frequent first."""
 
     def follow(self, store: Store) -> int:
-        """Take in what changed since the last call; answers how many rows of the change log were read."""
+        """Index the changes since the last call, and return the number of change log rows read."""
 
     def rebuild(self, store: Store, progress: Callable[[int], None] | None = None) -> int:
-        """Build anew beside the present index, then swap: searches go on meanwhile. Answers the number of articles."""
+        """Build a new index beside the current one, then replace it: searches continue meanwhile. Return the number of articles."""
 
     def needs_rebuild(self) -> bool:
-        """Whether some words are found by their characters alone, since the index was cut by another segmenter or other own words; or
-        more of it is of deleted articles than of others."""
+        """Return whether the index was built with another segmenter or other user words, so that some words are only found by their
+        characters; or has more deleted articles than others."""
 
     def position(self) -> int:
-        """The change log position up to which everything is indexed."""
+        """Return the change log position up to which everything is indexed."""
 
     def status(self) -> Status: ...
 

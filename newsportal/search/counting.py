@@ -1,4 +1,4 @@
-"""Candidates to stories and facets."""
+"""Grouping of search candidates into stories, and facets."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 from newsportal.store.columns import EPOCH, MICROSECOND
 
-TOPIC_BREAK = "\n"  # between the topics of an article
+TOPIC_BREAK = "\n"  # separates the topics of an article
 DAY = 86_400_000_000  # microseconds
 
 
 class Candidate(NamedTuple):
-    """A candidate; a tuple, since thousands are made for every search.
+    """A candidate; a tuple, because every search creates thousands.
 
-    ``score`` grows with relevance; ``moment`` is microseconds since 1970.
+    ``score`` grows with relevance; ``moment``: microseconds since 1970.
     """
 
     rowid: int
@@ -35,7 +35,7 @@ SITE, CATEGORY, MOMENT = (Candidate._fields.index(name) for name in ("site", "ca
 
 
 def groups(found: Sequence[Candidate], collapse: bool) -> list[list[Candidate]]:
-    """The candidates by story, in their order; each by itself without ``collapse``."""
+    """Group candidates by story, in order; without ``collapse`` each is a group."""
     if not collapse:
         return [[candidate] for candidate in found]
     by_story: dict[str, list[Candidate]] = {}
@@ -45,7 +45,7 @@ def groups(found: Sequence[Candidate], collapse: bool) -> list[list[Candidate]]:
 
 
 def facets(found: Sequence[Sequence[Candidate]], zone: tzinfo | None) -> dict[str, dict[str, int]]:
-    """How many groups have each value, in the order that ``Results.facets`` promises."""
+    """Count the groups with each value, in the order of ``Results.facets``."""
     day_of = days(zone)
     single = [group[0] for group in found if len(group) == 1]
     several = [group for group in found if len(group) > 1]
@@ -61,14 +61,14 @@ def facets(found: Sequence[Sequence[Candidate]], zone: tzinfo | None) -> dict[st
 
 
 def in_order(counted: Mapping[str, Mapping[str | None, int] | Mapping[str, int]]) -> dict[str, dict[str, int]]:
-    """Facets as they are promised: the most frequent value first, days newest first; what has no value is left out."""
+    """Sort facets: most frequent value first, days newest first; missing values are omitted."""
     there = {facet: [(value, count) for value, count in counts.items() if value] for facet, counts in counted.items()}
     ordered = {facet: dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0]))) for facet, pairs in there.items()}
     return ordered | {"day": dict(sorted(ordered["day"].items(), reverse=True))}
 
 
 def days(zone: tzinfo | None) -> Callable[[int], str]:
-    """Moment in microseconds -> its day in ``zone`` (None: that of this machine at its present offset)."""
+    """Return a function from microseconds to the day in ``zone`` (None: that of this machine at its current offset)."""
     there = zone or here()
     offsets: dict[int, int | None] = {}
     names: dict[int, str] = {}
@@ -92,7 +92,7 @@ def days(zone: tzinfo | None) -> Callable[[int], str]:
 
 
 def _offset(number: int, zone: tzinfo) -> int | None:
-    """Microseconds that ``zone`` is ahead on a day of UTC; ``None`` where it changes, and at the edges of the calendar."""
+    """Return the UTC offset of ``zone`` on a UTC day in microseconds; ``None`` if it changes, and at the limits of the calendar."""
     try:
         first, last = (EPOCH + timedelta(days=number + later) for later in (0, 1))
         ahead = {moment.astimezone(zone).utcoffset() for moment in (first, last)}

@@ -1,4 +1,4 @@
-"""An article as every index takes it in: what is shown and filtered by, and its words. An index that was cut otherwise is rebuilt."""
+"""Documents of every index: displayed fields, filters and words. An index built with another segmenter is rebuilt."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from newsportal.text.words import signature
 
 @dataclass(frozen=True, slots=True)
 class Doc:
-    """One article as it is indexed; cutting it into words is done before any lock is taken."""
+    """An article to be indexed; its segmentation is done before any lock is taken."""
 
     id: str
     signature: str
@@ -40,7 +40,7 @@ class Doc:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The words of an article. ``title``, ``text``: with repetitions, in order. ``named``: of each name. ``labels``: exact values."""
+    """Words of an article. ``title``, ``text``: in order, with repetitions. ``named``: of each name. ``labels``: exact values."""
 
     title: tuple[str, ...]
     text: tuple[str, ...]
@@ -52,12 +52,12 @@ class Cut:
 
 
 def seen(articles: Iterable[StoredArticle]) -> Iterator[StoredArticle]:
-    """Those that readers find: not what editors hide."""
+    """Return the articles that are not hidden by editors."""
     return (article for article in articles if article.hidden is None)
 
 
 def doc_of(article: StoredArticle) -> Doc:
-    """What the index keeps of ``article``. ``signature`` tells whether its words must be indexed again."""
+    """Return the fields indexed of ``article``. ``signature`` changes if its words must be indexed again."""
     moment = (article.moment - EPOCH) // MICROSECOND
     published = (article.published - EPOCH) // MICROSECOND if article.published else None
     topics = TOPIC_BREAK.join(article.topics)
@@ -67,7 +67,7 @@ def doc_of(article: StoredArticle) -> Doc:
 
 
 def cut(doc: Doc) -> Cut:
-    """Cut an article into words: the expensive part (jieba), once an article."""
+    """Segment an article: the expensive part (jieba), done once per article."""
     topics = [topic for topic in doc.topics.split(TOPIC_BREAK) if topic]
     labels = [label("topic", topic) for topic in topics]
     labels += [label(kind, value) for kind, value in (("site", doc.site), ("category", doc.category)) if value]
@@ -86,15 +86,15 @@ def cut(doc: Doc) -> Cut:
 
 
 def cuts() -> int:
-    """The segmenter at work with its dictionary and own words, as a number."""
-    return int(content_id(signature())[:15], 16)  # 60 bits: databases' integers have a sign
+    """Return the number of the current segmenter, dictionary and user words."""
+    return int(content_id(signature())[:15], 16)  # 60 bits: databases' integers are signed
 
 
 log = logging.getLogger(__name__)
 
 
 def renew(index: Index, store: Store) -> None:
-    """Build ``index`` anew if it needs to be. If another process does the same and is done first, its result is in use."""
+    """Rebuild ``index`` if necessary. If another process finishes a rebuild first, its result is used."""
     if not index.needs_rebuild():
         return
     log.warning(

@@ -1,6 +1,6 @@
-"""The search index in Elasticsearch 8 or 9: ``elasticsearch://host:9200/prefix``. No plug-in is needed, the words are cut by us.
+"""The search index in Elasticsearch 8 or 9: ``elasticsearch://host:9200/prefix``. No plug-in is needed: words are segmented here.
 
-Hits are collapsed and facets counted by the server, marks are made by us, so that every index shows the same.
+The server collapses hits and counts facets; highlighting is done here, so that every index shows the same.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from newsportal.store.columns import EPOCH, MICROSECOND
 from newsportal.store.store import Store
 from newsportal.text.words import signature
 
-RANK = 1024.0  # what a reading adds to the score of a hit: more than all words together earn (32 words of at most some 30 each)
+RANK = 1024.0  # score bonus per reading: more than all words together can earn (32 words of at most about 30 each)
 FIELDS: dict[match.Place, str] = {"labels": "labels", "grams": "grams", "title_grams": "title_grams"}
-"""The field of exact values of a place; a name that is not here has ``in_NAME``."""
+"""Field of exact values for a place; other names use ``in_NAME``."""
 
 
 def ranked(wanted: match.Match) -> dict[str, Any]:
-    """What ``wanted`` asks for; words are scored by BM25F, characters in the title earn :data:`TITLE_BONUS`."""
+    """Return the query for ``wanted``; words are scored by BM25F, characters in the title earn :data:`TITLE_BONUS`."""
     must = [clause(one) for one in wanted.needed if one.place in ("text", "title")]
     exact = [clause(one) for one in wanted.needed if one.place not in ("text", "title")]
     bonus = []
@@ -64,25 +64,25 @@ def clause(asked: match.Clause) -> dict[str, Any]:
 
 
 def phrase(field: str | None, order: str) -> dict[str, Any]:
-    """Title (or text, if no field is named) has these characters and words on end."""
+    """Match these consecutive characters and words in the title, or also in the text if no field is given."""
     places = ("title_order",) if field else ("title_order", "text_order")
     return {"bool": {"should": [{"match_phrase": {place: order.strip()}} for place in places], "minimum_should_match": 1}}
 
 
 def between(asked: match.ParsedQuery) -> dict[str, Any] | None:
-    """The bounds of time, in microseconds since 1970."""
+    """Return the time filter, in microseconds since 1970."""
     bounds = {name: (moment - EPOCH) // MICROSECOND for name, moment in (("gte", asked.since), ("lt", asked.until)) if moment is not None}
     return {"range": {"moment": bounds}} if bounds else None
 
 
-WINDOW = 10_000  # hits that can be reached (index.max_result_window)
-FACET_VALUES = 200  # values of a facet, the most frequent ones
-EXACT = 40_000  # up to so many stories are counted exactly, more to within some percent
-EXACT_VALUE = 1_000  # the same of one value of a facet: each holds a table of its own in the server's memory
+WINDOW = 10_000  # maximum rank of a hit (index.max_result_window)
+FACET_VALUES = 200  # values of a facet, most frequent first
+EXACT = 40_000  # stories are counted exactly up to this number, and to within some percent above
+EXACT_VALUE = 1_000  # the same per facet value: each uses a table in the server's memory
 FACETS = {"site": "site", "category": "category", "topic": "topics"}
 
 SOURCE = ["id", "story_id", "url", "title", "text", "site", "published", "moment"]
-Ask = Callable[[dict[str, Any]], Mapping[str, Any]]  # the arguments of the client's search → the server's answer
+Ask = Callable[[dict[str, Any]], Mapping[str, Any]]  # arguments of the client's search → the server's response
 
 
 def find(ask: Ask, query: Query) -> Results:
@@ -100,11 +100,11 @@ def find(ask: Ask, query: Query) -> Results:
 
 
 def _answered(ask: Ask, query: Query, asked: match.ParsedQuery) -> tuple[dict[str, Any], Mapping[str, Any], int]:
-    """The strictest reading that finds enough, with what only a wider one finds behind it: what was asked, the answer, the last reading."""
+    """Search with the strictest reading that finds enough; hits of wider ones follow. Return the query, the response and the last rank."""
     matches: list[tuple[int, match.Match]] = []
     for rank, reading in match.READINGS:
         matches.append((rank, match.compile_terms(asked, query, reading)))
-        # each article is scored by the first reading that it meets; the rank of the reading counts before all else
+        # each article is scored by the first reading it matches; the rank of the reading takes precedence
         readings = [
             {"bool": {"must": [ranked(wanted), {"match_all": {"boost": RANK * rank}}] if rank else [ranked(wanted)]}}
             for rank, wanted in matches
@@ -143,7 +143,7 @@ def _counts(query: Query) -> dict[str, Any]:
 
 
 def zone_name(zone: tzinfo | None) -> str:
-    """How Elasticsearch calls a zone: by its name, else by its present offset."""
+    """Return Elasticsearch's name of a time zone: its key, or its current offset."""
     if named := getattr(zone, "key", None):
         return str(named)
     offset = datetime.now(UTC).astimezone(zone or here()).strftime("%z")
@@ -155,7 +155,7 @@ def _stories(counted: Mapping[str, Any]) -> int:
 
 
 def _folded(ask: Ask, question: dict[str, Any], hits: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """How many other hits each story of the page has."""
+    """Return the number of other hits for each story of the page."""
     ids = [one["_source"]["story_id"] for one in hits]
     body = {
         "query": {"bool": {"filter": [question, {"terms": {"story_id": ids}}]}},
@@ -172,13 +172,13 @@ def _hit(found: Mapping[str, Any], folded: Mapping[str, int], words: Sequence[st
 
 
 def offered(ask: Ask, prefix: str, limit: int) -> list[tuple[str, str]]:
-    """Plain and shown form of what completes ``prefix``, as :data:`~newsportal.search.suggesting.Look` promises."""
+    """Return plain and displayed forms of the completions of ``prefix``, as :data:`~newsportal.search.suggesting.Look` requires."""
     fields = ("offered_topics", "offered")
     body = {
         "query": {"bool": {"should": [{"prefix": {field: prefix}} for field in fields]}},
         "size": 0,
         "track_total_hits": False,
-        # only letters, digits and Chinese characters are in a prefix: nothing that a pattern could mean
+        # a prefix has only letters, digits and Chinese characters: nothing special in a pattern
         "aggs": {field: {"terms": {"field": field, "include": f"{prefix}.*", "size": limit}} for field in fields},
     }
     if limit < 1:
@@ -189,12 +189,12 @@ def offered(ask: Ask, prefix: str, limit: int) -> list[tuple[str, str]]:
     return [(plain, shown) for _, (plain, _, shown), _ in found][:limit]
 
 
-SEARCH_SECONDS = 10.0  # how long a reader waits for a server that does not answer
+SEARCH_SECONDS = 10.0  # how long a reader waits for an unresponsive server
 Answer = TypeVar("Answer")
 
 
 class ElasticIndex:
-    """An :class:`~newsportal.search.base.Index`. Nothing is asked before the first question: a portal may start without a server."""
+    """An :class:`~newsportal.search.base.Index`. Connects on the first request: a portal can start without a server."""
 
     def __init__(self, uri: str) -> None:
         with _search_errors():
@@ -210,7 +210,7 @@ class ElasticIndex:
         return self._answer(lambda: suggesting.suggest(typed, limit, partial(offered, self._ask)))
 
     def follow(self, store: Store) -> int:
-        if not self._looked:  # once: two processes with different words of one's own must not rebuild in turns
+        if not self._looked:  # once: two processes with different user words must not rebuild alternately
             renew(self, store)
             self._looked = True
         return self._answer(lambda: elastic_building.follow(self._generations, store))
@@ -248,7 +248,7 @@ class ElasticIndex:
         return answer
 
     def _answer(self, question: Callable[[], Answer]) -> Answer:
-        """Answer on an index that is there: made if need be, also when somebody deleted it while we served."""
+        """Run a request on an existing index, created if missing, also if it was deleted while serving."""
         with _search_errors():
             self._prepare()
             try:
@@ -263,7 +263,7 @@ class ElasticIndex:
     def _prepare(self) -> None:
         if self._prepared:
             return
-        if not self._preparing.acquire(timeout=SEARCH_SECONDS):  # who waits behind one that is not answered is not answered either
+        if not self._preparing.acquire(timeout=SEARCH_SECONDS):  # waiting behind another request that times out
             raise ServerUnavailable(f"{self._connection.place}: the server does not answer in time; see whether it is overloaded")
         try:
             if not self._prepared:

@@ -1,8 +1,8 @@
-"""From the store's change log into Elasticsearch: follow it batch by batch, or build a new index beside the present one.
+"""Indexing from the store's change log into Elasticsearch: follow it in batches, or build a new index beside the current one.
 
-Each generation is an index of its own, ``PREFIX_search-N``; the alias ``PREFIX_search`` names the one that is searched. How far an index
-is stands in a document within it, written after what it speaks of: who dies in between writes the same once more. Articles carry the
-change they were read at as their version, so that of two followers the slower one overwrites nothing newer.
+Each generation is an index, ``PREFIX_search-N``; the alias ``PREFIX_search`` points to the one that is searched. Its position in the change
+log is a document in the index, written after the articles: after a crash in between they are written again. The version of an article is
+the change at which it was read, so the slower of two followers overwrites nothing newer.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from newsportal.search.elastic_layout import ANALYSERS, POSITION, SETTINGS, VERS
 from newsportal.store.dialects import chunks
 from newsportal.store.store import Store
 
-LATER = 409  # the status of a write that found a later state, which stays
-GONE, NO_INDEX, NO_ALIAS = 404, "no such index", "require_alias"  # a rebuild took away an index behind its alias, or nobody made one
+LATER = 409  # status of a write refused because a later version exists
+GONE, NO_INDEX, NO_ALIAS = 404, "no such index", "require_alias"  # a rebuild deleted the index behind its alias, or none was created
 
 
 def send(connection: Connection, writes: Iterable[Sequence[bytes]]) -> None:
@@ -33,8 +33,8 @@ def send(connection: Connection, writes: Iterable[Sequence[bytes]]) -> None:
 
 
 def _left(connection: Connection, writes: Sequence[Sequence[bytes]]) -> list[Sequence[bytes]]:
-    """Send; answers what the server had no time for. Raises ``Busy`` when that is all of it."""
-    operations: Any = [line for lines in writes for line in lines]  # lines of JSON go as they are, which the client's types do not say
+    """Send a batch, and return the writes that the busy server rejected. Raises ``Busy`` if all were."""
+    operations: Any = [line for lines in writes for line in lines]  # serialized JSON lines, which the client's types do not include
     answer = connection.client.bulk(operations=operations)
     if not answer["errors"]:
         return []
@@ -51,14 +51,14 @@ def _left(connection: Connection, writes: Sequence[Sequence[bytes]]) -> list[Seq
     return left
 
 
-BATCH = 500  # articles cut and sent before the position is written
-FIRST = 1  # the number of the generation that is made where there is none
-TRIES = 20  # numbers tried for a new generation, while others make some
+BATCH = 500  # articles segmented and sent before the position is written
+FIRST = 1  # number of the first generation
+TRIES = 20  # numbers tried for a new generation while other processes create some
 
 
 @dataclass(frozen=True)
 class IndexPosition:
-    """How far the searched index is, and what the next writer of the position must find (nothing, if it was not written yet)."""
+    """Position of the searched index, and the precondition for the next writer (creation, if it was never written)."""
 
     position: int
     expected: dict[str, Any]
@@ -72,12 +72,12 @@ class Generations:
         self.alias = f"{connection.prefix}_search"
 
     def present(self) -> dict[str, dict[str, Any]]:
-        """The index behind the alias → its notes (version, cuts, plugin); empty if there is none."""
+        """Return the index behind the alias → its metadata (version, cuts, plugin); empty if there is none."""
         answer: Any = self.connection.ask(self.client.options(ignore_status=404).indices.get_mapping, index=self.alias)
         return {} if "error" in answer else {name: found["mappings"].get("_meta", {}) for name, found in answer.items()}
 
     def prepare(self) -> None:
-        """Make the first generation, or one beside an older version's. Raises ``SearchError`` for a newer version's."""
+        """Create the first generation, or replace one of an older version. Raises ``SearchError`` for one of a newer version."""
         present = self.present()
         if newer := [name for name, notes in present.items() if notes.get("version", 0) > VERSION]:
             raise SearchError(
@@ -90,7 +90,7 @@ class Generations:
             except StoreError as error:
                 if not _there(error):
                     raise
-                if not self.present():  # somebody took its alias away
+                if not self.present():  # another process removed its alias
                     self.take_over(f"{self.alias}-{FIRST}", ())
         elif any(notes.get("version", 0) < VERSION for notes in present.values()):
             self.take_over(self.make(), present)
@@ -98,7 +98,7 @@ class Generations:
             self.connection.ask(self.client.options(ignore_status=404).indices.delete, index=extra)
 
     def plugin(self) -> str | None:
-        """The Chinese analyser that every node has, if any."""
+        """Return the Chinese analyser installed on every node, if any."""
         names = [{plugin["name"] for plugin in node.get("plugins", ())} for node in self._nodes()]
         return next((name for name in ANALYSERS if names and all(name in some for some in names)), None)
 
@@ -109,7 +109,7 @@ class Generations:
         return list(self.connection.ask(self.client.nodes.info, metric="plugins")["nodes"].values())
 
     def make(self) -> str:
-        """A new empty generation that nobody searches yet."""
+        """Create a new empty generation that is not searched yet."""
         properties = mapping(self.plugin())
         for _ in range(TRIES):
             made = f"{self.alias}-{max(map(_number, self.all()), default=FIRST) + 1}"
@@ -123,12 +123,12 @@ class Generations:
         raise SearchError(f"{self.connection.place}: {TRIES} other rebuilds of the search index began at the same moment; try again")
 
     def _create(self, name: str, mappings: dict[str, Any], *aliases: str) -> None:
-        """Writes go to the alias of its own name, which exists as long as the index does."""
+        """Create an index with an alias of its own for writes, which exists only as long as the index."""
         named: dict[str, Any] = {alias: {} for alias in (_door(name), *aliases)}
         self.connection.ask(self.client.indices.create, index=name, mappings=mappings, settings=SETTINGS, aliases=named)
 
     def all(self) -> list[str]:
-        """Every generation, also those that are being built, and those whose builder died."""
+        """Return all generations, including those being built, and those whose builder died."""
         found = self.connection.ask(self.client.indices.get_settings, index=f"{self.alias}-*", name="index.uuid")
         return [name for name in found if name.removeprefix(f"{self.alias}-").isdecimal()]
 
@@ -136,7 +136,7 @@ class Generations:
         self.connection.ask(self.client.index, index=_door(index), require_alias=True, id=POSITION, document={"position": position})
 
     def take_over(self, index: str, others: Collection[str]) -> None:
-        """Make ``index`` the one that is searched; ``others`` go, all at one moment."""
+        """Make ``index`` the searched one and delete ``others``, atomically."""
         self.connection.ask(self.client.indices.refresh, index=index)
         actions: list[dict[str, Any]] = [{"remove_index": {"index": name}} for name in others if name != index]
         actions.append({"add": {"index": index, "alias": self.alias}})
@@ -152,7 +152,7 @@ class Generations:
             answer = self.connection.ask(self.client.get, index=self.alias, id=POSITION)
         except StoreError as error:
             fault = error.__cause__
-            if isinstance(fault, NotFoundError) and fault.body.get("found") is False:  # the index is there, nothing in it yet
+            if isinstance(fault, NotFoundError) and fault.body.get("found") is False:  # the index exists, but is empty
                 return IndexPosition(0, {"op_type": "create"})
             raise
         return IndexPosition(
@@ -160,7 +160,7 @@ class Generations:
         )
 
     def move(self, place: IndexPosition, position: int) -> bool:
-        """Write the next position; False if somebody else was faster."""
+        """Write the next position; return False if another process was faster."""
         document = {"position": position}
         try:
             self.connection.ask(self.client.index, index=self.alias, require_alias=True, id=POSITION, document=document, **place.expected)
@@ -172,7 +172,7 @@ class Generations:
 
 
 def _there(error: StoreError) -> bool:
-    """Whether an index could not be made since somebody else has made it."""
+    """Return whether an index could not be created because it exists."""
     fault = error.__cause__
     return isinstance(fault, BadRequestError) and fault.error == "resource_already_exists_exception"
 
@@ -182,7 +182,7 @@ def _number(index: str) -> int:
 
 
 def _door(index: str) -> str:
-    """The alias through which an index is built: a write to it makes no index anew that was deleted meanwhile."""
+    """Return the alias for building an index: unlike the index name, writing to it does not recreate a deleted index."""
     return f"{index}-door"
 
 
@@ -220,7 +220,7 @@ def rebuild(generations: Generations, store: Store, progress: Callable[[int], No
 
 
 def _filled(connection: Connection, door: str, store: Store, position: int, progress: Callable[[int], None] | None) -> int:
-    """Write every article; answers how many. A batch is cut while the server writes the one before."""
+    """Write all articles, and return their number. A batch is segmented while the server writes the previous one."""
     done = 0
     with ThreadPoolExecutor(1, "indexing") as sending:
         sent: Future[None] | None = None

@@ -1,4 +1,4 @@
-"""A connection to Elasticsearch, 8 or 9: the URI, patience with a busy server, errors. The search index uses it as well."""
+"""Connections to Elasticsearch 8 or 9: URIs, retries, errors. Used by the search index and as a publish target."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from elasticsearch import ApiError, Elasticsearch, UnsupportedProductError
 from newsportal.errors import ServerUnavailable, StoreError, StoreUnavailable
 from newsportal.store.dialects import mask_uri, no_uri
 
-FULL = "flood-stage"  # in what Elasticsearch says when a disk is full: it lets nothing be written any more
-REJECTED = 429  # a queue of the server's is full: of writes, often, while it answers what is read
-BUSY = frozenset({REJECTED, 502, 503, 504})  # answers after which trying again helps: too much to do, or starting
-PORTION = 5_000_000  # bytes sent at once (Elastic's advice is 5 to 15 MB)
+FULL = "flood-stage"  # part of Elasticsearch's message when a disk is full and writes are blocked
+REJECTED = 429  # a queue of the server is full, often only that of writes
+BUSY = frozenset({REJECTED, 502, 503, 504})  # status codes after which a retry helps: overloaded, or starting
+PORTION = 5_000_000  # bytes per request (Elastic recommends 5 to 15 MB)
 Lines = TypeVar("Lines", bound=Sequence[bytes])
-SHOWN = 300  # characters shown of what a server says
+SHOWN = 300  # characters shown of a server's message
 
 
 class Busy(StoreUnavailable):
-    """The server may answer otherwise in a moment. Raised inside a question, so that it is asked again."""
+    """The server is temporarily busy. Raised inside a request to have it retried."""
 
 
 def explained(error: TransportError | ApiError | UnsupportedProductError, place: str) -> StoreError:
-    """The error of ours that says what ``error`` means. Unknown ones keep the server's words."""
+    """Return the ``StoreError`` for an ``error`` of the client. Unknown errors keep the server's message."""
     if isinstance(error, UnsupportedProductError):
         return StoreError(f"{place}: what answers there is not Elasticsearch; correct the URI")
     if isinstance(error, ApiError):
@@ -84,23 +84,23 @@ def _cut(text: str) -> str:
     return text[:SHOWN]
 
 
-logging.getLogger("elastic_transport").setLevel(logging.ERROR)  # it prints a traceback for each try; what failed, our errors say
+logging.getLogger("elastic_transport").setLevel(logging.ERROR)  # it logs a traceback for each try; our errors report the cause
 
-PREFIX = "newsportal"  # what a URI without a path means: the beginning of every index's name
+PREFIX = "newsportal"  # prefix of index names for a URI without a path
 EXAMPLE = "elasticsearch://localhost:9200/newsportal"
-PARAMETERS = ("api_key", "ca_certs")  # what may stand behind the ?
+PARAMETERS = ("api_key", "ca_certs")  # allowed query parameters of a URI
 PORT = 9200
-FORBIDDEN = frozenset('\\/*?"<>| ,#:')  # characters that names of indices must not have
-ANSWER_SECONDS = 30.0  # how long an answer may take
-PATIENCE_SECONDS = 20.0  # how long a server that has too much to do is asked again
-FIRST_PAUSE = 0.1  # seconds before it is asked the second time; each pause is the double of the one before
+FORBIDDEN = frozenset('\\/*?"<>| ,#:')  # characters not allowed in index names
+ANSWER_SECONDS = 30.0  # timeout of a request
+PATIENCE_SECONDS = 20.0  # how long requests to a busy server are retried
+FIRST_PAUSE = 0.1  # seconds before the first retry; doubled for each further one
 Answer = TypeVar("Answer")
 P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
 class ServerAddress:
-    """What a URI says. ``masked`` has no password."""
+    """A parsed URI. ``masked`` has no password."""
 
     nodes: tuple[NodeConfig, ...]
     prefix: str
@@ -110,15 +110,15 @@ class ServerAddress:
 
 
 def place_of(uri: str) -> ServerAddress:
-    """``elasticsearch://host:9200/prefix`` (several hosts with commas), ``elasticsearch+https://user:password@host/prefix?ca_certs=FILE``,
-    ``?api_key=KEY``. Raises ``StoreError``."""
+    """Parse ``elasticsearch://host:9200/prefix`` (several hosts separated by commas),
+    ``elasticsearch+https://user:password@host/prefix?ca_certs=FILE``, ``?api_key=KEY``. Raises ``StoreError``."""
     try:
         parts = urlsplit(uri)
         user, _, hosts = parts.netloc.rpartition("@")
         parameters = {name: values[0] for name, values in parse_qs(parts.query).items()}
         secure = parts.scheme.endswith("https")
         nodes = tuple(_node(host, secure, parameters.get("ca_certs")) for host in hosts.split(","))
-    except ValueError as error:  # its words may hold a password
+    except ValueError as error:  # its message may contain a password
         raise no_uri(uri, "Elasticsearch", EXAMPLE) from error
     prefix = unquote(parts.path.strip("/")) or PREFIX
     if not hosts or prefix != prefix.lower() or prefix[0] in "-_+." or FORBIDDEN & set(prefix):
@@ -142,7 +142,7 @@ def _node(host: str, secure: bool, certificates: str | None) -> NodeConfig:
 
 
 class Connection:
-    """A client that waits for a busy server. Errors are those of the store. Shared between threads."""
+    """A client that retries while the server is busy. Raises the errors of the store. Shared between threads."""
 
     def __init__(self, uri: str) -> None:
         place = place_of(uri)
@@ -161,7 +161,7 @@ class Connection:
         )
 
     def ask(self, question: Callable[P, Answer], *args: P.args, **kwargs: P.kwargs) -> Answer:
-        """Call ``question`` with the arguments, again while the server is busy, or while it raises ``Busy`` itself."""
+        """Call ``question`` with the arguments; retry while the server is busy, or while it raises ``Busy`` itself."""
         pause, end = FIRST_PAUSE, time.monotonic() + PATIENCE_SECONDS
         with self.errors():
             while True:
@@ -187,12 +187,12 @@ class Connection:
 
 
 def passing(error: ApiError | Busy) -> bool:
-    """Whether the server may answer otherwise in a moment. A full disk takes longer."""
+    """Return whether a retry may soon succeed. A full disk takes longer."""
     return isinstance(error, Busy) or (error.status_code in BUSY and FULL not in cause(error.body))
 
 
 def portions(writes: Iterable[Lines]) -> Iterator[list[Lines]]:
-    """``writes``, each of a line or two, in lists of at most :data:`PORTION` bytes, or of one."""
+    """Split ``writes``, each of one or two lines, into lists of at most :data:`PORTION` bytes, or of one write."""
     some: list[Lines] = []
     size = 0
     for lines in writes:

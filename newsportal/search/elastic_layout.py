@@ -1,10 +1,10 @@
-"""The index of Elasticsearch: its mapping, and an article as its document.
+"""Elasticsearch mapping, and documents of articles.
 
-The mapping is that of the news object of Ma's thesis (2016, section 4.3, example 4.2) in today's form: no type, ``text`` and ``keyword``
-where it says ``string``, and the analyser on the words that we cut ourselves (``title_words``, ``text_words``, by blanks), so that no
-plug-in is needed and every index finds the same. What the thesis calls ``src``, ``pubdate`` and ``content`` is called ``site``,
-``pubdate`` and ``text``. Where the server has the thesis's analyser (smartcn) or ik, ``title`` and ``text`` are analysed by it as well,
-under ``title.server`` and ``text.server``: for tools that ask Elasticsearch themselves; our answers do not depend on it.
+The mapping follows the news object of Ma's thesis (2016, section 4.3, example 4.2) in current syntax: no type, ``text`` and ``keyword``
+instead of ``string``, and a whitespace analyser on words segmented here (``title_words``, ``text_words``), so that no plug-in is needed and
+every index finds the same. The thesis' ``src``, ``pubdate`` and ``content`` are ``site``, ``pubdate`` and ``text``. If the server has the
+thesis' analyser (smartcn) or ik, it also analyses ``title`` and ``text``, as ``title.server`` and ``text.server``, for tools that query
+Elasticsearch themselves; our results do not depend on it.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from newsportal.search.suggesting import Offer
 from newsportal.search.words import sequence
 from newsportal.text.words import signature
 
-VERSION = 1  # raised when texts are cut or kept in another way: an older index is then built anew by itself
+VERSION = 1  # increased if articles are segmented or stored differently: older indices are then rebuilt automatically
 ANALYSERS = {"analysis-ik": "ik_max_word", "analysis-smartcn": "smartcn"}
-"""Plug-in of the server -> its analyser; the first that is there is taken."""
+"""Plug-in of the server -> its analyser; the first one installed is used."""
 
-POSITION = "~position"  # the id of the document that says how far the index is; ids of articles are hashes
-SHOWN_KEYWORD_CHARS = 1_000  # longer names of sites and categories are no facet (Elasticsearch takes 32 kB at most)
-OFFER_BREAK = "\t"  # between the plain and the shown form of a suggestion
+POSITION = "~position"  # id of the document with the position in the change log; ids of articles are hashes
+SHOWN_KEYWORD_CHARS = 1_000  # longer names of sites and categories are not in facets (Elasticsearch's limit is 32 kB)
+OFFER_BREAK = "\t"  # separates the plain and the displayed form of a suggestion
 SETTINGS: dict[str, Any] = {"number_of_shards": 1, "auto_expand_replicas": "0-1", "refresh_interval": "5s"}
-"""One shard holds ten million articles, ranks them by one statistic, and lets facets be counted exactly. What is written shows at the
-end of :meth:`follow`, which asks for it."""
+"""One shard holds ten million articles, ranks them by one statistic, and allows exact facet counts. Writes become visible at the end of
+:meth:`follow`, which refreshes the index."""
 
 _EXACT = {"type": "keyword", "doc_values": False}
 _WORDS = {"type": "text", "analyzer": "whitespace"}
@@ -40,7 +40,7 @@ NAMED = ("site", "author", "topic", "category")
 WORDS: dict[str, Any] = {
     "title_words": _WORDS,
     "text_words": _WORDS,
-    "title_order": _ORDER,  # every character and word in order, for phrases
+    "title_order": _ORDER,  # all characters and words in order, for phrases
     "text_order": _ORDER,
     "grams": _EXACT,
     "title_grams": _EXACT,
@@ -49,7 +49,7 @@ WORDS: dict[str, Any] = {
     "offered_topics": {"type": "keyword"},
     "offered": {"type": "keyword"},
 }
-"""What articles are found by; it is not kept in the source of the documents."""
+"""Fields for searching; excluded from the stored source of documents."""
 
 SHOWN: dict[str, Any] = {
     "id": {"type": "keyword"},
@@ -68,7 +68,7 @@ SHOWN: dict[str, Any] = {
 
 
 def mapping(plugin: str | None) -> dict[str, Any]:
-    """The mapping of a new index; ``plugin`` is one of :data:`ANALYSERS`, if the server has one."""
+    """Return the mapping of a new index; ``plugin`` is one of :data:`ANALYSERS`, if the server has one."""
     analysed = {"fields": {"server": {"type": "text", "analyzer": ANALYSERS[plugin]}}} if plugin else {}
     return {
         "dynamic": "strict",
@@ -103,12 +103,12 @@ def _offered(offer: Offer) -> str:
 
 
 def written(alias: str, doc: Doc, words: Cut, seq: int) -> tuple[bytes, bytes]:
-    """The lines that write an article, unless what is there is of a later change. ``alias`` must exist: no index is made by a write."""
+    """Return the lines that write an article, unless a later version exists. ``alias`` must exist: a write creates no index."""
     return line({"index": {**_target(alias, doc.id, seq), "require_alias": True}}), line(document(doc, words))
 
 
 def deleted(alias: str, id: str, seq: int) -> tuple[bytes]:
-    """The line that deletes an article, unless what is there is of a later change."""
+    """Return the line that deletes an article, unless a later version exists."""
     return (line({"delete": _target(alias, id, seq)}),)
 
 
@@ -117,5 +117,5 @@ def _target(alias: str, id: str, seq: int) -> dict[str, Any]:
 
 
 def line(value: dict[str, Any]) -> bytes:
-    """A line of JSON; lone surrogates become question marks."""
+    """Return a line of JSON; lone surrogates become question marks."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

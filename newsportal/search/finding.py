@@ -1,4 +1,4 @@
-"""One search in a SQLite index: candidates from FTS5, stories collapsed, facets counted, one page shown."""
+"""Search in a SQLite index: candidates from FTS5, collapsing of stories, facets, one page of hits."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from newsportal.search.words import sequence
 from newsportal.store.columns import EPOCH, MICROSECOND
 
 COLUMNS: dict[match.Place, str] = {"text": "{title body} : ", "grams": "", "title_grams": ""}
-"""Where a clause looks within its table; a place that is not here is a column of its own name."""
+"""Column filter of a clause within its table; other places are columns of that name."""
 
-TABLES: dict[match.Place, str] = {"grams": "grams", "title_grams": "title_grams"}  # the table of a place, words if it is not here
+TABLES: dict[match.Place, str] = {"grams": "grams", "title_grams": "title_grams"}  # table of a place, by default words
 
 
 def expressions(wanted: match.Match) -> list[tuple[str, list[str], list[str]]]:
-    """Table, what is needed and what is unwanted there, of those tables that are asked at all; the first one leads."""
+    """Return table, needed and unwanted expressions for each table used; the first one is the main table."""
     tables = []
     for table in ("words", "grams", "title_grams"):
         needed, without = (
@@ -50,11 +50,11 @@ def any_of(parts: Iterable[str]) -> str:
 
 
 MAX_CANDIDATES = 2_000
-"""Relevance, totals and facets speak of the newest matches up to this number; ``Results.capped`` tells when there are more."""
+"""Relevance, totals and facets cover the newest matches up to this number; ``Results.capped`` is set if there are more."""
 
-MAX_VERIFIED = 500  # newest candidates whose texts are read to see whether a phrase is really there
+MAX_VERIFIED = 500  # newest candidates whose texts are read to verify a phrase
 WEIGHTS = f"{match.TITLE_WEIGHT}, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0"  # bm25 weights of title, body, the names and the labels
-SLACK = 3600 * PLACES  # how far behind its second an article may have found a free rowid
+SLACK = 3600 * PLACES  # maximum distance between an article's second and its rowid
 LAST_CHARACTER = "\U0010ffff"
 
 EARLIEST, LATEST = -(2**62), 2**53
@@ -77,7 +77,7 @@ def find(connection: Connection, generation: int, query: Query) -> Results:
 
 
 def _candidates(connection: Connection, generation: int, query: Query, asked: match.ParsedQuery) -> tuple[list[Candidate], bool]:
-    """Matches under the strictest reading that finds enough, then those that only a wider one found."""
+    """Return matches of the strictest reading that finds enough, followed by those of wider ones, and whether the count is capped."""
     found: dict[int, Candidate] = {}
     capped = False
     for rank, reading in match.READINGS:
@@ -97,7 +97,7 @@ def _candidates(connection: Connection, generation: int, query: Query, asked: ma
 def _matches(
     connection: Connection, generation: int, asked: match.ParsedQuery, wanted: match.Match, *, scored: bool
 ) -> tuple[Sequence[Any], bool]:
-    """The newest matches (the columns of :class:`Candidate`, the score as bm25 gives it), and whether there may be others."""
+    """Return the newest matches (columns of :class:`Candidate`, score of bm25), and whether there may be others."""
     sql, values = _statement(generation, asked, wanted, scored=scored)
     rows: Sequence[Any] = connection.connection.cursor().execute(sql, values).fetchall()  # plain tuples: there may be thousands
     full = len(rows) >= MAX_CANDIDATES
@@ -108,7 +108,7 @@ def _matches(
 
 
 def _in_title(connection: Connection, generation: int, words: tuple[str, ...]) -> set[int]:
-    """The newest articles that have the characters in their titles."""
+    """Return the newest articles with these characters in their titles."""
     if not words:
         return set()
     table = f"title_grams_{generation}"
@@ -117,7 +117,7 @@ def _in_title(connection: Connection, generation: int, words: tuple[str, ...]) -
 
 
 def _statement(generation: int, asked: match.ParsedQuery, wanted: match.Match, *, scored: bool) -> tuple[str, list[str | int]]:
-    """The newest matches with what is needed to rank, collapse and count them. ``scored``: bm25 walks through all matches of each word."""
+    """Return the statement for the newest matches and the columns to rank and count them. ``scored``: bm25 reads all matches of a word."""
     (first, needed, without), *others = expressions(wanted)
     main = f"{first}_{generation}"
     filters = [(f"{table}_{generation}", "IN", all_but(some, but)) for table, some, but in others if some]
@@ -126,7 +126,7 @@ def _statement(generation: int, asked: match.ParsedQuery, wanted: match.Match, *
     low = microseconds(asked.since) if asked.since else EARLIEST
     high = microseconds(asked.until) - 1 if asked.until else LATEST
     conditions = [f"{main} MATCH ?", "rowid BETWEEN ? AND ?"]
-    # the plus keeps SQLite from asking the main table anew for every row of the others
+    # the plus keeps SQLite from querying the main table again for every row of the others
     conditions += [f"+rowid {word} (SELECT rowid FROM {table} WHERE {table} MATCH ?)" for table, word, _ in filters]  # noqa: S608
     inner = f"SELECT rowid, {score} AS score FROM {main} WHERE {' AND '.join(conditions)} ORDER BY rowid DESC LIMIT {MAX_CANDIDATES}"  # noqa: S608
     values: list[str | int] = [all_but(needed, without), first_place(low), first_place(high) + SLACK]
@@ -141,7 +141,7 @@ def microseconds(moment: datetime) -> int:
 
 
 def _with_phrases(connection: Connection, generation: int, rows: Sequence[Any], phrases: Sequence[tuple[str | None, str]]) -> Sequence[Any]:
-    """Those of ``rows`` whose title or text has every phrase, word by word."""
+    """Return the ``rows`` whose title or text has every phrase, word by word."""
     sql = f"SELECT d.title, t.packed FROM docs_{generation} d JOIN texts_{generation} t ON t.rowid = d.rowid WHERE d.rowid = ?"  # noqa: S608
     kept = []
     for row in rows:
@@ -155,7 +155,7 @@ def _with_phrases(connection: Connection, generation: int, rows: Sequence[Any], 
 
 
 def offered(connection: Connection, generation: int, prefix: str, limit: int) -> list[tuple[str, str]]:
-    """Plain and shown form of what completes ``prefix``, as :data:`~newsportal.search.suggesting.Look` promises."""
+    """Return plain and displayed forms of the completions of ``prefix``, as :data:`~newsportal.search.suggesting.Look` requires."""
     sql = (
         f"SELECT plain, shown FROM offers_{generation} WHERE plain >= ? AND plain < ? AND docs > 0 "  # noqa: S608
         "GROUP BY plain, shown ORDER BY max(topic) DESC, max(docs) DESC, shown LIMIT ?"

@@ -1,4 +1,4 @@
-"""Marks in the original text: found in its folded form, which has every character at the same place, and shown in its own."""
+"""Highlighting: words are found in the folded text, whose characters have the same positions, and marked in the original."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from newsportal.search.base import Hit
 from newsportal.store.columns import EPOCH, MICROSECOND
 from newsportal.text import CONTROL, INVISIBLE, fold_characters
 
-SNIPPET_CHARS = 120  # three lines of Chinese on a telephone, as result lists show them
-LEAD_CHARS = 24  # what stands before the first mark, so that a reader knows what is spoken of
-MAX_MARKS = 200  # marks looked at to choose a snippet; the best passage of a long text is found among them
+SNIPPET_CHARS = 120  # three lines of Chinese in a result list on a phone
+LEAD_CHARS = 24  # characters of context before the first mark
+MAX_MARKS = 200  # marks considered for a snippet; they include the best passage of a long text
 BLANK = re.compile(rf"\s|{CONTROL.pattern}|{INVISIBLE.pattern}")
 LATIN = re.compile(r"[0-9a-z]")
 SENTENCE_END = re.compile("[。！？!?；;\n]")
@@ -22,7 +22,7 @@ SENTENCE_END = re.compile("[。！？!?；;\n]")
 
 @lru_cache(maxsize=256)
 def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
-    """Longer words first; a word of letters only between other characters (``art`` is not in ``party``)."""
+    """Return a pattern with longer words first; words of letters must not be inside other words (``art`` is not in ``party``)."""
     parts = []
     for word in sorted(words, key=len, reverse=True):
         before = r"(?<![0-9a-z])" if LATIN.match(word[0]) else ""
@@ -32,7 +32,7 @@ def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def places(text: str, words: Iterable[str]) -> list[tuple[int, int]]:
-    """Where the (plain) ``words`` stand in ``text``: (start, end) in order, neighbours joined."""
+    """Return the positions of the (plain) ``words`` in ``text``: (start, end) in order, adjacent ones joined."""
     wanted = tuple(dict.fromkeys(word for word in words if word))
     if not wanted:
         return []
@@ -55,12 +55,12 @@ def marked(text: str, words: Iterable[str]) -> str:
 
 
 def one_line(text: str) -> str:
-    """``text`` with every line end, control and invisible character as one blank: the places stay."""
+    """Replace each line end, control and invisible character of ``text`` by a blank, keeping positions."""
     return BLANK.sub(" ", text)
 
 
 def excerpt(text: str, words: Iterable[str], width: int = SNIPPET_CHARS) -> tuple[int, int]:
-    """The passage of at most ``width`` characters with most different words, then most marks; the first of equals."""
+    """Return the passage of at most ``width`` characters with most different words, then most marks; the first if equal."""
     found = places(text, words)[:MAX_MARKS]
     if not found:
         return 0, min(width, len(text))
@@ -79,7 +79,7 @@ def excerpt(text: str, words: Iterable[str], width: int = SNIPPET_CHARS) -> tupl
 
 
 def snippet(text: str, words: Iterable[str], width: int = SNIPPET_CHARS) -> str:
-    """The best passage as escaped HTML with marks; ``…`` where the text goes on."""
+    """Return the best passage as escaped HTML with marks; ``…`` shows where text is omitted."""
     wanted = tuple(words)
     start, end = excerpt(text, wanted, width)
     before, after = "…" if start > 0 else "", "…" if end < len(text) else ""
@@ -87,7 +87,7 @@ def snippet(text: str, words: Iterable[str], width: int = SNIPPET_CHARS) -> str:
 
 
 def hit(article: Mapping[str, Any], score: float, folded: int, words: Sequence[str]) -> Hit:
-    """An article of an index as a hit, with ``words`` marked; ``folded`` other hits of its story were collapsed.
+    """Build a hit from an article of an index, with ``words`` marked; ``folded`` other hits of its story were collapsed.
 
     It has ``id``, ``story_id``, ``url``, ``title``, ``text``, ``site``, and ``published`` and ``moment`` (microseconds since 1970).
     """

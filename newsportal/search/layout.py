@@ -1,14 +1,14 @@
-"""The tables of a SQLite index and the rows of one article in them.
+"""Tables of a SQLite index, and the rows of an article in them.
 
-``docs``         what a hit shows and is filtered by; its rowid tells the time (:func:`first_place`), so newest first costs nothing
-``texts``        the original text, packed, for snippets and phrases
-``words``        FTS5: title and body as words (jieba, search mode), the names as characters and pairs, exact labels
-``grams``        FTS5: the characters and pairs of title and body, without places
-``title_grams``  the same of the title alone
-``offers``       what completes a query (:mod:`newsportal.search.suggesting`), and in how many articles it stands
+``docs``         fields for display and filters; the rowid encodes the time (:func:`first_place`), so newest first costs nothing
+``texts``        the original text, compressed, for snippets and phrases
+``words``        FTS5: title and body as words (jieba, search mode), names as characters and pairs, exact labels
+``grams``        FTS5: characters and pairs of title and body, without positions
+``title_grams``  the same of the title only
+``offers``       completions of queries (:mod:`newsportal.search.suggesting`), with their numbers of articles
 
-All carry a generation number: a rebuild makes the next generation beside the present one and swaps them in one transaction.
-FTS5 tables keep no content, so what is written over stays in them as a rowid that ``docs`` does not show any more.
+All names have a generation number: a rebuild creates the next generation beside the current one and replaces it in one transaction. FTS5
+tables store no content, so an overwritten article remains in them as a rowid that ``docs`` no longer has.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from newsportal.search.counting import TOPIC_BREAK
 from newsportal.search.docs import Cut, Doc
 from newsportal.search.suggesting import Offer, offers
 
-VERSION = 3  # raised when texts are cut or kept in another way: an older index is then built anew by itself
-PLACES = 256  # rowids a second. Many pages give a day without a time; what does not fit moves on a little.
+VERSION = 3  # increased if articles are segmented or stored differently: older indices are then rebuilt automatically
+PLACES = 256  # rowids per second. Many pages have a day without a time; further articles get the next free rowids.
 FTS = ("words", "grams", "title_grams")
 TABLES = ("docs", "texts", "offers", *FTS)
 
@@ -39,19 +39,19 @@ CREATE = (
     "CREATE TABLE texts_{g} (rowid INTEGER PRIMARY KEY, packed BLOB NOT NULL)",
     "CREATE TABLE offers_{g} (plain TEXT NOT NULL, shown TEXT NOT NULL, topic INTEGER NOT NULL, docs INTEGER NOT NULL, "
     "PRIMARY KEY (plain, shown, topic)) WITHOUT ROWID",
-    # the ascii tokenizer splits at blanks and takes every other character as it is: the cuts are ours
+    # the ascii tokenizer splits at blanks and keeps every other character: segmentation is ours
     "CREATE VIRTUAL TABLE words_{g} USING fts5(title, body, site, author, topic, category, labels, content='', tokenize='ascii')",
     "CREATE VIRTUAL TABLE grams_{g} USING fts5(every, content='', columnsize=0, detail=none, tokenize='ascii')",
     "CREATE VIRTUAL TABLE title_grams_{g} USING fts5(every, content='', columnsize=0, detail=none, tokenize='ascii')",
 )
 
 HASH_BYTES = 64 * 2**20
-"""What FTS5 gathers in memory before it writes; its own default of 1 MiB means a small segment every fifty articles of a rebuild."""
+"""Memory buffer of FTS5 before it writes a segment; the default of 1 MiB gives a small segment every fifty articles of a rebuild."""
 
-NEVER = 1_999  # so many segments may wait to be merged while an index is built; FTS5 knows no higher number
-FTS_DEFAULTS = {"automerge": 4, "crisismerge": 16, "hashsize": 2**20}  # FTS5's own numbers, for an index in use
+NEVER = 1_999  # segments that may wait to be merged while an index is built; FTS5's maximum
+FTS_DEFAULTS = {"automerge": 4, "crisismerge": 16, "hashsize": 2**20}  # FTS5's defaults, for an index in use
 BUILDING = {"automerge": 0, "crisismerge": NEVER, "hashsize": HASH_BYTES}
-"""While an index is built nobody searches it: its segments are merged once, at the end."""
+"""An index being built is not searched: its segments are merged once, at the end."""
 
 
 def create(connection: Connection, generation: int) -> None:
@@ -65,7 +65,7 @@ def drop(connection: Connection, generation: int) -> None:
 
 
 def insert_doc(connection: Connection, generation: int, doc: Doc) -> int:
-    """Write an article at a rowid not taken, as near behind its moment as its hash finds one: wider every try."""
+    """Write an article at a free rowid close after its time; the range, from which a hash picks one, doubles with each try."""
     start, width, attempt = first_place(doc.moment), PLACES, 0
     taken = f"SELECT 1 FROM docs_{generation} WHERE rowid = ?"  # noqa: S608
     while True:
@@ -80,7 +80,7 @@ def insert_doc(connection: Connection, generation: int, doc: Doc) -> int:
 
 
 def insert_cuts(connection: Connection, generation: int, cuts: Iterable[tuple[int, Cut]]) -> None:
-    """Write the FTS5 tables and what the articles offer, by rowid."""
+    """Write the FTS5 tables and the completions of articles, by rowid."""
     counted: Counter[Offer] = Counter()
     rows: dict[str, list[dict[str, object]]] = {table: [] for table in FTS}
     for rowid, words in cuts:
@@ -107,7 +107,7 @@ def _joined(words: Iterable[str]) -> str:
 
 
 def encodable(text: str) -> str:
-    """Lone surrogates, which no database takes, as question marks."""
+    """Replace lone surrogates, which no database accepts, by question marks."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -118,7 +118,7 @@ def tune(connection: Connection, generation: int, options: Mapping[str, int]) ->
 
 
 def _insert(connection: Connection, table: str, *rows: Mapping[str, object]) -> None:
-    """Rows of the same columns in one statement."""
+    """Insert rows with the same columns in one statement."""
     if rows:
         marks = ", ".join("?" * len(rows[0]))
         statement = f"INSERT INTO {table} ({', '.join(rows[0])}) VALUES ({marks})"  # noqa: S608
@@ -126,7 +126,7 @@ def _insert(connection: Connection, table: str, *rows: Mapping[str, object]) -> 
 
 
 def forget(connection: Connection, generation: int, id: str) -> None:
-    """No hit shows the article any more. Its rowid is never given again, since the FTS5 tables still know it."""
+    """Remove an article from results. Its rowid is not reused, because the FTS5 tables still contain it."""
     statement = f"SELECT rowid, title, topics FROM docs_{generation} WHERE id = ?"  # noqa: S608
     if (found := connection.exec_driver_sql(statement, (id,)).one_or_none()) is None:
         return
@@ -137,7 +137,7 @@ def forget(connection: Connection, generation: int, id: str) -> None:
 
 
 def first_place(microseconds: int) -> int:
-    """The first rowid of a moment's second. Rowids of earlier moments are smaller; before 1970 all share one second."""
+    """Return the first rowid of a moment's second. Rowids of earlier moments are smaller; all moments before 1970 share one second."""
     return max(0, microseconds // 1_000_000) * PLACES + 1
 
 

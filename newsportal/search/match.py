@@ -1,11 +1,11 @@
-"""What a reader typed, as terms and bounds of time, and these as clauses that every index understands. Any text is a query.
+"""Parsing of queries into terms and time bounds, and compilation into clauses for every index. Any text is a valid query.
 
-Only letters, digits and Chinese characters ever stand in a clause: nothing to inject. Three readings, from strict to wide; a wider one is
-asked only when the stricter found little:
+Clauses only contain letters, digits and Chinese characters, which excludes injection. There are three readings, from strict to wide; a
+wider one is used only if the stricter one found little:
 
-- ``words``: every term by its words, so that 市民 is not found where 城市民警 stands;
-- ``grams``: every term by its pairs of characters: whatever contains it, however it was cut;
-- ``any``: any of the terms (those with + still needed, those with - still out).
+- ``words``: every term by its words, so that 市民 does not match 城市民警;
+- ``grams``: every term by its pairs of characters: matches any text that contains it, however segmented;
+- ``any``: any of the terms (those with + are still required, those with - still excluded).
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from newsportal.items import content_id
 from newsportal.search.base import FIELDS, KINDS, MAX_QUERY_CHARS, TIMES, Query
 from newsportal.search.words import is_chinese, query_grams, query_words, sequence
 
-MAX_TERMS = 32  # further terms are left out: a pasted article is found by its first words
-MAX_TERM_WORDS = 32  # the same for the words of one term (a pasted text without spaces)
+MAX_TERMS = 32  # further terms are ignored: a pasted article is found by its first words
+MAX_TERM_WORDS = 32  # the same for the words of one term (pasted text without spaces)
 QUOTES = str.maketrans(dict.fromkeys("“”„‟＂「」『』«»", '"') | {"－": "-", "＋": "+", "：": ":", "\u3000": " "})
 TERM = re.compile(r'(?P<sign>[+-]?)(?:(?P<field>[^\W\d_]{1,12}):)?(?:"(?P<phrase>[^"]*)"?|(?P<words>\S+))')
 DAY = re.compile(r"(?P<year>\d{4})(?:[-/.年](?P<month>\d{1,2})(?:[-/.月](?P<day>\d{1,2})日?|月?)|年?)", re.ASCII)
@@ -29,7 +29,7 @@ DAY = re.compile(r"(?P<year>\d{4})(?:[-/.年](?P<month>\d{1,2})(?:[-/.月](?P<da
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One term of a query. ``words`` are its words, ``grams`` the pairs (or single characters) that any text with it must have."""
+    """A term of a query. ``words``: its words, ``grams``: the pairs (or single characters) that a matching text must have."""
 
     text: str
     words: tuple[str, ...]
@@ -41,7 +41,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """A query as it was understood. ``since <= moment < until``; ``timed``: whether a bound was typed among the words."""
+    """A parsed query. ``since <= moment < until``; ``timed``: whether the text contained a time bound."""
 
     terms: tuple[Term, ...]
     since: datetime | None
@@ -50,7 +50,7 @@ class ParsedQuery:
 
     @property
     def empty(self) -> bool:
-        """Nothing is looked for: no words, or only such as must be missing."""
+        """Whether nothing is searched: no words, or only excluded ones."""
         return not self.timed and all(term.sign == "-" for term in self.terms)
 
     @property
@@ -59,7 +59,7 @@ class ParsedQuery:
 
 
 def parse(query: Query) -> ParsedQuery:
-    """The terms of ``query`` that hold a letter, a digit or a Chinese character, and the narrowest of its bounds."""
+    """Parse the terms of ``query`` that have a letter, a digit or a Chinese character, and its narrowest time bounds."""
     found: dict[Term, None] = {}
     since, until = [query.since] if query.since else [], [query.until] if query.until else []
     timed = False
@@ -77,7 +77,7 @@ def _term(match: re.Match[str]) -> Term:
     named, phrase = match["field"], match["phrase"] is not None
     text = match["phrase"] if phrase else match["words"]
     field = FIELDS.get(named.lower()) if named else None
-    if named and field is None:  # "Trump:" is no field
+    if named and field is None:  # "Trump:" is not a field
         text = f"{named} {text}"
     sign: Literal["", "+", "-"] = "+" if match["sign"] == "+" else "-" if match["sign"] == "-" else ""
     words, grams = query_words(text)[:MAX_TERM_WORDS], query_grams(text)[: 2 * MAX_TERM_WORDS]
@@ -85,7 +85,7 @@ def _term(match: re.Match[str]) -> Term:
 
 
 def _bounds(match: re.Match[str], zone: tzinfo | None) -> tuple[datetime | None, datetime | None] | None:
-    """What ``since:2026-03`` and its like bound; ``None`` for what is no bound of time."""
+    """Return the bounds given by ``since:2026-03`` and the like; ``None`` if it is not a time bound."""
     bound = TIMES.get((match["field"] or "").lower())
     span = _span(match["words"] or match["phrase"] or "", zone) if bound and match["sign"] != "-" else None
     if span is None:
@@ -94,19 +94,19 @@ def _bounds(match: re.Match[str], zone: tzinfo | None) -> tuple[datetime | None,
 
 
 def _span(text: str, zone: tzinfo | None) -> tuple[datetime, datetime] | None:
-    """The first moment of a day, month or year, and the first after it."""
+    """Return the first moment of a day, month or year, and the first after it."""
     found = DAY.fullmatch(text)
     if not found:
         return None
     year, month, day = (int(found[part]) if found[part] else None for part in ("year", "month", "day"))
     try:
-        first = datetime(year or 0, month or 1, day or 1)  # noqa: DTZ001  given its zone below
+        first = datetime(year or 0, month or 1, day or 1)  # noqa: DTZ001  its zone is set below
         if day:
             after = first + timedelta(days=1)
         else:
             after = datetime(first.year + (month in (None, 12)), (first.month % 12 + 1) if month else 1, 1)  # noqa: DTZ001
         return _in(zone, first), _in(zone, after)
-    except (ValueError, OverflowError):  # the 31st of June, the year 0: words like others
+    except (ValueError, OverflowError):  # the 31st of June, the year 0: treated as words
         return None
 
 
@@ -117,13 +117,13 @@ def _in(zone: tzinfo | None, wall: datetime) -> datetime:
 Reading = Literal["words", "grams", "any"]
 
 READINGS: tuple[tuple[int, Reading], ...] = ((2, "words"), (1, "grams"), (0, "any"))
-"""The whole part of a hit's score says under which reading it was found."""
+"""Integer part of a hit's score -> reading under which it was found."""
 
-WIDEN_BELOW = 20  # with fewer hits than a page, whatever contains the characters is shown after what contains the words
-TITLE_WEIGHT = 10.0  # a word of the title tells ten times as much as one of the text. Usual for titles, not fitted.
-TITLE_BONUS = 1.0  # what the characters of a query in the title add to the relevance of a match by characters. Chosen, not fitted.
-CLOSE = 1.0  # from this score on a hit holds all the words
-MAX_ANY = 8  # of many words of which any will do, the longest are asked for: they say most, and each costs a walk through its matches
+WIDEN_BELOW = 20  # with fewer hits than a page, texts that only contain the characters follow
+TITLE_WEIGHT = 10.0  # weight of a word in the title, relative to the text. Usual for titles, not fitted.
+TITLE_BONUS = 1.0  # bonus if the title has all characters of a query, for matches by characters. Chosen, not fitted.
+CLOSE = 1.0  # minimum score of a hit with all the words
+MAX_ANY = 8  # for ``any``, the longest words are used: they are most significant, and each costs a scan of its matches
 Place = Literal["text", "title", "site", "author", "topic", "category", "labels", "grams", "title_grams"]
 """``text``, ``title``: words of title or text, of the title. ``site`` … ``category``: characters and pairs of a name. ``labels``: exact
 values. ``grams``, ``title_grams``: characters and pairs of title or text, of the title."""
@@ -131,7 +131,7 @@ values. ``grams``, ``title_grams``: characters and pairs of title or text, of th
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """All of ``words`` stand at ``place``; with ``any_of`` at least one of them does."""
+    """A condition: all of ``words`` occur at ``place``, or with ``any_of`` at least one."""
 
     place: Place
     words: tuple[str, ...]
@@ -140,7 +140,7 @@ class Clause:
 
 @dataclass
 class Match:
-    """All of ``needed`` and of ``phrases`` (field, :func:`~newsportal.search.words.sequence`), none of ``without``."""
+    """A compiled query: all of ``needed`` and ``phrases`` (field, :func:`~newsportal.search.words.sequence`), none of ``without``."""
 
     needed: list[Clause] = field(default_factory=list)
     without: list[Clause] = field(default_factory=list)
@@ -148,12 +148,12 @@ class Match:
 
 
 def relevance(rank: int, score: float) -> float:
-    """A hit's score: its reading, and what it scored under it between 0 and 1."""
+    """Return a hit's score: its reading, plus its score under that reading mapped to 0 … 1."""
     return rank + max(0.0, score) / (1.0 + max(0.0, score))
 
 
 def compile_terms(asked: ParsedQuery, query: Query, reading: Reading) -> Match:
-    """What the terms and the filters of ``query`` ask for under a reading."""
+    """Compile the terms and filters of ``query`` under a reading."""
     named = (("topic", query.topic), ("site", query.site), ("category", query.category))
     match = Match([Clause("labels", (label(kind, value),)) for kind, value in named if value is not None])
     optional: list[Term] = []
@@ -168,7 +168,7 @@ def compile_terms(asked: ParsedQuery, query: Query, reading: Reading) -> Match:
         words = list(dict.fromkeys(word for term in optional for word in term.words))
         long = sorted((word for word in words if not _single(word)), key=len, reverse=True)[:MAX_ANY]
         match.needed.append(Clause("text", tuple(long), any_of=True) if long else Clause("grams", tuple(words), any_of=True))
-    if not any(term.sign != "-" for term in asked.terms):  # a time alone
+    if not any(term.sign != "-" for term in asked.terms):  # only a time bound
         match.needed.append(Clause("labels", tuple(label("kind", kind) for kind in sorted(set(KINDS.values()))), any_of=True))
     return match
 
@@ -199,7 +199,7 @@ def _unwanted(term: Term) -> Clause:
 
 
 def _named(term: Term) -> Clause | None:
-    """What a term of another field than the title asks for."""
+    """Return the clause of a term in a field other than the title, or ``None``."""
     if term.field == "kind":
         kind = term.text.lower()
         return Clause("labels", (label("kind", KINDS.get(kind, kind)),))
@@ -208,7 +208,7 @@ def _named(term: Term) -> Clause | None:
 
 
 def label(kind: str, value: str) -> str:
-    """A topic, site or category as one token, exact to the letter."""
+    """Return a topic, site or category as one token, for exact matches."""
     return f"{kind[0]}{content_id(value)}"
 
 
@@ -217,6 +217,6 @@ def _single(word: str) -> bool:
 
 
 def in_title(needed: Sequence[Clause]) -> tuple[str, ...]:
-    """The characters of a query that earn :data:`TITLE_BONUS` where the title has them all; empty if there are none to look for."""
+    """Return the characters of a query that earn :data:`TITLE_BONUS` if the title has them all; empty if there are none."""
     clauses = [clause for clause in needed if clause.place == "grams" and not clause.any_of]
     return tuple(dict.fromkeys(word for clause in clauses for word in clause.words))

@@ -1,4 +1,4 @@
-"""Questions that the portal asks an index: a topic in numbers, and stories about the same things as an article."""
+"""Searches of the portal: statistics of a topic, and stories similar to an article."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from newsportal.store.columns import shifted
 from newsportal.store.results import StoredArticle
 from newsportal.text import STOP_WORDS, clean
 
-DAYS: Final = 30  # the days that a curve shows
+DAYS: Final = 30  # days shown in a curve
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """``days``: the reports (articles) of each of the last days, the earliest first, today last; a day that an index did not count whole
-    is left out at the beginning. ``sites`` and ``categories``: the most frequent first. ``reports``: their sum over the days; ``capped``:
-    at least so many."""
+    """Statistics of a topic. ``days``: reports (articles) per day, from the earliest day to today, without early days that the index
+    counted incompletely. ``sites`` and ``categories``: most frequent first. ``reports``: sum over the days; ``capped``: it is a minimum."""
 
     days: tuple[tuple[date, int], ...]
     sites: Mapping[str, int]
@@ -34,12 +33,12 @@ class Overview:
 
 
 def overview(index: Index, topic: str, *, now: datetime, zone: tzinfo, days: int = DAYS) -> Overview:
-    """What the index counts of ``topic`` over the last ``days`` in ``zone``. Raises ``SearchError``."""
+    """Return the statistics of ``topic`` over the last ``days`` in ``zone``. Raises ``SearchError``."""
     first = now.astimezone(zone).date() - timedelta(days=days - 1)
     found = index.search(Query(f"since:{first.isoformat()}", topic=topic, collapse=False, sort="time", limit=0, zone=zone))
     counted = found.facets.get("day", {})
     shown = [first + timedelta(days=number) for number in range(days)]
-    if found.capped and counted:  # the earliest day was counted in part
+    if found.capped and counted:  # the earliest day was counted incompletely
         earliest = date.fromisoformat(min(counted))
         shown = [day for day in shown if day > earliest]
     return Overview(
@@ -51,26 +50,26 @@ def overview(index: Index, topic: str, *, now: datetime, zone: tzinfo, days: int
     )
 
 
-WORDS: Final = 6  # further keywords say little of an article, and each costs a walk through its matches
+WORDS: Final = 6  # further keywords are less significant, and each costs a scan of its matches
 AROUND: Final = timedelta(days=30)
-"""Before and after the article. News is about what happens; older stories on the subject are found by search. Chosen, not measured."""
+"""Time span before and after the article; older stories on the subject are found by search. Chosen, not measured."""
 
-MORE: Final = 3  # hits asked for beside those wanted: versions of the story itself are among them
+MORE: Final = 3  # extra hits requested: versions of the story itself are among them
 
 
 def similar(index: Index, article: StoredArticle, *, limit: int) -> tuple[Hit, ...]:
-    """The ``limit`` best, one a story, without the article's own. Raises ``SearchError``."""
+    """Return the ``limit`` most similar articles, one per story, without the article's own. Raises ``SearchError``."""
     words = [word.replace('"', " ") for word in article.keywords or title_words(article.title)][:WORDS]
     if not words:
         return ()
     own = clean(article.title).replace('"', " ")
-    text = f'{" ".join(words)} -"{own}"' if own else " ".join(words)  # without itself any of the words will do
+    text = f'{" ".join(words)} -"{own}"' if own else " ".join(words)  # excluding its own title; any of the words may match
     since, until = shifted(article.moment, -AROUND), shifted(article.moment, AROUND)
     found = index.search(Query(text, since=since, until=until, limit=limit + MORE)).hits
     return tuple(hit for hit in found if hit.story_id != article.story_id)[:limit]
 
 
 def title_words(title: str) -> Sequence[str]:
-    """Words of a title that say something, the longest first, for an article without keywords."""
+    """Return significant words of a title, longest first, for an article without keywords."""
     words = dict.fromkeys(word for word in index_words(runs(title)) if len(word) > 1 and word not in STOP_WORDS)
     return sorted(words, key=len, reverse=True)

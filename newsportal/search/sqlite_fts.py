@@ -1,4 +1,4 @@
-"""The search index in a SQLite file of its own: FTS5 over words that are cut before they get there."""
+"""The search index in a separate SQLite file: FTS5 over words segmented in advance."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from newsportal.store.store import Store
 
 log = logging.getLogger(__name__)
 
-BATCH = 200  # articles in one transaction: readers and other writers wait for none of them longer than a moment
-BUILT = 2_000  # articles in one transaction of a rebuild: about two seconds of writing, while others that write wait thirty
-MERGED = 2_000  # pages that one transaction merges: half a second
+BATCH = 200  # articles per transaction: readers and other writers hardly wait
+BUILT = 2_000  # articles per transaction of a rebuild: about two seconds of writing; other writers wait up to thirty
+MERGED = 2_000  # pages merged per transaction: half a second
 
 
 def meta(connection: Connection, name: str) -> int:
-    """A number the index remembers: ``generation``, ``position``, ``version``, ``cuts``, ``last_generation``; 0 at first."""
+    """Return a number stored in the index: ``generation``, ``position``, ``version``, ``cuts``, ``last_generation``; 0 at first."""
     return int(connection.exec_driver_sql("SELECT value FROM meta WHERE name = ?", (name,)).scalar() or 0)
 
 
@@ -38,7 +38,7 @@ def remember(connection: Connection, name: str, value: int) -> None:
 
 
 def new_generation(connection: Connection) -> int:
-    """Empty tables under a number that nobody else uses."""
+    """Create empty tables with an unused generation number."""
     generation = meta(connection, "last_generation") + 1
     remember(connection, "last_generation", generation)
     create(connection, generation)
@@ -46,7 +46,7 @@ def new_generation(connection: Connection) -> int:
 
 
 def take_over(connection: Connection, generation: int, position: int) -> None:
-    """Make ``generation`` the one that is searched; the others go."""
+    """Make ``generation`` the searched one, and drop the others."""
     if not connection.exec_driver_sql("SELECT 1 FROM sqlite_master WHERE name = ?", (f"docs_{generation}",)).first():
         raise SearchError("another rebuild of the index ended meanwhile; its result is in use")
     remember(connection, "generation", generation)
@@ -62,11 +62,11 @@ def _changes(connection: Connection) -> int:
     return int(connection.exec_driver_sql("SELECT total_changes()").scalar_one())
 
 
-FORGOTTEN = 1_000  # articles taken out after which it is looked whether they are most of the index. Chosen.
+FORGOTTEN = 1_000  # articles removed before the share of removed ones is checked again. Chosen, not measured.
 
 
 class SqliteIndex:
-    """An :class:`~newsportal.search.base.Index`. Searches see one state of the index from their begin to their end."""
+    """An :class:`~newsportal.search.base.Index`. A search sees one snapshot of the index."""
 
     def __init__(self, uri: str) -> None:
         self._looked, self._forgotten = False, 0
@@ -93,8 +93,8 @@ class SqliteIndex:
             return suggesting.suggest(typed, limit, lambda prefix, most: finding.offered(connection, generation, prefix, most))
 
     def follow(self, store: Store) -> int:
-        """See ``Index.follow``. Of two processes at once, the second one sees the new position and reads on from there."""
-        # once: two processes with different words of one's own must not rebuild in turns
+        """Implement ``Index.follow``. If two processes run at once, the second one continues from the position of the first."""
+        # once: two processes with different user words must not rebuild alternately
         if not self._looked or (self._forgotten >= FORGOTTEN and self._mostly_forgotten()):
             self._looked = True
             renew(self, store)
@@ -103,7 +103,7 @@ class SqliteIndex:
             with self.reading() as connection:
                 position, generation = meta(connection, "position"), meta(connection, "generation")
             last = store.last_seq()
-            far = last - position > BUILT  # an index that is new, or was long away: fewer segments are written, and merged again
+            far = last - position > BUILT  # a new or long unused index: larger batches give fewer segments to merge
             changes = store.changes(position, BUILT if far else BATCH)
             if not changes:
                 return read
@@ -113,11 +113,11 @@ class SqliteIndex:
                     log.warning("the search index follows the store: %s of %s changes", changes[-1].seq, last)
 
     def _take_in(self, store: Store, changes: Sequence[Change], position: int, generation: int) -> bool:
-        """One batch in one transaction with its position; False if somebody else was faster."""
+        """Index one batch with its position in one transaction; return False if another process was faster."""
         ids = list(dict.fromkeys(change.id for change in changes))
         docs = {article.id: doc_of(article) for article in seen(store.articles(ids))}
         with self.reading() as connection:
-            statement = f"SELECT signature FROM docs_{generation} WHERE id = ?"  # noqa: S608  the generation is a number of ours
+            statement = f"SELECT signature FROM docs_{generation} WHERE id = ?"  # noqa: S608  the generation is our own number
             present = {id: connection.exec_driver_sql(statement, (id,)).scalar() for id in ids}
         words = {id: cut(doc) for id, doc in docs.items() if present[id] != doc.signature}
         with self.writing() as connection:
@@ -138,7 +138,7 @@ class SqliteIndex:
         return True
 
     def rebuild(self, store: Store, progress: Callable[[int], None] | None = None) -> int:
-        """See ``Index.rebuild``. First every article gets its place in time, then the words are written in that order, as FTS5 likes it."""
+        """Implement ``Index.rebuild``. Articles are stored first; their words are then written in order of time, which suits FTS5."""
         position = store.last_seq()
         with self.writing() as connection:
             generation = new_generation(connection)
@@ -165,18 +165,18 @@ class SqliteIndex:
         return done
 
     def _merge(self, table: str) -> None:
-        """Make one segment of all, in steps: whoever else writes waits for none of them longer than a moment."""
-        pages = -MERGED  # below 0: begin with all segments
+        """Merge all segments into one, in steps: other writers hardly wait."""
+        pages = -MERGED  # negative: start with all segments
         while True:
             with self.writing() as connection:
                 before = _changes(connection)
                 connection.exec_driver_sql(f"INSERT INTO {table}({table}, rank) VALUES ('merge', {pages})")  # noqa: S608
-                if _changes(connection) - before < 2:  # FTS5's sign that there was nothing left to do
+                if _changes(connection) - before < 2:  # FTS5 reports that nothing was left to merge
                     return
             pages = MERGED
 
     def _in_order(self, generation: int) -> Iterator[list[tuple[int, Doc]]]:
-        """The articles of a new generation by rowid, which is by time."""
+        """Yield the articles of a new generation by rowid, that is by time."""
         last = 0
         statement = (
             f"SELECT d.*, t.packed FROM docs_{generation} d JOIN texts_{generation} t ON t.rowid = d.rowid "  # noqa: S608
@@ -196,10 +196,10 @@ class SqliteIndex:
         return cut_otherwise or self._mostly_forgotten()
 
     def _mostly_forgotten(self) -> bool:
-        """Whether more places are of articles that were taken out than of others. Their words stay in the FTS5 tables until a rebuild."""
+        """Return whether most rows are of removed articles. Their words remain in the FTS5 tables until a rebuild."""
         self._forgotten = 0
         with self.reading() as connection:
-            counts = f"SELECT count(*), count(id) FROM docs_{meta(connection, 'generation')}"  # noqa: S608  a number of ours
+            counts = f"SELECT count(*), count(id) FROM docs_{meta(connection, 'generation')}"  # noqa: S608  our own number
             places, articles = connection.exec_driver_sql(counts).one()
         return bool(places - articles > max(articles, FORGOTTEN))
 
@@ -231,7 +231,7 @@ class SqliteIndex:
 
 @contextmanager
 def _search_errors() -> Iterator[None]:
-    """The index speaks of search, and can always be made again."""
+    """Convert errors of the store to ``SearchError``, and add that the index can be rebuilt."""
     try:
         yield
     except StoreError as error:

@@ -1,4 +1,4 @@
-"""What an article offers to complete a query with, and what of a query is completed. Every index suggests the same."""
+"""Query completion: the suggestions that articles provide, and the part of a query to complete. Every index suggests the same."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from newsportal.search.match import QUOTES
 from newsportal.search.words import RUN, index_words, is_chinese, plain, runs
 from newsportal.text import STOP_WORDS, segment
 
-MAX_CHARS = 32  # of a suggestion, and of what is completed
+MAX_CHARS = 32  # maximum length of a suggestion, and of the text completed
 QUOTED = re.compile("《([^《》]{2,32})》|“([^“”]{2,32})”|「([^「」]{2,32})」|『([^『』]{2,32})』")
-"""Names within a title: works, slogans, what somebody is called."""
+"""Names within a title: works, slogans, nicknames."""
 
-TAIL = re.compile(r'(?:^|(?<=[\s"+:-]))[^\s"+:-][^\s"+:]*$')  # the word that is being typed
-MOST_TRIES = 3  # of a tail that begins no suggestion, the last words are completed: 旅游公 → 旅游 + 公 → 旅游公园
+TAIL = re.compile(r'(?:^|(?<=[\s"+:-]))[^\s"+:-][^\s"+:]*$')  # the word being typed
+MOST_TRIES = 3  # if a tail starts no suggestion, its last words are completed: 旅游公 → 旅游 + 公 → 旅游公园
 
 
 class Offer(NamedTuple):
-    """``plain`` is what is compared with what was typed, ``shown`` what is suggested. ``topic``: it is one of the portal's topics."""
+    """A suggestion. ``plain`` is compared with the input, ``shown`` is displayed. ``topic``: whether it is a topic of the portal."""
 
     plain: str
     shown: str
@@ -28,14 +28,14 @@ class Offer(NamedTuple):
 
 
 class Completion(NamedTuple):
-    """``head`` stays as it is; suggestions whose plain form begins with ``prefix`` follow it."""
+    """A completion to search: ``head`` is kept; it is followed by suggestions whose plain form begins with ``prefix``."""
 
     head: str
     prefix: str
 
 
 def offers(title: str, topics: Iterable[str]) -> set[Offer]:
-    """Topics as they are; of the title the names in quotes, and every word of two characters or more that says something."""
+    """Return topics as they are, names in quotes from the title, and its significant words of two characters or more."""
     found = {Offer(comparable(topic), topic, True) for topic in topics}
     for quoted in QUOTED.findall(title):
         name = next(filter(None, quoted)).strip()
@@ -45,12 +45,12 @@ def offers(title: str, topics: Iterable[str]) -> set[Offer]:
 
 
 def comparable(text: str) -> str:
-    """``text`` in the form in which suggestions are compared: plain, its letters, digits and Chinese characters alone."""
+    """Return ``text`` in the form for comparing suggestions: plain, only letters, digits and Chinese characters."""
     return "".join(RUN.findall(plain(text)))
 
 
 def completions(typed: str) -> Iterator[Completion]:
-    """What may be completed, the longest first; nothing where no word has begun."""
+    """Yield what may be completed, longest first; nothing if no word has begun."""
     found = TAIL.search(typed[-10 * MAX_CHARS :].translate(QUOTES))
     if not found:
         return
@@ -65,7 +65,7 @@ def completions(typed: str) -> Iterator[Completion]:
 
 
 Look = Callable[[str, int], Sequence[tuple[str, str]]]
-"""(prefix, limit) → (plain, shown) of what begins so: topics first, then the most frequent, then by what is shown."""
+"""(prefix, limit) → (plain, shown) of matching suggestions: topics first, then by frequency, then by displayed form."""
 
 
 def suggest(typed: str, limit: int, look: Look) -> tuple[str, ...]:

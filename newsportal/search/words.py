@@ -1,8 +1,8 @@
-"""What texts and queries become before they meet: words for ranking, characters and pairs of characters so that nothing is missed.
+"""Tokenization of texts and queries: words for ranking, characters and pairs of characters so that nothing is missed.
 
-A text is folded (simplified, half width, lower case) and falls into *runs*: Chinese characters on end, or letters and digits on end.
-A Chinese run is cut into words (jieba); what jieba cuts differently in a text and in a query is still found by its pairs of
-characters: 「张伟峰」 holds 张伟 and 伟峰 wherever the cuts are.
+A text is folded (simplified, half width, lower case) and split into *runs* of Chinese characters, or of letters and digits. A Chinese run
+is segmented into words (jieba); if jieba segments a text and a query differently, pairs of characters still match: 「张伟峰」 has 张伟 and
+伟峰 wherever the boundaries are.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from newsportal.text import CJK, INVISIBLE, fold_characters, search_words, segme
 
 _CJK = CJK.pattern[1:-1]
 RUN = re.compile(f"[{_CJK}]+|[^\\W_{_CJK}]+")
-MAX_WORD = 64  # longer runs of letters (base64, hashes) are cut: nobody asks for them
+MAX_WORD = 64  # longer runs of letters (base64, hashes) are cut: no query needs them
 
 
 def plain(text: str) -> str:
@@ -23,7 +23,7 @@ def plain(text: str) -> str:
 
 
 def runs(text: str) -> Iterator[str]:
-    """Chinese runs and words of letters or digits, in order, in plain form."""
+    """Yield Chinese runs and words of letters or digits, in order, in plain form."""
     for found in RUN.finditer(plain(text)):
         yield found[0] if is_chinese(found[0]) else found[0][:MAX_WORD]
 
@@ -33,18 +33,18 @@ def is_chinese(run: str) -> bool:
 
 
 def index_words(found: Iterable[str]) -> Iterator[str]:
-    """The words a text is found and ranked by, of its :func:`runs`. Single Chinese characters are left to :func:`grams`."""
+    """Yield the words for search and ranking from :func:`runs`. Single Chinese characters are left to :func:`grams`."""
     for run in found:
         yield from (word for word in search_words(run) if len(word) > 1) if is_chinese(run) else (run,)
 
 
 def query_words(text: str) -> list[str]:
-    """The words of a query, in order, each once; single characters among them."""
+    """Return the distinct words of a query in order, including single characters."""
     return list(dict.fromkeys(word for run in runs(text) for word in (segment(run) if is_chinese(run) else [run])))
 
 
 def grams(pieces: Iterable[str]) -> set[str]:
-    """Of :func:`runs`, all single Chinese characters, all pairs of neighbours, all words of letters and digits."""
+    """Return all single Chinese characters, all pairs of adjacent ones, and all words of letters and digits of :func:`runs`."""
     found: set[str] = set()
     for run in pieces:
         if is_chinese(run):
@@ -55,7 +55,7 @@ def grams(pieces: Iterable[str]) -> set[str]:
 
 
 def query_grams(text: str) -> list[str]:
-    """What of :func:`grams` a text must have to hold every run of ``text``: pairs, and single characters that stand alone."""
+    """Return the :func:`grams` that a text must have to contain every run of ``text``: pairs, and runs of a single character."""
     found: list[str] = []
     for run in runs(text):
         found.extend(map(str.__add__, run, run[1:]) if is_chinese(run) and len(run) > 1 else [run])
@@ -63,5 +63,5 @@ def query_grams(text: str) -> list[str]:
 
 
 def sequence(text: str) -> str:
-    """``text`` for comparing phrases: every Chinese character and every word between spaces, punctuation gone."""
+    """Return ``text`` in the form for comparing phrases: every Chinese character and every word between spaces, without punctuation."""
     return f" {' '.join(piece for run in runs(text) for piece in (run if is_chinese(run) else [run]))} "
