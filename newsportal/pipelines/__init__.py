@@ -1,4 +1,4 @@
-"""The stages an article passes, in order: glue between items and the rooms that do the work."""
+"""Scrapy item pipelines: the processing stages of an article in order, connecting items with the packages that implement each stage."""
 
 ORDER = (
     ("wrapper", "newsportal.pipelines.content.WrapperPipeline"),

@@ -1,4 +1,4 @@
-"""What the stages share: the link tracker, how an item leaves the line, and how they write to a store that may be away."""
+"""The base class of stages: access to the link tracker, outcomes of items, and retries while the store is unavailable."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ Params = ParamSpec("Params")
 Result = TypeVar("Result")
 
 RETRY_DELAYS = (0.2, 1.0, 5.0)
-"""Seconds between tries while the store is away or locked; then the crawl ends, and its links stay deferred for the next run."""
+"""Seconds between retries while the store is unavailable or locked; then the crawl ends, and its links wait for the next run."""
 
 LONGEST_PAUSE: Final = 300.0
-"""Seconds for which a standing worker waits at most before it looks again. A full disk answers every question and takes no article: each
-try costs the pages in hand another request, so a pause is twice the one before if that was no longer ago than this."""
+"""Longest pause of a permanent worker, in seconds. A full disk answers queries but stores no article: each retry costs the pages in
+progress another request, so a pause is twice the previous one if that ended less than this ago."""
 
 COLUMN: Final = {"stored": "stored", "folded": "folded", "same": "same", "revised": "same", "grown": "same"}
-"""Where the report counts what became of an item. A thread or photo story that has grown is no new one: a note tells what came."""
+"""The report's column for each outcome. A thread or photo story that has grown is not new: a note reports what was added."""
 
 
 class ItemDone(DropItem):
-    """An item left the line here; its fate is counted already. Raised by stages; Scrapy ends the item quietly."""
+    """Raised by a stage when an item is finished and its outcome counted; Scrapy then drops the item quietly."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why, log_level="DEBUG")
 
 
 class Stage:
-    """A pipeline stage for items of one ``kind``; others pass by untouched. ``outage`` is called when the store is away."""
+    """A pipeline stage for items of one ``kind``; others pass unchanged. ``outage`` is called when the store is unavailable."""
 
     kind: ClassVar[type[Article | Thread | Gallery]] = Article
 
@@ -54,7 +54,7 @@ class Stage:
         self.setup()
 
     def setup(self) -> None:
-        """Make what the stage needs; called once."""
+        """Create what the stage needs; called once."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -72,24 +72,24 @@ class Stage:
         except StoreError as error:
             logger.error("%s waits for the next run: %s", item.url, error, extra={"url": item.url})
             if isinstance(error, StoreUnavailable):
-                self._outage()  # to fetch on what cannot be kept would only trouble the servers
+                self._outage()  # fetching what cannot be stored would only burden the servers
             raise await self.failed(item, STORE_FAILS, error, later=True) from error
-        except Exception as error:  # an item that breaks a stage must not be lost without a trace
+        except Exception as error:  # an item that fails in a stage must not be lost silently
             logger.exception("%s failed on %s", type(self).__name__, item.url, extra={"url": item.url})
             raise await self.failed(item, f"error: {type(error).__name__}", error) from error
 
     async def failed(self, item: Article | Thread | Gallery, reason: str, error: Exception, *, later: bool = False) -> ItemDone:
-        """What to raise once the failure is counted. ``later``: the link waits for the next run."""
+        """Count the failure; return the exception to raise. ``later``: the link waits for the next run."""
         await self.tracker.fail(item.link, reason, later=later)
         return ItemDone(f"{item.url}: {error}")
 
     async def process(self, item: Any) -> Any:
-        """The item, fuller than before. Raises :class:`ItemDone` once its fate is counted."""
+        """Return the item with this stage's results. Raises :class:`ItemDone` once its outcome is counted."""
         raise NotImplementedError(type(self).__name__)
 
 
 async def retry(call: Callable[Params, Result], *args: Params.args, **kwargs: Params.kwargs) -> Result:
-    """What ``call`` returns, run in a thread, again while the store is away. Raises ``StoreUnavailable`` after :data:`RETRY_DELAYS`."""
+    """Run ``call`` in a thread, with retries while the store is unavailable. Raises ``StoreUnavailable`` after :data:`RETRY_DELAYS`."""
     for delay in RETRY_DELAYS:
         try:
             return await asyncio.to_thread(call, *args, **kwargs)
@@ -99,8 +99,8 @@ async def retry(call: Callable[Params, Result], *args: Params.args, **kwargs: Pa
 
 
 class Outage:
-    """Ends the crawl, once, with the reason ``store-unavailable``; what is under way is finished first. A standing worker waits instead
-    until the store serves again: the links of what failed meanwhile are asked for with the next visit."""
+    """Ends the crawl, once, with the reason ``store-unavailable``, after requests in progress. A permanent worker waits instead until the
+    store is back: links that failed meanwhile are retried by the next visit."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler

@@ -1,7 +1,7 @@
-"""Stage 5, classify: the category (of the source, or chosen where the source asks for it), the topics, keywords and language.
+"""Stage 5, classify: the category (of the source, or chosen if the source has none), the topics, keywords and language.
 
-A category is chosen by the active model of the corpus ``categories`` if it is good enough, else by the lexicon; the article keeps who
-chose and by which words. Topics come from the source, the search, keywords, and the topic's own model once there is one.
+A category is chosen by the active model of the corpus ``categories`` if it is good enough, else by the lexicon; the article stores who
+chose it and the deciding words. Topics come from the source, the search, keywords, and the topic's own model if there is one.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ logger = logging.getLogger(__name__)
 
 LEXICON: Final = lexicon.NAME
 PLAIN: Final = 0.5
-"""From this score on the lexicon's word goes before that of a model which never met the category: it takes all for what it knows."""
+"""From this score on the lexicon overrides a model that was not trained on the category, and so assigns only other labels."""
 
-VERY_SURE: Final = 0.95  # What a model's score must be to go before a weaker word of the lexicon for such a category
-MAX_WORDS: Final = 5  # Reasons that are asked of a classifier: as many as are shown
+VERY_SURE: Final = 0.95  # Minimum score of a model to override a lexicon's weaker choice of such a category
+MAX_WORDS: Final = 5  # Number of reasons requested from a classifier: as many as are displayed
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A category and who chose it."""
+    """A category and the classifier that chose it."""
 
     category: str | None = None
     by: str | None = None
@@ -56,7 +56,7 @@ class ClassifyPipeline(Stage):
         self._chosen_for = {place.key for place in places if place.auto_classify} | {
             topic.key for topic in sources.topics if topic.auto_classify
         }
-        self._chosen_for.add(UNNAMED)  # pages of an archive that no source names
+        self._chosen_for.add(UNNAMED)  # pages of an archive without a source
         self._lexicon = words_of(sources)
         self._counts: dict[str, Counter[str]] = defaultdict(Counter)
 
@@ -72,10 +72,10 @@ class ClassifyPipeline(Stage):
         return found
 
     def classified(self, article: Article) -> Article:
-        """The article with category, topics, keywords (most of the work: in a reader) and language. Blocking; thread-safe."""
+        """Return the article with category, topics, keywords (most of the work: in a reader) and language. Blocking; thread-safe."""
         try:
             words = self.tracker.readers.call(keywords, article.title or "", article.text or "")
-        except NotApplicable as why:  # the article is whole without them
+        except NotApplicable as why:  # the article is stored without them
             logger.warning("%s has no keywords: %s", article.url, why, extra={"url": article.url})
             words = ()
         choice = self._category(article)
@@ -104,7 +104,7 @@ class ClassifyPipeline(Stage):
         )
 
     async def close_spider(self) -> None:
-        """The report says how many were classified by what."""
+        """Report how many articles were classified by each classifier."""
         for source, counts in self._counts.items():
             told = ", ".join(f"{by}: {number}" for by, number in sorted(counts.items()))
             self.tracker.note(source, Message("note.category-by", counts=told))
@@ -120,13 +120,13 @@ class ClassifyPipeline(Stage):
         return explained(choice, classifier, article) if choice is not None else own
 
     def _chosen(self, article: Article) -> tuple[Choice | None, Classifier]:
-        """What is chosen, and by which classifier: the one to ask why."""
+        """Return the choice, and the classifier to explain it."""
         by_lexicon = chosen_by(self._lexicon, LEXICON, article)
         loaded = self._model(CATEGORIES, article)
         if loaded is None:
             return by_lexicon, self._lexicon
         if by_lexicon is not None and by_lexicon.category in loaded.classifier.labels:
-            by_lexicon = None  # the model knows more about it
+            by_lexicon = None  # the model knows the category and is more accurate
         if by_lexicon is not None and (by_lexicon.score or 0.0) >= PLAIN:
             return by_lexicon, self._lexicon
         by_model = chosen_by(loaded.classifier, loaded.name, article)
@@ -139,7 +139,7 @@ class ClassifyPipeline(Stage):
         return link.source in self._chosen_for or (link.topic is not None and f"topic:{link.topic}" in self._chosen_for)
 
     def _model(self, corpus: str, article: Article) -> Loaded | None:
-        """The corpus' model if it can and may be used; if not, the report says why."""
+        """Return the corpus's model if it may be used; otherwise note the reason in the report."""
         loaded = self.tracker.models.active(corpus)
         if loaded is None:
             if trouble := self.tracker.models.trouble(corpus):
@@ -154,19 +154,19 @@ class ClassifyPipeline(Stage):
 
 
 def chosen_by(classifier: Classifier, name: str, article: Article) -> Choice | None:
-    """What a classifier chooses for an article; ``None`` if no category fits."""
+    """Return a classifier's choice for an article; ``None`` if no category fits."""
     answer = classifier.classify(article.title or "", article.text or "")
     return None if answer.label is None else Choice(answer.label, name, round(answer.scores.get(answer.label, 0.0), 4))
 
 
 def explained(choice: Choice, classifier: Classifier, article: Article) -> Choice:
-    """The choice with the words that decided. They cost four times the answer, so they are asked for what is chosen in the end alone."""
+    """Return the choice with the deciding words. They cost four times the classification, so only the final choice is explained."""
     reasons = classifier.explain(article.title or "", article.text or "", choice.category, MAX_WORDS)
     return replace(choice, reason=lexicon.explain(reasons))
 
 
 def words_of(sources: Sources) -> lexicon.Lexicon:
-    """The lexicon with what ``sources.yaml`` adds to it."""
+    """Return the lexicon extended by ``sources.yaml``."""
     own = [lexicon.Category(one.name, {3: one.words, 1: one.hints}) for one in sources.categories if one.enabled]
     return lexicon.lexicon(own, without=[one.name for one in sources.categories if not one.enabled])
 

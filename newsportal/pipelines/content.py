@@ -1,4 +1,4 @@
-"""Stages 1 and 2, what stands on the page: a source's own rules (``article:`` in sources.yaml) come first, the extractor fills the rest."""
+"""Stages 1 and 2, extraction: a source's own rules (``article:`` in sources.yaml) take precedence, the extractor supplies the rest."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from newsportal.text.encoding import garbled
 
 
 class WrapperPipeline(Stage):
-    """Applies a source's rule. A rule that finds no body leaves the page to the next stage and is noted in the report."""
+    """Applies a source's rule. If it finds no body, the next stage reads the page, and the report notes it."""
 
     def setup(self) -> None:
         self._reader = ArticleReader(self.tracker.sources, self.tracker.sites, self.tracker.readers.call)
@@ -27,7 +27,7 @@ class WrapperPipeline(Stage):
         try:
             if self._reader.has_rule(article):
                 found = await self.tracker.readers.run(self._reader.wrapped, article)
-        except NotApplicable:  # the page is none: the next stage counts it
+        except NotApplicable:  # not an article page: the next stage counts it
             return article
         if found is None:
             return article
@@ -46,12 +46,12 @@ class WrapperPipeline(Stage):
 
 
 SURE = 0.85
-"""Of 210 gold pages of five sets, 14 have less confidence, and half of those were read badly (F1 below 0.8); of the others 2.5 %."""
+"""Of 210 gold pages of five sets, 14 have lower confidence, and half of those were extracted badly (F1 below 0.8); of the others 2.5 %."""
 
 
 class ContentPipeline(Stage):
-    """Takes what the extractor found: the spider has read an article's pages to find the further ones, and hands that along; what a feed
-    carried, and a page that nobody has read, is read here. A page without an article is counted with its reason."""
+    """Applies the extraction. The spider has usually read the pages to find the further ones, and passes the result; feed entries with text
+    and unread pages are read here. A page without an article is counted with its reason."""
 
     def setup(self) -> None:
         self._reader = ArticleReader(self.tracker.sources, self.tracker.sites, self.tracker.readers.call)
@@ -68,11 +68,11 @@ class ContentPipeline(Stage):
         return replace(filled, site=filled.site or site_of(article.url), wrapped=None, extraction=None)
 
     async def close_spider(self) -> None:
-        """What was learnt of sites is for the next crawl."""
+        """Save what was learned of sites for the next crawl."""
         await asyncio.to_thread(self.tracker.sites.keep, utcnow())
 
 
 def doubts(article: Article, found: Extraction) -> list[str]:
-    """How well an article was read, as columns of a visit: ``shaky``, ``garbled``. A rule's text, or the feed's, is taken at its word."""
+    """Return the columns of a visit that count doubtful extractions: ``shaky``, ``garbled``. Text of a rule or a feed is not doubted."""
     shaky = article.text is None and found.confidence is not None and found.confidence < SURE
     return ["shaky"] * shaky + ["garbled"] * garbled(article.text or found.text or "")

@@ -1,6 +1,6 @@
-"""Stages 3 and 4, what is stored already: the URL filter by addresses, the duplicate stage by texts and titles.
+"""Stages 3 and 4, duplicates: the URL filter by URLs, the duplicate stage by texts and titles.
 
-The page's final address may be known although the link's was not (redirects, engines' links, other views).
+The final URL of a page may be stored although its link's URL was not (redirects, links of search engines, other views).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TAKEN = Message("note.canonical-taken")
 
 
 class UrlFilterPipeline(Stage):
-    """Gives the article its identity; leaves it if it is stored already. Identities are entered by the store stage alone."""
+    """Determines the article's identity, and drops stored articles. Only the store stage enters identities into the filter."""
 
     async def process(self, article: Article) -> Article:
         own = article.link.identity or identity(article.url)
@@ -35,16 +35,16 @@ class UrlFilterPipeline(Stage):
         return replace(article, identity=name, canonical=claim, url=article.url if spelled else readable(article.url))
 
     async def close_spider(self) -> None:
-        """What is known is for the next crawl, too."""
+        """Save the filter for the next crawl."""
         await asyncio.to_thread(self.tracker.stored_urls.keep)
 
     def _look_up(self, article: Article, own: str, said: Declared | None) -> tuple[str | None, str, str | None]:
-        """The identity under which the article is stored, if it is; and those of :meth:`_named`."""
+        """Return the identity under which the article is stored, if it is, and the identities of :meth:`_named`."""
         known = self._stored_identity(article, own, said)
         return known, *(self._named(article, own, said) if known is None else (own, None))
 
     def _stored_identity(self, article: Article, own: str, declared: Declared | None) -> str | None:
-        """The identity of the stored article that this one is: by its address, or a declared one where both show the same content."""
+        """Return the identity of the stored article that is the same: by URL, or by a declared URL if both have the same content."""
         if self.tracker.stored_urls.find_stored([own]):
             return own
         if article.link.identity is not None:
@@ -56,21 +56,21 @@ class UrlFilterPipeline(Stage):
         return None
 
     def _named(self, article: Article, own: str, said: Declared | None) -> tuple[str, str | None]:
-        """The identity of a new article, and what it claims beyond. An address that is another article's is neither."""
+        """Return the identity of a new article, and the canonical URL it claims besides. A URL of another article is neither."""
         if said is None:
             return own, None
-        if self.tracker.stored_urls.find_stored([said.identity]):  # and their contents do not agree
+        if self.tracker.stored_urls.find_stored([said.identity]):  # and their contents differ
             self.tracker.note(article.source, TAKEN)
             return own, None
         return (said.identity, None) if said.tied else (own, said.identity)
 
 
 class DuplicatePipeline(Stage):
-    """Decides which story an article repeats; nothing is thrown away. The store writes what it says, and in its transaction decides again
-    if something came in between, so two writers still make one story."""
+    """Decides which story an article repeats; no article is discarded. The store repeats the decision in its transaction if another article
+    was stored in between, so that two writers still create one story."""
 
     async def process(self, article: Article) -> Article:
         article = replace(article, keys=fold_keys(article.title, article.text))
         if self.tracker.sources.duplicates.method != "judge":
-            return article  # a paper's method compares in the order in which articles are stored
+            return article  # a paper's method compares articles in the order of storing
         return replace(article, decision=await retry(self.tracker.store.decide_fold, article, now=utcnow()))

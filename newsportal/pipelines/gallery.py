@@ -1,8 +1,8 @@
-"""Photo stories pass the stages of articles untouched; this one gives them category, topics and keywords as articles get them, and writes
-each with its pages and pictures in one transaction. A story that lacks pages is stored as well, and its link waits for the next visit.
+"""Photo stories skip the stages of articles; this one assigns category, topics and keywords as for articles, and stores each with its pages
+and images in one transaction. An incomplete story is stored as well, and its link waits for the next visit.
 
-Before that its pictures are counted, and those of no story left out. A picture that turns out to be a site's own after some of its stories
-were stored is taken out of those as well, at once and once more when the crawl ends.
+Before that its images are counted, and those that belong to no story excluded. An image that turns out to belong to the site after some of
+its stories were stored is removed from those as well, at once and once more when the crawl ends.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from newsportal.store.pictures import Picture
 
 logger = logging.getLogger(__name__)
 
-SAMPLE: Final = 3 * rules.MOST  # Stories with a picture that are looked at: enough to find :data:`~filter.MOST` different ones among copies
+SAMPLE: Final = 3 * rules.MOST  # Stories with an image that are examined: enough to find :data:`~filter.MOST` different ones among copies
 CLASSIFIED: Final = ("category", "category_by", "category_score", "category_reason", "topics", "topic_marks", "keywords", "language")
-"""What the stage that classifies articles says of a story, too."""
+"""Fields of a classified article that are copied to a story."""
 
-LATELY: Final = timedelta(days=1)  # A crawl that was killed may have marked a picture and not taken it out: the next one does
+LATELY: Final = timedelta(days=1)  # A killed crawl may have marked an image without removing it: the next one does
 
 
 class PicturesPipeline(Stage):
@@ -45,13 +45,13 @@ class PicturesPipeline(Stage):
         self._began = utcnow()
 
     async def process(self, gallery: Gallery) -> Gallery:
-        """The story; pictures of no story say why."""
+        """Return the story; its excluded images have a reason."""
         if not gallery.images:
             return gallery
         try:
             async with self._counting:
                 reasons = await asyncio.to_thread(self._count, gallery)
-        except StoreError as error:  # the story's own stage tells of a store that is away
+        except StoreError as error:  # the stage that stores the story reports an outage
             logger.error("the pictures of %s are not counted: %s", gallery.url, error, extra={"url": gallery.url})
             return gallery
         gallery = replace(gallery, images=rules.judged(gallery.images, reasons))
@@ -59,7 +59,7 @@ class PicturesPipeline(Stage):
         return gallery
 
     def _count(self, gallery: Gallery) -> dict[str, str]:
-        """Write down that the story shows its pictures; key → reason of those that are frequent. Raises ``StoreError``."""
+        """Record that the story shows its images; return key → reason of the frequent ones. Raises ``StoreError``."""
         store = self.tracker.store.pictures
         now = utcnow()
         shown = {rules.key(image.url): image.url for image in gallery.images}
@@ -79,8 +79,8 @@ class PicturesPipeline(Stage):
         return reasons | fresh
 
     def _take_out(self, reasons: Mapping[str, str]) -> None:
-        """Leave pictures out of the stories that were stored before they were frequent, under any address: with another query, and with
-        the same print under another name. Raises ``StoreError``."""
+        """Remove images from stories stored before they were frequent, under any URL: with another query, and with the same fingerprint
+        under another name. Raises ``StoreError``."""
         galleries, dictionary = self.tracker.store.galleries, self.tracker.store.pictures
         same = dictionary.alike(reasons)
         holders = dictionary.addresses({other for others in same.values() for other in others})
@@ -90,7 +90,7 @@ class PicturesPipeline(Stage):
                 galleries.drop(urls=urls, reason=reason, now=utcnow())
 
     async def close_spider(self) -> None:
-        """What was stored by others while it was being counted here is taken out, and the report says what was left out."""
+        """Remove images from stories that others stored during the count, and report what was excluded."""
         for source, counts in sorted(self._dropped.items()):
             if said := ", ".join(f"{number} {reason}" for reason, number in counts.most_common()):
                 self.tracker.note(source, Message("note.pictures-left", counts=said))
@@ -102,7 +102,7 @@ class PicturesPipeline(Stage):
 
 
 def _facts_of(image: Image, now: datetime) -> Picture:
-    """What the first bytes told, as the spider hands it along."""
+    """Return the facts that the spider read from the first bytes."""
     key = rules.key(image.url)
     return Picture(key, image.url, image.width, image.height, image.format, image.print, refused=image.dropped, looked=now)
 
@@ -116,8 +116,8 @@ class GalleryPipeline(Stage):
         self._lacking: dict[str, Counter[str]] = {}
 
     async def process(self, gallery: Gallery) -> Gallery:
-        """The story with its topics, once it is stored and its link has its fate."""
-        if not gallery.visible_images and gallery.complete:  # logos and advertisements alone
+        """Return the story with its topics after storing it and settling its link."""
+        if not gallery.visible_images and gallery.complete:  # only logos and advertisements
             await refuse(self.tracker, gallery.link, NO_PICTURES)
             raise ItemDone(f"{gallery.url}: no picture is left of it")
         captions = dict.fromkeys(image.caption for image in gallery.visible_images if image.caption)
@@ -126,7 +126,7 @@ class GalleryPipeline(Stage):
         found = await self._classify.process(replace(article, category=gallery.category, language=gallery.language))
         gallery = replace(gallery, **{name: getattr(found, name) for name in CLASSIFIED})
         saved = await retry(self.tracker.store.galleries.save, gallery, now=utcnow())
-        names = [identity(url) for url in (gallery.url, *gallery.pages)]  # an index page may lead to any of its pages
+        names = [identity(url) for url in (gallery.url, *gallery.pages)]  # an index page may link to any of its pages
         await asyncio.to_thread(self.tracker.stored_urls.alias, names, gallery.identity or "")
         waits = not saved.complete and gallery.later and saved.vain < MAX_VAIN
         counts = self._brought.setdefault(gallery.link.source, Counter())
@@ -138,7 +138,7 @@ class GalleryPipeline(Stage):
         return gallery
 
     async def close_spider(self) -> None:
-        """What the columns do not tell: whether the stories are complete, and why not."""
+        """Report whether the stories are complete, and the reasons if not."""
         await self._classify.close_spider()
         for source, counts in self._brought.items():
             reasons = ", ".join(f"{reason} × {number}" for reason, number in sorted(self._lacking.get(source, Counter()).items()))

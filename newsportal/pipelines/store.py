@@ -1,6 +1,6 @@
-"""Stage 6, store: one transaction keeps the article and folds it, with those that wait; then its URL is known, and its link done.
+"""Stage 6, store: one transaction stores and folds the waiting articles; then their URLs are known, and their links done.
 
-Forum threads pass the stages of articles untouched; they get their topics here, and each is written with its posts in one transaction.
+Forum threads skip the stages of articles; they get their topics here, and each is stored with its posts in one transaction.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from newsportal.store.store import Store
 
 logger = logging.getLogger(__name__)
 
-MAX_BATCH: Final = 50  # Articles of one transaction: a fifth of a second, for which other processes wait
+MAX_BATCH: Final = 50  # Articles per transaction: a fifth of a second, during which other processes wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class _Waiting:
 
 
 class BatchWriter:
-    """Stores articles for the stages of one crawl, in its event loop."""
+    """Stores articles for the stages of one crawl, in its event loop, in batches."""
 
     def __init__(self, store: Store, stored_urls: StoredUrls) -> None:
         self._store, self._stored_urls = store, stored_urls
@@ -44,7 +44,7 @@ class BatchWriter:
         self._writing: asyncio.Future[None] | None = None
 
     async def add(self, article: Article) -> Added:
-        """``Store.add``, with retries, with the articles that wait as well. Raises what storing this one raises; the others go on."""
+        """Store an article, with retries, in a batch with others that wait. Raises only the errors of storing this article."""
         waiting = _Waiting(article, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
         if self._writing is None:
@@ -59,21 +59,21 @@ class BatchWriter:
                 if not await self._add_all(batch):
                     for one in batch:
                         await self._add_all([one])
-        finally:  # the loop ends with something under way: nobody waits for ever
+        finally:  # if the loop ends with articles waiting, their callers are cancelled
             self._writing = None
             for one in (*batch, *self._waiting):
                 one.added.cancel()
 
     async def _add_all(self, batch: Sequence[_Waiting]) -> bool:
-        """False if one of several is at fault: then nothing is stored, and it is told who by adding them one by one."""
+        """Store a batch. Return False if one of several fails: then nothing is stored, and the caller adds them one by one."""
         try:
             added = await retry(self.add_and_enter, [one.article for one in batch])
-        except Exception as error:  # noqa: BLE001  raised where the article is waited for
+        except Exception as error:  # noqa: BLE001  raised in the waiting stage
             if len(batch) > 1 and not isinstance(error, StoreUnavailable):
                 logger.info("%d articles are stored one by one, for together they cannot be: %s", len(batch), error)
                 return False
             for one in batch:
-                if not one.added.done():  # who waited may have been cancelled
+                if not one.added.done():  # the waiting task may be cancelled
                     one.added.set_exception(error)
         else:
             for one, answer in zip(batch, added, strict=True):
@@ -88,7 +88,7 @@ class BatchWriter:
 
 
 class StorePipeline(Stage):
-    """The only stage that writes articles. A link whose article could not be written is neither settled nor known."""
+    """The only stage that stores articles. A link whose article could not be stored is neither settled nor known."""
 
     def setup(self) -> None:
         self._writer = BatchWriter(self.tracker.store, self.tracker.stored_urls)
@@ -97,14 +97,14 @@ class StorePipeline(Stage):
         added = await self._writer.add(article)
         if article.identity is None:
             raise ValueError(f"{article.url}: the URL filter gave no identity")
-        others = () if article.link.identity else (article.url, *article.pages)  # else other articles have this URL's identity, too
+        others = () if article.link.identity else (article.url, *article.pages)  # else other articles share this URL
         names = {name_of(article.link), *map(identity, others)}
         if article.canonical is not None:
             await retry(self.tracker.store.declare, article.canonical, article.identity)
         if names != {article.identity}:
             await retry(self.tracker.stored_urls.alias, names, article.identity)
         await self.tracker.settle(article.link, COLUMN[added.outcome], written=True)
-        if article.link.published is None and COLUMN[added.outcome] != "same":  # what the list said is counted already
+        if article.link.published is None and COLUMN[added.outcome] != "same":  # dates on list pages are counted already
             self.tracker.visit_counts.published(article.link.source, [article.published])
         return replace(article, page=None)
 
@@ -119,27 +119,27 @@ class ThreadPipeline(Stage):
         self._brought: dict[str, Counter[str]] = {}
 
     async def process(self, thread: Thread) -> Thread:
-        """The thread with its topics, once it is stored and its link has its fate."""
+        """Return the thread with its topics after storing it and settling its link."""
         first = thread.posts[0].text if thread.posts else None
         named = self._of_source.get(thread.link.source, ())
         matched = topics.match(self._rules, thread.title, first)
         marks = tuple(TopicMark(topic, topics.SOURCE if topic in named else topics.KEYWORDS) for topic in dict.fromkeys((*named, *matched)))
         thread = replace(thread, topics=tuple(mark.topic for mark in marks), topic_marks=marks)
         saved = await retry(self.tracker.store.threads.save, thread, now=utcnow())
-        # a search engine may lead to its address
+        # a search engine may link to its URL
         await asyncio.to_thread(self.tracker.stored_urls.alias, [identity(thread.url)], thread.identity or "")
         counts = self._brought.setdefault(thread.link.source, Counter())
         counts["posts"] += saved.posts
         counts["edited"] += saved.edited
         counts["threads"] += bool(saved.posts)
-        if thread.failure:  # what was read is kept; the rest is asked for on the next visit
+        if thread.failure:  # keep what was read; the next visit fetches the rest
             await self.tracker.fail(thread.link, thread.failure, later=thread.later)
         else:
             await self.tracker.settle(thread.link, COLUMN[saved.outcome])
         return thread
 
     async def close_spider(self) -> None:
-        """What the columns do not tell: a thread is one entry, however many posts it has."""
+        """Report the posts, which the columns do not count: a thread is one entry, however many posts it has."""
         for source, counts in self._brought.items():
             notes = [Message("note.posts", posts=counts["posts"], threads=counts["threads"])]
             notes += [Message("note.posts-edited", number=counts["edited"])] if counts["edited"] else []

@@ -1,5 +1,5 @@
-"""Archives (WARC, CC-NEWS) made into articles where they lie: the spiders' readers and the stages of the crawl, in many processes.
+"""Extract articles from archives (WARC, CC-NEWS) with the spiders' readers and the crawl's stages, in many processes.
 
-``archives`` looks through the files and makes the parts of the work, ``reading`` reads lists and articles (in any process), ``mapping``
-hands the parts to processes of this machine or to Apache Spark, ``storing`` folds and stores what they bring, in one process.
+``archives`` scans the files and divides the work into tasks, ``reading`` reads lists and articles (in any process), ``mapping``
+distributes the tasks to processes of this machine or to Apache Spark, ``storing`` folds and stores the results, in one process.
 """

@@ -1,4 +1,4 @@
-"""Archives are looked through, their list pages read, and the articles in them made into parts of work, the same on every machine."""
+"""Scan archives, read their list pages, and divide the articles in them into tasks, which are the same on every machine."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from newsportal.services.exchange.form import UNNAMED
 from newsportal.sources import Feed, HotList, Sitemap, Sources
 from newsportal.store.dialects import chunks
 
-PART_PAGES: Final = 50  # pages of a part of work: a second or two
-PART_LISTS: Final = 20  # list pages of a part of work
+PART_PAGES: Final = 50  # pages per task: a second or two
+PART_LISTS: Final = 20  # list pages per task
 
 SITE_PAGES: Final = 400
-"""Pages of a site that are read in one piece. What is known of a site are its last eight pages, so a cut costs little."""
+"""Pages of a site that are read in one task. Only the lines of its last eight pages are remembered, so a split costs little."""
 
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """What a file holds. ``error``: why it cannot be read; ``warnings``: what was cut off."""
+    """The contents of a file. ``error``: why it cannot be read; ``warnings``: truncated records."""
 
     path: str
     answers: dict[str, Answer] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class Archive:
     error: str | None = None
 
     def trail(self, url: str) -> list[str]:
-        """The URLs from this one to that which answers it, after redirects; none if one is not there."""
+        """Return the URLs from this one through its redirects to the final response; empty if one is missing."""
         found: list[str] = []
         while (answer := self.answers.get(key(url))) is not None and len(found) <= MAX_REDIRECTS:
             found.append(url)
@@ -57,7 +57,7 @@ class Archive:
 
 
 def scan(shared: Shared, path: str) -> Archive:
-    """Read through a file."""
+    """Scan a file."""
     try:
         with open_index(path) as index:
             return Archive(path, dict(index.answers), index.part(index.urls()), index.warnings)
@@ -69,7 +69,7 @@ def scan(shared: Shared, path: str) -> Archive:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """``pages``: how many are to be read; ``lists``: list pages that were; ``missing``: pages that those name and no archive holds."""
+    """``pages``: number of pages to read; ``lists``: list pages read; ``missing``: pages linked there that no archive contains."""
 
     tasks: tuple[ReadTask, ...]
     pages: int
@@ -78,14 +78,14 @@ class Plan:
 
 
 class Planner:
-    """Finds out what is to be read. ``listed``: nothing but what the list pages in the archives name."""
+    """Determines the pages to read. ``listed``: only those linked from list pages in the archives."""
 
     def __init__(self, shared: Shared, archives: Sequence[Archive], mapped: Mapped, *, listed: bool = False) -> None:
         self._shared, self._mapped, self._listed = shared, mapped, listed
         self._archives = [archive for archive in archives if archive.index is not None]
         self._lists: set[str] = set()
-        self._links: dict[str, Link] = {}  # by the identity of the page that answers
-        self._unpaged: list[Job] = []  # articles that their lists carry
+        self._links: dict[str, Link] = {}  # by the identity of the final response
+        self._unpaged: list[Job] = []  # articles with their text in a list
         self._missing = 0
 
     def plan(self) -> Plan:
@@ -97,7 +97,7 @@ class Planner:
         return Plan(tuple(tasks), pages, len(self._lists), self._missing)
 
     def _read_lists(self) -> None:
-        """Read the list pages of the sources, and those that they lead to, as far as they are there."""
+        """Read the list pages of the sources, and those linked from them, as far as they are archived."""
         wanted = [task for url, source, topic in entry_pages(self._shared.sources) if (task := self._list(url, source, topic)) is not None]
         named: dict[str, tuple[Link, Job]] = {}
         while wanted:
@@ -119,7 +119,7 @@ class Planner:
                 self._missing += 1
 
     def _list(self, url: str, source: ListSource, topic: str | None) -> ListTask | None:
-        """``None`` if it is not there, or will be read already."""
+        """Return the task of a list page; ``None`` if it is missing or already planned."""
         for archive in self._archives:
             if trail := archive.trail(url):
                 if key(trail[-1]) in self._lists:
@@ -140,7 +140,7 @@ class Planner:
         for job in unpaged:
             jobs.setdefault(site_of(job.link.url), []).append(job)
         sites = [(site, some[start : start + SITE_PAGES]) for site, some in jobs.items() for start in range(0, len(some), SITE_PAGES)]
-        most = len(sites) * SITE_PAGES if archive.index.one_stream else PART_PAGES  # one stream is unpacked anew for every part
+        most = len(sites) * SITE_PAGES if archive.index.one_stream else PART_PAGES  # one stream is decompressed again for every task
         piece: list[tuple[str | None, list[Job]]] = []
         for number, one in enumerate(sites, 1):
             piece.append(one)
@@ -150,7 +150,7 @@ class Planner:
                 piece = []
 
     def _job(self, answer: Answer) -> Job | None:
-        """What there is to read of an answer that is no list page: a link's, whatever it is, else a page."""
+        """Return the job for a response that is not a list page: that of a link, of any type, else of an HTML page."""
         link = self._links.get(identity(answer.url))
         if key(answer.url) in self._lists or answer.status // 100 == 3:
             return None
@@ -162,7 +162,7 @@ class Planner:
 
 
 def entry_pages(sources: Sources) -> Iterator[tuple[str, ListSource, str | None]]:
-    """Where the visits of all sources begin: address, source, and the topic for which an engine is asked."""
+    """Yield the entry pages of all sources: URL, source, and the topic for which an engine is queried."""
     single: list[Feed | Sitemap | HotList] = [*sources.feeds, *sources.sitemaps, *(board for board in sources.lists if board.articles)]
     for source in single:
         if source.enabled:

@@ -1,4 +1,4 @@
-"""Parts of work handed to processes of this machine, or to Apache Spark; the answers come in the order of the parts."""
+"""Distribution of tasks to processes of this machine, or to Apache Spark; results are returned in the order of the tasks."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from newsportal.store.dialects import chunks
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
-AHEAD: Final = 4  # parts a process that are handed out, or wait to be taken
-PARTS_A_CORE: Final = 4  # of one of Spark's jobs: while one is under way the driver stores what the one before brought
+AHEAD: Final = 4  # tasks per process that are submitted or about to be
+PARTS_A_CORE: Final = 4  # tasks per core in one of Spark's jobs: while one runs, the driver stores the results of the previous one
 
 
 class Mapped(Protocol):
-    """``function(shared, task)`` of each task, in their order."""
+    """Applies ``function(shared, task)`` to each task, in order."""
 
     def __call__(self, function: Callable[[Shared, Task], Answer], tasks: Sequence[Task]) -> Iterator[Answer]: ...
 
 
 @contextmanager
 def processes(shared: Shared, number: int) -> Iterator[Mapped]:
-    """``number`` processes of this machine; with one the work is done here. Raises ``NewsportalError`` if one of them is killed."""
+    """Run tasks in ``number`` processes, or in this one if 1. Raises ``NewsportalError`` if one of them is killed."""
     if number < 2:
         yield lambda function, tasks: (function(shared, task) for task in tasks)
         return
@@ -68,7 +68,7 @@ def _work(function: Callable[[Shared, Any], Any], task: Any) -> Any:
 
 @contextmanager
 def on_spark(shared: Shared, master: str) -> Iterator[Mapped]:
-    """The executors of Spark, where newsportal is installed and the files lie under the same names. Raises ``DependencyMissing`` and
+    """Run tasks on Spark's executors, which need newsportal and the files under the same paths. Raises ``DependencyMissing`` and
     ``SparkFailed``."""
     with spark.session(master, "process") as session, ThreadPoolExecutor(1) as ahead:
         context = session.sparkContext

@@ -1,4 +1,4 @@
-"""Lists and articles read out of archives, as a crawl reads them. What is handed in and out can be pickled, for other processes."""
+"""Read lists and articles from archives as a crawl does. Arguments and results can be pickled, for other processes."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from newsportal.spiders.sitemap import SitemapSpider
 logger = logging.getLogger(__name__)
 
 MAX_REDIRECTS: Final = 20  # as many as a crawl follows
-MISSING: Final = "replay-missing"  # the reason of what is not in the archive
+MISSING: Final = "replay-missing"  # the reason for pages missing from the archive
 SPIDERS: Final[Any] = {Feed: RssSpider, Sitemap: SitemapSpider, HotList: ListsSpider}
 
-ListSource = Feed | Sitemap | Region | HotList | str  # a source with list pages of its own, or the name of an engine
+ListSource = Feed | Sitemap | Region | HotList | str  # a source with list pages, or the name of an engine
 
 
 class Answers:
-    """Answers of an archive by URL, after redirects, as a crawl has them."""
+    """Responses of an archive by URL, after redirects, as in a crawl."""
 
     def __init__(self, part: IndexPart, max_bytes: int) -> None:
         self.file = part.path
@@ -52,7 +52,7 @@ class Answers:
         self._index.close()
 
     async def __call__(self, url: str, source: str = "") -> ArchivedResponse:
-        """As a crawl's ``Fetcher``. Raises ``PageUnavailable``."""
+        """Implement a crawl's ``Fetcher``. Raises ``PageUnavailable``."""
         return self.get(url)
 
     def get(self, url: str) -> ArchivedResponse:
@@ -76,7 +76,7 @@ class Answers:
                 body = decompress(found.body, headers.get("content-encoding", ""), self._max_bytes)
             except TooLarge as error:
                 raise PageUnavailable(Outcome("too-large", url)) from error
-            except ValueError:  # not packed: some crawlers leave the header
+            except ValueError:  # not compressed: some crawlers keep the header
                 body = found.body
             response = ArchivedResponse(url, found.status, {"Content-Type": headers.get("content-type", "")}, body)
             response.fetched = found.when
@@ -95,7 +95,7 @@ def answers(shared: Shared, part: IndexPart) -> Iterator[Answers]:
 
 @dataclass(frozen=True, slots=True)
 class ListTask:
-    """A list page of a source; of an engine, by its name, that was asked for ``topic``."""
+    """A list page of a source, or of a search engine (by its name) that was queried for ``topic``."""
 
     part: IndexPart
     url: str
@@ -105,7 +105,7 @@ class ListTask:
 
 @dataclass(frozen=True, slots=True)
 class ListRead:
-    """What it names: ``links`` to articles, ``further`` list pages; ``fetched`` when."""
+    """Contents of a list page: ``links`` to articles, ``further`` list pages, time of fetching."""
 
     links: tuple[Link, ...] = ()
     further: tuple[str, ...] = ()
@@ -117,7 +117,7 @@ def read_lists(shared: Shared, tasks: Sequence[ListTask]) -> list[ListRead]:
 
 
 def _read_list(shared: Shared, task: ListTask) -> ListRead:
-    """Nothing for what is no list page."""
+    """Read a list page; empty for any other page."""
     with answers(shared, task.part) as found:
         try:
             response = found.get(task.url)
@@ -144,7 +144,7 @@ def _names(shared: Shared, task: ListTask, response: ArchivedResponse) -> tuple[
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """An article to be read. ``url`` ``None``: its page is not there, what the list carried of it is its text."""
+    """An article to read. ``url`` ``None``: its page is missing; the list contains its text."""
 
     link: Link
     url: str | None
@@ -153,7 +153,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class ReadTask:
-    """Articles of an archive: a tuple for each site, in the order in which they were fetched."""
+    """Articles of an archive: a tuple per site, in the order of fetching."""
 
     part: IndexPart
     sites: tuple[tuple[Job, ...], ...]
@@ -161,7 +161,7 @@ class ReadTask:
 
 @dataclass(frozen=True, slots=True)
 class ReadPage:
-    """What became of a page of ``file``: an article, or the reason why there is none."""
+    """The result for a page of ``file``: an article, or the reason why there is none."""
 
     file: str
     url: str
@@ -170,13 +170,13 @@ class ReadPage:
 
 
 def read_articles(shared: Shared, task: ReadTask) -> list[ReadPage]:
-    """Read, by the source's own rule or without templates, and classified."""
+    """Read and classify articles, by the source's own rule or without templates."""
     with answers(shared, task.part) as found:
         return asyncio.run(_read_sites(shared, task, found))
 
 
 async def _read_sites(shared: Shared, task: ReadTask, found: Answers) -> list[ReadPage]:
-    """What is known of a site comes from its pages before, and so does not depend on who reads the other sites."""
+    """Read site by site: what is learned of a site comes from its own earlier pages, independent of the other sites."""
     return [one for jobs in task.sites for one in await SiteReader(shared, found).read(jobs)]
 
 
@@ -184,7 +184,7 @@ _CLASSIFIERS: list[tuple[Shared, ClassifyPipeline]] = []
 
 
 def _classifier(shared: Shared) -> ClassifyPipeline:
-    """The one of this process, with the words of sources.yaml in use: the tables are loaded once."""
+    """Return this process's classifier with the words of sources.yaml; its tables are loaded once."""
     if not _CLASSIFIERS or _CLASSIFIERS[0][0] is not shared:
         use_own_words(shared.sources)
         _CLASSIFIERS[:] = [(shared, ClassifyPipeline(ArchiveTracker(shared).as_of_crawl()))]
@@ -197,7 +197,7 @@ class SiteReader:
         self._found, self._fetcher = found, ArticleFetcher(tracker, found)
         self._stages = (WrapperPipeline(tracker), ContentPipeline(tracker))
         self._classifier = _classifier(shared)
-        self._joined: set[str] = set()  # further pages of articles that are read already
+        self._joined: set[str] = set()  # further pages of articles that were read already
 
     async def read(self, jobs: tuple[Job, ...]) -> list[ReadPage]:
         read = []
@@ -211,7 +211,7 @@ class SiteReader:
                 read.append(ReadPage(self._found.file, url, reason=error.outcome.reason))
             except NotApplicable as error:
                 read.append(ReadPage(self._found.file, url, reason=error.reason))
-            except Exception as error:  # a page that breaks its reader is named, and the others are read
+            except Exception as error:  # log the page that fails and continue
                 logger.exception("reading failed on %s", url, extra={"url": url})
                 read.append(ReadPage(self._found.file, url, reason=f"error: {type(error).__name__}"))
         return read
@@ -224,7 +224,7 @@ class SiteReader:
         return self._classifier.classified(replace(article, page=None))
 
     async def _fetched(self, job: Job) -> Article:
-        """The article with what was read on its pages; what the feed carried, where there is no page."""
+        """Return the article with its pages; the text of its feed entry if there is no page."""
         try:
             if job.url is not None:
                 page = textual_page(self._found.get(job.url))

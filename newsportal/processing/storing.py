@@ -1,4 +1,4 @@
-"""What was read becomes stories: the stages of the crawl that ask the store, one article after the other."""
+"""Store the articles read from archives: the crawl's stages that need the store, one article after the other."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from newsportal.store.copying import Tell
 from newsportal.store.store import Store
 
 Became = Callable[[ReadPage, str, str | None], None]
-"""Called for each page, with its outcome (``stored``, ``folded``, ``same``, ``failed``), and why it failed."""
+"""Called for each page with its outcome (``stored``, ``folded``, ``same``, ``failed``), and the reason of a failure."""
 
 
 @dataclass(slots=True)
 class Summary:
-    """What became of the pages: ``stored``, ``folded``, ``same`` (known already, or revised), and why others are no articles.
+    """Counts of pages: ``stored``, ``folded``, ``same`` (known already, or revised), and the reasons of those without article.
 
-    ``lists``: list pages of the sources that were read; ``missing``: pages that they name and no archive holds. ``broken``: files that
-    cannot be read, with the reason; ``cut``: those that end inside a record.
+    ``lists``: list pages read; ``missing``: pages linked there that no archive contains. ``broken``: unreadable files with the reason;
+    ``cut``: files that end inside a record.
     """
 
     lists: int = 0
@@ -45,9 +45,9 @@ def process_archives(
     shared: Shared, files: Sequence[str], store: Store, mapped: Mapped, summary: Summary, *, listed: bool = False,
     tell: Tell | None = None, became: Became | None = None,
 ) -> None:  # fmt: skip
-    """Read the articles of archives, store them, and sum up. ``listed``: only what list pages of the sources in the archives name.
+    """Read the articles of archives, store them, and count the outcomes. ``listed``: only those linked from list pages in the archives.
 
-    Raises ``StoreError``, and what ``mapped`` raises.
+    Raises ``StoreError``, and the errors of ``mapped``.
     """
     archives = []
     for archive in mapped(scan, files):
@@ -68,7 +68,7 @@ def process_archives(
 
 
 class Stories:
-    """Stores into ``store``. A crawl of the same pages in this order would do the same."""
+    """Stores articles into ``store``, with the same result as a crawl of the same pages in this order."""
 
     def __init__(self, shared: Shared, store: Store) -> None:
         chosen = shared.sources.duplicates

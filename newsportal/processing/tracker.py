@@ -1,4 +1,4 @@
-"""What the stages of a crawl know of it, where there is no crawl: nothing is asked for, and no link waits."""
+"""A replacement of the link tracker outside a crawl: without requests and waiting links."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from newsportal.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What every process must know: the sources, and the models in use with what is wrong with them."""
+    """Data shared by all processes: the sources, and the active models or their errors."""
 
     sources: Sources
     models: Mapping[str, Loaded] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Shared:
 
 
 def share(sources: Sources, store: Store | None) -> Shared:
-    """The sources with the models that ``store`` has in use for them."""
+    """Return the sources with their active models from ``store``."""
     if store is None:
         return Shared(sources)
     models = Models(store)
@@ -47,7 +47,7 @@ def share(sources: Sources, store: Store | None) -> Shared:
 
 
 class _NoStore:
-    """Nothing is stored, and nothing is known of any site."""
+    """An empty store that ignores writes."""
 
     def find_stored(self, identities: Any) -> set[str]:
         return set()
@@ -60,7 +60,7 @@ class _NoStore:
 
 
 class ArchiveTracker:
-    """What :class:`LinkTracker` is to a crawl. ``outcomes``: of the articles that the stages settled. Without a store nothing is known."""
+    """Replaces :class:`LinkTracker`. ``outcomes``: of the articles settled by the stages. Without a store nothing is known."""
 
     def __init__(self, shared: Shared, store: Store | None = None) -> None:
         self.sources, self.models = shared.sources, shared
@@ -74,7 +74,7 @@ class ArchiveTracker:
         return cast(LinkTracker, self)
 
     def call(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Pages are read in place: this is the process for it."""
+        """Run ``function`` in place: this process serves for reading."""
         return function(*args)
 
     async def run(self, function: Callable[..., Any], *args: Any) -> Any:
@@ -88,6 +88,6 @@ class ArchiveTracker:
         raise NotApplicable(reason)
 
     def count(self, *about: Any, **more: Any) -> None:
-        """Visits are not counted."""
+        """No-op: visits are not counted."""
 
     note = published = count

@@ -1,6 +1,6 @@
-"""``sources.yaml``: what is read, from where, how politely, and where it is kept. ``load()`` is the way in.
+"""``sources.yaml``: the sources, crawl settings and destinations. ``load()`` is the entry point.
 
-Every mistake in the file is told at once, with file, line, key, what was found, what is allowed and the nearest right spelling.
+All mistakes in the file are reported at once, with file, line, key, the value found, the allowed values and the nearest correct spelling.
 """
 
 from newsportal.sources.editing import EditConflict, append, digest, edit

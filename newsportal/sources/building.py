@@ -1,8 +1,8 @@
-"""From the bytes of ``sources.yaml`` to plain values, with the place of every key and value. Nothing here is believed.
+"""Parse the bytes of ``sources.yaml`` to plain values, with the line of every key and value. The input is untrusted.
 
-YAML's events are read, not objects built, so that no tag can make Python do anything, in one pass without recursion: depth, aliases and
-doubled keys are watched on the way. libyaml reads them (through PyYAML, which falls back to its own Python where it was built without): a
-file of 100,000 sources would take ruamel.yaml, which edits the file, half a minute.
+Only YAML's events are used, and no objects constructed, so that no tag can run Python code, in one pass without recursion: depth, aliases
+and duplicate keys are checked on the way. libyaml parses them (through PyYAML, which falls back to its own Python if built without it):
+ruamel.yaml, which edits the file, would take half a minute for a file of 100,000 sources.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from newsportal.messages import Message, Value
 from newsportal.sources.uris import mask
 
 MAX_SHOWN_CHARS = 80
-MAX_LISTED = 24  # a longer list of allowed words hides the message
+MAX_LISTED = 24  # a longer list of allowed words obscures the message
 
 
 def listed(words: Iterable[str]) -> Value:
-    """``a, b, c``; a long list is cut, and says how many more there are."""
+    """Return ``a, b, c``; a long list is truncated, with the number of omitted words."""
     names = list(words)
     first = ", ".join(names[:MAX_LISTED])
     return Message("value.more", names=first, number=len(names) - MAX_LISTED) if len(names) > MAX_LISTED else first
 
 
 def describe_value(value: object) -> Value:
-    """A value from the file as a message shows it: short, with its kind, without secrets and terminal escapes."""
+    """Format a value from the file for a message: short, with its type, without secrets and terminal escapes."""
     if value is None:
         return Message("value.nothing")
     if isinstance(value, bool):
@@ -47,9 +47,9 @@ def describe_value(value: object) -> Value:
     return repr(text if len(text) <= MAX_SHOWN_CHARS else f"{text[:MAX_SHOWN_CHARS]}…")
 
 
-Path = tuple[str | int, ...]  # the way to a value: ("feeds", 2, "url")
-MAX_DEPTH = 40  # the deepest key of the format lies at 5
-MAX_ALIASED = 10_000  # values that may be reached through aliases (*name): far more than a person repeats, far less than a bomb needs
+Path = tuple[str | int, ...]  # the path of a value: ("feeds", 2, "url")
+MAX_DEPTH = 40  # the deepest key of the format is at level 5
+MAX_ALIASED = 10_000  # values reachable through aliases (*name): far more than any real file has, far fewer than a YAML bomb needs
 MERGE = "<<"
 TAG = "tag:yaml.org,2002:"
 KNOWN_TAGS = frozenset({None, "!", *(TAG + name for name in ("str", "int", "float", "bool", "null", "map", "seq"))})
@@ -61,12 +61,12 @@ WORDS = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
-"""Plain scalars with a meaning of their own in YAML 1.2 (core schema): ``yes``, ``no`` and ``on`` are texts."""
+"""Plain scalars with a special meaning in YAML 1.2 (core schema): ``yes``, ``no`` and ``on`` are texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A mistake with its place, before the file's name is put to it. Lines count from 1."""
+    """A mistake with its location, still without the file's name. Lines count from 1."""
 
     line: int
     path: Path
@@ -75,7 +75,7 @@ class Mistake:
 
 
 class Unreadable(Exception):
-    """Raised by ``reading.read`` when there is nothing to check: the bytes are no text, or the text is no YAML."""
+    """Raised by :func:`read` when there is nothing to check: the bytes are not text, or the text is not YAML."""
 
     def __init__(self, line: int, message: Message, hint: Message | None = None) -> None:
         super().__init__(message)
@@ -84,14 +84,14 @@ class Unreadable(Exception):
 
 @dataclass
 class Tree:
-    """Plain values (dict, list, str, int, float, bool, None), and where they stand."""
+    """Plain values (dict, list, str, int, float, bool, None) with their line numbers."""
 
     value: Any = None
     lines: dict[Path, int] = field(default_factory=dict)
     mistakes: list[Mistake] = field(default_factory=list)
 
     def line(self, path: Path) -> int:
-        """The line of the value at ``path``; where there is none (a missing key), of what it should stand in."""
+        """Return the line of the value at ``path``; of a missing key, that of its parent."""
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path, 1)
@@ -99,9 +99,9 @@ class Tree:
 
 @dataclass
 class Frame:
-    """A list or mapping that is being read. ``key`` is the key whose value comes next.
+    """A list or mapping being read. ``key`` is the key whose value comes next.
 
-    ``size`` and ``height`` count values and levels with aliases unfolded. ``dropped``: the next value is not kept.
+    ``size`` and ``height`` count values and levels with aliases expanded. ``dropped``: the next value is discarded.
     """
 
     path: Path
@@ -118,7 +118,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """What ``&name`` stands before."""
+    """The value marked by ``&name``."""
 
     value: Any
     path: Path
@@ -127,7 +127,7 @@ class Anchor:
 
 
 class Builder:
-    """Takes events; the answer is ``tree``. Raises ``Unreadable`` for what goes on without end."""
+    """Builds ``tree`` from events. Raises ``Unreadable`` for endless input."""
 
     def __init__(self) -> None:
         self.tree = Tree()
@@ -241,7 +241,7 @@ class Builder:
         frame.merged = [((*place, index) if isinstance(value, list) else place, part) for index, part in enumerate(parts)]
 
     def _copy_lines(self, value: Any, source: Path, target: Path) -> None:
-        """What stands behind an alias has the lines of its first place. The walk is as long as aliases may be."""
+        """Copy the lines of an alias's target. The recursion is limited like the size of aliases."""
         self.tree.lines[target] = self.tree.line(source)
         children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
         for key, child in children:
@@ -267,7 +267,7 @@ TAKE: dict[type[events.Event], Any] = {
 
 
 def meaning(text: str) -> Any:
-    """A plain scalar by YAML 1.2's core schema. Dates and times stay texts, since nothing here is a date."""
+    """Return the value of a plain scalar by YAML 1.2's core schema. Dates and times stay texts, since no key has that type."""
     if text in WORDS:
         return WORDS[text]
     if INTEGER.fullmatch(text):
@@ -275,14 +275,14 @@ def meaning(text: str) -> Any:
     return float(text) if FLOAT.fullmatch(text) else text
 
 
-MAX_DIGITS = 400  # Python refuses to read whole numbers of more than 4,300 digits; nothing here has more than ten
+MAX_DIGITS = 400  # Python refuses integers of more than 4,300 digits; no value here has more than ten
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MAX_BYTES = 32 * 1024 * 1024  # 100,000 sources take about 10 MB
 
 
 def read(content: bytes) -> Tree:
-    """The values in ``content``. Raises ``Unreadable``; mistakes that leave something to check are in the tree."""
+    """Return the values in ``content``. Raises ``Unreadable``; other mistakes are in the tree."""
     text = decode(content)
     try:
         return Builder().build(yaml.parse(text, Loader=LOADER))
@@ -295,7 +295,7 @@ def read(content: bytes) -> Tree:
 
 
 def decode(content: bytes) -> str:
-    """UTF-8, with or without a byte order mark, or UTF-16 with one; raises ``Unreadable`` that says what anything else looks like."""
+    """Decode UTF-8, with or without a byte order mark, or UTF-16 with one. Raises ``Unreadable``, with a guess at the actual format."""
     if len(content) > MAX_BYTES:
         raise Unreadable(1, Message("yaml.large", found=len(content), limit=MAX_BYTES))
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -331,7 +331,7 @@ def _syntax(error: MarkedYAMLError, text: str) -> Unreadable:
 
 
 def _advice(written: str, lines: list[str], line: int, problem: str) -> Message | None:
-    """What usually lies behind a syntax error, guessed from the line."""
+    """Return the usual cause of a syntax error, guessed from the line."""
     before = lines[line - 2] if line > 1 else ""
     for text in (written, before):
         if re.match(r"^ *\t", text):

@@ -1,4 +1,4 @@
-"""The categories of articles: those that come with newsportal, and what ``sources.yaml`` says of them and adds (``categories``)."""
+"""The categories of articles: packaged ones, and those that ``sources.yaml`` changes or adds (``categories``)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LIST: Final = "categories"
 
 @dataclass(frozen=True, slots=True)
 class CategoryRow:
-    """A category. ``packaged``: how many words it brings; ``None``: it is one's own. ``configured``: its entry in ``sources.yaml``."""
+    """A category. ``packaged``: number of packaged words; ``None``: a custom category. ``configured``: its entry in ``sources.yaml``."""
 
     name: str
     packaged: int | None
@@ -32,11 +32,11 @@ class CategoryRow:
 
 
 class NameTaken(NewsportalError):
-    """Raised by the change of :func:`put` for a new name that the file has already. The caller says so beside the name."""
+    """Raised by the change of :func:`put` for a new name that exists in the file. The caller shows it beside the name."""
 
 
 def list_categories(configured: Sequence[CategoryWords]) -> list[CategoryRow]:
-    """All categories that the lexicon may give, and those that are switched off: first those that come with newsportal."""
+    """Return all categories, including disabled ones: packaged ones first, then custom ones."""
     own = {one.name: one for one in configured}
     brought = {one.name: sum(map(len, one.words.values())) for one in packaged()}
     found = [CategoryRow(name, number, own.pop(name, None)) for name, number in brought.items()]
@@ -44,21 +44,21 @@ def list_categories(configured: Sequence[CategoryWords]) -> list[CategoryRow]:
 
 
 def names(sources: Sources | None, counted: Mapping[str, int]) -> list[str]:
-    """What a category may be called: those that articles have (``counted``), the most frequent first, then those that may be given."""
+    """Return the possible categories: those of articles (``counted``), the most frequent first, then the other enabled ones."""
     configured = sources.categories if sources is not None else ()
     there = sorted(counted, key=lambda name: (-counted[name], name))
     return list(dict.fromkeys((*there, *(one.name for one in list_categories(configured) if one.enabled))))
 
 
 def values_of(name: str, words: Sequence[str], hints: Sequence[str], *, enabled: bool) -> dict[str, Any]:
-    """The keys of an entry; ``None`` where the default says it."""
+    """Return the keys of an entry; ``None`` for defaults."""
     return {"name": name, "enabled": None if enabled else False, "words": list(words) or None, "hints": list(hints) or None}
 
 
 def put(values: Mapping[str, Any], before: str | None = None, seen: str | None = None) -> Change:
-    """Write a new entry, or change the one that is called ``before``; sources and targets of publishing that name it follow its new name.
+    """Add an entry, or change the one named ``before``; sources and publishing targets that use it are renamed as well.
 
-    ``seen`` is the :func:`newsportal.sources.changing.entry_digest` of what somebody saw. The change raises
+    ``seen`` is the :func:`newsportal.sources.changing.entry_digest` of the entry as displayed to the user. The change raises
     ``NoEntry``, ``EntryChanged`` and ``NameTaken``.
     """
     name = str(values.get("name", ""))
@@ -80,5 +80,5 @@ def put(values: Mapping[str, Any], before: str | None = None, seen: str | None =
 
 
 def drop(name: str, seen: str | None = None) -> Change:
-    """Take out what the file says of a category: newsportal's own is as it came, another is gone. Articles and sources keep its name."""
+    """Remove a category's entry: a packaged one returns to its defaults, a custom one is deleted. Articles and sources keep its name."""
     return drop_entry(LIST, name, seen)

@@ -1,4 +1,4 @@
-"""Changes to one entry of ``sources.yaml``, for :func:`newsportal.sources.edit`: comments of others stay where they are."""
+"""Changes of single entries of ``sources.yaml``, for :func:`newsportal.sources.edit`; comments of other entries are preserved."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from newsportal.sources.uris import VARIABLE
 
 
 class NoEntry(NewsportalError):
-    """Raised by a change whose entry the file does not have (any more). The caller shows the file as it is."""
+    """Raised by a change whose entry is not in the file. The caller shows the current file."""
 
 
 class EntryChanged(NewsportalError):
-    """Raised by a change whose entry is not any more what somebody saw. The caller shows both."""
+    """Raised by a change whose entry differs from what the user saw. The caller shows both."""
 
 
 def set_entry(kind: str, name: str, values: Mapping[str, Any], seen: str | None = None) -> Change:
-    """Give keys of the entry ``name`` of the list ``kind`` (``feeds`` …) new values: ``None`` takes one away, a mapping is changed
-    within. The change raises ``NoEntry``, and ``EntryChanged`` if its :func:`entry_digest` is not ``seen``."""
+    """Set keys of the entry ``name`` in the list ``kind`` (``feeds`` …): ``None`` removes a key, a mapping is updated recursively. The
+    change raises ``NoEntry``, and ``EntryChanged`` if its :func:`entry_digest` is not ``seen``."""
 
     def change(document: CommentedMap) -> None:
         _update(found_entry(document, kind, name, seen)[1], values)
@@ -39,7 +39,7 @@ def set_entry(kind: str, name: str, values: Mapping[str, Any], seen: str | None 
 
 
 def set_keys(values: Mapping[str, Any], seen: str | None = None) -> Change:
-    """Give keys of the file itself (``extractor`` …) new values, as :func:`set_entry` does. The change raises ``EntryChanged``."""
+    """Set top-level keys (``extractor`` …), as :func:`set_entry` does. The change raises ``EntryChanged``."""
 
     def change(document: CommentedMap) -> None:
         there = {key: document[key] for key in values if document.get(key) is not None}
@@ -51,7 +51,7 @@ def set_keys(values: Mapping[str, Any], seen: str | None = None) -> Change:
 
 
 def drop_entry(kind: str, name: str, seen: str | None = None) -> Change:
-    """Take an entry away, with the comments inside it; those behind it stay. The change raises as that of :func:`set_entry`."""
+    """Remove an entry with the comments inside it; those after it stay. The change raises the errors of :func:`set_entry`."""
 
     def change(document: CommentedMap) -> None:
         place, entry = found_entry(document, kind, name, seen)
@@ -60,7 +60,7 @@ def drop_entry(kind: str, name: str, seen: str | None = None) -> Change:
         if place:
             add_following(entries, following, place - 1)
         elif entries:
-            # Let comment lines stand before the first entry of the list ``kind``.
+            # Move comment lines before the first entry of the list ``kind``.
             if lines := [line.strip() for line in following.splitlines() if line.strip()]:
                 tokens = document.ca.items.setdefault(kind, [None, None, None, None])
                 column = CommentMark(max(0, document[kind].lc.col or 0))
@@ -75,9 +75,9 @@ def drop_entry(kind: str, name: str, seen: str | None = None) -> Change:
 
 
 def several(changes: Sequence[Change]) -> Change:
-    """All of them as one change, or none: what one raises, the whole raises."""
+    """Combine changes into one that is applied atomically: an error of one is raised by the whole."""
     if len(changes) == 1:
-        return changes[0]  # which may be made in its own lines alone
+        return changes[0]  # which may be applied to its own lines only
 
     def change(document: CommentedMap) -> None:
         for one in changes:
@@ -87,8 +87,8 @@ def several(changes: Sequence[Change]) -> Change:
 
 
 def references(document: CommentedMap, key: str, only: str, name: str, *, published: bool = True) -> Iterator[tuple[Any, Any]]:
-    """Where entries (under ``key``) and targets of publishing (under ``only``) name a topic or category: a list and a place in it, or a
-    mapping and its key. ``published`` False: targets are left out."""
+    """Yield where entries (under ``key``) and publishing targets (under ``only``) refer to a topic or category: a list and an index, or a
+    mapping and its key. ``published`` False: skip targets."""
     holders: list[tuple[Any, str]] = [(entry, key) for kind in PLACES for entry in document.get(kind) or () if isinstance(entry, dict)]
     targets = [entry.get("only") for entry in document.get("publish") or () if isinstance(entry, dict)] if published else []
     for holder, names in (*holders, *((target, only) for target in targets if isinstance(target, dict))):
@@ -100,7 +100,7 @@ def references(document: CommentedMap, key: str, only: str, name: str, *, publis
 
 
 def entry_of(content: bytes, kind: str, name: str) -> tuple[int, dict[str, Any]] | None:
-    """The place of an entry in its list, and its keys as they are written; ``None`` where the file has none, or cannot be read."""
+    """Return the index of an entry in its list, and its keys as written; ``None`` if it is missing or the file is unreadable."""
     try:
         listed = read(content).value.get(kind)
     except (Unreadable, AttributeError):
@@ -112,15 +112,15 @@ def entry_of(content: bytes, kind: str, name: str) -> tuple[int, dict[str, Any]]
 
 
 def entry_digest(entry: Mapping[str, Any]) -> str:
-    """What identifies an entry's keys and values; comments and quotes do not count."""
+    """Return a digest of an entry's keys and values, regardless of comments and quotes."""
     return digest_of(json.dumps(entry, sort_keys=True, default=str).encode())
 
 
 def new_variables(values: Mapping[str, Any], before: Mapping[str, Any]) -> list[str]:
-    """The keys whose new values name environment variables (``${NAME}``) that stood there not before, or say where those of the entry's
-    sign-in are sent; and a folder of this machine.
+    """Return the keys whose new values use environment variables (``${NAME}``) not used there before, that decide where the entry's
+    credentials are sent, or that name a local folder.
 
-    What the environment holds, whoever starts the portal knows: who may only write addresses must not send it to one.
+    Only the operator knows the values in the environment: users who may edit URLs must not be able to send them to one.
     """
     signs_in = any(before.get(key) for key in ("headers", "cookies", "password"))
     where = {"folder", *((*ADDRESS_KEYS, "imap", "preset", "verify_certificate") if signs_in else ())}
@@ -129,7 +129,7 @@ def new_variables(values: Mapping[str, Any], before: Mapping[str, Any]) -> list[
 
 
 def found_entry(document: CommentedMap, kind: str, name: str, seen: str | None = None) -> tuple[int, CommentedMap]:
-    """The place of an entry in its list, and the entry itself. Raises as the change of :func:`set_entry`."""
+    """Return the index of an entry in its list, and the entry. Raises the errors of :func:`set_entry`."""
     for place, entry in enumerate(document.get(kind) or ()):
         if isinstance(entry, CommentedMap) and name_of(kind, entry) == name:
             if seen not in (None, entry_digest(entry)):
@@ -161,7 +161,7 @@ def _in_a_line(values: Sequence[Any]) -> CommentedSeq:
 
 
 def _drop_key(entry: CommentedMap, key: str) -> None:
-    """Take ``key`` away; comment lines behind its value stay behind what stood before it."""
+    """Remove ``key``; comment lines after its value stay after the preceding key."""
     if key not in entry:
         return
     keys = list(entry)
@@ -181,8 +181,8 @@ WAYS: Final[tuple[Way, ...]] = get_args(Way)
 
 
 def change_many(way: Way, sources: Sequence[Source], minutes: float | str | None = None) -> Change:
-    """Switch sources on or off, take them out, or give them an interval of ``minutes`` (``None``: the schedule decides; a text that is no
-    number is refused when the file is checked). The change raises ``NoEntry`` if one of them is gone."""
+    """Return a change that enables, disables or removes sources, or sets their interval to ``minutes`` (``None``: the schedule decides; an
+    invalid text is refused when the file is checked). The change raises ``NoEntry`` if one of them is missing."""
     if way == "remove":
         return several([drop_entry(FAMILIES[source.family], source.name) for source in sources])
     minutes = int(minutes) if isinstance(minutes, float) and minutes.is_integer() else minutes

@@ -1,7 +1,7 @@
-"""Change ``sources.yaml`` and keep its comments: all or nothing, never into a file that would not load, never over another's change.
+"""Edit ``sources.yaml`` and preserve its comments: atomically, never to an invalid file, never over a concurrent change.
 
-Earlier versions are kept beside it: what stood there before each change, to look at and to go back to. They lie in
-``.sources.yaml.versions``, readable by whoever may read the file, the latest :data:`KEPT` of them.
+The content before each change is kept as an earlier version, to view and restore. Versions are in ``.sources.yaml.versions``, with the
+permissions of the file; the latest :data:`KEPT` are kept.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ NAMED = re.compile(r"(?P<stamp>\d{8}T\d{12}Z)-(?P<digest>[0-9a-f]{32})\.yaml")
 
 
 class NoVersion(NewsportalError):
-    """Raised by :func:`content_of` and :func:`earlier` for a version that is not there (any more). The caller shows which there are."""
+    """Raised by :func:`content_of` and :func:`earlier` for a version that does not exist. The caller shows the existing ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """What the file held until ``at`` (aware, UTC). ``id`` names it; ``digest`` is that of its content; ``size`` in bytes."""
+    """The file's content until ``at`` (aware, UTC). ``id`` identifies it; ``digest`` is that of its content; ``size`` in bytes."""
 
     id: str
     at: datetime
@@ -54,7 +54,7 @@ def digest_of(content: bytes) -> str:
 
 
 def versions(path: Path) -> list[Version]:
-    """The earlier versions of the file at ``path``, the latest first; none where none can be read."""
+    """Return the earlier versions of the file at ``path``, the latest first; empty if unreadable."""
     found = []
     try:
         names = sorted(os.listdir(_folder(path)), reverse=True)
@@ -62,7 +62,7 @@ def versions(path: Path) -> list[Version]:
         return []
     for name in names:
         if match := NAMED.fullmatch(name):
-            with contextlib.suppress(OSError):  # forgotten meanwhile
+            with contextlib.suppress(OSError):  # deleted meanwhile
                 size = (_folder(path) / name).stat().st_size
                 at = datetime.strptime(match["stamp"], STAMP).replace(tzinfo=UTC)
                 found.append(Version(name.removesuffix(".yaml"), at, match["digest"], size))
@@ -70,7 +70,7 @@ def versions(path: Path) -> list[Version]:
 
 
 def content_of(path: Path, id: str) -> bytes:
-    """What a version holds. Raises ``NoVersion``, also for one that was not written whole (a crash, a full disk)."""
+    """Return the content of a version. Raises ``NoVersion``, also for an incomplete one (after a crash or on a full disk)."""
     named = NAMED.fullmatch(f"{id}.yaml")
     if named is None:
         raise NoVersion(f"{path.name} has no version {id!r}")
@@ -84,7 +84,7 @@ def content_of(path: Path, id: str) -> bytes:
 
 
 def earlier(path: Path, steps: int = 1) -> Version:
-    """What the file held before its last ``steps`` changes. Raises ``NoVersion``."""
+    """Return the version before the last ``steps`` changes. Raises ``NoVersion``."""
     known = versions(path)
     if not 1 <= steps <= len(known):
         raise NoVersion(f"{path.name} has {len(known)} earlier versions: nothing was changed")
@@ -92,7 +92,7 @@ def earlier(path: Path, steps: int = 1) -> Version:
 
 
 def keep(path: Path, content: bytes) -> str:
-    """Remember ``content`` as what the file held until now, and forget the oldest versions; answers its id. Raises ``OSError``."""
+    """Save ``content`` as a version, delete the oldest ones, and return its id. Raises ``OSError``."""
     folder = _folder(path)
     folder.mkdir(mode=0o700, exist_ok=True)
     named = folder / f"{datetime.now(UTC).strftime(STAMP)}-{digest_of(content)}.yaml"
@@ -112,18 +112,18 @@ Change = Callable[[CommentedMap], None]
 LOCK_SUFFIX = ".lock"
 LINE_END = "\n"
 DASH = re.compile(r"^(?P<key>\w+):[^\S\n]*(?:#.*)?\n(?:[^\S\n]*(?:#.*)?\n)*(?P<indent> *)- ", re.MULTILINE)
-"""A top-level key and the first entry of its list, to indent as the file does."""
+"""A top-level key and the first entry of its list, to detect the file's indentation."""
 
 
 class EditConflict(NewsportalError):
-    """Raised by :func:`edit` when somebody else changed the file since it was read. The caller shows the new state and asks again."""
+    """Raised by :func:`edit` when the file has changed since it was read. The caller shows the new state and asks again."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(f"{path.name} was changed by somebody else meanwhile; nothing was written: look at it again")
 
 
 class OtherKeys(NewsportalError):
-    """Raised by :func:`go_back` where more would change than may: ``keys`` of the file. The caller names them, and who may go back."""
+    """Raised by :func:`go_back` when top-level ``keys`` would change that must not. The caller names them, and who may restore them."""
 
     def __init__(self, keys: Collection[str]) -> None:
         super().__init__(f"that version differs in more than may be changed: {', '.join(keys)}")
@@ -131,34 +131,34 @@ class OtherKeys(NewsportalError):
 
 
 class Written(str):
-    """The digest of what a file holds after a change. ``replaced``: the id of the version before it, ``None`` where nothing changed."""
+    """The digest of a file after a change. ``replaced``: the id of the version before it, ``None`` if nothing changed."""
 
     replaced: str | None = None
 
 
 def digest(path: Path) -> str:
-    """What the file holds now, as a short text to hand to :func:`edit`. Raises ``OSError``."""
+    """Return the digest of the file's content for :func:`edit`. Raises ``OSError``."""
     return digest_of(path.read_bytes())
 
 
 def edit(path: Path, change: Change, expected: str | None = None, environ: Mapping[str, str] = os.environ) -> Written:
-    """Apply ``change`` to the document in ``path`` and write it; answers its new :func:`digest`.
+    """Apply ``change`` to the document in ``path`` and write it; return its new :func:`digest`.
 
-    What stood there before is kept (:mod:`newsportal.sources.editing`). ``expected`` is the digest of what the caller saw. Raises
-    ``EditConflict`` if the file holds something else (then or while ``change`` runs), ``SourcesError`` if the result would not load,
-    ``OSError`` if it cannot be written; each leaves the file as it was.
+    The previous content is kept as a version. ``expected`` is the digest of the content that the caller saw. Raises
+    ``EditConflict`` if the file differs from it (before or during ``change``), ``SourcesError`` if the result would not load,
+    ``OSError`` if it cannot be written; each leaves the file unchanged.
     """
     return _written(path, lambda before, file: changed(before, change, file), expected, environ)
 
 
 def rewrite(path: Path, content: bytes, expected: str | None = None) -> Written:
-    """Put ``content`` in place of all that ``path`` holds, as carefully as :func:`edit`, with its answers and its errors."""
+    """Replace the whole content of ``path``, with the checks, result and errors of :func:`edit`."""
     return _written(path, lambda before, file: content, expected)
 
 
 def go_back(path: Path, version: Version, expected: str | None = None, *, within: Collection[str] | None = None) -> Written:
-    """Put an earlier version in place of what ``path`` holds; that can be undone, too. ``within``: the keys of the file that may change
-    by it (None: all). Raises ``NoVersion``, ``OtherKeys``, and what :func:`edit` raises."""
+    """Restore an earlier version of ``path``, which can itself be undone. ``within``: the top-level keys that may change (None: all).
+    Raises ``NoVersion``, ``OtherKeys``, and the errors of :func:`edit`."""
     content = content_of(path.resolve(), version.id)
 
     def back(before: bytes, file: Path) -> bytes:
@@ -170,7 +170,7 @@ def go_back(path: Path, version: Version, expected: str | None = None, *, within
 
 
 def differing(before: bytes, after: bytes) -> list[str]:
-    """The keys of the file that the two do not say alike; of what is no mapping, or cannot be read, ``(file)``."""
+    """Return the top-level keys with different values; ``(file)`` if one side is unreadable or no mapping."""
     nothing = object()
     with contextlib.suppress(Unreadable):
         one, other = read(before).value or {}, read(after).value or {}
@@ -180,7 +180,7 @@ def differing(before: bytes, after: bytes) -> list[str]:
 
 
 def _written(path: Path, make: Callable[[bytes, Path], bytes], expected: str | None, environ: Mapping[str, str] = os.environ) -> Written:
-    path = path.resolve()  # through a link, so that the link stays one
+    path = path.resolve()  # follow a symbolic link, so that it stays one
     with lock_file(path):
         before = path.read_bytes()
         if expected is not None and expected != digest_of(before):
@@ -197,9 +197,9 @@ def _written(path: Path, make: Callable[[bytes, Path], bytes], expected: str | N
 
 
 def changed(content: bytes, change: Change, path: Path) -> bytes:
-    """``content`` with ``change`` applied, with its comments, quotes, indentation and line ends."""
+    """Return ``content`` with ``change`` applied, with its comments, quotes, indentation and line ends."""
     try:
-        tree = read(content)  # refuses bombs before the slower parser sees them
+        tree = read(content)  # rejects YAML bombs before the slower parser runs
     except Unreadable as error:
         raise error_of(path, [error.mistake]) from error
     text = decode(content).replace("\r\n", "\n")
@@ -208,23 +208,23 @@ def changed(content: bytes, change: Change, path: Path) -> bytes:
         written = spliced(text, tree, change, lambda part: _made(part, change, path, text))
     if written is None:
         written = _made(text, change, path, text)
-    with contextlib.suppress(Unreadable):  # told when it is loaded
+    with contextlib.suppress(Unreadable):  # reported when it is loaded
         if read(written.encode()).value == tree.value:
-            return content  # not even its spaces change
+            return content  # unchanged to the byte
     return (written.replace("\n", "\r\n") if b"\r\n" in content else written).encode()
 
 
 def _made(text: str, change: Change, path: Path, whole: str) -> str:
     yaml = YAML(typ="rt")
     yaml.preserve_quotes = True
-    yaml.width = 100_000  # lines stay as long as they are
+    yaml.width = 100_000  # do not wrap lines
     yaml.allow_unicode = True
     found = DASH.search(whole)
     offset = len(found["indent"]) if found else 2
     yaml.indent(mapping=2, sequence=offset + 2, offset=offset)
     document = yaml.load(text)
     comments = ""
-    if document is None:  # comments alone belong to nothing that the parser could hang them on
+    if document is None:  # a file of comments only: the parser has no node to attach them to
         document, comments = CommentedMap(), text if text.endswith("\n") or not text else f"{text}\n"
     if not isinstance(document, CommentedMap):
         raise error_of(path, [Mistake(1, (), Message("sources.no-root"))])
@@ -235,7 +235,7 @@ def _made(text: str, change: Change, path: Path, whole: str) -> str:
 
 
 def append(document: CommentedMap, kind: str, values: Mapping[str, Any]) -> None:
-    """Add an entry to the list ``kind`` (``feeds`` …), made if it is missing. A comment that follows the list stays behind it."""
+    """Append an entry to the list ``kind`` (``feeds`` …), created if missing. A comment after the list stays after it."""
     following = cut_following(document, kind)
     if not document.get(kind):
         document[kind] = CommentedSeq()
@@ -245,12 +245,12 @@ def append(document: CommentedMap, kind: str, values: Mapping[str, Any]) -> None
 
 
 def append_entry(kind: str, values: Mapping[str, Any]) -> EntryChange:
-    """The change that appends an entry, made in few lines where that will do."""
+    """Return the change that appends an entry, applied to a few lines if possible."""
     return EntryChange("append", kind, "", lambda document: append(document, kind, values))
 
 
 def add_following(node: Any, following: str, key: Any = None) -> None:
-    """Let comment lines follow the value of ``key`` in ``node``, by default its last one."""
+    """Add comment lines after the value of ``key`` in ``node``, by default its last one."""
     if not following or not node:
         return
     key = _last(node) if key is None else key
@@ -267,7 +267,7 @@ def add_following(node: Any, following: str, key: Any = None) -> None:
 
 
 def cut_following(node: Any, key: Any = None) -> str:
-    """Take away, and answer, the comment lines that the parser hangs on the value of ``key`` in ``node`` (by default the last one)."""
+    """Remove and return the comment lines that the parser attached to the value of ``key`` in ``node`` (by default the last one)."""
     while isinstance(node, CommentedMap | CommentedSeq) and node:
         key = _last(node) if key is None else key
         if key not in node and isinstance(node, CommentedMap):
@@ -287,7 +287,7 @@ def _last(node: CommentedMap | CommentedSeq) -> Any:
 
 @contextlib.contextmanager
 def lock_file(path: Path) -> Iterator[None]:
-    """One writer of ``path`` at a time on a machine (where the system has no such locks, who writes must compare). Raises ``OSError``."""
+    """Lock ``path`` for one writer per machine (without file locks in the system, writers must compare). Raises ``OSError``."""
     try:
         import fcntl
     except ImportError:
@@ -299,11 +299,11 @@ def lock_file(path: Path) -> Iterator[None]:
         yield
 
 
-READABLE = 0o644  # a new file's mode: what a temporary file has is for its owner alone
+READABLE = 0o644  # mode of a new file: temporary files are readable by their owner only
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write beside the file, then rename: nobody sees half of a file, whatever crashes or is full. Raises ``OSError``."""
+    """Write a temporary file and rename it, so that readers never see a partial file, even after a crash. Raises ``OSError``."""
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -315,7 +315,7 @@ def replace_file(path: Path, content: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-    with contextlib.suppress(OSError, AttributeError):  # folders cannot be opened everywhere; the file itself is safe
+    with contextlib.suppress(OSError, AttributeError):  # not all systems can open folders; the file itself is synced
         handle = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.fsync(handle)

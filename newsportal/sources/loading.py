@@ -1,5 +1,5 @@
-"""Find, load and check ``sources.yaml``, with all its mistakes at once, pydantic's errors in our words: what was found, what is allowed,
-the nearest right spelling; and load the words of one's own that it names."""
+"""Find, load and check ``sources.yaml``, reporting all its mistakes at once: pydantic's errors in our words, with the value found, the
+allowed values and the nearest correct spelling; and load the custom dictionary that it names."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ MessageAndHint = tuple[Message, Message | None]  # message and hint
 
 
 def mistakes_of(error: ValidationError, tree: Tree) -> Iterator[Mistake]:
-    """Each of pydantic's errors as a mistake with its line. Values that were derived from wrong ones are not told of again."""
+    """Yield pydantic's errors as mistakes with their lines. Errors of values derived from invalid ones are skipped."""
     for details in error.errors(include_url=False):
         path: KeyPath = (*details["loc"], *details.get("ctx", {}).get("at", ()))
         if path not in tree.lines and path[:-1] not in tree.lines:
-            continue  # not in the file: a region's seeds that came from its prefix, a topic's keywords that came from its name
+            continue  # derived, not in the file: a region's seeds from its prefix, a topic's keywords from its name
         message, hint = SAYINGS.get(details["type"], _otherwise)(details, path)
         yield Mistake(tree.line(path), path, message, hint)
 
 
 def dotted(path: KeyPath) -> str:
-    """``feeds[2].url``; the whole file is ``(file)``."""
+    """Format a path as ``feeds[2].url``; the whole file as ``(file)``."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return text.removeprefix(".") or "(file)"
 
@@ -100,7 +100,7 @@ def _not_one_of(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
 
 
 def _found(code: str, limit: str | None = None) -> Callable[[ErrorDetails, KeyPath], MessageAndHint]:
-    """A value that is not what ``code`` says, or beyond the ``limit`` of that name."""
+    """Return a handler for values that violate ``code``, or exceed the ``limit`` of that name."""
 
     def described(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
         bound: dict[str, Value] = {"limit": float(details["ctx"][limit])} if limit else {}
@@ -136,7 +136,7 @@ SAYINGS: dict[str, Callable[[ErrorDetails, KeyPath], MessageAndHint]] = {
     "string_too_short": lambda details, path: (Message("sources.empty-text"), None),
     "too_short": lambda details, path: (Message("sources.empty-list"), None),
 }
-"""One saying for each of pydantic's error types that the models can give; anything else is told in pydantic's words."""
+"""A message for each of pydantic's error types that the models can raise; others keep pydantic's text."""
 
 
 def built_in() -> tuple[str, ...]:
@@ -144,7 +144,7 @@ def built_in() -> tuple[str, ...]:
 
 
 def check(tree: Tree) -> Iterator[Mistake]:
-    """Names that one list has twice, and names of engines and topics that the file does not have."""
+    """Yield duplicate names in a list, and references to unknown engines and topics."""
     if not isinstance(tree.value, dict):
         return
     names: dict[str, list[str]] = {}
@@ -185,12 +185,12 @@ def _unknown(tree: Tree, kinds: tuple[str, ...], keys: tuple[str, ...], known: l
 FILE_NAME = "sources.yaml"
 VARIABLE = "NEWSPORTAL_SOURCES"
 HOME = "NEWSPORTAL_HOME"
-"""The environment variable that names the folder in which the data of a packaged file lie; by default the working folder."""
+"""The environment variable with the data folder of a packaged file; by default the working folder."""
 WRITE_ONE = Message("hint.init")
 
 
 def find(start: Path | None = None, environ: Mapping[str, str] = os.environ) -> Path | None:
-    """The file that is meant: ``$NEWSPORTAL_SOURCES``, else the nearest ``sources.yaml`` in ``start`` or above, else ``None``."""
+    """Return the file to load: ``$NEWSPORTAL_SOURCES``, else the nearest ``sources.yaml`` in ``start`` or above, else ``None``."""
     if environ.get(VARIABLE):
         return Path(environ[VARIABLE]).expanduser()
     folder = (start or Path.cwd()).absolute()
@@ -201,7 +201,7 @@ Stamp = tuple[int, int, int]
 
 
 def stamp(path: Path) -> Stamp | None:
-    """What changes whenever the file is written (time, size, inode); ``None`` while it cannot be seen."""
+    """Return a stamp that changes with every write (time, size, inode); ``None`` if the file is inaccessible."""
     try:
         status = path.stat()
     except OSError:
@@ -210,8 +210,8 @@ def stamp(path: Path) -> Stamp | None:
 
 
 def load(path: Path | None = None, environ: Mapping[str, str] = os.environ) -> Sources:
-    """The sources in ``path`` (default: what :func:`find` finds, else the packaged file), checked and frozen. Raises ``SourcesError``
-    with every mistake and its line, also for a file that is missing or cannot be read."""
+    """Load the sources in ``path`` (default: the result of :func:`find`, else the packaged file), validated and frozen. Raises
+    ``SourcesError`` with every mistake and its line, also for a missing or unreadable file."""
     path = path or find(environ=environ)
     if path is None:
         return packaged(environ)
@@ -227,8 +227,8 @@ def load(path: Path | None = None, environ: Mapping[str, str] = os.environ) -> S
 
 
 def packaged(environ: Mapping[str, str] = os.environ) -> Sources:
-    """The file that comes with the package (scrapyd's eggs hold one); its relative paths start from ``$NEWSPORTAL_HOME``, by default from
-    the working folder. Raises ``SourcesError`` as :func:`load` does."""
+    """Load the packaged file (of scrapyd's eggs); its relative paths start from ``$NEWSPORTAL_HOME``, by default from the working folder.
+    Raises ``SourcesError`` as :func:`load` does."""
     folder = Path(environ[HOME]).expanduser() if environ.get(HOME) else Path.cwd()
     resource = files("newsportal").joinpath(FILE_NAME)
     place = folder / FILE_NAME
@@ -238,7 +238,7 @@ def packaged(environ: Mapping[str, str] = os.environ) -> Sources:
 
 
 def parse(content: bytes, path: Path, environ: Mapping[str, str] = os.environ) -> Sources:
-    """The sources in ``content``; messages name ``path``, relative paths start from its folder. Raises ``SourcesError``: all mistakes."""
+    """Parse the sources in ``content``; messages name ``path``, relative paths start from its folder. Raises ``SourcesError``."""
     try:
         tree = read(content)
     except Unreadable as error:
@@ -258,21 +258,21 @@ def parse(content: bytes, path: Path, environ: Mapping[str, str] = os.environ) -
 
 
 def error_of(path: Path, mistakes: Iterable[Mistake]) -> SourcesError:
-    """All mistakes of the file at ``path`` as one error, in the order of their lines."""
+    """Return all mistakes of the file at ``path`` as one error, ordered by line."""
     in_order = sorted(mistakes, key=lambda mistake: mistake.line)
     return SourcesError([Problem(str(path), one.line, dotted(one.path), one.message, one.hint) for one in in_order])
 
 
-MOST_BYTES = 20_000_000  # a dictionary file larger than this is something else: jieba's own has 5 MB
+MOST_BYTES = 20_000_000  # a larger file is no dictionary: jieba's own has 5 MB
 
 
 def use_own_words(sources: Sources) -> None:
-    """From now on this process cuts with the words of ``sources``. Raises ``SourcesError`` when their file cannot be read."""
+    """Add the custom words of ``sources`` to this process's segmenter. Raises ``SourcesError`` if their file is unreadable."""
     text.use_words((*sources.words, *(_words_of_file(sources.dictionary, sources.path) if sources.dictionary else ())))
 
 
 def _words_of_file(path: Path, sources_file: Path | None) -> Iterator[str]:
-    """One word a line; frequency and kind behind it, as jieba's dictionaries have them, are not needed, and ``#`` begins a remark."""
+    """Yield the words of a file, one per line; frequency and part of speech (as in jieba's) are ignored, ``#`` begins a comment."""
 
     def refusal(message: Message, hint: Message | None = None) -> SourcesError:
         return error_of(sources_file or Path(FILE_NAME), [Mistake(1, ("dictionary",), message, hint)])

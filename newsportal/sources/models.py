@@ -23,8 +23,8 @@ from newsportal.sources.uris import mask
 from newsportal.sources.values import FilePath, Filled, IndexUri, StoreUri, Url, Word, Words, mistake
 
 DEFAULT_STORE = "newsportal.db"
-DEFAULT_INDEX = "index.db"  # the search index of a store of the default's name; that of any other is called after the store
-DEFAULT_ACCOUNTS = "accounts.db"  # likewise for people
+DEFAULT_INDEX = "index.db"  # the search index of a store with the default name; that of any other is named after the store
+DEFAULT_ACCOUNTS = "accounts.db"  # likewise for accounts
 KINDS = ("topics", "engines", "feeds", "sitemaps", "regions", "forums", "galleries", "lists", "newsletters")  # in the order of the file
 
 Prompt = Annotated[str, StringConstraints(min_length=1, max_length=4000)]
@@ -76,7 +76,7 @@ class Assistant(Part):
     """What it is told to do; a changed prompt makes no use of earlier answers."""
 
     def __repr__(self) -> str:
-        return f"Assistant({self.url!r}, {self.model!r})"  # the key does not belong into a log
+        return f"Assistant({self.url!r}, {self.model!r})"  # the key must not appear in logs
 
     @model_validator(mode="after")
     def _check_keys(self) -> Assistant:
@@ -176,7 +176,7 @@ class Sources(parts.Part):
         return self._path
 
     def is_secret(self, address: str) -> bool:
-        """Whether an address holds a password or a token, or anything that the environment says: then it is nobody's to read."""
+        """Return whether a URL contains a password, a token, or a value from the environment, and so must not be displayed."""
         return address in self._filled or mask(address) != address
 
     @property
@@ -185,12 +185,12 @@ class Sources(parts.Part):
 
     @property
     def index_uri(self) -> str:
-        """The search index: as given, else beside the store, each store's its own; in memory for a store in memory."""
+        """The search index: as configured, else beside the store, separate for each store; in memory for a store in memory."""
         return self.index if self.index is not None else self._next_to_store(DEFAULT_INDEX, "index")
 
     @property
     def accounts_uri(self) -> str:
-        """People and their sessions: as given, else beside the store, each store's own; in memory for a store in memory."""
+        """Accounts and sessions: as configured, else beside the store, separate for each store; in memory for a store in memory."""
         return self.portal.accounts if self.portal.accounts is not None else self._next_to_store(DEFAULT_ACCOUNTS, "accounts")
 
     def _next_to_store(self, default: str, ending: str) -> str:
@@ -201,24 +201,24 @@ class Sources(parts.Part):
 
     @property
     def seen_file(self) -> Path | None:
-        """Where the filter of known addresses is kept between crawls; ``None`` for a store in memory."""
+        """The file of the filter of known URLs; ``None`` for a store in memory."""
         file = self._local_name
         return file.with_name(f"{file.name}.known") if file else None
 
     @property
     def jobs_folder(self) -> Path:
-        """Where crawls that were started beside the portal are remembered, with their logs: beside the store where that is a file."""
+        """The folder of crawls started from the portal, with their logs: beside the store if that is a file."""
         return (self.seen_file.parent if self.seen_file else self.folder / "data") / "jobs"
 
     @property
     def backup_mark(self) -> Path:
-        """A file that ``newsportal backup`` touches, so that the portal can tell how old the last backup of its store is."""
+        """A file that ``newsportal backup`` touches, so that the portal can show the age of the last backup of its store."""
         return self.jobs_folder.parent / ".last-backup"
 
     @property
     def _local_name(self) -> Path | None:
-        """What this machine's files that belong to the store are called after: its own file; of a store on a server a name in ``data``
-        beside this file, the same whoever the user is. ``None`` for a store in memory."""
+        """The base name of local files that belong to the store: its own file; for a store on a server a name in ``data`` beside this file,
+        independent of the user. ``None`` for a store in memory."""
         scheme, _, rest = self.store.partition("://")
         if scheme.partition("+")[0] == "sqlite":
             file = rest.removeprefix("/").partition("?")[0]
@@ -228,35 +228,35 @@ class Sources(parts.Part):
 
     @property
     def user_agent(self) -> str:
-        """What the crawler calls itself, with whom to write to where that is known."""
+        """The crawler's user agent, with the contact if known."""
         contact = self.politeness.contact or self.portal.contact
         return self.politeness.user_agent or f"newsportal/{__version__}" + (f" (+{contact})" if contact else "")
 
     def all(self) -> Iterator[Source]:
-        """Every topic and source, in the order of the file, disabled ones too."""
+        """Yield all topics and sources, in the order of the file, including disabled ones."""
         for kind in KINDS:
             yield from getattr(self, kind)
 
     def find(self, name: str) -> tuple[Source, ...]:
-        """The sources with this key (``feed:NAME``) or, of whatever kind, this name."""
+        """Return the sources with this key (``feed:NAME``) or, of any kind, this name."""
         return tuple(source for source in self.all() if name in (source.key, source.name))
 
     def topic(self, name: str) -> Topic | None:
         return next((topic for topic in self.topics if topic.name == name), None)
 
     def engine(self, name: str) -> CustomEngine | None:
-        """The engine declared under this name; ``None`` means that a built-in one may be meant."""
+        """Return the engine declared under this name; ``None`` for one that may be built in."""
         return next((engine for engine in self.engines if engine.name == name), None)
 
 
 FAMILIES = {get_args(Sources.model_fields[kind].annotation)[0].family: kind for kind in KINDS}
-"""How a source's key begins → the list in which it stands."""
+"""Prefix of a source's key → its list in the file."""
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def json_schema() -> dict[str, Any]:
-    """The schema as plain values. The names of built-in engines are offered, others allowed."""
+    """Return the JSON Schema as plain values. Names of built-in engines are suggested, others allowed."""
     made = Sources.model_json_schema(by_alias=True)
     topic = made["$defs"]["Topic"]["properties"]["engines"]
     offered = {"anyOf": [{"enum": list(engines.names())}, {"type": "string", "minLength": 1, "maxLength": 100}]}
@@ -265,5 +265,5 @@ def json_schema() -> dict[str, Any]:
 
 
 def schema_text() -> str:
-    """The schema as it is kept in ``docs/sources.schema.json``."""
+    """Return the schema as stored in ``docs/sources.schema.json``."""
     return json.dumps(json_schema(), ensure_ascii=False, indent=2) + "\n"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from newsportal.net.egress.mailbox import Mailbox, Wanted
 
 SCHEMES: Final = {"imaps": 993, "imap": 143}
-NO_USER: Final = re.compile(r"""[\s"(){}%*\]\\]""")  # what no name of a user has in IMAP (RFC 3501: atom)
+NO_USER: Final = re.compile(r"""[\s"(){}%*\]\\]""")  # invalid characters of user names in IMAP (RFC 3501: atom)
 
 
 def _mailbox(written: str) -> str:
@@ -65,7 +65,7 @@ class Newsletter(ArticlePlace):
 
     @property
     def mailbox(self) -> Mailbox:
-        from newsportal.net.egress.mailbox import Mailbox  # loads the network's libraries, which most readers of the file do not need
+        from newsportal.net.egress.mailbox import Mailbox  # loads the network libraries, which most readers of the file do not need
 
         if self.imap is None:
             return Mailbox(str(self.folder))
@@ -74,18 +74,18 @@ class Newsletter(ArticlePlace):
         return Mailbox(name, parts.hostname or "", port, tls, unquote(parts.username or ""), password, self.verify_certificate)
 
     def wanted(self, after: str | None, now: datetime) -> Wanted:
-        """What a visit at ``now`` takes of its mailbox, which was read up to ``after``."""
+        """Return the mails that a visit at ``now`` requests from its mailbox, which was read up to ``after``."""
         from newsportal.net.egress.mailbox import Wanted
 
         return Wanted(after, now - timedelta(days=self.max_age), self.limit, self.from_, self.list_)
 
     def entry(self, id: str) -> Link:
-        """A mail as an entry that is its own article; one that comes into two mailboxes is one article."""
+        """Return a mail as a feed entry that is the article itself; a mail in two mailboxes is one article."""
         identity = f"mid:#{content_id(id)}"
         return Link(f"mid:{id}", self.key, site=self.publisher, category=self.category, identity=identity)
 
     def links(self, mail: Mail) -> list[Link]:
-        """What is to be had of a mail: itself, or with ``articles: true`` the pages to which it links, if there are any."""
+        """Return the links of a mail: itself, or with ``articles: true`` the pages it links to, if any."""
         entry = replace(self.entry(mail.id), published=mail.published)
         if self.articles and mail.links:
             return [replace(entry, identity=None, url=url, title=title) for url, title in mail.links]
@@ -93,7 +93,7 @@ class Newsletter(ArticlePlace):
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """That of its mailbox, without the user."""
+        """The URL of its mailbox, without the user."""
         return (self.mailbox.address,)
 
     @model_validator(mode="after")
@@ -106,7 +106,7 @@ class Newsletter(ArticlePlace):
 
 
 def check_encrypted(newsletters: tuple[Newsletter, ...], allow_private: tuple[str, ...]) -> None:
-    """Raises a mistake for a mailbox without TLS at a host that ``politeness.allow_private`` does not name."""
+    """Raise a mistake for a mailbox without TLS at a host not listed in ``politeness.allow_private``."""
     for place, source in enumerate(newsletters):
         if source.imap is not None and source.imap.startswith("imap:"):
             from newsportal.net.egress import Policy

@@ -33,18 +33,18 @@ class Part(BaseModel):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """The docstring under a field is its description. (``use_attribute_docstrings`` reads the sources at every start.)"""
+        """Use the docstring under each field as its description. (``use_attribute_docstrings`` would read the code at every start.)"""
         made = handler(core_schema)
         properties = handler.resolve_ref_schema(made)["properties"]
         for name, description in cls.field_docstrings().items():
-            if name in cls.model_fields:  # else a constant of the class
+            if name in cls.model_fields:  # otherwise a constant of the class
                 key = cls.model_fields[name].alias or name
                 properties[key] = dict(sorted((properties[key] | {"description": description}).items()))
         return made
 
     @classmethod
     def field_docstrings(cls) -> dict[str, str]:
-        """The docstring of each field, its parents' as well."""
+        """Return the docstring of each field, including inherited ones."""
         found: dict[str, str] = {}
         for parent in reversed(cls.__mro__[: cls.__mro__.index(Part)]):
             (definition,) = ast.parse(dedent(inspect.getsource(parent))).body
@@ -55,7 +55,7 @@ class Part(BaseModel):
         return found
 
 
-Priority = Annotated[int, Field(ge=1, le=9)]  # how urgent a source's links are: 9 goes first, whatever the host
+Priority = Annotated[int, Field(ge=1, le=9)]  # priority of a source's links, independent of the host: 9 is fetched first
 
 
 class Source(Part):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Pages = Annotated[int, Field(ge=1, le=50)]  # list pages, the first included
 
 PLACES = ("feeds", "sitemaps", "regions", "forums", "galleries", "lists", "newsletters")
-"""The keys of sources.yaml under which places stand: their entries may name topics and a category."""
+"""The keys of sources.yaml with places: their entries may have topics and a category."""
 
 ADDRESS_KEYS = ("url", "prefix", "seeds", "boards")
 
@@ -50,7 +50,7 @@ class Place(Source):
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """What the file says of where it is."""
+        """The URLs of the source in the file."""
         found = (getattr(self, key, None) or () for key in ADDRESS_KEYS)
         return tuple(url for value in found for url in ((value,) if isinstance(value, str) else value))
 
@@ -59,8 +59,8 @@ class Place(Source):
         return bool(self.headers or self.cookies)
 
     def sign_in(self, url: str) -> dict[str, str]:
-        """The headers that go with a request for ``url``, names in lower case: empty for another host, port or scheme than the source's."""
-        from newsportal.net.egress.client import origin  # loads the network's libraries, which a file does not need to be read
+        """Return the credential headers for ``url``, in lower case: empty for other hosts, ports or schemes than the source's."""
+        from newsportal.net.egress.client import origin  # loads the network libraries, which reading a file does not need
 
         if not self.signs_in or origin(url) not in map(origin, self.addresses):
             return {}
@@ -77,7 +77,7 @@ class Place(Source):
 
     @property
     def publisher(self) -> str:
-        """Whose articles readers see in lists: ``site``, else the source's own name."""
+        """The publisher shown to readers in lists: ``site``, else the source's own name."""
         return self.site or self.name
 
 
@@ -203,7 +203,7 @@ class Forum(Place):
 
     @staticmethod
     def named_by_its_host(url: str) -> str:
-        """The name of a forum that is given none."""
+        """Return the name of a forum without one."""
         return re.sub(r"^\w+://|/+$", "", url).replace("/", " ")[:100]
 
 
@@ -280,7 +280,7 @@ class HotList(ArticlePlace):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """In the file a preset stands for the keys that are required."""
+        """In the file a preset replaces the required keys."""
         made = super().__get_pydantic_json_schema__(core_schema, handler)
         handler.resolve_ref_schema(made)["required"] = ["name"]
         return made

@@ -1,8 +1,8 @@
-"""Where articles are published besides the portal: tables, folders, webhooks, MongoDB, Elasticsearch (paper B's last stage); what of an
-article can be published under a name, and templates: texts with such names in braces.
+"""Destinations besides the portal: tables, folders, webhooks, MongoDB, Elasticsearch (paper B's last stage); the fields of an article that
+can be published, and templates: texts with field names in braces.
 
-A template is a text with ``{name}`` in it and nothing else: no attributes, no indexes, no conversions, no formats. So nobody who may write
-``sources.yaml`` reaches anything but the article, and no article reaches anything at all.
+A template is a text with ``{name}`` and nothing else: no attributes, indexes, conversions or formats. So authors of ``sources.yaml``
+can only access the article, and articles cannot access anything.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ FIELDS: Final[Mapping[str, str]] = {
     "revision": "1, and one more for each change of title or text",
     "chars": "how many characters its text has",
 }
-"""Name → what it is. ``newsportal.services.publishing.fields`` has the values (a test compares the two)."""
+"""Field name → description. ``newsportal.services.publishing.fields`` has the values (a test compares the two)."""
 
 MOMENTS: Final = ("published", "first_seen", "moment")
 NUMBERS: Final = ("revision", "chars")
-LASTING: Final = ("id", "identity", "url")  # what no other article has, and what never changes
+LASTING: Final = ("id", "identity", "url")  # unique to an article and immutable
 MAX_CHARS: Final = 500
 
 
 class BadTemplate(ValueError):
-    """Raised for a template that cannot be used. ``hint``: the nearest right spelling."""
+    """Raised for an invalid template. ``hint``: the nearest correct spelling."""
 
     def __init__(self, message: Message, hint: Message | None = None) -> None:
         super().__init__(message)
@@ -68,7 +68,7 @@ class BadTemplate(ValueError):
 
 
 def check_field(name: str) -> str:
-    """``name``, if it is one of :data:`FIELDS`. Raises ``BadTemplate``."""
+    """Return ``name`` if it is one of :data:`FIELDS`. Raises ``BadTemplate``."""
     if name in FIELDS:
         return name
     hint = did_you_mean(name, FIELDS) or (Message("hint.template") if "{" in name else None)
@@ -76,7 +76,7 @@ def check_field(name: str) -> str:
 
 
 def template_parts(template: str) -> tuple[tuple[str, str | None], ...]:
-    """``template`` as pairs of a literal text and the name that follows it (``None`` at the end). Raises ``BadTemplate``."""
+    """Return ``template`` as pairs of a literal text and the following name (``None`` at the end). Raises ``BadTemplate``."""
     if len(template) > MAX_CHARS:
         raise BadTemplate(Message("template.long", found=len(template), limit=MAX_CHARS))
     try:
@@ -90,7 +90,7 @@ def template_parts(template: str) -> tuple[tuple[str, str | None], ...]:
 
 
 def template_names(template: str) -> tuple[str, ...]:
-    """The names in a template. Raises ``BadTemplate``."""
+    """Return the names in a template. Raises ``BadTemplate``."""
     return tuple(name for _, name in template_parts(template) if name is not None)
 
 
@@ -117,7 +117,7 @@ OWN: Final[dict[str, Way]] = {
     "table": "database", "columns": "database", "key": "database", "marks": "database",
     "format": "folder", "file": "folder", "secret": "webhook", "collection": "mongodb",
 }  # fmt: skip
-"""Key → the way of publishing that knows it."""
+"""Key → the kind of destination that supports it."""
 
 
 def _target(value: str, info: ValidationInfo) -> str:
@@ -134,7 +134,7 @@ def _target(value: str, info: ValidationInfo) -> str:
     except uris.BadAddress as error:
         raise mistake(error.message, error.hint) from error
     except ValueError:
-        pass  # urlsplit's: told below
+        pass  # of urlsplit: reported below
     allowed = (
         "postgresql://…, mysql://…, mariadb://…, sqlite:///FILE, mongodb://HOST/DATABASE, elasticsearch://HOST:9200/INDEX, folder:PATH, "
         "https://…"
@@ -143,7 +143,7 @@ def _target(value: str, info: ValidationInfo) -> str:
 
 
 def index_of(uri: str) -> str:
-    """The index that an address of Elasticsearch names."""
+    """Return the index in an Elasticsearch URL."""
     return unquote(urlsplit(uri).path.strip("/")) or DEFAULT_INDEX
 
 
@@ -232,7 +232,7 @@ class Column(Part):
 
     @property
     def lasting(self) -> bool:
-        """Whether it names an article: no other one has it, and it never changes."""
+        """Whether the value identifies an article: unique and immutable."""
         if self.max is not None or self.template is None:
             return self.max is None and self.field in LASTING
         names = template_names(self.template)
@@ -273,7 +273,7 @@ class Target(Part):
     """With what the messages to a webhook are signed; better ${NAME} than the secret itself."""
 
     def __repr__(self) -> str:
-        return f"Target({self.name!r}, {mask(self.to)!r})"  # neither password nor secret belong into a log
+        return f"Target({self.name!r}, {mask(self.to)!r})"  # neither password nor secret may appear in logs
 
     @property
     def way(self) -> Way:

@@ -1,7 +1,7 @@
-"""A change of one entry made in its own lines alone: of a file of 5,000 sources, one is parsed with its comments rather than all.
+"""Apply a change of one entry to its own lines only: in a file of 5,000 sources, one is parsed with its comments rather than all.
 
-Parsing with comments takes two milliseconds an entry; and what is not parsed is not written anew, so it keeps its very bytes. What this
-cannot do (lists in one line, anchors, odd line ends) the caller does over the whole file.
+Parsing with comments takes two milliseconds per entry; and lines that are not parsed are preserved to the byte. Unsupported cases
+(lists in one line, anchors, unusual line ends) are left to the caller, which edits the whole file.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from ruamel.yaml.comments import CommentedMap
 from newsportal.sources.building import Tree, Unreadable, read
 from newsportal.sources.places import Forum
 
-ODD_BREAKS = re.compile("[\r\x85\u2028\u2029]")  # what YAML counts as ends of lines besides the usual one
+ODD_BREAKS = re.compile("[\r\x85\u2028\u2029]")  # characters that YAML treats as line ends besides the usual one
 
 
 @dataclass(frozen=True, slots=True)
 class EntryChange:
-    """A change of the entry ``name`` of the list ``kind``, which ``whole`` makes in a document; a new entry has no name yet."""
+    """A change of the entry ``name`` of the list ``kind``, which ``whole`` applies to a document; a new entry has no name yet."""
 
     way: Literal["set", "drop", "append"]
     kind: str
@@ -34,7 +34,7 @@ class EntryChange:
 
 
 def name_of(kind: str, entry: Mapping[str, Any]) -> str:
-    """How an entry is called, as the models call it: forums are named by their host where they have no name."""
+    """Return the name of an entry as the models do: forums without name are named by their host."""
     name = entry.get("name")
     if name is None and kind == "forums" and isinstance(entry.get("url"), str):
         name = Forum.named_by_its_host(entry["url"])
@@ -42,7 +42,7 @@ def name_of(kind: str, entry: Mapping[str, Any]) -> str:
 
 
 def spliced(text: str, tree: Tree, change: EntryChange, made: Callable[[str], str]) -> str | None:
-    """``text`` with the change, of which ``made`` makes that of a small document; ``None``: take the whole. Raises what that raises."""
+    """Return ``text`` with the change, which ``made`` applies to a small document; ``None``: edit the whole. Raises its errors."""
     entries = tree.value.get(change.kind) if isinstance(tree.value, dict) else None
     if not isinstance(entries, list) or not entries or ODD_BREAKS.search(text) or tree.mistakes:
         return None
@@ -55,7 +55,7 @@ def spliced(text: str, tree: Tree, change: EntryChange, made: Callable[[str], st
     start, end = span
     part = "\n".join([f"{change.kind}:", *lines[start:end]])
     part = part if part.endswith("\n") or end < len(lines) else f"{part}\n"
-    new = made(part).removesuffix("\n").split("\n")[1:]  # raises what the change raises
+    new = made(part).removesuffix("\n").split("\n")[1:]  # raises the errors of the change
     if change.way == "drop":
         new, rest = [], lines[start + _content(lines[start:end]) :]
     else:
@@ -65,7 +65,7 @@ def spliced(text: str, tree: Tree, change: EntryChange, made: Callable[[str], st
 
 
 def _span(tree: Tree, kind: str, place: int, lines: list[str]) -> tuple[int, int] | None:
-    """The lines of an entry (from 0, the end not included), with the comments behind it; ``None`` where it shares a line with others."""
+    """Return the line range of an entry (from 0, end excluded), with the comments after it; ``None`` if it shares a line with others."""
     begins = [tree.lines.get((kind, number), 0) - 1 for number in (place, place + 1)]
     later = [line - 1 for path, line in tree.lines.items() if len(path) == 1 and line - 1 > begins[0]]
     end = begins[1] if begins[1] >= 0 else min(later, default=len(lines))
@@ -77,7 +77,7 @@ def _span(tree: Tree, kind: str, place: int, lines: list[str]) -> tuple[int, int
 
 
 def _content(lines: list[str]) -> int:
-    """How many lines there are without the blank ones and comments at the end."""
+    """Return the number of lines without trailing blank lines and comments."""
     count = len(lines)
     while count > 1 and (not lines[count - 1].strip() or lines[count - 1].lstrip().startswith("#")):
         count -= 1
@@ -85,7 +85,7 @@ def _content(lines: list[str]) -> int:
 
 
 def _changes_only(before: Mapping[str, Any], after: str, change: EntryChange, place: int) -> bool:
-    """Whether ``after`` differs from ``before`` in the entry at ``place`` alone."""
+    """Return whether ``after`` differs from ``before`` only in the entry at ``place``."""
     try:
         found = read(after.encode()).value
     except Unreadable:

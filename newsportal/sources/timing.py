@@ -1,5 +1,5 @@
-"""The schedule over ``sources.yaml`` and the store: which sources are visited by which spider, which are due, when each is next; and how
-healthy each is, as the command line, the portal and ``doctor`` show."""
+"""The schedule of the sources: which spider visits each, which are due, and when each is visited next; and the health of each, as shown by
+the command line, the portal and ``doctor``."""
 
 from __future__ import annotations
 
@@ -23,25 +23,24 @@ if TYPE_CHECKING:
     from newsportal.store.crawl_state import Subscription
     from newsportal.store.store import Store
 
-LOOKED_BACK: Final = 400  # visits that a cadence is learnt from: two weeks of hourly ones
+LOOKED_BACK: Final = 400  # visits from which a cadence is learned: two weeks of hourly ones
 ENGINE: Final = "engine:"
 ENGINE_SHORTEST: Final = 60.0
-"""Minutes. Search engines are asked every hour (paper A); who asks more often is taken for a robot and gets a captcha."""
+"""Minutes. Search engines are queried hourly (paper A); more frequent queries are treated as a robot's and get a captcha."""
 
 AT_THE_LATEST: Final = timedelta(days=1)
-"""A visit that was planned for later than that (by a clock that was wrong then) is made after a day."""
+"""A visit planned further ahead (by a clock that was wrong) is made after a day."""
 
-RELIED_ON: Final = timedelta(days=14)  # a hub that told us nothing for so long may have forgotten us
-NET: Final = 240.0  # minutes between visits of a source whose hub tells us what is new: half a day's news is never missed by more than that
+RELIED_ON: Final = timedelta(days=14)  # a hub without pushes for this time may have dropped our subscription
+NET: Final = 240.0  # minutes between visits of a source with WebSub pushes: limits what a failed hub can delay
 
 LONGEST_REST: Final = timedelta(days=8)
-"""Nobody is asked to rest for longer: a quarantine's longest wait is a week. A rest until later than that from now was written by a clock
-that was wrong, and is not believed: no source rests for ever."""
+"""The longest plausible pause: a quarantine lasts a week at most. A later end is a wrong clock's and ignored: none lasts forever."""
 
 
 def rules(sources: Sources, source: Any, worth: float | None = None) -> Rules:
-    """What is asked of the schedule of a source of the file, or of a search engine. ``worth``: the price of a request (:func:`worth`). A
-    source's interval holds whatever the policy; photo stories are watched by their weight (paper C)."""
+    """Return the scheduling rules for a source of the file, or for a search engine. ``worth``: the price of a request (:func:`worth`). A
+    source's interval overrides the policy; photo stories are scheduled by their weight (paper C)."""
     schedule = sources.schedule
     hours = frozenset(getattr(source, "hours", ()))
     least = ENGINE_SHORTEST if source.key.startswith(ENGINE) else 0.0
@@ -56,7 +55,7 @@ def rules(sources: Sources, source: Any, worth: float | None = None) -> Rules:
 
 
 def worth(sources: Sources, states: Iterable[SourceState], keys: Collection[str]) -> float | None:
-    """The price of a request at which the sources of these keys, as far as their rates are known, keep to the budget; ``None``: none is."""
+    """Return the price of a request at which the sources with these keys and known rates stay within the budget; ``None`` without rates."""
     wanted = keys if isinstance(keys, frozenset | set | dict) else frozenset(keys)
     rates = [state.rate for state in states if state.rate is not None and state.source in wanted]
     if not rates:
@@ -67,7 +66,7 @@ def worth(sources: Sources, states: Iterable[SourceState], keys: Collection[str]
 
 
 def plan(state: SourceState, visits: Sequence[Visit], asked: Rules, now: datetime) -> Next:
-    """The next visit as the store's knowledge gives it. ``visits`` newest first."""
+    """Return the next visit given the stored state. ``visits`` newest first."""
     return next_visit(_past(state, [visit for visit in visits if visit.at <= now + SKEW], now), asked, now)
 
 
@@ -76,29 +75,29 @@ def _past(state: SourceState, visits: Sequence[Visit], now: datetime) -> Past:
 
 
 def paused_until(state: SourceState, now: datetime) -> datetime | None:
-    """Until when the source asked to be left alone; ``None`` if it did not, or in a time that cannot be."""
+    """Return the end of the source's pause; ``None`` if it has none, or an implausible one."""
     until = state.rest_until
     return until if until is not None and until <= now + LONGEST_REST else None
 
 
 def keeps(asked: Rules) -> bool:
-    """Whether the file says when the source is visited, and its visits have no say in it."""
+    """Return whether the file determines the visits of the source, regardless of its history."""
     return asked.interval is not None or asked.policy in ("fixed", "weight")
 
 
 def is_reliable(subscribed: Subscription, now: datetime) -> bool:
-    """Whether a hub can be relied upon: it has promised to tell us, and did so of late."""
+    """Return whether a hub is reliable: the subscription is valid, and it has pushed recently."""
     return subscribed.holds(now) and subscribed.pushed is not None and now - subscribed.pushed < RELIED_ON
 
 
 def slower(asked: Rules) -> Rules:
-    """Rules for a source whose hub tells us what is new: visits are a safety net. An interval of the file holds."""
+    """Return the rules for a source with WebSub pushes: visits are a safety net. An interval of the file overrides."""
     return asked if asked.interval else replace(asked, usual=max(asked.usual, NET), shortest=max(asked.shortest, min(NET, asked.longest)))
 
 
 def due_at(state: SourceState | None, asked: Rules, now: datetime) -> datetime:
-    """When a source is due: as planned after its last visit (by a hub's word, too; an older plan is none), or by the rules that need no
-    visits, whose file may have changed since."""
+    """Return when a source is due: as planned after its last visit (or by a push; older plans are ignored), or by rules independent of its
+    history, since the file may have changed."""
     rest = paused_until(state, now) if state else None
     if state is None or state.last_run is None or state.last_run > now + SKEW:
         return next_visit(Past(rest_until=rest), replace(asked, policy="fixed"), now).at  # at once, in its hours: no past to learn from
@@ -114,9 +113,9 @@ def due_at(state: SourceState | None, asked: Rules, now: datetime) -> datetime:
 
 
 def visit_soon(store: Store, key: str, now: datetime) -> datetime:
-    """Plan the next visit of the source ``key`` for ``now``, past its interval and its failures; answers when it is due.
+    """Plan the next visit of the source ``key`` for ``now``, regardless of its interval and failures; return when it is due.
 
-    A rest that the server asked for is kept. Raises ``StoreError``.
+    A pause requested by the server is kept. Raises ``StoreError``.
     """
     state = store.source_state(key)
     if state.last_run is not None and (state.next_visit is None or state.next_visit > now or state.next_visit < state.last_run):
@@ -125,7 +124,7 @@ def visit_soon(store: Store, key: str, now: datetime) -> datetime:
 
 
 def refusal(engine: str, state: SourceState | None, now: datetime) -> Message | None:
-    """Why an engine does not answer, since when, and when it is asked again; ``None`` where it did at its last visit."""
+    """Return why an engine fails, since when, and when it is queried again; ``None`` if its last visit succeeded."""
     if state is None or not state.failures_in_row or not state.last_error:
         return None
     again = max(now, paused_until(state, now) or now, state.next_visit or now)
@@ -137,10 +136,10 @@ SPIDERS: Final = {
     "feeds": "rss", "sitemaps": "sitemap", "regions": "hub", "forums": "forum", "galleries": "gallery", "lists": "lists",
     "newsletters": "newsletter",
 }  # fmt: skip
-"""The list of ``sources.yaml`` → the spider that visits its sources; topics are asked of their engines by ``metasearch``."""
+"""The list of ``sources.yaml`` → the spider of its sources; the engines of topics are visited by ``metasearch``."""
 
 FEW, FEWER = 200, 30
-"""Beyond so many sources, so many visits of each are asked for: thousands are listed in seconds, and their reasons are rougher."""
+"""Visits read per source, up to and beyond this number of sources: thousands are listed in seconds, with less precise reasons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +149,7 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class Visited:
-    """A source (one of the file, or an :class:`Engine`), and by whom it is visited."""
+    """A source (of the file, or an :class:`Engine`), and the spider that visits it."""
 
     source: Any
     spider: str
@@ -162,8 +161,8 @@ class Visited:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A source's schedule. ``expected``: entries in each of the next 24 hours (``None``: not visited yet); ``hours_on``: hours of the
-    day of adaptive hours (paper B), ``None`` under another policy; ``hub``: one tells us."""
+    """A source's schedule. ``expected``: entries in each of the next 24 hours (``None``: not visited yet); ``hours_on``: active hours of
+    the adaptive policy (paper B), ``None`` under another one; ``hub``: it has WebSub pushes."""
 
     key: str
     policy: str
@@ -187,7 +186,7 @@ def visited(sources: Sources) -> Iterator[Visited]:
 
 
 def timetable(known: Sources, store: Store, chosen: Sequence[Visited], now: datetime) -> list[Planned]:
-    """The schedule of ``chosen`` at ``now`` (aware), in their order; times in its zone. Raises ``StoreError``."""
+    """Return the schedule of ``chosen`` at ``now`` (aware), in their order; times in its zone. Raises ``StoreError``."""
     states = {state.source: state for state in store.source_states()}
     price_of = worth(known, states.values(), frozenset(one.key for one in visited(known)))
     subscribed = {known.source for known in store.subscriptions.all() if is_reliable(known, now)}
@@ -210,18 +209,18 @@ def _planned(state: SourceState, visits: list[Visit], rules: Rules, now: datetim
     )  # fmt: skip
 
 
-LATEST = 12  # visits of a source that are asked for: quarantine needs eight of them
-BRINGING = 30  # further ones, of those that brought something: they tell its cadence
-NAMED = 100  # up to so many sources are asked for by name; of more the visits of all are read, some milliseconds a source
+LATEST = 12  # visits read per source: quarantine needs eight of them
+BRINGING = 30  # further ones with new entries, which show its cadence
+NAMED = 100  # up to this number sources are queried by name; for more the visits of all are read, some milliseconds per source
 ORDER = ("quarantined", "failing", "silent", "empty", "garbled", "shaky", "moved", "duplicate", "resting", "quiet", "new", "healthy", "off")
-"""The states that need attention most come first."""
+"""The order of states by urgency."""
 
-NO_VISITS = ("topic", "engine")  # topics have none of their own, and engines those of the topics that ask them
+NO_VISITS = ("topic", "engine")  # topics have no visits, and engines those of the topics that use them
 
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A source that is visited: ``key`` as in reports, ``name`` as in the file."""
+    """A source to be visited: ``key`` as in reports, ``name`` as in the file."""
 
     key: str
     name: str
@@ -230,7 +229,7 @@ class Watched:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A source and its health. ``days``: its new entries by day, today last."""
+    """A source and its health. ``days``: its new entries per day, today last."""
 
     source: Watched
     health: Health
@@ -238,7 +237,7 @@ class Judged:
 
 
 def watched(sources: Sources) -> tuple[Watched, ...]:
-    """The sources that are visited, in the file's order; in place of topics the engines that they ask."""
+    """Return the sources to be visited, in the file's order; in place of topics their engines."""
     asked = {name for topic in sources.topics if topic.enabled for name in topic.engines}
     named = dict.fromkeys(name for topic in sources.topics for name in topic.engines)
     found = [Watched(f"engine:{name}", name, name in asked) for name in named]
@@ -246,7 +245,7 @@ def watched(sources: Sources) -> tuple[Watched, ...]:
 
 
 def judged(store: Store, sources: Sequence[Watched], now: datetime) -> list[Judged]:
-    """Their health at ``now``, in whose zone the days are counted; those that need somebody first. Raises ``StoreError``."""
+    """Return the sources with their health at ``now``, whose zone defines the days; the most urgent first. Raises ``StoreError``."""
     keys = [source.key for source in sources] if len(sources) <= NAMED else None
     latest, bringing = store.visits.recent(keys, each=LATEST), store.visits.recent(keys, each=BRINGING, bringing=True)
     states = {state.source: state for state in store.source_states()}
@@ -259,6 +258,6 @@ def judged(store: Store, sources: Sequence[Watched], now: datetime) -> list[Judg
 
 
 def summary(found: Sequence[Judged]) -> str:
-    """``12 healthy, 1 silent``, in the order of the states."""
+    """Return a text such as ``12 healthy, 1 silent``, in the order of the states."""
     counted = Counter(one.health.state for one in found)
     return ", ".join(f"{counted[state]} {state}" for state in sorted(STATES, key=ORDER.index) if counted[state])

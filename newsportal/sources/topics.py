@@ -1,4 +1,4 @@
-"""Topics, and search engines that are described in ``sources.yaml`` alone."""
+"""Topics, and search engines that are defined in ``sources.yaml``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from newsportal.classify.topics import TopicRule
     from newsportal.extractors.lists.engines import Engine
 
-MAX_PAGES = 50  # no engine answers more result pages than this, and no reader scrolls further back
+MAX_PAGES = 50  # no engine returns more result pages than this
 
 
 class Keywords(Part):
@@ -32,7 +32,7 @@ class Keywords(Part):
     @model_validator(mode="before")
     @classmethod
     def _a_list_means_any(cls, value: Any) -> Any:
-        """A text has words between commas; an item of a list is one word, with its commas."""
+        """Split a text at commas; an item of a list is one word, including its commas."""
         given = {"any": value} if isinstance(value, str | list | tuple) else value
         if not isinstance(given, dict):
             return given
@@ -69,7 +69,7 @@ class Breadth(Part):
         return {"by_hour": tuple(table)}
 
     def pages(self, hour: int) -> int:
-        """The number of result pages of each engine at ``hour`` (0–23)."""
+        """Return the number of result pages of each engine at ``hour`` (0–23)."""
         return self.by_hour[hour % 24]
 
     @classmethod
@@ -109,7 +109,7 @@ class Topic(Source):
     @model_validator(mode="before")
     @classmethod
     def _named_after_itself(cls, value: Any) -> Any:
-        """A topic whose keywords name nothing to look for looks for its own name."""
+        """Use the name of a topic without positive keywords as its keyword."""
         if not isinstance(value, dict) or not isinstance(value.get("name"), str):
             return value
         keywords = value.get("keywords") or {}
@@ -123,7 +123,7 @@ class Topic(Source):
 
     @property
     def rule(self) -> TopicRule:
-        from newsportal.classify.topics import rule  # loads the tables of characters, which most readers of the file do not need
+        from newsportal.classify.topics import rule  # loads the character tables, which most readers of the file do not need
 
         return rule(self.name, self.keywords.must, self.keywords.any, self.keywords.not_)
 
@@ -188,7 +188,7 @@ class CustomEngine(Source):
     @model_validator(mode="before")
     @classmethod
     def _counts_pages(cls, value: Any) -> Any:
-        """``pageno=##START##``, as SearXNG has it, is the number of the page."""
+        """``pageno=##START##``, as SearXNG uses it, is the page number."""
         named = isinstance(value, dict) and "pageno=##START##" in str(value.get("url"))
         return {"first": 1, "step": 1, **value} if named else value
 

@@ -1,4 +1,4 @@
-"""Addresses as people write them in ``sources.yaml``: environment variables filled in, checked, and shown without their secrets."""
+"""URLs in ``sources.yaml``: expand environment variables, validate, and mask secrets for display."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from urllib.parse import SplitResult, urlsplit
 
 from newsportal.messages import Message, nearest
 
-VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")  # ${NAME} or ${NAME:-what to take when it is unset}
+VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")  # ${NAME} or ${NAME:-default when it is unset}
 UNSAFE = re.compile(r"[\x00-\x20\x7f-\xa0\\\u2028\u2029]")
-"""White space, control characters and the backslash: browsers and libraries disagree on what they mean within a URL."""
+"""White space, control characters and the backslash: browsers and libraries interpret them differently within a URL."""
 
 USER = re.compile(r"(?<=://)([^/?#\s:]*:)?[^/?#\s]*@")
 SECRET = re.compile(r"(?i)([?&;](?:[a-z0-9_.-]*(?:password|passwd|pwd|secret|token|key|signature))=)[^&#;\s]*")
 MASK = "***"
-MAX_URL_CHARS = 2000  # what every browser, proxy and database column still takes
+MAX_URL_CHARS = 2000  # accepted by every browser, proxy and database column
 
 
 class BadAddress(ValueError):
-    """Raised for an address that cannot be used. ``message`` says what was found and what is allowed; it holds no secret."""
+    """Raised for an invalid URL. ``message`` has the value and what is allowed, without secrets."""
 
     def __init__(self, message: Message, hint: Message | None = None) -> None:
         super().__init__(message)
@@ -29,12 +29,12 @@ class BadAddress(ValueError):
 
 
 def mask(uri: str) -> str:
-    """``uri`` fit to be shown: the password (or a lone user name, which may be a token) and secret parameters replaced by ``***``."""
+    """Return ``uri`` for display: the password (or a lone user name, which may be a token) and secret parameters replaced by ``***``."""
     return SECRET.sub(rf"\g<1>{MASK}", USER.sub(rf"\g<1>{MASK}@", uri))
 
 
 def expand(value: str, environ: Mapping[str, str]) -> str:
-    """``value`` with its ``${NAME}`` filled in from ``environ``. Raises ``BadAddress`` for a variable that is not set."""
+    """Return ``value`` with its ``${NAME}`` expanded from ``environ``. Raises ``BadAddress`` for an unset variable."""
 
     def filled(found: re.Match[str]) -> str:
         name, default = found[1], found[2]
@@ -48,19 +48,19 @@ def expand(value: str, environ: Mapping[str, str]) -> str:
 
 
 def literal(url: str) -> str:
-    """A URL that somebody else made up, fit to be written: what looks like ``${NAME}`` in it names no variable of ours."""
+    """Escape a URL from elsewhere for the file: a ``${NAME}`` in it must not be expanded."""
     return url.replace("${", "$%7B")
 
 
 def check_url(url: str) -> str:
-    """``url`` as it is, if it is an absolute http or https URL of a host, without user name and password. Raises ``BadAddress``."""
+    """Return ``url`` if it is an absolute http or https URL with a host, without user name and password. Raises ``BadAddress``."""
     if len(url) > MAX_URL_CHARS:
         raise BadAddress(Message("sources.long-url", found=len(url), limit=MAX_URL_CHARS))
     if UNSAFE.search(url):
         raise BadAddress(Message("sources.unsafe-url", found=repr(mask(url))), Message("hint.space"))
     try:
         parts = urlsplit(url)
-        _ = parts.port  # a bad port is noticed when it is read
+        _ = parts.port  # accessing an invalid port raises
     except ValueError as error:
         raise BadAddress(Message("sources.no-address", found=repr(mask(url)))) from error
     if parts.scheme not in ("http", "https"):
@@ -80,7 +80,7 @@ def _web_hint(url: str, parts: SplitResult) -> Message | None:
 
 
 def check_uri(uri: str, schemes: tuple[str, ...], folder: Path) -> str:
-    """A store or index URI whose scheme is one of ``schemes``; a relative SQLite file is taken from ``folder``. Raises ``BadAddress``."""
+    """Check a store or index URI with one of ``schemes``; a relative SQLite file starts from ``folder``. Raises ``BadAddress``."""
     scheme, colon, rest = uri.partition("://")
     base = scheme.lower()
     if not colon or base.partition("+")[0] not in {name.partition("+")[0] for name in schemes}:
@@ -99,7 +99,7 @@ def _scheme_hint(uri: str, schemes: tuple[str, ...]) -> Message | None:
 
 
 def _anchored(scheme: str, rest: str, folder: Path) -> str:
-    """``sqlite:///FILE`` with FILE made absolute; ``sqlite://`` and ``sqlite:///:memory:`` live in memory and stay as they are."""
+    """Return ``sqlite:///FILE`` with an absolute path; ``sqlite://`` and ``sqlite:///:memory:`` are in memory and unchanged."""
     path, question, query = rest.removeprefix("/").partition("?")
     if not path or path == ":memory:" or path.startswith("file:"):
         return f"{scheme}://{rest}"

@@ -1,8 +1,8 @@
-"""The kinds of values in ``sources.yaml``: each a pydantic type that says what is allowed.
+"""The types of values in ``sources.yaml``: pydantic types with their validation.
 
-Paths and environment variables need to know where the file lies: the loader hands ``{"folder": Path, "environ": Mapping}`` (and
-``"filled"``, a set to which values are added that hold what the environment says) as context; without it, the working folder and the
-process's own environment are taken.
+Paths and environment variables depend on the file's location: the loader passes ``{"folder": Path, "environ": Mapping}`` (and
+``"filled"``, a set that collects values expanded from the environment) as context; the defaults are the working folder and the
+process's own environment.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ SPAN = re.compile(r"^\s*(\d{1,2})(?:\s*[-–—~]\s*(\d{1,2}))?\s*$")
 
 
 def hours_of(written: Any) -> tuple[int, ...]:
-    """The hours (0–23, in order, each once) that a number, a text or a list of both names. Both ends count: ``7-9`` is 7:00 to 9:59, and
-    ``6-24`` is ``6-23``. Raises ``ValueError`` of a message."""
+    """Return the hours (0–23, sorted, distinct) given by a number, a text or a list of both. Ranges are inclusive: ``7-9`` is 7:00 to 9:59,
+    and ``6-24`` is ``6-23``. Raises ``ValueError`` with a message."""
     pieces = written if isinstance(written, list | tuple) else [written]
     found: set[int] = set()
     for piece in pieces:
@@ -55,28 +55,28 @@ def hours_of(written: Any) -> tuple[int, ...]:
 
 
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-"""What breaks lines and terminals: control characters, separators and direction overrides."""
+"""Characters that break lines and terminals: control characters, separators and direction overrides."""
 
 TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")  # RFC 9110, 5.6.2
 TRANSPORT = frozenset("accept-encoding connection content-length expect host range te trailer transfer-encoding upgrade".split())
-"""Headers that the connection itself needs."""
+"""Headers set by the connection itself."""
 
 MAX_NAME_CHARS = 100
 INDEX_SCHEMES = ("sqlite", "elasticsearch")
-"""Those of ``newsportal.search``, which stands beside this package and may not be asked; a test keeps them alike."""
+"""As in ``newsportal.search``, which this package must not import; a test compares them."""
 
-REDIS_SCHEMES = ("redis", "rediss", "unix", "redis+cluster", "rediss+cluster")  # plain, over TLS, a socket file, nodes of a cluster
+REDIS_SCHEMES = ("redis", "rediss", "unix", "redis+cluster", "rediss+cluster")  # plain, over TLS, a socket file, a cluster's nodes
 ENCODINGS = ("utf-8", "gb18030", "gbk", "gb2312", "big5", "shift_jis", "euc-kr")
 
 
 def mistake(message: Message | str, hint: Message | str | None = None, at: tuple[str | int, ...] = ()) -> PydanticCustomError:
-    """An error whose text is ours: ``at`` leads from the value to the part that is wrong."""
+    """Return an error with our own text; ``at`` is the path from the value to the invalid part."""
     return PydanticCustomError("mistake", "{message}", {"message": as_text(message), "hint": as_text(hint) if hint else None, "at": at})
 
 
 @contextmanager
 def as_mistake() -> Iterator[None]:
-    """Turn a ``ValueError`` with a message, and perhaps a ``hint``, into a mistake."""
+    """Convert a ``ValueError`` with a message, and optionally a ``hint``, into a mistake."""
     try:
         yield
     except ValueError as error:
@@ -84,7 +84,7 @@ def as_mistake() -> Iterator[None]:
 
 
 def checked(check: Callable[[str], object]) -> Callable[[str], str]:
-    """A validator that refuses what ``check`` refuses with a ``ValueError``."""
+    """Return a validator that rejects values for which ``check`` raises ``ValueError``."""
 
     def validate(value: str) -> str:
         with as_mistake():
@@ -110,7 +110,7 @@ def _expanded(value: Any, info: ValidationInfo) -> Any:
 
 
 def _secret(value: Any, info: ValidationInfo) -> Any:
-    """A text that names at least one ``${NAME}``, filled in. No message shows it."""
+    """Expand a text that must contain at least one ``${NAME}``. Messages do not show it."""
     if not isinstance(value, str) or not (named := uris.VARIABLE.findall(value)) or any(default for _, default in named):
         raise mistake(Message("sources.plain-secret"), Message("hint.secret"))
     environ = (info.context or {}).get("environ", os.environ)
@@ -169,24 +169,24 @@ def _encoding(value: str) -> str:
         raise mistake(message, did_you_mean(value, ENCODINGS)) from None
 
 
-_zones = cache(available_timezones)  # it goes through the system's files: 50 ms
+_zones = cache(available_timezones)  # reads the system's files: 50 ms
 
 
 def _zone(value: str) -> str:
     known = _zones()
-    if known and value not in known:  # a machine without a table of zones cannot tell
+    if known and value not in known:  # a machine without a time zone database cannot check
         raise mistake(Message("sources.zone", found=repr(value)), did_you_mean(value, known))
     return value
 
 
 def _private(value: str) -> None:
-    from newsportal.net.egress import Policy  # loads the network's libraries, which a file without private hosts does not need
+    from newsportal.net.egress import Policy  # loads the network libraries, which a file without private hosts does not need
 
     Policy((value,))
 
 
 def _pattern(value: str) -> None:
-    """A part of a URL, or ``re:`` and a regular expression."""
+    """Check a part of a URL, or ``re:`` and a regular expression."""
     if value.startswith(EXPRESSION):
         compile_expression(value.removeprefix(EXPRESSION))
     elif not value.strip():
@@ -202,12 +202,12 @@ def _network(value: str) -> str:
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Words as people type them: one a line, or between commas of either kind. Each once."""
+    """Split words at line ends or commas of either kind, without duplicates."""
     return tuple(dict.fromkeys(word.strip() for word in re.split(r"[\r\n,，、;；]", text) if word.strip()))
 
 
 def one_or_many(value: Any) -> Any:
-    """A single text as a list of one."""
+    """Return a single text as a list of one."""
     return [value] if isinstance(value, str) else value
 
 
@@ -221,7 +221,7 @@ UNITS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
 
 
 def _size(value: Any) -> Any:
-    """Bytes, from a number or ``16 MiB`` (k, M, G are powers of 1,024)."""
+    """Return bytes from a number or ``16 MiB`` (k, M, G are powers of 1,024)."""
     found = SIZE.match(value) if isinstance(value, str) else None
     if isinstance(value, str) and found is None:
         raise mistake(Message("sources.size", found=repr(value)))
@@ -246,16 +246,16 @@ Networks = Annotated[tuple[Network, ...], BeforeValidator(one_or_many, json_sche
 TimeZone = Annotated[str, AfterValidator(_zone)]
 Encoding = Annotated[str, AfterValidator(_encoding)]
 Filled = Annotated[str, BeforeValidator(_expanded), StringConstraints(min_length=1, max_length=2000)]
-"""A text with ``${NAME}`` filled in from the environment."""
+"""A text with ``${NAME}`` expanded from the environment."""
 
 Secret = Annotated[SecretStr, BeforeValidator(_secret, json_schema_input_type=str)]
-"""A text that comes from the environment, and is never shown."""
+"""A text from the environment that is never displayed."""
 
 HeaderName = Annotated[str, AfterValidator(_header_name)]
 
 
 class HashableDict(dict[str, SecretStr]):
-    """A mapping within a frozen value, which can be hashed like it."""
+    """A hashable mapping for use within a frozen value."""
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))
@@ -273,4 +273,4 @@ Hours = Annotated[
 ]
 Size = Annotated[int, BeforeValidator(_size, json_schema_input_type=int | str), Field(ge=1024, le=1024**3)]
 Space = Annotated[int, BeforeValidator(_size, json_schema_input_type=int | str), Field(ge=1024**2, le=1024**5)]
-"""What may be kept on a disk."""
+"""An amount of disk space."""

@@ -1,4 +1,4 @@
-"""What the spiders share: the way of a run, visits, and what other processes left; beside it `list_pages` and `article_pages`."""
+"""The base class of spiders: the course of a run, its visits, and the work of other processes; list pages and articles: ``pages``."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ logger = logging.getLogger(__name__)
 
 Memory = TypeVar("Memory")
 
-START_FAILS = "start-failed"  # The reason of a crawl's end when its visits cannot begin; the log says why
-FEW = 1000  # Sources whose states are asked for one by one; those of more are read at once
+START_FAILS = "start-failed"  # Reason of a crawl's end when its visits cannot begin; the log has the error
+FEW = 1000  # Number of sources up to which states are read one by one; for more, all are read at once
 
 
 class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy.Spider):
-    """Subclasses say which sources they visit (:meth:`sources`) and how (:meth:`visit`), and parse list pages. Arguments: ``Args``."""
+    """Subclasses define the sources (:meth:`sources`), begin their visits (:meth:`visit`), and parse list pages. Arguments: ``Args``."""
 
     kind: ClassVar[str] = ""
     places: ClassVar[str] = ""
-    """Under which key sources.yaml has the sources of this spider."""
+    """Key of sources.yaml with the sources of this spider."""
 
     settled: ClassVar[bool] = True
-    """Whether what is stored is done with; threads and photo stories grow."""
+    """Whether stored items are final; threads and photo stories grow."""
 
     def __init__(self, **kwargs: Any) -> None:
-        """Raises ``NewsportalError`` for an argument that is none."""
+        """Raises ``NewsportalError`` for an invalid argument."""
         self.args = self.check_arguments(kwargs)
         super().__init__(**{name: value for name, value in kwargs.items() if name not in self.Args.model_fields})
         self.only, self.among, self.due_only = self.args.source, self.args.sources, self.args.due
@@ -65,7 +65,7 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
 
     @cached_property
     def timing(self) -> Timing:
-        """When the sources are visited."""
+        """The schedule of the sources."""
         return Timing(self.tracker)
 
     @cached_property
@@ -78,7 +78,7 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
         return {source.key: source for source in self.sources()}
 
     def _queue(self) -> Queue | None:
-        """The queue of requests; ``None`` in a replay, and where another scheduler was chosen. Raises ``FrontierUnavailable``."""
+        """Return the queue of requests; ``None`` in a replay or with another scheduler. Raises ``FrontierUnavailable``."""
         scheduler = scheduler_of(self.crawler)
         if scheduler is None or scheduler.feeder is None:
             return None
@@ -86,7 +86,7 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
             raise FrontierUnavailable("the queue of requests is not open yet")
         return scheduler.queue
 
-    # what subclasses say
+    # overridden by subclasses
 
     def sources(self) -> Iterable[Any]:
         return (source for source in getattr(self.tracker.sources, self.places) if source.enabled)
@@ -95,16 +95,16 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
         raise NotImplementedError
 
     def note_left_out(self, key: str) -> None:
-        """Say in the report what a visit of this source left out; called when it ends."""
+        """Report what a visit of this source left out; called when it ends."""
 
     def is_selected(self, source: Source) -> bool:
-        """Whether the spider's arguments name this source, or none."""
+        """Return whether the spider's arguments select this source (by default all)."""
         return self.only in (None, source.name, source.key) and (self.among is None or source.key in self.among)
 
-    # the way of a run
+    # the course of a run
 
     async def start(self) -> AsyncIterator[Any]:
-        """Begins the visits; a standing worker (``NEWSPORTAL_STANDING``) goes on doing so until it is stopped."""
+        """Begin the visits; a permanent worker (``NEWSPORTAL_STANDING``) does so until it is stopped."""
         chosen = [source for source in self.sources() if self.is_selected(source)]
         if not chosen and self.only is not None:
             names = ", ".join(sorted(source.name for source in self.sources())) or "none"
@@ -118,13 +118,13 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
             logger.error("the crawl ends, its store fails: %s", error)
             raise CloseSpider(STORE_FAILS) from error
         except FrontierRefused as error:
-            raise CloseSpider(FRONTIER_FAILS) from error  # the scheduler tells it
-        except Exception as error:  # Scrapy would log it, and end as if all were well
+            raise CloseSpider(FRONTIER_FAILS) from error  # logged by the scheduler
+        except Exception as error:  # Scrapy would only log it, and end with "finished"
             logger.exception("the crawl ends, visits cannot begin")
             raise CloseSpider(START_FAILS) from error
 
     async def _once(self, chosen: Sequence[Any]) -> AsyncIterator[Any]:
-        """What one visit of each begins with. Raises ``StoreError``."""
+        """Begin one visit of each source. Raises ``StoreError``."""
         states: Mapping[str, SourceState] = {}
         if self.due_only and len(chosen) > FEW:
             states = {state.source: state for state in await asyncio.to_thread(self.tracker.store.source_states)}
@@ -134,7 +134,7 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
                 yield wanted
 
     async def begin(self, source: Source, state: SourceState | None = None) -> AsyncIterator[Any]:
-        """What a visit of a source begins with; nothing if it is not its time, or another worker's. Raises ``StoreError``."""
+        """Begin the visit of a source, unless it is not due or another worker has it. Raises ``StoreError``."""
         state = state or await self.tracker.state(source.key)
         if self.skips(source, state):
             return
@@ -145,7 +145,7 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
             if not self.settings.getbool("NEWSPORTAL_STANDING"):
                 self.tracker.note(source.key, Message("note.other-worker"))
             return
-        if self.skips(source, state := await self.tracker.state(source.key)):  # another worker's visit has ended since we looked
+        if self.skips(source, state := await self.tracker.state(source.key)):  # another worker has finished a visit since the last check
             await self.visiting.give_up(source.key)
             return
         try:
@@ -165,32 +165,32 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
             yield request
 
     async def ended(self, key: str) -> None:
-        """The last task of a visit is done: all that is remembered of it is saved, and nothing of it stays in memory."""
-        # A source that was not reached is judged at the end of the crawl: the network may have been away.
+        """Save and forget the state of a visit whose last task is done."""
+        # An unreachable source is judged at the end of the crawl: the network may have been down.
         if not self.tracker.unreached(key) or self.settings.getbool("NEWSPORTAL_STANDING"):
             await self._close([key], finished=True)
             self.past(key)
 
     def of_visits(self, kind: Callable[[], Memory]) -> defaultdict[str, Memory]:
-        """A place for what is remembered of each visit, by the source's key; it goes with the visit."""
+        """Return a dict of values per visit, by the source's key, that are deleted when the visit ends."""
         memory: defaultdict[str, Memory] = defaultdict(kind)
         self._memories.append(memory)
         return memory
 
     @property
     def remembered(self) -> set[str]:
-        """The sources of whose visits something is remembered."""
+        """The sources with remembered visits."""
         return self.thorough.union(*self._memories)
 
     def past(self, key: str) -> None:
-        """No worker has anything of a visit any more: nothing of it stays in memory."""
+        """Forget a visit that no worker continues."""
         self.thorough.discard(key)
         for memory in self._memories:
             memory.pop(key, None)
         self.tracker.over(key)
 
     async def resumed(self, source: Any) -> list[Any]:
-        """The articles of feed entries that an earlier run left undone. What else waits the queue hands out. Raises ``StoreError``."""
+        """Return the articles of feed entries that an earlier run left. Other requests are in the queue. Raises ``StoreError``."""
         released, bodies = await self.tracker.resume(source.key)
         if released and (queue := self._queue()) is not None:
             await asyncio.to_thread(queue.refresh, released)
@@ -198,13 +198,13 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
         return [self.wanted(link) for link, unknown in zip(links, await self.tracker.count_taken(links), strict=True) if unknown]
 
     async def filter_new(self, links: Sequence[Link], ask: Callable[[Link], Request] | None = None) -> tuple[list[Any], Filtered]:
-        """Of the entries of a list page, how to come by those that are new; they wait in the table of links now. Raises ``StoreError``."""
+        """Queue the new entries of a list page; return their requests, or articles of feed entries. Raises ``StoreError``."""
         found = await self.tracker.filter_new(links, self, ask or self.article)
         wanted = [self.wanted(link) if is_entry(link) else request for link, request in zip(found.fresh, found.requests, strict=True)]
         return wanted, found
 
     def skips(self, source: Any, state: SourceState) -> bool:
-        """Whether to leave the source alone in this run: it rests, or is not due."""
+        """Return whether to skip the source in this run because it is paused or not due."""
         rest = paused_until(state, self.began)
         if rest is not None and rest > self.began and not self.only:
             self.tracker.note(source.key, Message("note.rests", until=rest, reason=reason_message(state.last_error or "")))
@@ -212,29 +212,29 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
         now = utcnow()
         return self.due_only and self.timing.due_at(source, state, now) > now
 
-    # what other processes left or pushed
+    # requests of other processes
 
     def refer(self, value: object) -> tuple[str, str] | None:
-        """How requests that wait name a source (``newsportal.crawl.requests``)."""
+        """Return the name by which a queued request refers to a source (``newsportal.crawl.requests``)."""
         key = getattr(value, "key", None)
         return ("source", key) if isinstance(key, str) and self.by_key(key) is value else None
 
     def referred(self, kind: str, name: str) -> object:
-        """Raises ``LookupError`` for a source that has gone from the file since."""
+        """Return the source that a queued request refers to. Raises ``LookupError`` if it was removed from the file."""
         found = self.by_key(name) if kind == "source" else None
         if found is None:
             raise LookupError(f"sources.yaml has no enabled {kind} {name!r} any more")
         return found
 
     async def accept(self, requests: Sequence[Request]) -> list[Request | None]:
-        """What to ask for these requests, which the queue hands out; ``None`` for those that nobody wants any more."""
+        """Return the requests to send for these leased ones; ``None`` for those no longer wanted."""
         links = [link for request in requests if isinstance(link := request.cb_kwargs.get("link"), Link)]
         wanted = iter(await self.tracker.count_taken(links, settled=self.settled) if links else ())
         return [request if not isinstance(request.cb_kwargs.get("link"), Link) or next(wanted) else None for request in requests]
 
     async def pushed(self, value: bytes) -> list[Any]:
-        """An address of an article that somebody pushed into ``NAME:start_urls``, plain or as JSON with what is known of it. It is an entry
-        of the source ``pushed:NAME`` of the report. Raises ``ValueError`` for what is none."""
+        """Return the requests for the URL of an article pushed into ``NAME:start_urls``, plain or as JSON with fields of its link. It is an
+        entry of the source ``pushed:NAME`` in the report. Raises ``ValueError`` for invalid values."""
         said = parse_pushed(value)
         if not askable(said["url"]):
             raise ValueError("no address that can be asked")
@@ -247,21 +247,21 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
         return list(found.requests)
 
     def by_key(self, key: str) -> Any:
-        """The source that a link names; ``None`` if it has gone from the file since."""
+        """Return the source of a link; ``None`` if it was removed from the file."""
         return self._by_key.get(key)
 
     # the end
 
     async def finish(self, reason: str) -> None:
-        """Save what is remembered of the sources; called by the run report when the spider closes."""
+        """Save the states of the sources; called by the run report when the spider closes."""
         await self.visiting.stop()
         for key in self.visiting.open - self.visited:
-            await self.visiting.end(key)  # it never came to its list page
+            await self.visiting.end(key)  # it never reached its list page
         await self._close(sorted(self.visited), finished=reason == "finished")
         await self.visiting.forget()
 
     async def _close(self, keys: Collection[str], *, finished: bool) -> None:
-        """The visits of these sources are over. ``finished``: not cut short."""
+        """End the visits of these sources. ``finished``: not interrupted."""
         note_rendering(self.tracker, self.crawler.stats.get_stats() if self.crawler.stats else {}, keys)
         for key in keys:
             self.note_left_out(key)

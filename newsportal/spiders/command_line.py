@@ -1,5 +1,5 @@
-"""What Scrapy's commands need of a spider: its arguments, validated, for ``crawl``; one page read as a crawl reads it, for ``parse`` and
-``check``, of which nothing is counted or stored."""
+"""Support for Scrapy's commands: validated arguments for ``crawl``; reading a single page as in a crawl, for ``parse`` and ``check``,
+without counting or storing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from newsportal.spiders.pages import PageRequests
 
 logger = logging.getLogger(__name__)
 
-SAMPLE = "sample"  # The name of a source for a page that belongs to none of the file
+SAMPLE = "sample"  # Name of the source for a page that belongs to none of the file
 
 
 class Arguments(BaseModel):
@@ -54,7 +54,7 @@ class ValidatedArguments:
 
     @classmethod
     def check_arguments(cls, given: Mapping[str, Any]) -> Arguments:
-        """The validated arguments; names that begin with ``_`` (scrapyd's ``_job``) are not ours. Raises ``NewsportalError``."""
+        """Return the validated arguments, without names that begin with ``_`` (scrapyd's ``_job``). Raises ``NewsportalError``."""
         try:
             return cls.Args.model_validate({name: value for name, value in given.items() if not name.startswith("_")})
         except ValidationError as error:
@@ -66,7 +66,7 @@ class ValidatedArguments:
 
 
 class SinglePage(PageRequests):
-    """Subclasses say how their list pages (:meth:`read_links`) and the pages of their items (:meth:`read_page`) are read."""
+    """Subclasses implement how list pages (:meth:`read_links`) and item pages (:meth:`read_page`) are read."""
 
     Source: ClassVar[Any]
     """The model of a source in sources.yaml."""
@@ -78,23 +78,23 @@ class SinglePage(PageRequests):
         raise NotImplementedError
 
     def entry_pages(self, source: Any) -> Sequence[str]:
-        """Where a visit of a source begins."""
+        """Return the URLs at which a visit of a source begins."""
         return (source.url,)
 
     def sample(self, response: Response) -> Any:
-        """A source with default settings whose list page this is."""
+        """Return a source with default settings for this list page."""
         return self.Source(name=SAMPLE, url=response.url)
 
     def read_links(self, response: Response, source: Any) -> Iterable[Link | str]:
-        """The links of a list page; addresses of further list pages as text. Raises ``NotApplicable`` for any other page."""
+        """Return the links of a list page; further list pages as URLs. Raises ``NotApplicable`` for any other page."""
         raise NotImplementedError
 
     def read_page(self, page: Page, link: Link) -> Any:
-        """The item of a page. Raises ``NotApplicable``."""
+        """Return the item of a page. Raises ``NotApplicable``."""
         return read_article(page, link)
 
     def source_for(self, response: Response) -> Any:
-        """The source that a page belongs to: one whose visit begins there, else one of its host."""
+        """Return the source of a page: one whose visit begins there, else one of its host."""
         chosen = [source for source in self.sources() if self.is_selected(source)]
         exact = (source for source in chosen if response.url in self.entry_pages(source))
         host = urlsplit(response.url).netloc
@@ -102,7 +102,7 @@ class SinglePage(PageRequests):
         return next(exact, None) or next(near, None) or self.sample(response)
 
     async def parse(self, response: Response, link: Link | None = None) -> AsyncIterator[Any]:
-        """The links of a list page, as requests; the item of any other page.
+        """Yield requests for the links of a list page, or the item of any other page.
 
         @source
         @returns requests 1

@@ -1,7 +1,7 @@
-"""Requests made inside a callback, and why a request failed, in the words of the run report.
+"""Requests made inside a callback, and the reasons of failed requests as the run report names them.
 
-:class:`Fetcher` asks through the crawl's own downloader: robots.txt, the egress guard, delays, the archive and replay hold for further
-pages and pictures as for every page. Every failure has a reason; none is ``error`` if it can be helped.
+:class:`Fetcher` uses the crawl's own downloader: robots.txt, the egress guard, delays, the archive and replay apply to further pages and
+images as to every page. Every failure has a reason, ``error`` only as a last resort.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from newsportal.net.rendering import missing
 
 logger = logging.getLogger(__name__)
 
-PASSING_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504, 522, 524})  # The server may answer differently later
+PASSING_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504, 522, 524})  # The server may respond differently later
 IGNORED = (("max redirections reached", "redirects"), ("exceeded DOWNLOAD_MAXSIZE", "too-large"))
-"""What Scrapy says when it ignores a response, and the reason: it raises nothing more telling."""
+"""Scrapy's messages for ignored responses, which have no exceptions of their own, and the reasons."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """``passing``: worth another try in a later run. ``forbidden``: we may not have it (robots, private address)."""
+    """``passing``: transient, worth a retry in a later run. ``forbidden``: by robots.txt or the egress policy."""
 
     reason: str
     detail: str
@@ -57,11 +57,11 @@ REASONS: tuple[tuple[type[BaseException], str, bool], ...] = (
     (exceptions.ResponseDataLossError, "connection", True),
     (OSError, "connection", True),
 )
-"""The first class that fits gives the reason; the flag says whether it may pass."""
+"""The first matching class determines the reason; the flag says whether it is transient."""
 
 
 class PageUnavailable(Exception):
-    """Raised by a :class:`Fetcher` for a page that cannot be had. The caller goes on without it."""
+    """Raised by a :class:`Fetcher` for a page that could not be fetched. The caller continues without it."""
 
     def __init__(self, outcome: Outcome) -> None:
         super().__init__(outcome.reason)
@@ -69,14 +69,14 @@ class PageUnavailable(Exception):
 
 
 class Fetcher:
-    """Fetches pages for the callbacks of one crawl. ``meta``: what the middlewares must know of a source, by its key."""
+    """Fetches pages for the callbacks of one crawl. ``meta`` returns the request meta for a source, by its key."""
 
     def __init__(self, crawler: Crawler, meta: Callable[[str], Mapping[str, Any]]) -> None:
         self._crawler = crawler
         self._meta = meta
 
     async def __call__(self, url: str, source: str, *, headers: Mapping[str, str] | None = None, **meta: Any) -> Response:
-        """The answer, of status 2xx. Raises :class:`PageUnavailable`, :class:`Interrupted`."""
+        """Return the response, of status 2xx. Raises :class:`PageUnavailable`, :class:`Interrupted`."""
         engine = self._crawler.engine
         if engine is None or not engine.running:
             raise Interrupted
@@ -89,7 +89,7 @@ class Fetcher:
             if outcome.reason == SHUTDOWN:
                 raise Interrupted from error
             raise PageUnavailable(outcome) from error
-        if "replay-missing" in response.flags:  # nobody asked for it when the archive was made
+        if "replay-missing" in response.flags:  # it was not requested when the archive was made
             raise PageUnavailable(Outcome("replay-missing", url))
         if not 200 <= response.status < 300:
             raise PageUnavailable(_outcome_of_status(response))
@@ -102,7 +102,7 @@ def header(response: Response, name: str) -> str | None:
 
 
 class ArchivedResponse(Response):
-    """An answer out of an archive, and when it was served."""
+    """A response from an archive, with its original time."""
 
     fetched: datetime
 
@@ -113,7 +113,7 @@ def page_of(response: Response) -> Page:
 
 
 def outcome_of(failure: Failure | BaseException) -> Outcome:
-    """The reason of a failed request."""
+    """Return the reason of a failed request."""
     error = failure.value if isinstance(failure, Failure) else failure
     detail = str(error) or type(error).__name__
     if isinstance(error, HttpError):
@@ -133,19 +133,19 @@ def outcome_of(failure: Failure | BaseException) -> Outcome:
 
 def _outcome_of_status(response: Response) -> Outcome:
     status = response.status
-    if 300 <= status < 400:  # Scrapy follows all that it may: this one leads to file:, data: or nowhere
+    if 300 <= status < 400:  # Scrapy follows all valid redirects: this one is to file:, data: or has no target
         return Outcome("redirect-denied", f"HTTP {status} to {response.headers.get('Location')!r}", forbidden=True)
     return Outcome(f"http-{status}", f"HTTP {status}", passing=status in PASSING_STATUS)
 
 
 def retry_after(failure: Failure, now: datetime) -> float | None:
-    """Seconds that the answer asks to wait; ``None`` if it does not, or if there is none."""
+    """Return the Retry-After of the response in seconds; ``None`` if it has none, or there is no response."""
     response = getattr(failure.value, "response", None)
     return None if response is None else read_retry_after(response, now)
 
 
 def lacks_browser(tracker: LinkTracker, source: Any) -> bool:
-    """Whether the source's pages need a browser and there is none: it is told of at once, and the other sources go on."""
+    """Return whether the source's pages need a browser that is missing; if so, report it. Other sources are visited."""
     lack = missing(tracker.sources.rendering.browser) if getattr(source, "render", False) else None
     if lack:
         logger.error("%s is not visited, its pages are to be rendered: %s", source.key, lack, extra={"source": source.key})
@@ -155,7 +155,7 @@ def lacks_browser(tracker: LinkTracker, source: Any) -> bool:
 
 
 def note_rendering(tracker: LinkTracker, stats: Mapping[str, Any], sources: Iterable[str]) -> None:
-    """At the end: how much was rendered, in the report's notes."""
+    """Add the rendering statistics of the sources to the report."""
     for source in sources:
         for said in render_notes(stats, source):
             tracker.note(source, said)

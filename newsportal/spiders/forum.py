@@ -1,4 +1,4 @@
-"""Forums: ``scrapy crawl forum [-a source=NAME]``. From the front page to boards and threads, by itself (docs/algorithms/forum_ways.md)."""
+"""Forums: ``scrapy crawl forum [-a source=NAME]``. Finds boards and threads from the front page (docs/algorithms/forum_ways.md)."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ from newsportal.store.results import SourceState
 from newsportal.text import dom
 
 MAX_BOARDS: Final = 200
-"""Boards of one forum that are visited: the largest forums known have some hundred; a trap has as many as one follows."""
+"""Boards of one forum that are visited: the largest forums known have some hundred; a crawler trap has any number."""
 
-MAX_LEVEL: Final = 3  # Boards within boards
-NO_LIST: Final = frozenset({"thread", "post", "login"})  # Kinds of pages whose links are not what the page is about
-CUT: Final = ("…", "...", "..")  # How a title ends that its list has cut
+MAX_LEVEL: Final = 3  # Depth of nested boards
+NO_LIST: Final = frozenset({"thread", "post", "login"})  # Kinds of pages whose links are not their content
+CUT: Final = ("…", "...", "..")  # Endings of titles truncated by their list
 
-MEMBERS_ONLY: Final = frozenset({"login", "http-401", "http-403"})  # Reasons that do not pass by themselves
+MEMBERS_ONLY: Final = frozenset({"login", "http-401", "http-403"})  # Permanent reasons
 
 MAX_SECONDS: Final = 1800.0
-"""Further pages of a thread are asked for so long in a visit; the next reads on. Chosen: ten pages of a host with the longest delay."""
+"""Seconds for further pages of a thread per visit; the next visit continues. Chosen: ten pages of a host with the longest delay."""
 
 
 @dataclass(slots=True)
 class ThreadVisit:
-    """A thread on its way: what was read of it in this visit, page by page. It is stored as a whole, so a crash costs its pages alone."""
+    """A thread being read in this visit, page by page. It is stored in one piece, so a crash costs only its pages."""
 
     link: Link
     listed: Listed
@@ -70,7 +70,7 @@ class ThreadVisit:
         url, page = found
         self.first = self.first or page
         if self.from_the_end and not self.pages and not any(post.id in self.stored for post in page.posts):
-            self._restart()  # posts were deleted, and the pages have moved up: what is new may stand before this one
+            self._restart()  # posts were deleted, and pages have moved up: new posts may precede this page
             return
         before = len(self.posts)
         for post in page.posts:
@@ -84,7 +84,7 @@ class ThreadVisit:
         self.fail(asked, Outcome(reason, reason))
 
     def fail(self, asked: str, outcome: Outcome) -> None:
-        """A known thread's last page may be gone: then its first one is asked for. Of others what was read is kept, the rest waits."""
+        """Handle a missing page. A known thread's last page may have vanished: start from its first. Else keep what was read, and retry."""
         later = outcome.passing and outcome.reason not in MEMBERS_ONLY
         if self.from_the_end and not self.pages and not later:
             self._restart()
@@ -99,7 +99,7 @@ class ThreadVisit:
 
 
 class ForumSpider(NewsSpider):
-    """Boards newest first, until everything is known; a thread seen before is read on from its last page."""
+    """Reads boards, newest threads first, until all are known; known threads continue from their last page."""
 
     name = "forum"
     kind = "forum"
@@ -109,7 +109,7 @@ class ForumSpider(NewsSpider):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self._listed = self.of_visits(set[str])  # pagers run in circles, and boards are named on every page
+        self._listed = self.of_visits(set[str])  # pagers contain cycles, and boards are linked from every page
         self._boards = self.of_visits(int)
         self._old = self.of_visits(int)
 
@@ -147,7 +147,7 @@ class ForumSpider(NewsSpider):
         filtered = await filter_threads(self.tracker, entries, self, lambda wanted: self.thread(wanted, source, board))
         for request in filtered.requests:
             yield request
-        if not (root and found.threads and read(response.url).kind == "board"):  # else the file names a board: it alone is meant
+        if not (root and found.threads and read(response.url).kind == "board"):  # else the file names a board: only that one is wanted
             for request in self._to_boards(found, source, level):
                 yield request
         if self._goes_on(found, source, filtered, page, old) and found.next:
@@ -156,7 +156,7 @@ class ForumSpider(NewsSpider):
             raise NotApplicable("no-threads", "neither boards nor threads are found there")
 
     def _to_boards(self, found: Signpost, source: Forum, level: int) -> Iterable[Request]:
-        """Requests for boards not visited yet; none where the file names the boards."""
+        """Yield requests for boards not visited yet; none if the file lists the boards."""
         if source.boards or level >= MAX_LEVEL:
             return
         for board in found.boards:
@@ -168,7 +168,7 @@ class ForumSpider(NewsSpider):
                 yield self.list_page(board.url, source, self.parse_forum, level=level + 1, board=board.title)
 
     def _goes_on(self, found: Signpost, source: Forum, filtered: Filtered, page: int, old: int) -> bool:
-        """Whether the list's next page is worth a request. Lists run from new to old, so one old thread ends them."""
+        """Return whether to fetch the list's next page. Lists are sorted from new to old, so one old thread ends them."""
         if not found.next or page >= source.pages or not askable(found.next) or (old and not filtered.requests):
             return False
         if not found.threads or (filtered.stale and source.key not in self.thorough):
@@ -176,7 +176,7 @@ class ForumSpider(NewsSpider):
         return self._is_new(source, found.next)
 
     def _is_new(self, source: Forum, url: str) -> bool:
-        """Whether a list was not asked for in this visit; it is from now on."""
+        """Return whether a list was not requested in this visit yet, and mark it as requested."""
         name, listed = _name_of(url), self._listed[source.key]
         if name in listed:
             return False
@@ -184,7 +184,7 @@ class ForumSpider(NewsSpider):
         return True
 
     def list_page_failed(self, failure: Failure) -> None:
-        """A board that cannot be had for good (members only, gone) is counted; it does not make the whole forum a failure."""
+        """Count a permanently unavailable board (members only, deleted), without failing the whole forum."""
         request: Request = failure.request  # type: ignore[attr-defined]
         outcome = outcome_of(failure)
         if request.cb_kwargs.get("root") or (outcome.passing and outcome.reason not in MEMBERS_ONLY):
@@ -196,7 +196,7 @@ class ForumSpider(NewsSpider):
         self.tracker.note(key, Message("note.board-failed", reason=outcome.reason, board=request.cb_kwargs.get("board") or request.url))
 
     def entries(self, found: Signpost, source: Forum) -> tuple[list[tuple[Link, Listed]], int]:
-        """The threads of a list as links, without those that nobody has answered for too long, and how many those are."""
+        """Return the threads of a list as links, without those whose last reply is too old, and the number of the latter."""
         oldest = self.began - timedelta(days=source.max_age) if source.max_age else None
         young = [one for one in found.threads if oldest is None or one.last is None or one.last >= oldest]
         left = sum(not one.sticky for one in found.threads if one not in young)
@@ -209,12 +209,12 @@ class ForumSpider(NewsSpider):
     # threads
 
     def thread(self, wanted: Wanted, source: Forum, board: str | None) -> Request:
-        """The first request of a visit: for the first page, or the page at which the last visit ended."""
+        """Return the first request of a visit: the thread's first page, or the last page of the previous visit."""
         url = wanted.link.url if wanted.stored is None else wanted.stored.last_page
         return self.first_request(url, wanted.link, source, listed=wanted.listed, board=board)
 
     async def reading(self, source: Forum, link: Link, listed: Listed, board: str | None) -> ThreadVisit:
-        """A thread at the beginning of its visit, whichever process that is. Raises ``StoreError``."""
+        """Return a thread at the beginning of its visit, in any process. Raises ``StoreError``."""
         reading = ThreadVisit(link, listed, source, link.url, board)
         kept = (await asyncio.to_thread(self.tracker.store.threads.find_stored, [listed.key])).get(listed.key)
         if kept is not None:
@@ -234,7 +234,7 @@ class ForumSpider(NewsSpider):
         return self.done(reading)
 
     async def _page(self, reading: ThreadVisit, url: str, first: Response | PageUnavailable) -> tuple[str, ThreadPage]:
-        """The page, and the address that answered. Raises ``PageUnavailable``, ``NotApplicable``, ``Interrupted``."""
+        """Return the page and its final URL. Raises ``PageUnavailable``, ``NotApplicable``, ``Interrupted``."""
         response = first if not reading.begun else await self.fetch(url, reading.source.key)
         reading.begun = True
         if isinstance(response, PageUnavailable):
@@ -288,6 +288,6 @@ def _read(page: Page, alone: bool, asked: str | None) -> ThreadPage:
 
 
 def _name_of(url: str) -> str:
-    """By what a page of a list is known, however it is written."""
+    """Return a key for a page of a list, independent of the spelling of its URL."""
     at = read(url)
     return f"{at.key}@{at.place}" if at.key else key_of(url)

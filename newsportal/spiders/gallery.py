@@ -1,6 +1,6 @@
 """Photo stories (套图): ``scrapy crawl gallery [-a source=NAME]``. Index pages are watched, stories read page by page (paper C, 2.1, 2.2).
 
-Every page goes to the store as it comes, in whatever order, so a killed crawl loses none; the next one asks for what is missing alone.
+Every page is stored at once, in any order, so a killed crawl loses none; the next one fetches only the missing ones.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from newsportal.spiders.photo_story import Guesses, StoryVisit
 from newsportal.store.results import SourceState
 from newsportal.text import dom
 
-MAX_SECONDS: Final = 600.0  # After so long no further page of a story is asked for in this visit; the next one goes on
+MAX_SECONDS: Final = 600.0  # Time limit for further pages of a story in this visit; the next one continues
 
 
 class GallerySpider(NewsSpider):
-    """Index pages by their weight; each story is asked for until it is complete, or until what is missing does not come."""
+    """Visits index pages by their weight, and each story until it is complete or its missing pages are given up."""
 
     name = "gallery"
     kind = "gallery"
@@ -47,7 +47,7 @@ class GallerySpider(NewsSpider):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self._listed = self.of_visits(set[str])  # pagers run in circles, and name the pages before as well
+        self._listed = self.of_visits(set[str])  # pagers contain cycles, and link to earlier pages as well
         self._guesses = self.of_visits(Guesses)
 
     @cached_property
@@ -94,11 +94,11 @@ class GallerySpider(NewsSpider):
     # stories
 
     async def accept(self, requests: Sequence[Request]) -> list[Request | None]:
-        """Stories go on where they were: what was kept of them is not asked for again."""
+        """Stories continue where they were: stored pages are not fetched again."""
         return [request if request is None else await self._further(request) for request in await super().accept(requests)]
 
     async def _further(self, request: Request) -> Request:
-        """The first request of a visit: the first page, or one that is missing of a story that was begun."""
+        """Return the first request of a visit: the first page, or a missing page of a story in progress."""
         link, source = request.cb_kwargs.get("link"), request.cb_kwargs.get("source")
         if link is None or source is None:
             return request
@@ -110,7 +110,7 @@ class GallerySpider(NewsSpider):
         return self.first_request(wanted[0], link, source, asked=wanted[0]) if wanted else request
 
     async def reading(self, source: Source, link: Link) -> StoryVisit:
-        """A story at the beginning of its visit, whichever process that is. Raises ``StoreError``."""
+        """Return a story at the beginning of its visit, in any process. Raises ``StoreError``."""
         reading = StoryVisit(link, source, guesses=self._guesses[source.key])
         if kept := await asyncio.to_thread(self.tracker.store.galleries.pages, reading.name):
             await asyncio.to_thread(reading.begin, kept)
@@ -141,7 +141,7 @@ class GallerySpider(NewsSpider):
             with warned(logger, "%s is put together without what other workers kept", link.url, url=link.url):
                 reading.join(await asyncio.to_thread(self.tracker.store.galleries.pages, reading.name))
             return await self.images.complete(await asyncio.to_thread(reading.story))
-        # not even the first page can be had or read; an index page met as a story is counted and left
+        # not even the first page could be read; an index page among stories is counted and skipped
         lost = next(iter(reading.lost.values()), None)
         if lost is not None:
             await self.tracker.fail(reading.link, lost.reason, later=lost.passing)
@@ -150,18 +150,18 @@ class GallerySpider(NewsSpider):
         return None
 
     async def _is_stored_elsewhere(self, url: str, reading: StoryVisit) -> bool:
-        """Whether the first page answered under the address of a story that is stored: then it has its fate. Raises ``StoreError``."""
+        """Return whether the first page redirects to a stored story, and settle the link if so. Raises ``StoreError``."""
         other = identity(url)
         if other == reading.name or not await asyncio.to_thread(self.tracker.stored_urls.find_stored, [other]):
             return False
         if reading.name in await asyncio.to_thread(self.tracker.stored_urls.find_stored, [reading.name]):
-            return False  # it is the same story, which waits for pages
+            return False  # it is the same story, with missing pages
         await asyncio.to_thread(self.tracker.stored_urls.alias, [reading.name], other)
         await self.tracker.settle(reading.link, "same")
         return True
 
     async def _keep(self, reading: StoryVisit) -> None:
-        """Into the store at once, unless the story is whole, or has one page alone: then it is written in a moment."""
+        """Store the pages at once, unless the story is complete or has a single page: then it is stored in a moment."""
         if reading.whole or (len(reading.met) == 1 and not reading.open and not reading.pending):
             return
         with warned(logger, "pages of %s are not kept before it is complete", reading.link.url, url=reading.link.url):
@@ -170,7 +170,7 @@ class GallerySpider(NewsSpider):
                 await asyncio.to_thread(self.tracker.store.galleries.put, reading.name, page, now=utcnow())
 
     def _count(self, reading: StoryVisit) -> None:
-        """A story is one entry, however many pages it has."""
+        """Count a story as one entry, however many pages it has."""
         if not reading.counted:
             reading.counted = True
             self.tracker.count(reading.source.key, "fetched")
@@ -186,7 +186,7 @@ def _link(entry: Entry, source: Source) -> Link:
 
 
 def _read(page: Page, link: Link | None, asked: str) -> GalleryPage:
-    """A page of a story; ``link``: of the first one that comes. Raises ``NotApplicable`` for what is none."""
+    """Read a page of a story; ``link``: of the first page received. Raises ``NotApplicable`` for any other page."""
     if is_front_page(page.url) and not is_front_page(asked):
         raise NotApplicable("front-page", f"{asked} leads to {page.url}")
     return gallery.read(dom.document(page), link=link, now=page.fetched)

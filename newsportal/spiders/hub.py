@@ -26,8 +26,8 @@ from newsportal.text import dom
 
 
 class HubSpider(NewsSpider):
-    """Visits the seeds of each region and the hub pages below them; links are sorted into article, hub and other, and the articles fetched
-    (paper B). The hub pages found are part of the source's state (:mod:`newsportal.schedule.policies`)."""
+    """Visits the seeds of each region and the hub pages below them; classifies links as article, hub or other, and fetches the articles
+    (paper B). The hub pages found are saved in the source's state (:mod:`newsportal.schedule.policies`)."""
 
     name = "hub"
     kind = "region"
@@ -35,7 +35,7 @@ class HubSpider(NewsSpider):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self._listed = self.of_visits(set[str])  # pagers run in circles, and name the pages before as well
+        self._listed = self.of_visits(set[str])  # pagers contain cycles, and link to earlier pages as well
 
     def manners(self, source: Any) -> dict[str, Any]:
         """One request of a region is in flight at a time (paper B: a queue whose URL was taken is blocked until it is done)."""
@@ -51,7 +51,7 @@ class HubSpider(NewsSpider):
         return self.read_list(response, source)[0]
 
     def read_list(self, response: Response, source: Region) -> tuple[list[Link], list[str]]:
-        """The articles that a list page names, and further list pages: its own, then hub pages below it."""
+        """Return the articles of a list page, and further list pages: its own, then hub pages below it."""
         found, more = _read(page_of(response), _rules(source))
         links, hubs = _sorted(response.url, found, more, source)
         return links, [*more, *hubs]
@@ -64,7 +64,7 @@ class HubSpider(NewsSpider):
             yield request
 
     async def parse_hub(self, response: Response, source: Region, page: int, hub: str | None = None) -> AsyncIterator[Any]:
-        """``hub``: the hub page to whose list the page belongs; ``None``: it is a seed's."""
+        """Parse a list page of ``hub``; ``None``: of a seed."""
         found, more = await self.tracker.readers.read(_read, page_of(response), _rules(source))
         links, hubs = _sorted(response.url, found, more, source)
         requests, filtered = await self.filter_new(links)
@@ -81,8 +81,8 @@ class HubSpider(NewsSpider):
             raise NotApplicable("no-articles", "no link looks like an article")
 
     def follow(self, source: Region, links: Sequence[str] = (), hub: str | None = None, brought: int = 0) -> list[Request]:
-        """Requests for the hub pages whose turn it is, after ``hub`` (or a seed) was read: it links to ``links``, and ``brought`` so many
-        articles. What is asked for is written at once: other workers of the visit ask for the rest. Raises ``StoreError``."""
+        """Return requests for the hub pages that are due, after ``hub`` (or a seed) was read, which has ``links`` and ``brought`` new
+        articles. They are saved at once: other workers of the visit request the rest. Raises ``StoreError``."""
         if not source.depth:
             return []
         store, now = self.tracker.store, utcnow().timestamp()
@@ -107,7 +107,7 @@ def _read(page: Page, rules: lists.HubRules) -> tuple[list[lists.HubLink], list[
 
 
 def _sorted(url: str, found: Sequence[lists.HubLink], more: Sequence[str], source: Region) -> tuple[list[Link], list[str]]:
-    """The articles and the hub pages inside the prefix to which a list page links; ``more`` are its own further pages."""
+    """Return the articles and the hub pages inside the prefix that a list page links to; ``more`` are its own further pages."""
     links = [
         Link(
             url=link.url,

@@ -1,7 +1,7 @@
-"""The first bytes of pictures, and their facts: size, format, print. What they say is read in :mod:`newsportal.extractors.images.head`.
+"""Fetch the first bytes of images for their size, format and fingerprint, which :mod:`newsportal.extractors.images.head` reads.
 
-A server is asked for 64 kB (``Range``); where it sends all of a file nevertheless, the download is stopped there. The ``Referer`` is the
-page on which the picture stands: servers that refuse other people's pages (防盗链) expect it.
+A server is asked for 64 kB (``Range``); if it sends the whole file, the download is stopped there. The ``Referer`` is the
+page with the image: servers with hotlink protection (防盗链) expect it.
 """
 
 from __future__ import annotations
@@ -31,34 +31,34 @@ from newsportal.store.pictures import Picture
 
 logger = logging.getLogger(__name__)
 
-MORE_BYTES: Final = 4 * FIRST_BYTES  # Asked for once where the size stands further behind: colour profiles and previews may go before it
+MORE_BYTES: Final = 4 * FIRST_BYTES  # Fetched once if the size is further behind: colour profiles and previews may precede it
 REMEMBERED: Final = 4_096
-"""Pictures that this process remembers, some 500 bytes each: copies of a story are often read before the store knows of either."""
+"""Images remembered by this process, some 500 bytes each: copies of a story are often read before either is stored."""
 
-MAX_SECONDS: Final = 300.0  # After so long no further picture of a story is asked for; their sizes stay unknown
-AT_ONCE: Final = 4  # Pictures of a story that wait for the downloader at the same time; it holds them back a host as it does everything
-SECONDS: Final = 15.0  # For one picture: 64 kB come in less, or the server is no help
+MAX_SECONDS: Final = 300.0  # Time limit for the images of a story; the sizes of the rest stay unknown
+AT_ONCE: Final = 4  # Images of a story requested concurrently; the downloader delays them per host as always
+SECONDS: Final = 15.0  # For one image: 64 kB take less, unless the server hangs
 GONE: Final = frozenset({"http-404", "http-410"})
 BAD_RANGE: Final = "http-416"
 
 ACCEPT: Final = {"Accept": "image/avif,image/webp,image/png,image/jpeg,image/*;q=0.8,*/*;q=0.5", "Accept-Encoding": "identity"}
-LIMIT, GOT = "first_bytes", "first_bytes_got"  # keys of ``request.meta``: how many bytes are wanted, how many came (of which request)
+LIMIT, GOT = "first_bytes", "first_bytes_got"  # meta keys: number of bytes wanted, and received (by which request)
 
 
 @dataclass(frozen=True, slots=True)
 class Bytes:
-    """What came of a picture. ``whole``: its server has no more of it."""
+    """The bytes of an image. ``whole``: they are the whole file."""
 
     body: bytes
     whole: bool
 
 
 FetchBytes = Callable[[Image, Gallery, int | None], Awaitable[Bytes]]
-"""Asks for the first so many bytes of a picture of a story (``None``: for all). Raises ``PageUnavailable`` or ``Interrupted``."""
+"""Fetches the first bytes of a story's image (``None``: all). Raises ``PageUnavailable`` or ``Interrupted``."""
 
 
 def image_bytes(crawler: Crawler, fetch: Fetcher) -> FetchBytes:
-    """:data:`FetchBytes` with the manners of the story's source."""
+    """Return a :data:`FetchBytes` with the request settings of the story's source."""
     crawler.signals.connect(stop_in_time, signals.bytes_received)
 
     async def fetch_bytes(image: Image, gallery: Gallery, most: int | None) -> Bytes:
@@ -74,12 +74,12 @@ def image_bytes(crawler: Crawler, fetch: Fetcher) -> FetchBytes:
 
 
 def stop_in_time(data: bytes, request: Request) -> None:
-    """Called for every piece of every answer; ends those of pictures of which enough has come. Raises ``StopDownload``."""
+    """Stop the download of an image after enough bytes; called for every chunk of every response. Raises ``StopDownload``."""
     most = request.meta.get(LIMIT)
     if not most:
         return
     of, got = request.meta.get(GOT, (0, 0))
-    got = len(data) + (got if of == id(request) else 0)  # a request made again begins anew
+    got = len(data) + (got if of == id(request) else 0)  # a retried request starts again
     request.meta[GOT] = (id(request), got)
     if got >= most:
         raise StopDownload(fail=False)
@@ -95,7 +95,7 @@ def _is_whole(response: Response, most: int | None) -> bool:
 
 
 class ImageFetcher:
-    """Fetches the facts of stories' pictures. ``prints``: the first so many of each are fetched whole, so that they have a print."""
+    """Reads the facts of stories' images. ``prints``: the first images of each story that are fetched in full, for their fingerprint."""
 
     def __init__(self, fetch: FetchBytes, *, max_pixels: int = MAX_PIXELS, prints: int = 0) -> None:
         self._fetch = fetch
@@ -105,7 +105,7 @@ class ImageFetcher:
         self._under_way: dict[str, asyncio.Future[Picture | None]] = {}
 
     async def inspect(self, image: Image, gallery: Gallery, *, whole: bool = False) -> Picture:
-        """What a picture's bytes tell; ``looked`` stays ``None`` where none could be had, for now. Raises ``Interrupted``."""
+        """Return the facts of an image; ``looked`` stays ``None`` if it could not be fetched for now. Raises ``Interrupted``."""
         plain = Picture(key(image.url), image.url)
         if not askable(image.url):
             return replace(plain, refused="bad-address", looked=utcnow())
@@ -124,7 +124,7 @@ class ImageFetcher:
         except PageUnavailable as why:
             if why.outcome.reason not in (*GONE, BAD_RANGE):
                 raise
-            got = await self._fetch(image, gallery, None)  # once more, as a browser asks: some servers know no Range
+            got = await self._fetch(image, gallery, None)  # retry as a browser does: some servers do not support Range
         try:
             head = look(got.body, max_pixels=self._max_pixels)
         except NotApplicable as why:
@@ -139,11 +139,11 @@ class ImageFetcher:
     def _print(self, got: Bytes) -> str | None:
         try:
             return print_of(got.body, max_pixels=self._max_pixels)
-        except NotApplicable:  # its head is sound: a browser shows what it can
+        except NotApplicable:  # its head is valid: browsers show the rest as far as possible
             return None
 
     async def _once(self, name: str, image: Image, gallery: Gallery, *, whole: bool) -> Picture:
-        """Look, unless this process has seen the picture or another story is looking at it just now. Raises ``Interrupted``."""
+        """Inspect an image unless this process has done so or another story does at the moment. Raises ``Interrupted``."""
         while name in self._under_way:
             if (found := await asyncio.shield(self._under_way[name])) is not None:
                 return found
@@ -163,9 +163,9 @@ class ImageFetcher:
         return found
 
     async def pictures(self, gallery: Gallery, known: Mapping[str, Picture]) -> dict[str, Picture]:
-        """Key → what is known now of each picture of a story; those of ``known`` that were looked at are not asked for again.
+        """Return key → facts of each image of a story; inspected ones of ``known`` are not fetched again.
 
-        Raises ``Interrupted``; whatever else happens to a picture, the story goes on.
+        Raises ``Interrupted``; other failures of an image are ignored.
         """
         wanted = {key(image.url): image for image in gallery.images if not image.dropped}
         found = {name: known[name] for name in wanted if name in known and known[name].looked is not None}
@@ -187,7 +187,7 @@ class ImageFetcher:
 
 
 def with_facts(gallery: Gallery, pictures: Mapping[str, Picture]) -> Gallery:
-    """The story with what is known of its pictures; what its page said of sizes gives way."""
+    """Return the story with the facts of its images, which override the sizes on its page."""
     return replace(gallery, images=tuple(_with_facts(image, pictures.get(key(image.url))) for image in gallery.images))
 
 
@@ -200,7 +200,7 @@ def _with_facts(image: Image, known: Picture | None) -> Image:
 
 
 class StoryImages:
-    """Gives the stories of a crawl the facts of their pictures: what the store knows, and what is asked for where it does not."""
+    """Adds the facts of images to the stories of a crawl: from the store, or fetched if missing."""
 
     def __init__(self, tracker: LinkTracker, fetch: FetchBytes) -> None:
         wanted = tracker.sources.pictures
@@ -208,10 +208,10 @@ class StoryImages:
         self._images = ImageFetcher(fetch, max_pixels=wanted.max_pixels, prints=wanted.prints) if wanted.look else None
 
     async def complete(self, gallery: Gallery) -> Gallery:
-        """Those that are no pictures have a reason (``dropped``). Raises ``Interrupted``."""
+        """Return the story; files that are no images have a reason (``dropped``). Raises ``Interrupted``."""
         try:
             known = dict(await asyncio.to_thread(self._store.pictures.find_stored, {key(image.url) for image in gallery.images}))
-        except StoreError as error:  # the pipelines tell of a store that is away
+        except StoreError as error:  # the pipelines report an outage
             logger.error("the pictures of %s are not looked at: %s", gallery.url, error, extra={"url": gallery.url})
             return gallery
         if self._images is None:

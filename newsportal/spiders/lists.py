@@ -21,7 +21,7 @@ from newsportal.store.results import SourceState
 
 
 class ListsSpider(NewsSpider):
-    """Remembers the ranks of each list at every visit; with ``articles: true`` the pages of new entries are fetched, too."""
+    """Stores the ranks of each list at every visit; with ``articles: true`` the pages of new entries are fetched, too."""
 
     name = "lists"
     kind = "list"
@@ -34,19 +34,19 @@ class ListsSpider(NewsSpider):
         return _links(read_board(page_of(response), source.rules), source)
 
     async def visit(self, source: HotList, state: SourceState) -> AsyncIterator[Request]:
-        yield self.list_page(source.url, source, self.parse_board)  # without validators: that an entry stays is news, too
+        yield self.list_page(source.url, source, self.parse_board)  # without validators: an entry that stays is recorded, too
 
     async def parse_board(self, response: Response, source: HotList) -> AsyncIterator[Any]:
         found = await self.tracker.readers.read(read_board, page_of(response), source.rules)
         places = [Place(content_id(identity(one.url)), one.title, one.url, one.rank, one.heat) for one in found]
         await asyncio.to_thread(self.tracker.store.boards.add, source.key, utcnow(), places)
         if not source.articles:
-            self.tracker.count(source.key, "not_modified")  # it was read, and nothing is to be fetched of it
+            self.tracker.count(source.key, "not_modified")  # it was read, and nothing is to be fetched
             return
         for wanted in (await self.filter_new(_links(found, source)))[0]:
             yield wanted
 
 
 def _links(found: Sequence[BoardEntry], source: HotList) -> list[Link]:
-    """The titles of boards are often not those of the pages to which they lead."""
+    """Return links without titles: titles on boards often differ from those of the linked pages."""
     return [Link(url=one.url, source=source.key, site=source.publisher, category=source.category) for one in found]

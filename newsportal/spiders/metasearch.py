@@ -35,23 +35,23 @@ from newsportal.store.results import SourceState
 from newsportal.text import dom
 
 REDIRECTS = [301, 302, 303, 307, 308]
-"""An engine's link answers with the real address; it is read, not followed, so that known articles are not fetched again."""
+"""An engine's link redirects to the real URL; it is read, not followed, so that known articles are not fetched again."""
 
-MAX_REFRESH_PAGE = 4096  # Bytes of the largest page that only sends on
+MAX_REFRESH_PAGE = 4096  # Maximum size of a page with only a meta refresh, in bytes
 
-MAX_REST = timedelta(days=7)  # For so long an engine rests at most that refuses each time
+MAX_REST = timedelta(days=7)  # Longest pause of an engine that refuses each time
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """One engine as a source: every topic that names it is asked there."""
+    """A search engine as a source, with the topics that use it."""
 
     engine: Engine
     topics: tuple[Topic, ...]
-    rest: float | None = None  # seconds after a captcha; by default what the captcha's kind asks for
+    rest: float | None = None  # seconds of pause after a captcha; by default determined by its kind
     enabled: bool = True
     priority: int = USUAL_PRIORITY
-    robots_on_results: bool | None = None  # whether robots.txt is obeyed on result pages; the articles' sites have allowed nothing
+    robots_on_results: bool | None = None  # whether robots.txt is obeyed on result pages; the articles' sites are not affected
 
     @property
     def name(self) -> str:
@@ -63,7 +63,7 @@ class Search:
 
 
 class MetasearchSpider(NewsSpider):
-    """Asks each topic's engines, as many pages as the hour's breadth says; stops early where a page brings nothing new."""
+    """Queries each topic's engines for as many pages as the breadth of the hour; stops early when a page has nothing new."""
 
     name = "metasearch"
     kind = "engine"
@@ -110,7 +110,7 @@ class MetasearchSpider(NewsSpider):
         return found
 
     async def accept(self, requests: Sequence[Request]) -> list[Request | None]:
-        """An engine that blocked another worker is not asked for the further pages that wait."""
+        """Drop leased result pages of an engine that blocked another worker."""
         lists = {request.meta["source"] for request in requests if "link" not in request.cb_kwargs and "source" in request.meta}
         resting = {source for source in lists if await self.tracker.is_paused(source)}
         found = await super().accept(requests)
@@ -138,10 +138,10 @@ class MetasearchSpider(NewsSpider):
         return [_link(source, None, result) for result in _read(page_of(response), source.engine).results]
 
     async def visit(self, source: Search, state: SourceState) -> AsyncIterator[Request]:
-        """As many pages as ``breadth`` says at this hour; where a topic does not say, as the hour's repeats have taught.
+        """Request the number of pages given by ``breadth`` at this hour; if a topic has none, as learned from the hour's repeats.
 
-        The questions take turns, an hour each, so that an engine which refuses after a few pages does not always leave out the same topics.
-        One that refused the last time is asked one question, for one page.
+        The queries rotate every hour, so that an engine that refuses after a few pages does not always skip the same topics.
+        One that refused the last time gets one query, for one page.
         """
         now = utcnow()
         hour = now.astimezone(ZoneInfo(self.tracker.sources.portal.timezone)).hour
@@ -196,7 +196,7 @@ class MetasearchSpider(NewsSpider):
         return self.article(link, self.parse_redirect, {"dont_redirect": True, "handle_httpstatus_list": REDIRECTS})
 
     async def parse_redirect(self, response: Response, link: Link) -> AsyncIterator[Any]:
-        """An engine's link answered: with the address of the article, or with the article itself."""
+        """Parse the response of an engine's link: a redirect to the article, or the article itself."""
         target = _target(response)
         if target is None:
             async for article in self.parse_article(response, link):
@@ -207,7 +207,7 @@ class MetasearchSpider(NewsSpider):
 
 
 HOST = re.compile(r"(?:https?://)?[\w-]+(?:\.[\w-]+)+(?:[/:>].*)?", re.ASCII)
-"""What many engines show in place of a site's name: the page itself may know that."""
+"""Many engines show the host in place of the site's name, which the page itself may contain."""
 
 
 def _read(page: Page, engine: Engine) -> ResultPage:
@@ -227,7 +227,7 @@ def _link(source: Search, topic: Topic | None, result: Result) -> Link:
 
 
 def _target(response: Response) -> str | None:
-    """Where a redirect leads: ``Location``, or the refresh of an otherwise empty page."""
+    """Return the target of a redirect: ``Location``, or the meta refresh of an otherwise empty page."""
     location = response.headers.get("Location")
     if location and response.status in REDIRECTS:
         target = location.decode("latin-1").strip()

@@ -1,5 +1,5 @@
-"""Further pages of articles, threads and photo stories, fetched before the item is yielded. What comes next and what an answer is worth is
-decided by :class:`Pages`; whatever ends them, the item is kept with the pages that came."""
+"""Further pages of articles, threads and photo stories, fetched before the item is yielded. :class:`Pages` decides which pages to fetch and
+how to treat each response; however it ends, the item is kept with the fetched pages."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ from newsportal.spiders.fetcher import Interrupted, Outcome, PageUnavailable, pa
 logger = logging.getLogger(__name__)
 
 MAX_SECONDS: Final = 300.0
-"""After so long no further page is asked for: a host with a long Crawl-delay would hold an article, and the end of a crawl, for hours."""
+"""Time limit for further pages, in seconds: a host with a long Crawl-delay would delay an article, and the end of a crawl, for hours."""
 
 Found = TypeVar("Found")
 FoundIn = TypeVar("FoundIn", contravariant=True)
 
 
 class Pages(Protocol[FoundIn]):
-    """The pages of one item on their way."""
+    """The pages of one item in progress."""
 
     def wanted(self) -> Sequence[str]:
-        """The addresses to ask for now, together; each once."""
+        """Return the URLs to fetch now, concurrently; each is returned once."""
 
     def take(self, page: FoundIn, asked: str) -> None: ...
 
     def refuse(self, asked: str, reason: str) -> None:
-        """The answer is none of the item's pages, or cannot be read."""
+        """Handle a response that is no page of the item, or unreadable."""
 
     def fail(self, asked: str, outcome: Outcome) -> None:
-        """There is no answer."""
+        """Handle a failed request."""
 
     def end(self, reason: str) -> None:
-        """No further page is asked for."""
+        """Stop fetching further pages."""
 
 
 async def fetch_pages(
     pages: Pages[Found], fetch: Callable[[str], Awaitable[Found]], seconds: float, taken: Callable[[], Awaitable[None]] | None = None
 ) -> None:
-    """Fetch what ``pages`` wants, for ``seconds`` at most; ``taken`` follows each page that came. Raises :class:`Interrupted` alone."""
+    """Fetch the pages that ``pages`` wants, for ``seconds`` at most; call ``taken`` after each. Raises only :class:`Interrupted`."""
     until, interrupted = monotonic() + seconds, False
     pending: set[asyncio.Future[bool]] = set()
     while True:
@@ -72,7 +72,7 @@ async def fetch_pages(
 async def _fetch_page(
     pages: Pages[Found], fetch: Callable[[str], Awaitable[Found]], url: str, taken: Callable[[], Awaitable[None]] | None
 ) -> bool:
-    """False if the crawl ends."""
+    """Fetch a page. Return False if the crawl ends."""
     try:
         pages.take(await fetch(url), url)
         if taken is not None:
@@ -83,7 +83,7 @@ async def _fetch_page(
         pages.fail(url, error.outcome)
     except NotApplicable as error:
         pages.refuse(url, error.reason)
-    except Exception as error:  # the pages that came are kept in any case
+    except Exception as error:  # fetched pages are kept in any case
         logger.exception("a further page broke its reader: %s", url, extra={"url": url})
         pages.refuse(url, f"error: {type(error).__name__}")
     return True
@@ -97,7 +97,7 @@ class _ArticlePages(MultiPage):
 
 
 class ArticleFetcher:
-    """Reads an article's page, and fetches the others that its pager names: to its end, a limit, a circle or a dead link."""
+    """Reads an article's page, and fetches the others that its pager links to: to its end, a limit, a cycle or a dead link."""
 
     def __init__(self, tracker: LinkTracker, fetch: Callable[[str, str], Awaitable[Response]]) -> None:
         self._tracker = tracker
@@ -105,7 +105,7 @@ class ArticleFetcher:
         self._reader = ArticleReader(tracker.sources, tracker.sites, tracker.readers.call)
 
     async def complete(self, article: Article) -> Article:
-        """The article with what was read on all pages that can be had. Raises ``NotApplicable``, ``StoreError``, :class:`Interrupted`."""
+        """Return the article with all available pages. Raises ``NotApplicable``, ``StoreError``, :class:`Interrupted`."""
         met: PageRead = await self._tracker.readers.run(self._reader.first, article)
         found = met.found
         if (met.pager.next or met.pager.first) and not await self._is_stored(article.link.identity or identity(article.url)):
@@ -133,7 +133,7 @@ class ArticleFetcher:
         return bool(await asyncio.to_thread(self._tracker.stored_urls.find_stored, [name]))
 
     async def _begin(self, article: Article, met: PageRead) -> tuple[Article, PageRead]:
-        """The article from its first page on, where a list page led to a later one. If that cannot be had, it begins where we are."""
+        """Return the article from its first page if the list linked to a later one; if that is unavailable, from the current page."""
         url = met.pager.first
         if url is None or not askable(url) or identity(url) == identity(article.url):
             return article, met
@@ -145,13 +145,13 @@ class ArticleFetcher:
             read: PageRead = await self._tracker.readers.run(self._reader.further, article.link, page)
         except Interrupted:
             raise
-        except Exception as error:  # noqa: BLE001  the page that was named is an article
+        except Exception as error:  # noqa: BLE001  the page that was linked is an article
             self._note(article, _reason_of(url, error))
             return article, met
         return (first, read) if read.pager.next is not None else (article, met)
 
     def _note(self, article: Article, reason: str) -> None:
-        """Why no further page was joined: the ends that every pager has are counted, what failed is said in the report."""
+        """Count why no further page was added; failures are also noted in the report."""
         self._tracker.count(article.source, f"pages-{reason}")
         if reason not in EXPECTED:
             self._tracker.note(article.source, Message("note.further-pages", reason=reason))

@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 
 class NewsletterSpider(NewsSpider):
-    """Each mail is an article, read once; with ``articles: true`` the pages to which it links are fetched instead."""
+    """Reads each mail once as an article; with ``articles: true`` the pages it links to are fetched instead."""
 
     name = "newsletter"
     kind = "newsletter"
@@ -43,7 +43,7 @@ class NewsletterSpider(NewsSpider):
         return Newsletter(name=SAMPLE, folder=Path())
 
     async def visit(self, source: Newsletter, state: SourceState) -> AsyncIterator[Request]:
-        known = (await self.tracker.state(source.key)).validators  # the position holds in thorough visits, too: a mail does not change
+        known = (await self.tracker.state(source.key)).validators  # the position also applies to thorough visits: a mail does not change
         yield self.list_page(source.mailbox.address, source, self.parse_mails, state=replace(state, validators=known))
 
     async def parse_mails(self, response: MailboxResponse, source: Newsletter) -> AsyncIterator[Any]:
@@ -57,7 +57,7 @@ class NewsletterSpider(NewsSpider):
             except NotApplicable as why:
                 logger.warning("%s: a mail is not read: %s", source.key, why, extra={"source": source.key})
                 reason = why.reason
-            except Exception as error:  # no mail keeps the others from being read
+            except Exception as error:  # one broken mail must not block the others
                 logger.exception("%s: reading a mail failed", source.key, extra={"source": source.key})
                 reason = f"error: {type(error).__name__}"
             else:
@@ -65,7 +65,7 @@ class NewsletterSpider(NewsSpider):
             links.append(link := source.entry(id_of(raw.raw)))
             refused[link.url] = reason
         if not response.mails:
-            self.tracker.count(source.key, "not_modified")  # an empty folder is no list that cannot be read
+            self.tracker.count(source.key, "not_modified")  # an empty folder is no unreadable list
         if response.left:
             self.tracker.note(source.key, Message("note.mails-wait", number=response.left))
         for wanted in (await self.filter_new(links))[0]:
@@ -75,13 +75,13 @@ class NewsletterSpider(NewsSpider):
                 yield wanted
 
     def article(self, link: Link, callback: Callable[..., Any] | None = None, meta: dict[str, Any] | None = None) -> Request:
-        """For a mail, what stands for it in the table of links: its text is there, so nothing is asked for."""
+        """Return the request that represents a mail in the link table: its text is at hand, so nothing is fetched."""
         if not is_entry(link):
             return super().article(link, callback, meta)
         return self.source_request(NOWHERE, link.source, self.parse_article, self.article_failed, {}, link=link)
 
     async def parse(self, response: Response, link: Link | None = None) -> AsyncIterator[Any]:
-        """The articles of the mails, or the pages to which they link, as requests; the item of such a page.
+        """Yield the articles of the mails, or requests for the pages they link to, or the item of such a page.
 
         @source
         @returns items 1

@@ -1,4 +1,4 @@
-"""Requests for list pages and articles, with a source's manners: what cannot be had is counted, and asked for again in its time."""
+"""Requests for list pages and articles, with the settings of their source; failures are counted, and retried later."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ logger = logging.getLogger(__name__)
 Item = TypeVar("Item")
 
 USUAL_PRIORITY: Final = 5
-URGENCY: Final = 1000  # By so much requests of one priority of sources go before those of the next. List pages go 10 before articles.
+URGENCY: Final = 1000  # Difference of priority between sources of successive priorities. List pages precede articles by 10.
 
 
 class Source(Protocol):
-    """What every kind of source in sources.yaml has."""
+    """Attributes common to all sources in sources.yaml."""
 
     @property
     def key(self) -> str: ...
@@ -42,7 +42,7 @@ class Source(Protocol):
 
 
 class PageRequests:
-    """What a spider that asks for pages knows; ``base.NewsSpider`` says whence."""
+    """Base of spiders that request pages; implemented by ``base.NewsSpider``."""
 
     crawler: Crawler
     thorough: set[str]
@@ -53,11 +53,11 @@ class PageRequests:
         raise NotImplementedError
 
     def by_key(self, key: str) -> Any:
-        """The source that a link names; ``None`` if it has gone from the file since."""
+        """Return the source of a link; ``None`` if it was removed from the file."""
         raise NotImplementedError
 
     def manners(self, source: Any) -> dict[str, Any]:
-        """What the middlewares must know of a source."""
+        """Return the meta that the middlewares need for a source."""
         obeys = getattr(source, "obey_robots", None)
         return {
             "obey_robots": self.tracker.sources.politeness.obey_robots if obeys is None else obeys,
@@ -66,32 +66,32 @@ class PageRequests:
         }
 
     def urgency(self, key: str) -> int:
-        """What the priority of a source adds to that of its requests: more than kinds of requests differ by."""
+        """Return what a source's priority adds to that of its requests: more than the priorities of kinds of requests differ by."""
         return (getattr(self.by_key(key), "priority", USUAL_PRIORITY) - USUAL_PRIORITY) * URGENCY
 
     def request_meta(self, key: str) -> dict[str, Any]:
-        """The meta of a request for a source, by its key."""
+        """Return the meta of a request for a source, by its key."""
         source = self.by_key(key)
         return {"source": key, **(self.manners(source) if source else {})}
 
     @cached_property
     def fetch(self) -> Fetcher:
-        """Fetches further pages and pictures inside a callback."""
+        """Fetches further pages and images inside a callback."""
         return Fetcher(self.crawler, self.request_meta)
 
     def source_request(
         self, url: str, key: str, callback: Callable[..., Any], errback: Callable[..., Any], meta: dict[str, Any], **about: Any
     ) -> Request:
-        """A request for a source, by its key, which is never filtered; ``about`` goes to its callback."""
+        """Return a request for a source, by its key, which is never filtered; ``about`` is passed to its callback."""
         meta = {**self.request_meta(key), **meta}
         return Request(url, callback, errback=errback, dont_filter=True, priority=self.urgency(key), meta=meta, cb_kwargs=about)
 
     def first_request(self, url: str, link: Link, source: Source, **about: Any) -> Request:
-        """The first request of a visit of a thread or photo story, which any process may take up."""
+        """Return the first request of a visit of a thread or photo story, which any process may resume."""
         return self.source_request(url, source.key, self.parse_first, self.first_failed, {}, source=source, link=link, **about)
 
     async def parse_first(self, response: Response, link: Link, **about: Any) -> AsyncIterator[Any]:
-        """The callback of a thread or photo story: its first page has come."""
+        """Parse the first page of a thread or photo story."""
         async for item in self.finished(link, self.read_item(response, link, **about)):
             yield item
 
@@ -101,11 +101,11 @@ class PageRequests:
             yield item
 
     async def read_item(self, first: Response | PageUnavailable, link: Link, **about: Any) -> Any:
-        """The item over all pages that can be had, of which ``first`` was asked for already; ``None`` once its fate is counted."""
+        """Return the item with all available pages, of which ``first`` is the requested one; ``None`` once its outcome is counted."""
         raise NotImplementedError
 
     async def finished(self, link: Link, item: Awaitable[Item | None]) -> AsyncIterator[Item]:
-        """The item, if there is one; else the reason is counted."""
+        """Yield the item if there is one; otherwise count the reason."""
         try:
             found = await item
         except Interrupted:
@@ -117,7 +117,7 @@ class PageRequests:
         except StoreError as error:
             logger.error("%s waits for the next run: %s", link.url, error, extra={"url": link.url})
             await self.tracker.fail(link, STORE_FAILS, later=True)
-        except Exception as error:  # a page that breaks its reader must not be lost without a trace
+        except Exception as error:  # a page that breaks its reader must not be lost silently
             logger.exception("reading failed on %s", link.url, extra={"url": link.url})
             await self.tracker.fail(link, f"error: {type(error).__name__}")
         else:
@@ -125,13 +125,13 @@ class PageRequests:
                 yield found
 
 
-LIST_PRIORITY = 10  # List pages go before articles: they say what is new
+LIST_PRIORITY = 10  # List pages precede articles: they contain the news
 CONDITIONAL = frozenset({b"If-None-Match", b"If-Modified-Since"})
-"""Headers of a request that 304 may answer (RFC 9110, 15.4.5); to any other it is no answer."""
+"""Request headers to which 304 is a valid response (RFC 9110, 15.4.5)."""
 
 
 class ListPages(PageRequests):
-    """How a spider comes by list pages."""
+    """Mixin that requests and parses list pages."""
 
     def list_page(
         self,
@@ -143,7 +143,7 @@ class ListPages(PageRequests):
         meta: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> Request:
-        """A request for a list page that ``callback`` reads: never filtered, conditional where ``state`` has validators."""
+        """Return a request for a list page parsed by ``callback``: never filtered, conditional if ``state`` has validators."""
         headers = {}
         if state is not None:
             etag, modified = state.validators.get(url, (None, None))
@@ -167,11 +167,11 @@ class ListPages(PageRequests):
         )
 
     async def parse_list(self, response: Response, source: Source, read: Callable[..., Any], **kwargs: Any) -> AsyncIterator[Any]:
-        """What ``read`` finds in a list page. However that fails, the page is counted, and read in full the next time."""
+        """Yield the output of ``read`` for a list page. If that fails, the page is counted, and read in full the next time."""
         key = source.key
         self.visited.add(key)
         if response.meta.get("thorough"):
-            self.thorough.add(key)  # the visit was begun by another process
+            self.thorough.add(key)  # another process began the visit
         self.tracker.count(key, "list_pages", topic=getattr(kwargs.get("topic"), "name", None))
         note_moved(self.tracker, key, response)
         if response.status == 304:
@@ -190,11 +190,11 @@ class ListPages(PageRequests):
         except StoreError as error:
             logger.error("%s: nothing is taken from %s: %s", key, response.url, error, extra={"source": key, "url": response.url})
             self.tracker.list_failed(key, STORE_FAILS, f"{response.url}: {error}")
-        except Exception as error:  # a page that breaks its reader must not be lost without a trace
+        except Exception as error:  # a page that breaks its reader must not be lost silently
             logger.exception("reading failed on %s", response.url, extra={"url": response.url})
             self.tracker.list_failed(key, f"error: {type(error).__name__}", f"{response.url}: {error}")
         else:
-            # only now, with the links safely in the store, may the page answer 304; pagers and result pages are never asked so
+            # only after storing the links may the page answer 304; further pages are never requested conditionally
             etag, modified = header(response, "ETag"), header(response, "Last-Modified")
             if (asked := response.meta["list_page"]) and (etag or modified):
                 self.tracker.validate(key, asked, (etag, modified))
@@ -204,7 +204,7 @@ class ListPages(PageRequests):
         outcome = outcome_of(failure)
         source = request.meta["source"]
         self.visited.add(source)
-        if request.cb_kwargs.get("hub"):  # one of many pages of a region, whose seeds say how it is
+        if request.cb_kwargs.get("hub"):  # one of many pages of a region, whose health is that of its seeds
             self.tracker.count_skipped_list(source, outcome.reason)
         else:
             self.tracker.list_failed(source, outcome.reason, f"{request.url}: {outcome.detail}")
@@ -212,19 +212,19 @@ class ListPages(PageRequests):
             self.tracker.pause(source, utcnow() + timedelta(seconds=seconds))
 
     def goes_on(self, source: Source, found: Filtered) -> bool:
-        """Whether a further list page is worth a request: this one had something new, or an earlier visit was cut short."""
+        """Return whether to fetch a further list page: this one had new entries, or an earlier visit was interrupted."""
         return not found.stale or source.key in self.thorough
 
 
 TEXTUAL = frozenset({"html", "xhtml", "text", "xml", "octet-stream"})
-"""Parts of the content types that may hold an article; the bytes decide afterwards."""
+"""Parts of the content types that may contain an article; the bytes decide afterwards."""
 
 BINARY = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"%PDF-", b"PK\x03\x04", b"\x1f\x8b")
-"""How pictures, PDFs and archives begin, whatever their label says."""
+"""Magic numbers of images, PDFs and archives, whatever their content type."""
 
 
 def textual_page(response: Response) -> Page:
-    """The page of an answer that may hold an article. Raises ``NotApplicable``."""
+    """Return the page of a response that may contain an article. Raises ``NotApplicable``."""
     content_type = (header(response, "Content-Type") or "").lower()
     parts = content_type.replace(";", " ").replace("/", " ").replace("+", " ").split()
     if response.body.startswith(BINARY) or (parts and not TEXTUAL.intersection(parts)):
@@ -233,14 +233,14 @@ def textual_page(response: Response) -> Page:
 
 
 class ArticlePages(PageRequests):
-    """How a spider comes by articles."""
+    """Mixin that requests and parses articles."""
 
     @cached_property
     def articles(self) -> ArticleFetcher:
         return ArticleFetcher(self.tracker, self.fetch)
 
     def wanted(self, link: Link) -> Request | Article:
-        """How to come by the article of a link: ask for its page; where that is the same for all entries, the entry is the article."""
+        """Return the request for a link's page; if all entries share one page, the article of the entry itself."""
         if not is_entry(link):
             return self.article(link)
         self.tracker.count(link.source, "fetched", topic=link.topic)
@@ -250,7 +250,7 @@ class ArticlePages(PageRequests):
         return self.source_request(link.url, link.source, callback or self.parse_article, self.article_failed, meta or {}, link=link)
 
     async def parse_article(self, response: Response, link: Link) -> AsyncIterator[Article]:
-        """A fetched page becomes an item, with what is read of it and of its further pages. What is no article is counted and left."""
+        """Yield the article of a fetched page with its further pages. Pages without an article are counted."""
         self.tracker.count(link.source, "fetched", topic=link.topic)
         async for article in self.finished(link, self._read_article(response, link)):
             yield article
@@ -260,7 +260,7 @@ class ArticlePages(PageRequests):
         return await self.articles.complete(Article(url=response.url, link=link, fetched=page.fetched, page=page))
 
     async def article_failed(self, failure: Failure) -> AsyncIterator[Article]:
-        """The page cannot be had; where the feed carried the text, the article is made of it."""
+        """Handle a failed request; if the feed contains the text, yield the article made of it."""
         request: Request = failure.request  # type: ignore[attr-defined]
         link: Link = request.cb_kwargs["link"]
         outcome = outcome_of(failure)

@@ -1,4 +1,4 @@
-"""A photo story on its way through a visit: what came, what is under way, what is lost, and what to ask for next. No input or output."""
+"""The state of a photo story during a visit: pages received, in progress and lost, and those to request next. No input or output."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from newsportal.sources import Gallery as Source
 from newsportal.spiders.fetcher import Outcome
 
 AT_ONCE: Final = 8
-"""Pages of one story that are asked for together where their addresses are known; delays and limits of the host hold for them, too."""
+"""Concurrent requests for pages of one story whose URLs are known; delays and limits of the host apply as well."""
 
-GONE: Final = frozenset({"http-404", "http-410", "replay-missing"})  # Answers that say that there is no such page
+GONE: Final = frozenset({"http-404", "http-410", "replay-missing"})  # Statuses of pages that do not exist
 PASSING: Final = frozenset({"login", "captcha", "error-page", "challenge"})
-"""Why a page cannot be read that is there: it is missing, not the end of its story."""
+"""Reasons why an existing page cannot be read: it is missing, rather than the end of its story."""
 
-FIRST_GUESSES: Final = 5  # Stories of a source whose next page is guessed at before it is seen whether that leads anywhere
+FIRST_GUESSES: Final = 5  # Stories of a source whose next page is guessed before the guesses are evaluated
 WORTH: Final = 0.1
-"""The share of guesses that must be right for more to be made. Both chosen: stories of one page cost five requests a visit of a source."""
+"""Minimum share of correct guesses to continue. Both chosen: stories of one page cost five requests per visit of a source."""
 
 
 @dataclass(slots=True)
 class Guesses:
-    """How often the next page of a source's stories was guessed at in this visit, and how often it was there."""
+    """Counts of guessed next pages of a source's stories in this visit, and of those that existed."""
 
     made: int = 0
     right: int = 0
@@ -39,10 +39,9 @@ class Guesses:
 
 @dataclass(slots=True)
 class StoryVisit:
-    """``met`` are the story's pages, ``earlier`` the addresses of those that lie in the store. Of the addresses that were asked for
-    (``requested``), ``pending`` are under way, ``answered`` led to a page under another address, ``ended`` are none of its pages, and
-    ``lost`` may come another time. ``open`` wait for their turn. ``guess`` is the pattern that is tried where the source has none and the
-    page says nothing."""
+    """``met`` are the story's pages, ``earlier`` the URLs of stored ones. Of the URLs ``requested``, ``pending`` are in progress,
+    ``answered`` redirected to a page with another URL, ``ended`` are not pages of the story, and ``lost`` may be retried. ``open`` URLs
+    wait. ``guess`` is the pattern tried if the source has none and the page has no link to the next."""
 
     link: Link
     source: Source
@@ -69,7 +68,7 @@ class StoryVisit:
 
     @property
     def unproven(self) -> bool:
-        """Whether nothing but a guess says that the story goes on."""
+        """Whether only a guess suggests that the story continues."""
         return self.guess is not None and len(self.met) == 1
 
     @property
@@ -77,15 +76,15 @@ class StoryVisit:
         return any(page.whole for page in self.met)
 
     def begin(self, pages: Iterable[GalleryPage]) -> None:
-        """With the pages that earlier visits and other workers kept."""
+        """Begin with the pages stored by earlier visits and other workers."""
         self.met = list(pages)
         self.earlier = {page.url for page in self.met}
-        self.requested |= self.earlier  # a first page that is read once more names them all again
+        self.requested |= self.earlier  # a first page that is read again links to them all
         self.guess = gallery.guessed(self.met) if self.source.pattern is None else None
         self._enter(gallery.open_pages(self.met, (), self.pattern))
 
     def take(self, page: GalleryPage, asked: str) -> None:
-        """One more page of the story, which may name others."""
+        """Add a page of the story, which may link to others."""
         self.pending.discard(asked)
         self.guesses.right += self.unproven
         self.met.append(page)
@@ -96,12 +95,12 @@ class StoryVisit:
         self._enter(gallery.further(page, {*self.requested, *self.open}, self.pattern, self.met))
 
     def join(self, pages: Iterable[GalleryPage]) -> None:
-        """Pages that others brought meanwhile."""
+        """Add pages that other workers stored meanwhile."""
         there = {page.url for page in self.met}
         self.met += [page for page in pages if page.url not in there]
 
     def refuse(self, asked: str, reason: str) -> None:
-        """The answer cannot be read as one of the story's pages: it has ended there, or the page is there and cannot be had now."""
+        """Handle an unreadable response: the story has ended there, or the page exists but cannot be read now."""
         self.pending.discard(asked)
         if (reason in PASSING or reason.startswith("error: ")) and not self.unproven:
             self.lost[asked] = Outcome(reason, reason)
@@ -109,7 +108,7 @@ class StoryVisit:
             self.ended[asked] = reason
 
     def fail(self, asked: str, outcome: Outcome) -> None:
-        """There is no answer. A dead link is an end; so is any refusal of a page that nobody but the pattern names."""
+        """Handle a failed request. A dead link is an end; so is any refusal of a page suggested only by the pattern."""
         self.pending.discard(asked)
         named = any(page.total or asked == page.next or asked in page.pages for page in self.met)
         guessed = self.pattern is not None and not named
@@ -120,7 +119,7 @@ class StoryVisit:
             self.lost[asked] = outcome
 
     def wanted(self) -> list[str]:
-        """The addresses to ask for now: known pages together, a next link when the page before it is there."""
+        """Return the URLs to request now: known pages concurrently, a next link after the page before it."""
         if self.whole or self.slow:
             return []
         urls = self.open[: max(AT_ONCE - len(self.pending), 0)]

@@ -26,15 +26,15 @@ from newsportal.spiders.base import NewsSpider
 from newsportal.spiders.fetcher import page_of
 from newsportal.store.results import SourceState
 
-MAX_DEPTH = 3  # Below the address in the file: robots.txt, index, sitemap. sitemaps.org allows no index in an index; some sites do it.
-MAX_CHILDREN = 50  # Sitemaps of one source that a visit fetches: news sites keep one for each day or month
-BATCH = 500  # Entries that are looked up in the store at once
-PRINT = "#entries"  # behind a sitemap's address: under it the validators keep the print of its entries and the newest date of change
+MAX_DEPTH = 3  # Below the URL in the file: robots.txt, index, sitemap. sitemaps.org allows no nested indexes; some sites use them.
+MAX_CHILDREN = 50  # Sitemaps of one source fetched by a visit: news sites have one for each day or month
+BATCH = 500  # Entries looked up in the store at once
+PRINT = "#entries"  # suffix of a sitemap's URL in the validators, for the hash of its entries and the latest date of change
 
 
 @dataclass
 class Progress:
-    """How far the visit of one source is: the sitemaps that were asked for, the articles taken, what was left out and why."""
+    """Progress of the visit of one source: sitemaps requested, articles queued, and counts of skipped entries by reason."""
 
     requested: set[str] = field(default_factory=set)
     taken: int = 0
@@ -42,7 +42,7 @@ class Progress:
 
 
 class SitemapSpider(NewsSpider):
-    """Visits sitemaps with conditional GET, follows indexes, and takes what is new, the newest first."""
+    """Visits sitemaps with conditional GET, follows indexes, and queues new entries, the newest first."""
 
     name = "sitemap"
     kind = "sitemap"
@@ -66,7 +66,7 @@ class SitemapSpider(NewsSpider):
         return self.list_page(url, source, self.parse_sitemap, state=state, meta=meta, depth=depth)
 
     async def parse_sitemap(self, response: Response, source: Sitemap, depth: int = 0) -> AsyncIterator[Any]:
-        found = await self.tracker.readers.read(_read, page_of(response), times=2)  # 50,000 entries take nearly that of a page
+        found = await self.tracker.readers.read(_read, page_of(response), times=2)  # 50,000 entries take nearly the time limit of a page
         for warning in found.warnings:
             self.tracker.note(source.key, Message(f"warning.{warning}"))
         if found.kind == "index":
@@ -79,7 +79,7 @@ class SitemapSpider(NewsSpider):
     # an index
 
     async def _followed(self, response: Response, source: Sitemap, found: sitemap.Sitemap, depth: int) -> AsyncIterator[Request]:
-        """Requests for the sitemaps of an index. It is read in full each time: its sitemaps may change while it does not."""
+        """Yield requests for the sitemaps of an index. It is read in full each time: its sitemaps may change while it does not."""
         response.meta["list_page"] = None
         if not found.entries:
             raise NotApplicable("no-entries", "it names no sitemap")
@@ -95,7 +95,7 @@ class SitemapSpider(NewsSpider):
         if source.key in self.thorough:
             state = replace(state, validators={})
         for entry in chosen.entries:
-            if entry.url not in progress.requested:  # an index may name one twice
+            if entry.url not in progress.requested:  # an index may contain one twice
                 progress.requested.add(entry.url)
                 yield self._sitemap(entry.url, source, state, depth + 1)
 
@@ -106,7 +106,7 @@ class SitemapSpider(NewsSpider):
             if found.broken:
                 raise NotApplicable("no-entries", f"{found.broken} entries, none with a usable address")
             return  # a news sitemap is empty when nothing was published for two days
-        # dates of change that moved although no page came or went since the visit before say nothing of articles
+        # changed dates without added or removed pages since the previous visit are no sign of changed articles
         told = [entry.changed for entry in found.entries if entry.changed]
         newest = max(told).isoformat() if told else None
         now = sitemap.print_of(found.entries)
@@ -121,7 +121,7 @@ class SitemapSpider(NewsSpider):
             yield request
 
     async def _fresh(self, response: Response, source: Sitemap, chosen: Chosen) -> AsyncIterator[Request]:
-        """Requests for the new links, as many as the visit may still take. Of what is left the sitemap tells the next time."""
+        """Yield requests for the new links, up to the limit of the visit. The next visit finds the rest."""
         progress, place = self._progress[source.key], 0
         while place < len(chosen.entries):
             room = source.limit - progress.taken
@@ -143,7 +143,7 @@ class SitemapSpider(NewsSpider):
 
 
 def _read(page: Page) -> sitemap.Sitemap:
-    """A sitemap or an index; those that robots.txt names are an index, too. Raises ``NotApplicable``."""
+    """Parse a sitemap or an index; robots.txt is treated as an index. Raises ``NotApplicable``."""
     if urlsplit(page.url).path == "/robots.txt":
         named = [sitemap.SitemapEntry(url) for url in sitemap.named_in(page.body, page.url)]
         return sitemap.Sitemap("index", tuple(named))

@@ -1,4 +1,4 @@
-"""The visits that a spider has begun: each is a job that one worker has, is counted by all who work on it, and ends with its last task."""
+"""The visits that a spider has begun: each is a job of one worker, counted by all workers that process it, and ends with its last task."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LOOK: Final = 2.0  # Seconds between two looks at which visits have ended. A visit takes seconds to hours.
-WRITE: Final = 5.0  # Seconds between two writings of what was counted, as for the run report
+LOOK: Final = 2.0  # Seconds between two checks for ended visits. A visit takes seconds to hours.
+WRITE: Final = 5.0  # Seconds between two saves of counts, as for the run report
 CALM: Final = 3
-"""Looks in a row that find no task of a visit until it has ended: what was just pushed may still be on its way into the queue, and
-what another worker counted of it is written by then (``WRITE``)."""
+"""Consecutive checks without tasks of a visit until it has ended: tasks just pushed may still be on their way to the queue, and counts of
+other workers are saved by then (``WRITE``)."""
 
-AGAIN: Final = 0.2  # Seconds between two tries to claim a visit while the queue is away
+AGAIN: Final = 0.2  # Seconds between two attempts to claim a visit while the queue is unavailable
 MOST: Final = 100
-"""Visits of a spider that have something left to do. After a pause all sources are due at once: the next are begun as those end, so that
-the first ones' news do not wait behind thousands of list pages, and other workers get their share."""
+"""Maximum of concurrent visits with pending tasks. After a downtime all sources are due at once: further visits begin as these end, so that
+their news do not wait behind thousands of list pages, and other workers get their share."""
 
 CLAIM: Final = 6 * 3600.0
-"""Seconds that a visit may take at most, while its worker lives; the longest measured was a forum's first, of two hours."""
+"""Longest duration of a visit in seconds, while its worker lives; the longest measured was a forum's first, of two hours."""
 
 MAX_AGE: Final = timedelta(days=60)
-"""How long visits are remembered: the schedule learns from four weeks, and a source that is silent is judged by the weeks before."""
+"""How long visits are kept: the schedule learns from four weeks, and a silent source is judged by the weeks before."""
 
 DAILY: Final = 86_400.0
 
 
 def job_of(source: str) -> str:
-    """The name under which a visit of a source is claimed."""
+    """Return the name of the job that claims a visit of a source."""
     return f"visit:{source}"
 
 
@@ -53,13 +53,13 @@ def job_of(source: str) -> str:
 class _Open:
     began: datetime
     calm: int = 0
-    idle_since: datetime | None = None  # when nothing was found to be done for the first time
+    idle_since: datetime | None = None  # when no pending task was found for the first time
     ours: bool = True
 
 
 class Visiting:
-    """See the module. ``queue`` answers the queue of requests, ``None`` where there is none, and raises ``FrontierUnavailable`` while it is
-    not open. ``over`` is called with each source whose visit has ended, ``past`` where another worker closes it."""
+    """See the module. ``queue`` returns the queue of requests, ``None`` if there is none, and raises ``FrontierUnavailable`` while it is
+    not open. ``over`` is called with each source whose visit has ended, ``past`` if another worker closes it."""
 
     def __init__(
         self,
@@ -77,19 +77,19 @@ class Visiting:
 
     @property
     def open(self) -> frozenset[str]:
-        """The sources whose visits have begun and not ended."""
+        """The sources with visits in progress."""
         return frozenset(source for source, opened in self._open.items() if opened.ours)
 
     async def wait_for_place(self) -> None:
-        """Wait until fewer than :data:`MOST` visits have something left to do, as far as the last look knows."""
+        """Wait until fewer than :data:`MOST` visits have pending tasks, as of the last check."""
         while sum(opened.ours and not opened.calm for opened in self._open.values()) >= MOST:
             with suppress(FrontierUnavailable):
-                if self._queue() is None:  # a replay: nobody knows what is left
+                if self._queue() is None:  # a replay: pending tasks are unknown
                     return
             await asyncio.sleep(LOOK / 2)
 
     async def claim(self, source: str) -> bool:
-        """Whether the visit is this worker's. Waits for a queue that is away."""
+        """Claim the visit for this worker; return False if another has it. Waits for an unavailable queue."""
         if source in self.open:
             return False
         while True:
@@ -100,14 +100,14 @@ class Visiting:
                 await asyncio.sleep(AGAIN)
 
     async def begin(self, source: str) -> None:
-        """The visit begins now. Raises ``StoreError``; then it has not."""
+        """Record the beginning of the visit. Raises ``StoreError``; then it has not begun."""
         now = utcnow()
         await asyncio.to_thread(self._tracker.store.visits.add, Visit(source, now))
         self._open[source] = _Open(now)
         self._start_watching()
 
     def follow(self, source: str) -> None:
-        """Look for the end of a visit that another worker began."""
+        """Watch for the end of a visit that another worker began."""
         if source not in self._open:
             self._open[source] = _Open(utcnow(), ours=False)
             self._start_watching()
@@ -117,13 +117,13 @@ class Visiting:
             self._task = asyncio.get_running_loop().create_task(self._watch())
 
     async def give_up(self, source: str) -> None:
-        """The visit did not begin: somebody else may have it."""
+        """Release a visit that did not begin: another worker may claim it."""
         self._open.pop(source, None)
         await self._release(source)
 
     async def write(self, ended: Collection[str] = ()) -> None:
-        """What was counted goes to the store; of visits that ended also how long they took. One that ended while the network was away
-        leaves no trace: nobody was asked. What cannot be written now is lost to the schedule's past, and to nothing else."""
+        """Save the counts; of visits that ended also the duration. A visit that ended during a network outage leaves no trace. Counts that
+        cannot be saved now are missing only from the schedule's history."""
         now = utcnow()
         away = self._tracker.offline
         lost = {source for source in ended if away and self._tracker.unreached(source)}
@@ -138,19 +138,19 @@ class Visiting:
                 await asyncio.to_thread(self._tracker.store.visits.join, parts)
 
     async def end(self, source: str) -> None:
-        """The visit is over: somebody else may have the next one."""
+        """End the visit: another worker may claim the next one."""
         if self._open.pop(source, None) is not None:
             await self._release(source)
 
     async def stop(self) -> None:
-        """The spider ends: nobody looks any more."""
+        """Stop watching when the spider ends."""
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._task
 
     async def forget(self) -> None:
-        """Let old visits go."""
+        """Delete old visits."""
         with warned(logger, "old visits are not forgotten"):
             await asyncio.to_thread(self._tracker.store.visits.forget, utcnow() - MAX_AGE)
 
@@ -170,16 +170,16 @@ class Visiting:
                         await self._over(source)
                     elif self._open.pop(source, None) is not None:
                         self._past(source)
-                except Exception:  # it keeps no other visit open; its source stays claimed, lest it were visited again and again
+                except Exception:  # do not block other visits; the source stays claimed, lest it be visited repeatedly
                     logger.exception(
                         "%s: its visit cannot be ended, nobody begins another for %g hours", source, CLAIM / 3600, extra={"source": source}
                     )
                     self._open.pop(source, None)
 
     async def _calm(self) -> list[str]:
-        """The visits that have ended."""
+        """Return the visits that have ended."""
         asked = list(self._open)
-        left: Mapping[str, int] = dict.fromkeys(asked, 1)  # while nobody knows
+        left: Mapping[str, int] = dict.fromkeys(asked, 1)  # while unknown
         with suppress(FrontierUnavailable):
             if (queue := self._queue()) is not None:
                 left = await asyncio.to_thread(queue.outstanding, asked)
@@ -202,16 +202,16 @@ class Visiting:
 
 
 EVERY: Final = 5.0
-"""Seconds between two looks. A push (WebSub) or a new source waits so long; a look reads the states of all sources, once."""
+"""Seconds between two checks for due sources, which delay a push (WebSub) or a new source; a check reads the states of all sources."""
 
 SPARE: Final = 10.0
-"""Times as long as a look took, until the next one: 100,000 sources are looked through in three seconds, and not all the time."""
+"""Pause between two checks as a multiple of their duration: checking 100,000 sources takes three seconds."""
 
-OFFLINE: Final = 60.0  # Seconds between two looks while the network is away: no visit counts then, so all that were tried stay due
+OFFLINE: Final = 60.0  # Seconds between two checks during a network outage: visits do not count then, so all sources tried stay due
 
 
 async def rounds(spider: NewsSpider, sources: Sequence[Any]) -> AsyncIterator[Any]:
-    """What visits begin with, of all that come due, for ever. While store or queue are away nothing begins."""
+    """Begin visits of all sources that are due, forever. While store or queue are unavailable nothing begins."""
     away = False
     while True:
         began, took = monotonic(), 0.0
@@ -236,7 +236,7 @@ async def rounds(spider: NewsSpider, sources: Sequence[Any]) -> AsyncIterator[An
 
 
 def _waiting(spider: NewsSpider, sources: Sequence[Any]) -> list[tuple[Any, SourceState]]:
-    """What is due, with what is known of it: never visited ones first, then those that waited longest. Raises ``StoreError``."""
+    """Return the due sources with their states: never visited ones first, then those that waited longest. Raises ``StoreError``."""
     states = {state.source: state for state in spider.tracker.store.source_states()}
     opened, found = spider.visiting.open, []
     for source in sources:
@@ -247,7 +247,7 @@ def _waiting(spider: NewsSpider, sources: Sequence[Any]) -> list[tuple[Any, Sour
 
 
 async def _forget(spider: NewsSpider) -> None:
-    """Nothing is kept of visits that other workers began, once what this one did of them is written. Raises ``StoreError``."""
+    """Forget visits that other workers began, once this one's part of them is saved. Raises ``StoreError``."""
     tracker, ours = spider.tracker, spider.visiting.open
     for key in (tracker.counted | spider.remembered) - ours:
         spider.visiting.follow(key)
