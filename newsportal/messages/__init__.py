@@ -1,12 +1,12 @@
-"""Messages: a code and its parameters, created where something happens and put into words where it is shown.
+"""Messages: a code and its parameters, created where something happens and rendered as text where it is shown.
 
     note = Message("note.wait", number=7)
     str(note)                       # English, for logs and the command line
     render(note, words.gettext)     # in a reader's language
     to_dict(note)                   # JSON, for the store
 
-The English sentences are the tables of this package, by code; those of other languages are catalogues whose ``msgid`` is the English one
-(``portal/locale``). Nothing parses a sentence.
+The modules of this package have the English texts by code; catalogues of other languages have them as ``msgid`` (``portal/locale``). Code
+never parses a text.
 """
 
 from __future__ import annotations

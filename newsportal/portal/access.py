@@ -92,7 +92,7 @@ def log_change(request: Request, action: str, thing: str = "", details: Mapping[
 
 BURST = 240.0  # recordings at once: eight readers behind one IP address, each sending every five seconds for some minutes
 PER_SECOND = 8.0  # recordings added per second: a portal behind a proxy sees one address for all readers, some 700,000 a day
-IPV6_PREFIX_BITS = 64  # shared by all devices of a household (RFC 6177): who has one such address has the whole network
+IPV6_PREFIX_BITS = 64  # shared by all devices of a household (RFC 6177), so one address counts as all of them
 MAX_ADDRESSES = 10_000  # about one megabyte; the address idle for longest is dropped, and starts again with a full bucket
 
 

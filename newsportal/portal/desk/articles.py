@@ -31,7 +31,7 @@ PAGE: Final = 50
 MAX_NAMES: Final = 500  # sources that the field suggests: some 20 kB
 MAX_HITS: Final = 500  # articles found by words; older ones are found by date
 SHORT: Final = 100  # characters; a shorter text is a news flash, or a failed extraction
-UNSURE: Final = 0.6  # scores of classifiers below this are worth a look. Chosen
+UNSURE: Final = 0.6  # scores of classifiers below this deserve a check; chosen without measurement
 
 FILTERS: Final[Mapping[str, tuple[str, ArticleFilter]]] = {
     "all": (_("All"), ArticleFilter()),

@@ -94,7 +94,7 @@ def topic(visit: Here, name: str) -> Response:
 
 
 def unread_page(visit: Visit, which: StoryFilter) -> StoryPage:
-    """Return the next ``PAGE`` or more unread stories of the list; reads at most ``LOOKS`` pages, not the whole archive."""
+    """Return the next ``PAGE`` or more unread stories of the list; reads at most ``MAX_PAGES_READ`` pages, not the archive."""
     left: list[Story] = []
     for _ in range(MAX_PAGES_READ):
         page = visit.portal.store.stories(which)
