@@ -81,7 +81,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "classify": "Classify texts with a trained model.",
         "evaluate": "Score algorithms on your own gold data.",
     },
-}  # group of ``--help`` -> command -> what it does, in one line: ``--help`` imports no command
+}  # group of ``--help`` -> command -> its description in one line: ``--help`` imports no command
 
 COMMANDS: Final = {name: group for group, names in GROUPS.items() for name in names}
 
@@ -101,21 +101,21 @@ MODULES = {
     **{name: f"newsportal_lab.{name}" for name in ("classify", "dedup", "evaluate", "events", "keywords", "templates")},
     **{name: f"newsportal_lab.page_readers:{name}" for name in ("links", "pager", "posts", "results")},
 }
-"""Command -> module:function, where it is neither ``group`` nor the function of its name in the module of its name here. The lab is a
-package beside newsportal, which nothing else loads."""
+"""Command -> module:function, unless it is ``group`` or the function of its name in the module of its name here. The lab is a separate
+package, which no other code loads."""
 
 REFUSED = "; only public http(s) addresses are, and those that politeness.allow_private in sources.yaml lists"
-"""What an editor can do about an address that the guard refuses."""
+"""Advice to an editor for a URL that the egress guard refuses."""
 
 
 class Commands(TyperGroup):
-    """Loads a command's module when it is asked for: ``newsportal search`` need not wait for the portal's or the crawl's libraries."""
+    """Imports a command's module on demand: ``newsportal search`` need not load the libraries of the portal or the crawl."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.commands = {
             name: TyperCommand(name, help=GROUPS[group][name], rich_help_panel=group) for name, group in COMMANDS.items()
-        }  # listed, not run
+        }  # for listing, not for running
         self._listing = False
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -132,7 +132,7 @@ class Commands(TyperGroup):
         part = typer.Typer(rich_markup_mode="rich")
         name, _, function = MODULES.get(cmd_name, f"newsportal.cli.{cmd_name}").partition(":")
         if name not in sys.modules:
-            gc.disable()  # what is imported stays: looking through it for garbage takes a fifth of the start, and time later on
+            gc.disable()  # imported objects are permanent: collecting among them takes a fifth of the start, and time later on
             try:
                 import_module(name)
             finally:
@@ -179,10 +179,10 @@ def _options(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """The entry point: errors of ours are told in one line, without a traceback, with exit status 1."""
+    """Run the command line. Our own errors are printed as one line, without a traceback, with exit status 1."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal of another encoding (GBK) must not end a command
+            stream.reconfigure(errors="backslashreplace")  # characters missing from the terminal's encoding (GBK) must not end a command
     if in_job():
         run_as_job(lambda: app(arguments, standalone_mode=False))
         return
@@ -193,7 +193,7 @@ def main(arguments: list[str] | None = None) -> None:
         Console(stderr=True, emoji=False).print(sentence, style="red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(1)
     except BrokenPipeError:
-        sys.exit(141)  # like a program ended by SIGPIPE: the reader (head, less) went away
+        sys.exit(141)  # as for a program killed by SIGPIPE: the reader (head, less) has exited
 
 
 if __name__ == "__main__":

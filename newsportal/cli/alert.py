@@ -1,4 +1,4 @@
-"""``newsportal alert``: what people are told of, what would have been sent, a test, and sending without the portal."""
+"""``newsportal alert``: list alerts, preview their messages, send a test, and send alerts without the portal."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ YEAR: Final = 366
 
 @contextmanager
 def open_work(sources: Path | None) -> Iterator[Work]:
-    """Everything that sending needs; the index is brought up to the store first."""
+    """Open everything needed for sending; the index is updated from the store first."""
     with open_all(sources) as (known, store, index), closing(open_accounts(known.accounts_uri)) as accounts:
         index.follow(store)
         yield work_of(accounts, store, index, known)
 
 
 def alert_named(work: Work, begin: str) -> Alert:
-    """Raises ``NewsportalError`` for none and for several."""
+    """Return the alert whose id or name matches. Raises ``NewsportalError`` if there is none, or several."""
     alerts = [alert for alert in work.accounts.alerts.all() if begin and (alert.id.startswith(begin) or alert.name == begin)]
     if len(alerts) != 1:
         raise NewsportalError(f"there is {'no alert' if not alerts else 'more than one alert'} {begin!r}; see: newsportal alert list")

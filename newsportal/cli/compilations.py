@@ -1,5 +1,5 @@
-"""``newsportal briefing``, ``rising`` and ``boards``: the events of a day that matter, in sentences of their articles; the words, names and
-events whose rate leaves their own past; the hot lists of sources.yaml as they stand."""
+"""``newsportal briefing``, ``rising`` and ``boards``: the important events of a day, in sentences of their articles; words, names and
+events that are more frequent than in the past; and the current hot lists of sources.yaml."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def markdown(made: Briefing) -> str:
 
 
 def html(made: Briefing) -> str:
-    """A page that needs nothing else, to be mailed or printed."""
+    """Return a self-contained HTML page, to be mailed or printed."""
     parts = [f'<!DOCTYPE html>\n<meta charset="utf-8">\n<title>{escape(heading(made))}</title>\n<h1>{escape(heading(made))}</h1>']
     for event in made.events:
         parts.append(f"<h2>{escape(clean(event.title))}</h2>")

@@ -1,4 +1,4 @@
-"""``newsportal corpus``: labelled texts that a classifier learns from."""
+"""``newsportal corpus``: labelled texts for training a classifier."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def import_(
 
 
 def read_documents(file: str, form: str, encoding: str, opened: Callable[[Path], BinaryIO] | None = None) -> Iterator[NewDocument]:
-    """The documents of a file, a folder or standard input (``-``), as :func:`read_file` reads them. Raises ``CorpusError``."""
+    """Read the documents of a file, a folder or standard input (``-``), see :func:`read_file`. Raises ``CorpusError``."""
     if file == "-":
         return read_stream(sys.stdin.buffer, "csv" if form == "csv" else "jsonl", "standard input", encoding)
     return read_file(Path(file), form, encoding, opened)
@@ -145,8 +145,8 @@ def label(
     print_result(row, clean(f"{found.title or found.text[:40]}: {found.label.label or 'left out'}{former}"), as_json)
 
 
-SHOWN = 20  # documents of a label that are shown, if not said
-EXCERPT = 60  # characters of a document that a line shows
+SHOWN = 20  # default number of documents shown per label
+EXCERPT = 60  # characters of a document shown in a line
 
 
 def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
@@ -189,7 +189,7 @@ def show(
 
 
 def corpus_named(store: Store, name: str) -> Corpus:
-    """The corpus. Raises ``StoreError`` that lists those there are."""
+    """Return the corpus. Raises ``StoreError`` with the existing ones."""
     store.corpora.count(name)
     corpus = store.corpora.find(name)
     assert corpus is not None

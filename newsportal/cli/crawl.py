@@ -1,4 +1,4 @@
-"""``newsportal crawl``: what sources.yaml says, into the store; ends with the run report."""
+"""``newsportal crawl``: crawl the sources of sources.yaml into the store, and print the run report."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import scrapy.core.downloader.contextfactory  # noqa: F401  (its old names look through all modules that are loaded: few by now)
+import scrapy.core.downloader.contextfactory  # noqa: F401  (its deprecated names search all loaded modules: few by now)
 import typer
 from rich.console import Console
 from rich.live import Live
@@ -33,14 +33,15 @@ if TYPE_CHECKING:
     from scrapy.crawler import AsyncCrawlerProcess, Crawler
     from scrapy.settings import Settings
 
-SPIDERS = ("metasearch", *VISITING_SPIDERS.values())  # those that run when none is named
+SPIDERS = ("metasearch", *VISITING_SPIDERS.values())  # run when no spider is named
 
 BROKEN = frozenset(
     {"store-unavailable", "frontier-failed", "queue-unavailable", "start-failed", "archive-failed", "unknown-source", "unknown-topic"}
-)  # ends of a run that are failures: exit status 1, after the report
+)  # reasons that count as failures: exit status 1, after the report
 
 COLLECTIONS: Final = (5_000, 5, 5)
-"""New objects between two looks for unreachable ones, and every which look goes deeper: through all after some forty pages."""
+"""Thresholds of the garbage collector: new objects between two collections, and collections between two of older generations; a full one
+after some forty pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +65,8 @@ class CrawlOptions:
         return {"LOG_LEVEL": self.log_level, "LOG_INSTALL_ROOT_HANDLER": False} | {f"NEWSPORTAL_{name}": one for name, one in given.items()}
 
     def begin(self, **further: Any) -> Settings:
-        """The project's settings with these and ``further`` ones; the log begins, in place of Scrapy's handler, which knows no other form
-        and lets its file grow. Raises ``LogUnavailable``."""
+        """Return the project's settings with these and ``further`` ones, and set up logging in place of Scrapy's handler, which supports no
+        other format and no rotation. Raises ``LogUnavailable``."""
         os.environ.setdefault("SCRAPY_SETTINGS_MODULE", "newsportal.settings")
         from scrapy.utils.log import TopLevelFormatter
         from scrapy.utils.project import get_project_settings
@@ -85,7 +86,7 @@ class CrawlOptions:
 
 @contextmanager
 def without_garbage_collection() -> Iterator[None]:
-    """Collect no garbage until :func:`start` switches it on: what is imported stays. Afterwards the usual thresholds hold."""
+    """Disable garbage collection until :func:`start` enables it: imported objects are permanent. Restore the thresholds afterwards."""
     usual = gc.get_threshold()
     gc.disable()
     try:
@@ -96,8 +97,8 @@ def without_garbage_collection() -> Iterator[None]:
 
 
 def start(process: AsyncCrawlerProcess) -> None:
-    """Run the crawls of ``process`` until they end. What is loaded by now stays: looking through it for garbage again and again took a
-    seventh of the processor's time."""
+    """Run the crawls of ``process`` until they end. Objects loaded before are excluded from garbage collection, which otherwise took a
+    seventh of the CPU time."""
     gc.freeze()
     gc.enable()
     gc.set_threshold(*COLLECTIONS)
@@ -106,7 +107,7 @@ def start(process: AsyncCrawlerProcess) -> None:
 
 @without_garbage_collection()
 def run(options: CrawlOptions, *, progress: bool = False) -> report.Run:
-    """Run the spiders in this process until they end; answers one report over all. Raises ``NewsportalError``."""
+    """Run the spiders in this process until they end; return one report for all. Raises ``NewsportalError``."""
     from scrapy.crawler import AsyncCrawlerProcess
 
     process = AsyncCrawlerProcess(options.begin())
@@ -138,12 +139,12 @@ def run(options: CrawlOptions, *, progress: bool = False) -> report.Run:
 
 
 def failures(run: report.Run) -> list[str]:
-    """Why a run broke off; empty for one that ended well or was told to stop."""
+    """Return the reasons why a run failed; empty if it finished or was stopped by the user."""
     return sorted(BROKEN.intersection((run.reason or "").split(", ")))
 
 
 def chosen(spider: str | None, topic: str | None, source: str | None, sources: Sources) -> tuple[str, ...]:
-    """Which spiders to run. Raises ``typer.BadParameter`` for a name that sources.yaml does not have."""
+    """Return the spiders to run. Raises ``typer.BadParameter`` for a name that is not in sources.yaml."""
     if spider is not None and spider not in SPIDERS:
         raise typer.BadParameter(f"no spider {spider!r}; there are: {', '.join(SPIDERS)}")
     if topic is not None and topic not in (names := [item.name for item in sources.topics if item.enabled]):
@@ -171,7 +172,7 @@ def spider_of(source: str, sources: Sources) -> str:
 
 
 def _visited(sources: Sources) -> dict[str, Any]:
-    """Spider → the sources that it visits by themselves."""
+    """Return the sources of each spider that visits sources."""
     return {spider: getattr(sources, kind) for kind, spider in VISITING_SPIDERS.items()}
 
 
@@ -213,7 +214,7 @@ def crawl(
 
 
 def progress_table(crawlers: Sequence[Crawler]) -> Table:
-    """The spiders' counters so far, a row each."""
+    """Return the spiders' current counters, one row each."""
     from newsportal.crawl.extensions import RunReport
 
     columns = {"list pages": "list_pages", **{name: name for name in ("entries", "new", "fetched", "stored", "folded")}}
@@ -222,7 +223,7 @@ def progress_table(crawlers: Sequence[Crawler]) -> Table:
     for crawler in crawlers:
         try:
             extension = crawler.get_extension(RunReport)
-        except RuntimeError:  # the first look may come before the crawler has made its extensions
+        except RuntimeError:  # called before the crawler has created its extensions
             extension = None
         total = add_up("", extension.tracker.report() if extension is not None else ())
         rows.append((crawler.spidercls.name, *(getattr(total, name) for name in columns.values())))

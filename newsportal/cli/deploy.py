@@ -1,4 +1,4 @@
-"""``newsportal deploy``: pack newsportal and a sources file into an egg, send it to a scrapyd, and look whether it runs there."""
+"""``newsportal deploy``: pack newsportal and a sources file into an egg, send it to a scrapyd, and check that it runs there."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from newsportal.sources.uris import mask
 PACKAGE = "newsportal"
 SOURCES_NAME = f"{PACKAGE}/sources.yaml"
 ENTRY = "newsportal_deployed"
-"""The module that scrapyd loads. No other package has one of this name: an installed newsportal comes before the egg on Python's path
-(pkg_resources puts eggs last), so this module puts the egg first."""
+"""The module that scrapyd loads, with a unique name: an installed newsportal precedes the egg on Python's path (pkg_resources appends
+eggs), so this module moves the egg to the front."""
 
 ENTRY_SOURCE = f'''"""Settings of a deployed newsportal: those of the package in this egg, with the sources file that lies in it."""
 
@@ -45,12 +45,12 @@ from {PACKAGE}.settings import *  # noqa: E402, F403
 NEWSPORTAL_PACKAGED_SOURCES = True
 '''
 
-DIGITS = 4  # each number of a release is written with so many: numbers up to 9,999 sort as text as they do as numbers
+DIGITS = 4  # digits per number of a release, zero-padded: numbers up to 9,999 sort as text as they do as numbers
 RELEASE = re.compile(rf"\d{{1,{DIGITS}}}(\.\d{{1,{DIGITS}}})+")
 
 
 def build(sources: bytes | None = None) -> bytes:
-    """The egg; ``sources`` in place of the sources file that comes with newsportal."""
+    """Return the egg; ``sources`` replaces the packaged sources file."""
     held = BytesIO()
     with ZipFile(held, "w", ZIP_DEFLATED) as egg:
         found = dict(_walk(files(PACKAGE), PACKAGE))
@@ -62,12 +62,12 @@ def build(sources: bytes | None = None) -> bytes:
         found |= {"EGG-INFO/top_level.txt": f"{PACKAGE}\n{ENTRY}\n".encode(), "EGG-INFO/zip-safe": b"\n"}
         found |= {f"{name}c": compiled(name, source) for name, source in found.items() if name.endswith(".py")}
         for name, content in sorted(found.items()):
-            egg.writestr(ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content, ZIP_DEFLATED)  # one time: the same package makes the same bytes
+            egg.writestr(ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content, ZIP_DEFLATED)  # a fixed time, for reproducible eggs
     return held.getvalue()
 
 
 def compiled(name: str, source: bytes) -> bytes:
-    """A ``.pyc`` without a time (PEP 552): zipimport reads a zip's times in the server's zone. Another Python takes the source."""
+    """Return a ``.pyc`` without timestamp (PEP 552): zipimport reads a zip's times in the server's zone. Other Pythons use the source."""
     with TemporaryDirectory() as folder:
         file, made = Path(folder, "module.py"), Path(folder, "module.pyc")
         file.write_bytes(source)
@@ -85,31 +85,31 @@ def _walk(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
 
 
 def stamp(now: datetime) -> str:
-    """Seconds since 1970, as scrapyd-deploy names its versions: of the two, whoever sends later is run."""
+    """Return seconds since 1970, as in scrapyd-deploy's versions: the later of the two is run."""
     return str(int(now.timestamp()))
 
 
 def sortable(version: str) -> str:
-    """``1.10.2`` as ``0001_0010_0002``; other names as scrapyd keeps them, in whatever order they sort."""
+    """Return ``1.10.2`` as ``0001_0010_0002``; other names as scrapyd stores them, in whatever order they sort."""
     if RELEASE.fullmatch(version):
         return "_".join(number.zfill(DIGITS) for number in version.split("."))
     return stored_version(version)
 
 
 def stored_version(version: str) -> str:
-    """The name under which scrapyd keeps a version (``FilesystemEggStorage._egg_path``)."""
+    """Return the name under which scrapyd stores a version (``FilesystemEggStorage._egg_path``)."""
     return re.sub(r"[^A-Za-z0-9_-]", "_", version)
 
 
 PLACE = (
     "store: a relative path in it starts from NEWSPORTAL_HOME in the server's environment, by default from scrapyd's working folder; "
     "each job's log begins with where that is"
-)  # where articles go: a path here says nothing about the server
+)  # settings with destinations: a local path says nothing about the server
 
 
 @dataclass(frozen=True, slots=True)
 class Deployed:
-    """What a scrapyd has now. ``runs``: the version that it starts when none is named."""
+    """The state of a project in scrapyd. ``runs``: the version that it runs by default."""
 
     url: str
     project: str
@@ -119,8 +119,8 @@ class Deployed:
 
 
 def send(server: Server, version: str, egg: bytes) -> Deployed:
-    """Send an egg, and ask what the server made of it: one without spiders, which scrapyd would keep and run, is taken back. Raises
-    ``RunnerRefused``, ``RunnerUnavailable``."""
+    """Send an egg, and check the result: an egg without spiders, which scrapyd would keep and run, is deleted. Raises ``RunnerRefused``,
+    ``RunnerUnavailable``."""
     project = server.target.project
     try:
         server.send(project, version, egg)
@@ -135,12 +135,12 @@ def send(server: Server, version: str, egg: bytes) -> Deployed:
 
 
 def _take_back(server: Server, version: str) -> None:
-    with suppress(RunnerRefused):  # it never had it: a wrong password, no egg at all
+    with suppress(RunnerRefused):  # it was never stored: a wrong password, not an egg
         server.post("delversion", [("project", server.target.project), ("version", version)])
 
 
 def check(found: Deployed) -> None:
-    """Raises ``NewsportalError`` for an egg that was taken but does not serve."""
+    """Raises ``NewsportalError`` for an egg that was accepted but does not work."""
     if not found.spiders:
         raise NewsportalError(f"{found.url} found no spider in it, and runs what it ran before: is it an egg of newsportal?")
     if found.runs != found.version:
@@ -171,7 +171,7 @@ def deploy(
             content = egg.read_bytes()
         except OSError as error:
             raise NewsportalError(f"{egg} cannot be read: {error.strerror or error}") from error
-        if not is_zipfile(BytesIO(content)):  # scrapyd takes any zip
+        if not is_zipfile(BytesIO(content)):  # scrapyd accepts any zip
             raise NewsportalError(f"{egg} is no egg; make one with: newsportal deploy --build-egg {egg}")
     if build_only is not None:
         with writable(build_only) as part:

@@ -1,5 +1,5 @@
-"""``newsportal doctor``: is everything here that the portal needs? Every "no" comes with its remedy. ``newsportal assistant``: whether
-the language model of ``sources.yaml`` answers, and what it was asked today."""
+"""``newsportal doctor``: check this machine and the configuration, with a remedy for every problem. ``newsportal assistant``: test the
+language model of ``sources.yaml``, and show its usage of today."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from newsportal.store import open_store
 from newsportal.store.dialect_sqlite import sqlite_file
 from newsportal.text import words
 
-MIN_FREE = 200 * 1024 * 1024  # bytes. Below it a day's crawl may fill the disk.
+MIN_FREE = 200 * 1024 * 1024  # bytes: with less, a day's crawl may fill the disk
 
 FILE_REMEDY: Final = "mend what is named; an example to compare with, in a file of its own: newsportal source init example/sources.yaml"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """``ok`` None: not needed, only told."""
+    """``ok`` None: optional, for information only."""
 
     what: str
     ok: bool | None
@@ -74,7 +74,7 @@ def doctor(
 
 
 def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
-    """All findings in order; none raises."""
+    """Yield all findings in order; none raises."""
     version = ".".join(map(str, sys.version_info[:3]))
     yield Finding("Python", (3, 11) <= sys.version_info[:2] <= (3, 13), version, "use Python 3.11, 3.12 or 3.13")
     cut = text.segment("北京旅游")
@@ -101,7 +101,7 @@ def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
 
 
 class Result(NamedTuple):
-    """What a check finds; see :class:`Finding`."""
+    """The result of a check; see :class:`Finding`."""
 
     ok: bool | None
     says: str
@@ -118,9 +118,9 @@ def _index(sources: Sources) -> Result:
     with closing(open_index(sources.index_uri)) as index:
         found = index.status()
         says = f"{found.says}; {counted(found.articles, 'article')}, follows the store up to change {found.position}"
-    with suppress(NewsportalError), closing(open_store(sources.store)) as store:  # a store that is away is told in its own line
+    with suppress(NewsportalError), closing(open_store(sources.store)) as store:  # an unreachable store is reported in its own line
         if not found.articles and next(seen(store.all_articles()), None) is not None:
-            waits = found.position < store.last_seq()  # as after a first crawl: the portal fills it when it is started
+            waits = found.position < store.last_seq()  # as after a first crawl: the portal fills it at its start
             return Result(None if waits else False, f"{says}: search finds nothing", "fill it: newsportal index rebuild")
     return Result(True, says)
 
@@ -136,14 +136,14 @@ def _health(sources: Sources) -> Result:
 
 
 def _last_visits(sources: Sources, keys: Sequence[str]) -> list[tuple[str, Visit]]:
-    """The last visit of each of these sources that was visited."""
+    """Return the last visit of each source that was visited."""
     with closing(open_store(sources.store)) as store:
         last = store.visits.recent(keys, each=1)
     return [(key, visit) for key in keys for visit in last.get(key, ())]
 
 
 def _sign_ins(sources: Sources) -> Result | None:
-    """The sources where somebody is signed in, by what their last visits met."""
+    """Check the sources with credentials, by their last visits."""
     named = [source.key for source in sources.all() if isinstance(source, Place) and source.enabled and source.signs_in]
     if not named:
         return None
@@ -154,7 +154,7 @@ def _sign_ins(sources: Sources) -> Result | None:
 
 
 def _mailboxes(sources: Sources) -> Result | None:
-    """The mailboxes of newsletters, as their last visits found them."""
+    """Check the mailboxes of newsletters, by their last visits."""
     named = [source.key for source in sources.newsletters if source.enabled]
     if not named:
         return None
@@ -166,7 +166,7 @@ def _mailboxes(sources: Sources) -> Result | None:
 
 
 def _filter(sources: Sources) -> Result:
-    """The filter of known addresses. A crawl makes it when there is none, so the only thing amiss is a Redis that is away."""
+    """Check the filter of known URLs. A crawl creates a missing one, so only an unreachable Redis is a problem."""
     from newsportal.crawl.seen_filter import filter_status
 
     state = filter_status(sources)
@@ -174,7 +174,7 @@ def _filter(sources: Sources) -> Result:
 
 
 def _queue(sources: Sources) -> Result:
-    """The queue of requests. A crawl makes it when there is none; amiss is one that does not serve, or in which something was set aside."""
+    """Check the queue of requests. A crawl creates a missing one; an unavailable one and requests set aside are problems."""
     from newsportal.cli.frontier import open_queues
 
     with open_queues(sources, None) as found:
@@ -189,7 +189,7 @@ def _queue(sources: Sources) -> Result:
 
 
 def _browser(sources: Sources) -> Result:
-    """Chromium for sources with ``render: true``: started once, as the crawl would."""
+    """Check Chromium for sources with ``render: true``, by starting it as the crawl would."""
     named = [source.key for source in sources.all() if source.enabled and getattr(source, "render", False)]
     lack = missing(sources.rendering.browser)
     if not named and lack:
@@ -211,7 +211,7 @@ def _disk(sources: Sources) -> Result:
 
 
 def _agent(sources: Sources) -> Result:
-    """Whether site owners learn whom to write to before they shut us out."""
+    """Check that site owners find a contact before they block the crawler."""
     if "+" in sources.user_agent or "@" in sources.user_agent:
         return Result(True, sources.user_agent)
     remedy = "name a page or an address under politeness.contact in sources.yaml; some sites shut out crawlers without one"
@@ -219,7 +219,7 @@ def _agent(sources: Sources) -> Result:
 
 
 def _proxy(sources: Sources) -> Result | None:
-    """The portal speaks no TLS itself: an address with https is that of a proxy, whose word must be taken."""
+    """The portal does not support TLS: a URL with https is that of a proxy, which must be configured as trusted."""
     url = sources.portal.url
     if url is None or not url.lower().startswith("https:"):
         return None
@@ -254,7 +254,7 @@ CHECKS: Final[Mapping[str, tuple[Callable[[Sources], Result | None], str | None]
     "user agent": (_agent, None),
     "portal's address": (_proxy, None),
     "network": (_network, None),
-}  # what is checked: how, and the remedy if the check itself fails
+}  # name of the check: function, and the remedy if the check itself fails
 
 
 def check_assistant(sources: SourcesFile = None, as_json: AsJsonLine = False) -> None:

@@ -1,4 +1,4 @@
-"""``newsportal event``: the events of the store, and what editors do to them."""
+"""``newsportal event``: list and edit the events in the store."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""``newsportal export`` and ``import``: articles as JSON lines, CSV or Parquet, one row an article, or as pages in a WARC file; and from
-such files into the store: in batches, each article once, folded as a crawl folds it."""
+"""``newsportal export`` and ``import``: articles as JSON lines, CSV or Parquet, one row per article, or as pages in a WARC file; import
+from such files in batches, each article once, folded as by a crawl."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Format(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ArticleFilter:
-    """Which articles are exported; every field narrows. ``since`` and ``until`` are compared with the moment an article is sorted by."""
+    """Filter of articles to export; criteria are combined by AND. ``since`` and ``until`` apply to the time that sorts articles."""
 
     topic: str | None = None
     category: str | None = None
@@ -54,7 +54,7 @@ class ArticleFilter:
 
     def holds(self, article: StoredArticle) -> bool:
         return (
-            article.hidden is None  # an editor took it out of sight
+            article.hidden is None  # hidden by an editor
             and self.topic in (None, *article.topics)
             and self.category in (None, article.category)
             and self.source in (None, article.source, article.source.partition(":")[2])
@@ -94,7 +94,7 @@ def export(
 
 
 def write_rows(format: Format, rows: Iterable[dict[str, Any]], place: Path | None, *, bom: bool = True) -> None:
-    """Articles as JSON lines, CSV or Parquet, in a file or on standard output. Raises ``NewsportalError``."""
+    """Write articles as JSON lines, CSV or Parquet, to a file or standard output. Raises ``NewsportalError``."""
     if place is None:
         _write(format, rows, sys.stdout.buffer, bom)
         sys.stdout.buffer.flush()
@@ -116,16 +116,16 @@ def _write(format: Format, rows: Iterable[dict[str, Any]], stream: IO[bytes], bo
                 text.write(json.dumps(row, ensure_ascii=False) + "\n")
         text.flush()
     finally:
-        with suppress(OSError, ValueError):  # the reader went away, which is told by the error before
+        with suppress(OSError, ValueError):  # a closed pipe, reported by the previous error
             text.detach()
 
 
-BATCH: Final = 200  # rows that are looked at together, and written in one transaction where that can be
+BATCH: Final = 200  # rows processed together, in one transaction if possible
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a file: what it says, or in a ``ValueError`` why it says nothing. ``line`` counts from 1."""
+    """A row of a file: its value, or a ``ValueError`` for an invalid row. ``line`` counts from 1."""
 
     file: str
     line: int
@@ -134,8 +134,8 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class ImportedRow:
-    """What became of a row. ``stored``, ``folded``, ``revised``, ``same`` as ``Store.add`` says, ``grown`` of a thread or photo story,
-    ``older``: the store has a later state of it; or ``failed``, with the ``error``."""
+    """The outcome of a row. ``stored``, ``folded``, ``revised``, ``same`` as in ``Store.add``, ``grown`` for a thread or photo story,
+    ``older``: the store has a later state; or ``failed``, with the ``error``."""
 
     row: Row
     outcome: str
@@ -144,8 +144,8 @@ class ImportedRow:
 
 
 def import_rows(rows: Iterable[Row], store: Store, now: datetime) -> Iterator[ImportedRow]:
-    """Store the rows in their order; articles that were first seen at one moment in one transaction. Raises ``StoreUnavailable``: the
-    store is away, and what was yielded so far is stored."""
+    """Store the rows in their order; articles first seen at the same time in one transaction. Raises ``StoreUnavailable``; the rows yielded
+    so far are stored."""
     for batch in chunks(rows, BATCH):
         parsed = _mark_older([(row, _parse(row, now)) for row in batch], store)
         for first_seen, group in groupby(parsed, key=lambda pair: _article_moment(pair[1])):
@@ -171,7 +171,7 @@ def _article_moment(one: Incoming | ImportedRow) -> datetime | None:
 
 
 def _mark_older(parsed: Sequence[tuple[Row, Incoming | ImportedRow]], store: Store) -> Iterator[tuple[Row, Incoming | ImportedRow]]:
-    """The same rows; an article is ``older`` if the store or a row before it has a later state."""
+    """Yield the rows; an article is ``older`` if the store or an earlier row has a later state."""
     articles = [one.item for _, one in parsed if isinstance(one, Incoming) and isinstance(one.item, Article)]
     stored = store.find_stored([article.identity for article in articles if article.identity])
     newest = {one.identity: one.fetched for one in store.articles([content_id(storable(name)) for name in stored])}
@@ -198,7 +198,7 @@ def _save(row: Row, one: Incoming, store: Store) -> ImportedRow:
 
 
 def _add_articles(pairs: Sequence[tuple[Row, Article]], store: Store, now: datetime) -> Iterator[ImportedRow]:
-    """All in one transaction; if one of them cannot be stored, each by itself."""
+    """Add articles in one transaction; if one of them fails, one by one."""
     try:
         added = store.add_all([(article, fold_keys(article.title, article.text)) for _, article in pairs], now=now)
     except StoreUnavailable:
@@ -218,10 +218,10 @@ ENDINGS: Final = {
     **dict.fromkeys((".jsonl", ".ndjson", ".json"), Format.jsonl), ".csv": Format.csv, ".parquet": Format.parquet,
     **dict.fromkeys((".warc", ".warc.gz"), Format.warc),
 }  # fmt: skip
-"""How a file's name ends, and of what form it is then."""
+"""File name ending → format."""
 
 LONGEST: Final = 64 * 1024 * 1024  # bytes of the longest line: an article has at most 16 MB of text
-SHOWN: Final = 20  # rows that were no articles and are told one by one; --json tells all
+SHOWN: Final = 20  # invalid rows that are printed; --json prints all
 
 
 def import_files(
@@ -261,20 +261,20 @@ def import_files(
 
 
 def _rows(files: Iterable[tuple[str, Format]], broken: list[str]) -> Iterator[Row]:
-    """The rows of all files. What ends the reading of one is left in ``broken``, and the next one is read."""
+    """Yield the rows of all files. Errors that end reading one are added to ``broken``, and the next is read."""
     for file, form in files:
         try:
             yield from (Row(file, line, value) for line, value in _read_file(file, form))
         except OSError as error:
             broken.append(f"{file}: cannot be read: {error.strerror or error}")
-        except ReplayError as error:  # it names the file
+        except ReplayError as error:  # its message contains the file name
             broken.append(str(error))
         except (ValueError, NewsportalError) as error:
             broken.append(f"{file}: {error}")
 
 
 def _read_file(file: str, form: Format) -> Iterator[tuple[int, Any]]:
-    """(line, row) of each; a row that is none is a ``ValueError``. Raises ``OSError``, ``ValueError`` and ``NewsportalError``."""
+    """Yield (line, row); an invalid row is a ``ValueError``. Raises ``OSError``, ``ValueError`` and ``NewsportalError``."""
     if form is Format.warc:
         if file == "-":
             raise NewsportalError("a WARC file is not read from standard input; save it, and give its name")

@@ -1,4 +1,4 @@
-"""``newsportal extract``: saved pages, or an address over all its pages, as JSON lines, or their bodies as Markdown, text or HTML."""
+"""``newsportal extract``: the content of saved pages, or of a URL with its further pages, as JSON lines, Markdown, text or HTML."""
 
 from __future__ import annotations
 
@@ -45,29 +45,29 @@ BODIES: Final[dict[str, tuple[str, Callable[[dict[str, Any]], str]]]] = {
     "markdown": (".md", lambda row: markdown_of(row["html"] or "", row["title"])),
     "text": (".txt", lambda row: row["text"] or ""),
     "html": (".html", lambda row: row["html"] or ""),
-}  # Format → the ending of its files, and what it makes of an answer line
+}  # Format → file ending, and the function that formats an answer
 
-DELAY = 1.0  # seconds between two pages of one host, as in the crawl
+DELAY = 1.0  # seconds between two requests to one host, as in the crawl
 PUBLIC_ONLY = "this command asks public http(s) addresses alone; save the page with a browser and name the file"
 LATER = "try again later"
 REMEDIES = {
     "egress-denied": PUBLIC_ONLY,
     "too-many": f"an article is read over {MAX_FETCHED} pages at most",
     **dict.fromkeys(("connection", "dns", "timeout", "http-429", "http-500", "http-502", "http-503", "http-504"), LATER),
-}  # what can be done about a page that is missing, where anything can
+}  # advice for a missing page, if any
 
 CONTINUED = (None, "article", "photo story", "documentation")
-"""Kinds of pages whose further pages are the rest of one text; those of a thread or a list have texts of their own."""
+"""Kinds of pages whose further pages continue the text; those of a thread or a list have texts of their own."""
 
 
 def read_one(run: Extract, page: Page, link: Link | None) -> Extraction:
-    """The article of one page; ``pages`` where its pager names further ones. Raises ``NotApplicable``."""
+    """Return the article of one page; ``pages`` if its pager links to further ones. Raises ``NotApplicable``."""
     read = _read(page, link, run)
     return replace(read.found, pages=tuple(url.removeprefix(NOWHERE) for url in read.pager.several_pages))
 
 
 def read_all(run: Extract, fetch: Callable[[str], Page], page: Page, link: Link | None) -> Extraction:
-    """The article over all its pages that can be had; what cannot is told on standard error. Raises ``NotApplicable`` for no article."""
+    """Return the article with all available pages; failures are reported on standard error. Raises ``NotApplicable`` without an article."""
     met = _read(page, link, run)
     if is_thread(page.url) or met.found.kind not in CONTINUED:
         return met.found
@@ -76,14 +76,14 @@ def read_all(run: Extract, fetch: Callable[[str], Page], page: Page, link: Link 
         try:
             before = _next_page(run, fetch, earlier)
             first = before if before.pager.next is not None else met
-        except Exception as error:  # noqa: BLE001  the page that was asked for is an article
+        except Exception as error:  # noqa: BLE001  the requested page is an article
             _say(met.url, f"without its first page, {earlier}", _why(error))
     pages, last = MultiPage(first, identity), first.url
     while urls := pages.wanted():
         last = urls[0]
         try:
             pages.take(met if identity(last) == identity(met.url) else _next_page(run, fetch, last, pages.strays), last)
-        except Exception as error:  # noqa: BLE001  whatever ends the article, the pages that came are the article
+        except Exception as error:  # noqa: BLE001  on any error the article consists of the pages so far
             pages.refuse(last, _why(error))
     for reason in pages.ends:
         if reason not in EXPECTED:
@@ -95,7 +95,7 @@ def read_all(run: Extract, fetch: Callable[[str], Page], page: Page, link: Link 
 def _next_page(
     run: Extract, fetch: Callable[[str], Page], url: str, strays: Callable[[str, str], bool] = lambda url, asked: False
 ) -> PageRead:
-    """The page at ``url``. Raises what ``fetch`` and ``run`` raise, and ``NotApplicable`` for a status that is no page, and for strays."""
+    """Return the page at ``url``. Raises the errors of ``fetch`` and ``run``, and ``NotApplicable`` for other statuses and pages."""
     time.sleep(DELAY)
     page = fetch(url)
     if page.status != 200:
@@ -106,7 +106,7 @@ def _next_page(
 
 
 def _why(error: Exception) -> str:
-    """A slug, the crawl's where it has one."""
+    """Return a slug of the error, the crawl's if there is one."""
     if isinstance(error, EgressDenied):
         return "egress-denied"
     return error.reason if isinstance(error, FetchFailed | NotApplicable) else f"error: {type(error).__name__}"
@@ -174,10 +174,10 @@ def fetch_public(url: str) -> Page:
 def answers(
     source: str, url: str | None, algorithm: str, run: Extract, keeping: bool = False, fetch: Callable[[str], Page] = fetch_public
 ) -> Iterator[dict[str, Any]]:
-    """An answer line for each page, as a plain dict. Raises ``NewsportalError`` for an address, ``FileNotFoundError``.
+    """Yield an answer per page, as a plain dict. Raises ``NewsportalError`` for a URL, ``FileNotFoundError``.
 
-    An algorithm that learns sees the pages of a folder's sites before it answers. ``keeping``: what it knows is kept for the next time,
-    so that a page alone teaches as well, when it is read.
+    A learning algorithm reads the sites in a folder first. ``keeping``: its state is saved for the next call,
+    so that it also learns from single pages as they are read.
     """
     now = datetime.now(UTC)
     if keeping and isinstance(run, Learner) and not Path(source).is_dir():
@@ -205,14 +205,14 @@ def _extract_and_learn(run: Learner, document: dom.Document, link: Link | None, 
 
 
 def learn(folder: str, run: Learner, now: datetime, least: int = 2) -> None:
-    """Let ``run`` see the pages of sites that have ``least`` or more in the folder, one page at a time: two teach about each other."""
+    """Let ``run`` learn from sites with at least ``least`` pages in the folder, page by page: two suffice to learn from each other."""
     counts = Counter(site for address in addresses(folder) if (site := site_of(address)))
     for saved in tracked(saved_pages(folder, lambda address: counts[site_of(address or "") or ""] >= least), "learning"):
         if saved.error is None:
             page, link = _page(saved, None, now)
             try:
                 run.learn(dom.document(page), link, now)
-            except Exception:  # noqa: BLE001, S112  a page that breaks the reader gets its line when it is answered
+            except Exception:  # noqa: BLE001, S112  a page that breaks the reader gets an error line with its answer
                 continue
 
 
@@ -225,7 +225,7 @@ def _answer(page: Page, link: Link | None, algorithm: str, read: Callable[[Page,
     url = None if page.url == UNKNOWN else page.url
     try:
         found = read(page, link)
-    except Exception as error:  # noqa: BLE001  one page that breaks the reader must not end the run; the line says so
+    except Exception as error:  # noqa: BLE001  a page that breaks the reader must not end the run; its line has the error
         return _failure(None, url, algorithm, describe(error))
     return _plain(found, url, algorithm)
 
@@ -246,7 +246,7 @@ def _plain(found: Extraction, url: str | None, algorithm: str) -> dict[str, Any]
 
 
 def writer(form: str, source: str, out: Path | None) -> Callable[[Rows], None]:
-    """A function that writes all answer lines. Raises ``typer.BadParameter`` for a format there is not, or an ``out`` that does not fit."""
+    """Return a function that writes all answers. Raises ``typer.BadParameter`` for an unknown format, or an unsuitable ``out``."""
     if form == "json":
         return lambda rows: write_json_lines(({name: value for name, value in row.items() if name != "html"} for row in rows), out)
     if form not in BODIES:
@@ -259,7 +259,7 @@ def writer(form: str, source: str, out: Path | None) -> Callable[[Rows], None]:
         if folder and out is not None:
             out.mkdir(parents=True, exist_ok=True)
         for row in rows:
-            if "error" in row:  # a page without a body; the run goes on
+            if "error" in row:  # a page without a body does not end the run
                 typer.echo(clean(f"{row['id']}: {row['error']}"), err=True)
             elif out is None:
                 typer.echo(body(row))

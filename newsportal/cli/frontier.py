@@ -1,4 +1,4 @@
-"""``newsportal frontier``: how the queue of requests stands, and what becomes of requests that were set aside."""
+"""``newsportal frontier``: the state of the queue of requests, and requests that were set aside."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from newsportal.portal.monitor.queues import AsideRow, HostRow, QueueRow, Queues
 from newsportal.sources import Sources
 from newsportal.sources.uris import mask
 
-ASIDE = 1000  # requests set aside that are looked through for one that is named; more are no accident but a fault of ours
+ASIDE = 1000  # requests set aside that are searched for a given one; more are a bug rather than an accident
 Spider = Annotated[str | None, typer.Option(help="Only this spider's queue.")]
 Ids = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Ids, their beginnings, or addresses; default: all.")]
 Hosts = Annotated[int, typer.Option(min=1, max=10_000, help="Hosts to list.")]
@@ -32,7 +32,7 @@ Hosts = Annotated[int, typer.Option(min=1, max=10_000, help="Hosts to list.")]
 
 @dataclass(frozen=True, slots=True)
 class OpenQueues:
-    """The queues that were asked for. ``place``: where they lie, for people."""
+    """The selected queues. ``place``: their location, for display."""
 
     place: str
     queues: tuple[tuple[str, Queue], ...]
@@ -105,7 +105,7 @@ def clear(spider: Spider = None, yes: Yes = False, sources: SourcesFile = None, 
 
 
 def facts(state: QueueState, retries: Collection[WaitingLinks] = ()) -> dict[str, Any]:
-    """A queue's state as plain values; times in ISO 8601. ``retries``: links that failed in passing."""
+    """Return a queue's state as plain values; times in ISO 8601. ``retries``: links with transient failures."""
     return {
         "queue": state.name,
         **pick(state, "waiting", "later", "leased", "aside"),
@@ -121,7 +121,7 @@ def facts(state: QueueState, retries: Collection[WaitingLinks] = ()) -> dict[str
 
 @contextmanager
 def open_queues(file: Path | Sources | None, spider: str | None) -> Iterator[OpenQueues]:
-    """The queues of ``sources.yaml`` : all, or one spider's. Raises ``NewsportalError``, also for a queue that is not."""
+    """Open the queues of ``sources.yaml``: all, or one spider's. Raises ``NewsportalError``, also for a missing queue."""
     from newsportal.crawl.addon import scrapy_settings
     from newsportal.crawl.queues.opening import open_queue, place, queue_names
 
@@ -136,7 +136,7 @@ def open_queues(file: Path | Sources | None, spider: str | None) -> Iterator[Ope
 
 
 def _chosen(found: OpenQueues, names: Collection[str] | None) -> list[tuple[Queue, list[str] | None]]:
-    """Which requests of which queue: all that were set aside, or those that are named. Raises ``NewsportalError`` for an unknown one."""
+    """Return the selected requests per queue: all that were set aside, or those named. Raises ``NewsportalError`` for an unknown one."""
     if not names:
         return [(queue, None) for _, queue in found.queues]
     unknown, chosen = set(names), []
@@ -157,7 +157,7 @@ def _print_count(what: str, number: int, words: str, as_json: bool) -> None:
 
 
 def url_of(body: str) -> str | None:
-    """The address in a request's JSON; ``None`` if it is no such JSON."""
+    """Return the URL in a request's JSON; ``None`` if it is invalid."""
     try:
         found = json.loads(body)
     except ValueError:
@@ -169,7 +169,7 @@ def url_of(body: str) -> str | None:
 def rows_of(
     place: str, states: Sequence[QueueState], retries: Sequence[WaitingLinks], aside: Sequence[tuple[str, Aside]] = ()
 ) -> Queues:  # fmt: skip
-    """What people are shown of queues. ``aside``: requests that were set aside, each with the name of its queue."""
+    """Return the rows to display. ``aside``: requests that were set aside, each with the name of its queue."""
     return Queues(
         place,
         tuple(QueueRow(one.name, one.waiting, one.later, one.leased, one.aside, len(one.workers)) for one in states),

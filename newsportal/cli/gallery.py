@@ -1,4 +1,4 @@
-"""``newsportal gallery``: photo stories of saved pages, or of an address over all its pages."""
+"""``newsportal gallery``: read photo stories from saved pages, or from a URL with its further pages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from newsportal.items import GalleryPage, Page
 from newsportal.text import dom
 
 GONE = frozenset((301, 302, 303, 307, 308, 400, 401, 403, 404, 410, 451))
-"""Answers that do not pass: the story ends there. Others may, so the story is not complete."""
+"""Permanent statuses: the story ends there. After others it is incomplete."""
 
 CAPTION_CHARS = 60
 
@@ -49,7 +49,7 @@ def gallery(
 
 
 def answers(source: str, url: str | None = None, pattern: str | None = None) -> Iterator[dict[str, Any]]:
-    """An answer for each page of a folder, or for the story at an address. Raises ``NewsportalError`` for an address that cannot be had."""
+    """Yield an answer per page of a folder, or for the story at a URL. Raises ``NewsportalError`` for a URL that could not be fetched."""
     if source.startswith(WEB):
         yield _whole_story(source, pattern)
         return
@@ -61,14 +61,14 @@ def answers(source: str, url: str | None = None, pattern: str | None = None) -> 
             continue
         try:
             found = read(dom.document(page), now=page.fetched)
-        except Exception as error:  # noqa: BLE001  one page that breaks the reader must not end the run; the line says so
+        except Exception as error:  # noqa: BLE001  a page that breaks the reader must not end the run; its line has the error
             yield _failure(saved.id, address, describe(error))
             continue
         yield _plain(saved.id, address, assemble([found]), found.pages, found.next)
 
 
 def _whole_story(url: str, pattern: str | None) -> dict[str, Any]:
-    """The story at an address over all its pages; which could not be had, and why, is said on standard error."""
+    """Read the story at a URL over all its pages; failed pages are reported on standard error."""
     try:
         first = fetch_public(url)
     except EgressDenied as error:
@@ -79,7 +79,7 @@ def _whole_story(url: str, pattern: str | None) -> dict[str, Any]:
         return _failure(url, first.url, str(error))
     ended: set[str] = set()
     lost: dict[str, str] = {}
-    tried = guess(met[0]) if pattern is None else None  # nothing on the first page names what was guessed
+    tried = guess(met[0]) if pattern is None else None  # the first page has no link that matches the guess
     pattern = pattern or tried
     while wanted := open_pages(met, ended | lost.keys(), pattern):
         if len(met) + len(ended) + len(lost) > MAX_PAGES:
@@ -106,7 +106,7 @@ def _whole_story(url: str, pattern: str | None) -> dict[str, Any]:
 
 
 def _read(page: Page) -> GalleryPage:
-    """Raises ``NotApplicable``, and ``FetchFailed`` for an answer that may be another next time."""
+    """Raises ``NotApplicable``, and ``FetchFailed`` for a transient status."""
     if page.status in GONE:
         raise NotApplicable(f"http-{page.status}")
     if page.status != 200:
@@ -115,7 +115,7 @@ def _read(page: Page) -> GalleryPage:
 
 
 def _plain(name: str, url: str | None, story: Assembly, pages: Iterable[str], following: str | None) -> dict[str, Any]:
-    """A story as a line has it. ``pages`` of a saved page are those that it names, of an address those that were read."""
+    """Return a story as an answer. ``pages``: of a saved page those it links to, of a URL those that were read."""
     return {
         "id": name, "url": url, "title": story.title,
         "images": [pick(image, "url", "caption", "width", "height") for image in story.images], "text": story.text,

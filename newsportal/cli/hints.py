@@ -1,4 +1,4 @@
-"""Hints beside a result: which sources file is used, whether there is a network, what to do when a crawl brought nothing."""
+"""Hints printed with a result: which sources file is used, whether the network is down, advice after a crawl without results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from newsportal.sources import Sources
 from newsportal.sources.places import Place
 
 UNREACHED = frozenset({"robots-unreachable", "dns", "connection", "timeout"})
-"""Reasons under which nothing of a host was seen. If all list pages fail so, it is rather our network than theirs."""
+"""Reasons without any response of a host. If all list pages fail so, probably our network is down."""
 
 NO_NETWORK = "nothing could be reached: is there a network? `newsportal doctor` looks closer"
 
@@ -23,13 +23,13 @@ def counted(number: int, what: str) -> str:
 
 
 def offline(run: Run) -> bool:
-    """Whether every list page asked for failed before its host answered."""
+    """Return whether every list page failed before its host responded."""
     total = run.total
     return bool(total.list_failed) and not total.list_pages and not total.not_modified and UNREACHED.issuperset(total.list_failed)
 
 
 def after(run: Run, known: Sources) -> list[str]:
-    """What to say below the report, a line each; mostly nothing."""
+    """Return the hints to print below the report, one per line; usually none."""
     if not run.sources and not any(source.enabled for source in known.all()):
         return ["there is nothing to visit yet: add a feed or a channel with `newsportal source add https://...`"]
     found = [NO_NETWORK] if offline(run) else []
@@ -39,14 +39,14 @@ def after(run: Run, known: Sources) -> list[str]:
 
 
 def packaged(known: Sources) -> str | None:
-    """The word to say when there is no file and the one that comes with newsportal is used; None when there is one."""
+    """Return a hint if there is no file and the packaged one is used."""
     if known.path is None or known.path.exists():
         return None
     return f"no {known.path.name} here or above: using the one that comes with newsportal. For your own: newsportal source init"
 
 
 def unknown_topic(known: Sources, topic: str | None) -> str | None:
-    """The word to say for a topic that the file does not have (what is stored may still carry it); None when it has it."""
+    """Return a hint for a topic that the file does not have (stored articles may still have it)."""
     names = [item.name for item in known.topics]
     if topic is None or topic in names:
         return None
@@ -54,11 +54,11 @@ def unknown_topic(known: Sources, topic: str | None) -> str | None:
     return f"sources.yaml has no topic {topic!r}; it has: {', '.join(names) or 'none'}" + (f" ({near})" if near else "")
 
 
-MAX_HOSTS = 5  # a few are enough: one with an address means that there is a network
+MAX_HOSTS = 5  # a few suffice: one that can be resolved means that the network is up
 
 
 def hosts(known: Sources) -> list[str]:
-    """Of what is visited first, a few."""
+    """Return some hosts of the first sources."""
     urls = [
         url
         for place in known.all()
@@ -75,7 +75,7 @@ def resolvable_hosts(known: Sources) -> list[str]:
     for host in hosts(known):
         try:
             found += [host] if egress.resolve(host, policy) else []
-        except EgressDenied:  # it has an address, if one that may not be visited
+        except EgressDenied:  # it can be resolved, to a forbidden IP address
             found.append(host)
         except OSError:
             continue
@@ -83,5 +83,5 @@ def resolvable_hosts(known: Sources) -> list[str]:
 
 
 def away(known: Sources) -> bool:
-    """Whether none of several hosts has an address. One host alone tells nothing: it may be gone itself."""
+    """Return whether none of several hosts can be resolved. A single one is no evidence: it may have vanished."""
     return len(hosts(known)) > 1 and not resolvable_hosts(known)

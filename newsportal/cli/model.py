@@ -1,6 +1,5 @@
-"""``newsportal train`` and ``retrain``: classifiers from labelled texts and stored articles, with their figures; ``newsportal model``: the
-versions of a corpus' model, side by side, and which of them is in use. Figures are tables on a terminal, and one HTML file with who is
-taken for whom and how sure it was."""
+"""``newsportal train`` and ``retrain``: train classifiers on labelled texts and stored articles, and measure them; ``newsportal model``:
+compare and activate versions of a corpus's model. Figures are printed, and written to an HTML file with confusions and calibration."""
 
 from __future__ import annotations
 
@@ -220,21 +219,21 @@ def retrain(
 
 
 FIGURES: Final = {"macro_f1": "macro-F1", "accuracy": "right", "unanswered": "none", "ece": "ECE"}
-"""Figure → heading; ``right``: share of documents with the right label, ``none``: share that was given no label."""
+"""Figure → heading; ``right``: share of documents with the right label, ``none``: share without a label."""
 
 LOWER_IS_BETTER: Final = frozenset(("unanswered", "ece"))
-LABEL_CELLS: Final = 8  # cells of a terminal for a label at the head of a column
-NOTABLE: Final = 0.1  # share of a label's documents that are taken for another from which the terminal marks it
-SIDE: Final = 240  # pixels of the plot's side
+LABEL_CELLS: Final = 8  # terminal columns for a label in a heading
+NOTABLE: Final = 0.1  # share of a label's documents confused with another from which it is highlighted
+SIDE: Final = 240  # size of the plot in pixels
 
 
 def format_figure(name: str, value: float) -> str:
-    """Shares are shown in per cent, the expected calibration error as it is."""
+    """Format shares in per cent, and the expected calibration error as it is."""
     return f"{value:.3f}" if name == "ece" else f"{100 * value:.1f}"
 
 
 def print_figures(reports: Mapping[str, Report]) -> None:
-    """The figures of each report, then those of each label; of several reports the F1 alone."""
+    """Print the figures of each report, then those of each label; for several reports only the F1."""
     columns = ("documents", *FIGURES.values())
     rows = [
         (name, report.documents, *(format_figure(figure, getattr(report, figure)) for figure in FIGURES))
@@ -254,7 +253,7 @@ def print_figures(reports: Mapping[str, Report]) -> None:
 
 
 def print_confusion(report: Report) -> None:
-    """Who is taken for whom: a row a true label, a column a label that was given."""
+    """Print the confusion matrix: a row per true label, a column per assigned label."""
     rows, headings = matrix(report)
     table = Table(box=None, pad_edge=False, header_style="bold", title="true label ↓   given label →", title_justify="left", title_style="")
     table.add_column("")
@@ -267,7 +266,7 @@ def print_confusion(report: Report) -> None:
 
 
 def print_report(name: str, report: Report | None, warnings: Iterable[Message]) -> None:
-    """The warnings of a model on standard error, then its figures and which labels it takes for which, if it was measured."""
+    """Print the warnings of a model on standard error, then its figures and confusions if it was measured."""
     for warning in warnings:
         typer.echo(clean(str(warning)), err=True)
     if report is not None:
@@ -277,14 +276,14 @@ def print_report(name: str, report: Report | None, warnings: Iterable[Message]) 
 
 
 def write_page(path: Path | None, title: str, reports: Mapping[str, Report], notes: Sequence[Message] = ()) -> None:
-    """Write :func:`confusion_page` to ``path``, if there is one."""
+    """Write :func:`confusion_page` to ``path`` if given."""
     if path is not None:
         with writable(path) as part:
             part.write_text(confusion_page(title, reports, notes), "utf-8")
 
 
 def confusion_page(title: str, reports: Mapping[str, Report], notes: Sequence[Message] = ()) -> str:
-    """The reports as one HTML file that needs no other. Labels are escaped; the file asks nobody for anything."""
+    """Return the reports as one self-contained HTML file. Labels are escaped."""
     parts = []
     for name, report in reports.items():
         rows, headings = matrix(report)
@@ -296,7 +295,7 @@ def confusion_page(title: str, reports: Mapping[str, Report], notes: Sequence[Me
 
 
 def _dots(report: Report) -> list[dict[str, Any]]:
-    """Points of the reliability plot in pixels; ``radius`` grows with the number of documents."""
+    """Return the points of the reliability plot in pixels; ``radius`` grows with the number of documents."""
     most = max((one.documents for one in report.bins), default=1)
     return [
         {

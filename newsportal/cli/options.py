@@ -1,4 +1,4 @@
-"""Options that several commands have, and what commands on stored articles start from: the sources file, the store it names, the index."""
+"""Options shared by commands, and context managers that open the sources file, its store and its index."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from newsportal.errors import NewsportalError
 from newsportal.logs import FORMATS
 from newsportal.messages import aware, show_in
 
-if TYPE_CHECKING:  # commands that need no store start without these
+if TYPE_CHECKING:  # not imported by commands without a store
     from newsportal.search.base import Index
     from newsportal.sources import Sources
     from newsportal.store.store import Store
@@ -38,8 +38,8 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
 def load_environment(file: Path) -> None:
-    """Set the variables of ``file`` (``NAME=value``, as systemd's ``EnvironmentFile``) that are not set. Raises ``NewsportalError``,
-    which names the line but not what stands there: it may be a password."""
+    """Set the variables of ``file`` (``NAME=value``, as systemd's ``EnvironmentFile``) that are unset. Raises ``NewsportalError`` with the
+    line number but not its content, which may be a password."""
     try:
         lines = file.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -58,8 +58,8 @@ def load_environment(file: Path) -> None:
 
 
 def load(path: Path | None) -> Sources:
-    """The sources file; times are printed in its zone from now on. Raises ``SourcesError``."""
-    from newsportal import sources  # commands that read no file start without it
+    """Load the sources file, and print times in its zone from now on. Raises ``SourcesError``."""
+    from newsportal import sources  # not imported by commands that read no file
 
     known = sources.load(path)
     show_in(ZoneInfo(known.portal.timezone))
@@ -68,7 +68,7 @@ def load(path: Path | None) -> Sources:
 
 @contextmanager
 def open_record(path: Path | None, *, create: bool = False) -> Iterator[tuple[Sources, Store]]:
-    """Sources and store without the index, closed at the end. ``create``: make a store that is not there yet."""
+    """Open sources and store without the index, closed at the end. ``create``: create a missing store."""
     from newsportal.sources import use_own_words
     from newsportal.store import open_store
 
@@ -80,7 +80,7 @@ def open_record(path: Path | None, *, create: bool = False) -> Iterator[tuple[So
 
 @contextmanager
 def open_all(path: Path | None) -> Iterator[tuple[Sources, Store, Index]]:
-    """Sources, store and index, closed at the end. The store must exist. Raises ``SourcesError``, ``StoreError``, ``SearchError``."""
+    """Open sources, store and index, closed at the end. The store must exist. Raises ``SourcesError``, ``StoreError``, ``SearchError``."""
     from newsportal.search import open_index
 
     with open_record(path) as (known, store), closing(open_index(known.index_uri)) as index:
@@ -88,7 +88,7 @@ def open_all(path: Path | None) -> Iterator[tuple[Sources, Store, Index]]:
 
 
 def sources_path(given: Path | None) -> Path:
-    """The sources file to write into. Raises ``NewsportalError`` where there is none."""
+    """Return the sources file to edit. Raises ``NewsportalError`` if there is none."""
     from newsportal.sources import find
 
     path = given or find()
@@ -98,7 +98,7 @@ def sources_path(given: Path | None) -> Path:
 
 
 def moment(text: str | None, option: str = "--since") -> datetime | None:
-    """``--since``: an ISO 8601 date or time. Without a zone it counts in ``portal.timezone``."""
+    """Parse ``--since``: an ISO 8601 date or time, without a zone in ``portal.timezone``."""
     if text is None:
         return None
     try:
@@ -112,8 +112,8 @@ def moment(text: str | None, option: str = "--since") -> datetime | None:
 def command_group(
     text: str, *commands: Callable[..., None], default: Callable[..., None] | None = None, **named: Callable[..., None]
 ) -> typer.Typer:
-    """Commands under the names of their functions (``list_`` → ``list``), or those given; ``default`` runs when none is named, else their
-    help is shown."""
+    """Create a group of commands named after their functions (``list_`` → ``list``), or as given; ``default`` runs without a subcommand,
+    otherwise the help is shown."""
     group = typer.Typer(help=text, no_args_is_help=default is None, invoke_without_command=default is not None)
     if default is not None:
         group.callback()(default)
@@ -123,14 +123,14 @@ def command_group(
 
 
 def log_level_of(written: str) -> str:
-    """Raises ``typer.BadParameter`` for what is no level."""
+    """Raises ``typer.BadParameter`` for an invalid level."""
     if written.upper() not in LOG_LEVELS:
         raise typer.BadParameter(f"{written!r} is no level; there are: {', '.join(LOG_LEVELS)}", param_hint="--log-level")
     return written.upper()
 
 
 def log_format_of(written: str) -> str:
-    """Raises ``typer.BadParameter`` for what is no form of a log."""
+    """Raises ``typer.BadParameter`` for an invalid log format."""
     if written not in FORMATS:
         raise typer.BadParameter(f"{written!r} is no form of a log; there are: {', '.join(FORMATS)}", param_hint="--log-format")
     return written
@@ -140,7 +140,7 @@ LogFormat = Annotated[str, typer.Option(metavar="FORMAT", callback=log_format_of
 
 
 def check_names(kind: str, names: Iterable[str], known: Collection[str], option: str) -> None:
-    """Raises ``typer.BadParameter`` for the first name that is not known."""
+    """Raises ``typer.BadParameter`` for the first unknown name."""
     for name in names:
         if name not in known:
             raise typer.BadParameter(f"no {kind} is called {name!r}; there are: {', '.join(known)}", param_hint=option)

@@ -1,4 +1,4 @@
-"""What commands write: JSON lines, tables, progress on standard error, and questions."""
+"""Output of commands: JSON lines, tables, progress on standard error, and prompts."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from newsportal.store.copying import Tell
 from newsportal.text import clean
 
 NUMBER = re.compile(r"[\d.]*")
-WIDE = 160  # characters in a line of a table that goes into a file
-WIDEST = 10_000  # characters in a line of a table whose ids and addresses are to be copied whole: a terminal breaks long lines itself
+WIDE = 160  # width of a table that is written to a file
+WIDEST = 10_000  # width of a table with ids and URLs to be copied: the terminal wraps long lines
 T = TypeVar("T")
 
 
 def print_json(*rows: Any) -> None:
-    """One line of JSON for each row; moments in ISO 8601, messages as their sentences."""
+    """Print a line of JSON per row; times in ISO 8601, messages as text."""
     for row in rows:
         typer.echo(
             json.dumps(row, ensure_ascii=False, default=lambda value: str(value) if isinstance(value, Message) else value.isoformat())
@@ -42,7 +42,7 @@ def print_json(*rows: Any) -> None:
 
 
 def print_result(row: dict[str, Any], sentence: str, as_json: bool) -> None:
-    """What came of a command: as a line of JSON, or in a sentence."""
+    """Print the result of a command: as a line of JSON, or as a sentence."""
     if as_json:
         print_json(row)
     else:
@@ -50,7 +50,7 @@ def print_result(row: dict[str, Any], sentence: str, as_json: bool) -> None:
 
 
 def write_json_lines(rows: Iterable[dict[str, Any]], out: Path | None) -> None:
-    """Write ``rows`` to ``out``, else to standard output. A file that cannot be read or written ends the command with status 1."""
+    """Write ``rows`` to ``out``, else to standard output. A file error ends the command with status 1."""
     try:
         with nullcontext(sys.stdout.buffer) if out is None else out.open("wb") as stream:
             for row in rows:
@@ -58,19 +58,19 @@ def write_json_lines(rows: Iterable[dict[str, Any]], out: Path | None) -> None:
                 stream.write(line.encode("utf-8", "replace") + b"\n")
                 stream.flush()
     except BrokenPipeError:
-        raise  # the reader went away: the command line knows what that means
+        raise  # a closed pipe is handled by the command line
     except OSError as error:
         typer.echo(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error), err=True)
         raise typer.Exit(1) from error
 
 
 def pick(value: object, *names: str) -> dict[str, Any]:
-    """The attributes of these names, as a row in their order."""
+    """Return these attributes as a row, in their order."""
     return {name: getattr(value, name) for name in names}
 
 
 def print_rows(rows: Sequence[dict[str, Any]], columns: Sequence[str], as_json: bool) -> None:
-    """Rows as JSON lines, or as a table of these columns with numbers to the right."""
+    """Print rows as JSON lines, or as a table of these columns with numbers right-aligned."""
     if as_json:
         print_json(*rows)
         return
@@ -79,7 +79,7 @@ def print_rows(rows: Sequence[dict[str, Any]], columns: Sequence[str], as_json: 
 
 
 def make_table(columns: Iterable[str], rows: Iterable[Iterable[Any]] = (), *, right: Collection[str] = (), **options: Any) -> Table:
-    """A table without lines. Cells are no markup: a name may hold [brackets]."""
+    """Return a table without lines. Cells are not parsed as markup: a name may contain [brackets]."""
     table = Table(box=None, pad_edge=False, **options)
     for name in columns:
         table.add_column(Text(name), justify="right" if name in right else "left", overflow="fold")
@@ -97,7 +97,7 @@ def _cell(value: Any) -> str:
 
 
 def print_table(table: Table, *, width: int | None = None) -> None:
-    """A table in ``width`` columns; by default as wide as the terminal, or ``WIDE`` in a file."""
+    """Print a table in ``width`` columns; by default the terminal's width, or ``WIDE`` in a file."""
     width = width or (None if Console().is_terminal else WIDE)
     Console(emoji=False, highlight=False, width=width, soft_wrap=width == WIDEST).print(table)
 
@@ -107,20 +107,20 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def progress_bar(*columns: Any, quiet: bool = False, transient: bool = True) -> Progress:
-    """A progress bar of these columns on standard error, if that is a terminal; ``quiet``: none at all."""
+    """Return a progress bar of these columns on standard error, disabled if that is no terminal or ``quiet``."""
     stderr = Console(stderr=True, emoji=False)
     return Progress(*columns, console=stderr, transient=transient, disable=quiet or not stderr.is_terminal)
 
 
 def progress(*columns: Any, quiet: bool = False) -> Progress:
-    """A progress bar with a description, the share that is done, the time that remains, and ``columns``."""
+    """Return a progress bar with a description, the share done, the time remaining, and ``columns``."""
     described = TextColumn("{task.description}", markup=False)
     return progress_bar(described, BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), *columns, quiet=quiet)
 
 
 @contextmanager
 def count_bar(*, quiet: bool = False) -> Iterator[Tell]:
-    """A progress bar of ``done`` of ``total``."""
+    """Show a progress bar of ``done`` of ``total``."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with progress_bar(*columns, quiet=quiet) as bar:
         task = bar.add_task("", total=None)
@@ -129,7 +129,7 @@ def count_bar(*, quiet: bool = False) -> Iterator[Tell]:
 
 @contextmanager
 def report_progress() -> Iterator[ProgressCallback]:
-    """Progress as a share: a bar on standard error if that is a terminal, lines of JSON in a job."""
+    """Report progress as a share: a bar on standard error if that is a terminal, JSON lines in a job."""
     if (report := progress_reporter()) is not None:
         yield report
         return
@@ -139,20 +139,20 @@ def report_progress() -> Iterator[ProgressCallback]:
 
 
 def tracked(items: Iterable[T], doing: str, *, beside_output: bool = False) -> Iterable[T]:
-    """``items`` with a progress bar on standard error, if that is a terminal; ``beside_output``: also if standard output is one."""
+    """Iterate over ``items`` with a progress bar on standard error if that is a terminal; ``beside_output``: even if stdout is one."""
     if not sys.stderr.isatty() or (sys.stdout.isatty() and not beside_output):
         return items
     return track(items, description=doing, console=Console(stderr=True), transient=True)
 
 
 def count_items(items: Iterable[T], noun: str, *columns: Any, transient: bool = True) -> Iterator[T]:
-    """``items``, with their number on standard error, if that is a terminal; not ``transient``: the last number is left there."""
+    """Iterate over ``items`` and count them on standard error if that is a terminal; not ``transient``: leave the last number there."""
     with progress_bar(SpinnerColumn(), TextColumn(f"{{task.completed}} {noun}"), *columns, transient=transient) as bar:
         yield from bar.track(items)
 
 
 def render(template: str, package: str, /, **values: Any) -> str:
-    """A template of ``package`` as HTML, which may extend ``base.html``; everything that comes from pages is escaped."""
+    """Render a template of ``package`` as HTML, which may extend ``base.html``; values are escaped."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     loader = ChoiceLoader([PackageLoader(name, ".") for name in (package, __package__)])
@@ -162,14 +162,14 @@ def render(template: str, package: str, /, **values: Any) -> str:
 
 @contextmanager
 def writable(path: Path) -> Iterator[Path]:
-    """A file to write in place of ``path``, which is there whole or not at all. That it can be written is known before any work is done."""
+    """Yield a temporary file that replaces ``path`` atomically. Fails before any work is done if it cannot be written."""
     if path.is_dir():
         raise NewsportalError(f"{path}: cannot be written: it is a folder")
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         for left in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
-            if (writer := left.suffixes[-2][1:]).isdigit() and not alive(int(writer), None):  # it was killed
+            if (writer := left.suffixes[-2][1:]).isdigit() and not alive(int(writer), None):  # its writer was killed
                 left.unlink()
         part.touch()
         part.unlink()
@@ -178,12 +178,12 @@ def writable(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise NewsportalError(f"{path}: cannot be written: {error.strerror or error}") from error
     finally:
-        with suppress(OSError):  # there may be no such folder at all
+        with suppress(OSError):  # the folder may not exist
             part.unlink()
 
 
 def confirm_loss(question: str, yes: bool) -> None:
-    """Ask before something is deleted; without a terminal ``--yes`` is needed. Ends the command if the answer is no."""
+    """Ask before a deletion; without a terminal ``--yes`` is required. Ends the command if declined."""
     if yes:
         return
     if not sys.stdin.isatty():

@@ -1,7 +1,7 @@
-"""Saved pages as input: ``FILE``, ``DIR`` or ``-``, the same for every command that reads pages from a disk.
+"""Saved pages as input: ``FILE``, ``DIR`` or ``-``, the same for all commands that read saved pages.
 
-A folder holds ``<id>.html`` or ``<id>.html.gz`` (also ``.htm``, ``.xhtml``), and beside each an optional ``<id>.json`` of which
-only the address (``url``, or ``base`` as list pages have it) and ``summary`` are read: gold answers may lie in the same file.
+A folder contains ``<id>.html`` or ``<id>.html.gz`` (also ``.htm``, ``.xhtml``), and optionally ``<id>.json`` beside each, of which
+only the URL (``url``, or ``base`` for list pages) and ``summary`` are read: gold answers may be in the same file.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ import typer
 
 from newsportal.errors import NewsportalError
 
-MAX_BYTES = 16 * 1024 * 1024  # what the crawl would download at most (DOWNLOAD_MAXSIZE); a packed file is unpacked no further than this
-MAX_SIDECAR_BYTES = 4 * 1024 * 1024  # a <id>.json beyond this is not the description of one page
+MAX_BYTES = 16 * 1024 * 1024  # the crawl's download limit (DOWNLOAD_MAXSIZE); compressed files are unpacked up to this size
+MAX_SIDECAR_BYTES = 4 * 1024 * 1024  # a larger <id>.json does not describe one page
 WEB = ("http://", "https://")
-UNKNOWN = "about:blank"  # the address of a page that nothing says the address of
+UNKNOWN = "about:blank"  # the URL of a page whose URL is unknown
 PageSource = Annotated[
     str, typer.Argument(metavar="FILE|URL|DIR|-", help="A page, its address, a folder of <id>.html(.gz), or standard input.")
 ]
 PAGE_SUFFIXES = (".html", ".htm", ".xhtml")
 PAGE_ENDINGS = tuple(suffix + packed for suffix in PAGE_SUFFIXES for packed in ("", ".gz"))
-PACKING_SLACK = 64 * 1024  # gzip makes what cannot be packed longer: 18 bytes, the file's name, 5 bytes a block of 16 kB
+PACKING_SLACK = 64 * 1024  # gzip expands incompressible data: 18 bytes, the file's name, 5 bytes per block of 16 kB
 GZIP_MAGIC = b"\x1f\x8b"
 
 
 class BadPage(ValueError):
-    """Raised by :meth:`SavedPage.read` for a file that cannot be read or is too large. The caller writes an ``error`` line and goes on."""
+    """Raised by :meth:`SavedPage.read` for a file that is unreadable or too large. The caller writes an ``error`` line and continues."""
 
 
 @dataclass(frozen=True, slots=True)
 class SavedPage:
-    """One saved page. ``body`` is bytes as served; ``error`` says why there are none. The others come from ``<id>.json``.
+    """A saved page. ``body``: bytes as served; ``error``: why there are none. The others come from ``<id>.json``.
 
-    ``base`` is what relative links are relative to, where whoever saved the page says so: it outweighs the page's own ``<base>``,
+    ``base``: the base URL of relative links, if recorded; it overrides the page's own ``<base>``,
     which may be that of the host the page was saved through.
     """
 
@@ -54,8 +54,8 @@ class SavedPage:
 
 
 def saved_pages(path: str | Path, wanted: Callable[[str | None], bool] | None = None) -> Iterator[SavedPage]:
-    """The pages of a file, of a folder (by name, not its subfolders) or of standard input (``-``) whose address is ``wanted``; bad ones
-    have their ``error``. Raises ``FileNotFoundError`` when ``path`` is missing or holds no page."""
+    """Yield the pages of a file, of a folder (by name, without subfolders) or of standard input (``-``) whose URL is ``wanted``; unreadable
+    ones with ``error``. Raises ``FileNotFoundError`` if ``path`` is missing or has no page."""
     if str(path) == "-":
         yield _page("-", None, sys.stdin.buffer)
         return
@@ -76,7 +76,7 @@ def saved_pages(path: str | Path, wanted: Callable[[str | None], bool] | None = 
 
 
 def describe(error: Exception) -> str:
-    """Why a page was not read: our own errors explain themselves, others need their name."""
+    """Describe why a page was not read: our own errors by their message, others also by their class."""
     return str(error) if isinstance(error, NewsportalError) else f"{type(error).__name__}: {error}"
 
 
@@ -85,7 +85,7 @@ def addresses(path: str | Path) -> Iterator[str]:
 
 
 def web_address(url: str | None) -> str | None:
-    """``url`` of a command line. Raises ``typer.BadParameter`` for one that no page can come from."""
+    """Check a ``url`` of the command line. Raises ``typer.BadParameter`` for other schemes."""
     if url is not None and not url.startswith(WEB):
         raise typer.BadParameter(f"{url!r} is no address of a page: those begin with http:// or https://")
     return url
@@ -95,14 +95,14 @@ SavedFrom = Annotated[str | None, typer.Option("--url", "-u", callback=web_addre
 
 
 def require_source(source: str) -> None:
-    """Ends the command with status 1 where ``source`` is neither ``-``, an address nor a path that exists."""
+    """End the command with status 1 if ``source`` is neither ``-``, a URL nor an existing path."""
     if source != "-" and not source.startswith(WEB) and not Path(source).exists():
         typer.echo(f"no such file or folder: {source}; an address begins with http:// or https://", err=True)
         raise typer.Exit(1)
 
 
 def refuse_for_folder(url: str | None, path: str | Path) -> None:
-    """One address is not that of all pages of a folder. Raises ``typer.BadParameter``."""
+    """Reject a URL for a folder of pages. Raises ``typer.BadParameter``."""
     if url is not None and Path(path).is_dir():
         raise typer.BadParameter(
             f'{path} is a folder, whose pages have an address each: write it beside the page, in <id>.json, as {{"url": …}}',
@@ -116,7 +116,7 @@ def _address(file: Path) -> str | None:
 
 
 def page_id(file: Path) -> str:
-    """``a.b.html.gz`` → ``a.b``; a name without a known ending stays as it is."""
+    """Return the id of a file: ``a.b.html.gz`` → ``a.b``; other endings are kept."""
     name = file.name
     for ending in sorted(PAGE_ENDINGS, key=len, reverse=True):
         if name.lower().endswith(ending):
@@ -125,7 +125,7 @@ def page_id(file: Path) -> str:
 
 
 def page_files(path: str | Path) -> list[Path]:
-    """The file itself, or the saved pages of a folder, by name."""
+    """Return the file itself, or the saved pages of a folder, by name."""
     start = Path(path)
     if start.is_file():
         return [start]
@@ -142,7 +142,7 @@ def _page(name: str, file: Path | None, stream: BinaryIO) -> SavedPage:
 
 
 def read_bounded(stream: BinaryIO, limit: int = MAX_BYTES) -> bytes:
-    """The bytes of ``stream``, unpacked if they are gzip. Raises ``BadPage`` beyond ``limit`` bytes or for a broken archive."""
+    """Return the bytes of ``stream``, decompressed if gzip. Raises ``BadPage`` beyond ``limit`` bytes or for a broken archive."""
     body = stream.read(limit + PACKING_SLACK)
     if body.startswith(GZIP_MAGIC):
         inflate = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
@@ -158,7 +158,7 @@ def read_bounded(stream: BinaryIO, limit: int = MAX_BYTES) -> bytes:
 
 
 def _description(file: Path) -> tuple[str | None, str | None, str | None]:
-    """Address, base and summary beside a page. A missing or broken file is no description, since the page can be read without one."""
+    """Return URL, base and summary of a page from its ``.json``. A missing or broken file is ignored: the page can be read anyway."""
     packed = file.with_name(f"{file.name}.gz")
     try:
         with gzip.open(packed, "rb") if not file.exists() and packed.exists() else file.open("rb") as stream:

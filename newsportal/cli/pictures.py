@@ -1,4 +1,4 @@
-"""``newsportal photos`` and ``pictures``: the stored photo stories, what the dictionary of pictures knows and leaves out, and the cache."""
+"""``newsportal photos`` and ``pictures``: stored photo stories, frequent images that are excluded from stories, and the image cache."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from newsportal.store.store import Store
 if TYPE_CHECKING:
     from newsportal.portal.reading.picture_cache import PictureCache
 
-MOST_INCOMPLETE = 10_000  # stories that lack pages among which those of a topic or source are looked for
+MOST_INCOMPLETE = 10_000  # incomplete stories searched for those of a topic or source
 
 
 class Order(StrEnum):
@@ -76,7 +76,7 @@ def figures(gallery: StoredGallery) -> dict[str, Any]:
 
 
 def summary(gallery: StoredGallery) -> str:
-    """``12 pictures on 12 pages``, and what is missing."""
+    """Return ``12 pictures on 12 pages``, and the missing pages."""
     pages = f"{gallery.pages} of {gallery.total}" if gallery.total and gallery.total != gallery.pages else f"{gallery.pages}"
     shown = f"{counted(gallery.pictures, 'picture')} on {pages} page{'' if pages == '1' else 's'}"
     if gallery.complete:
@@ -131,7 +131,7 @@ def facts(store: Store, cache: PictureCache | None, limit: int) -> dict[str, Any
 
 
 def _mark(store: Store, url: str, reason: str) -> int:
-    """Say of a picture that it is kept or left out; answers how many pictures of stories that changed. Raises ``NewsportalError``."""
+    """Mark an image as kept or excluded; return the number of changed images of stories. Raises ``NewsportalError``."""
     name, now = key(url), datetime.now(UTC)
     if name not in store.pictures.find_stored([name]):
         raise NewsportalError(f"{url}: no photo story shows this picture; `newsportal pictures` lists those that many show")

@@ -1,4 +1,4 @@
-"""``newsportal process``: the articles of archives (WARC, CC-NEWS), read, folded and classified as a crawl does it, here or on Spark."""
+"""``newsportal process``: extract articles from archives (WARC, CC-NEWS), folded and classified as by a crawl, locally or on Spark."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from newsportal.store import open_store
 from newsportal.store.store import Store
 from newsportal.text import clean
 
-SHOWN: Final = 20  # pages without an article that are named; --json names all
+SHOWN: Final = 20  # pages without an article that are printed; --json prints all
 
 
 def process(
@@ -85,7 +85,7 @@ def process(
 
 @contextmanager
 def _stores(known: Sources, into: bool) -> Iterator[tuple[Store, Store | None]]:
-    """Where articles are folded, and where the models in use are: the store of sources.yaml, or one that is thrown away, and perhaps it."""
+    """Yield the store for folding, and the one with the active models: that of sources.yaml, or a temporary one and perhaps the former."""
     if into:
         with closing(open_store(known.store)) as store:
             yield store, store
@@ -94,7 +94,7 @@ def _stores(known: Sources, into: bool) -> Iterator[tuple[Store, Store | None]]:
         folder = stack.enter_context(TemporaryDirectory(prefix="newsportal-process-"))
         try:
             models = stack.enter_context(closing(open_store(known.store, create=False)))
-        except StoreError:  # nobody has crawled yet, so there are no models
+        except StoreError:  # no crawl yet, so there are no models
             models = None
         yield stack.enter_context(closing(open_store(f"sqlite:///{folder}/articles.db"))), models
 

@@ -1,5 +1,5 @@
-"""``newsportal publish`` and ``unpublish``: articles into the targets that ``publish`` in sources.yaml names; and what
-``newsportal crawl`` publishes after its run, and workers and the schedule all the time."""
+"""``newsportal publish`` and ``unpublish``: publish articles to the targets under ``publish`` in sources.yaml; also after ``newsportal
+crawl``, and continuously by workers and the schedule."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def publish(
             return
         for settings, one in targets:
             number = 0
-            for number, tried in enumerate(waiting(Work(store, settings, one), limit=limit), 1):  # noqa: B007  told below
+            for number, tried in enumerate(waiting(Work(store, settings, one), limit=limit), 1):  # noqa: B007  used below
                 for step in (Step(f"not taken: {tried.refused}", {}),) if tried.refused else tried.steps:  # values stand apart, as sent
                     row = {"target": settings.name, "article": tried.entry.article_id, "step": step.what, "values": step.values}
                     if as_json:
@@ -140,13 +140,13 @@ def check(target: Named = None, sources: SourcesFile = None, as_json: AsJson = F
 
 @contextmanager
 def targets_of(file: Path | None, named: Sequence[str] | None) -> Iterator[tuple[Store, list[Any]]]:
-    """The store, and the targets of these names (default: all that are enabled) with their settings. Raises ``NewsportalError``."""
+    """Open the store, and the targets of these names (default: all enabled) with their settings. Raises ``NewsportalError``."""
     with open_record(file) as (known, store), open_targets(known, chosen(known, named)) as targets:
         yield store, targets
 
 
 def chosen(known: Sources, named: Sequence[str] | None, *, everything: bool = False) -> list[Settings]:
-    """The targets of these names; without names all that are enabled (``everything``: also others)."""
+    """Return the targets of these names; without names all enabled ones (``everything``: also disabled)."""
     names = [target.name for target in known.publish]
     if not names and not everything:
         raise NewsportalError("sources.yaml names no place to publish to; see publish in docs/sources.md")
@@ -156,7 +156,7 @@ def chosen(known: Sources, named: Sequence[str] | None, *, everything: bool = Fa
 
 
 def article_named(store: Store, name: str) -> str:
-    """The id of the article that has this id or address. Raises ``NewsportalError``."""
+    """Return the id of the article with this id or URL. Raises ``NewsportalError``."""
     from newsportal.dedup.canonical import identity
 
     name = storable(name)
@@ -169,7 +169,7 @@ def article_named(store: Store, name: str) -> str:
 
 
 def finish(store: Store, targets: Sequence[tuple[Settings, Target]], limit: int | None, as_json: bool, sentence: str | None = None) -> None:
-    """Publish what waits, and tell what came of it, after ``sentence``. Raises ``NewsportalError`` for targets that take nothing."""
+    """Publish what waits, and print the results after ``sentence``. Raises ``NewsportalError`` for targets that accept nothing."""
     tallies = [run(store, settings, one, limit, shown=not as_json) for settings, one in targets]
     if as_json:
         print_json(*map(asdict, tallies))
@@ -216,8 +216,8 @@ def unpublish(
         finish(store, targets, None, as_json, f"{counted(number, 'article')} asked to go")
 
 
-EVERY: Final = 10.0  # seconds between two looks of a worker. A look at nothing new is two small questions to the store.
-MOST: Final = 300.0  # seconds that a crawl spends on publishing; what is left waits for the next one
+EVERY: Final = 10.0  # seconds between two polls of a worker. A poll without new articles takes two small queries.
+MOST: Final = 300.0  # seconds that a crawl spends on publishing; the rest waits for the next one
 Say = Callable[[str], None]
 
 
@@ -232,7 +232,7 @@ def open_targets(known: Sources, chosen: Sequence[Settings]) -> Iterator[list[tu
 
 
 def after_crawl(known: Sources, say: Say) -> None:
-    """Publish what is new, and tell of it. What a target or the store ails is told and ends nothing: it waits for the next time."""
+    """Publish what is new, and report it. Errors of targets and the store are reported; the articles wait for the next time."""
     if not (wanted := enabled(known)):
         return
     until = monotonic() + MOST
@@ -246,7 +246,7 @@ def after_crawl(known: Sources, say: Say) -> None:
 
 
 def summary(tally: Tally) -> str | None:
-    """What came of a target, in a line; ``None`` if there is nothing to tell."""
+    """Return the results of a target in a line; ``None`` if there are none."""
     counts = {
         "published": tally.published, "revised": tally.revised, "taken back": tally.withdrawn, "failed": tally.failed,
         "put off": tally.put_off,
@@ -259,7 +259,7 @@ def summary(tally: Tally) -> str | None:
 
 
 class Publisher(PeriodicThread):
-    """Publishes what is new, again and again. It may be killed at any time."""
+    """Publishes new articles periodically. It may be killed at any time."""
 
     def __init__(self, known: Sources, say: Say, every: float = EVERY) -> None:
         super().__init__("publisher", every, retry=every)
@@ -267,7 +267,7 @@ class Publisher(PeriodicThread):
         self._reported: dict[str, str | None] = {}
 
     def step(self) -> None:
-        """Until it is to stop, or its store is away."""
+        """Publish until stopped, or until the store is unavailable."""
         if not (wanted := enabled(self._known)):
             self.stopping.set()
             return
@@ -283,7 +283,7 @@ class Publisher(PeriodicThread):
             self._tell("store", f"publishing waits for its store: {error}")
 
     def _tell(self, about: str, line: str | None, *, every: bool = False) -> None:
-        """A trouble that lasts is told once."""
+        """Report a persistent error once."""
         if line is not None and (every or line != self._reported.get(about)):
             self._say(line)
         self._reported[about] = line

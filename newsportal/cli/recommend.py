@@ -1,7 +1,7 @@
-"""``newsportal recommend``: learn what readers like, show what was learnt and what a reader gets, import and export their views.
+"""``newsportal recommend``: fit the recommender, show its state and a reader's recommendations, import and export views.
 
-Views are JSON lines or CSV, plain or packed with gzip. A file is right as a whole or an error names the line. It is read twice, first to be
-checked; standard input is kept aside for that.
+Views are JSON lines or CSV, optionally compressed with gzip. An invalid line rejects the whole file and is reported. A file is read
+twice, first for validation; standard input is copied to a temporary file for that.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ LONGEST_LINE: Final = 1 << 20
 
 @contextmanager
 def open_views(file: str) -> Iterator[BinaryIO]:
-    """The file as bytes that can be read_views again from the start; ``-`` is standard input. Raises ``ClicksError``."""
+    """Open the file so that :func:`read_views` can read it repeatedly; ``-`` is standard input. Raises ``ClicksError``."""
     try:
         with TemporaryFile() if file == "-" else Path(file).open("rb") as stream:
             if file == "-":
@@ -61,7 +61,7 @@ def open_views(file: str) -> Iterator[BinaryIO]:
 
 
 def read_views(stream: BinaryIO, form: str, name: str) -> Iterator[View]:
-    """The views of an open file, from its start. Raises ``ClicksError``."""
+    """Read the views of an open file from its start. Raises ``ClicksError``."""
     stream.seek(0)
     packed = stream.read(2) == b"\x1f\x8b"
     stream.seek(0)
@@ -69,7 +69,7 @@ def read_views(stream: BinaryIO, form: str, name: str) -> Iterator[View]:
     lines = TextIOWrapper(cast(Any, plain), encoding="utf-8-sig", newline="" if form == "csv" else None)
     number = 0
     try:
-        for number, row in (_csv if form == "csv" else _jsonl)(lines, name):  # noqa: B007  told below
+        for number, row in (_csv if form == "csv" else _jsonl)(lines, name):  # noqa: B007  used below
             yield _view(row)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ClicksError(f"{name}: not a gzip file, or cut off; nothing of it was taken") from error
@@ -113,7 +113,7 @@ def _view(row: Mapping[str, Any]) -> View:
 
 
 def view_moment(value: Any) -> datetime:
-    """A view_moment in ISO 8601 (without a zone: in ``portal.timezone``), or seconds since 1970."""
+    """Parse a time in ISO 8601 (without a zone: in ``portal.timezone``), or seconds since 1970."""
     try:
         if isinstance(value, int | float) or str(value).replace(".", "", 1).isdecimal():
             return datetime.fromtimestamp(float(value), UTC)
@@ -170,7 +170,7 @@ def import_(
         if not total:
             raise ClicksError(f"{name}: no views; {SHAPE}")
         with progress() as bar:
-            views = (  # a story that is named by an address gets the identity that its article is known by
+            views = (  # a story given by a URL gets the identity of its article
                 replace(view, story=canonical.identity(view.story)) if "://" in view.story else view
                 for view in read_views(stream, form, name)
             )
@@ -220,8 +220,8 @@ def export(
                 raise ClicksError(f"{out or 'standard output'}: {error.strerror or error}") from error
 
 
-HOURS: Final = 48  # hours after publication that the plot shows
-STEP: Final = 2  # hours a line of the plot
+HOURS: Final = 48  # hours after publication in the plot
+STEP: Final = 2  # hours per line of the plot
 WIDTH: Final = 50
 
 BY: Final = {
@@ -230,7 +230,7 @@ BY: Final = {
     "popular": "looked at much",
     "fresh": "new",
     "explore": "to find out",
-}  # slugs of ``Recommendation.by`` in words; others stand as they are.
+}  # slugs of ``Recommendation.by`` in words; others are printed as they are.
 
 
 def show(
@@ -279,7 +279,7 @@ def format_value(value: Any) -> str:
 
 
 def plot(ages: Sequence[int], rate: float | None) -> list[str]:
-    """Views by hours since the story was published, as bars; a ``|`` where the curve W(t) with this λ has them."""
+    """Plot views by hours since the story was published, as bars; ``|`` marks the curve W(t) with this λ."""
     steps = [sum(ages[start : start + STEP]) for start in range(0, len(ages), STEP)]
     middles = np.arange(0, len(ages), STEP, dtype=np.float64) + STEP / 2
     curve = weight(middles, rate).tolist() if rate else [0.0] * len(steps)

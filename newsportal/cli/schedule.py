@@ -1,4 +1,4 @@
-"""``newsportal schedule``: due sources are visited by jobs, on this machine or in a scrapyd; which there are, and what they said."""
+"""``newsportal schedule``: visit due sources in jobs, on this machine or in a scrapyd; list the jobs, and show their logs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ STAYS: Final = {
 
 
 def event_printer(as_json: bool, log_format: str = "text") -> Callable[[str, Mapping[str, Any]], None]:
-    """Prints the events of a supervisor; with ``log_format`` ``json`` they go into the log in place of standard output."""
+    """Return a function that prints the events of a supervisor; with ``log_format`` ``json`` it logs them instead."""
 
     def say(event: str, facts: Mapping[str, Any]) -> None:
         now = local(datetime.now(UTC))
@@ -67,7 +67,7 @@ def event_printer(as_json: bool, log_format: str = "text") -> Callable[[str, Map
 
 
 def lines(event: str, facts: Mapping[str, Any]) -> Sequence[str]:
-    """An event of the supervisor in words: a job ``started`` or ``ended``, or a message."""
+    """Format an event of the supervisor: a job ``started`` or ``ended``, or a message."""
     if event == "started":
         if facts["kind"] != CRAWL:
             return [STARTS[facts["kind"]]]
@@ -96,7 +96,7 @@ def _ended_crawl(facts: Mapping[str, Any]) -> Sequence[str]:
 
 
 def brought(job: Mapping[str, Any]) -> str:
-    """What a crawl brought, in one line; ``job`` has its outcome, as rows of JSON."""
+    """Format the results of a crawl in one line; ``job`` has its outcome, as rows of JSON."""
     outcome = next(iter(job["outcome"]), None)
     if outcome is None or "stored" not in outcome:
         return "it left no report: its log says why"
@@ -113,7 +113,7 @@ def summary(outcome: Row) -> str:
 
 
 def news(kind: str, row: Row) -> str | None:
-    """A row of a job's outcome as a line, where it is news: of corpora, those that were trained."""
+    """Format a row of a job's outcome if it is worth reporting: of corpora, those that were trained."""
     if kind == "retrain" and row.get("version") is not None:
         used = "in use now" if row["active"] else f"not in use ({row['why']})"
         return f"trained version {row['version']} of the model of {row['corpus']} on {row['documents']} articles: {used}"
@@ -127,8 +127,8 @@ def news(kind: str, row: Row) -> str | None:
 
 
 JOBS, BATCH, EVERY = 2, 50, 10.0
-"""Jobs at a time: a process of a crawl takes one processor core at most. Sources of a job: a feed takes some seconds, most of them at
-the same time as others. Seconds between two looks: a store of 5,000 sources is asked within one."""
+"""Concurrent jobs: the process of a crawl uses one core at most. Sources per job: a feed takes some seconds, mostly concurrent with others.
+Seconds between two polls: a store of 5,000 sources is read within one."""
 
 Where = Annotated[str | None, typer.Option("--scrapyd", metavar="TARGET", help="A scrapyd: its target in scrapy.cfg, or its URL.")]
 Local = Annotated[bool, typer.Option("--local", help="Processes of this machine (default).")]
@@ -139,7 +139,7 @@ Id = Annotated[str, typer.Argument(metavar="JOB", help="A job's id or its beginn
 def runner_of(
     sources: Sources, scrapyd: str | None, local: bool, project: str | None, settings: Mapping[str, str] | None = None
 ) -> tuple[Runner, Records]:  # fmt: skip
-    """Where jobs run, as the command line says it. Raises ``NewsportalError``."""
+    """Return where jobs run according to the options. Raises ``NewsportalError``."""
     if scrapyd is not None and local:
         raise typer.BadParameter("--scrapyd runs jobs on a server, --local on this machine: give one of them")
     records = Records(sources.jobs_folder)
@@ -188,7 +188,7 @@ def schedule(
         every=every,
         once=once,
         claims=_claims(known),
-        use_sources=runner.use_sources if isinstance(runner, LocalRunner) else lambda file: None,  # a scrapyd has a file of its own
+        use_sources=runner.use_sources if isinstance(runner, LocalRunner) else lambda file: None,  # a scrapyd has its own file
     )
     publisher = Publisher(known, lambda line: say("published", {"message": line}))
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -203,7 +203,7 @@ def schedule(
         publisher.stop()
         work.close()
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, signal.SIG_IGN)  # all is done: a second one that comes now makes no failure of it
+            signal.signal(number, signal.SIG_IGN)  # all is done: a second signal now must not count as a failure
 
 
 def _claims(sources: Sources) -> Claims:
@@ -222,7 +222,7 @@ def jobs(
     known = load(sources)
     runner, _ = runner_of(known, scrapyd, local, project)
     runs: dict[str, Run] = {}
-    with suppress(StoreError), closing(open_store(known.store, create=False)) as store:  # without one: without what the jobs brought
+    with suppress(StoreError), closing(open_store(known.store, create=False)) as store:  # without a store: without the results of the jobs
         runs = reports(store)
     rows = [as_row(with_outcome(job, runs.get(job.id))) for job in runner.jobs()]
     if not rows and not as_json:
@@ -249,7 +249,7 @@ def cancel(id: Id, scrapyd: Where = None, local: Local = False, project: Project
 
 
 def _job(id: str, scrapyd: str | None, local: bool, project: str | None, sources: Path | None) -> tuple[Runner, Job]:
-    """A job by its id, or by how that begins, and where it runs. Raises ``NewsportalError``."""
+    """Return a job by its id or a prefix of it, and its runner. Raises ``NewsportalError``."""
     runner, _ = runner_of(load(sources), scrapyd, local, project)
     jobs = [job for job in runner.jobs() if job.id.startswith(id)]
     if len(jobs) != 1:

@@ -1,4 +1,4 @@
-"""``newsportal search``: what the portal's search finds, on a terminal or as JSON lines."""
+"""``newsportal search``: the portal's search, on a terminal or as JSON lines."""
 
 from __future__ import annotations
 
@@ -79,12 +79,12 @@ def search(
 
 
 def end(text: str | None, option: str = "--until") -> datetime | None:
-    """``--until``: a date includes its whole day."""
+    """Parse ``--until``: a date includes the whole day."""
     found = moment(text, option)
     day = found is not None and text is not None and ":" not in text and "T" not in text.upper()
     try:
         return found + timedelta(days=1) if found and day else found
-    except OverflowError:  # the last day of the calendar
+    except OverflowError:  # the last representable day
         return None
 
 
@@ -96,7 +96,7 @@ def plain(hit: Hit) -> dict[str, Any]:
 
 
 def show(results: Results, console: Console) -> None:
-    """A list for people. What sites wrote is cleaned first: a title must not steer the terminal."""
+    """Print the results as a list. Text from sites is cleaned first: a title must not control the terminal."""
     if results.loose:
         console.print(Text('no article holds all the words; these hold some of them ("in quotes" for exactly these)', style="yellow"), "")
     for hit in results.hits:
@@ -120,4 +120,4 @@ def styled(html: str, base: str) -> Text:
 
 
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""What steers a terminal: escapes, line ends, changes of direction."""
+"""Characters that control a terminal: escapes, line ends, changes of direction."""

@@ -1,5 +1,5 @@
-"""``newsportal serve``: the portal on what is stored. It needs no network; a crawl may run beside it. ``newsportal mcp``: the portal for an
-assistant on this machine, over standard input and output."""
+"""``newsportal serve``: serve the portal from the store. It needs no network; a crawl may run concurrently. ``newsportal mcp``: the
+portal's tools for an assistant on this machine, over standard input and output."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from newsportal.services.daily import DailySums, daily_uri
 from newsportal.sources import Sources, use_own_words
 from newsportal.store import open_store
 
-BROWSER_DELAY = 0.8  # seconds until the server answers: a browser that comes earlier shows an error
+BROWSER_DELAY = 0.8  # seconds until the server responds: a browser opened earlier shows an error
 HOSTS: Final = 10
-ASIDE: Final = 20  # rows of the page of queues; newsportal frontier lists them all
+ASIDE: Final = 20  # rows on the page of queues; newsportal frontier lists all
 
 AccessLog = Annotated[bool, typer.Option("--access-log", help="Log requests, without their queries.")]
 
@@ -65,8 +65,8 @@ def run(
     once_open: Callable[[], None] = lambda: None,
     pushed: Callable[[], None] | None = None,
 ) -> None:
-    """Open store, index and accounts, say the address, call ``once_open``, serve until SIGTERM or Ctrl-C, close them. ``pushed``: as for
-    the portal. Raises ``SourcesError`` and ``CannotListen`` before anything is opened, ``StoreError``."""
+    """Open store, index and accounts, print the URL, call ``once_open``, serve until SIGTERM or Ctrl-C, and close them. ``pushed``: see the
+    portal. Raises ``SourcesError`` and ``CannotListen`` before anything is opened, ``StoreError``."""
     console = Console(emoji=False, highlight=False, markup=False, soft_wrap=True)
     found = load(sources)
     use_own_words(found)
@@ -86,12 +86,12 @@ def run(
         if port is None and listening.getsockname()[1] != DEFAULT_PORT:
             console.print(f"port {DEFAULT_PORT} is in use; taking the next free one")
         console.print(f"{found.portal.title}: {address}  (Ctrl-C to stop)")
-        if (made := accounts.people.first(now=datetime.now(UTC))) is not None:  # its password is told here, once, and kept nowhere
+        if (made := accounts.people.first(now=datetime.now(UTC))) is not None:  # its password is printed once, and not stored
             person, password = made
             accounts.trail.add(None, "person.first", person.name, now=datetime.now(UTC))
             console.print(f"sign in at {address}/login as {person.name} with the password {password}")
             console.print(f"(it is shown this once; another one: newsportal user password {person.name})")
-        console.file.flush()  # a service's log, which is no terminal, tells it now and not at the end
+        console.file.flush()  # the output may be a service's log: print it now and not at the end
         once_open()
         if open_browser:
             threading.Timer(BROWSER_DELAY, webbrowser.open, [address]).start()
@@ -99,14 +99,14 @@ def run(
 
 
 def write_log(form: str, file: Path | None, *, access: bool) -> None:
-    """The log of this process; with ``access`` a line for each request, too. Raises ``LogUnavailable``."""
+    """Configure the log of this process; with ``access`` also a line per request. Raises ``LogUnavailable``."""
     handler = logs.install(form, file)
     if access:
         access_log.enable(handler)
 
 
 def poller(known: Sources) -> Ask:
-    """Asks the queues of this ``sources.yaml``; what they need is loaded with the first question."""
+    """Return a function that queries the queues of this ``sources.yaml``; imports are deferred to its first call."""
 
     def ask() -> Queues:
         from newsportal.cli.frontier import open_queues, rows_of
@@ -122,7 +122,7 @@ def poller(known: Sources) -> Ask:
 
 
 def settling(known: Sources) -> Settle:
-    """Lets requests that were set aside wait anew (``again``), or forgets them (``drop``): all of them; answers how many."""
+    """Return a function that requeues (``again``) or deletes (``drop``) all requests that were set aside, and returns their number."""
 
     def settle(way: Way) -> int:
         from newsportal.cli.frontier import open_queues

@@ -1,5 +1,5 @@
-"""``newsportal source``: look at sources.yaml, check it, try its sources, change it, have a source visited now, go back; how each source
-does, and when it is visited next."""
+"""``newsportal source``: list, check, test, change and visit the sources of sources.yaml, and undo changes; the health of each source, and
+when it is visited next."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def undo(
 
 
 def _change(sources: Path | None, names: Sequence[str], way: Way, sentence: str, minutes: float | None = None) -> None:
-    """All of them in one change, which is taken back as one; or none."""
+    """Apply all changes atomically; they are undone as one."""
     path = sources_path(sources)
     known = load(path)
     chosen: list[Source] = []
@@ -190,7 +190,7 @@ def _change(sources: Path | None, names: Sequence[str], way: Way, sentence: str,
         typer.echo(f"{source.key} {sentence.format(path=path)}")
 
 
-DAY_BARS = "▁▂▃▄▅▆▇█"  # heights of a day in the line of entries; a day without any is a dot
+DAY_BARS = "▁▂▃▄▅▆▇█"  # heights of a day's bar; a day without entries is a dot
 COLOURS = {"healthy": "green", "new": "dim", "off": "dim", "quiet": "yellow", "resting": "yellow"}  # of a state's name; red for the others
 
 
@@ -247,13 +247,13 @@ def health_row(row: Judged) -> dict[str, Any]:
 
 
 def day_bars(days: tuple[int, ...]) -> str:
-    """``·▁··▃█``: new entries by day, against the day that had most."""
+    """Return new entries per day as ``·▁··▃█``, relative to the day with most."""
     most = max(days, default=0)
     return "".join(DAY_BARS[(number * len(DAY_BARS) - 1) // most] if number else "·" for number in days)
 
 
-HOUR_BARS = " ▁▂▃▄▅▆▇█"  # heights of an hour in the line of entries that are expected
-HIGHEST = 4.0  # entries an hour from which on a bar is full
+HOUR_BARS = " ▁▂▃▄▅▆▇█"  # heights of an hour's bar of expected entries
+HIGHEST = 4.0  # entries per hour for a full bar
 
 
 def schedule(
@@ -272,7 +272,7 @@ def schedule(
         cells = ((f"{one.next:%m-%d %H:%M}", one.key, Text(hour_bars(one.expected or ())), str(one.why)) for one in planned)
         console().print(make_table((f"next ({local(datetime.now(UTC)):%z})", "source", "the next 24 hours", "why then"), cells))
         return
-    for one in planned:  # ``hub``: one tells us; ``expected``: entries in each of the next 24 hours
+    for one in planned:  # ``hub``: it has WebSub pushes; ``expected``: entries in each of the next 24 hours
         row = {**pick(one, "key", "policy", "last"), "next": one.next.isoformat(timespec="seconds"), "why": str(one.why), "hub": one.hub}
         row["expected"] = [round(number, 2) for number in one.expected] if one.expected is not None else None
         print_json({**row, "hours_on": list(one.hours_on) if one.hours_on is not None else None})

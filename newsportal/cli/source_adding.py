@@ -1,5 +1,5 @@
-"""``newsportal source add`` and ``suggest``: what stands behind an address, and which sites could be sources; ``import`` and ``export``:
-lists of feeds from and for other readers (OPML)."""
+"""``newsportal source add`` and ``suggest``: find sources at a URL, and sites that could be sources; ``import`` and ``export``: lists of
+feeds of other readers (OPML)."""
 
 from __future__ import annotations
 
@@ -97,9 +97,9 @@ def _show(offer: Offer) -> None:
         out.print(f"  {line}", style="dim", markup=False)
 
 
-MAX_SHOWN = 10  # entries that are shown; --json has all
+MAX_SHOWN = 10  # entries shown; --json has all
 READ = {"gallery": "photo story", "forum": "thread"}
-"""What one entry of a source is called, by the source's kind; of all others it is an article."""
+"""The name of an item by the kind of source; an article for all others."""
 
 PREVIEW_CHARS = 160
 
@@ -141,7 +141,7 @@ def show_article(out: Console, reading: ArticleTrial, kind: str) -> None:
     out.print(f"  text: {len(text)} characters, by {found.algorithm}: {text[:PREVIEW_CHARS]}…", markup=False)
 
 
-LOOKED = 5  # sites that --look looks at: each costs up to 24 requests
+LOOKED = 5  # sites that --look visits: each costs up to 24 requests
 
 
 def suggest(
@@ -185,7 +185,7 @@ def suggest(
 
 
 def visit_sites(found: list[Suggestion], known: Sources) -> dict[str, Proposal]:
-    """The best source of each of these sites. One that cannot be read is passed over: its row says nothing of sources then."""
+    """Return the best source of each of these sites, without sites that could not be read."""
     best: dict[str, Proposal] = {}
     with console(stderr=True).status("") as status:
         for one in found:
@@ -198,7 +198,7 @@ def visit_sites(found: list[Suggestion], known: Sources) -> dict[str, Proposal]:
 
 
 def counted(store: Store, known: Sources, since: datetime) -> SiteCounter:
-    """All articles since then, counted, with a bar on a terminal."""
+    """Count all articles since then, with a progress bar on a terminal."""
     places: tuple[Visited, ...] = (*known.feeds, *known.sitemaps, *known.regions, *known.forums, *known.galleries)
     counting = SiteCounter(address for place in places for address in visits(place))
     for article in count_items(store.all_articles(), "articles", TimeElapsedColumn()):

@@ -1,5 +1,5 @@
-"""``newsportal store``, ``index``, ``backup`` and ``restore``: what a store and its index hold, whether they are sound, and copies of them,
-while a crawl goes on; ``newsportal prune``: delete what ``retention`` of sources.yaml lets go."""
+"""``newsportal store``, ``index``, ``backup`` and ``restore``: inspect, check and copy a store and its index, also during a crawl;
+``newsportal prune``: delete data according to ``retention`` of sources.yaml."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from newsportal.store.records import FORMS
 from newsportal.store.store import Store
 from newsportal.text import clean
 
-DIGITS = 12  # of a digest, as the table shows it; --json has all
+DIGITS = 12  # of a digest in the table; --json has all
 Uri = Annotated[str | None, typer.Argument(metavar="[URI]", help="A store; default: that of sources.yaml.")]
 
 
@@ -120,7 +120,7 @@ def prune(
     sources: SourcesFile = None,
 ) -> None:
     """Delete what is older than `retention` allows, and count it by reason. May be stopped at any time."""
-    from newsportal.services.recommending.parts import alpha_of  # SciPy: the other commands start without it
+    from newsportal.services.recommending.parts import alpha_of  # not imported by the other commands
 
     with open_record(sources) as (known, store), closing(open_accounts(known.accounts_uri)) as accounts:
         done = retention.prune(
@@ -175,7 +175,7 @@ def print_status(index: Index, store: Store, *, as_json: bool) -> None:
 
 index_group = command_group("Look at the search index, or build it anew.", status, rebuild, default=index)
 
-FORM = "newsportal-%Y%m%d-%H%M%S.tar.zst"  # how a backup is called in a folder, by this machine's clock; DATED knows it again
+FORM = "newsportal-%Y%m%d-%H%M%S.tar.zst"  # name of a backup in a folder, by this machine's clock; matched by DATED
 
 
 def backup(
@@ -207,7 +207,7 @@ def backup(
         except OSError as error:
             typer.echo(f"{mark} cannot be touched ({error.strerror or error}): the portal's metrics do not tell of this backup", err=True)
     gone: list[str] = []
-    if keep is not None:  # the new one stays, whatever the clock says, and so do files of other names
+    if keep is not None:  # the new one is kept, whatever the clock says, and so are files with other names
         others = sorted((other for other in place.iterdir() if DATED.fullmatch(other.name) and other != path), reverse=True)
         for other in others[keep - 1 :][::-1]:
             try:
@@ -220,7 +220,7 @@ def backup(
 
 
 BESIDE = (".restoring", ".restoring-wal", ".restoring-shm")
-"""What a SQLite file is called until it is whole, and what SQLite writes beside it."""
+"""Suffixes of a SQLite file until it is complete, and of the files that SQLite creates beside it."""
 
 
 def restore(
@@ -260,7 +260,7 @@ def restore(
 
 @contextmanager
 def _whole_or_not(uri: str) -> Iterator[Store]:
-    """The store at ``uri``. A SQLite file that is not there yet gets its name when all is in it, so a killed restore leaves none."""
+    """Open the store at ``uri``. A new SQLite file is renamed when it is complete, so a killed restore leaves none."""
     path = sqlite_file(uri)
     if path is None or path.exists():
         with closing(open_store(uri, unfinished=True)) as store:
@@ -271,7 +271,7 @@ def _whole_or_not(uri: str) -> Iterator[Store]:
     try:
         with closing(open_store(sqlite_uri(beside[0]))) as store:
             yield store
-        if beside[1].exists():  # SQLite puts it into the file when it closes it, if it can
+        if beside[1].exists():  # SQLite merges it into the file when closing, if possible
             raise BackupError(
                 f"{path}: not restored: not all was written to the disk; see that it has room, and that nobody reads {beside[0]}"
             )
@@ -282,5 +282,5 @@ def _whole_or_not(uri: str) -> Iterator[Store]:
 
 def _remove(paths: list[Path]) -> None:
     for path in paths:
-        with suppress(OSError):  # it is not there, or has its name by now
+        with suppress(OSError):  # it is missing, or already renamed
             path.unlink()

@@ -1,4 +1,4 @@
-"""``newsportal story``: what was folded into a story and why; fold, unfold, correct and hide by hand."""
+"""``newsportal story``: show which articles were folded into a story and why; fold, unfold, correct and hide articles."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def unfold(
 
 
 def story_of(store: Store, id: str) -> Story:
-    """The story of that id, or the one that the article of that id is in. Raises ``StoreError``."""
+    """Return the story with that id, or the one with the article of that id. Raises ``StoreError``."""
     found = store.story(id, hidden=True)
     if found is None and (article := store.article(id)):
         found = store.story(article.story_id, hidden=True)
@@ -81,7 +81,7 @@ def plain(story: Story) -> dict[str, Any]:
 
 
 def photographed(store: Store, version: StoredArticle) -> dict[str, Any] | None:
-    """Pages and pictures of a version that is a photo story, as JSON values; those left out with the reason."""
+    """Return pages and images of a version that is a photo story, as JSON values; excluded ones with the reason."""
     gallery = store.galleries.gallery(version.id)
     if gallery is None:
         return None
@@ -105,7 +105,7 @@ def _print(story: Story, as_json: bool, store: Store) -> None:
     counts = f"{story.count} versions on {spread.sites} sites{speed}"
     console.print(f"{clean(story.head.title)}\n{story.id}, {counts}", markup=False, highlight=False)
     rows = []
-    for one in story.versions:  # why it is in this story, how surely, and what editors did to it
+    for one in story.versions:  # why it is in this story, with which score, and edits of it
         why = f"{one.fold_reason} {one.fold_score:.2f}" if one.fold_reason else "found first"
         marks = ["original" if one.id == story.head.id else why, "hidden" if one.hidden else "", "corrected" if one.corrected else ""]
         rows.append((one.id, one.publisher, format_time(one.moment), ", ".join(filter(None, marks)), one.url))
@@ -113,7 +113,7 @@ def _print(story: Story, as_json: bool, store: Store) -> None:
     wide.print(make_table(("article", "site", "time", "why", "address"), rows))
     if (gallery := store.galleries.gallery(story.head.id)) is not None:
         wide.print(f"\n{summary(gallery)}", markup=False, highlight=False)
-        pictures = []  # those shown in order, then those left out with the reason
+        pictures = []  # the visible ones in order, then the excluded ones with the reason
         for picture in store.galleries.pictures(story.head.id, dropped=True):
             image = picture.image
             size = f"{image.width}×{image.height}" if image.width and image.height else ""
@@ -129,10 +129,10 @@ Whole = Annotated[bool, typer.Option("--whole", help="All versions of the story.
 
 @contextmanager
 def changing(sources: Path | None) -> Iterator[tuple[Store, Log]]:
-    """The store, and what writes a change down in the portal's log, where there is a portal with accounts."""
+    """Open the store, and a function that logs changes in the portal's log if the portal has accounts."""
     with open_record(sources) as (known, store):
         file = sqlite_file(known.accounts_uri)
-        if file is not None and not file.exists():  # nobody ever made accounts
+        if file is not None and not file.exists():  # no accounts exist
             yield store, unlogged
             return
         with closing(open_accounts(known.accounts_uri)) as accounts:

@@ -1,5 +1,5 @@
-"""``newsportal topic``: the topics of sources.yaml, what their words find among stored articles, and stored articles following them;
-``newsportal category``: the categories of articles, and what sources.yaml says of them."""
+"""``newsportal topic``: list the topics of sources.yaml, preview their matches among stored articles, and reassign these; ``newsportal
+category``: list and configure the categories of articles."""
 
 from __future__ import annotations
 

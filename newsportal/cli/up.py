@@ -1,4 +1,4 @@
-"""``newsportal up``: the portal, and a supervisor that crawls, trains and does the work of the night beside it, until you stop it."""
+"""``newsportal up``: run the portal, and a supervisor for crawls, training and nightly work, until it is stopped."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from newsportal.services.jobs.supervisor import SourcesReloader, Supervisor
 from newsportal.sources import Sources
 from newsportal.store import open_store
 
-DEFAULT_EVERY = 10.0  # minutes. Sources say themselves how often they are due; this is how often we look.
-STOP_PATIENCE = 15.0  # seconds a crawl gets to end by itself
-LOOK = 10.0  # seconds between two looks of the supervisor; the end of a job wakes it
+DEFAULT_EVERY = 10.0  # minutes between checks; sources determine themselves when they are due
+STOP_PATIENCE = 15.0  # seconds for a crawl to end by itself
+LOOK = 10.0  # seconds between two checks of the supervisor; the end of a job wakes it
 
 
 class Background(threading.Thread):
@@ -47,12 +47,12 @@ class Background(threading.Thread):
         self.supervisor.run()
 
     def crawl(self) -> None:
-        """Visit at once what is due: a hub announced something new."""
+        """Visit due sources at once, after a push from a hub."""
         self._crawl.ask()
         self.supervisor.wake()
 
     def stop(self) -> None:
-        """End the jobs: a crawl in order, a training or a fit at once. What had ended before is reported first."""
+        """End the jobs: a crawl gracefully, a training or fit at once. Jobs that have ended are reported first."""
         self.supervisor.stop()
         self.runner.close(STOP_PATIENCE)
         if self.is_alive():
@@ -70,15 +70,15 @@ def up(
     access: serve.AccessLog = False,
 ) -> None:
     """Serve the portal, and crawl what is due, again and again."""
-    known = load(sources)  # every mistake is told before anything starts
+    known = load(sources)  # mistakes are reported before anything starts
     serve.write_log(log_format, log_file, access=access)
     if word := hints.packaged(known):
         typer.echo(word)
     everything = False
     with suppress(StoreError), closing(open_store(known.store, create=False)) as store:
-        everything = any(hints.offline(run) for run in store.runs(1))  # then its sources need not wait for their turn: nobody was asked
+        everything = any(hints.offline(run) for run in store.runs(1))  # then its sources need not wait: no server was reached
     background = Background(sources, known, every, everything=everything, log_format=log_format)
     try:
-        serve.run(host, port, sources, once_open=background.start, pushed=background.crawl)  # no crawl for a portal that cannot open
+        serve.run(host, port, sources, once_open=background.start, pushed=background.crawl)  # no crawl for a portal that cannot listen
     finally:
         background.stop()

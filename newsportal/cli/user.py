@@ -1,5 +1,5 @@
-"""``newsportal user``: the people of the portal. Passwords are made here and shown once, or asked for on a terminal, never an option.
-``newsportal token``: ways in for programs, with rights of their own."""
+"""``newsportal user``: manage the portal's users. Passwords are generated and shown once, or prompted for, never an option. ``newsportal
+token``: manage access tokens for programs, with their own permissions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def accounts_of(sources: Path | None) -> Iterator[Accounts]:
 
 
 def person_named(accounts: Accounts, name: str) -> Person:
-    """Raises ``AccountError`` for a name that nobody has."""
+    """Raises ``AccountError`` for an unknown name."""
     person = accounts.people.named(name)
     if person is None:
         raise AccountError("nobody", name=name)
@@ -106,7 +106,7 @@ def remove(name: Name, sources: SourcesFile = None) -> None:
 
 
 def _change(sources: Path | None, name: str, action: str, change: Callable[[People, str], None], outcome: str, **details: str) -> None:
-    """Change somebody, log it, and tell the name with the ``outcome``. Raises ``AccountError``."""
+    """Change a user, log it, and print the name with the ``outcome``. Raises ``AccountError``."""
     with accounts_of(sources) as accounts:
         person = person_named(accounts, name)
         change(accounts.people, person.id)

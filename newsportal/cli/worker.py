@@ -1,4 +1,4 @@
-"""``newsportal worker``: a crawl that stays. Any number of them on any machines with the same sources file share the work."""
+"""``newsportal worker``: a permanent crawl. Any number of workers on any machines share the work of one sources file."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from scrapy.crawler import AsyncCrawlerProcess
 
 PATIENCE: Final = 20.0
-"""Seconds that requests in hand get to be finished once the worker is told to stop; what is not done then goes back to the queue."""
+"""Seconds for requests in progress when the worker is stopped; unfinished ones then return to the queue."""
 
-AGAIN: Final = 2.0  # seconds between two tries to open a store that is away
-LOOK: Final = 5.0  # seconds between two looks whether the sources file has changed
+AGAIN: Final = 2.0  # seconds between two attempts to open an unavailable store
+LOOK: Final = 5.0  # seconds between two checks whether the sources file has changed
 
 
 @dataclass(slots=True)
 class WorkerExit:
-    """Why the process ends: ``reported`` to (a signal), for good (``broken``), or to begin anew with another sources file (``changed``)."""
+    """Why the process ends: ``reported`` already (a signal), an error (``broken``), or a restart with a new sources file (``changed``)."""
 
     reported: bool = False
     changed: bool = False
@@ -70,14 +70,14 @@ def worker(
     if ending.changed:
         console.print("sources.yaml has changed: the worker begins anew")
         sys.stdout.flush()
-        os.execv(sys.executable, [sys.executable, "-m", "newsportal", *sys.argv[1:]])  # noqa: S606 - the command that we are
+        os.execv(sys.executable, [sys.executable, "-m", "newsportal", *sys.argv[1:]])  # noqa: S606 - our own command
     if ending.broken:
         raise NewsportalError(f"{ending.broken}; start the worker again, nothing is lost")
     console.print("the worker has stopped; what it had in hand went back to the queue")
 
 
 def await_store(known: Sources, console: Console) -> bool:
-    """Wait until the store can be opened. False: told to stop meanwhile. Raises ``StoreError`` for one that never can."""
+    """Wait until the store can be opened. Return False if stopped meanwhile. Raises ``StoreError`` for permanent errors."""
     stopped, away = threading.Event(), False
     before = {sign: signal.signal(sign, lambda *_: stopped.set()) for sign in (signal.SIGTERM, signal.SIGINT)}
     try:
@@ -91,7 +91,7 @@ def await_store(known: Sources, console: Console) -> bool:
                 stopped.wait(AGAIN)
             else:
                 break
-        return not stopped.is_set()  # also when it was told while the store was just being opened
+        return not stopped.is_set()  # also if it was stopped while the store was being opened
     finally:
         for sign, handler in before.items():
             signal.signal(sign, handler)
@@ -99,10 +99,10 @@ def await_store(known: Sources, console: Console) -> bool:
 
 @crawl.without_garbage_collection()
 def run(options: crawl.CrawlOptions, known: Sources, console: Console) -> WorkerExit:
-    """Run the spiders until they are told to stop. Raises ``NewsportalError``."""
+    """Run the spiders until they are stopped. Raises ``NewsportalError``."""
     from scrapy.crawler import AsyncCrawlerProcess
 
-    class Process(AsyncCrawlerProcess):  # Scrapy's waits for ever for requests in hand once it is told to stop
+    class Process(AsyncCrawlerProcess):  # Scrapy's waits without limit for requests in progress
         def _signal_shutdown(self, signum: int, frame: Any) -> None:
             from twisted.internet import reactor
 
@@ -126,7 +126,7 @@ def run(options: crawl.CrawlOptions, known: Sources, console: Console) -> Worker
 
 
 def on_spider_end(ending: WorkerExit, spider: str, done: asyncio.Future[None]) -> None:
-    """A spider ended. Without having been told to, that is a failure: the whole worker ends, for a supervisor to start it anew."""
+    """Handle the end of a spider. Unless it was stopped, that is a failure: the worker exits, for a supervisor to restart it."""
     if ending.reported:
         return
     error = None if done.cancelled() else done.exception()
@@ -136,7 +136,7 @@ def on_spider_end(ending: WorkerExit, spider: str, done: asyncio.Future[None]) -
 
 
 def watch(file: SourcesReloader, ending: WorkerExit) -> None:
-    """Look for changes of the sources file; with a sound new one the worker is to begin anew."""
+    """Watch the sources file; restart the worker with a valid new one."""
     while not ending.reported:
         time.sleep(LOOK)
         if file.reread() and not ending.reported:
@@ -145,7 +145,7 @@ def watch(file: SourcesReloader, ending: WorkerExit) -> None:
 
 
 def return_leases(process: AsyncCrawlerProcess) -> None:
-    """What could not be finished in time goes back to the queue, and the process ends at once: threads that hang are not waited for."""
+    """Return unfinished leases to the queue, and end the process at once, without waiting for threads that hang."""
     from newsportal.crawl.scheduler import scheduler_of
 
     late = [crawler for crawler in process.crawlers if crawler.crawling and crawler.engine is not None]

@@ -1,6 +1,6 @@
-"""Our commands as ``scrapy`` commands, for those whose hands know ``scrapy crawl``: the same code, the same options.
+"""Our commands as ``scrapy`` commands, with the same code and the same options.
 
-Scrapy names a command after its module, so each has a file of its own: ``scrapy doctor`` is ``newsportal doctor``.
+Scrapy names a command after its module, so each has a file: ``scrapy doctor`` is ``newsportal doctor``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from scrapy.commands import ScrapyCommand
 
 
 class Passthrough:
-    """Hands all arguments on to ``newsportal`` with the command's name. No ``ScrapyCommand``, which Scrapy would list as a command."""
+    """Passes all arguments to ``newsportal`` with the command's name. Not a ``ScrapyCommand``, which Scrapy would list as a command."""
 
     requires_project = True
     requires_crawler_process = False
@@ -31,7 +31,7 @@ class Passthrough:
         parser.set_defaults(profile=None)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Nothing is an option of Scrapy's here."""
+        """Ignore Scrapy's own options."""
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         from newsportal import cli

@@ -1,4 +1,4 @@
-"""``scrapy crawl``: refuses wrong arguments before anything starts; exit status 1 for a crawl that broke off, as ``newsportal crawl``."""
+"""``scrapy crawl`` that rejects invalid arguments before it starts; exit status 1 for a failed crawl, as ``newsportal crawl``."""
 
 from __future__ import annotations
 

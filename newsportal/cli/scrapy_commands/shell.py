@@ -1,4 +1,4 @@
-"""``scrapy shell``: Scrapy's, with our readers of the page at hand: ``article()``, ``links()``, ``thread()``, ``gallery()``."""
+"""``scrapy shell`` with functions that read the page: ``article()``, ``links()``, ``thread()``, ``gallery()``."""
 
 from __future__ import annotations
 
