@@ -1,4 +1,4 @@
-"""``newsportal classify``: the labels of texts, as JSON lines, one a document."""
+"""``newsportal classify``: classify texts, as JSON lines, one per document."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from newsportal.store.dialects import chunks
 from newsportal_lab.documents import answer_file, documents
 
 AT_ONCE: Final = 64
-"""Documents of a file that are classified together; from standard input one by one, since somebody may wait for each answer."""
+"""Documents of a file that are classified together; those of standard input one by one, since the caller may wait for each answer."""
 
-REASONS: Final = 10  # words that --explain names
+REASONS: Final = 10  # words listed by --explain
 
 
 def classify(

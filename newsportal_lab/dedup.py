@@ -1,4 +1,4 @@
-"""``newsportal dedup``: which documents repeat earlier ones, as JSON lines, one a document."""
+"""``newsportal dedup``: find documents that repeat earlier ones, as JSON lines, one per document."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def answers(lines: Iterable[bytes], found: Finder) -> Iterator[dict[str, Any]]:
 
 
 def document_of(row: Any) -> Document:
-    """The document of a parsed line. Raises ``ValueError`` with what is wrong."""
+    """Return the document of a parsed line. Raises ``ValueError`` with the mistake."""
     if not isinstance(row, dict):
         raise ValueError('no object; a document is {"id", "url", "title", "text", "published"}')  # noqa: TRY004
     if not isinstance(row.get("id"), str) or not row["id"]:
@@ -63,7 +63,7 @@ def document_of(row: Any) -> Document:
 
 
 def moment_of(published: Any) -> datetime | None:
-    """ISO 8601 as an aware time; without a zone it is UTC. Raises ``ValueError``."""
+    """Parse ISO 8601 to an aware time; without a zone it is UTC. Raises ``ValueError``."""
     if published is None:
         return None
     if not isinstance(published, str):

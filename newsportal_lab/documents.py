@@ -1,4 +1,4 @@
-"""Documents as JSON lines in UTF-8, {"id", "title", "text"} each, and a line of answer to each."""
+"""Documents as JSON lines in UTF-8, {"id", "title", "text"} each, with one answer line per document."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from newsportal.errors import NewsportalError
 
 @dataclass(frozen=True, slots=True)
 class DocumentLine:
-    """A line's document, or in ``error`` why it is none. A document without an id goes by its line's number."""
+    """The document of a line, or an ``error``. A document without an id gets the line's number."""
 
     id: Any
     title: str = ""
@@ -24,7 +24,7 @@ class DocumentLine:
 
 
 def read_document(number: int, line: bytes) -> DocumentLine:
-    """The document in a line. Title or text may be missing or null, not both missing."""
+    """Return the document in a line. One of title and text may be missing or null."""
     row: Any = None
     try:
         row = json.loads(line.decode("utf-8-sig"))
@@ -57,7 +57,7 @@ def _texts(row: Any) -> tuple[str, str]:
 
 
 def answer_file(file: str, answers: Callable[[BinaryIO], Iterable[dict[str, Any]]], out: Path | None, doing: str) -> None:
-    """Write what ``answers`` makes of a file, or of standard input (``-``). Raises ``NewsportalError`` for a file that cannot be read."""
+    """Write the ``answers`` for a file, or standard input (``-``). Raises ``NewsportalError`` for an unreadable file."""
     if file == "-":
         write_json_lines(answers(sys.stdin.buffer), out)
         return

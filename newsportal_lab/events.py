@@ -1,4 +1,4 @@
-"""``newsportal events``: which documents tell of the same event, as JSON lines, one a document."""
+"""``newsportal events``: group documents about the same event, as JSON lines, one per document."""
 
 from __future__ import annotations
 

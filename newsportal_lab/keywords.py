@@ -1,7 +1,7 @@
-"""``newsportal keywords``: the keywords of texts, as JSON lines, one a document; by :mod:`newsportal.classify.keywords`, or by other
-people's methods, to be compared with it.
+"""``newsportal keywords``: the keywords of texts, as JSON lines, one per document; by :mod:`newsportal.classify.keywords`, or by reference
+methods for comparison.
 
-TextRank (Mihalcea & Tarau 2004, section 3.1): nouns and adjectives are the vertices, two of them are joined when they stand within
+TextRank (Mihalcea & Tarau 2004, section 3.1): nouns and adjectives are the vertices, two of them are joined when they are within
 ``WINDOW`` words of one another, and the rank of a word is
 
     WS(v) = (1 − d) + d · Σ over neighbours u of v:  WS(u) / degree(u)                                      (formula 1, undirected)
@@ -27,15 +27,15 @@ from newsportal.text import STOP_WORDS, segment
 from newsportal.text.words import kinds, rarity
 from newsportal_lab.documents import answer_file, documents
 
-WINDOW: Final = 2  # words: neighbours alone. The paper tries 2, 3, 5 and 10 and finds 2 best (table 1).
-DAMPING: Final = 0.85  # d, as the paper and PageRank have it
-CLOSE: Final = 0.0001  # the walk ends when no rank moves more (section 2.2)
+WINDOW: Final = 2  # words: adjacent ones only. The paper tries 2, 3, 5 and 10 and finds 2 best (table 1).
+DAMPING: Final = 0.85  # d, as in the paper and PageRank
+CLOSE: Final = 0.0001  # the iteration ends when no rank changes more (section 2.2)
 MOST_ROUNDS: Final = 100
 LOOKED_AT: Final = 20_000  # characters: more would take seconds
 
 
 def textrank(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:
-    """The highest ranks. Words that the dictionary does not have count as nouns."""
+    """Return the words of highest rank. Words missing from the dictionary count as nouns."""
     kinds_of = _kinds()
     words = segment(f"{title}\n{text[:LOOKED_AT]}")
     vertices = [word if _counts(word) and kinds_of.get(word, "n")[:1] in ("n", "a") else None for word in words]

@@ -1,4 +1,4 @@
-"""``newsportal links``, ``pager``, ``posts`` and ``results``: what is on saved pages, as the crawl would read it, one JSON line a page."""
+"""``newsportal links``, ``pager``, ``posts`` and ``results``: read saved pages as the crawl would, one JSON line per page."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def _parse(page: SavedPage, url: str | None) -> Document:
 def answer_pages(
     path: str, read: Callable[[SavedPage], dict[str, Any]], empty: dict[str, Any], doing: str = "reading pages"
 ) -> Iterator[dict[str, Any]]:
-    """What ``read`` makes of each page, with its id; for a page that cannot be read ``empty`` and the error."""
+    """Yield the result of ``read`` for each page, with its id; for an unreadable page ``empty`` and the error."""
     for page in tracked(saved_pages(path), doing) if doing else saved_pages(path):
         if page.error is not None:
             yield {"id": page.id, **empty, "error": page.error}
             continue
         try:
             yield {"id": page.id, **read(page)}
-        except Exception as error:  # noqa: BLE001  one page that breaks the reader must not end the run; the line says so
+        except Exception as error:  # noqa: BLE001  a page that breaks the reader must not end the run; its line has the error
             yield {"id": page.id, **empty, "error": describe(error)}
 
 
@@ -89,7 +89,7 @@ def posts(
 
     def read(page: SavedPage) -> dict[str, Any]:
         return {
-            "posts": [  # ``text`` as the page shows it, quotations in their place; ``own_text`` without them
+            "posts": [  # ``text`` as displayed, with quotations; ``own_text`` without them
                 pick(post, "author")
                 | {"date": post.published, "date_text": post.date_text, "text": post.text if post.full_text is None else post.full_text}
                 | pick(post, "block_text", "floor", "xpath")

@@ -31,7 +31,7 @@ class PageReader:
     rule: ArticleRule | None = None
 
     def first(self, article: Article) -> PageRead:
-        read = self._page(article, article.page) if article.page else _carried(article)
+        read = self._page(article, article.page) if article.page else _read_feed_text(article)
         if not (article.title or read.found.title or article.link.title):
             raise NotApplicable("no-title")
         if not (article.text or read.found.text):
@@ -41,7 +41,7 @@ class PageReader:
     def further(self, link: Link, page: Page) -> PageRead:
         document = dom.document(page)
         read = self._read(document, replace(link, summary=None, content=None), page.fetched)
-        return _ruled(read, self._wrapped(document, page.fetched))
+        return _apply_precedence(read, self._wrapped(document, page.fetched))
 
     def _wrapped(self, document: dom.Document, fetched: datetime) -> Extraction | None:
         return None if self.rule is None else apply(self.rule, document, fetched)
@@ -60,11 +60,11 @@ class PageReader:
         except NotApplicable:
             if not article.link.content:
                 raise
-            read = _carried(article)
+            read = _read_feed_text(article)
         else:
             if isinstance(self.extract, Best) and read.pager.first is None:  # later pages may repeat the first one's text: not learned
                 self.extract.learn(document, article.link, page.fetched, read.found)
-        return _ruled(read, article.wrapped or self._wrapped(document, page.fetched))
+        return _apply_precedence(read, article.wrapped or self._wrapped(document, page.fetched))
 
 
 class ArticleReader:
@@ -127,11 +127,11 @@ def apply_rule(rule: ArticleRule, page: Page) -> Extraction:
     return apply(rule, dom.document(page), page.fetched)
 
 
-def _carried(article: Article) -> PageRead:
+def _read_feed_text(article: Article) -> PageRead:
     return PageRead(article.url, tidy.read_fragment(article.link.content or "", article.url), Pager(()))
 
 
-def _ruled(read: PageRead, rule: Extraction | None) -> PageRead:
+def _apply_precedence(read: PageRead, rule: Extraction | None) -> PageRead:
     """Let the rule's text and title take precedence over those of the extractor."""
     if rule is None:
         return read

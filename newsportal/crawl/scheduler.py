@@ -81,13 +81,13 @@ class Scheduler(CrawlerComponent, BaseScheduler):
     def open(self, spider: Spider) -> None:
         self._spider = spider
         if self._standing:
-            self._crawler.signals.connect(_stay, signal=signals.spider_idle)
+            self._crawler.signals.connect(_keep_open, signal=signals.spider_idle)
         if self.feeder is not None:
             self.feeder.doing["spider"] = spider.name
             self.feeder.starts = open_start_urls(self._crawler.settings, spider)
             if self.feeder.starts is not None and hasattr(spider, "fetch_data"):
                 spider.fetch_data = lambda key, number: []  # scrapy-redis' spiders pop start URLs, and lose them when they are killed
-            self.feeder.start(self._broke)
+            self.feeder.start(self._on_failure)
 
     def close(self, reason: str) -> Deferred[None] | None:
         if self._timer is not None:
@@ -106,9 +106,9 @@ class Scheduler(CrawlerComponent, BaseScheduler):
         self._tally("scheduler/enqueued")
         parent = request.meta.pop(PARENT, None)
         if self.feeder is None:
-            return self._here(request, None)
+            return self._keep_local(request, None)
         if parent is None and LEASE in request.meta:  # a retry or a redirect of a leased request
-            return self._here(request, request.meta[LEASE])
+            return self._keep_local(request, request.meta[LEASE])
         request.meta.pop(LEASE, None)
         if request.meta.pop(ROW, False) and isinstance(self.feeder.queue, TableQueue):
             self.feeder.changed()  # its row in the link table is already part of the queue
@@ -117,9 +117,9 @@ class Scheduler(CrawlerComponent, BaseScheduler):
             task = task_of(request, self.spider, self._seen.seen_name(request))
         except Unwritable:
             self.count("local")
-            return self._here(request, parent)
+            return self._keep_local(request, parent)
         if task.link and task.id in self.feeder.leases:  # the same link by another URL, under the same lease
-            return self._here(request, task.id)
+            return self._keep_local(request, task.id)
         if request.dont_filter and task.id in self.feeder.leases:  # a callback requests its own page again: its task is not done yet
             task = replace(task, id=f"{task.id}+")
         self.feeder.push(task)
@@ -144,7 +144,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
 
     # requests
 
-    def _here(self, request: Request, lease: str | None) -> bool:
+    def _keep_local(self, request: Request, lease: str | None) -> bool:
         """Keep the request in this process."""
         host = host_of(request.url)
         if self.feeder is None:
@@ -302,7 +302,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
                 logger.error("the crawl ends: its queue of requests has not served for %.0f minutes", AWAY_SECONDS / 60)
                 self._end(AWAY)
 
-    def _broke(self, error: BaseException) -> None:
+    def _on_failure(self, error: BaseException) -> None:
         if isinstance(error, NewsportalError):  # e.g. a queue of a newer version: the message is sufficient
             logger.error("%s", error)
             if self._crawler.stats is not None:
@@ -316,6 +316,6 @@ class Scheduler(CrawlerComponent, BaseScheduler):
             self._closing = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=reason))
 
 
-def _stay() -> None:
+def _keep_open() -> None:
     """Raise ``DontCloseSpider``."""
     raise DontCloseSpider

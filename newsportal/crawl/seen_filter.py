@@ -131,24 +131,24 @@ class RedisFilter(StoredUrls):
         self._looked: float | None = None
         self._away_until = 0.0
         self._is_away = False
-        self._tried(lambda: None, None)
+        self._call(lambda: None, None)
 
     def perhaps(self, identities: Collection[str]) -> set[str]:
         everything = set(identities)
-        return self._tried(lambda: self._bloom.perhaps(everything), everything)
+        return self._call(lambda: self._bloom.perhaps(everything), everything)
 
     def enter(self, identities: Collection[str]) -> None:
         none: set[str] = set()
         try:
-            self._tried(lambda: self._bloom.enter(identities), none)
+            self._call(lambda: self._bloom.enter(identities), none)
         except StoreError:  # the articles are stored; the next catch-up enters them
             self._looked = None
 
     def keep(self) -> None:
         self._looked, self._away_until = None, 0.0  # what was stored while Redis was unreachable is entered by the worker that ends
-        self._tried(lambda: None, None)
+        self._call(lambda: None, None)
 
-    def _tried(self, ask: Callable[[], Answer], otherwise: Answer) -> Answer:
+    def _call(self, ask: Callable[[], Answer], otherwise: Answer) -> Answer:
         """Return the result of ``ask``, or ``otherwise`` while Redis is unreachable."""
         if monotonic() < self._away_until:
             return otherwise

@@ -1,4 +1,4 @@
-"""``newsportal evaluate``: how good algorithms, ours and others', are with gold answers. One module a kind of thing."""
+"""``newsportal evaluate``: measure algorithms, ours and others', against gold answers. One module per kind of data."""
 
 from newsportal.cli.options import command_group
 from newsportal_lab.evaluate import classify, dedup, events, extraction, forum, papers, recommend, summaries

@@ -1,4 +1,4 @@
-"""``newsportal evaluate classify``: how well classifiers learn a corpus, beside others', across corpora, and on labels left out."""
+"""``newsportal evaluate classify``: measure classifiers on a corpus, beside peers, across corpora, and on unseen labels."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ NOTE: Final = "The best label counts, given or not; others' classifiers state no
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One classifier on one corpus. ``unanswered``: share of texts that it gives no label; ``training``: seconds."""
+    """The figures of one classifier on one corpus. ``unanswered``: share of texts without a label; ``training``: seconds."""
 
     HEADINGS: ClassVar = ("macro-F1", "accuracy", "ECE", "none", "docs/s", "training s")
 
@@ -156,14 +156,14 @@ def _whole(one: Example) -> str:
     return f"{one.title}\n{one.text}" if one.title else one.text
 
 
-PARTS: Final = 3  # a third of the labels is left out at a time: three trainings, and each label is foreign once
+PARTS: Final = 3  # a third of the labels is left out at a time: three trainings, and each label is unseen once
 
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """Means over the parts, shares from 0 to 1. ``auroc``: how often a known text's best probability is above a foreign one's;
-    ``foreign_refused``, ``right_refused``, ``wrong_refused``: share that is given no label of the foreign texts, and of the known ones
-    whose best label is right or wrong; ``right``: share of the known texts whose best label is right."""
+    """Means over the parts, shares from 0 to 1. ``auroc``: probability that a known text's best probability exceeds a foreign one's;
+    ``foreign_refused``, ``right_refused``, ``wrong_refused``: share without a label among foreign texts, and among known ones whose best
+    label is right or wrong; ``right``: share of the known texts whose best label is right."""
 
     HEADINGS: ClassVar = ("AUROC", "foreign no", "right", "right no", "wrong no")
 
@@ -185,7 +185,7 @@ class Foreign:
 
 
 def leave_labels_out(name_of_set: str, name: str, learnt: Sequence[Example], asked: Sequence[Example]) -> Foreign:
-    """Train ``name`` without a third of the labels, the other thirds in turn, and let it answer. Raises ``ValueError``."""
+    """Train ``name`` without a third of the labels, each third in turn, and classify all texts. Raises ``ValueError``."""
     labels = [label for label, _ in sorted(Counter(one.labels[0] for one in learnt).items(), key=lambda item: (-item[1], item[0]))]
     if len(labels) <= PARTS:
         raise ValueError(f"{name_of_set}: to leave labels out there must be more than {PARTS}")
@@ -210,7 +210,7 @@ FORM: Final = '{"text": …, "label": …}'
 
 
 def read(folder: Path, part: str) -> list[Example]:
-    """The examples of ``part`` (``train`` or ``test``). Raises ``OSError`` or ``ValueError`` that says which line is wrong."""
+    """Return the examples of ``part`` (``train`` or ``test``). Raises ``OSError``, or ``ValueError`` with the invalid line."""
     found = []
     for place, line in gold_lines(folder, part):
         try:
@@ -227,7 +227,7 @@ def read(folder: Path, part: str) -> list[Example]:
 
 
 def mapping(file: Path) -> dict[str, dict[str, str]]:
-    """``{"common label": {"A": [labels], "B": [labels]}}`` as one mapping for each side. Raises ``OSError``, ``ValueError``."""
+    """Return ``{"common label": {"A": [labels], "B": [labels]}}`` as a mapping per side. Raises ``OSError``, ``ValueError``."""
     try:
         sides: dict[str, dict[str, str]] = {"A": {}, "B": {}}
         for common, of in json.loads(file.read_text(encoding="utf-8")).items():
@@ -239,5 +239,5 @@ def mapping(file: Path) -> dict[str, dict[str, str]]:
 
 
 def renamed(examples: list[Example], names: Mapping[str, str]) -> list[Example]:
-    """Those whose label has a name in common, under it."""
+    """Return the examples whose label has a common name, with that name."""
     return [Example(one.text, (names[one.labels[0]],), one.title) for one in examples if one.labels[0] in names]

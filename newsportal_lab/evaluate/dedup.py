@@ -1,4 +1,4 @@
-"""``newsportal evaluate dedup``: how many reposts the finders find, and how many they make up."""
+"""``newsportal evaluate dedup``: measure precision and recall of the finders of reposts."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from newsportal_lab.dedup import moment_of
 from newsportal_lab.evaluate.gold import gold_lines
 
 Pair = frozenset[str]
-TIMES: Final = ("published", "time", "date")  # fields that may hold a document's time
-STORE: Final = "store"  # what the crawl does: judge and the fold keys, in a store
+TIMES: Final = ("published", "time", "date")  # possible fields of a document's time
+STORE: Final = "store"  # the crawl's method: judge and the fold keys, in a store
 NAMES: Final = (*FINDERS, STORE)
-NEEDED: Final = {"docs": frozenset({"id", "title"}), "pairs": frozenset({"a", "b", "label"})}  # what each line of a file must say
+NEEDED: Final = {"docs": frozenset({"id", "title"}), "pairs": frozenset({"a", "b", "label"})}  # required keys of each line of a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +74,14 @@ def dedup(
 
 
 def read(folder: Path) -> Gold:
-    """The gold of a folder. Raises ``OSError``, or ``ValueError`` that says which line is wrong."""
+    """Return the gold data of a folder. Raises ``OSError``, or ``ValueError`` with the invalid line."""
     rows = sorted(_rows(folder, "docs"), key=lambda row: str(_time(row)))
     documents = []
     for row in rows:
         moment = None
         with suppress(ValueError):
             moment = moment_of(_time(row))
-        url = row.get("url") or (f"https://{row['site']}/{row['id']}" if row.get("site") else "")  # rules may ask for the site
+        url = row.get("url") or (f"https://{row['site']}/{row['id']}" if row.get("site") else "")  # rules may use the site
         documents.append(Document(row["id"], url, row["title"] or "", row.get("text") or row.get("body") or "", moment))
     if all("cluster" in row for row in rows):
         return Gold(tuple(documents), {row["id"]: row["cluster"] for row in rows}, {})
@@ -92,13 +92,13 @@ def read(folder: Path) -> Gold:
 
 
 def row(gold: Gold, found: Finder | Stored) -> dict[str, Any]:
-    """A finder's figures, shares from 0 to 1; ``subsets`` is the share of subset pairs found, ``None`` where there are no pairs."""
+    """Return a finder's figures, shares from 0 to 1; ``subsets`` is the share of subset pairs found, ``None`` without pairs."""
     start, documents = perf_counter(), tracked(gold.documents, "comparing", beside_output=True)
     answers = found.judge_all(documents) if isinstance(found, Stored) else ((one.id, found.judge(one).duplicate_of) for one in documents)
     if gold.clusters:
         score, subsets = per_document(answers, gold.clusters), None
     else:
-        if isinstance(found, Judge):  # it tells all its matches; of others those count within the groups that their answers join
+        if isinstance(found, Judge):  # it reports all its matches; for others all pairs within their groups count
             matches = ((one.id, match.duplicate_of) for one in documents for match in found.matches(one))
             pairs = {frozenset((first, second)) for first, second in matches if second is not None}
         else:
@@ -129,11 +129,11 @@ def _time(row: dict[str, Any]) -> Any:
 
 
 DAWN = datetime(1970, 1, 1, tzinfo=UTC)
-BATCH: Final = 100  # documents that are stored in one transaction
+BATCH: Final = 100  # documents stored in one transaction
 
 
 class Stored:
-    """Documents as articles of a store; they are seen when they say they were published."""
+    """Stores documents as articles; each counts as seen at its time of publication."""
 
     def __init__(self, store: Store | None = None) -> None:
         self._store = store or open_store("sqlite://")
@@ -141,7 +141,7 @@ class Stored:
         self._now = DAWN
 
     def judge_all(self, documents: Iterable[Document]) -> Iterator[tuple[str, str | None]]:
-        """Of each document the one whose article the store folded it on."""
+        """Yield for each document the one that the store folded it into."""
         waiting = iter(documents)
         while batch := list(islice(waiting, BATCH)):
             self._now = max(self._now, *(document.published or self._now for document in batch))
@@ -161,7 +161,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """``hits`` right answers out of ``given``; ``wanted`` would have been all."""
+    """``hits`` correct answers out of ``given``; ``wanted``: number of correct answers possible."""
 
     hits: int
     given: int
@@ -181,7 +181,7 @@ class Score:
 
 
 def per_document(answers: Iterable[tuple[str, str | None]], clusters: Mapping[str, object]) -> Score:
-    """Of ``answers`` in time order as (document, duplicate of or ``None``): right is an *earlier* document of the same cluster."""
+    """Score ``answers`` in time order, as (document, duplicate of or ``None``): an *earlier* document of the same cluster is right."""
     hits = given = wanted = 0
     earlier: set[str] = set()
     seen: set[object] = set()
@@ -196,7 +196,7 @@ def per_document(answers: Iterable[tuple[str, str | None]], clusters: Mapping[st
 
 
 def joined(answers: Iterable[tuple[str, str | None]]) -> set[Pair]:
-    """All pairs within the groups that the answers join."""
+    """Return all pairs within the groups formed by the answers."""
     group_of: dict[str, str] = {}
     groups: defaultdict[str, set[str]] = defaultdict(set)
     for document, answer in answers:

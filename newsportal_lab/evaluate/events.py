@@ -1,4 +1,4 @@
-"""``newsportal evaluate events``: how well documents are grouped into events, beside the usual baselines, by B-cubed."""
+"""``newsportal evaluate events``: measure the grouping of documents into events, beside usual baselines, by B-cubed."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from newsportal.text.words import segment
 from newsportal_lab.dedup import document_of
 from newsportal_lab.events import story_of
 
-THRESHOLDS: Final = (0.11, 0.13, 0.15, 0.17, 0.2, 0.25)  # what leaving one event out may choose from
-REACH: Final = timedelta(days=30)  # how far back the nearest neighbour is looked for
-NEAREST, CENTROID = 0.11, 0.11  # the baselines' thresholds: their best on the development data, so that they are rather flattered
+THRESHOLDS: Final = (0.11, 0.13, 0.15, 0.17, 0.2, 0.25)  # thresholds for leave-one-event-out selection
+REACH: Final = timedelta(days=30)  # window of the search for the nearest neighbour
+NEAREST, CENTROID = 0.11, 0.11  # the baselines' thresholds: optimal on the development data, which favours them
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """B-cubed precision and recall (Bagga and Baldwin 1998), averaged over the documents of gold events; the others only disturb."""
+    """B-cubed precision and recall (Bagga and Baldwin 1998), averaged over the documents of gold events; others serve as noise."""
 
     precision: float
     recall: float
@@ -44,7 +44,7 @@ class Score:
 
 
 def b_cubed(gold: Mapping[str, str | None], found: Mapping[str, str], only: str | None = None) -> Score:
-    """The score of ``found`` (document -> event), of the documents of one gold event if ``only`` names it."""
+    """Return the score of ``found`` (document -> event), for the documents of gold event ``only`` if given."""
     sizes, wanted = Counter(found.values()), Counter(event for event in gold.values() if event)
     both = Counter((found[id], event) for id, event in gold.items() if event)
     counted = [(both[found[id], event], found[id], event) for id, event in gold.items() if event and only in (None, event)]
@@ -64,7 +64,7 @@ def clustered(stories: Sequence[Story], threshold: float) -> dict[str, str]:
 
 
 def tfidf(documents: Sequence[Document]) -> Any:
-    """Rows of TF-IDF of the segmented title and text, of length 1 (sparse)."""
+    """Return TF-IDF vectors of the segmented title and text, of length 1 (sparse)."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     return TfidfVectorizer(analyzer=segment, sublinear_tf=True).fit_transform([f"{one.title}\n{one.text}" for one in documents])
@@ -149,7 +149,7 @@ def events(
 
 
 def read(file: Path) -> tuple[list[Document], dict[str, str | None]]:
-    """The documents of a file (or of a ``.gz``) and the gold event of each. Raises ``NewsportalError`` with the line."""
+    """Return the documents of a file (also ``.gz``) and their gold events. Raises ``NewsportalError`` with the line."""
     documents, gold, number = [], dict[str, str | None](), 0
     try:
         with (gzip.open if file.suffix == ".gz" else open)(file, "rt", encoding="utf-8-sig") as lines:
@@ -168,7 +168,7 @@ def read(file: Path) -> tuple[list[Document], dict[str, str | None]]:
 
 
 def _left_out(documents: Sequence[Document], gold: Mapping[str, str | None]) -> Score:
-    """Each event scored at the threshold that is best for the others, averaged over documents."""
+    """Score each event at the threshold that is best for the others, averaged over documents."""
     stories = [story_of(one) for one in documents]
     found = {threshold: clustered(stories, threshold) for threshold in THRESHOLDS}
     sizes = Counter(event for event in gold.values() if event)

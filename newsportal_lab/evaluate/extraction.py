@@ -1,4 +1,4 @@
-"""``newsportal evaluate extraction``: texts, titles, dates, authors and sources of articles, side by side."""
+"""``newsportal evaluate extraction``: compare texts, titles, dates, authors and sources of articles with gold."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from newsportal_lab.evaluate.report import BOTTOM, DASHES, LEFT, RIGHT, TOP, cou
 from newsportal_lab.evaluate.running import POOLED, READINGS, Closer, Reader, Row, look_closer, reader, readers, rows, run
 
 DEFAULT: Final = "best"
-EVERY: Final = "all"  # --peer all: every peer that is installed
-WORST_IN_REPORT: Final = 10  # pages shown in an HTML report that was not told how many
-NAMED: Final = 5  # pages without gold, and mistakes in it, that are named; of the others their number is told
+EVERY: Final = "all"  # --peer all: every installed peer
+WORST_IN_REPORT: Final = 10  # default number of pages in an HTML report
+NAMED: Final = 5  # pages without gold, and mistakes in it, listed by name; the others are counted
 
 
 def extraction(
@@ -90,7 +90,7 @@ def _readers(algorithms: Sequence[str] | None, peers: Sequence[str] | None) -> l
 
 
 def _say_what_is_left_out(folder: Path, found: Survey) -> None:
-    """On standard error: a page whose gold is misspelt would else be missed by nobody."""
+    """Print skipped pages on standard error: one with misspelt gold would otherwise go unnoticed."""
     if found.without:
         names = ", ".join(found.without[:NAMED]) + (", …" if len(found.without) > NAMED else "")
         pages = f"{len(found.without)} of {found.pages + len(found.without)} pages"
@@ -122,7 +122,7 @@ SYMBOLS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A method read with each of the values of one parameter; ``name`` is what the user calls it, ``usual`` its default."""
+    """A method evaluated with each value of one parameter; ``name`` as given by the user, ``usual`` its default."""
 
     method: str
     name: str
@@ -145,7 +145,7 @@ class Sweep:
         print_json(*({"set": row.set, **about, "value": value, **asdict(row.scores)} for row, value in zip(found, values, strict=True)))
 
     def draw(self, found: Sequence[Row]) -> str:
-        """An SVG: F1 of each set, or precision, recall and F1 of the only one."""
+        """Return an SVG of F1 per set, or of precision, recall and F1 for a single set."""
         sets = dict.fromkeys(row.set for row in found)
         lines = [(name, name, "f1") for name in sets] if len(sets) > 1 else [(*sets, *names) for names in FIGURES_DRAWN.items()]
         series = {title: [getattr(row.scores, figure) or 0.0 for row in found if row.set == set_] for set_, title, figure in lines}
@@ -180,7 +180,7 @@ COLOURS: Final = ("#1f5fbf", "#c4400f", "#167a4a", "#8b2fb5", "#8a6400", "#0e749
 
 
 def parse_sweep(text: str) -> Sweep:
-    """``cevc.alpha=0:1:0.1``. Raises ``typer.BadParameter``, with the nearest name for a method or parameter that there is not."""
+    """Parse ``cevc.alpha=0:1:0.1``. Raises ``typer.BadParameter``, with the nearest name of a method or parameter."""
 
     def wrong(why: str) -> typer.BadParameter:
         return typer.BadParameter(why, param_hint="--sweep")

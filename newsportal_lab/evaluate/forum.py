@@ -1,4 +1,4 @@
-"""``newsportal evaluate forum``: posts of threads, their texts, authors and times, against gold."""
+"""``newsportal evaluate forum``: compare posts of threads, their texts, authors and times, with gold."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ EXCERPT: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A saved page with its gold; ``engine`` groups the rows."""
+    """A saved page with its gold data; rows are grouped by ``engine``."""
 
     page: SavedPage
     gold: GoldThread
@@ -76,7 +76,7 @@ def forum(
 
 
 def gold_threads(folder: Path) -> list[Thread]:
-    """The pages of a folder that have gold posts. Raises ``NoGold``."""
+    """Return the pages of a folder that have gold posts. Raises ``NoGold``."""
     if not folder.is_dir():
         raise NoGold(f"{folder} is no folder; gold threads are a folder of <id>.html or <id>.html.gz with <id>.json beside each")
     found = []
@@ -105,7 +105,7 @@ def read_all(read: Extract, threads: Iterable[Thread]) -> list[Reading]:
         if error is None:
             try:
                 posts = read(document(Page(url=thread.page.url or UNKNOWN, body=thread.page.body, fetched=now)), now)
-            except Exception as failure:  # noqa: BLE001  one page that breaks the reader must not end the run; its row says so
+            except Exception as failure:  # noqa: BLE001  a page that breaks the reader must not end the run; its row has the error
                 error = describe(failure)
         seconds = process_time() - start
         found.append(Reading(thread, posts, score_posts(thread.gold, posts, now), seconds, error))
@@ -113,7 +113,7 @@ def read_all(read: Extract, threads: Iterable[Thread]) -> list[Reading]:
 
 
 def row(readings: Sequence[Reading], algorithm: str = "") -> dict[str, Any]:
-    """The figures of these pages, shares from 0 to 1; ``None``: gold tells nothing. ``published``: of ``algorithm``, in the thesis."""
+    """Return the figures of these pages, shares from 0 to 1; ``None`` without gold. ``published``: those of ``algorithm`` in the thesis."""
     counts: Counts = total(reading.score for reading in readings)
     shares = {name: getattr(counts, name) for name in ("precision", "recall", "block_f1", "body_f1", "author", "date")}
     published = {name: round(share / 100, 3) for name, share in PUBLISHED.get(algorithm, {}).items()}
@@ -185,7 +185,7 @@ FIGURES: Final = {"precision": "P", "recall": "R", "block_f1": "block", "body_f1
 
 
 def report(title: str, rows: Mapping[str, Mapping[str, Any]], worst: Mapping[str, Sequence[Reading]]) -> str:
-    """The report as HTML. Everything that comes from pages is escaped; the file asks nobody for anything."""
+    """Return the report as self-contained HTML. Text from pages is escaped."""
     pages = {
         name: [
             {"id": clean(one.thread.page.id), "f1": f"{one.score.counts.body_f1:.3f}", "error": clean(one.error) if one.error else None,

@@ -1,7 +1,7 @@
 """Gold data: a folder of ``<id>.html`` or ``<id>.html.gz`` with an ``<id>.json`` beside each, or files of JSON lines.
 
-Of a page's description ``text``, ``title``, ``date`` (or ``published``), ``author`` (or ``authors``) and ``source`` are gold, as
-far as they are there; ``url`` and ``summary`` are handed to the algorithms.
+Gold answers of a page are ``text``, ``title``, ``date`` (or ``published``), ``author`` (or ``authors``) and ``source``, as far as
+present; ``url`` and ``summary`` are passed to the algorithms.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from newsportal_lab.evaluate.scoring import Answer, day
 
 
 class NoGold(NewsportalError):
-    """Raised by :func:`survey` for a folder without a page that has gold. The command says what is expected there and stops."""
+    """Raised by :func:`survey` for a folder without gold pages. The command explains the expected files and stops."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoldPage:
-    """A saved page and what is known of it. ``site`` is its host, or what gold calls its site; ``kind`` what gold says the page is."""
+    """A saved page with its gold answers. ``site``: its host, or the site in the gold; ``kind``: the kind of page in the gold."""
 
     saved: SavedPage
     gold: Answer = field(repr=False)
@@ -40,7 +40,7 @@ class GoldPage:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What a folder holds: how many of its pages have gold, the ids of those that have none, and gold that is not understood."""
+    """The contents of a folder: number of pages with gold, ids of those without, and remarks on invalid gold."""
 
     pages: int
     without: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Survey:
 
 
 def survey(folder: Path) -> Survey:
-    """Look at what lies beside the pages of ``folder``, not at the pages. Raises ``NoGold``."""
+    """Examine the descriptions in ``folder``, not the pages. Raises ``NoGold``."""
     if not folder.is_dir():
         raise NoGold(f"{folder} is no folder; gold pages are a folder of <id>.html or <id>.html.gz with <id>.json beside each")
     names = [page_id(file) for file in page_files(folder)]
@@ -61,7 +61,7 @@ def survey(folder: Path) -> Survey:
 
 
 def _remark(file: Path) -> str | None:
-    """What of a description is not understood, though somebody wrote it."""
+    """Return what is invalid in a description."""
     try:
         found = json.loads(file.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
@@ -75,7 +75,7 @@ def _remark(file: Path) -> str | None:
 
 
 def gold_pages(folder: Path) -> Iterator[GoldPage]:
-    """The pages of ``folder`` that have gold, by name, each read when it is asked for."""
+    """Yield the pages of ``folder`` with gold, by name, read on demand."""
     for saved in saved_pages(folder):
         if (page := _page(folder, saved)) is not None:
             yield page
@@ -118,16 +118,16 @@ def _answer(known: dict[str, Any]) -> Answer:
 
 
 def text_of(value: object, between: str = "; ") -> str | None:
-    """A string that says something; a list is its parts with ``between`` between them: names, or paragraphs."""
+    """Return a non-empty text; a list of names or paragraphs is joined by ``between``."""
     if isinstance(value, list):
         value = between.join(part for part in value if isinstance(part, str))
     return value if isinstance(value, str) and value.strip() else None
 
 
 def gold_lines(folder: Path, name: str) -> Iterator[tuple[str, str]]:
-    """Each line that is not blank of ``name``.jsonl or ``name``.jsonl.gz in ``folder``, after ``file:number``.
+    """Yield the non-blank lines of ``name``.jsonl or ``name``.jsonl.gz in ``folder``, as (``file:number``, line).
 
-    Raises ``ValueError`` when there is neither file, or one that is not UTF-8; ``OSError``.
+    Raises ``ValueError`` if both files are missing or one is not UTF-8; ``OSError``.
     """
     plain, packed = folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz"
     file = next((file for file in (plain, packed) if file.exists()), None)

@@ -1,4 +1,4 @@
-"""``newsportal evaluate papers``: each paper's published figures beside ours for its method and for the default, on the same data."""
+"""``newsportal evaluate papers``: compare each paper's published figures with those of our implementation and of the default method."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from newsportal_lab.evaluate.running import readers, warm
 from newsportal_lab.evaluate.scoring import add_up, score_page
 
 Figures = dict[str, float | None]  # measure → share from 0 to 1
-Measured = tuple[Figures, int]  # and of how many pages, documents or questions
-SUMMARY_CHARS: Final = 60  # of a gold text that stand for a result's summary where gold has none
+Measured = tuple[Figures, int]  # with the number of pages, documents or questions
+SUMMARY_CHARS: Final = 60  # of a gold text that replace a result's summary if gold has none
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method of a paper and what it publishes, in per cent; ``default`` is what the product does, measured on the same data."""
+    """A method of a paper and its published figures, in per cent; ``default``: the product's method, measured on the same data."""
 
     paper: str
     section: str
@@ -37,7 +37,7 @@ class Method:
     default: str
     published: dict[str, float]
     of: str = ""
-    """What the paper counted."""
+    """The paper's data."""
 
 
 METHODS: Final = (
@@ -68,7 +68,7 @@ USUAL: Final = {
     "forum": ("precision", "recall", "f1"),
     "clicks": ("hit", "ndcg"),
 }
-"""Kind of data → measures that are told of it where the paper publishes none."""
+"""Kind of data → measures reported if the paper has none."""
 
 
 def papers(
@@ -103,7 +103,7 @@ def _cell(row: dict[str, Any], name: str) -> str:
 
 
 def compare(folder: Path) -> Iterator[dict[str, Any]]:
-    """A row for each method, measure and set of data, in per cent."""
+    """Yield a row per method, measure and data set, in per cent."""
     data = {kind: sorted(where) for kind, where in kinds_of(folder).items()}
     measured: dict[tuple[str, Path, str], Measured] = {}
 
@@ -132,7 +132,7 @@ def _percent(figures: Figures, measure: str) -> float | None:
 
 
 def kinds_of(folder: Path) -> dict[str, set[Path]]:
-    """Kind → folders (of clicks: files) with such data."""
+    """Return kind → folders (for clicks: files) with such data."""
     found: dict[str, set[Path]] = {kind: set() for kind in USUAL}
     for file in sorted(folder.rglob("*.json*")) + sorted(folder.rglob("log.csv*")):
         name = file.name.removesuffix(".gz")

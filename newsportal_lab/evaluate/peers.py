@@ -1,7 +1,7 @@
-"""Other people's extractors, to be compared with: ``PEERS[name](body, url)`` gives title, text, date, author, source as far as it knows.
+"""Third-party extractors for comparison: ``PEERS[name](body, url)`` returns title, text, date, author and source if known.
 
-Each is called as its own documentation does it for an article with its metadata. All get the same bytes: those that can decode do so
-themselves, the others get what :func:`newsportal.text.encoding.decode` makes of them. Nothing is imported before it is asked for.
+Each is called as documented for an article with metadata. All get the same bytes: those that can decode do so
+themselves, the others get the result of :func:`newsportal.text.encoding.decode`. Imports are deferred to the first call.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from newsportal.text.encoding import decode
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Peer = Callable[[bytes, str | None], dict[str, str | None]]  # the bytes of a page and its address → what was found; may raise anything
-NOWHERE: Final = "https://page.invalid/"  # some peers insist on an address
+Peer = Callable[[bytes, str | None], dict[str, str | None]]  # bytes and URL of a page → the extraction; may raise anything
+NOWHERE: Final = "https://page.invalid/"  # some peers require a URL
 TAGS: Final = re.compile(r"<(script|style)\b.*?</\1>|<[^<>]*>", re.DOTALL | re.IGNORECASE)
-CHINESE: Final = 0.3  # the share of Chinese characters, markup left out, from which a page is Chinese
+CHINESE: Final = 0.3  # share of Chinese characters, without markup, from which a page counts as Chinese
 YEAR_FIRST: Final = re.compile(r"(?:19|20)\d\d\D{1,3}\d{1,2}\D{1,3}\d{1,2}")
 
 
 def peer(name: str) -> Peer:
-    """The peer called ``name``, loaded. Raises ``ValueError`` that lists the names, ``DependencyMissing`` where it is not installed."""
+    """Return the loaded peer ``name``. Raises ``ValueError`` with the known names, ``DependencyMissing`` if it is not installed."""
     if name not in PEERS:
         raise ValueError(f"no peer is called {name!r}; there are: {', '.join(PEERS)}")
     module, run = PEERS[name]
@@ -51,7 +51,7 @@ def peer(name: str) -> Peer:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """What peers have to say to their developers is not for our readers."""
+    """Suppress the warnings of peers, which are meant for developers."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -62,7 +62,7 @@ def installed() -> list[str]:
 
 
 def trafilatura(body: bytes, url: str | None, **options: bool) -> dict[str, str | None]:
-    """trafilatura with its defaults, comments left out."""
+    """trafilatura with its defaults, without comments."""
     found = _of("trafilatura", "bare_extraction")(body, url=url, with_metadata=True, include_comments=False, **options)
     if found is None:
         return {}
@@ -70,14 +70,14 @@ def trafilatura(body: bytes, url: str | None, **options: bool) -> dict[str, str 
 
 
 def readability_lxml(body: bytes, url: str | None) -> dict[str, str | None]:
-    """readability-lxml: ``summary()`` and ``short_title()``; it looks for no dates."""
+    """readability-lxml: ``summary()`` and ``short_title()``; it extracts no dates."""
     found = _of("readability", "Document")(body, url=url)
-    title, author = found.short_title(), found.author()  # before the summary, which changes the tree
+    title, author = found.short_title(), found.author()  # before the summary, which modifies the tree
     return _found(_text(found.summary()), title, None, None if author == "[no-author]" else author, None)
 
 
 def newspaper4k(body: bytes, url: str | None) -> dict[str, str | None]:
-    """newspaper4k with its defaults, pictures not fetched; told the language of Chinese pages, as its documentation asks."""
+    """newspaper4k with its defaults, without fetching images; with the language of Chinese pages, as documented."""
     html = decode(body)[0]
     language = {"language": "zh"} if _is_chinese(html) else {}
     article = _of("newspaper", "Article")(url or NOWHERE, fetch_images=False, **language)
@@ -87,7 +87,7 @@ def newspaper4k(body: bytes, url: str | None) -> dict[str, str | None]:
 
 
 def goose3(body: bytes, url: str | None) -> dict[str, str | None]:
-    """goose3 with its defaults; for Chinese pages with its Chinese stop words, as its documentation asks."""
+    """goose3 with its defaults; for Chinese pages with its Chinese stop words, as documented."""
     html = decode(body)[0]
     article = _goose(_is_chinese(html)).extract(url=url, raw_html=html)
     return _found(article.cleaned_text, article.title, article.publish_date, "; ".join(article.authors), None)
@@ -105,7 +105,7 @@ def gne(body: bytes, url: str | None) -> dict[str, str | None]:
 
 
 def magic_html(body: bytes, url: str | None) -> dict[str, str | None]:
-    """magic-html for pages of kind ``article``: a title and HTML; it looks for no dates."""
+    """magic-html for pages of kind ``article``: a title and HTML; it extracts no dates."""
     found = _magic().extract(decode(body)[0], base_url=url or NOWHERE)
     return _found(_text(found["html"]), found.get("title"), None, None, None)
 
@@ -138,11 +138,11 @@ PEERS: Final[dict[str, tuple[str, Peer]]] = {
     "resiliparse": ("resiliparse", resiliparse),
     "htmldate": ("htmldate", htmldate),
 }
-"""Name → the module that must be there, and how it is asked."""
+"""Name → the required module, and the function that calls it."""
 
 
 def _is_chinese(html: str) -> bool:
-    """For peers that must be told. Loads jieba, which they use for Chinese, in our quiet way and before the first page is timed."""
+    """For peers that need the language. Loads jieba, which they use for Chinese, quietly and before the first page is timed."""
     chinese = chinese_share(TAGS.sub("", html)) > CHINESE
     if chinese:
         list(segment("预热"))
@@ -154,7 +154,7 @@ def _of(module: str, name: str) -> Any:
 
 
 def _found(text: str | None, title: str | None, date: object, author: str | None, source: str | None) -> dict[str, str | None]:
-    """A date that does not begin with its year is read by dateutil, as the scores of papers do it."""
+    """Dates that do not begin with the year are parsed by dateutil, as in the papers' scores."""
     written = date.isoformat() if isinstance(date, datetime) else str(date) if date else None
     if written and not YEAR_FIRST.search(written):
         try:

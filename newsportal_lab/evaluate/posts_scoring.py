@@ -24,9 +24,9 @@ BODY: Final = 0.8
 NEARLY: Final = 0.95
 LONGER: Final = 1.3
 BLOCK: Final = 0.9
-SHORT: Final = 12  # shorter texts must stand in the block as they are: their characters come together by chance
+SHORT: Final = 12  # shorter texts must occur in the block verbatim: their characters occur by chance
 LOOK: Final = 60
-STRIDE: Final = 8  # two texts of more than LOOK characters without any of eight runs of STRIDE in common are not compared
+STRIDE: Final = 8  # two texts of more than LOOK characters are compared only if they share one of eight runs of STRIDE characters
 PICTURE_CHARS: Final = 40
 SHORTEST_TIME: Final = 3
 MAX_CHARS: Final = 100_000
@@ -34,7 +34,7 @@ MAX_CHARS: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class GoldPost:
-    """What gold says of a post; ``None``: nothing."""
+    """The gold data of a post; ``None``: unknown."""
 
     text: str
     author: str | None = None
@@ -43,7 +43,7 @@ class GoldPost:
 
 @dataclass(frozen=True, slots=True)
 class GoldThread:
-    """The posts of a page, how many more are pictures alone, and texts that may or may not be found."""
+    """The posts of a page, the number of posts that are only images, and optional texts."""
 
     posts: tuple[GoldPost, ...]
     pictures: int = 0
@@ -52,7 +52,7 @@ class GoldThread:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Posts of one page or of many: right, too many, missing, by block and by body; authors and days asked and right."""
+    """Counts of posts of one or more pages: right, surplus, missing, by block and by body; authors and days evaluated and right."""
 
     block: int = 0
     block_extra: int = 0
@@ -99,7 +99,7 @@ def _f1(right: int, extra: int, missing: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class PageScore:
-    """A page's counts; the posts of gold and of the answer (by number) whose body found no partner."""
+    """A page's counts; the unmatched posts of gold and of the answer (by number), by body."""
 
     counts: Counts
     missing: tuple[int, ...]
@@ -148,7 +148,7 @@ def _extra(texts: Sequence[str], used: set[int], gold: GoldThread, block: bool) 
 
 
 def matched(wanted: Sequence[str], given: Sequence[str], block: bool) -> list[tuple[int, int]]:
-    """Pairs of numbers, one to one, the most alike first. Texts that hold a whole gold post are taken before others are searched."""
+    """Return pairs of numbers, one to one, the most similar first. Texts that contain a whole gold post are matched first."""
     left, right, pairs = set(range(len(wanted))), set(range(len(given))), []
     for likeness in (_whole, _likeness):
         found = [
@@ -166,12 +166,12 @@ def matched(wanted: Sequence[str], given: Sequence[str], block: bool) -> list[tu
 
 
 def _whole(gold: str, text: str, block: bool) -> float:
-    """Above 1 for the same text, or a block around it."""
+    """Return a value above 1 for equal texts, or a block that contains the gold text."""
     return 2.0 if gold == text else 1.0 + 1 / len(text) if block and gold in text else 0.0
 
 
 def _likeness(gold: str, text: str, block: bool) -> float:
-    """Above 0, and 1 at most, for a pair that may count."""
+    """Return a value above 0, at most 1, for a pair that may count."""
     if block and len(text) < BLOCK * len(gold):
         return 0.0
     if not block and not 0.5 <= len(text) / len(gold) <= 2:
@@ -188,7 +188,7 @@ def _likeness(gold: str, text: str, block: bool) -> float:
 
 
 def same_day(gold: str, found: Post, now: datetime) -> bool:
-    """Whether a post's time is gold's: as written, or of the same day, in either reading of 05/03/2024."""
+    """Return whether a post's time is gold's: as written, or of the same day, in either reading of 05/03/2024."""
     written = folded(found.date_text)
     if written and (folded(gold) in written or (len(written) > SHORTEST_TIME and written in folded(gold))):
         return True

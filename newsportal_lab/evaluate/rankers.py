@@ -1,4 +1,4 @@
-"""Methods by name, to be compared: each learns from a log and ranks all stories for a history. What the portal runs is ``best``."""
+"""Recommendation methods for comparison, by name: each learns from a log and ranks all stories for a history. The portal uses ``best``."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from newsportal.recommend.neighbours import UserNeighbours, rated_by
 from newsportal_lab.evaluate.ranking import Ranker
 
 Scores: TypeAlias = Callable[["Question"], Floats]  # the score of every story for a question
-LATE: Final = 0.9  # quantile of the views from which those are that a half-life is chosen by, before what is asked about
+LATE: Final = 0.9  # quantile of the views after which views are used to choose a half-life, still before the cut
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """A history as numbers, different stories, the latest first, with each view's share; the hour."""
+    """A history as numbers, distinct stories, the latest first, with each view's share; the hour."""
 
     history: Ints
     shares: Floats
@@ -31,7 +31,7 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """A method that gives every story a score. ``again``: stories of the history are ranked too."""
+    """A method that scores every story. ``again``: stories of the history are ranked too."""
 
     clicks: Clicks
     numbers: Mapping[str, int]
@@ -42,7 +42,7 @@ class Scored:
         return tuple(self.clicks.items[place].story for place, _ in self.best(history, now, n))
 
     def best(self, history: Sequence[View], now: datetime, n: int) -> list[tuple[int, float]]:
-        """The numbers of the best ``n`` stories, each with its score."""
+        """Return the numbers of the best ``n`` stories, each with its score."""
         latest = sorted(history, key=lambda view: (view.at, view.story), reverse=True)
         own = {self.numbers[view.story]: share(view) for view in reversed(latest) if view.story in self.numbers}
         stories = np.array(list(reversed(own)), dtype=np.int64)
@@ -64,13 +64,13 @@ def popular(clicks: Clicks, now: float) -> Scored:
 
 
 def recent(clicks: Clicks, now: float) -> Scored:
-    """Popularity by recency: views fade, with the half-life that told the latest tenth of the views best."""
+    """Popularity by recency: views decay, with the half-life that best predicted the latest tenth of the views."""
     views = formulas.popularity(clicks, now, best_half_life(clicks))
     return _scored(clicks, lambda question: views)
 
 
 def best_half_life(clicks: Clicks) -> float:
-    """Of :data:`newsportal.recommend.signals.HALF_LIVES` the one under which views from :data:`LATE` on were likeliest, by earlier ones."""
+    """Return the half-life of :data:`newsportal.recommend.signals.HALF_LIVES` that maximises the likelihood of views after :data:`LATE`."""
     if not len(clicks):
         return signals.HALF_LIVES[0]
     begin = float(np.quantile(clicks.at, LATE))
@@ -82,26 +82,26 @@ def best_half_life(clicks: Clicks) -> float:
 
 
 def items(clicks: Clicks, now: float) -> Scored:
-    """Item neighbours: likeness summed over the history."""
+    """Item neighbours: similarity summed over the history."""
     table = neighbours.viewed_jointly(neighbours.pair_sums(clicks), neighbours.damped(clicks))
     return _scored(clicks, lambda question: signals.gathered(table, question.history, 1.0, clicks.stories))
 
 
 def items_decay(clicks: Clicks, now: float) -> Scored:
-    """Item neighbours, faded with the story's age: 2^(−age / h), h the median age of the latest tenth of the views."""
+    """Item neighbours, decayed by the story's age: 2^(−age / h), h the median age of the latest tenth of the views."""
     near, fades = items(clicks, now).scores, age_half_life(clicks)
     return _scored(clicks, lambda question: near(question) * formulas.fading(clicks.published, question.now, fades))
 
 
 def age_half_life(clicks: Clicks) -> float:
-    """The age in hours that half of the latest tenth of the views have not reached."""
+    """Return the median age in hours of the latest tenth of the views."""
     late = clicks.at >= np.quantile(clicks.at, LATE) if len(clicks) else np.zeros(0, dtype=bool)
     ages = (clicks.at - clicks.published[clicks.story])[late]
     return max(1.0, float(np.median(ages))) if len(ages) else 24.0
 
 
 def vsknn(clicks: Clicks, now: float) -> Scored:
-    """V-SKNN: what readers with like recent views looked at."""
+    """V-SKNN: views of readers with similar recent views."""
     rows = signals.rows(clicks)
     return _scored(clicks, lambda question: signals.votes(rows, question.history, clicks.stories))
 
@@ -109,7 +109,7 @@ def vsknn(clicks: Clicks, now: float) -> Scored:
 def paper(
     clicks: Clicks, now: float, *, unit: float = formulas.HOUR, rate: float | None = formulas.RATE, alpha: float | None = None
 ) -> Scored:
-    """The paper's: mean-centred neighbours, faded by W(t)."""
+    """The paper's method: mean-centred neighbours, decayed by W(t)."""
     model = user_neighbours(clicks, unit=unit, rate=rate, alpha=alpha)
     return _scored(clicks, lambda question: model.predict(question.history, question.shares - model.alpha, question.now))
 
@@ -134,4 +134,4 @@ METHODS: Final[Mapping[str, Callable[[Clicks, float], Ranker]]] = {
     "vsknn": vsknn,
     "best": best.fitted,
 }
-"""What can be compared, the paper's first. Each learns from columns and the hour."""
+"""Methods to compare, the paper's first. Each learns from columns and the hour."""

@@ -30,8 +30,8 @@ from newsportal.recommend.base import Log, View
 from newsportal.recommend.clicks import SECONDS, Clicks, columns, hours
 
 LIST: Final = 20
-CUTS: Final = (0.5, 0.7, 0.85)  # quantiles of the views where a method stops learning; what is asked about ends at the next
-QUESTIONS: Final = 1000  # of a cut and kind, drawn with a fixed seed
+CUTS: Final = (0.5, 0.7, 0.85)  # quantiles of the views where training ends; questions end at the next one
+QUESTIONS: Final = 1000  # per cut and kind, sampled with a fixed seed
 SEED: Final = 6
 
 WINDOW: Final = "window"
@@ -40,10 +40,10 @@ AGAIN: Final = "again"
 
 
 class Ranker(Protocol):
-    """What a measure asks."""
+    """The interface of a method to be measured."""
 
     def ranked(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
-        """The best ``n`` stories, none of the history or published after ``now``."""
+        """Return the best ``n`` stories, excluding those of the history or published after ``now``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """What may be learnt from, the hour where it ends, and what is asked."""
+    """The training data, the hour where it ends, and the questions."""
 
     training: Clicks
     cut: float
@@ -64,7 +64,7 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Means over questions; ``milliseconds`` an answer: median and 95th percentile."""
+    """Means over questions; ``milliseconds`` per answer: median and 95th percentile."""
 
     questions: int
     recall: float
@@ -83,7 +83,7 @@ class Score:
 
 
 def splits(log: Log, kind: str, *, most: int = QUESTIONS) -> Iterator[Split]:
-    """A split a cut, the earliest first."""
+    """Yield a split per cut, the earliest first."""
     views, items = list(log.views), list(log.items)
     at = np.sort([hours(view.at) for view in views])
     for cut, end in pairwise([*(float(np.quantile(at, cut)) for cut in CUTS), np.inf]):
@@ -91,7 +91,7 @@ def splits(log: Log, kind: str, *, most: int = QUESTIONS) -> Iterator[Split]:
 
 
 def split(log: Log, kind: str, cut: float, end: float, *, most: int = QUESTIONS) -> Split:
-    """What was before the hour ``cut``, and questions about what came until ``end``."""
+    """Return the views before the hour ``cut``, and questions about those up to ``end``."""
     items = [item for item in log.items if hours(item.published) <= cut]
     views = list(log.views)
     known = columns(Log((view for view in views if hours(view.at) < cut), items))

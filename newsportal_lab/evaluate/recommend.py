@@ -1,4 +1,4 @@
-"""``newsportal evaluate recommend``: how well methods of recommendation tell what readers look at next."""
+"""``newsportal evaluate recommend``: measure how well recommendation methods predict readers' next views."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from newsportal.recommend.base import Item, Log, View
 FIGURES: Final = {"recall": "recall@20", "ndcg": "NDCG@20", "hit": "hit@20", "ms_median": "ms", "ms_p95": "p95 ms", "fit_seconds": "fit s"}
 
 METHOD_NAMES: Final = ("paper", "paper-days", "paper-refitted", "popular", "recent", "items", "items-decay", "vsknn", "best")
-FEWEST: Final = 100  # views from which a comparison says anything
+FEWEST: Final = 100  # fewest views for a meaningful comparison
 WIDTH: Final = 300  # pixels of the longest bar
 
 
@@ -48,7 +48,7 @@ def recommend(
 
 
 def read(file: Path) -> Log:
-    """Views of a file; a story was published when it was first looked at."""
+    """Return the views of a file; a story counts as published at its first view."""
     from newsportal.cli.recommend import open_views, read_views
     from newsportal.services.learning.files import guess
 

@@ -1,4 +1,4 @@
-"""Reports of evaluations: tables on a terminal, and HTML files that need no other and send no request."""
+"""Reports of evaluations: tables on a terminal, and self-contained HTML files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from newsportal_lab.evaluate.scoring import FIELDS
 
 
 def write_report(file: Path, html: str) -> None:
-    """Ends the command with status 1 where ``file`` cannot be written."""
+    """Write the report. Ends the command with status 1 if ``file`` cannot be written."""
     try:
         file.write_text(html, encoding="utf-8", errors="replace")
     except OSError as error:
@@ -53,13 +53,13 @@ COLUMNS: Final[dict[str, str]] = {
 HIGHER_IS_BETTER: Final = frozenset(COLUMNS) - {"unanswered", "ms"}
 
 WIDE: Final = 160
-EXCERPT: Final = 80  # characters of a difference that a line of the terminal shows
+EXCERPT: Final = 80  # characters of a difference in a line on the terminal
 LEAST_EXCERPT: Final = 16
 FIGURE: Final = len("0.123")
 
 
 def columns_with_values(rows: Sequence[Row]) -> list[str]:
-    """The figures that any of the rows has; that every page has a text needs no column."""
+    """Return the figures that any row has; ``unanswered`` only if any page has no text."""
     values = {name: {getattr(row.scores, name) for row in rows} for name in COLUMNS}
     return [name for name, found in values.items() if found - {None} and (name != "unanswered" or any(found))]
 
@@ -72,18 +72,18 @@ def written(row: Row, name: str) -> str:
 
 
 def counted(pages: int) -> str:
-    """``1 page``, ``2 pages``."""
+    """Return ``1 page``, ``2 pages``."""
     return f"{pages} page{'' if pages == 1 else 's'}"
 
 
 def is_best(row: Row, name: str, rows: Sequence[Row]) -> bool:
-    """Whether nobody has a better figure on the same pages, and somebody a worse one."""
+    """Return whether no row has a better figure on the same pages, and some row a worse one."""
     values = [value for other in rows if other.set == row.set and (value := getattr(other.scores, name)) is not None]
     return name in HIGHER_IS_BETTER and len(set(values)) > 1 and getattr(row.scores, name) == max(values)
 
 
 def print_rows(rows: Sequence[Row]) -> None:
-    """A table for each set, a line for each reader; what is best on a set stands out."""
+    """Print a table per set, a line per reader; the best figures of a set are highlighted."""
     names = columns_with_values(rows)
     width = max(len(row.reader) for row in rows)
     for number, name in enumerate(dict.fromkeys(row.set for row in rows)):
@@ -110,7 +110,7 @@ def _width() -> int:
 
 
 def _say(*what: Table, whole: bool = False) -> None:
-    """Print; ``whole``: rather over the terminal's edge than with figures cut off."""
+    """Print tables; ``whole``: exceed the terminal's width rather than truncate figures."""
     width = _width()
     if whole:
         wide = Console(width=WIDE)
@@ -119,9 +119,9 @@ def _say(*what: Table, whole: bool = False) -> None:
 
 
 def print_worst(pages: Sequence[Closer], names: Sequence[str]) -> None:
-    """A table for each reader: its worst pages, how the others do there, the longest piece that is missing and that is too much.
+    """Print a table per reader: its worst pages, the scores of the others there, the longest missing and surplus pieces.
 
-    Where the terminal has no room for all the others, the best of them stands for them.
+    If the terminal is too narrow for all the others, only the best of them is shown.
     """
     places = max((cell_len(f"{page.result.folder}/{page.result.id}") for page in pages), default=0)
     others = sum(max(len(name), FIGURE) + 1 for name in names)
@@ -160,19 +160,19 @@ def _excerpt(characters: int, text: str | None) -> str:
     return f"{characters}: {start}…" if start else str(characters)
 
 
-KEPT: Final = 90  # characters shown at each end of a long stretch that both texts share
+KEPT: Final = 90  # characters shown at each end of a long common stretch
 LONGEST: Final = 2_500  # characters shown of a long difference
 
 
 def report(rows: Sequence[Row], results: Sequence[PageResult], names: Sequence[str], closer: Sequence[Closer]) -> str:
-    """The report as HTML. Everything that comes from pages is escaped; the file asks nobody for anything."""
+    """Return the report as self-contained HTML. Text from pages is escaped."""
     figures = columns_with_values(rows)
     sets: dict[str, tuple[str, list[dict[str, Any]]]] = {}
     for row in rows:
         cells = [{"text": written(row, figure), "best": is_best(row, figure, rows)} for figure in figures]
         sets.setdefault(clean(row.set), (counted(row.scores.pages), []))[1].append({"reader": row.reader, "cells": cells})
     worst: dict[str, list[dict[str, Any]]] = {}
-    for page in closer:  # every reader's F1, gold, and what readers made of it, the one whose page it is first
+    for page in closer:  # every reader's F1, gold, and the extractions, that of the examined reader first
         gold, scores = asdict(page.gold), page.result.scores
         fields = [name for name in FIELDS if gold[name]]
         card: dict[str, Any] = {"name": clean(f"{page.result.folder}/{page.result.id}"), "fields": fields}
@@ -194,7 +194,7 @@ def report(rows: Sequence[Row], results: Sequence[PageResult], names: Sequence[s
 
 
 def _reading(page: Closer, at: int, fields: Sequence[str]) -> dict[str, Any]:
-    """What one reader made of a page; ``right`` is ``None`` where gold has no value."""
+    """Return one reader's extraction of a page; ``right`` is ``None`` if gold has no value."""
     score, found = page.result.scores[at], page.found[at]
     answer = asdict(found.answer)
     return {
@@ -215,16 +215,16 @@ def _shortened(piece: Piece) -> str:
     return f"{text[:kept]} […{len(text) - 2 * kept:,}…] {text[-kept:]}"
 
 
-LEFT, RIGHT, TOP, BOTTOM = 46.0, 634.0, 14.0, 262.0  # the drawing's frame
-MOST_POINTS: Final = 200  # points of a curve; more could not be told apart
+LEFT, RIGHT, TOP, BOTTOM = 46.0, 634.0, 14.0, 262.0  # the frame of the plot
+MOST_POINTS: Final = 200  # points of a curve; more are indistinguishable
 DASHES: Final = ("none", "7 3", "2 3", "9 3 2 3", "1 4", "12 4")
-"""With the colours of the style sheet: two curves of one dash have different colours, whoever sees no colours has the dashes."""
+"""Combined with the colours of the style sheet; the dashes distinguish curves without colours."""
 
 COLOURS: Final = 8
 
 
 def curves(scores: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:
-    """A curve for each reader that found a text. ``colour`` counts from 0; ``good`` is the share of pages at 0.9 or above, as text."""
+    """Return a curve per reader that found a text. ``colour`` counts from 0; ``good`` is the share of pages at 0.9 or above, as text."""
     found = []
     for number, (name, values) in enumerate((name, sorted(values)) for name, values in scores.items()):
         if not any(values):

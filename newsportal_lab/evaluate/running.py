@@ -1,6 +1,6 @@
-"""Our algorithms and peers behind one form, ``read(page) -> Found``; each page is read by all in turn, so load is fair.
+"""A common interface of our algorithms and peers, ``read(page) -> Found``; all read each page in turn, so that load affects them equally.
 
-The worst pages are looked at closer: by sentences, and within sentences that differ by characters, which a reader can follow.
+Differences on the worst pages are shown by sentence, and by character within similar sentences.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ WARM: Final = (
     + "<p>今天早上六点，新线的首班列车从东站出发，车厢里坐满了赶早的市民。</p><p>The first train left at six in the morning.</p>" * 8
     + "</body></html>"
 ).encode()
-"""A page in two languages with all that is looked for, of no site."""
+"""A fictitious page in two languages with all fields."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A page as somebody read it. ``error``: why there is no answer. ``seconds`` of the processor, decoding and parsing included."""
+    """The extraction of a page. ``error``: why there is none. ``seconds`` of CPU time, including decoding and parsing."""
 
     answer: Answer
     error: str | None = None
@@ -45,26 +45,26 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """An algorithm or a peer. ``learn`` looks at a folder before its first page is asked for, where the algorithm remembers pages."""
+    """An algorithm or a peer. ``learn`` reads a folder before its first page is extracted, if the algorithm learns."""
 
     name: str
     answer: Callable[[GoldPage], Answer] = field(repr=False)
     learn: Callable[[Path], None] | None = field(default=None, repr=False)
 
     def read(self, page: GoldPage) -> Found:
-        """What is found in ``page``. Never raises for a page: what breaks on it has an empty answer and says why."""
+        """Return the extraction of ``page``. Never raises for a page: errors result in an empty answer with the error."""
         if page.saved.error is not None:
             return Found(Answer(), page.saved.error)
         started, answer, error = time.process_time(), Answer(), None
         try:
             answer = self.answer(page)
-        except Exception as fault:  # noqa: BLE001  a page that breaks a reader is a page without an answer; the report says so
+        except Exception as fault:  # noqa: BLE001  an error on a page counts as no answer; it is reported
             error = describe(fault)
         return Found(answer, error, time.process_time() - started)
 
 
 def warm(asked: Iterable[Reader]) -> None:
-    """Let everybody read a made-up page first: what is loaded by need (models, dictionaries, modules) is no time of the first page."""
+    """Let all readers read a made-up page first, so that deferred imports, models and dictionaries do not count for the first page."""
     for reader in asked:
         reader.read(GoldPage(SavedPage("warm", WARM), Answer()))
 
@@ -73,17 +73,17 @@ JIEBA: Final = (
     "the of is and to in that we for an are by be as on with can if from which you it this then at have all not one has or",
     "的 了 和 是 就 都 而 及 與 著 或 一個 沒有 我們 你們 妳們 他們 她們 是否",
 )
-"""The stop words of jieba (extra_dict/stop_words.txt, MIT), which thesis E takes (2.3.4)."""
+"""The stop words of jieba (extra_dict/stop_words.txt, MIT), which thesis E uses (2.3.4)."""
 JIEBA_WORDS, JIEBA_CHINESE = frozenset(" ".join(JIEBA).split()), re.compile(JIEBA[1].replace(" ", "|"))
 
 
 def has_jieba_characters(text: str) -> bool:
-    """Whether a stop word of jieba stands in ``text``, be it within a longer Chinese word."""
+    """Return whether ``text`` contains a stop word of jieba, even within a longer Chinese word."""
     return JIEBA_CHINESE.search(text) is not None or not JIEBA_WORDS.isdisjoint(WORDS.findall(text.lower()))
 
 
 def has_jieba_words(text: str) -> bool:
-    """Whether one of the words of ``text`` is a stop word of jieba."""
+    """Return whether one of the words of ``text`` is a stop word of jieba."""
     return not JIEBA_WORDS.isdisjoint(segment(text.lower()))
 
 
@@ -93,11 +93,11 @@ READINGS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "cevc:text-leaves": ("cevc", {"text_leaves": True}),
     "best:any-page": ("best", {"any_page": True}),
 }
-"""Readings of a method that no crawl takes, a paper's or the one of ``newsportal extract``: name → method, parameters."""
+"""Variants of a method outside the crawl, of a paper or of ``newsportal extract``: name → method, parameters."""
 
 
 def reader(name: str, run: Extract) -> Reader:
-    """One of our algorithms under ``name``."""
+    """Return one of our algorithms as the reader ``name``."""
     now = datetime.now(UTC)
 
     def answer(page: GoldPage) -> Answer:
@@ -111,7 +111,8 @@ def reader(name: str, run: Extract) -> Reader:
 
 
 def readers(algorithms: Sequence[str], peers: Sequence[str]) -> list[Reader]:
-    """By name, algorithms first. Raises ``ValueError`` for a name that is not known, ``DependencyMissing`` for a peer not installed."""
+    """Return readers by name, algorithms first. Raises ``ValueError`` for an unknown name, ``DependencyMissing`` for a peer not
+    installed."""
 
     def algorithm(name: str) -> Reader:
         method, parameters = READINGS.get(name, (name, {}))
@@ -124,12 +125,12 @@ def readers(algorithms: Sequence[str], peers: Sequence[str]) -> list[Reader]:
     return ours + [other(name, peer(name)) for name in dict.fromkeys(peers)]
 
 
-POOLED: Final = "all"  # the set of all folders' pages together
+POOLED: Final = "all"  # the set of all folders' pages
 
 
 @dataclass(frozen=True, slots=True)
 class PageResult:
-    """One page and what each reader made of it, in the readers' order. Texts are not kept: a closer look reads a page again."""
+    """The scores of one page by each reader, in order. Texts are not kept: they are extracted again when needed."""
 
     folder: str
     id: str
@@ -149,7 +150,7 @@ class Row:
 
 
 def run(folders: Sequence[Path], asked: Sequence[Reader], done: Callable[[], None] = lambda: None) -> list[PageResult]:
-    """All pages of all folders; ``done`` is called after each. The folders are known to have gold (``survey``)."""
+    """Return the results for all pages of all folders; ``done`` is called after each. The folders must have gold (``survey``)."""
     results = []
     warm(asked)
     names = {folder: folder.resolve().name for folder in folders}
@@ -160,7 +161,7 @@ def run(folders: Sequence[Path], asked: Sequence[Reader], done: Callable[[], Non
                 reader.learn(folder)
         for page in gold_pages(folder):
             found = [reader.read(page) for reader in asked]
-            assert page.saved.path is not None  # gold pages come from files
+            assert page.saved.path is not None  # gold pages are files
             results.append(
                 PageResult(
                     folder=name,
@@ -178,8 +179,7 @@ def run(folders: Sequence[Path], asked: Sequence[Reader], done: Callable[[], Non
 
 
 def rows(results: Sequence[PageResult], names: Sequence[str], *, by_site: int | None = None) -> list[Row]:
-    """Each folder, all of them pooled where there are several, each kind of page where gold names several, and each site that has
-    ``by_site`` pages or more."""
+    """Return a row per folder, one for all if there are several, one per kind of page in gold, and one per site of ``by_site`` pages."""
     sets = _grouped(results, lambda result: result.folder)
     if len(sets) > 1:
         sets[POOLED] = list(results)
@@ -204,35 +204,35 @@ def _grouped(results: Iterable[PageResult], key: Callable[[PageResult], str]) ->
 
 
 def worst(results: Iterable[PageResult], at: int, number: int) -> list[PageResult]:
-    """The ``number`` pages that reader ``at`` reads worst, but none without a fault; among equals those first with more to lose."""
+    """Return the ``number`` pages with the worst scores of reader ``at``, without perfect ones; among equals longer gold texts first."""
     texts = [result for result in results if result.scores[at].has_text and result.scores[at].f1 < 1]
     return sorted(texts, key=lambda result: (result.scores[at].f1, -result.scores[at].gold, result.folder, result.id))[:number]
 
 
 def scores_of(folder: Path, algorithm: str) -> Scores:
-    """The scores of one of our algorithms on one folder. Raises ``ValueError`` for its name, ``NoGold``."""
+    """Return the scores of one of our algorithms on one folder. Raises ``ValueError`` for an unknown name, ``NoGold``."""
     survey(folder)
     (row,) = rows(run([folder], readers([algorithm], [])), [algorithm])
     return row.scores
 
 
 Kind = Literal["same", "missing", "surplus"]
-SHOWN_CHARS: Final = 30_000  # longer texts are compared by their beginnings: nobody reads on, and the comparison is quadratic at worst
-CLOSE_CHARS: Final = 300  # sentences up to this length that stand in one another's place are compared by characters
-CLOSE_SHARE: Final = 0.5  # … if so much of them agrees; else one replaces the other whole
+SHOWN_CHARS: Final = 30_000  # longer texts are truncated for the comparison, which is quadratic at worst
+CLOSE_CHARS: Final = 300  # sentences up to this length that replace each other are compared by characters
+CLOSE_SHARE: Final = 0.5  # … if at least this share agrees; otherwise one replaces the other as a whole
 SENTENCE: Final = re.compile(r"[^\n。！？；!?;]*[\n。！？；!?;]+|[^\n。！？；!?;]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of text that both have (``same``), only gold (``missing``) or only the answer (``surplus``)."""
+    """A stretch of text in both texts (``same``), only in gold (``missing``) or only in the answer (``surplus``)."""
 
     kind: Kind
     text: str
 
 
 def differences(gold: str, found: str) -> tuple[Piece, ...]:
-    """The pieces of both texts in order; the ``same`` and ``missing`` ones together are gold, but for white space."""
+    """Return the pieces of both texts in order; the ``same`` and ``missing`` ones together are gold, except for white space."""
     return tuple(_joined(_by_sentence(_sentences(gold[:SHOWN_CHARS]), _sentences(found[:SHOWN_CHARS]))))
 
 
@@ -265,7 +265,7 @@ def _by_character(gold: str, found: str) -> Iterator[Piece]:
 
 
 def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Neighbours of one kind as one; white space alone is no difference."""
+    """Merge adjacent pieces of one kind; white space alone is no difference."""
     told = (piece for piece in pieces if (piece.text if piece.kind == "same" else piece.text.strip()))
     for kind, group in groupby(told, key=lambda piece: piece.kind):
         yield Piece(kind, "".join(piece.text for piece in group))
@@ -273,9 +273,9 @@ def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 @dataclass(frozen=True, slots=True)
 class Closer:
-    """One of the pages that reader ``at`` reads worst. ``found`` and ``pieces`` go by the readers' places.
+    """One of the worst pages of reader ``at``. ``found`` and ``pieces`` are indexed by reader.
 
-    For the first reader, the one under examination, everybody's answer is there; for the others only their own.
+    For the first reader, the one examined, all readers' answers are included; for the others only their own.
     """
 
     at: int

@@ -20,25 +20,25 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-MAX_CHARS: Final = 300_000  # longer texts are compared by their beginnings: the comparison is quadratic in principle
-GOOD: Final = 0.9  # the F1 of a page that reads as the article it is
+MAX_CHARS: Final = 300_000  # longer texts are truncated for the comparison, which is quadratic in principle
+GOOD: Final = 0.9  # the F1 of a well extracted page
 TITLE_CHARS, TEXT_CHARS = 5, 100  # thesis E, 4.4.3: an article has more
-HAS_BODY: Final = 0.95  # share of the gold text that an answer with the body has (the thesis judges by eye; ours)
-ONLY_BODY: Final = 0.9  # … and share of the answer that is gold, in one with only the body
+HAS_BODY: Final = 0.95  # minimum share of the gold text in an answer that has the body (the thesis judges by eye; our value)
+ONLY_BODY: Final = 0.9  # minimum share of gold text in an answer that has only the body
 BLANK: Final = re.compile(r"[\s\u200b-\u200d\u2060\ufeff\u00ad]+")
 DAY: Final = re.compile(r"((?:19|20)\d\d)\D{1,3}(\d{1,2})\D{1,3}(\d{1,2})")
 NAMES: Final = re.compile(r"[;；]")
 
 AUTHOR_SLACK: Final = 40
 AUTHOR_TIMES: Final = 3
-"""An answer longer than ``AUTHOR_SLACK`` characters and ``AUTHOR_TIMES`` the names is a paragraph that happens to hold one of them."""
+"""An answer longer than ``AUTHOR_SLACK`` characters plus ``AUTHOR_TIMES`` the names is a paragraph that contains one by chance."""
 
 FIELDS: Final = ("title", "date", "author", "source")
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a page holds: as gold says, or as somebody found. ``None``: not given, not found. Several authors are parted by 「;」."""
+    """The answers for a page, gold or extracted. ``None``: not given, not found. Several authors are separated by 「;」."""
 
     text: str | None = None
     title: str | None = None
@@ -49,7 +49,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class PageScore:
-    """One page: characters in common, extracted and in the gold text, without white space. ``None``: gold says nothing of it."""
+    """One page: characters in common, extracted and in the gold text, without white space. ``None``: no gold."""
 
     common: int = 0
     extracted: int = 0
@@ -86,9 +86,9 @@ class PageScore:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """A row of the table. Shares run from 0 to 1; ``None``: no page has gold for it. ``ms``: processor time a page, in milliseconds.
+    """A row of the table. Shares are from 0 to 1; ``None``: no page has gold. ``ms``: CPU time per page, in milliseconds.
 
-    ``valid``: pages whose answer passes for an article; of these, ``has_body`` and ``only_body``.
+    ``valid``: pages whose answer counts as an article; of these, ``has_body`` and ``only_body``.
     """
 
     pages: int
@@ -126,7 +126,7 @@ def score_page(gold: Answer, found: Answer) -> PageScore:
 
 
 def add_up(pages: Sequence[PageScore], seconds: float | None = None) -> Scores:
-    """The row of these pages; ``seconds`` is the time that all took."""
+    """Return the row of these pages; ``seconds`` is their total time."""
     texts = [page for page in pages if page.has_text]
     common, extracted, gold = (sum(getattr(page, name) for page in texts) for name in ("common", "extracted", "gold"))
     precision, recall = _share(common, extracted), _share(common, gold)
@@ -161,30 +161,30 @@ def _share(part: int, whole: int) -> float:
 
 
 def squash(text: object) -> str:
-    """``text`` without white space, cut at ``MAX_CHARS``."""
+    """Return ``text`` without white space, truncated to ``MAX_CHARS``."""
     return BLANK.sub("", str(text or ""))[:MAX_CHARS]
 
 
 def folded(text: object) -> str:
-    """How titles and names are compared: NFKC, no white space, lower case."""
+    """Normalize titles and names for comparison: NFKC, no white space, lower case."""
     return BLANK.sub("", unicodedata.normalize("NFKC", str(text or ""))).lower()
 
 
 def day(written: str | None) -> str | None:
-    """The day of an ISO time, or of another date that begins with its year. ``None``: no such date."""
+    """Return the day of an ISO time, or of another date that begins with its year; ``None`` otherwise."""
     found = DAY.search(written or "")
     return f"{found[1]}-{int(found[2]):02}-{int(found[3]):02}" if found else None
 
 
 def same_author(gold: str, found: str | None) -> bool:
-    """Whether ``found`` holds one of gold's names, and little else."""
+    """Return whether ``found`` contains one of gold's names, and little else."""
     given = folded(found)
     names = [folded(name) for name in NAMES.split(gold) if name.strip()]
     return bool(given) and len(given) <= AUTHOR_SLACK + AUTHOR_TIMES * sum(map(len, names)) and any(name in given for name in names)
 
 
 def lcs_length(first: str, second: str) -> int:
-    """Characters in the longest common subsequence; exact. What both texts begin and end with is counted without the search.
+    """Return the length of the longest common subsequence; exact. Common beginnings and endings are counted without the search.
 
     Hyyrö 2004: bit-parallel, one addition of long integers a character; Python's do 30 positions a step. For two Chinese texts of 100,000
     characters it takes 0.9 s where rapidfuzz 3.14 takes 2.8 s, for English ones 0.6 s against 0.2 s; for usual articles a few ms.
@@ -206,7 +206,7 @@ def lcs_length(first: str, second: str) -> int:
 
 
 def _common_start(first: str, second: str) -> int:
-    """How many characters both begin with, by halving: comparing slices is one step for the machine."""
+    """Return the length of the common beginning, by bisection: comparing slices is a single fast operation."""
     low, high = 0, min(len(first), len(second))
     while low < high:
         middle = (low + high + 1) // 2
@@ -218,7 +218,7 @@ def _common_start(first: str, second: str) -> int:
 
 
 def _places(text: str, wanted: set[str]) -> dict[str, int]:
-    """Where each of the wanted characters stands, as the bits of a number."""
+    """Return the positions of each of the wanted characters, as bits of a number."""
     bits: dict[str, bytearray] = {}
     for place, character in enumerate(text):
         if character in wanted:

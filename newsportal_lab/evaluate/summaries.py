@@ -1,4 +1,4 @@
-"""``newsportal evaluate summaries``: what daily summaries of an event tell of what a later round-up of it tells, beside lead and random."""
+"""``newsportal evaluate summaries``: measure how much of a later round-up daily summaries of an event cover, beside lead and random."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from newsportal.text.words import segment
 from newsportal_lab.evaluate.events import read
 
 ROUND_UP: Final = re.compile("始末|回顾|梳理|时间[线轴]|全过程|来龙去脉|大事记|全记录|历程|timeline|what we know", re.IGNORECASE)
-"""Titles of articles that tell an event from its beginning."""
+"""Titles of articles that recount an event from its beginning."""
 
-MIN_ROUND_UP: Final = 300  # characters; shorter ones tell only the last day
-SENTENCES: Final = 3  # a day and event, of every method
-SPLIT: Final = re.compile(r"(?<=[。！？!?])")  # as the baselines find sentences
+MIN_ROUND_UP: Final = 300  # characters; shorter ones cover only the last day
+SENTENCES: Final = 3  # per day and event, for every method
+SPLIT: Final = re.compile(r"(?<=[。！？!?])")  # sentence boundaries for the baselines
 Day = Sequence[Document]
 Method = Callable[[Day, Sequence[str], int], list[str]]
-"""The day's articles, what was told of the event before, and the length of our summary in characters."""
+"""The day's articles, earlier summaries of the event, and the length of our summary in characters."""
 
 
 def ours(day: Day, known: Sequence[str], length: int = 0) -> list[str]:
@@ -61,7 +61,7 @@ def _shuffled(day: Day) -> list[str]:
 
 
 def _as_long(parts: Sequence[str], length: int) -> list[str]:
-    """The first of ``parts`` that together have ``length`` characters."""
+    """Return the first of ``parts`` with ``length`` characters in total."""
     return [part for part, before in zip(parts, accumulate(map(len, parts), initial=0), strict=False) if before + len(part) / 2 < length]
 
 
@@ -76,8 +76,8 @@ METHODS: Final[Mapping[str, Method]] = {
 
 @dataclass(slots=True)
 class Score:
-    """``coverage``: a round-up's words that the summaries before it have. ``redundancy``: the words of a sentence that the event's earlier
-    sentence which is most like it has."""
+    """``coverage``: share of a round-up's words that the earlier summaries contain. ``redundancy``: share of a sentence's words in the most
+    similar earlier sentence of the event."""
 
     coverage: list[float] = field(default_factory=list)
     redundancy: list[float] = field(default_factory=list)
@@ -85,7 +85,7 @@ class Score:
 
 
 def score(method: Method, documents: Sequence[Document], gold: Mapping[str, str | None]) -> Score:
-    """``documents`` in time order with the event of each."""
+    """Score a method on ``documents`` in time order with the event of each."""
     found = Score()
     for event in dict.fromkeys(name for name in gold.values() if name):
         told: list[str] = []
@@ -145,7 +145,7 @@ def summaries(
 
 
 def _summaries_of(documents: Sequence[Document], gold: Mapping[str, str | None], event: str | None) -> list[str]:
-    """What ours says of an event, day by day; of documents of no event each is one."""
+    """Return our summaries of an event, day by day; each document without an event is one of its own."""
     own = [one for one in documents if gold[one.id] == event]
     if event is None:
         return [text for one in own for text in ours([one], ())]

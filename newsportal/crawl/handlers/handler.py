@@ -142,7 +142,7 @@ class Handler(BaseDownloadHandler):
         response = await self._network(request) if self._index is None else answer(request, self._index, limit)
         if "replay-missing" in response.flags and self.crawler.stats:
             self.crawler.stats.inc_value("replay/missing")
-        response = _readable(response)
+        response = _with_web_encoding(response)
         if self._writer is not None:
             try:
                 await asyncio.to_thread(self._writer.write, _exchange(request, response, asked))
@@ -263,14 +263,14 @@ def answer(request: Request, index: Index, max_bytes: int) -> Response:
     if found.truncated:
         raise DownloadCancelledError(f"more than {max_bytes} bytes in {index.path}: {request.url}")
     headers = Headers()
-    for name, value in _honest(found):
+    for name, value in _actual_headers(found):
         headers.appendlist(name, value.encode("utf-8"))
     headers["Content-Length"] = str(len(found.body))
     kind = responsetypes.from_args(headers=headers, url=request.url, body=found.body)
     return kind(request.url, status=found.status, headers=headers, body=found.body, flags=["replay"], protocol="HTTP/1.1")
 
 
-def _readable(response: Response) -> Response:
+def _with_web_encoding(response: Response) -> Response:
     """Return ``response`` with an encoding of the Web. Scrapy accepts any Python codec that a page names, including some for bytes
     (``rot13``), at which its middlewares fail, and some of quadratic time (``punycode``)."""
     if not isinstance(response, TextResponse) or {response.encoding, response.encoding.replace("_", "-")} & CODECS:
@@ -278,7 +278,7 @@ def _readable(response: Response) -> Response:
     return response.replace(encoding=decode(response.body, (response.headers.get("Content-Type") or b"").decode("latin-1"))[1])
 
 
-def _honest(found: Recorded) -> list[tuple[str, str]]:
+def _actual_headers(found: Recorded) -> list[tuple[str, str]]:
     """Return the headers without a content encoding that was decoded before archiving (many crawlers keep the header)."""
     encodings = ", ".join(value for name, value in found.headers if name.lower() == "content-encoding")
     if not encodings or _is_packed(found.body, encodings):

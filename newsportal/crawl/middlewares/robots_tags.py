@@ -83,7 +83,7 @@ def _metas(body: bytes, names: set[str]) -> Iterator[str]:
     ends = [match.end() for match in META.finditer(head) if wanted.search(match[0])]
     if not ends:
         return
-    head = _seen(head[: ends[-1]])  # no further: it is slow
+    head = _visible(head[: ends[-1]])  # no further: it is slow
     start = BODY.search(head)
     for match in META.finditer(head[: start.start()] if start else head):
         attributes = {name.lower(): unescape(a or b or c) for name, a, b, c in ATTRIBUTE.findall(match[0].decode("latin-1"))}
@@ -91,7 +91,7 @@ def _metas(body: bytes, names: set[str]) -> Iterator[str]:
             yield attributes.get("content", "")
 
 
-def _seen(head: bytes) -> bytes:
+def _visible(head: bytes) -> bytes:
     """Return ``head`` without comments and scripts; an unclosed one removes the rest, as in browsers."""
     parts, place = [], 0
     while match := UNSEEN.search(head, place):

@@ -56,7 +56,9 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         if ids := [lease.task.id for lease in answer.leases]:
             waits = {task.id: task for task in self._table(lambda turn: self._waiting_tasks(turn, ids), write=False)}
             super().exchange(Order(done=[id for id in ids if id not in waits]))
-            answer.leases = tuple(replace(one, task=_whole(one.task, waits[one.task.id])) for one in answer.leases if one.task.id in waits)
+            answer.leases = tuple(
+                replace(one, task=_with_body(one.task, waits[one.task.id])) for one in answer.leases if one.task.id in waits
+            )
         return answer
 
     def _write(self, turn: Turn, order: Order) -> tuple[set[str], Order]:
@@ -92,7 +94,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
     def aside(self, limit: int = 100) -> list[Aside]:
         found = super().aside(limit)
         waits = {task.id: task for task in self._table(lambda turn: self._waiting_tasks(turn, [one.task.id for one in found]), write=False)}
-        return [replace(one, task=_whole(one.task, waits.get(one.task.id, one.task))) for one in found]
+        return [replace(one, task=_with_body(one.task, waits.get(one.task.id, one.task))) for one in found]
 
     def drop(self, ids: Collection[str] | None = None) -> int:
         gone = [one.task.id for one in self.aside(10_000) if ids is None or one.task.id in ids]
@@ -156,6 +158,6 @@ def _without_bodies(tasks: Iterable[Task]) -> list[Task]:
     return [replace(task, body="") for task in tasks]
 
 
-def _whole(task: Task, row: Task) -> Task:
+def _with_body(task: Task, row: Task) -> Task:
     """Complete a task from Redis with its row."""
     return replace(task, body=row.body, link=row.link)
