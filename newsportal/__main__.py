@@ -1,4 +1,4 @@
-"""``python -m newsportal`` is ``newsportal``."""
+"""Run ``newsportal`` as ``python -m newsportal``."""
 
 from newsportal.cli import main
 

@@ -1,4 +1,4 @@
-"""One small error tree. Every docstring says who raises it and what the caller does.
+"""The exceptions, in one small tree. Every docstring says who raises it and how the caller handles it.
 
 Errors of drivers and libraries are chained (``raise StoreUnavailable(...) from error``), so nothing is lost.
 """
@@ -13,8 +13,8 @@ from newsportal.messages.reasons import UNREAD, cause_of
 
 
 class NewsportalError(Exception):
-    """The root. The command line prints it without a traceback and exits with status 1. Raised with a :class:`Message` where people read
-    it in the portal; ``str`` of it is English."""
+    """Base class. The command line prints it without a traceback and exits with status 1. Raised with a :class:`Message` if it is shown in
+    the portal; ``str`` of it is English."""
 
     @property
     def message(self) -> Message:
@@ -22,13 +22,13 @@ class NewsportalError(Exception):
 
     @property
     def remedy(self) -> Message | None:
-        """What whoever meets it can do."""
+        """What the user can do about it."""
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One mistake in ``sources.yaml``: where it is, what was found, what is allowed. Lines count from 1."""
+    """One mistake in ``sources.yaml``: its position, the value found, the allowed values. Lines count from 1."""
 
     file: str
     line: int
@@ -52,8 +52,7 @@ class SourcesError(NewsportalError):
 class NotApplicable(NewsportalError):
     """Raised by an algorithm that cannot work on this input. The stage counts ``reason`` and tries the next or gives up.
 
-    ``reason`` is a short stable slug (``no-body``, ``too-short``), because it becomes a row in the run report;
-    ``detail`` is for people.
+    ``reason`` is a short stable slug (``no-body``, ``too-short``), because it becomes a row in the run report; ``detail`` is for people.
     """
 
     def __init__(self, reason: str, detail: str | None = None) -> None:
@@ -67,7 +66,7 @@ class NotApplicable(NewsportalError):
 
 
 class EngineBlocked(NewsportalError):
-    """Raised by an engine's ``parse`` on a captcha, login or quota page. The spider rests that engine ``rest`` seconds."""
+    """Raised by an engine's ``parse`` on a captcha, login or quota page. The spider pauses that engine for ``rest`` seconds."""
 
     def __init__(self, reason: str, rest: float = 3600.0) -> None:
         super().__init__(f"{reason}; resting {rest:.0f} s")
@@ -76,7 +75,7 @@ class EngineBlocked(NewsportalError):
 
 
 class Unfetched(NewsportalError):
-    """The root of what keeps a page from being fetched. ``reason`` is a stable slug of ``messages.reasons``, ``detail`` is for logs."""
+    """Base class of reasons why a page was not fetched. ``reason`` is a stable slug of ``messages.reasons``, ``detail`` is for logs."""
 
     def __init__(self, url: str, reason: str, detail: str | None = None) -> None:
         super().__init__(f"{reason}: {url!r}" + (f" ({detail})" if detail else ""))
@@ -95,17 +94,17 @@ class Unfetched(NewsportalError):
 
 
 class EgressDenied(Unfetched):
-    """Raised by ``egress`` for an address nobody may fetch. The caller counts it and does not retry."""
+    """Raised by ``egress`` for a forbidden URL or IP address. The caller counts it and does not retry."""
 
 
 class FetchFailed(Unfetched):
-    """Raised by ``egress.fetch`` when no usable answer came. ``reason`` is a stable slug (``dns``, ``timeout``, ``tls``,
-    ``too-large``, ``redirects``, ``encoding``, ``connection``). The caller shows or counts it; a later try may work."""
+    """Raised by ``egress.fetch`` without a usable response. ``reason`` is a stable slug (``dns``, ``timeout``, ``tls``, ``too-large``,
+    ``redirects``, ``encoding``, ``connection``). The caller shows or counts it; a later try may succeed."""
 
 
 class Redirected(FetchFailed):
-    """Raised by ``egress.fetch`` that was told not to follow: the answer is at ``target``, an address that was checked. The caller
-    decides whether to ask there."""
+    """Raised by ``egress.fetch`` with ``follow=False``: the response is at ``target``, a URL that was checked. The caller decides whether
+    to fetch it."""
 
     def __init__(self, url: str, target: str) -> None:
         super().__init__(url, "redirects", f"to {target}")
@@ -113,9 +112,9 @@ class Redirected(FetchFailed):
 
 
 class RenderFailed(Unfetched):
-    """Raised by ``rendering`` for a page that a browser cannot show. ``reason`` is a stable slug (``render-timeout``, ``render-crashed``,
-    ``render-memory``, ``render-too-large``, ``render-lost``, ``no-browser``). The caller counts it; ``passing``: another run may ask again.
-    """
+    """Raised by ``rendering`` for an unrenderable page. ``reason`` is a stable slug (``render-timeout``, ``render-crashed``,
+    ``render-memory``, ``render-too-large``, ``render-lost``, ``no-browser``). The caller counts it; ``passing``: a later run may try
+    again."""
 
     def __init__(self, url: str, reason: str, detail: str | None = None, *, passing: bool = True) -> None:
         super().__init__(url, reason, detail)
@@ -123,31 +122,31 @@ class RenderFailed(Unfetched):
 
 
 class StoreError(NewsportalError):
-    """The root of what stores raise."""
+    """Base class of errors raised by stores."""
 
 
 class StoreUnavailable(StoreError):
-    """The store is away, locked or read-only. The caller keeps its item and tries again later."""
+    """The store is unreachable, locked or read-only. The caller keeps its item and tries again later."""
 
 
 class ServerUnavailable(StoreUnavailable):
-    """The server of a store is away or does not answer in time. The caller asks nothing more of it for some seconds."""
+    """The server of a store is unreachable or does not respond in time. The caller makes no requests to it for some seconds."""
 
 
 class FrontierUnavailable(NewsportalError):
-    """The queue of requests is away, locked or full. The crawl keeps what it has in hand and tries again; a command shows it."""
+    """The queue of requests is unreachable, locked or full. The crawl keeps its current requests and tries again; a command shows it."""
 
 
 class FrontierRefused(NewsportalError):
-    """What lies where the queue of requests should is not ours, or of a newer version. The caller stops; the message names the remedy."""
+    """The location of the queue holds foreign data, or that of a newer version. The caller stops; the message names the remedy."""
 
 
 class RunnerUnavailable(NewsportalError):
-    """Who runs the spiders (a scrapyd) is away. The schedule waits and tries again: what is due stays due. A command shows it."""
+    """The runner of spiders (a scrapyd) is unreachable. The schedule tries again: visits remain due. A command shows it."""
 
 
 class RunnerRefused(NewsportalError):
-    """Who runs the spiders answered, and will not do it; the message holds what it said. The caller shows it."""
+    """The runner of spiders refused a request; the message includes its response. The caller shows it."""
 
 
 class StoreTooNew(StoreError):
@@ -155,15 +154,15 @@ class StoreTooNew(StoreError):
 
 
 class StoreTooOld(StoreError):
-    """The database was written by a version that no migration leads on from. The caller stops; the message names the way over."""
+    """The database was written by a version that is too old to migrate. The caller stops; the message names the way to transfer it."""
 
 
 class StoreUnfinished(StoreError):
-    """The store holds a part of a backup, whose restore was broken off. The caller stops; the message names the remedy."""
+    """The store holds part of a backup, whose restore was interrupted. The caller stops; the message names the remedy."""
 
 
 class AccountError(NewsportalError):
-    """Somebody cannot be added, changed or given a token as asked; ``code`` of ``messages.labels``. Nothing was changed."""
+    """An account cannot be added, changed or given a token as requested; ``code`` of ``messages.labels``. Nothing was changed."""
 
     def __init__(self, code: str, **params: Value) -> None:
         super().__init__(Message(f"account.{code}", **params))
@@ -171,11 +170,11 @@ class AccountError(NewsportalError):
 
 
 class SearchError(NewsportalError):
-    """The search index is away or broken. The portal says so and goes on without search."""
+    """The search index is unreachable or broken. The portal reports it and works without search."""
 
 
 class SearchUnavailable(SearchError):
-    """The server of the index is away or does not answer in time. The caller asks nothing more of it for some seconds."""
+    """The server of the index is unreachable or does not respond in time. The caller makes no requests to it for some seconds."""
 
 
 class ReplayError(NewsportalError):
@@ -183,35 +182,36 @@ class ReplayError(NewsportalError):
 
 
 class ArchiveError(NewsportalError):
-    """A crawl's archive cannot be written: it is no WARC file, another process writes it, the disk is full. The crawl stops."""
+    """A crawl's archive cannot be written: not a WARC file, locked by another process, or the disk is full. The crawl stops."""
 
 
 class BackupError(NewsportalError):
-    """A backup cannot be written, or a file is none: damaged, cut off, of a later version, or made to do harm. Nothing was restored."""
+    """A backup cannot be written, or a file is not a valid one: damaged, truncated, of a later version, or malicious. Nothing was
+    restored."""
 
 
 class LibraryError(NewsportalError):
-    """Raised for a file that should hold what extractors learnt and is none, broken or of another version. The caller stops and says so."""
+    """Raised for a file of learned extraction data that is invalid, damaged or of another version. The caller stops and reports it."""
 
 
 class ModelError(NewsportalError):
-    """A classifier cannot be trained from these examples, or a file is no model, damaged or too new. The caller shows it."""
+    """A classifier cannot be trained from these examples, or a file is not a model, damaged or too new. The caller shows it."""
 
 
 class CorpusError(NewsportalError):
-    """A file holds no labelled texts, or a line of it is wrong; the message names both. The caller takes nothing of it and shows it."""
+    """A file has no labelled texts, or an invalid line; the message names both. The caller imports nothing and shows it."""
 
 
 class ClicksError(NewsportalError):
-    """A file holds no log of what readers looked at, or a line of it is wrong; the message names both. The caller takes nothing of it."""
+    """A file has no log of reader views, or an invalid line; the message names both. The caller imports nothing."""
 
 
 class SparkFailed(NewsportalError):
-    """Apache Spark cannot be started, or gave up; what it had not answered is not saved. The caller shows it."""
+    """Apache Spark cannot be started, or failed; unfinished results are not saved. The caller shows it."""
 
 
 class LogUnavailable(NewsportalError):
-    """The log file cannot be written. Raised before anything starts; the message names the remedy."""
+    """The log file cannot be written. Raised at startup; the message names the remedy."""
 
 
 class DependencyMissing(NewsportalError):

@@ -1,4 +1,4 @@
-"""The log: text or one JSON object a line, on standard error or in a file of bounded size."""
+"""Logging: text or one JSON object per line, on standard error or in a file of bounded size."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from newsportal.errors import LogUnavailable, NewsportalError, StoreError
 from newsportal.messages import Message, local
 
 FORMATS: Final = ("text", "json")
-TEXT: Final = "%(asctime)s [%(name)s] %(levelname)s: %(message)s"  # Scrapy's own; the monitor reads it from the logs of jobs
+TEXT: Final = "%(asctime)s [%(name)s] %(levelname)s: %(message)s"  # Scrapy's format; the monitor parses it in the logs of jobs
 TEXT_DATE: Final = "%Y-%m-%d %H:%M:%S"
-MAX_BYTES: Final = 16 * 1024 * 1024  # of a log file; a month of a quiet portal, some hours of a crawl at level DEBUG
+MAX_BYTES: Final = 16 * 1024 * 1024  # maximum size of a log file; a month of a quiet portal, some hours of a crawl at level DEBUG
 OLD_FILES: Final = 5  # kept beside it, as FILE.1 (the latest) to FILE.5
-NAME: Final = "newsportal"  # of our handler, by which a second `install` replaces it
+NAME: Final = "newsportal"  # name of our handler, which a second `install` replaces
 EXTRA: Final = ("source", "url", "run", "request", "job", "client", "method", "status", "bytes", "seconds")
-"""What a record may carry (``extra=``) and a JSON line repeats."""
+"""Attributes of records (``extra=``) that are included in JSON lines."""
 
 CONTEXT: Final[ContextVar[Callable[[], Mapping[str, str]]]] = ContextVar("log_context", default=dict)
-"""Fields of every line that is written in this context: ``run`` in a crawl, ``request`` in the portal. A task begins with its maker's."""
+"""Fields of every line logged in this context: ``run`` in a crawl, ``request`` in the portal. A task inherits its creator's."""
 
 
 class JsonFormatter(logging.Formatter):
-    """``time`` (portal.timezone), ``level``, ``logger``, ``text``; where known ``code``, :data:`EXTRA`, an error's ``trace``."""
+    """``time`` (portal.timezone), ``level``, ``logger``, ``text``; if present ``code``, :data:`EXTRA`, an error's ``trace``."""
 
     def format(self, record: logging.LogRecord) -> str:
         time = local(datetime.fromtimestamp(record.created, UTC)).isoformat(timespec="milliseconds")
         row: dict[str, Any] = {"time": time, "level": record.levelname, "logger": record.name, "code": code_of(record)}
         row |= {"text": record.getMessage(), **CONTEXT.get()()}
         row |= {name: value for name in EXTRA if (value := getattr(record, name, None)) is not None}
-        if isinstance(record.args, Mapping):  # as Scrapy logs of requests
+        if isinstance(record.args, Mapping):  # Scrapy's log records of requests
             row.setdefault("url", getattr(record.args.get("request"), "url", None))
         if record.exc_info:
             row["trace"] = self.formatException(record.exc_info)
@@ -44,7 +44,7 @@ class JsonFormatter(logging.Formatter):
 
 
 class TextFormatter(logging.Formatter):
-    """Scrapy's line; the request's id, where there is one, stands behind the message."""
+    """Scrapy's format; followed by the id of the request, if any."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
         request = CONTEXT.get()().get("request")
@@ -52,7 +52,7 @@ class TextFormatter(logging.Formatter):
 
 
 def code_of(record: logging.LogRecord) -> str | None:
-    """The code of the message or of the error that ``record`` is about."""
+    """Return the code of the message or error that ``record`` is about."""
     given = getattr(record, "code", None)
     if given is not None:
         return str(given)
@@ -66,7 +66,7 @@ def code_of(record: logging.LogRecord) -> str | None:
 
 @contextmanager
 def warned(logger: logging.Logger, text: str, *words: object, **extra: str) -> Iterator[None]:
-    """What the store does not take or answer within is said in the log with the reason, and left at that."""
+    """Log store errors raised within as warnings, and suppress them."""
     try:
         yield
     except StoreError as error:
@@ -74,7 +74,7 @@ def warned(logger: logging.Logger, text: str, *words: object, **extra: str) -> I
 
 
 def install(form: str = "text", file: Path | None = None) -> logging.Handler:
-    """Write what the root logger gets, in place of an earlier call's handler. Raises ``LogUnavailable``."""
+    """Install a handler for the root logger, replacing that of an earlier call. Raises ``LogUnavailable``."""
     root, handler = logging.getLogger(), cast(logging.Handler, logging.StreamHandler())
     if file is not None:
         try:

@@ -1,7 +1,7 @@
-"""A model as a file: a zip archive of plain arrays (NumPy's ``.npz``) and a JSON header. Nothing in it can run.
+"""The file format of models: a zip archive of plain arrays (NumPy's ``.npz``) and a JSON header. It cannot contain code.
 
-The header is an array of UTF-8 bytes; ``format`` is the version of the form, ``kind`` says that it is ours. Sizes are looked at before
-anything is unpacked, so that a small file cannot fill the memory.
+The header is an array of UTF-8 bytes; ``format`` is the version of the format, ``kind`` identifies our files. Sizes are checked before
+decompression, so that a small file cannot fill the memory.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A kind of model. ``header``: the name of the array that holds it; ``largest``: bytes of all arrays together when unpacked."""
+    """A kind of model. ``header``: name of the array with the header; ``largest``: maximum bytes of all arrays together, decompressed."""
 
     kind: str
     format: int
@@ -35,18 +35,18 @@ class Form:
     compression: int = 6
 
 
-CLASSIFIER: Final = Form("newsportal model", 1, 512 << 20, 8 << 20)  # far above any model of ours (about 20 MB)
+CLASSIFIER: Final = Form("newsportal model", 1, 512 << 20, 8 << 20)  # far above any of our models (about 20 MB)
 MOST_ARRAYS: Final = 64
 
-METHODS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})  # How the parts of a model may be packed: :func:`pack` deflates them
+METHODS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})  # allowed compression methods: :func:`pack` uses deflate
 DAMAGE: Final = (
     zipfile.BadZipFile, zlib.error, ValueError, OSError, EOFError, KeyError, TypeError, RuntimeError, SyntaxError, tokenize.TokenError
 )  # fmt: skip
-"""What zipfile, zlib and NumPy raise on damaged bytes."""
+"""Exceptions of zipfile, zlib and NumPy for damaged data."""
 
 
 def pack(facts: Mapping[str, Any], arrays: Arrays, form: Form = CLASSIFIER) -> bytes:
-    """``facts`` (JSON) and ``arrays`` (no objects) as one file; the same bytes for the same values."""
+    """Serialize ``facts`` (JSON) and ``arrays`` (no objects) to one file; equal values give equal bytes."""
     text = json.dumps({**facts, "kind": form.kind, "format": form.format}, ensure_ascii=False, sort_keys=True)
     out = BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=form.compression) as archive:
@@ -58,13 +58,13 @@ def pack(facts: Mapping[str, Any], arrays: Arrays, form: Form = CLASSIFIER) -> b
 
 
 def header(data: bytes, form: Form = CLASSIFIER) -> dict[str, Any]:
-    """The header alone. Raises ``ModelError`` for a file that is none of ours, damaged, or of a newer version."""
+    """Return only the header. Raises ``ModelError`` for a file of another format, damaged, or of a newer version."""
     with _opened(data, form) as archive:
         return _header(archive, form)
 
 
 def unpack(data: bytes, form: Form = CLASSIFIER) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Header and arrays. Raises ``ModelError`` as :func:`header` does."""
+    """Return header and arrays. Raises ``ModelError`` like :func:`header`."""
     with _opened(data, form) as archive:
         facts = _header(archive, form)
         names = [info.filename.removesuffix(".npy") for info in archive.infolist()]
@@ -100,7 +100,7 @@ def _header(archive: zipfile.ZipFile, form: Form) -> dict[str, Any]:
 
 
 def _array(archive: zipfile.ZipFile, name: str, form: Form) -> NDArray[Any]:
-    """One array. Its own header cannot ask for more memory than the archive says the file has: the read would come short."""
+    """Read one array. Its header cannot claim more memory than the archive entry has bytes."""
     try:
         with archive.open(f"{name}.npy") as member:
             raw = member.read(form.largest + 1)

@@ -1,9 +1,9 @@
-"""The words of the house: what travels from a source to a reader.
+"""The items that travel from a source to a reader.
 
-Every value is a frozen dataclass, checked where it enters (spiders, stores, the API) and trusted inside.
-Datetimes are aware. ``None`` means "not found", never ``""``. Collections are tuples, so values can be hashed and shared.
+Every value is a frozen dataclass, checked where it enters (spiders, stores, the API) and trusted inside. Datetimes are timezone-aware.
+``None`` means "not found", never ``""``. Collections are tuples, so values can be hashed and shared.
 
-Who adds a field adds it to the store's contract test (``tests/store/test_contract.py``) as well.
+A new field is added to the store's contract test (``tests/store/test_contract.py``), too.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-LinkKind = Literal["article", "hub", "other"]  # what stands behind a link of a list page: an article, another list page, or neither
+LinkKind = Literal["article", "hub", "other"]  # target of a link on a list page: an article, another list page, or neither
 
 
 def content_id(text: str) -> str:
-    """A short id of ``text`` that is the same in every process and on every machine (20 hexadecimal digits)."""
+    """Return a short id of ``text``, the same in every process and on every machine (20 hexadecimal digits)."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What a result page, feed or hub said about an article, before anybody fetched it.
+    """A link with the data of its result page, feed or hub about an article, before the article is fetched.
 
-    ``source`` names who said it, as ``feed:NAME``, ``region:NAME`` or ``engine:NAME``; it is the row of the run report.
+    ``source`` is the source that found it, as ``feed:NAME``, ``region:NAME`` or ``engine:NAME``; it is the row of the run report.
     """
 
     url: str
@@ -39,13 +39,13 @@ class Link:
     author: str | None = None
     topic: str | None = None
     category: str | None = None
-    content: str | None = field(default=None, repr=False)  # HTML that the feed carried, for pages that cannot be had
-    identity: str | None = None  # what its article is known by, where the URL does not tell entries of a feed apart
+    content: str | None = field(default=None, repr=False)  # HTML from the feed, used if the page cannot be fetched
+    identity: str | None = None  # identity of its article, if the URL does not distinguish entries of a feed
 
 
 @dataclass(frozen=True, slots=True)
 class ListPage:
-    """The articles that a list page names. ``lists`` are other list pages that it links to, ``next`` its own further pages."""
+    """Articles linked from a list page. ``lists``: other list pages it links to, ``next``: its own further pages."""
 
     url: str
     links: tuple[Link, ...] = ()
@@ -55,9 +55,9 @@ class ListPage:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Bytes as they were served, and what the server said of them.
+    """The response for a URL: the bytes as served, and metadata.
 
-    ``url`` is the address that answered (after redirects); ``content_type`` the header as served, which may lie.
+    ``url`` is the final URL (after redirects); ``content_type`` the header as served, which may be wrong.
     """
 
     url: str
@@ -69,11 +69,11 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture of an article or gallery. Sizes are pixels.
+    """A picture of an article or gallery. Sizes are in pixels.
 
-    ``format`` is what its first bytes say (``jpeg``, ``png``, ``gif``, ``webp``, ``avif``). ``page`` is where it stands, if not on the
-    article's own page: the Referer that its server expects. ``print`` is its perceptual hash, 16 hexadecimal digits. ``dropped``: why
-    it is not shown (a slug: a logo, an advertisement, gone); it keeps its place among the others of its gallery.
+    ``format`` is detected from the first bytes (``jpeg``, ``png``, ``gif``, ``webp``, ``avif``). ``page``: the page that shows it, if not
+    the article's own: the Referer its server expects. ``print``: its perceptual hash, 16 hexadecimal digits. ``dropped``: why it is hidden
+    (a slug: a logo, an advertisement, missing); it keeps its position in its gallery.
     """
 
     url: str
@@ -88,31 +88,31 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What an extractor found in one page. ``text`` has one paragraph a line; ``html`` is the body, sanitised."""
+    """Result of an extractor for one page. ``text`` has one paragraph per line; ``html`` is the sanitized body."""
 
     title: str | None = None
     text: str | None = None
     html: str | None = None
     published: datetime | None = None
     author: str | None = None
-    origin: str | None = None  # 来源: who published it first, as the page says
-    site: str | None = None  # what the page's site calls itself
+    origin: str | None = None  # 来源: the first publisher according to the page
+    site: str | None = None  # name of the page's site
     images: tuple[Image, ...] = ()
     language: str | None = None  # BCP 47: "zh", "zh-Hant", "en"
     canonical: str | None = None
     algorithm: str | None = None
-    pages: tuple[str, ...] = ()  # of an article of several pages: their URLs in order, as far as known; else empty
-    confidence: float | None = None  # how sure the algorithm is of the text, from 0 to 1
-    kind: str | None = None  # of the page: article, thread, product …, see extractors.article.page_kind; None: nobody asked
+    pages: tuple[str, ...] = ()  # URLs of an article with several pages, in order, as far as known; else empty
+    confidence: float | None = None  # the algorithm's confidence in the text, from 0 to 1
+    kind: str | None = None  # of the page: article, thread, product …, see extractors.article.page_kind; None: not determined
     kind_probability: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FoldKey:
-    """A key under which an article repeats another: articles that share ``key`` within ``window`` seconds are one story.
+    """A key for folding: articles with the same ``key`` within ``window`` seconds are one story.
 
-    ``reason`` is a stable slug that readers see translated (``same-title``, ``same-text``); ``score`` runs from 0 to 1.
-    ``same_site`` False: articles of one site never fold by this key (standing columns share a title).
+    ``reason`` is a stable slug, shown translated (``same-title``, ``same-text``); ``score`` is between 0 and 1. ``same_site`` False:
+    articles of one site never fold by this key (recurring columns share a title).
     """
 
     key: str
@@ -124,7 +124,7 @@ class FoldKey:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Why an article was folded into a story: ``of`` is the article it repeats, ``reason`` and ``score`` those of the key."""
+    """Why an article was folded into a story: ``of`` is the article it repeats, ``reason`` and ``score`` are those of the key."""
 
     story_id: str
     of: str
@@ -134,8 +134,8 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class FoldDecision:
-    """Which stored article another one repeats; ``fold`` is ``None`` for one that is new. Decided when ``seq`` was the last change.
-    ``printed``: what was compared, for the store to keep."""
+    """Decision which stored article another one repeats; ``fold`` is ``None`` for a new one. ``seq``: last change at the time of the
+    decision. ``printed``: the form compared, for the store to keep."""
 
     fold: Fold | None
     seq: int
@@ -144,8 +144,8 @@ class FoldDecision:
 
 @dataclass(frozen=True, slots=True)
 class TopicMark:
-    """How an article came into a topic. ``by``: ``source`` (all articles from there), ``search`` (it was found for the topic),
-    ``keywords``, ``editor``, or ``model VERSION``. ``score``: how likely the topic's model holds it, where there is one (from 0 to 1)."""
+    """Why an article is in a topic. ``by``: ``source`` (all of the source's articles), ``search`` (found for the topic), ``keywords``,
+    ``editor``, or ``model VERSION``. ``score``: probability by the topic's model, if there is one (from 0 to 1)."""
 
     topic: str
     by: str
@@ -153,17 +153,17 @@ class TopicMark:
 
 
 def page_text(description: str) -> Any:
-    """A text of an :class:`Article` that every part handles alike: stored, revised with its page, exported, imported. One line adds one."""
+    """Define a text field of :class:`Article` that is stored, revised with its page, exported and imported without further code."""
     return field(default=None, metadata={"page_text": description})
 
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """An article on its way through the pipelines: each stage answers with a fuller copy (``dataclasses.replace``).
+    """An article on its way through the pipelines: each stage returns a more complete copy (``dataclasses.replace``).
 
-    ``page`` is there until the article is stored; ``identity`` is the canonical form of its URL, by which it is known. ``pages`` are
-    the URLs of an article of several pages, the first included; the store keeps them as aliases. ``wrapped`` and ``extraction`` are what
-    the source's own rule and the extractor found, where the spider has read the pages already to find the further ones.
+    ``page`` is present until the article is stored; ``identity`` is the canonical form of its URL. ``pages``: URLs of an article with
+    several pages, including the first; the store keeps them as aliases. ``wrapped`` and ``extraction``: results of the source's wrapper and
+    of the extractor, if the spider already read the pages to find further ones.
     """
 
     url: str
@@ -182,15 +182,15 @@ class Article:
     language: str | None = page_text("BCP 47: zh, zh-Hant, en")
     category: str | None = None
     category_by: str | None = None  # source, lexicon, model VERSION, editor
-    category_score: float | None = None  # how sure a classifier is, from 0 to 1
+    category_score: float | None = None  # confidence of the classifier, from 0 to 1
     category_reason: str | None = None  # the words that decided
     topics: tuple[str, ...] = ()
     topic_marks: tuple[TopicMark, ...] = ()
-    keywords: tuple[str, ...] = ()  # the weightiest first
+    keywords: tuple[str, ...] = ()  # the most important first
     algorithm: str | None = page_text("which extractor read it")
     keys: tuple[FoldKey, ...] = ()
     pages: tuple[str, ...] = ()
-    canonical: str | None = None  # the address that its page declares; from the URL filter on, as an identity that it claims without proof
+    canonical: str | None = None  # the URL that its page declares; after the URL filter, an identity that it claims unverified
     decision: FoldDecision | None = None
     wrapped: Extraction | None = field(default=None, repr=False)
     extraction: Extraction | None = field(default=None, repr=False)
@@ -203,16 +203,15 @@ class Article:
 PAGE_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
     {one.name: one.metadata["page_text"] for one in fields(Article) if "page_text" in one.metadata}
 )
-"""Name → description of the texts of :func:`page_text`: tables, rows, export, import and schema follow this list."""
+"""Name → description of the fields of :func:`page_text`, used by tables, rows, export, import and schema."""
 
 
 @dataclass(frozen=True, slots=True)
 class Post:
     """One post of a thread. ``floor`` counts from 1 (the opening post).
 
-    ``text`` is the author's own words, ``quoted`` other people's words that it answers, ``full_text`` both as the page shows them;
-    ``block_text`` all that stands in the post's block, ``date_text`` the time as written. ``id`` is the number under which the site knows
-    the post; ``opening``: it began the thread (楼主).
+    ``text``: the author's own words, ``quoted``: quotations, ``full_text``: both as shown on the page; ``block_text``: all text in the
+    post's block, ``date_text``: the time as written. ``id``: the site's number of the post; ``opening``: it opened the thread (楼主).
     """
 
     author: str | None
@@ -233,8 +232,8 @@ class Post:
 class Thread:
     """A forum thread with the posts that one visit read, in page order.
 
-    ``last_page`` is where the next visit begins; ``whole``: that page is the thread's last. ``replies`` and ``listed`` are what the
-    board's list said of replies and of the last post's time when the visit began. ``failure``: why its pages were not read on.
+    ``last_page``: where the next visit begins; ``whole``: whether it is the thread's last page. ``replies`` and ``listed``: replies and
+    time of the last post in the board's list when the visit began. ``failure``: why further pages were not read.
     """
 
     url: str
@@ -249,7 +248,7 @@ class Thread:
     replies: int | None = None
     listed: datetime | None = None
     failure: str | None = None
-    later: bool = False  # the failure may pass
+    later: bool = False  # the failure is temporary
     language: str | None = None
     topics: tuple[str, ...] = ()
     topic_marks: tuple[TopicMark, ...] = ()
@@ -258,10 +257,10 @@ class Thread:
 
 @dataclass(frozen=True, slots=True)
 class GalleryPage:
-    """What one page tells of a photo story (套图). ``number`` counts from 1; ``total``: pages in all, where page or data tell it.
+    """Content of one page of a photo story (套图). ``number`` counts from 1; ``total``: number of pages, if given by page or data.
 
-    ``pages`` are the addresses of the story's pages that it names, in order, as far as known; ``next`` the page that its pager leads to.
-    ``whole``: it carries every picture of the story (the data of a slideshow), so no further page is asked for.
+    ``pages``: URLs of the story's pages that it links to, in order, as far as known; ``next``: the next page of its pager. ``whole``: it
+    has every picture of the story (the data of a slideshow), so no further page is fetched.
     """
 
     url: str
@@ -281,12 +280,12 @@ class GalleryPage:
 
 @dataclass(frozen=True, slots=True)
 class Gallery:
-    """A photo story (套图) over one or many pages; ``complete`` once every page was seen.
+    """A photo story (套图) with one or many pages; ``complete`` once every page was read.
 
-    ``images`` are all its pictures in order, those left out too (``Image.dropped``); ``visible_images`` those that are its own.
-    ``total``: how many pages it has, as far as known; ``missing``: the numbers of those that could not be had, ``failure`` why, and
-    ``later`` whether that may pass. ``weight`` is its source's, from 1 to 10.
-    ``looked`` are the addresses of the pictures whose first bytes this visit has read.
+    ``images``: all its pictures in order, including hidden ones (``Image.dropped``); ``visible_images``: those shown. ``total``: number of
+    pages, if known; ``missing``: numbers of the pages that could not be fetched, ``failure``: the reason, and ``later``: whether it is
+    temporary. ``weight``: of its source, from 1 to 10.
+    ``looked``: URLs of the pictures whose first bytes this visit has read.
     """
 
     url: str

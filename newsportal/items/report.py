@@ -1,12 +1,12 @@
-"""The run report (paper A, table 2): what happened to every list page, entry and article, per source, so that it adds up.
+"""The run report (paper A, table 2): results for every list page, entry and article by source, with consistent sums.
 
-    entries = known + repeated + new              an entry is one link a list page, feed or result page gave
-    new     = fetched + failed before a body + left    what was asked for (left: interrupted, will be found again)
+    entries = known + repeated + new              an entry is a link on a list page, feed or result page
+    new     = fetched + failed before a body + left    to be fetched (left: interrupted, will be found again)
     fetched = parsed + failed after a body
-    parsed  = stored + folded + same              same: its canonical address was already stored
+    parsed  = stored + folded + same              same: its canonical URL was already stored
 
-Rates as in the paper: precision = articles with a body / pages fetched, recall = articles with a body / new links
-(published there: 88.2 % and 76.1 %).
+Rates as in the paper: precision = articles with a body / pages fetched, recall = articles with a body / new links (there 88.2 % and 76.1
+%).
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from newsportal import messages
 from newsportal.messages import Message
 
 COUNTERS = ("list_pages", "not_modified", "entries", "known", "repeated", "new", "fetched", "parsed", "stored", "folded", "same")
-"""The columns of the table, in the order of the way of the data."""
+"""Columns of the table, in processing order."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceReport:
-    """One row. ``failed`` counts articles by reason; ``list_failed`` counts list pages by reason (``http-503``, ``blocked: captcha``).
+    """A row of the report. ``failed`` counts articles by reason; ``list_failed`` list pages (``http-503``, ``blocked: captcha``).
 
-    ``seconds``: what its visits took that ended here, from the first list page to the last article; visits go on side by side.
-    ``topics``: topic → counters of what was found for it, where the source is a search engine.
+    ``seconds``: total duration of the visits that ended in this run, from the first list page to the last article; visits run concurrently.
+    ``topics``: topic → counters of the entries found for it, for search engines.
     """
 
     source: str
@@ -54,7 +54,7 @@ class SourceReport:
 
     @property
     def took(self) -> str:
-        """``seconds`` for people: ``48s``, ``3m05s``."""
+        """``seconds`` formatted as ``48s`` or ``3m05s``."""
         minutes, seconds = divmod(round(self.seconds), 60)
         return f"{minutes}m{seconds:02}s" if minutes else f"{seconds}s" if self.seconds else "–"
 
@@ -64,7 +64,7 @@ class SourceReport:
 
     @property
     def left(self) -> int:
-        """New links without an outcome yet: the run was interrupted."""
+        """New links without a result: the run was interrupted."""
         return self.new - self.parsed - self.failures
 
     @property
@@ -78,7 +78,7 @@ class SourceReport:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One crawl. ``reason`` is Scrapy's finish reason (``finished``, ``shutdown`` …); ``ended`` is None while it runs."""
+    """One crawl. ``reason`` is Scrapy's finish reason (``finished``, ``shutdown`` …); ``ended`` is ``None`` while it runs."""
 
     id: str
     started: datetime
@@ -89,7 +89,7 @@ class Run:
 
     @property
     def idle(self) -> bool:
-        """Whether it came to its end and nothing was due."""
+        """Whether it finished and nothing was due."""
         if self.ended is None or self.reason != "finished":
             return False
         return not any(
@@ -98,13 +98,13 @@ class Run:
 
     @property
     def total(self) -> SourceReport:
-        """The sum of all rows; it took as long as the run."""
+        """Sum of all rows, with the duration of the run."""
         seconds = (self.ended - self.started).total_seconds() if self.ended else 0.0
         return replace(add_up("total", self.sources), seconds=seconds)
 
     @property
     def topics(self) -> dict[str, list[SourceReport]]:
-        """Table 2 of paper A: topic → the sum, then a row for each engine. Counters alone: failures are listed by source."""
+        """Table 2 of paper A: topic → the sum, then a row for each engine. Counters only: failures are listed by source."""
         found: dict[str, list[SourceReport]] = {}
         for row in self.sources:
             for topic, counts in row.topics.items():
@@ -114,7 +114,7 @@ class Run:
 
 
 def merge_runs(runs: Sequence[Run]) -> Run:
-    """One report of spiders that worked side by side in one crawl."""
+    """Merge the reports of spiders that ran concurrently in one crawl."""
     if len(runs) == 1:
         return runs[0]
     ended = [run.ended for run in runs if run.ended is not None]
@@ -129,7 +129,7 @@ def merge_runs(runs: Sequence[Run]) -> Run:
 
 
 def add_up(name: str, rows: Iterable[SourceReport]) -> SourceReport:
-    """The sum of ``rows`` as one row; failures are added by reason."""
+    """Return the sum of ``rows`` as one row; failures are added by reason."""
     rows = tuple(rows)
     failed, list_failed = Counter[str](), Counter[str]()
     for row in rows:
@@ -146,7 +146,7 @@ def add_up(name: str, rows: Iterable[SourceReport]) -> SourceReport:
 
 
 def to_dict(run: Run) -> dict[str, object]:
-    """``run`` as plain JSON values, with the derived figures (for ``--json`` and the store)."""
+    """Convert ``run`` to JSON values, with derived figures (for ``--json`` and the store)."""
 
     def row(report: SourceReport) -> dict[str, object]:
         plain = {item.name: getattr(report, item.name) for item in fields(report)}
@@ -170,7 +170,7 @@ def to_dict(run: Run) -> dict[str, object]:
 
 
 def from_dict(plain: Mapping[str, object]) -> Run:
-    """The inverse of :func:`to_dict`; unknown keys of later versions are ignored."""
+    """Invert :func:`to_dict`; unknown keys of later versions are ignored."""
     known = {item.name for item in fields(SourceReport)}
 
     def row(values: Mapping[str, object]) -> SourceReport:
@@ -191,16 +191,16 @@ def from_dict(plain: Mapping[str, object]) -> Run:
 
 _COLUMNS = "source list_pages entries known repeated new fetched parsed stored folded same failures left took".split()
 HEADINGS = {name: name for name in _COLUMNS} | {"list_pages": "lists", "repeated": "again", "failures": "failed", "took": "time"}
-"""Columns of the table as text: attribute of a row, heading."""
+"""Columns of the text table: attribute of a row, heading."""
 
 SELDOM = frozenset({"known", "repeated", "same", "left", "took"})
-"""Columns that are left out where they say nothing of any source, so that the table fits a terminal."""
+"""Columns omitted if they are empty for all sources, so that the table fits a terminal."""
 
 TOPIC_HEADINGS = {"source": "topic"} | {key: HEADINGS.get(key, key) for key in (*COUNTERS, "precision", "recall") if key != "not_modified"}
 
 
 def table(run: Run) -> str:
-    """The report as aligned text: a row a source and the total, a row a topic and engine, the two rates, the reasons of failures."""
+    """Format the report as aligned text: rows of sources, the total, rows of topics and engines, the two rates, reasons of failures."""
     rows = [*run.sources, run.total] if len(run.sources) != 1 else list(run.sources)
     used = {key for key in HEADINGS if key not in SELDOM or any(getattr(row, key) not in (0, "–") for row in run.sources)}
     lines = _aligned(rows, {key: heading for key, heading in HEADINGS.items() if key in used})
@@ -213,12 +213,12 @@ def table(run: Run) -> str:
 
 
 def sentence(total: SourceReport) -> str:
-    """The two rates of paper A in words."""
+    """Return the two rates of paper A as a sentence."""
     return f"precision {_cell(total.precision)} (bodies / pages fetched), recall {_cell(total.recall)} (bodies / new links)"
 
 
 def reasons(run: Run) -> list[str]:
-    """One line a source that failed somewhere or has a note."""
+    """Return one line per source with failures or notes."""
     lines = []
     for row in run.sources:
         parts = [f"{reason} × {number}" for reason, number in sorted(row.failed.items())]
@@ -239,10 +239,10 @@ def _aligned(rows: Sequence[SourceReport], headings: Mapping[str, str]) -> list[
 
 
 def _cell(value: object) -> str:
-    """Counters and names as they are, rates in per cent."""
+    """Format counters and names unchanged, rates in per cent."""
     return "–" if value is None else f"{value:.1%}" if isinstance(value, float) else str(value)
 
 
 def _width(text: str) -> int:
-    """Columns on a terminal: Chinese characters take two."""
+    """Return the columns used on a terminal: Chinese characters take two."""
     return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)

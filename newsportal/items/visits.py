@@ -1,4 +1,4 @@
-"""What one visit of a source brought: the words in which the schedule, the monitor and the store speak of a source's past."""
+"""The result of one visit of a source, used by the schedule, the monitor and the store."""
 
 from __future__ import annotations
 
@@ -7,22 +7,21 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-MAX_PUBLISHED = 50  # publication times that a visit keeps, the newest: a cadence is learnt from many visits, not from one long list
+MAX_PUBLISHED = 50  # publication times kept per visit, the newest: a cadence is learned from many visits, not from one long list
 SKEW: Final = timedelta(hours=1)
-"""What the clocks of two machines may differ; what lies further ahead was written by a clock that was wrong."""
+"""Tolerated difference between the clocks of two machines; times further ahead come from a wrong clock."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
     """One visit of a source, from its first list page to its last article.
 
-    ``entries`` are those of its list pages, ``new`` those not met before, ``stored`` and ``folded`` what became of them. ``not_modified``:
-    every list page answered 304. ``failed`` and ``list_failed``: how often, by reason. ``published``: when the new entries were published,
-    as the list or the page said, one for each (the schedule counts them: days without a clock are many times the same), the newest
-    :data:`MAX_PUBLISHED`. ``asked_wait``: seconds that the server or the feed asked to wait
-    (Retry-After, ttl, sy:updatePeriod). ``shaky``: articles that were read with little confidence, ``garbled``: whose characters were
-    not understood (the link tracker counts both under these names). ``moved``: where a list page has gone
-    for ever (301, 308), the last of them. ``hub``: where a feed can be subscribed to (WebSub).
+    ``entries``: on its list pages, ``new``: those not seen before, ``stored`` and ``folded``: results of these. ``not_modified``: every
+    list page returned 304. ``failed`` and ``list_failed``: failures by reason. ``published``: publication times of the new entries
+    according to list or page, one per entry (the schedule counts them: days without a time are repeated), the newest :data:`MAX_PUBLISHED`.
+    ``asked_wait``: seconds requested by the server or the feed (Retry-After, ttl, sy:updatePeriod). ``shaky``: articles extracted with low
+    confidence, ``garbled``: those with undecodable characters (both are counted by the link tracker). ``moved``: new URL of a list page
+    that moved permanently (301, 308), the last one. ``hub``: where a feed can be subscribed to (WebSub).
     """
 
     source: str
@@ -45,7 +44,7 @@ class Visit:
 
     @property
     def empty(self) -> bool:
-        """Whether it brought nothing new although its list could be read."""
+        """Whether it found nothing new although its list could be read."""
         return not self.new and not self.list_failed
 
     @property
@@ -55,7 +54,7 @@ class Visit:
 
     @property
     def begun(self) -> bool:
-        """Whether nothing is known of it but that it began: it goes on, or its worker died."""
+        """Whether it has no results yet: it is still running, or its worker died."""
         return self == Visit(self.source, self.at)
 
 
@@ -63,7 +62,7 @@ COUNTED = ("list_pages", "entries", "new", "stored", "folded", "shaky", "garbled
 
 
 def merge_visits(visit: Visit, part: Visit) -> Visit:
-    """``visit`` with what another worker did of it, or the same one later. Numbers are added, the rest is what was said last."""
+    """Merge ``part``, a later result of ``visit`` or one from another worker. Numbers are added; other values are replaced."""
     unchanged = (visit.not_modified or not visit.list_pages) and (part.not_modified or not part.list_pages)
     return replace(
         visit,
@@ -80,7 +79,7 @@ def merge_visits(visit: Visit, part: Visit) -> Visit:
 
 
 def newest(published: Iterable[datetime]) -> tuple[datetime, ...]:
-    """The newest :data:`MAX_PUBLISHED` of these moments, the newest first."""
+    """Return the newest :data:`MAX_PUBLISHED` of these times, newest first."""
     return tuple(sorted(published, reverse=True)[:MAX_PUBLISHED])
 
 

@@ -1,9 +1,9 @@
-"""When a source is visited next. Pure: the past and the clock come as arguments, and the same past gives the same answer everywhere.
+"""Scheduling of visits. Pure: the past and the clock are arguments, so the same past gives the same result everywhere.
 
     next_visit(past, rules, now) -> Next(at, why)
 
-A policy is a line in :data:`POLICIES`. What holds for all of them stands in :func:`next_visit`: an interval that the file gives, failures,
-rests, the source's hours. To add one: write it in a file of its own, and try it in ``benchmarks/schedule.py`` against the others.
+A policy is an entry of :data:`POLICIES`. Rules common to all are in :func:`next_visit`: configured intervals, failures, backoff, the
+source's hours. To add a policy: write it in its own file, and compare it with the others in ``benchmarks/schedule.py``.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ POLICIES: Final[Mapping[str, Callable[[Past, Rules, datetime], Next]]] = {
     "hours": policies.by_hours,
     "weight": policies.by_weight,
 }
-"""The names that ``sources.yaml`` takes under ``schedule.policy``."""
+"""Values of ``schedule.policy`` in ``sources.yaml``."""
 
 
 def next_visit(past: Past, rules: Rules, now: datetime) -> Next:
-    """The moment of the next visit, not before ``now`` (aware), and why then."""
+    """Return the time of the next visit, not before ``now`` (timezone-aware), and its reason."""
     past = past.until(now)
     found = POLICIES["fixed" if rules.interval else rules.policy](past, rules, now)
     if past.last is not None and (wait := policies.backed_off(past, rules)):

@@ -1,14 +1,14 @@
-"""When a source publishes: a rate by weekday, hour and ten minutes of the day, learnt from its visits and shrunk towards the plain mean.
+"""Publication rates of a source: by weekday, hour and ten minutes of the day, learned from its visits and shrunk towards the mean.
 
-    λ(t) = m · r · w(weekday) · h(hour) · s(ten minutes)        entries a day
+    λ(t) = m · r · w(weekday) · h(hour) · s(ten minutes)        entries per day
 
-Each factor is (entries seen + κ) / (entries expected without it + κ), in batches of the source's usual size: 1 where nothing is known, the
-source's own where much is, with the κ that its own table bears out (:func:`factors`). Visits of ten days ago weigh half. m compares the
-last hours with what was expected of them: a source that woke up or fell asleep is noticed within a day.
+Each factor is (entries seen + κ) / (entries expected without it + κ), in batches of the source's usual size: 1 without data, the source's
+own with much, with the κ that its own table supports (:func:`factors`). Visits of ten days ago weigh half. m compares the last hours with
+their expectation: a source that became active or inactive is noticed within a day.
 
-An entry that was new at a visit appeared after the visit before. Its own time of publication is believed where it lies between the two;
-otherwise all that is known is the time between the visits (:func:`sightings`). Of a source whose times are always those of our visit,
-only the numbers of entries count (:func:`lies`).
+An entry that is new at a visit was published after the previous one. Its publication time is used if it lies between the two; otherwise
+only the interval is known (:func:`sightings`). If a source's times always equal those of our visits, only the numbers of entries count
+(:func:`lies`).
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from newsportal.items.visits import Visit
 from newsportal.messages import Message
 from newsportal.schedule.policies import HALF_LIFE_DAYS, PRIOR_DAYS, PRIOR_RATE, Past, Rules, minutes
 
-CELL_SECONDS = 600.0  # ten minutes: the shortest time between two visits
+CELL_SECONDS = 600.0  # ten minutes: the shortest interval between two visits
 CELLS_A_DAY = int(86_400 // CELL_SECONDS)
 CELLS_AN_HOUR = CELLS_A_DAY // 24
-PAST_DAYS = 28  # four weeks of each weekday; what is older tells of another season
-AHEAD_DAYS = 8  # a week and a day: further ahead nothing is planned
+PAST_DAYS = 28  # four weeks of each weekday; older data belongs to another season
+AHEAD_DAYS = 8  # a week and a day: nothing is planned further ahead
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The cells around now. ``start`` in epoch seconds; ``slot`` (0–143) and ``weekday`` (0–6) of each cell on the local clock; ``weight``
-    of each past cell; ``now`` the number of the present cell."""
+    """The cells around now. ``start``: epoch seconds; ``slot`` (0–143) and ``weekday`` (0–6) of each cell in local time; ``weight`` of each
+    past cell; ``now``: number of the current cell."""
 
     start: float
     now: int
@@ -52,7 +52,7 @@ class Grid:
 
 
 def grid(now: datetime, zone: tzinfo) -> Grid:
-    """The cells from four weeks ago to eight days ahead; made once for all sources that are asked about within ten minutes."""
+    """Return the cells from four weeks ago to eight days ahead, shared by all sources for ten minutes."""
     return _grid(int(now.timestamp() // CELL_SECONDS), zone)
 
 
@@ -79,17 +79,17 @@ def _offset(cell: int, zone: tzinfo) -> float:
     return offset.total_seconds() if offset else 0.0
 
 
-AT_ONCE = 90.0  # seconds. A time of publication so close to our visit was hardly waited for.
-LONG_GAP = 1200.0  # seconds between two visits from which on chance would seldom publish within AT_ONCE of the second
-LYING = 0.6  # the share of entries published "just now" from which on a source's clock is not believed; chance gives a thirteenth at most
-LOOKED_AT = 40  # visits, the newest: a site that mended its clock is believed again after these
-MIN_WITNESSES = 6  # entries before which nobody is called a liar
+AT_ONCE = 90.0  # seconds. A publication time this close to our visit is suspicious.
+LONG_GAP = 1200.0  # seconds between two visits from which on entries within AT_ONCE of the second are rarely chance
+LYING = 0.6  # share of such entries from which on a source's times are not trusted; chance gives a thirteenth at most
+LOOKED_AT = 40  # newest visits examined: a site that fixed its clock is trusted again after these
+MIN_WITNESSES = 6  # minimum number of entries for that conclusion
 ALWAYS_NOW = Message("why.now")
 
 
 @dataclass(frozen=True, slots=True)
 class Sightings:
-    """Entries by cell; ``begin`` and ``end`` the cells between which the source was watched; ``doubt``: why its times are not believed."""
+    """Entries by cell; ``begin`` and ``end``: first and last observed cell; ``doubt``: why its times are not trusted."""
 
     counts: Floats
     begin: int
@@ -98,7 +98,7 @@ class Sightings:
 
 
 def lies(visits: Sequence[Visit]) -> bool:
-    """Whether the source's times of publication are those of our visits. ``visits`` newest first."""
+    """Return whether the source's publication times are those of our visits. ``visits``: newest first."""
     told = just_now = 0
     for visit, before in pairwise(visits[:LOOKED_AT]):
         at = visit.at.timestamp()
@@ -109,7 +109,7 @@ def lies(visits: Sequence[Visit]) -> bool:
 
 
 def sightings(visits: Sequence[Visit], cells: Grid) -> Sightings:
-    """The entries of the visits (newest first) in the cells of the past."""
+    """Assign the entries of the visits (newest first) to the past cells."""
     read = [visit for visit in visits if not visit.broken]
     if not read:
         return Sightings(np.zeros(cells.now), cells.now, 0)
@@ -122,12 +122,12 @@ def sightings(visits: Sequence[Visit], cells: Grid) -> Sightings:
             continue
         at = visit.at.timestamp()
         before = read[number + 1].at.timestamp() if number + 1 < len(read) else None
-        earliest = at - WEEKS if before is None else before  # at the first visit, times of the weeks before it are believed
+        earliest = at - WEEKS if before is None else before  # at the first visit, times of the preceding weeks are trusted
         told = [] if doubted else [stamp for moment in visit.published if earliest < (stamp := moment.timestamp()) <= at]
         points += told
         if before is None and told:
             begin = min(begin, _place(min(told), cells))
-        if before is not None and visit.new > len(told):  # evenly between the visits: the table is one of differences
+        if before is not None and visit.new > len(told):  # spread evenly between the visits: ``spans`` holds differences
             first, last = _place(before, cells), _place(at, cells)
             share = (visit.new - len(told)) / (last - first + 1)
             spans[first] += share
@@ -140,49 +140,48 @@ def sightings(visits: Sequence[Visit], cells: Grid) -> Sightings:
 
 
 def _place(seconds: float, cells: Grid) -> int:
-    """The cell of a moment; the first or the last for what lies outside."""
+    """Return the cell of a time, limited to the first and last cell."""
     return min(max(cells.cell(seconds), 0), cells.now - 1)
 
 
-WEEKS = 14 * 86_400.0  # seconds. What a first visit lists of older things is an archive, not a cadence.
+WEEKS = 14 * 86_400.0  # seconds. Older entries in a first visit are an archive, not a cadence.
 
-KAPPAS: Final = np.array([0.1, 0.3, 1.0, 3.0, 10.0, 30.0])  # from "nearly always at the same hour" to "as even as chance lets it be"
+KAPPAS: Final = np.array([0.1, 0.3, 1.0, 3.0, 10.0, 30.0])  # from "nearly always at the same hour" to "as even as chance allows"
 HALF_LOG_TWO_PI = 0.9189385332046727
 
 
 def factors(seen: Floats, expected: Floats, unit: float) -> Floats:
-    """The factor of each cell, shrunk by empirical Bayes. ``unit``: entries that make one piece of evidence (a batch).
+    """Return the factor of each cell, shrunk by empirical Bayes. ``unit``: entries per piece of evidence (a batch).
 
-    A cell with e entries expected saw n. If its true factor f is drawn from Γ(κ, κ) and n from Poisson(f·e), the best guess of f is
-    (n + κ) / (e + κ), and the chance of the table is a product of negative binomials. κ is the one of :data:`KAPPAS` that maximises it.
+    A cell with e expected entries saw n. If its true factor f is drawn from Γ(κ, κ) and n from Poisson(f·e), the posterior mean of f is (n
+    + κ) / (e + κ), and the likelihood of the table is a product of negative binomials. κ is the one of :data:`KAPPAS` that maximizes it.
     """
     found, hoped = seen / unit, expected / unit
     each = KAPPAS[:, None]
     alone = _log_gamma(KAPPAS)[:, None] - each * np.log(each)
-    # the logarithm of the table's chance under each κ, up to what all have in common
+    # log-likelihood of the table for each κ, up to a common constant
     evidence = (_log_gamma(found + each) - alone - (found + each) * np.log(hoped + each)).sum(axis=1)
     kappa = KAPPAS[int(np.argmax(evidence))]
     return np.asarray((found + kappa) / (hoped + kappa))
 
 
 def _log_gamma(x: Floats) -> Floats:
-    """ln Γ(x) for x > 0, good to 1e-7: Stirling's series five steps further up, where it is that good."""
+    """Return ln Γ(x) for x > 0, accurate to 1e-7: Stirling's series at x + 5, where it is that accurate."""
     far = x + 5
     series = (far - 0.5) * np.log(far) - far + HALF_LOG_TWO_PI + 1 / (12 * far) - 1 / (360 * far**3)
     return np.asarray(series - np.log(x * (x + 1) * (x + 2) * (x + 3) * (x + 4)))
 
 
-KAPPA_NOW = 3.0  # batches by which a mood must be told before it counts half (benchmarks/schedule.py)
-NOW_HALF_LIFE = CELLS_A_DAY / 4  # six hours: how far the present mood of a source is looked back for, in cells
+KAPPA_NOW = 3.0  # batches of evidence for half the weight of recent activity (benchmarks/schedule.py)
+NOW_HALF_LIFE = CELLS_A_DAY / 4  # six hours, in cells: half-life of recent activity
 
 
 @dataclass(frozen=True, slots=True)
 class Cadence:
-    """What is expected of a source from its last visit on.
+    """Expectations for a source from its last visit on.
 
-    ``ahead``: entries in each cell; ``starts`` and ``middles``: seconds from the last visit to the cell's begin and middle. ``daily``:
-    entries a day on the average; ``spent``: the constant rate that would cost as many visits, (mean of √λ)². ``doubt``: what is not
-    believed.
+    ``ahead``: entries in each cell; ``starts`` and ``middles``: seconds from the last visit to the cell's start and middle. ``daily``: mean
+    entries per day; ``spent``: the constant rate that would cost as many visits, (mean of √λ)². ``doubt``: why its times are not trusted.
     """
 
     ahead: Floats
@@ -194,7 +193,7 @@ class Cadence:
 
 
 def cadence(past: Past, rules: Rules, now: datetime) -> Cadence:
-    """What the past lets expect. A source without a past has the prior rate at all hours."""
+    """Return the expectations from the past. A source without a past has the prior rate at all hours."""
     cells = grid(now, rules.zone)
     seen = sightings(past.visits, cells)
     rate = rates(seen, cells)
@@ -210,7 +209,7 @@ def cadence(past: Past, rules: Rules, now: datetime) -> Cadence:
 
 
 def rates(seen: Sightings, cells: Grid) -> Floats:
-    """Entries a day in every cell, those of the past as well."""
+    """Return entries per day in every cell, including past ones."""
     begin, end = seen.begin, min(seen.end + 1, cells.now)
     if begin >= end:
         return np.full(len(cells.slot), PRIOR_RATE)
@@ -224,13 +223,13 @@ def rates(seen: Sightings, cells: Grid) -> Floats:
     for keys, number in ((cells.weekday, 7), (cells.slot // CELLS_AN_HOUR, 24), (cells.slot, CELLS_A_DAY)):
         expected = _by(keys[begin:end], weight * shape[begin:end] / CELLS_A_DAY, number)
         shape = shape * factors(_by(keys[begin:end], weighed, number), expected, batch)[keys]
-    recent = min(len(counts), 4 * int(NOW_HALF_LIFE))  # how much more comes of late than is expected
+    recent = min(len(counts), 4 * int(NOW_HALF_LIFE))  # recent activity relative to the expectation
     weight = 0.5 ** ((np.arange(recent, 0, -1) + (cells.now - end)) / NOW_HALF_LIFE)
     came, hoped = float(counts[-recent:] @ weight), float((shape[begin:end] / CELLS_A_DAY)[-recent:] @ weight)
     return shape * ((came + KAPPA_NOW * batch) / (hoped + KAPPA_NOW * batch))
 
 
 def _by(keys: Places, values: Floats, number: int) -> Floats:
-    """Sums by key. Half of each ten minutes is shared with those beside them: nobody publishes to the minute."""
+    """Sum by key. Half of each ten minutes is shared with its neighbours: publication times vary by minutes."""
     sums: Floats = np.bincount(keys, values, number).astype(np.float64)
     return np.asarray(sums / 2 + (np.roll(sums, 1) + np.roll(sums, -1)) / 4) if number == CELLS_A_DAY else sums

@@ -1,16 +1,16 @@
-"""The schedule that learns: a source is asked when enough of its entries are expected to have waited long enough.
+"""The learning schedule: a source is visited when enough of its entries are expected to have waited long enough.
 
-A visit finds what was published since the last one; asked later, it saves requests, and entries wait. With λ(s) the rate at which a source
-publishes (:mod:`cadence`), t₀ its last visit and μ the price of a request, the next visit is at the first t with
+A visit finds what was published since the previous one; a later visit saves requests, but entries wait. With λ(s) the publication rate of a
+source (:mod:`cadence`), t₀ its last visit and μ the price of a request, the next visit is at the first t with
 
     W(t) = ∫ λ(s) · (s − t₀) ds  ≥  μ        from t₀ to t
 
-For a constant rate W = λT²/2, so T = √(2μ/λ): the number of visits grows with the root of the rate, which makes the sum of all delays
-least for a given number of requests (Sia, Cho, Cho: Efficient Monitoring Algorithm for Fast News Alerts, IEEE TKDE 19(7), 2007; the
-price is the Lagrange multiplier of the budget). Where the rate changes, W jumps with every expected batch, the more the longer the source
-was left alone: a bulletin of eight o'clock is fetched just after eight, and nights cost nothing. A visit amid a peak is put off while the
-next cell is expected to bring more, times the wait until the visit after, than has gathered: λ(t) · (t₂ − t) > ∫λ, the same paper's
-condition for the best moments. (The best sequence of all, by dynamic programming, waited 2 % less in a trial, for a loop over all cells.)
+For a constant rate W = λT²/2, so T = √(2μ/λ): the number of visits grows with the square root of the rate, which minimizes the sum of all
+delays for a given number of requests (Sia, Cho, Cho: Efficient Monitoring Algorithm for Fast News Alerts, IEEE TKDE 19(7), 2007; the price
+is the Lagrange multiplier of the budget). If the rate varies, W jumps with every expected batch, more so the longer the source was not
+visited: a bulletin at eight o'clock is fetched just after eight, and nights cost nothing. A visit within a peak is postponed while the next
+cell is expected to bring more, times the wait until the following visit, than has accumulated: λ(t) · (t₂ − t) > ∫λ, the same paper's
+condition for optimal times. (The optimal sequence, by dynamic programming, waited 2 % less in a trial, but loops over all cells.)
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from newsportal.messages import Message, joined
 from newsportal.schedule.cadence import CELL_SECONDS, Cadence, cadence
 from newsportal.schedule.policies import LONGEST, SHORTEST, Next, Past, Rules, minutes
 
-STEPS = 60  # halvings: more than a double can tell apart
+STEPS = 60  # bisection steps: more than the precision of a double
 CHEAPEST, DEAREST = 1e-12, 1e9
 
 
 def price(rates: Sequence[float], per_hour: float, *, shortest: float = SHORTEST, longest: float = LONGEST) -> float:
-    """The price, in entries times days, at which sources of these ``rates`` (entries a day) are visited ``per_hour`` times altogether.
+    """Return the price, in entries times days, at which sources with these ``rates`` (entries a day) are visited ``per_hour`` times in all.
 
-    No source more often than every ``shortest`` nor less than every ``longest`` minutes; a budget beyond these bounds gets the bound.
+    Intervals are limited to between ``shortest`` and ``longest`` minutes; a budget beyond these limits gives the limiting price.
     """
     values = np.asarray(rates, dtype=np.float64)
     low, high = CHEAPEST, DEAREST
@@ -48,12 +48,12 @@ DAY_SECONDS = 86_400.0
 
 
 def learnt(past: Past, rules: Rules, now: datetime) -> Next:
-    """The moment at which W reaches the price, between ``shortest`` and ``longest`` after the last visit."""
+    """Return the time at which W reaches the price, between ``shortest`` and ``longest`` after the last visit."""
     found = cadence(past, rules, now)
     if past.last is None or past.last < now - minutes(rules.longest):
         return Next(now, Message("why.long-ago" if past.last else "why.never"), found.spent)
     least = max(rules.shortest, requested_wait(past, rules))
-    # what a request is worth to a source alone, of an even rate, that is visited every ``usual`` minutes: λT²/2
+    # value of a request for a single source with a constant rate that is visited every ``usual`` minutes: λT²/2
     worth = rules.price if rules.price is not None else found.daily * (rules.usual / 1440) ** 2 / 2
     wait = waited(found, worth)
     at = past.last + minutes(min(max(wait, least), max(rules.longest, least)))
@@ -68,7 +68,7 @@ def learnt(past: Past, rules: Rules, now: datetime) -> Next:
 
 
 def waited(found: Cadence, price: float) -> float:
-    """Minutes from the last visit until W reaches the price and no peak is under way; ``inf`` if it does not within the horizon."""
+    """Return minutes from the last visit until W reaches the price outside a peak; ``inf`` if that is beyond the horizon."""
     when = found.middles / DAY_SECONDS
     counts, moments = np.cumsum(found.ahead), np.cumsum(found.ahead * when)
     place = int(np.searchsorted(moments, price))
@@ -84,21 +84,21 @@ def waited(found: Cadence, price: float) -> float:
     return float(found.starts[place] + share * CELL_SECONDS) / 60
 
 
-PEAK = 1.5  # times what has gathered: below it, cells of ten minutes are too coarse to tell a peak from an even rate
-POSTPONED = 6  # cells (an hour): no visit is put off for longer, however high the peak
+PEAK = 1.5  # times the accumulated entries: below it, cells of ten minutes are too coarse to distinguish a peak from a constant rate
+POSTPONED = 6  # cells (an hour): maximum postponement, however high the peak
 
 MAX_REQUESTED_WAIT = 6 * 60.0
-"""Minutes. A feed's ``ttl`` of a day or a year is its software's default; a Retry-After is obeyed as long as it says (``rest_until``)."""
+"""Minutes. A feed's ``ttl`` of a day or a year is its software's default; a Retry-After is always obeyed (``rest_until``)."""
 
 
 def requested_wait(past: Past, rules: Rules) -> float:
-    """Minutes that the source's last word (ttl, sy:updatePeriod) asks to leave it alone."""
+    """Return the minutes the source last asked to wait (ttl, sy:updatePeriod)."""
     wait = next((visit.asked_wait for visit in past.visits if not (visit.broken or visit.not_modified)), None)
     return min(wait / 60, MAX_REQUESTED_WAIT, rules.longest) if wait and wait > 0 else 0.0
 
 
 def strip(past: Past, rules: Rules, now: datetime) -> tuple[float, ...]:
-    """Entries expected in each of the next 24 hours, the present one first."""
+    """Return the expected entries in each of the next 24 hours, from the current one."""
     found = cadence(Past(past.visits, now, past.failures), rules, now)
     per_hour = int(3600 // CELL_SECONDS)
     ahead = found.ahead[: 24 * per_hour]

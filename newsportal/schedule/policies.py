@@ -1,4 +1,4 @@
-"""The past and the rules of a source, and the papers' schedules: an interval, weights (C, 2.1.1), hours and hub pages (B), breadth (A)."""
+"""Past and rules of a source, and the schedules of the papers: intervals, weights (C, 2.1.1), hours and hub pages (B), result pages (A)."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from typing import Final, NamedTuple
 from newsportal.items.visits import SKEW, Visit
 from newsportal.messages import Message, joined
 
-USUAL = 60.0  # minutes between visits of a source of which nothing is known (paper A: every hour)
+USUAL = 60.0  # minutes between visits of an unknown source (paper A: every hour)
 SHORTEST, LONGEST = 10.0, 12 * 60.0
-"""Minutes. Ten are what site owners call polite for a feed; twice a day even a silent source is looked at."""
+"""Minutes. Ten is considered polite for a feed; even a silent source is visited twice a day."""
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What is known of a source. ``visits`` newest first; ``last`` when it was visited last (``None``: never), ``failures`` how often in a
-    row no list could be read since, ``rest_until`` until when it asked to be left alone."""
+    """History of a source. ``visits``: newest first; ``last``: last visit (``None``: never), ``failures``: consecutive visits without a
+    readable list, ``rest_until``: end of a backoff it requested."""
 
     visits: Sequence[Visit] = ()
     last: datetime | None = None
@@ -35,7 +35,7 @@ class Past:
         return cls(visits, visits[0].at if visits else None, failures)
 
     def until(self, now: datetime) -> Past:
-        """The past as it can be: where the clock was put back since, visits of tomorrow tell nothing, and the source is visited at once."""
+        """Return the past without visits dated after ``now``: if the clock was set back, the source is visited at once."""
         if self.last is None or self.last <= now + SKEW:
             return self
         return replace(self, last=None, visits=tuple(visit for visit in self.visits if visit.at <= now))
@@ -43,11 +43,11 @@ class Past:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What is asked of a source's schedule. Times in minutes.
+    """Scheduling rules of a source. Times in minutes.
 
-    ``interval`` as the file says it: it holds whatever the policy. ``hours`` (0–23, in ``zone``): others are left out; empty: none is.
-    ``weight`` of an index page (1–10). ``price``: what a request is worth, in entries times days of waiting (``price.price``); ``None``:
-    what it would be to a source of an even rate that is visited every ``usual`` minutes. ``source`` is the name by which visits are spread.
+    ``interval``: configured, overrides the policy. ``hours`` (0–23, in ``zone``): hours for visits; empty: all. ``weight`` of an index page
+    (1–10). ``price``: value of a request, in entries times days of waiting (``learnt.price``); ``None``: its value for a source with a
+    constant rate that is visited every ``usual`` minutes. ``source``: name used to spread visits.
     """
 
     source: str = ""
@@ -64,7 +64,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """When a source is visited next, and why then. ``rate``: entries a day by which its share of a budget counts, if known."""
+    """Time of the next visit, and its reason. ``rate``: entries per day that count towards its share of a budget, if known."""
 
     at: datetime
     why: Message
@@ -76,21 +76,21 @@ def minutes(number: float) -> timedelta:
 
 
 def phase(name: str) -> float:
-    """Where in an hour, or in any other period, a source's turn is: from 0 to below 1, even over many names."""
+    """Return a source's offset within an hour or any other period: 0 ≤ offset < 1, evenly distributed over names."""
     return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=4).digest(), "big") / 2**32
 
 
 def fixed(past: Past, rules: Rules, now: datetime) -> Next:
-    """The interval of the file, else the usual one, after the last visit."""
+    """Return the configured interval, or the usual one, after the last visit."""
     wait = rules.interval or rules.usual
     return Next(now if past.last is None else past.last + minutes(wait), Message("why.interval", wait=float(wait)))
 
 
-CAP = 24 * 60.0  # minutes. A source that always fails is asked once a day.
+CAP = 24 * 60.0  # minutes. A source that always fails is visited once a day.
 
 
 def backed_off(past: Past, rules: Rules) -> float:
-    """Minutes to wait after the last visit: the interval, doubled per failure in a row (at most a day, never shorter than the interval)."""
+    """Return minutes to wait after the last visit: the interval, doubled per consecutive failure (at most a day, or the interval)."""
     interval = rules.interval or rules.usual
     return max(interval, min(interval * 2 ** min(past.failures, 10), CAP)) if past.failures else 0.0
 
@@ -100,12 +100,12 @@ MIDDLE = 5.0  # the weight of a source that has none
 
 
 def period(weight: float, shortest: float, longest: float) -> float:
-    """Minutes between two visits of an index page of this weight: the heavier, the shorter, between Min and Max.
+    """Return the minutes between two visits of an index page with this weight, between Min and Max.
 
         period = longest · (shortest / longest) ^ ((weight − 1) / 9)
 
-    The paper says 「根据一定计算逻辑」 and no more. Here every step of weight shortens the period by the same factor: weight 1 waits
-    ``longest``, weight 10 ``shortest``, and what lies between spreads over seconds and days alike.
+    The paper only says 「根据一定计算逻辑」. Here every step of weight shortens the period by the same factor: weight 1 waits ``longest``,
+    weight 10 ``shortest``, and the values between are spread over seconds as well as days.
     """
     share = (min(max(weight, LIGHTEST), HEAVIEST) - LIGHTEST) / (HEAVIEST - LIGHTEST)
     return float(longest * (shortest / longest) ** share)
@@ -117,11 +117,11 @@ def by_weight(past: Past, rules: Rules, now: datetime) -> Next:
     return Next(now if past.last is None else past.last + minutes(wait), Message("why.weight", weight=float(weight), wait=round(wait)))
 
 
-FROM_SIX = frozenset(range(6, 24))  # 6:00 to 24:00, the hours that the paper begins with
+FROM_SIX = frozenset(range(6, 24))  # 6:00 to 24:00, the initial hours of the paper
 
 
 def hours_on(visits: Iterable[Visit], zone: tzinfo, first: frozenset[int] = FROM_SIX) -> frozenset[int]:
-    """The hours that are switched on after these visits (newest first). A visit that could not read its list says nothing."""
+    """Return the active hours after these visits (newest first). A visit that could not read its list has no effect."""
     on = set(first)
     for visit in reversed(list(visits)):
         hour = visit.at.astimezone(zone).hour
@@ -134,10 +134,10 @@ def hours_on(visits: Iterable[Visit], zone: tzinfo, first: frozenset[int] = FROM
 
 
 def by_hours(past: Past, rules: Rules, now: datetime) -> Next:
-    """The next hour that is on, at the source's own minute, so that thousands do not come at the stroke (paper B, section 1).
+    """Return the next active hour, at the source's own minute, so that thousands are not visited at once (paper B, section 1).
 
-    From 6:00 to 24:00 a source is visited every hour. An hour without new pages is switched off; when the hour after a switched-off one
-    brings pages, it is switched on again (「则恢复该区域该失效采集时间点」). A source all of whose hours are off gets all of them back.
+    From 6:00 to 24:00 a source is visited every hour. An hour without new pages is deactivated; when the hour after it has new pages, it is
+    activated again (「则恢复该区域该失效采集时间点」). A source without active hours gets all of them back.
     """
     if past.last is None:
         return Next(now, Message("why.never"))
@@ -152,10 +152,10 @@ def by_hours(past: Past, rules: Rules, now: datetime) -> Next:
 
 
 def next_in(hours: frozenset[int], zone: tzinfo, after: datetime, share: float) -> datetime:
-    """The first moment after ``after`` at ``share`` of one of these hours. Steps are of absolute time: summer time hurts nothing."""
+    """Return the first time after ``after`` at ``share`` of one of these hours. Steps are in absolute time, safe across summer time."""
     local = after.astimezone(zone)
     start = local.replace(minute=0, second=0, microsecond=0).astimezone(UTC)
-    for ahead in range(50):  # two days: a summer-time night may lack the only hour
+    for ahead in range(50):  # two days: the night of a time change may lack the only hour
         moment = start + timedelta(hours=ahead + share)
         if moment > after and moment.astimezone(zone).hour in hours:
             return moment
@@ -163,16 +163,17 @@ def next_in(hours: frozenset[int], zone: tzinfo, after: datetime, share: float) 
 
 
 MOST: Final = 5  # pages (paper A: 「元引擎的广度搜索设置为 5 页」)
-ENOUGH: Final = 0.5  # an hour half of whose entries are new gets all pages: the last of them then still holds some
+ENOUGH: Final = 0.5  # an hour with half of its entries new gets all pages: the last one then still has some
 KAPPA: Final = 40.0  # entries: two pages of twenty
-MIN_VISITS: Final = 6  # visits before which nothing is learnt: the first ones bring what is new to us alone
+MIN_VISITS: Final = 6  # minimum number of visits: in the first ones everything is new
 
 
 def pages(visits: Sequence[Visit], now: datetime, zone: tzinfo, *, usual: int, most: int = MOST) -> int:
-    """Result pages of a search engine for the hour of ``now``; ``usual`` while too little is known. ``visits`` newest first.
+    """Return the number of result pages of a search engine for the hour of ``now``; ``usual`` without enough data (``visits``: newest
+    first).
 
-    Paper A (Bai, Wang, Zhao 2009) reads five every hour and wishes that the number followed the hour: at night most results are repeats.
-    With n_h new ones among e_h entries of the visits at hour h, f the share of new ones over all hours, and κ entries of doubt:
+    Paper A (Bai, Wang, Zhao 2009) reads five every hour and suggests adapting the number to the hour: at night most results are repeats.
+    With n_h new ones among e_h entries of the visits at hour h, f the share of new ones over all hours, and κ entries as prior:
 
         fresh(h) = (n_h + κ·f) / (e_h + κ)        pages(h) = 1 + round((most − 1) · min(1, fresh(h) / enough))
     """
@@ -195,18 +196,18 @@ def pages(visits: Sequence[Visit], now: datetime, zone: tzinfo, *, usual: int, m
 # nothing. A region may be a trap: a calendar, a list of lists, a parameter without end. Four things bound it: the depth below the seeds,
 # the pages of a visit, MOST_HUBS pages in all, and of one shape of address TRIED pages that brought nothing for each that did.
 
-HALF_LIFE_DAYS: Final = 10.0  # what was seen so long ago counts half
-PRIOR_RATE, PRIOR_DAYS = 12.0, 0.25  # entries a day of a source never seen, and for how many days of watching that counts
+HALF_LIFE_DAYS: Final = 10.0  # half-life of observations
+PRIOR_RATE, PRIOR_DAYS = 12.0, 0.25  # prior rate of an unknown source, in entries per day, and its weight in days of observation
 DAY: Final = 86_400.0
-MOST_HUBS: Final = 200  # hub pages of a region that are remembered; the largest front page at hand links to some hundred
+MOST_HUBS: Final = 200  # maximum number of hub pages kept per region; the largest known front page links to some hundred
 TRIED: Final = 4
-UNLINKED: Final = 30 * DAY  # seconds after which a page to which nothing links any more is forgotten
+UNLINKED: Final = 30 * DAY  # seconds after which a page without links to it is removed
 
 
 class HubPage(NamedTuple):
-    """``depth``: links from a seed. Seconds since 1970: when a link to it was ``first`` and ``last`` seen, when it was ``asked`` for (0:
-    never). ``found``: articles that it was the first to name; ``recent``: the same without its first answer, as they weighed when it was
-    asked for (``None``: it has not answered yet)."""
+    """``depth``: links from a seed. Seconds since 1970: when a link to it was ``first`` and ``last`` seen, when it was last fetched
+    (``asked``; 0: never). ``found``: articles it was the first to link to; ``recent``: the same without its first response, weighted at the
+    time of ``asked`` (``None``: no response yet)."""
 
     depth: int
     first: float
@@ -217,25 +218,25 @@ class HubPage(NamedTuple):
 
 
 def weight(seconds: float) -> float:
-    """Of what was seen so long ago."""
+    """Return the weight of an observation of this age."""
     return float(0.5 ** (max(0.0, seconds) / (HALF_LIFE_DAYS * DAY)))
 
 
 def hub_rate(page: HubPage, now: float) -> float:
-    """Articles a day."""
+    """Return articles per day."""
     watched = HALF_LIFE_DAYS / log(2) * (1 - weight(now - page.first))
     return ((page.recent or 0.0) * weight(now - page.asked) + PRIOR_RATE * PRIOR_DAYS) / (watched + PRIOR_DAYS)
 
 
 def hub_interval(page: HubPage, rules: Rules, of_region: float | None, now: float) -> float:
-    """Seconds between two requests of a page. ``of_region``: the rate of the region as a whole, if it is known."""
+    """Return the seconds between two requests of a page. ``of_region``: rate of the whole region, if known."""
     usual = rules.interval or rules.usual
     worth = rules.price if rules.price is not None else (of_region or PRIOR_RATE) * (usual / 1440) ** 2 / 2
     return min(sqrt(2 * worth / hub_rate(page, now)) * DAY, max(rules.longest, usual) * 60)
 
 
 def add_hubs(pages: Mapping[str, HubPage], links: Iterable[str], depth: int, now: float) -> dict[str, HubPage]:
-    """``pages`` after a page at ``depth`` - 1 was read that links to these."""
+    """Return ``pages`` after reading a page at ``depth`` - 1 with these links."""
     found = {url: page for url, page in pages.items() if now - page.last < UNLINKED}
     for url in links:
         known = found.get(url)
@@ -247,20 +248,20 @@ def add_hubs(pages: Mapping[str, HubPage], links: Iterable[str], depth: int, now
 
 
 def ask_hub(page: HubPage, now: float) -> HubPage:
-    """``page`` when it is asked for."""
+    """Return ``page`` after it was requested."""
     return page._replace(asked=now, recent=page.recent and page.recent * weight(now - page.asked))
 
 
 def count_articles(page: HubPage, number: int) -> HubPage:
-    """``page`` after it was read and named ``number`` new articles."""
+    """Return ``page`` after it was read and had ``number`` new articles."""
     return page._replace(found=page.found + number, recent=0.0 if page.recent is None else page.recent + number)
 
 
 def choose_hubs(
     pages: Mapping[str, HubPage], rules: Rules, of_region: float | None, now: float, *, depth: int, most: int, began: float
 ) -> list[str]:
-    """The pages to ask for now, in a visit that ``began`` then and may ask for ``most``: new ones in the order of their depth, then those
-    that are due."""
+    """Return the pages to request now, in a visit that ``began`` then and may request ``most``: new ones by depth, then those that are
+    due."""
     left = most - sum(page.asked >= began for page in pages.values())
     shapes = {url: re.sub(r"\d+", "0", url) for url in pages}
     vain = Counter(shapes[url] for url, page in pages.items() if page.asked and not page.found)

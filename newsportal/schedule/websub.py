@@ -1,4 +1,4 @@
-"""WebSub (W3C Recommendation, 23 January 2018) as a subscriber: a hub tells us what is new, so that polling may go slowly. Pure."""
+"""A WebSub subscriber (W3C Recommendation, 23 January 2018): hubs notify us of new entries, so that polling can be slow. Pure."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import urlencode, urljoin
 
-LEASE: Final = timedelta(days=10)  # what we ask for; the hub may promise less (5.1: hub.lease_seconds)
-RENEWED: Final = timedelta(days=1)  # left of a lease when it is asked for anew; of short leases a quarter is left
-RETRIED: Final = timedelta(hours=1)  # after a hub did not answer or confirm; doubled each time
+LEASE: Final = timedelta(days=10)  # requested lease; the hub may grant less (5.1: hub.lease_seconds)
+RENEWED: Final = timedelta(days=1)  # remaining lease at renewal; for short leases a quarter
+RETRIED: Final = timedelta(hours=1)  # after a hub did not respond or confirm; doubled each time
 RETRIED_AT_LEAST: Final = timedelta(days=1)
-DENIED: Final = timedelta(days=7)  # after a hub said no
-METHODS: Final = ("sha1", "sha256", "sha384", "sha512")  # what a hub may sign with (8)
+DENIED: Final = timedelta(days=7)  # after a hub denied a subscription
+METHODS: Final = ("sha1", "sha256", "sha384", "sha512")  # signature methods of hubs (8)
 MAX_LINKS: Final = 10_000
 LINK: Final = re.compile(r"<([^<>]{1,2000})>([^<]{0,1000})")
 REL: Final = re.compile(r"""\brel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))""", re.IGNORECASE)
 
 
 def link_targets(header: str, base: str) -> dict[str, str]:
-    """``hub`` and ``self`` of a ``Link`` header (RFC 8288), absolute; the first of each counts."""
+    """Return ``hub`` and ``self`` of a ``Link`` header (RFC 8288) as absolute URLs; the first of each."""
     found: dict[str, str] = {}
     for target, parameters in LINK.findall(header[:MAX_LINKS]):
         said = REL.search(parameters)
@@ -34,7 +34,7 @@ def link_targets(header: str, base: str) -> dict[str, str]:
 
 
 def form(mode: str, callback: str, topic: str, secret: str) -> bytes:
-    """What is posted to the hub (5.1). ``mode``: ``subscribe`` or ``unsubscribe``."""
+    """Return the form posted to the hub (5.1). ``mode``: ``subscribe`` or ``unsubscribe``."""
     fields = {"hub.callback": callback, "hub.mode": mode, "hub.topic": topic}
     if mode == "subscribe":
         fields |= {"hub.lease_seconds": str(int(LEASE.total_seconds())), "hub.secret": secret}
@@ -42,7 +42,7 @@ def form(mode: str, callback: str, topic: str, secret: str) -> bytes:
 
 
 def ask_now(now: datetime, *, asked: datetime | None, tries: int, until: datetime | None, denied: bool) -> bool:
-    """Whether the hub is to be asked (anew): never yet, its lease runs out, or it did not confirm what it was asked."""
+    """Return whether to send a request to the hub: none was sent yet, its lease expires, or it did not confirm."""
     if asked is None:
         return True
     if denied:
@@ -53,7 +53,7 @@ def ask_now(now: datetime, *, asked: datetime | None, tries: int, until: datetim
 
 
 def signed(secret: str, body: bytes, header: str) -> bool:
-    """Whether the hub that shares ``secret`` wrote ``body``; ``header``: its X-Hub-Signature, ``method=hex`` (8)."""
+    """Return whether ``body`` was signed with ``secret``; ``header``: the hub's X-Hub-Signature, ``method=hex`` (8)."""
     method, _, digest = header.strip().partition("=")
     if method.lower() not in METHODS:
         return False
@@ -62,6 +62,6 @@ def signed(secret: str, body: bytes, header: str) -> bool:
 
 
 def lease_of(text: str, now: datetime) -> datetime:
-    """When a confirmed lease ends (5.3): as the hub says, within twice what we asked for; as we asked where it says nothing."""
+    """Return the end of a confirmed lease (5.3): as granted, at most twice what was requested; as requested if not given."""
     seconds = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
     return now + (min(timedelta(seconds=seconds), 2 * LEASE) if seconds else LEASE)

@@ -1,7 +1,7 @@
-"""Words and characters: the only door to the segmenters and to the tables of traditional characters.
+"""Words and characters: the only module with access to the segmenters and to the tables of traditional characters.
 
-``characters`` cleans and folds, ``words`` cuts, also as the papers do, and holds the dictionary, how rare its words are and the stop
-words. Everything takes and returns ``str``; lengths are characters, Chinese first.
+``characters`` cleans and folds text, ``words`` segments it, also by the papers' methods, and has the dictionary, word frequencies and stop
+words. All functions take and return ``str``; lengths are in characters, Chinese first.
 """
 
 from __future__ import annotations

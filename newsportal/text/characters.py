@@ -1,4 +1,4 @@
-"""Characters: what is cleaned away, the forms in which texts are compared, and the script that a reader reads. The only door to OpenCC."""
+"""Character processing: cleaning, normal forms for comparison, and conversion between Chinese scripts. The only module that uses OpenCC."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
-"""Soft hyphen, zero-width and direction marks: they carry no text, and titles are padded with them."""
+"""Soft hyphen, zero-width and direction marks: they carry no text, and some titles are padded with them."""
 
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-"""What XML 1.0 and terminals cannot take: control characters but tab and line feed, lone surrogates, non-characters."""
+"""Characters that XML 1.0 and terminals do not accept: control characters except tab and line feed, lone surrogates, non-characters."""
 
 NO_LETTERS = re.compile(r"[\W_]+")
 CJK = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
@@ -29,15 +29,15 @@ _HAN_RUNS = re.compile("[\u4e00-\u9fef]+")  # letters in every version of Unicod
 
 
 def clean(text: str) -> str:
-    """``text`` on one line: no invisible or control characters, every run of white space one space."""
+    """Return ``text`` on one line without invisible and control characters, with each run of white space as one space."""
     text = " ".join(text.split())
-    if text.isprintable():  # of what is taken out nothing is
+    if text.isprintable():  # nothing to remove
         return text
     return " ".join(CONTROL.sub(" ", INVISIBLE.sub("", text)).split())
 
 
 def encodable(text: str) -> str:
-    """``text`` with question marks for lone surrogates, which no segmenter and no RE2 takes: one character for one."""
+    """Replace lone surrogates in ``text``, which segmenters and RE2 do not accept, by question marks of the same length."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -46,32 +46,32 @@ def encodable(text: str) -> str:
 
 
 def normalise(text: str) -> str:
-    """The form in which texts are compared: NFKC (full width becomes half width), simplified characters, lower case, cleaned.
+    """Return the normal form for comparing texts: NFKC (full width becomes half width), simplified characters, lower case, cleaned.
 
-    Characters alone decide, not words: where one has several simplified forms (瞭解 is 了解, 瞭望 stays) all of them become one, so
-    that both scripts come out alike. It is no text to read.
+    Only characters matter, not words: if a character has several simplified forms (瞭解 is 了解, 瞭望 stays), all become one, so that both
+    scripts give the same result. It is not meant for reading.
     """
     return clean(unicodedata.normalize("NFKC", text).translate(_joining())).lower()
 
 
 def letters(text: str) -> str:
-    """The letters and digits of the normalised text alone: punctuation and white space differ between reposts."""
+    """Return only the letters and digits of the normalized text: punctuation and white space differ between reposts."""
     return NO_LETTERS.sub("", normalise(text))
 
 
 def chinese_share(text: str) -> float:
-    """The share (0 to 1) of Chinese characters among the letters of ``text``."""
+    """Return the share (0 to 1) of Chinese characters among the letters of ``text``."""
     found = len(text) - len(_CJK_RUNS.sub("", text)) if CJK.search(text) else 0
     others = _HAN_RUNS.sub("", text) if found else ""
     total = len(text) - len(others) + sum(map(str.isalpha, others))
     return found / total if total else 0.0
 
 
-FOLDED_PLANES = 0x30000  # characters up to here are folded: the basic plane, the supplementary and the ideographic plane
+FOLDED_PLANES = 0x30000  # code points below this are folded: the basic, supplementary and ideographic planes
 
 
 def made_once(make: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """As :func:`functools.cache`, and what all threads of a crawl ask for at the same moment is made once."""
+    """Cache like :func:`functools.cache`, but compute only once if several threads call at the same time."""
     cached, lock = cache(make), Lock()
 
     @wraps(make)
@@ -84,16 +84,16 @@ def made_once(make: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
 
 @cache
 def all_characters() -> str:
-    """The characters of the folded planes: the place of each is its code point."""
+    """Return all characters of the folded planes; each index is a code point."""
     return array("I", range(FOLDED_PLANES)).tobytes().decode("utf-32", "surrogatepass")
 
 
-BLOCK = 256  # characters looked at together for whether any of them changes: most blocks are ideographs and Hangul, which do not
+BLOCK = 256  # characters tested together for changes: most blocks are ideographs and Hangul, which do not change
 
 
 @made_once
 def _changed_forms() -> tuple[str, ...]:
-    """The characters that NFKC or lower case changes."""
+    """Return the characters that NFKC or lower case changes."""
     blocks = (all_characters()[start : start + BLOCK] for start in range(0, FOLDED_PLANES, BLOCK))
     return tuple(
         character
@@ -106,7 +106,7 @@ def _changed_forms() -> tuple[str, ...]:
 
 @made_once
 def _folding() -> dict[int, str]:
-    """One character for one: full width, compatibility form, traditional and capital become the plain one."""
+    """Return the one-to-one table: full width, compatibility forms, traditional characters and capitals to the plain character."""
     simple = {traditional: forms[0] for traditional, forms in _dictionary("TSCharacters.txt")}
     table: dict[int, str] = {}
     for character in {*simple, *_changed_forms()}:
@@ -119,7 +119,7 @@ def _folding() -> dict[int, str]:
 
 @made_once
 def _joining() -> dict[int, str]:
-    """As :func:`_folding`, and all simplified forms of a character become one."""
+    """Return the table :func:`_folding`, with all simplified forms of a character joined into one."""
     folded = _folding()
     one: dict[str, str] = {}
     several = [(old, new) for old, forms in _dictionary("TSCharacters.txt") if len(forms) > 1 for new in forms]
@@ -132,7 +132,7 @@ def _joining() -> dict[int, str]:
 
 
 def changed_characters() -> dict[str, str]:
-    """The characters of the folded planes that :func:`normalise` does not leave as they are, with their :func:`letters`."""
+    """Return the characters of the folded planes that :func:`normalise` changes, with their :func:`letters`."""
     changed = frozenset(_changed_forms()).union(map(chr, _joining()))
     forms = unicodedata.normalize("NFKC", "\n".join(changed)).translate(_joining()).lower()  # no line break is among them
     return dict(zip(changed, (NO_LETTERS.sub("", form) for form in forms.split("\n")), strict=True))
@@ -145,46 +145,46 @@ def _end(one: dict[str, str], form: str) -> str:
 
 
 def _dictionary(name: str) -> list[tuple[str, list[str]]]:
-    """One of OpenCC's: each traditional character or word with its simplified forms, the usual one first."""
+    """Return one of OpenCC's dictionaries: each traditional character or word with its simplified forms, the usual one first."""
     lines = (files("opencc") / "dictionary" / name).read_text(encoding="utf-8").splitlines()
     entries = (line.split("\t") for line in lines if "\t" in line)
     return [(entry, translations.split(" ")) for entry, translations in entries]
 
 
 def fold_characters(text: str) -> str:
-    """``text`` with every character in its plain form, at the same place: ``fold_characters(text)[i]`` comes from ``text[i]``.
+    """Replace each character of ``text`` by its plain form, keeping positions: ``fold_characters(text)[i]`` comes from ``text[i]``.
 
-    What :func:`normalise` does as far as it goes character by character: fast enough for full texts (40 MB/s), and found places can
-    be marked in the original. Characters whose plain form is longer (``㎏``) stay.
+    The character-by-character part of :func:`normalise`: fast enough for full texts (40 MB/s), and matches can be marked in the original.
+    Characters with a longer plain form (``㎏``) are unchanged.
     """
     return text.translate(_folding())
 
 
 def visible_length(text: str) -> int:
-    """The number of characters that are not white space."""
+    """Return the number of characters that are not white space."""
     return sum(map(len, text.split()))
 
 
-# Chinese in the script that a reader reads. For showing only: texts are stored, searched and compared as :func:`normalise` has them.
+# Chinese in the reader's script. Only for display: texts are stored, searched and compared as :func:`normalise` returns them.
 
 Script = Literal["simplified", "traditional"]
 
 CONVERSIONS: dict[Script, str] = {"simplified": "t2s", "traditional": "s2tw"}
-"""OpenCC's: ``s2tw`` has the forms that readers in Taiwan and Hong Kong write (為, 吃), ``s2t`` those of its own standard (爲, 喫)."""
+"""OpenCC configurations: ``s2tw`` uses the forms written in Taiwan and Hong Kong (為, 吃), ``s2t`` those of its own standard (爲, 喫)."""
 
 TAGS: dict[Script, str] = {"simplified": "zh-Hans", "traditional": "zh-Hant"}
-"""What stands in ``lang`` then: the browser chooses letter forms by it."""
+"""Value of ``lang`` for each script, by which the browser selects glyphs."""
 
-REMEMBERED_CHARS = 400  # titles and beginnings stand on many pages and are remembered; whole texts are not
-REMEMBERED = 10_000  # of them, some 10 MB
+REMEMBERED_CHARS = 400  # titles and excerpts recur on many pages and are cached; whole texts are not
+REMEMBERED = 10_000  # cached texts, some 10 MB
 
-MAX_CHARS = 100_000  # characters of one text that are converted (0.2 s); what follows stays as it is. A long novel's chapter has 10,000.
-KANA = re.compile("[\u3041-\u30ff]")  # Japanese: its characters are its own
+MAX_CHARS = 100_000  # characters converted of one text (0.2 s); the rest is unchanged. A long chapter of a novel has 10,000.
+KANA = re.compile("[\u3041-\u30ff]")  # Japanese has its own characters
 TAG = re.compile(r'<(?:"[^"]*"|[^">])*>')
 
 
 def convert(text: str, script: Script) -> str:
-    """``text`` in ``script``. What is not Chinese stays; so does a text with Japanese letters."""
+    """Convert ``text`` to ``script``. Non-Chinese and Japanese texts are unchanged."""
     if text.isascii() or not CJK.search(text) or KANA.search(text):
         return text
     if len(text) <= REMEMBERED_CHARS:
@@ -193,7 +193,7 @@ def convert(text: str, script: Script) -> str:
 
 
 def convert_html(fragment: str, script: Script) -> str:
-    """A clean fragment of HTML with its text in ``script``; tags stay letter by letter."""
+    """Convert the text of a clean HTML fragment to ``script``; tags are unchanged."""
     if KANA.search(fragment):
         return fragment
     pieces: list[str] = []
@@ -213,7 +213,7 @@ _remembered = lru_cache(maxsize=REMEMBERED)(_converted)
 
 @made_once
 def _converter(script: Script) -> Any:
-    """Loading its dictionaries takes 0.1 s, once."""
+    """Load the converter; its dictionaries take 0.1 s, once."""
     from opencc import OpenCC
 
     return OpenCC(CONVERSIONS[script])

@@ -1,7 +1,7 @@
-"""Bytes to trees: the only door to lxml.
+"""Parsing of pages into trees: the only module that uses lxml.
 
-A page is decoded once and parsed once; every extractor gets the same :class:`Document`. Trees are read, never changed, unless a
-function says that it works on a copy.
+A page is decoded and parsed once; every extractor gets the same :class:`Document`. Trees are read-only, unless a function is documented to
+work on a copy.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from newsportal.items import Page
 
     class XmlTarget(Protocol):
-        """Who is told of the elements of a stream. Names are ``{namespace}name``; ``close`` is called at its end."""
+        """Receiver of the elements of a stream. Names are ``{namespace}name``; ``close`` is called at the end."""
 
         def start(self, tag: str, attributes: Mapping[str, str]) -> None: ...
         def end(self, tag: str) -> None: ...
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
 
 
 class Translator(HTMLTranslator):
-    """``a ~ b`` asks of each ``b`` whether an ``a`` stands before it. Collecting what follows each ``a``, as cssselect has it, takes
-    libxml2 twenty seconds on a page of 3,000 paragraphs, and whoever writes rules may write ``p ~ p`` (threats B)."""
+    """Translate ``a ~ b`` as a test of each ``b`` for a preceding ``a``. cssselect collects what follows each ``a``, which takes libxml2
+    twenty seconds on a page of 3,000 paragraphs, and rules may contain ``p ~ p`` (threats B)."""
 
     def xpath_indirect_adjacent_combinator(self, left: XPathExpr, right: XPathExpr) -> XPathExpr:
-        if left.path:  # it says of elements further up what they are, too
+        if left.path:  # it also has conditions on ancestors
             return super().xpath_indirect_adjacent_combinator(left, right)
         return right.add_condition(f"preceding-sibling::{left}")
 
@@ -60,12 +60,12 @@ __all__ = [
     "lines_of", "link_of", "parse_html", "path_of", "pieces", "stream_xml", "text_of", "walk", "xpath",
 ]  # fmt: skip
 
-MAX_CHARS = 8_000_000  # longer pages are cut: ten times the longest article page of the development set
+MAX_CHARS = 8_000_000  # longer pages are truncated: ten times the longest article page of the development set
 
 
 @dataclass(frozen=True)
 class Document:
-    """One page, decoded and parsed once. ``url`` resolves relative links; ``encoding`` is the one that was used."""
+    """A page, decoded and parsed once. ``url`` resolves relative links; ``encoding`` is the one used for decoding."""
 
     url: str
     html: str = field(repr=False)
@@ -73,12 +73,12 @@ class Document:
 
     @cached_property
     def root(self) -> Element:
-        """The ``html`` element. Treat it as read-only; take a :func:`copy_of` to change it."""
+        """The ``html`` element. Treat it as read-only; use :func:`copy_of` to change it."""
         return parse_html(self.html)
 
     @cached_property
     def base(self) -> str:
-        """What relative links are relative to: ``<base href>`` where it is usable, else the page's URL."""
+        """Base of relative links: ``<base href>`` if usable, else the page's URL."""
         for node in self.root.iter("base"):
             if href := (node.get("href") or "").strip():
                 return join(self.url, href) or self.url
@@ -86,22 +86,22 @@ class Document:
 
     @cached_property
     def steps(self) -> list[Step]:
-        """The page walked once, for all who walk it."""
+        """The steps of one walk over the page, shared by all readers."""
         return read_steps(walk(self.root))
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
-        """The visible text of the page, a cleaned line each; made once for all who look for dates and names in it.
+        """The visible text of the page as cleaned lines, shared by those who search it for dates and names.
 
-        The first ``MAX_TEXT`` characters are read, of ``MAX_LINES`` lines at most.
+        Limited to the first ``MAX_TEXT`` characters and ``MAX_LINES`` lines.
 
-        A tab stands where an inline element begins or ends: 「来源：某网」 and 「作者：某某」 in two ``span`` are two statements.
+        A tab marks where an inline element begins or ends: 「来源：某网」 and 「作者：某某」 in two ``span`` are two statements.
         """
         return visible_lines(self.steps)
 
     @cached_property
     def link_texts(self) -> dict[Element, str]:
-        """The texts of its links, as far as they have been read."""
+        """Cache of the texts of links."""
         return {}
 
     def css(self, selector: str) -> list[Element]:
@@ -109,10 +109,10 @@ class Document:
 
 
 def document(page: Page) -> Document:
-    """Decode and parse-on-demand a fetched page. Raises ``NotApplicable`` (``too-many-tags``, ``too-many-attributes``) for one that would
-    take gigabytes. Text nodes are as many as tags, at most, and depth is bounded where it is parsed."""
+    """Decode a fetched page, to be parsed on demand. Raises ``NotApplicable`` (``too-many-tags``, ``too-many-attributes``) for one that
+    would take gigabytes. There are at most as many text nodes as tags, and depth is limited by the parser."""
     html, encoding = decode(page.body, page.content_type)
-    size = len(html)  # a page of fewer characters cannot have so many tags, nor attributes, of which each has two
+    size = len(html)  # a page with fewer characters cannot have so many tags, nor attributes, of which each has two
     if size > MAX_TAGS and (tags := html.count("<", 0, MAX_CHARS)) > MAX_TAGS:
         raise NotApplicable("too-many-tags", f"{tags} tags, more than {MAX_TAGS}")
     if size > 2 * MAX_ALL_ATTRIBUTES and (number := count_attributes(html[:MAX_CHARS])) > MAX_ALL_ATTRIBUTES:
@@ -121,15 +121,15 @@ def document(page: Page) -> Document:
 
 
 def from_text(html: str, url: str = "about:blank") -> Document:
-    """A document from text that is decoded already (tests, the library's users)."""
+    """Create a document from decoded text (for tests and users of the library)."""
     return Document(url=url, html=html)
 
 
 def parse_html(html: str) -> Element:
-    """A tree from any text; never raises for bad HTML. An empty page gives an empty ``html`` element.
+    """Parse any text to a tree; never raises for invalid HTML. An empty page gives an empty ``html`` element.
 
-    Time and memory are linear in the text, which is cut at ``MAX_CHARS`` and at ``MAX_TAGS``; the tree is at most about
-    ``markup.MAX_DEPTH`` deep, so that nothing that walks it recursively (deep copies, XPath) can overflow. Raises ``MemoryError`` where
+    Time and memory are linear in the text, which is truncated at ``MAX_CHARS`` and ``MAX_TAGS``; the tree is at most about
+    ``markup.MAX_DEPTH`` deep, so that recursive operations (deep copies, XPath) cannot overflow the stack. Raises ``MemoryError`` where
     memory is limited.
     """
     data = guarded(html[:MAX_CHARS])
@@ -145,12 +145,12 @@ def parse_html(html: str) -> Element:
 
 
 def stream_xml(chunks: Iterable[str], target: XmlTarget) -> None:
-    """Tell ``target`` of the elements of an XML text as it comes; no tree is kept, so memory does not grow with the text.
+    """Pass the elements of an XML text to ``target`` while reading; no tree is built, so memory does not grow with the text.
 
-    Broken XML gives what can be had of it. The caller takes a document type out before (entities would be filled in) and stops what goes
-    on without end by raising from ``target``. Elements nested deeper than libxml2's limit (256) end the reading.
+    Invalid XML is read as far as possible. The caller removes a document type first (entities would be expanded) and stops an endless
+    stream by raising from ``target``. Elements nested deeper than libxml2's limit (256) end the reading.
     """
-    # "internal": with False, libxml2 hands on attributes in which &amp; is written &#38;
+    # "internal": with False, libxml2 passes attributes in which &amp; is written &#38;
     parser = etree.XMLParser(
         target=cast("Any", target),
         recover=True,
@@ -159,7 +159,7 @@ def stream_xml(chunks: Iterable[str], target: XmlTarget) -> None:
         load_dtd=False,
         encoding="utf-8",
     )
-    with contextlib.suppress(etree.XMLSyntaxError):  # nothing in it is an element
+    with contextlib.suppress(etree.XMLSyntaxError):  # it has no elements
         for chunk in chunks:
             parser.feed(chunk.encode("utf-8", "replace"))
         parser.close()
@@ -169,23 +169,23 @@ _PLAIN = etree.ElementDefaultClassLookup(element=Element)
 
 
 def copy_of(node: Element) -> Element:
-    """A deep copy that may be changed."""
+    """Return a deep copy that may be changed."""
     return copy.deepcopy(node)
 
 
 _SELECTORS: dict[str, CSSSelector] = {}
 
 MOST_SELECTORS = 10_000
-"""Kept compiled, some kilobytes each: those of thousands of sources; who tries rules all day does not fill the memory."""
+"""Maximum number of compiled selectors in the cache, some kilobytes each, for thousands of sources."""
 
 
 def path_of(node: Element) -> str:
-    """The XPath of an element in its page: ``/html/body/div[2]``."""
+    """Return the XPath of an element in its page: ``/html/body/div[2]``."""
     return str(node.getroottree().getpath(node))
 
 
 def css(node: Element, selector: str) -> list[Element]:
-    """The elements below ``node`` that match a CSS selector, in document order. Raises ``ValueError`` for a bad selector."""
+    """Return the elements below ``node`` that match a CSS selector, in document order. Raises ``ValueError`` for an invalid selector."""
     compiled = _SELECTORS.get(selector)
     if compiled is None:
         try:
@@ -202,7 +202,7 @@ def css(node: Element, selector: str) -> list[Element]:
 
 
 def xpath(node: Element, expression: str) -> list[object]:
-    """What an XPath expression gives, always as a list. Raises ``ValueError`` for a bad expression."""
+    """Return the result of an XPath expression, always as a list. Raises ``ValueError`` for an invalid expression."""
     try:
         found = node.xpath(expression)
     except etree.XPathError as error:
@@ -211,28 +211,28 @@ def xpath(node: Element, expression: str) -> list[object]:
 
 
 def text_of(node: Element, most: int | None = None) -> str:
-    """The visible text below ``node`` on one line, cleaned; of its first ``most`` elements alone, where many in one another are read."""
+    """Return the visible text below ``node`` on one line, cleaned; only of its first ``most`` elements, where many nested ones are read."""
     return clean("".join(_text(node, " ", most)) if len(node) else node.text or "")
 
 
 def html_of(node: Element) -> str:
-    """``node`` written as HTML again, without what follows it."""
+    """Serialize ``node`` as HTML, without its tail."""
     return str(lxml.html.tostring(node, encoding="unicode", with_tail=False))
 
 
 def lines_of(node: Element) -> list[str]:
-    """The visible text below ``node``, a cleaned paragraph a line, no empty lines."""
+    """Return the visible text below ``node``, one cleaned paragraph per line, without empty lines."""
     return [line for line in map(clean, "".join(_text(node, "\n")).split("\n")) if line]
 
 
 def pieces(top: Element, skipped: frozenset[str] = SKIPPED) -> Iterator[tuple[Literal["text", "break"], str]]:
-    """The text nodes below ``top`` in document order, with a ``break`` wherever a line of the page ends; a line feed in the source is white
-    space like any other but in ``pre``. Never recursive."""
+    """Yield the text nodes below ``top`` in document order, with a ``break`` at each line end of the page; a line feed in the source is
+    white space except in ``pre``. Not recursive."""
     return (("text", piece) if piece else ("break", "") for piece in _text(top, "", skipped=skipped))
 
 
 def _text(top: Element, brk: str, most: int | None = None, skipped: frozenset[str] = SKIPPED) -> Iterator[str]:
-    """The text nodes below ``top``, with ``brk`` where a line ends; of its first ``most`` elements alone."""
+    """Yield the text nodes below ``top``, with ``brk`` at line ends; only of its first ``most`` elements."""
     walk = etree.iterwalk(top, events=("start", "end"))
     kept = 0
     for event, node in walk if most is None else islice(walk, 2 * most):
@@ -253,18 +253,18 @@ def _text(top: Element, brk: str, most: int | None = None, skipped: frozenset[st
 
 
 def walk(top: Element) -> Any:
-    """``("start" | "end", element)`` for ``top`` and all below it, in document order; never recursive. ``skip_subtree()`` of the result,
-    after a ``start``, leaves out what lies inside; the ``end`` still comes."""
+    """Return an iterator of ``("start" | "end", element)`` for ``top`` and its descendants, in document order; not recursive. Its
+    ``skip_subtree()``, called after a ``start``, skips the content; the ``end`` still follows."""
     return etree.iterwalk(top, events=("start", "end"))
 
 
 def link_of(node: Element, base: str) -> str | None:
-    """The absolute http(s) URL a link points at, without its fragment; ``None`` for anything else."""
+    """Return the absolute http(s) URL of a link, without its fragment; ``None`` for anything else."""
     return join(base, node.get("href") or "")
 
 
 def printable(href: str) -> str:
-    """``href`` as browsers read it: tabs and line breaks dropped, other control characters escaped."""
+    """Return ``href`` as browsers read it: without tabs and line breaks, other control characters escaped."""
     if href.isprintable():
         return href
     return CONTROL.sub(lambda found: quote(found[0], errors="replace"), re.sub(r"[\t\r\n]", "", href))
@@ -273,16 +273,16 @@ def printable(href: str) -> str:
 SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*:")
 ABSOLUTE = re.compile(r"https?://[a-zA-Z0-9.-]+(?::\d+)?(?:/[^\s?#;\\\x00-\x20]*(?:\?[^\s#;\\\x00-\x20]+)?)?")
 """The common case, which needs no joining: three quarters of a page's links and pictures."""
-MAX_HREF = 8_000  # characters of a link; a longer one leads nowhere: servers need not take more (RFC 9110, 4.1), and the crawl never asks
+MAX_HREF = 8_000  # maximum length of a link: servers need not accept longer ones (RFC 9110, 4.1), and the crawl never requests them
 ORIGIN = re.compile(r"https?://[a-zA-Z0-9.-]+(?::\d+)?(?=/)")
 FROM_ROOT = re.compile(r"(?:/[!\"$-.0-:<->@-\[\]-~]+)*/?(?:\?[!\"$-:<-\[\]-~]+)?")
-"""A path in plain characters; it stands behind the origin as it is, unless it has a ``.`` or ``..`` to resolve."""
-FROM_HERE = re.compile(r"(?!\.)[!$-.0-9<->@-\[\]-~]+(?:/[!$-.0-9<->@-\[\]-~]+)*/?(?:\?[!\"$-:<-\[\]-~]+)?")  # … beside the page
+"""A path of plain characters, appended to the origin unchanged unless it has a ``.`` or ``..`` to resolve."""
+FROM_HERE = re.compile(r"(?!\.)[!$-.0-9<->@-\[\]-~]+(?:/[!$-.0-9<->@-\[\]-~]+)*/?(?:\?[!\"$-:<-\[\]-~]+)?")  # … relative to the page
 
 
 @lru_cache(maxsize=64)
 def _folder(base: str) -> str:
-    """Where paths begin that stand beside the page: found once for all its links, since joining takes time for each name in ``base``."""
+    """Return the base of paths relative to the page, computed once for all its links, because joining takes time per segment."""
     try:
         folder = urljoin(base, ".")
     except ValueError:
@@ -291,12 +291,12 @@ def _folder(base: str) -> str:
 
 
 def is_of_other_scheme(href: str) -> bool:
-    """Whether ``href`` names a scheme, and one that is not of the Web (``javascript:``, ``mailto:``)."""
+    """Return whether ``href`` has a scheme other than http(s) (``javascript:``, ``mailto:``)."""
     return SCHEME.match(href) is not None and not href.lower().startswith(("http:", "https:"))
 
 
 def join(base: str, href: str, *, fragment: bool = False, longest: int = MAX_HREF) -> str | None:
-    """``href`` resolved against ``base``: an http(s) URL, without its fragment unless ``fragment``; ``None`` for ``mailto:``, garbage."""
+    """Resolve ``href`` against ``base`` to an http(s) URL, without its fragment unless ``fragment``; ``None`` for any other."""
     href = href.strip()
     if href[longest:]:
         return None

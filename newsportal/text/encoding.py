@@ -1,11 +1,11 @@
-"""Bytes to text when the header, the meta element and the bytes disagree: the bytes have the last word.
+"""Detection of encodings if header, meta element and bytes disagree: the bytes decide.
 
 1. A byte order mark, or the zero bytes of UTF-16 markup, decide at once.
-2. UTF-8 that decodes is UTF-8; with a few broken bytes it remains UTF-8 (other encodings are never that close to it).
-3. Else every candidate, the declared ones first, decodes a sample and is scored by how much it reads like a language: common
-   Chinese characters, kana, Hangul, Cyrillic and accented letters inside words speak for it; rare ideographs, runs of accented
-   letters, private-use and replacement characters against it. What is declared wins unless another is clearly better.
-4. charset-normalizer guesses where no candidate reads well and nothing is declared.
+2. Valid UTF-8 is UTF-8; also with a few invalid bytes (other encodings are never that close to it).
+3. Otherwise every candidate, declared ones first, decodes a sample and is scored by its resemblance to a language: common
+   Chinese characters, kana, Hangul, Cyrillic and accented letters inside words count for it; rare ideographs, runs of accented
+   letters, private-use and replacement characters against it. A declared one wins unless another is clearly better.
+4. charset-normalizer guesses if no candidate scores well and nothing is declared.
 """
 
 from __future__ import annotations
@@ -53,37 +53,37 @@ cp874: windows-874 tis-620 iso-8859-11
 LABELS: Final[dict[str, str]] = {
     label: codec for codec, _, labels in (line.partition(":") for line in _LABELS.strip().splitlines()) for label in labels.split()
 }
-"""What pages call their encoding → the widest codec it stands for (WHATWG's table, and what else is seen). Nothing else is looked up."""
+"""Labels used by pages → the most comprehensive codec (WHATWG's table, and other labels seen). No other labels are looked up."""
 
 DECLARED: Final = re.compile(
     rb"<(?:meta|\?xml)\b[^>]{0,400}?\b(?:charset|encoding)\s{0,9}=\s{0,9}[\"']?\s{0,9}([\w:.+-]{2,40})", re.IGNORECASE
 )
 HEADER: Final = re.compile(r"charset\s*=\s*[\"']?\s*([\w:.+-]{2,40})", re.IGNORECASE)
 
-DECLARED_WITHIN: Final = 262_144  # Bytes searched for a declaration: the standard says 1,024, pages put scripts and comments before it
+DECLARED_WITHIN: Final = 262_144  # bytes searched for a declaration: the standard says 1,024, pages put scripts and comments before it
 USUAL: Final = ("gb18030", "big5hkscs", "cp949", "cp932", "euc_jis_2004", "cp1252", "cp1251", "koi8-r")
-"""Tried beside the declared ones, the commonest on the Web first."""
+"""Tried besides declared ones, most common on the Web first."""
 
 SAMPLE_BYTES: Final = 6_000
 HIGH: Final = re.compile(rb"[\x80-\xff]")
 BROKEN_SHARE: Final = 0.05
-"""UTF-8 with fewer broken sequences than this share of its multi-byte ones remains UTF-8; GBK read as UTF-8 breaks above 0.8."""
+"""UTF-8 with a smaller share of invalid sequences among multi-byte ones is still UTF-8; GBK read as UTF-8 exceeds 0.8."""
 
 READS_WELL: Final = 0.45
-"""A declared encoding with this score is taken without trying others: right readings of news pages score 0.5 to 1, wrong ones below 0.3."""
+"""A declared encoding with this score is accepted at once: correct readings of news pages score 0.5 to 1, wrong ones below 0.3."""
 
 READS_BADLY: Final = 0.1  # below this no candidate is right; charset-normalizer knows rarer encodings
 GARBLED_SHARE: Final = 0.005
-"""Of a text's characters: one that could not be read on every second page of a book may be the author's; one a paragraph is not."""
+"""Share of a text's characters: one undecodable character on every second page of a book may be the author's; one per paragraph is not."""
 
 READS_LIKE_NOTHING: Final = -0.2
-"""Texts in scripts that are not scored stand at 0; GBK read as Latin-1 or Big5, and UTF-8 read as GBK, stand below."""
+"""Texts in scripts that are not scored have 0; GBK read as Latin-1 or Big5, and UTF-8 read as GBK, score lower."""
 
-DECLARED_BONUS: Final = 0.12  # how much better another reading must be than the declared one
+DECLARED_BONUS: Final = 0.12  # minimum advantage of another reading over the declared one
 
 
 def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
-    """The text of ``body`` (``content_type``: the header as served), and the codec used. Never raises: U+FFFD for what cannot be read."""
+    """Return the text of ``body`` (``content_type``: the header), and the codec used. Never raises: invalid bytes become U+FFFD."""
     for mark, codec in BOMS:
         if body.startswith(mark):
             return body.decode(codec, "replace"), codec.removesuffix("-sig")
@@ -99,7 +99,7 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
     text = sample.decode("utf-8", "replace")
     broken = text.count("\ufffd")
     beyond_ascii = len(text) - len(text.encode("ascii", "ignore"))
-    if broken <= BROKEN_SHARE * (beyond_ascii - broken):  # UTF-8 all the same
+    if broken <= BROKEN_SHARE * (beyond_ascii - broken):  # still UTF-8
         return body.decode("utf-8", "replace"), "utf-8"
     declared = [name for name in dict.fromkeys(_declared(body, content_type)) if not name.startswith("utf")]
     codec = _best_reading(sample, declared)
@@ -107,7 +107,7 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
 
 
 def garbled(text: str) -> bool:
-    """Whether the characters of ``text`` were not understood: U+FFFD, control and private-use characters, or a reading of no language."""
+    """Return whether ``text`` was decoded wrongly: U+FFFD, control and private-use characters, or no resemblance to a language."""
     if not text or text.isascii():
         return False
     odd = len(_UNREAD.findall(text))
@@ -115,7 +115,7 @@ def garbled(text: str) -> bool:
 
 
 def _utf16(body: bytes) -> str | None:
-    """UTF-16 without a mark: markup is ASCII, so every second byte of it is zero."""
+    """Detect UTF-16 without a byte order mark: markup is ASCII, so every second byte of it is zero."""
     head = body[:2048]
     if head.count(0) < max(8, len(head) / 20):
         return None
@@ -152,7 +152,7 @@ def _best_reading(sample: bytes, declared: list[str]) -> str:
 
 
 def _sample(body: bytes) -> bytes:
-    """The text with bytes past ASCII, tags cut off. ``<`` is no second byte in any of the encodings, so no character is torn."""
+    """Return text with non-ASCII bytes, without tags. ``<`` is not a second byte in any of the encodings, so no character is split."""
     parts, size = [], 0
     for part in body[: 4 * DECLARED_WITHIN].split(b"<"):
         text = part.rpartition(b">")[2]
@@ -177,7 +177,7 @@ _KOREAN: Final = "이다는가을의에를은지고하한로서기사도자시�
 _COMMON_CHARACTERS: Final = re.compile(
     rf"[{_COMMON}{_KOREAN}\u3041-\u30fc\u3001\u3002\u300a-\u300f\uff0c\uff1a\uff1b\uff01\uff1f\uff08\uff09]"
 )
-_FITTING: Final = re.compile(  # begins with a character, so that all others are passed over at once
+_FITTING: Final = re.compile(  # begins with a character, so that all others are skipped at once
     r"[À-ÖØ-öø-ÿŒœŠšŽž‘’“”–—…·©«»¿¡°€£\u0430-\u044f](?:(?<=[À-ÖØ-öø-ÿŒœŠšŽž])(?=[a-z\s,.;:!?])(?<![^\x00-\x7f].)"
     r"|(?<=[‘’“”–—…·©«»¿¡°€£])(?![^\x00-\x7f])(?<![^\x00-\x7f].)|(?<=[\u0430-\u044f])(?=[\u0430-\u044f])|(?<=[\u0430-\u044f]{2}))"
 )
@@ -186,13 +186,13 @@ _AGAINST: Final = re.compile(
     r"|[\u0430-\u044f][\u0410-\u042f]|[a-zA-Z][\u4e00-\u9fff][a-zA-Z]|[\u0400-\u040f\u0450-\u045f]{2}|[a-zA-Z][\u0400-\u04ff]|[\u0400-\u04ff][a-zA-Z])"
 )
 _MAY_BE_AGAINST: Final = re.compile(r"[À-ÿ\ufffd\x80-\x9f\ue000-\uf8ff\uff61-\uff9f\u3400-\u4dbf\u2500-\u259f\u0400-\u04ff\uac00-\ud7a3]")
-_AMID_LETTERS: Final = re.compile(r"[a-zA-Z][\u4e00-\u9fff][a-zA-Z]")  # what else is in _AGAINST: most samples have neither
+_AMID_LETTERS: Final = re.compile(r"[a-zA-Z][\u4e00-\u9fff][a-zA-Z]")  # the other patterns of _AGAINST: most samples have neither
 
 _UNREAD: Final = re.compile("[\ufffd\x80-\x9f\ue000-\uf8ff]")
 
 
 def _score(text: str) -> float:
-    """About -1 (garbage) to 1 (a language): of the characters past ASCII, the share that speaks for the reading less that against."""
+    """Score text from about -1 (garbage) to 1 (a language): share of non-ASCII characters for the reading minus the share against it."""
     total = len(text) - len(text.encode("ascii", "ignore"))
     if not total:
         return 0.0

@@ -1,7 +1,7 @@
-"""Regular expressions that people write (sources.yaml, the portal): RE2's, which take time linear in the text whatever they say.
+"""User-defined regular expressions (sources.yaml, the portal): RE2, whose time is always linear in the text.
 
 ``\\w``, ``\\d`` and ``\\b`` are ASCII; a Chinese character is ``\\p{Han}``, any letter ``\\p{L}``. RE2 has neither look-around nor
-references to groups (github.com/google/re2/wiki/Syntax).
+back-references (github.com/google/re2/wiki/Syntax).
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ import re2
 from newsportal.text.characters import encodable
 
 MAX_CHARS: Final = 2_000
-EXPRESSION: Final = "re:"  # what stands before one where a part of the text would do
+EXPRESSION: Final = "re:"  # prefix of an expression where a substring is allowed, too
 
 MISSING: Final[Sequence[tuple[re.Pattern[str], str]]] = (
     (re.compile(r"\(\?<?[=!]"), "look-around is not supported; name what is not wanted in a rule of its own (deny, remove)"),
     (re.compile(r"\\[1-9]|\(\?P="), "references to groups are not supported; write both forms out"),
     (re.compile(r"\(\?>|[*+?}]\+"), "atomic groups and possessive repeats are not needed; leave the > or + out"),
     (re.compile(r"\\Z"), r"write \z"),
-)  # what Python's expressions have and RE2's have not, with the remedy
+)  # features of Python's expressions missing in RE2, with the remedy
 
 
 @lru_cache(maxsize=1024)
 def compile_expression(expression: str, *, for_html: bool = False) -> Any:
-    """The expression, compiled. ``for_html``: the dot matches line ends too, and capitals are as small letters.
+    """Compile an expression. ``for_html``: the dot matches line ends, and case is ignored.
 
-    Raises ``ValueError`` that says what is wrong, and what to write instead of what RE2 lacks.
+    Raises ``ValueError`` with the mistake, and a replacement for what RE2 lacks.
     """
     if not expression or len(expression) > MAX_CHARS:
         raise ValueError(f"not a regular expression of 1 to {MAX_CHARS} characters: {expression[:80]!r}")
@@ -47,19 +47,19 @@ def compile_expression(expression: str, *, for_html: bool = False) -> Any:
 
 
 def find_all(expression: Any, text: str) -> Iterator[str]:
-    """Of each match the first group that took part, or all of it if there are no groups. Lone surrogates in ``text`` are question marks."""
+    """Yield of each match the first group that took part, or the whole match without groups. Lone surrogates become question marks."""
     for match in expression.finditer(encodable(text)):
         groups: Sequence[str | None] = match.groups() or (match[0],)
         yield next((group for group in groups if group is not None), "")
 
 
 def is_in(expression: Any, text: str) -> bool:
-    """Whether ``text`` has a match."""
+    """Return whether ``text`` has a match."""
     return expression.search(encodable(text)) is not None
 
 
 def word_set(words: Sequence[str]) -> Callable[[str], list[int]]:
-    """A function that gives the numbers of those of ``words`` that a text holds, in one pass over it however many they are."""
+    """Return a function that returns the indices of the ``words`` in a text, in one pass for any number of words."""
     found = re2.Set.SearchSet()
     for word in words:
         found.Add(re2.escape(word))

@@ -1,6 +1,6 @@
-"""Markup made harmless before it is parsed: what would cost libxml2 quadratic time, or its callers their stack, is taken out.
+"""Sanitizing of markup before parsing: removes what would take libxml2 quadratic time, or overflow the stack of its callers.
 
-Everything here works on text and bytes, in linear time; pages as people write them pass unchanged.
+All functions work on text and bytes in linear time; ordinary pages are unchanged.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ BREAKING = frozenset(
 )
 """Elements that end a line."""
 
-MAX_DEPTH = 1000  # Deeper markup is flattened before it is parsed: libxml2 stops reading at 2,048 levels, and a real page has below 100
+MAX_DEPTH = 1000  # deeper markup is flattened before parsing: libxml2 stops at 2,048 levels, and real pages have fewer than 100
 MAX_TAGS = 50_000
-"""Pages of more are refused: a few packed bytes each make elements of some 300 bytes. Of 2,259 real pages the largest has 21,646."""
+"""Pages with more are refused: a few packed bytes each become elements of some 300 bytes. Of 2,259 real pages the largest has 21,646."""
 
 MAX_ALL_ATTRIBUTES = 150_000
-"""Pages of more are refused: two bytes each, they make nodes of some 200 bytes. Three times as many as tags that are parsed."""
+"""Pages with more are refused: two bytes each, they become nodes of some 200 bytes. Three times the maximum number of tags."""
 
-LONG_TAG = 4_000  # characters after which a tag's attributes are counted
-MAX_ATTRIBUTES = 500  # more attributes of one tag are cut: libxml2 needs time quadratic in their number (a million: hours)
+LONG_TAG = 4_000  # length from which a tag's attributes are counted
+MAX_ATTRIBUTES = 500  # further attributes of a tag are cut: libxml2's time is quadratic in their number (a million: hours)
 LESS, MORE, SLASH = b"<>/"
-CAPITAL = 0x20  # the bit that capitals lack
+CAPITAL = 0x20  # the bit missing in capitals
 Places = NDArray[np.intp]
 
 
 def guarded(html: str) -> bytes:
-    """``html`` as UTF-8 that can be parsed in linear time, without NUL."""
+    """Return ``html`` as UTF-8 that can be parsed in linear time, without NUL."""
     data = html.encode("utf-8", "replace").replace(b"\x00", b"")
     codes = np.frombuffer(data, dtype=np.uint8)
     marks = np.flatnonzero((codes | 2) == MORE)  # ``<`` is ``>`` without that bit
@@ -54,11 +54,11 @@ _ATTRIBUTE = re.compile(rb"""[^\s"'=/>]+(?:\s*=\s*(?:"[^"]*(?:"|$)|'[^']*(?:'|$)
 
 _WORDS_OF_TAG = re.compile(r"""<[a-zA-Z](?:[^=>]++|=\s*+(?:"[^"]*+"|'[^']*+')?)*+""")
 _WORD = re.compile(r"""[\s/"'][^\s/"'=>]""")
-_PARTING = b" \n\t\r\f/\"'"  # what may part attributes
+_PARTING = b" \n\t\r\f/\"'"  # possible separators of attributes
 
 
 def _make_elements(codes: NDArray[np.uint8], tags: Places) -> NDArray[np.bool_]:
-    """Which tags make an element: those that open one, and ``</p>`` and ``</br>``, which make one where none is open."""
+    """Return a mask of the tags that create an element: start tags, and ``</p>`` and ``</br>``, which create one if none is open."""
     after, second = (codes[np.minimum(tags + place, len(codes) - 1)] for place in (1, 2))
     letter = after | CAPITAL
     closes = (after == SLASH) & np.isin(second | CAPITAL, np.frombuffer(b"pb", dtype=np.uint8))
@@ -67,7 +67,7 @@ def _make_elements(codes: NDArray[np.uint8], tags: Places) -> NDArray[np.bool_]:
 
 
 def count_attributes(html: str) -> int:
-    """How many attributes are made of the tags at most, scripts left out; 0 where a look at all words says that they are few."""
+    """Return an upper bound for the number of attributes created, without scripts; 0 if counting separators shows that they are few."""
     data = html.encode("utf-8", "replace")
     if len(data) - len(data.translate(None, _PARTING)) <= MAX_ALL_ATTRIBUTES:
         return 0
@@ -78,19 +78,19 @@ def count_attributes(html: str) -> int:
 
 
 WORDY = 5_000
-"""What may part attributes in a stretch without marks; from so many on it is looked whether quotes hide marks: that takes 0.1 s."""
+"""Number of separators in a stretch without marks from which quotes are checked for hidden marks, which takes 0.1 s."""
 
 _WHOLE_TAG = re.compile(
     rb"""(?P<raw><(?:script|style)\b(?:[^<]++|<(?!/(?:script|style)))*+</(?:script|style))|<[a-zA-Z](?:[^=>]++|=\s*+(?:"[^"]*+"|'[^']*+')?)*+>?""",
     re.IGNORECASE,
 )
-"""A quote opens a value only behind an equals sign, as in HTML; anywhere else it is a slip."""
+"""A quote starts a value only after an equals sign, as in HTML; elsewhere it is a mistake."""
 
 BLANKS = (b" ", b"\n", b"\t", b"\r", b"\f", b"/")
 
 
 def _may_hide_attributes(data: bytes, marks: Places) -> bool:
-    """Whether a long stretch of many words stands between two marks: a tag with a mark in quotes (``<a b="<" x0 x1 …>``), or just text."""
+    """Return whether many words lie between two marks: a tag with a mark in quotes (``<a b="<" x0 x1 …>``), or just text."""
     ends = np.append(marks[1:], len(data))
     long = np.flatnonzero(ends[: len(marks)] - marks > WORDY)
     stretches = ((int(marks[number]), int(ends[number])) for number in long)
@@ -105,7 +105,7 @@ def _fewer(tag: re.Match[bytes]) -> bytes:
 
 
 def _with_fewer_attributes(data: bytes, marks: Places, opens: NDArray[np.bool_]) -> bytes:
-    """``data`` with at most ``MAX_ATTRIBUTES`` in each long tag. ``marks``: places of all ``<`` and ``>``; ``opens``: which are ``<``."""
+    """Limit each long tag in ``data`` to ``MAX_ATTRIBUTES``. ``marks``: positions of all ``<`` and ``>``; ``opens``: mask of ``<``."""
     ends = np.append(marks[1:], len(data))
     kept, start = [], 0
     for number in np.flatnonzero(opens & (ends[: len(marks)] - marks > LONG_TAG)):
@@ -124,7 +124,7 @@ _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]{0,40})[^<>]*>")
 
 
 def _may_be_deep(codes: NDArray[np.uint8], tags: Places) -> bool:
-    """A quick look that is sure of shallow pages: every ``<`` before a letter opens, every ``</`` closes. ``tags``: the places of ``<``."""
+    """Check quickly for depth, without false negatives: every ``<`` before a letter opens, every ``</`` closes. ``tags``: all ``<``."""
     after = codes[np.minimum(tags + 1, len(codes) - 1)]
     letter = after | CAPITAL
     opened = (letter >= ord("a")) & (letter <= ord("z"))
@@ -134,7 +134,7 @@ def _may_be_deep(codes: NDArray[np.uint8], tags: Places) -> bool:
 
 
 def _depth_bound(text: str) -> int:
-    """How deep the tree can become, from the tags alone: those that end where their like begins are not counted."""
+    """Return the maximum depth of the tree by its tags, except those that end at the next one of their kind."""
     depth = deepest = 0
     for match in _TAG.finditer(text):
         name = match[2].lower()
@@ -146,7 +146,7 @@ def _depth_bound(text: str) -> int:
 
 
 def _flattened(text: str) -> str:
-    """The page without the tags beyond ``MAX_DEPTH``; those that break lines become ``<br>``."""
+    """Remove the tags beyond ``MAX_DEPTH``; those that break lines become ``<br>``."""
     depth = 0
 
     def balanced(match: re.Match[str]) -> str:

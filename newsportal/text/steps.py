@@ -1,6 +1,6 @@
-"""A page walked once: where each element begins and ends, for every reader of the page to go through again.
+"""The steps of one walk over a page, with the start and end of each element, to be reused by every reader.
 
-Asking the tree costs more than reading it: for each walk an element is wrapped and its texts are decoded anew. The steps hold both.
+Walking the tree costs more than reading it: each walk wraps elements and decodes their texts again. The steps keep both.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from newsportal.text.characters import clean
 from newsportal.text.markup import BREAKING
 
 SKIPPED: Final = frozenset({"script", "style", "noscript", "template", "iframe", "object", "svg", "math", "head"})
-"""Elements whose text no reader sees."""
+"""Elements whose text is invisible."""
 
 MAX_LINES: Final = 6_000  # as many as blocks are read of an article: of 2,259 real pages the longest has 2,641
-MAX_TEXT: Final = 2_000_000  # characters of them, white space included: twenty times the most that one of those pages shows
-MARK: Final = "\u2028"  # parts text nodes for a while: white space that no page uses
+MAX_TEXT: Final = 2_000_000  # characters of them, including white space: twenty times the maximum shown on one of those pages
+MARK: Final = "\u2028"  # temporary separator of text nodes: white space that no page uses
 
 Step = tuple[bool, Any, str, str | None]
-"""Where an element begins (``True``) or ends: the element, its tag, and what follows as far as the next step: ``text`` or ``tail``."""
+"""Start (``True``) or end of an element: the element, its tag, and the text up to the next step: ``text`` or ``tail``."""
 
 
 def read_steps(events: Any) -> list[Step]:
-    """The steps of a walk (:func:`newsportal.text.dom.walk`): of an element in ``SKIPPED`` only that it begins and ends."""
-    return [  # ``skip_subtree()`` gives ``None``
+    """Return the steps of a walk (:func:`newsportal.text.dom.walk`): of an element in ``SKIPPED`` only start and end."""
+    return [  # ``skip_subtree()`` returns ``None``
         (False, node, node.tag, node.tail)
         if event == "end"
         else (True, node, tag := node.tag, events.skip_subtree() if tag in SKIPPED else node.text)
@@ -34,7 +34,7 @@ def read_steps(events: Any) -> list[Step]:
 
 
 def steps_below(steps: Sequence[Step], top: Any) -> Sequence[Step]:
-    """Those of ``top`` and what lies in it, without its end: what follows that is none of its text. None where no step is of ``top``."""
+    """Return the steps of ``top`` and its content, without its end, whose text follows it. Empty if no step is of ``top``."""
     first = next((number for number, step in enumerate(steps) if step[1] is top), None)
     if first is None:
         return ()
@@ -42,9 +42,9 @@ def steps_below(steps: Sequence[Step], top: Any) -> Sequence[Step]:
 
 
 def visible_lines(steps: Iterable[Step]) -> tuple[str, ...]:
-    """The visible text within ``MAX_TEXT`` and ``MAX_LINES``, a cleaned line each; a tab stands where an inline element begins or ends."""
+    """Return visible text within ``MAX_TEXT`` and ``MAX_LINES`` as cleaned lines; a tab marks the start or end of an inline element."""
     found: list[str] = []
-    kept, ended = 0, True  # an end of a line behind another is none, and no text is white space alone
+    kept, ended = 0, True  # consecutive line ends count once, and white space is no text
     for begins, _, tag, text in steps:
         if tag in BREAKING:
             if not ended:

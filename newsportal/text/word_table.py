@@ -1,7 +1,7 @@
-"""Tables of words and numbers that are made once a machine: packed in a file of the user's cache folder, which every process maps.
+"""Tables of words and numbers, created once per machine: a file in the user's cache folder, which every process maps into memory.
 
-The table of the dictionary's 349,000 words takes a second to make and 50 MB as a ``dict``; mapped it is there at once, and processes share
-its 5 MB. Where the folder cannot be written, each process makes the table for itself.
+The table of the dictionary's 349,000 words takes a second to create and 50 MB as a ``dict``; mapped it is available at once, and processes
+share its 5 MB. If the folder is not writable, each process creates the table for itself.
 
     "newsportal words 2 little\\n" padded to 32 bytes   entries n: Q   BLAKE2b of the rest: 24 bytes   n keys, ascending: Q   n numbers: d
 """
@@ -25,15 +25,15 @@ from typing import Final
 HEAD: Final = Struct("32sQ24s")
 MAGIC: Final = f"newsportal words 2 {sys.byteorder}\n".encode()
 
-REMEMBERED: Final = 50_000  # words that are looked up without a search: those of a few hundred articles
+REMEMBERED: Final = 50_000  # words cached without a search: those of a few hundred articles
 
 
 class WordTable:
-    """Word → number. Words of up to four characters are their own key, others have a hash of 64 bits: that a word which is not in the
-    table gets a number has odds of 2 to 10¹⁴."""
+    """Word → number. Words of up to four characters are their own key, others have a 64-bit hash: an unknown word gets a number in 2 of
+    10¹⁴ cases."""
 
     def __init__(self, packed: bytes | mmap) -> None:
-        """Raises ``ValueError`` for bytes that are no table, or damaged."""
+        """Raises ``ValueError`` for invalid or damaged data."""
         view = memoryview(packed)
         if len(view) < HEAD.size:
             raise ValueError("no table of words")
@@ -54,35 +54,35 @@ class WordTable:
 
 
 def pack(numbers: Mapping[str, float]) -> bytes:
-    """``numbers`` as the bytes that :class:`WordTable` reads."""
+    """Return ``numbers`` as bytes for :class:`WordTable`."""
     entries = sorted((_key(word), number) for word, number in numbers.items())
     body = array("Q", [key for key, _ in entries]).tobytes() + array("d", [number for _, number in entries]).tobytes()
     return HEAD.pack(MAGIC, len(entries), _digest(body)) + body
 
 
 def cached_table(name: str, made_from: object, make: Callable[[], Mapping[str, float]]) -> WordTable:
-    """The table of what ``make`` returns, from the cache where it is there. ``made_from``: all it depends on (by its ``repr``)."""
+    """Return the table of what ``make`` returns, from the cache if present. ``made_from``: all that it depends on (by its ``repr``)."""
     version = blake2b(repr((MAGIC, made_from)).encode(), digest_size=8).hexdigest()
     file_name = f"{name}-{version}.words"
     with (
-        suppress(RuntimeError, OSError, ValueError),  # no home folder, no file yet, a damaged one
+        suppress(RuntimeError, OSError, ValueError),  # no home folder, no file yet, or a damaged one
         (cache_folder() / file_name).open("rb") as file,
     ):
         return WordTable(mmap(file.fileno(), 0, access=ACCESS_READ))
     packed = pack(make())
-    with suppress(RuntimeError, OSError):  # what cannot be written is made anew next time
+    with suppress(RuntimeError, OSError):  # otherwise it is created again next time
         _write(cache_folder() / file_name, packed)
     return WordTable(packed)
 
 
 def cache_folder() -> Path:
-    """``newsportal`` in the user's cache folder (XDG Base Directory). Raises ``RuntimeError`` for a user without a home."""
+    """Return ``newsportal`` in the user's cache folder (XDG Base Directory). Raises ``RuntimeError`` for a user without a home."""
     chosen = os.environ.get("XDG_CACHE_HOME")
     return (Path(chosen) if chosen else Path.home() / ".cache") / "newsportal"
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Whole or not at all: other processes may be reading and writing the same table."""
+    """Write atomically: other processes may be reading and writing the same table."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with NamedTemporaryFile(dir=path.parent, delete=False) as file:
         try:

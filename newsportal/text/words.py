@@ -1,8 +1,8 @@
-"""Cutting text into words: one door before several segmenters.
+"""Word segmentation: one interface to several segmenters.
 
-``rjieba`` (jieba's algorithm and dictionary, compiled) where there is a wheel for the machine, ``jieba`` itself elsewhere; both cut by
-the most probable path through the dictionary and by a hidden Markov model where it ends. Which of them is at work, with which words
-of one's own, is told by :func:`signature`: what is kept of cuts (a search index) is good as long as it stays the same.
+``rjieba`` (jieba's algorithm and dictionary, compiled) if there is a wheel for the machine, else ``jieba``; both choose the most probable
+path through the dictionary, and use a hidden Markov model for unknown words. :func:`signature` identifies the segmenter and the user words
+in use: stored segmentations (a search index) are valid as long as it stays the same.
 """
 
 from __future__ import annotations
@@ -40,37 +40,37 @@ WORDS = re.compile(r"\w+")
 
 
 def has_stop_word(text: str) -> bool:
-    """Whether ``text`` holds a word that only sentences need: a stop word of Chinese (as characters, so that no cutting is needed),
-    Japanese, Korean or a European language (thesis E, definition 2.6)."""
+    """Return whether ``text`` has a word typical of sentences: a stop word of Chinese (as characters, without segmentation), Japanese,
+    Korean or a European language (thesis E, definition 2.6)."""
     return (not text.isascii() and STOP_CHARACTER.search(text) is not None) or not STOP_WORDS.isdisjoint(WORDS.findall(text.lower()))
 
 
 WORD = re.compile(r"\w", re.UNICODE)
 
 ENGINES = ("rjieba", "jieba")
-"""In the order in which they are tried; the first that can be imported is taken (docs/algorithms/words.md compares them)."""
+"""In order of preference; the first that can be imported is used (docs/algorithms/words.md compares them)."""
 
-MAX_OWN_WORD = 32  # characters of the longest own word. jieba's dictionary ends at 16; what is longer is a sentence.
+MAX_OWN_WORD = 32  # maximum length of a user word. jieba's dictionary ends at 16; longer ones are sentences.
 
 ENDLESS = re.compile("([\u4e00-\u9fff]{1000})")
-"""Chinese without punctuation for so long is no text: jieba's Markov model (quadratic: 47 s for 的 100,000 times) gets it in pieces."""
+"""Such long Chinese without punctuation is not text: jieba's Markov model (quadratic: 47 s for 的 100,000 times) gets it in pieces."""
 
 
 class Cutter(NamedTuple):
-    """A segmenter with its dictionary. Both functions may be called from several threads at once."""
+    """A segmenter with its dictionary. Both functions are thread-safe."""
 
-    signature: str  # segmenter, its version and a hash of the own words
+    signature: str  # segmenter, its version and a hash of the user words
     cut: Callable[[str], Iterable[str]]
     cut_for_search: Callable[[str], Iterable[str]]
 
 
 def segment(text: str) -> list[str]:
-    """The words of ``text`` in order, with punctuation, without white space."""
+    """Return the words of ``text`` in order, with punctuation, without white space."""
     return [word for word in cutter().cut(encodable(text)) if not word.isspace()]
 
 
 def search_words(text: str) -> Iterator[str]:
-    """The words of ``text`` for an index: segmented, and every long word's shorter words too (search mode)."""
+    """Return the words of ``text`` for an index: segmented, with the shorter words in every long word (search mode)."""
     return (word for word in cutter().cut_for_search(encodable(text)) if WORD.search(word))
 
 
@@ -80,10 +80,10 @@ _cutter: Cutter | None = None
 
 
 def use_words(words: Iterable[str]) -> None:
-    """From now on this process cuts with these words of one's own (in place of earlier ones), each as one word.
+    """Set the user words of this process (replacing earlier ones), each to be segmented as one word.
 
-    They are meant for names that the dictionary does not have; folded texts (search, keywords) are cut with them too. Blanks around
-    them are taken off; empty, single and overlong ones (:data:`MAX_OWN_WORD`) say nothing and are left out.
+    They are meant for names missing in the dictionary; folded texts (search, keywords) use them, too. Surrounding blanks are removed;
+    empty, single-character and overlong ones (:data:`MAX_OWN_WORD`) are ignored.
     """
     global _own, _cutter
     given = {word for word in map(str.strip, words) if 1 < len(word) <= MAX_OWN_WORD and WORD.search(word)}
@@ -94,7 +94,7 @@ def use_words(words: Iterable[str]) -> None:
 
 
 def cutter() -> Cutter:
-    """The segmenter at work. It is made when it is first needed: the dictionary takes a tenth of a second (jieba: half a second)."""
+    """Return the current segmenter, created on first use: the dictionary takes a tenth of a second (jieba: half a second)."""
     global _cutter
     if (made := _cutter) is not None:
         return made
@@ -105,12 +105,12 @@ def cutter() -> Cutter:
 
 
 def signature() -> str:
-    """Segmenter, version and own words. Texts cut under the same signature were cut alike."""
+    """Return segmenter, version and user words. Texts segmented under the same signature were segmented alike."""
     return cutter().signature
 
 
 def open_cutter(own: Iterable[str] = (), engine: str | None = None) -> Cutter:
-    """A segmenter with words of one's own: the named one (``ImportError`` if it is not here), else the first of :data:`ENGINES`."""
+    """Open a segmenter with user words: the named one (``ImportError`` if not installed), else the first of :data:`ENGINES`."""
     words = sorted(set(own))
     if engine:
         return _OPENERS[engine](words)
@@ -137,7 +137,7 @@ def _rjieba(own: Sequence[str]) -> Cutter:
 
 
 def _jieba(own: Sequence[str]) -> Cutter:
-    """A dictionary of our own making: jieba's start would write and trust a file in the common temporary folder."""
+    """Load the dictionary ourselves: jieba would write and trust a file in the shared temporary folder."""
     with warnings.catch_warnings():  # jieba 0.42.1 has invalid escapes and imports pkg_resources
         warnings.simplefilter("ignore")
         import jieba
@@ -157,33 +157,33 @@ def _in_pieces(cut: Callable[[str], Iterable[str]]) -> Callable[[str], Iterable[
 
 _OPENERS: dict[str, Callable[[Sequence[str]], Cutter]] = {"rjieba": _rjieba, "jieba": _jieba}
 
-DICTIONARY, RARITY = "dict.txt", "analyse/idf.txt"  # files of jieba's
+DICTIONARY, RARITY = "dict.txt", "analyse/idf.txt"  # files of jieba
 
 
 @made_once
 def dictionary() -> frozenset[str]:
-    """The 349,046 words of the dictionary (60 MB, read in 0.3 s when first asked for)."""
+    """Return the 349,046 words of the dictionary (60 MB, read in 0.3 s on first use)."""
     return frozenset(word for word, _ in kinds())
 
 
 def kinds() -> Iterator[tuple[str, str]]:
-    """Each word of the dictionary with its kind, in the letters of ICTCLAS: ``n…`` nouns (``nr`` persons, ``ns`` places), ``v`` verbs …"""
+    """Yield each word of the dictionary with its ICTCLAS part of speech: ``n…`` nouns (``nr`` persons, ``ns`` places), ``v`` verbs …"""
     for line in _lines(DICTIONARY):
         word, _, rest = line.partition(" ")
         yield word, rest.rpartition(" ")[2]
 
 
 def rarity() -> dict[str, float]:
-    """The inverse document frequency of 270,000 words, ln(documents / documents with the word), as jieba's author counted it.
+    """Return the inverse document frequency of 270,000 words, ln(documents / documents with the word), as counted by jieba's author.
 
-    Read anew at every call (0.2 s): who needs it keeps what it needs.
+    Reads the file at every call (0.2 s): callers keep what they need.
     """
     pairs = (line.rpartition(" ") for line in _lines(RARITY))
     return {word: float(value) for word, _, value in pairs if word}
 
 
 def dictionary_version() -> tuple[tuple[int, int], ...]:
-    """Size and time of the files that :func:`kinds` and :func:`rarity` read: what is made of them is good as long as it stays the same."""
+    """Return size and time of the files read by :func:`kinds` and :func:`rarity`: derived data is valid as long as they are unchanged."""
     facts = (_path(name).stat() for name in (DICTIONARY, RARITY))
     return tuple((fact.st_size, fact.st_mtime_ns) for fact in facts)
 
@@ -194,22 +194,22 @@ def _lines(name: str) -> Iterator[str]:
 
 
 def _path(name: str) -> Path:
-    """A file of jieba's, found without importing jieba."""
+    """Return the path of a file of jieba, without importing jieba."""
     spec = find_spec("jieba")
     if spec is None or not spec.submodule_search_locations:
         raise ImportError("jieba is not installed; its dictionary is needed: pip install jieba", name="jieba")
     return Path(spec.submodule_search_locations[0]) / name
 
 
-# Forward maximum matching, the segmenter of paper B: from each place the longest word of the dictionary is taken.
+# Forward maximum matching, the segmenter of paper B: at each position the longest word of the dictionary is taken.
 
 PIECE = re.compile(r"[A-Za-z0-9]+|[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+|\S")
-"""A word of letters and digits, a run of Chinese characters, or any other character but white space."""
+"""A word of letters and digits, a run of Chinese characters, or any other character except white space."""
 
 
 def forward_maximum(text: str, words: Collection[str] | None = None) -> list[str]:
-    """``text`` cut by the longest match in ``words`` (by default jieba's dictionary), with punctuation, without white space.
-    A character that begins no word of it stands alone."""
+    """Segment ``text`` by the longest match in ``words`` (by default jieba's dictionary), with punctuation, without white space. A
+    character that starts no word is returned on its own."""
     lexicon, longest = _default() if words is None else (frozenset(words), _longest(frozenset(words)))
     cut: list[str] = []
     longest_of, add = longest.get, cut.append
@@ -223,7 +223,7 @@ def forward_maximum(text: str, words: Collection[str] | None = None) -> list[str
                 length = longest_of(word, 1)
                 if length == 1:
                     word = word[0]
-                elif length > 2:  # the two may be no word by themselves
+                elif length > 2:  # the two characters may not be a word by themselves
                     word = piece[place : place + length]
                     while word not in lexicon and len(word) > 1:
                         word = word[:-1]
@@ -233,7 +233,7 @@ def forward_maximum(text: str, words: Collection[str] | None = None) -> list[str
 
 
 def _longest(lexicon: frozenset[str]) -> dict[str, int]:
-    """The length of the longest word that begins with two characters: most places need one or two looks."""
+    """Return the length of the longest word that starts with two given characters: most positions need one or two lookups."""
     longest: dict[str, int] = {}
     for word in lexicon:
         if len(word) > longest.get(word[:2], 1):

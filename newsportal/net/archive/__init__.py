@@ -1,4 +1,4 @@
-"""Saved crawls: an index over a WARC file that answers by URL, and a writer that survives ``kill -9``."""
+"""Saved crawls: an index over a WARC file for lookups by URL, and a writer that survives ``kill -9``."""
 
 from newsportal.net.archive.index import Answer, Index, IndexPart, Progress, Recorded, key, open_index
 from newsportal.net.archive.records import Record, records

@@ -1,6 +1,6 @@
-"""A WARC file as a Web: which URL is where, and what was answered there. Bodies stay in the file.
+"""An index over a WARC file: positions and metadata of responses by URL. Bodies stay in the file.
 
-Reads ``.warc`` and ``.warc.gz`` (by content, not by name), one record a gzip member or all records in one.
+Reads ``.warc`` and ``.warc.gz`` (detected by content), with one record per gzip member or all records in one.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from newsportal.errors import ReplayError
 from newsportal.text import clean
 
 logger = logging.getLogger(__name__)
-Progress = Callable[[int, int], None]  # Called now and then with the bytes read and the bytes there are
-PROGRESS_RECORDS = 500  # Records between two calls of progress: about a fifth of a second
-BROKEN = (ArchiveLoadFailed, StatusAndHeadersParserException, zlib.error, ValueError, EOFError)  # what warcio raises over broken bytes
-UNDATED = datetime.fromtimestamp(0, UTC)  # the moment of a record that names none
+Progress = Callable[[int, int], None]  # called occasionally with the bytes read and the total bytes
+PROGRESS_RECORDS = 500  # records between two calls of progress: about a fifth of a second
+BROKEN = (ArchiveLoadFailed, StatusAndHeadersParserException, zlib.error, ValueError, EOFError)  # exceptions of warcio for damaged data
+UNDATED = datetime.fromtimestamp(0, UTC)  # time of a record without one
 DEFAULT_PORT = {"http": "80", "https": "443"}
 ESCAPE = re.compile("%[0-9a-fA-F]{2}")
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One answer as it was served: chunks are joined, content encodings are kept. ``truncated``: the body passed the limit."""
+    """A response as it was served: chunks are joined, content encodings are kept. ``truncated``: the body exceeded the limit."""
 
     url: str
     status: int
@@ -48,7 +48,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is known of an answer before its body is read. ``status`` 0: none can be read; ``location``: of a redirect, as served."""
+    """Metadata of a response, without its body. ``status`` 0: unreadable; ``location``: of a redirect, as served."""
 
     url: str
     status: int
@@ -59,7 +59,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class IndexPart:
-    """Some of the URLs of an :class:`Index`, to be sent to a process that can read the file, too."""
+    """Some of the URLs of an :class:`Index`, to be sent to another process that can read the file."""
 
     path: str
     at: Mapping[str, int]
@@ -67,7 +67,7 @@ class IndexPart:
     one_stream: bool
 
     def open(self) -> Index:
-        """Without reading the file through. Raises :class:`ReplayError`."""
+        """Open the index without scanning the file. Raises :class:`ReplayError`."""
         index = Index(Path(self.path), _open(Path(self.path)))
         if self.one_stream:
             index.unpack()
@@ -81,7 +81,7 @@ class IndexPart:
 
 
 def key(url: str) -> str:
-    """The spelling under which a URL is looked up (quoted, without default port and fragment); what is no URL stays as it is."""
+    """Return the normalized URL for lookups (quoted, without default port and fragment); an invalid URL is unchanged."""
     try:
         parts = urlsplit(safe_url_string(url.strip().removeprefix("<").removesuffix(">")))
     except ValueError:
@@ -93,8 +93,8 @@ def key(url: str) -> str:
 
 
 def open_index(path: Path | str, progress: Progress | None = None) -> Index:
-    """Read through the file once and remember where each URL's last answer is. Of a file that ends inside a record (its crawl was
-    killed) what is before that counts, with a warning. Raises :class:`ReplayError` with file and byte."""
+    """Scan the file and record the position of each URL's last response. If the file ends inside a record (its crawl was killed), the
+    records before it are used, with a warning. Raises :class:`ReplayError` with file and byte."""
     path = Path(path)
     index = Index(path, _open(path))
     try:
@@ -115,16 +115,16 @@ def _open(path: Path) -> IO[bytes]:
 
 
 class Index:
-    """Answers of a WARC file by URL. Made by :func:`open_index`; for one thread."""
+    """Responses of a WARC file by URL. Created by :func:`open_index`; not thread-safe."""
 
     def __init__(self, path: Path, file: IO[bytes]) -> None:
         self.path = path
         self.warnings: tuple[str, ...] = ()
-        self.answers: Mapping[str, Answer] = {}  # by the names of :func:`key`, in the order of the file; of a whole index only
+        self.answers: Mapping[str, Answer] = {}  # by names of :func:`key`, in file order; empty for an index opened from a part
         self._file = file
         self._one_stream = False
         self._at: dict[str, int] = {}
-        self._payload: dict[str, int] = {}  # of revisit records: where the body is
+        self._payload: dict[str, int] = {}  # of revisit records: position of the body
 
     def __len__(self) -> int:
         return len(self._at)
@@ -145,11 +145,11 @@ class Index:
         return tuple(self._at)
 
     def part(self, urls: Iterable[str]) -> IndexPart:
-        """What of it is needed to read the answers of these URLs."""
+        """Return the part needed to read the responses of these URLs."""
         return IndexPart(str(self.path), self._at, self._payload, self._one_stream).part(urls)
 
     def get(self, url: str, max_bytes: int | None = None) -> Recorded | None:
-        """The last answer of ``url``, its body no longer than ``max_bytes``; ``None`` if the file has none."""
+        """Return the last response of ``url``, its body truncated to ``max_bytes``; ``None`` if the file has none."""
         name = key(url)
         if name not in self._at:
             return None
@@ -157,7 +157,7 @@ class Index:
         headers = record.http_headers
         body, truncated = body_of(self._record(self._payload[name]) if name in self._payload else record, max_bytes)
         when = moment_of(record.rec_headers.get_header("WARC-Date") or "")
-        if headers is None:  # a resource record: the file as it is
+        if headers is None:  # a resource record: the file itself
             content_type = record.rec_headers.get_header("Content-Type") or "application/octet-stream"
             return Recorded(url, 200, (("Content-Type", content_type),), body, truncated, when)
         kept = tuple((name, value) for name, value in headers.headers if name.lower() not in ("transfer-encoding", "content-length"))
@@ -180,7 +180,7 @@ class Index:
             raise ReplayError(f"{self.path}: no answer of a Web server in it")
 
     def unpack(self) -> None:
-        """Records cannot be reached inside one gzip stream, so it is unpacked once. Raises :class:`ReplayError`."""
+        """Decompress the file once, because records inside one gzip stream are not seekable. Raises :class:`ReplayError`."""
         self._file, self._one_stream = _unpacked(self._file, self.path), True
 
     def _read_through(self, progress: Progress | None) -> None:
@@ -203,7 +203,7 @@ class Index:
         except BROKEN as error:
             if "non-chunked gzip" in str(error):
                 raise _OneMember from error
-            reason = clean(str(error))[:80]  # warcio quotes the bytes it stumbled over
+            reason = clean(str(error))[:80]  # warcio quotes the bytes it failed on
             raise ReplayError(
                 f"{self.path}: not a readable WARC file at byte {iterator.offset} (after {number} records): {reason}"
             ) from error
@@ -214,15 +214,15 @@ class Index:
 
 
 class _OneMember(Exception):
-    """All records lie in one gzip stream."""
+    """All records are in one gzip stream."""
 
 
 class _Notes:
-    """What a first reading keeps: offsets by URL, and for revisit records where their body may be."""
+    """Results of a scan: positions by URL, and for revisit records the possible positions of their bodies."""
 
     def __init__(self) -> None:
         self.at: dict[str, int] = {}
-        self.revisits: dict[str, tuple[int, str, str]] = {}  # URL: offset, digest, URL it repeats
+        self.revisits: dict[str, tuple[int, str, str]] = {}  # URL: position, digest, URL it repeats
         self.by_digest: dict[str, int] = {}
         self.answers: dict[str, Answer] = {}
 
@@ -240,14 +240,14 @@ class _Notes:
             self.answers.setdefault(name, _answer(record, target))
             return
         if status_of(record) == 304 and name in self.at:
-            return  # "as before", said to a crawl that had it: nobody who replays does
+            return  # the reply to a conditional request of the crawl; useless for replay
         if digest:
             self.by_digest.setdefault(digest, offset)
         self.at[name], self.answers[name] = offset, _answer(record, target)
         self.revisits.pop(name, None)
 
     def settled(self) -> tuple[dict[str, int], dict[str, int]]:
-        """Offsets of the answers, and of the bodies of those that are revisits. A revisit of nothing is no answer."""
+        """Return positions of responses, and of the bodies of revisits. A revisit without a body is dropped."""
         payload: dict[str, int] = {}
         for name, (offset, digest, refers) in self.revisits.items():
             if (body := self.by_digest.get(digest, self.at.get(refers))) is not None:
@@ -273,7 +273,7 @@ def status_of(record: Any) -> int | None:
 
 
 def body_of(record: Any, max_bytes: int | None) -> tuple[bytes, bool]:
-    """The payload without its chunks, and whether it was longer than ``max_bytes``."""
+    """Return the unchunked payload, and whether it was longer than ``max_bytes``."""
     headers = record.http_headers
     chunked = headers is not None and "chunked" in (headers.get_header("Transfer-Encoding") or "").lower()
     stream = ChunkedDataReader(record.raw_stream) if chunked else record.raw_stream
@@ -286,7 +286,7 @@ def body_of(record: Any, max_bytes: int | None) -> tuple[bytes, bool]:
 
 
 def _unpacked(file: IO[bytes], path: Path) -> IO[bytes]:
-    """The stream unpacked into a temporary file that goes when it is closed."""
+    """Decompress the stream into a temporary file that is deleted when closed."""
     file.seek(0)
     spool = tempfile.TemporaryFile()  # noqa: SIM115 - the index closes it
     stream = zlib.decompressobj(31)
@@ -303,7 +303,7 @@ def _unpacked(file: IO[bytes], path: Path) -> IO[bytes]:
 
 
 def moment_of(said: str) -> datetime:
-    """WARC-Date; the beginning of time for what is none."""
+    """Parse a WARC-Date; return 1970 for an invalid one."""
     try:
         return datetime.fromisoformat(said).astimezone(UTC)
     except (ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""Every record of a WARC file, one after the other."""
+"""Sequential reading of the records of a WARC file."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from newsportal.errors import ReplayError
 from newsportal.net.archive.index import BROKEN, body_of, moment_of, status_of
 from newsportal.text import clean
 
-LONGEST: Final = 64 * 1024 * 1024  # Bytes of a body that are read: four times the longest that is downloaded
+LONGEST: Final = 64 * 1024 * 1024  # maximum bytes of a body read: four times the largest download
 ZIPPED: Final = b"\x1f\x8b"
 BEGINNING: Final = b"WARC/"
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """``kind``: ``response``, ``metadata``, …; ``content_type`` that of the body, ``status`` 0 where there is none; ``body`` as it was
-    served, without its chunks and at most ``LONGEST`` bytes of it, and ``encodings`` what is to be undone (the header's value)."""
+    """``kind``: ``response``, ``metadata``, …; ``content_type`` of the body, ``status`` 0 if there is none; ``body``: as served, unchunked
+    and at most ``LONGEST`` bytes; ``encodings``: its content encodings (the header's value)."""
 
     kind: str
     url: str
@@ -35,7 +35,7 @@ class Record:
 
 
 def records(path: Path) -> Iterator[Record]:
-    """Every record that names an address. Raises :class:`ReplayError`; a file that ends inside a record gives what is before that."""
+    """Yield every record with a URL. Raises :class:`ReplayError`; if the file ends inside a record, the records before it are yielded."""
     try:
         with path.open("rb") as file:
             for record in ArchiveIterator(_one_stream(file), no_record_parse=False):
@@ -50,7 +50,7 @@ def records(path: Path) -> Iterator[Record]:
 
 
 def _one_stream(file: IO[bytes]) -> Any:
-    """Unpacked here: warcio refuses files whose records are packed all together."""
+    """Decompress here: warcio refuses files compressed as a single stream."""
     zipped = file.read(2) == ZIPPED
     file.seek(0)
     stream = gzip.GzipFile(fileobj=file) if zipped else file

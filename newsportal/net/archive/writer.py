@@ -1,7 +1,7 @@
-"""A crawl written down: request and response records (WARC 1.1), each a gzip member of its own.
+"""Archiving of a crawl: request and response records (WARC 1.1), each a gzip member of its own.
 
-A member is written in one piece and flushed, so ``kill -9`` costs at most the record that was being written; its torn rest is cut off
-when the file is opened again.
+A member is written with one call and flushed, so ``kill -9`` costs at most the record being written; its incomplete rest is truncated when
+the file is opened again.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from newsportal.errors import ArchiveError
 
 try:
     import fcntl
-except ImportError:  # Windows: two processes that write one archive are not noticed there
+except ImportError:  # Windows: concurrent writers of one archive are not detected
     fcntl = None  # type: ignore[assignment]
 
 Headers = tuple[tuple[str, str], ...]
 MAGIC = b"\x1f\x8b\x08"
-TAIL = 64 * 1024 * 1024  # Where the beginning of the last record is looked for: four times the longest body that is downloaded
-SECRETS = frozenset({"authorization", "cookie", "proxy-authorization"})  # Request headers that nobody who gets the archive needs
+TAIL = 64 * 1024 * 1024  # range at the end searched for the last record: four times the largest download
+SECRETS = frozenset({"authorization", "cookie", "proxy-authorization"})  # request headers left out of the archive
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One request and its answer as served: ``body`` before any content encoding is undone, header bytes as Latin-1."""
+    """A request and its response as served: ``body`` with its content encoding, header bytes as Latin-1."""
 
     url: str
     status: int
@@ -50,7 +50,7 @@ class Exchange:
 
 
 class Writer:
-    """Appends to a WARC file. Raises :class:`ArchiveError`. Methods may be called from several threads."""
+    """Append to a WARC file. Raises :class:`ArchiveError`. Thread-safe."""
 
     def __init__(self, path: Path | str, software: str = "newsportal") -> None:
         self.path = Path(path)
@@ -92,7 +92,7 @@ class Writer:
         self._append([_record(exchange.url, "request", exchange.request_body, pair, http_headers=sent), answer])
 
     def note(self, url: str, content_type: str, body: bytes, when: datetime | None = None) -> None:
-        """Append a metadata record: what is known of the page at ``url``."""
+        """Append a metadata record for the page at ``url``."""
         self._append([_record(url, "metadata", body, {"WARC-Date": _date(when)}, warc_content_type=content_type)])
 
     def close(self) -> None:
@@ -120,12 +120,12 @@ class Writer:
                 self._end += written
             except (OSError, ValueError) as error:  # the disk is full, or the writer is closed
                 if not self._file.closed:
-                    self._file.truncate(self._end)  # what follows must not stand behind half a record
+                    self._file.truncate(self._end)  # remove the incomplete record before others are appended
                 raise ArchiveError(f"{self.path}: {error}") from error
 
 
 class _AsServed(StatusAndHeaders):  # type: ignore[misc]
-    """Headers whose bytes stay as they were: warcio would quote those that are not ASCII."""
+    """Headers with unchanged bytes: warcio would quote non-ASCII ones."""
 
     def to_ascii_bytes(self, filter_func: object = None) -> bytes:
         return bytes(self.to_str(filter_func).encode("latin-1", "replace")) + b"\r\n"
@@ -141,14 +141,14 @@ def _record(url: str, kind: str, body: bytes, warc: Mapping[str, str], **options
 
 
 def _sound_length(file: IO[bytes], path: Path) -> int:
-    """How many bytes of the file are whole records. Raises :class:`ArchiveError` if it is something else than our kind of archive."""
+    """Return the length of the file up to the last complete record. Raises :class:`ArchiveError` for a file of another format."""
     size = os.fstat(file.fileno()).st_size
     if size == 0:
         return 0
     file.seek(0)
     if not _opens_record(file.read(4096)):
         if size < 64:
-            return 0  # our first record, torn
+            return 0  # our first record, incomplete
         raise ArchiveError(f"{path}: exists and is not a gzipped WARC file; choose another name")
     start = max(0, size - TAIL)
     file.seek(start)
@@ -175,4 +175,4 @@ def _run(stream: Any, data: bytes) -> None:
             stream.decompress(data, 1 << 20)
             data = stream.unconsumed_tail
     except zlib.error:
-        pass  # torn: the record does not count
+        pass  # incomplete: the record is dropped

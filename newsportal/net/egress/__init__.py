@@ -1,6 +1,6 @@
-"""The only door to the network: which addresses may be reached, names looked up once and checked, HTTP for all that is not the crawl.
+"""The only access to the network: a policy of allowed IP addresses, checked name resolution, HTTP for everything except the crawl.
 
-The crawl's download handler (``newsportal.crawl.handlers``) asks the same policy and the same resolver. See ``docs/decisions/egress.md``.
+The crawl's download handler (``newsportal.crawl.handlers``) uses the same policy and resolver. See ``docs/decisions/egress.md``.
 """
 
 from newsportal.net.egress.addresses import PUBLIC, Policy, check_address, check_url, leads_inside, resolve, resolve_async

@@ -1,8 +1,7 @@
-"""Which addresses may be reached: public ones, and those private ones that the operator lists; and names resolved to such addresses.
+"""Policy of IP addresses: public ones, and private ones that the operator lists; and resolution of names to allowed addresses.
 
-Networks are named after IANA's registries of special-purpose addresses (RFC 6890 and its updates, read in 2026). Python's own
-``is_global`` is not used, because its answer changed between the versions that we run on. The address that is checked is the one that is
-connected to: no name is looked up twice.
+Networks are named after IANA's registries of special-purpose addresses (RFC 6890 and its updates, as of 2026). Python's ``is_global`` is
+not used, because it differs between the supported versions. Connections use the address that was checked: no name is resolved twice.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ from newsportal.errors import EgressDenied
 
 
 def resolve(host: str, policy: Policy, port: int = 443) -> tuple[str, ...]:
-    """The addresses of ``host``, IPv4 first (many hosts have IPv6 names and no IPv6 route), every one allowed by ``policy``.
+    """Return the IP addresses of ``host``, IPv4 first (many hosts have IPv6 names but no IPv6 route), all allowed by ``policy``.
 
-    Blocks as long as the system's resolver does. Raises ``OSError`` if there is none, :class:`EgressDenied` if *any* address is
-    forbidden: a name that leads to a public and to a private address is a trap, not a choice.
+    Blocks as long as the system's resolver does. Raises ``OSError`` if there is none, :class:`EgressDenied` if *any* address is forbidden:
+    a name with both a public and a private address is an attack, not a choice.
     """
     name = host.strip("[]").removesuffix(".").lower()
     addresses = [name] if is_literal(name) else _lookup(name, port)
@@ -43,9 +42,9 @@ def resolve(host: str, policy: Policy, port: int = 443) -> tuple[str, ...]:
 
 
 async def resolve_async(host: str, policy: Policy, port: int = 443) -> tuple[str, ...]:
-    """:func:`resolve` in a thread of its own that nobody waits for: a resolver that hangs must not hold up the end of the program."""
+    """Run :func:`resolve` in a daemon thread: a hanging resolver must not delay the end of the program."""
     answer: Future[tuple[str, ...]] = Future()
-    answer.set_running_or_notify_cancel()  # who gives up waiting does not stop the thread
+    answer.set_running_or_notify_cancel()  # cancelling the wait does not stop the thread
 
     def look() -> None:
         try:
@@ -58,7 +57,7 @@ async def resolve_async(host: str, policy: Policy, port: int = 443) -> tuple[str
 
 
 def is_literal(name: str) -> bool:
-    """Whether a host is an address and no name."""
+    """Return whether a host is an IP address rather than a name."""
     try:
         ipaddress.ip_address(name)
     except ValueError:
@@ -69,7 +68,7 @@ def is_literal(name: str) -> bool:
 def _lookup(name: str, port: int) -> list[str]:
     try:
         found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
-    except UnicodeError as error:  # an empty or over-long label
+    except UnicodeError as error:  # an empty or too long label
         raise OSError(f"not a host name: {name!r}") from error
     return [str(row[4][0]).partition("%")[0] for row in found]
 
@@ -81,9 +80,9 @@ INTERNAL = {
     "loopback": ("127.0.0.0/8", "::1/128"),
     "private": ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"),
     "shared": ("100.64.0.0/10",),  # carrier-grade NAT
-    "benchmark": ("198.18.0.0/15", "2001:2::/48"),  # also what some VPN clients answer for every name
+    "benchmark": ("198.18.0.0/15", "2001:2::/48"),  # also the answer of some VPN clients for every name
 }
-"""What an intranet may consist of: a listed host name may have such an address."""
+"""Networks of an intranet: a listed host name may resolve to them."""
 
 NEVER_BY_NAME = {
     "metadata": ("100.100.100.200/32", "168.63.129.16/32", "fd00:ec2::254/128", "192.0.0.192/32"),  # Alibaba, Azure, Amazon, Oracle
@@ -92,9 +91,9 @@ NEVER_BY_NAME = {
     "multicast": ("224.0.0.0/4", "ff00::/8"),
     "reserved": ("192.0.0.0/24", "192.88.99.0/24", "240.0.0.0/4", "100::/64", "2001::/23", "5f00::/16", "fec0::/10"),
     "documentation": ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32", "3fff::/20"),
-    "tunnel": ("2002::/16", "2001::/32"),  # 6to4 and Teredo carry an IPv4 address that nobody checks
+    "tunnel": ("2002::/16", "2001::/32"),  # 6to4 and Teredo contain an unchecked IPv4 address
 }
-"""What no host name may lead to, listed or not; only the network itself can be listed."""
+"""Networks that no host name may resolve to, listed or not; only the network itself can be listed."""
 
 
 def _table(names: dict[str, tuple[str, ...]], by_name: bool) -> list[tuple[Network, str, bool]]:
@@ -102,18 +101,18 @@ def _table(names: dict[str, tuple[str, ...]], by_name: bool) -> list[tuple[Netwo
 
 
 REFUSED = sorted(_table(INTERNAL, True) + _table(NEVER_BY_NAME, False), key=lambda row: -row[0].prefixlen)
-"""Network, reason, and whether a listed host name may lead there; the narrowest network first."""
+"""Network, reason, and whether a listed host name may resolve to it; the narrowest network first."""
 
-UNICAST = IPv6Network("2000::/3")  # the only IPv6 addresses that are handed out (RFC 4291)
+UNICAST = IPv6Network("2000::/3")  # the only IPv6 addresses in use (RFC 4291)
 NAT64 = IPv6Network("64:ff9b::/96")
-"""Addresses of IPv4 hosts on networks that have IPv6 only (RFC 6052): they are judged by the IPv4 address within."""
+"""IPv4 hosts on networks with only IPv6 (RFC 6052): judged by the IPv4 address within."""
 
 HOST_PATTERN = re.compile(r"(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """One entry of ``allow_private``: a network or a host pattern, for one port or for all."""
+    """An entry of ``allow_private``: a network or a host pattern, for one port or all."""
 
     network: Network | None
     host: str | None
@@ -133,10 +132,10 @@ class Opening:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Which private addresses may be reached: ``("127.0.0.1:8123", "10.1.0.0/16", "*.intra.example", "wiki:8080")``.
+    """The private addresses that are allowed: ``("127.0.0.1:8123", "10.1.0.0/16", "*.intra.example", "wiki:8080")``.
 
-    A network opens every address in it; a host name opens that name when it leads to an intranet address, never to link-local,
-    multicast or metadata addresses. Raises ``ValueError`` for an entry that is neither.
+    A network allows every address in it; a host name allows that name if it resolves to an intranet address, but never link-local,
+    multicast or metadata addresses. Raises ``ValueError`` for an invalid entry.
     """
 
     allow_private: tuple[str, ...] = ()
@@ -149,7 +148,7 @@ class Policy:
         return any(entry.names(host, port) for entry in self.openings)
 
     def names(self, host: str, port: int | None) -> bool:
-        """Whether ``host``, a name or an address, is listed itself, whatever it leads to."""
+        """Return whether ``host``, a name or an IP address, is itself listed, whatever it resolves to."""
         return self.allows_host(host, port) or (is_literal(host) and self.allows_address(ipaddress.ip_address(host), port))
 
     def allows_address(self, address: Address, port: int | None) -> bool:
@@ -178,7 +177,7 @@ def _split_port(text: str) -> tuple[str, int | None]:
 
 
 def embedded(address: Address) -> Address:
-    """The IPv4 address within an IPv4-mapped or NAT64 address; any other address as it is."""
+    """Return the IPv4 address within an IPv4-mapped or NAT64 address; any other address unchanged."""
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped is not None:
             return address.ipv4_mapped
@@ -188,7 +187,7 @@ def embedded(address: Address) -> Address:
 
 
 def special(address: Address) -> tuple[str, bool] | None:
-    """Why an address is not public, and whether a listed host name may lead there; ``None`` for a public one."""
+    """Return why an address is not public, and whether a listed host name may resolve to it; ``None`` for a public one."""
     inner = embedded(address)
     for network, reason, by_name in REFUSED:
         if inner.version == network.version and inner in network:
@@ -197,7 +196,7 @@ def special(address: Address) -> tuple[str, bool] | None:
 
 
 def check_address(address: str | Address, policy: Policy, *, host: str = "", port: int | None = None) -> None:
-    """Raises :class:`EgressDenied` for an address that ``policy`` does not open; ``host`` is the name that led to it."""
+    """Raise :class:`EgressDenied` for an address that ``policy`` does not allow; ``host`` is the name that resolved to it."""
     parsed = ipaddress.ip_address(address) if isinstance(address, str) else address
     found = special(parsed)
     if found is None or policy.allows_address(embedded(parsed), port) or policy.allows_address(parsed, port):
@@ -218,23 +217,23 @@ BLOCKED_PORTS = frozenset(
         "1723 2049 3659 4045 4190 5060 5061 6000 6379 6566 6665 6666 6667 6668 6669 6679 6697 10080 11211 "
     ).split()
 )
-"""Ports of other protocols, to which a web address could smuggle commands: browsers' list (WHATWG Fetch), and Redis and memcached."""
+"""Ports of other protocols, to which a URL could smuggle commands: browsers' list (WHATWG Fetch), and Redis and memcached."""
 
 FORBIDDEN = re.compile("[\x00-\x20\x7f-\x9f\ud800-\udfff]")
-"""Control characters, white space, lone surrogates. Callers strip what stands around a URL and quote spaces within."""
+"""Control characters, white space, lone surrogates. Callers strip white space around a URL and quote spaces within."""
 
 LABEL = re.compile(r"[a-z0-9_-]{1,63}")
 NUMERIC = re.compile(r"\d+|0x[0-9a-f]*")
-"""A last label like this makes a host an IPv4 address for many parsers (WHATWG URL), in forms that ours would look up as a name."""
+"""If the last label matches, many parsers read the host as an IPv4 address (WHATWG URL), where others resolve it as a name."""
 
 UNQUOTED = "/%:@!$&'()*+,;=~-._[]|{}^`\"<>"
-"""Characters of path and query that stay as they were written; ``quote`` adds letters and digits."""
+"""Characters of path and query that are not quoted, besides letters and digits."""
 
 
-@lru_cache(maxsize=256)  # a crawl asks before an address waits for its turn, and when it goes out
+@lru_cache(maxsize=256)  # a crawl checks a URL before it is queued and when it is requested
 def check_url(url: str, policy: Policy) -> str:
-    """``url`` normalised: lower-case scheme and ASCII host, no default port, no fragment, all else quoted where it must be. Raises
-    :class:`EgressDenied`, before any look-up, for no plain http(s) URL and a forbidden address."""
+    """Return ``url`` normalized: lower-case scheme and ASCII host, no default port, no fragment, quoted where necessary. Raises
+    :class:`EgressDenied`, before any name resolution, for anything but a plain http(s) URL, and for a forbidden IP address."""
     if len(url) > MAX_URL:
         raise EgressDenied(url[:100] + "…", "too-long")
     if FORBIDDEN.search(url):
@@ -262,7 +261,7 @@ def _host(url: str, host: str, policy: Policy, port: int) -> str:
     name = _ascii(url, host)
     if NUMERIC.fullmatch(name.rpartition(".")[2]):
         if not _is_ipv4(host) or host != name:
-            raise EgressDenied(url, "odd-address")  # octal, hexadecimal, short, full-width: they mean different hosts to different parsers
+            raise EgressDenied(url, "odd-address")  # octal, hexadecimal, short, full-width: different hosts for different parsers
         return _literal(url, host, policy, port)
     if (name == "localhost" or name.endswith(".localhost")) and not policy.allows_host(name, port):
         raise EgressDenied(url, "loopback")
@@ -291,7 +290,7 @@ def _is_ipv4(host: str) -> bool:
 
 
 def _ascii(url: str, host: str) -> str:
-    """The host name in lower-case ASCII without the dot of the root."""
+    """Return the host name in lower-case ASCII without the trailing dot."""
     if not host.isascii():
         try:
             host = idna.encode(host, uts46=True).decode("ascii")
@@ -307,9 +306,8 @@ INSIDE = frozenset({*INTERNAL, *NEVER_BY_NAME})
 
 
 def leads_inside(url: str, page: str = "", policy: Policy = PUBLIC) -> bool:
-    """Whether ``url`` says by itself that it leads a reader's browser where no public page may send it: into his own network, to a port of
-    another protocol, to an address that is written oddly. A ``page`` in a private network may name others there. Names are not looked up.
-    """
+    """Return whether ``url`` itself shows that it must not be opened in a reader's browser from a public page: it points to his network, to
+    a port of another protocol, or has an unusual form. A ``page`` in a private network may link to others there. Names are not resolved."""
     why = _refusal(url, policy)
     return why is not None and not (why in INSIDE and _refusal(page, policy) in INSIDE)
 

@@ -1,6 +1,6 @@
-"""HTTP for everything that is not the crawl: previews, checks of a source, subscriptions, pictures.
+"""HTTP for everything except the crawl: previews, checks of a source, subscriptions, pictures.
 
-Redirects are followed here, each target is checked like a first address, and one clock runs over all of it.
+Redirects are followed here; each target is checked like the first URL, and one timeout covers all of them.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from newsportal.items import Page
 from newsportal.net.egress.addresses import Policy, check_url, resolve, resolve_async
 from newsportal.net.egress.decompress import TooLarge, decompress
 
-MAX_BYTES = 16 * 1024 * 1024  # as Scrapy's DOWNLOAD_MAXSIZE in our settings: the largest article page known is below 10 MB
-TIMEOUT = 30.0  # seconds for everything: name, connection, redirects, body
-CONNECT_SECONDS = 10.0  # for one address of several: the next may answer (TCP asks again after 1, 3 and 7 seconds)
-MAX_REDIRECTS = 5  # RFC 9309 asks for five; real articles need two (http to https to www)
+MAX_BYTES = 16 * 1024 * 1024  # like Scrapy's DOWNLOAD_MAXSIZE in our settings: the largest article page known is below 10 MB
+TIMEOUT = 30.0  # seconds for everything: name resolution, connection, redirects, body
+CONNECT_SECONDS = 10.0  # for one of several IP addresses: the next may respond (TCP retries after 1, 3 and 7 seconds)
+MAX_REDIRECTS = 5  # RFC 9309 requires five; real articles need two (http to https to www)
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 OURS = {"user-agent": "newsportal", "accept": "*/*", "accept-encoding": "gzip, deflate, br, zstd"}
 
 SECRETS = frozenset({"authorization", "cookie", "proxy-authorization"})
-"""Headers that go to the origin they were meant for, and to no other."""
+"""Headers that are only sent to the origin they are meant for."""
 
 Given = ParamSpec("Given")
-SignIn = Callable[[str], Mapping[str, str]]  # the headers, names in lower case, that an address alone may have
+SignIn = Callable[[str], Mapping[str, str]]  # headers, with names in lower case, for a given URL only
 
 
 def no_sign_in(url: str) -> Mapping[str, str]:
@@ -44,7 +44,7 @@ def no_sign_in(url: str) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """``headers`` as :func:`joined_headers` writes them; ``body`` unpacked."""
+    """``headers``: result of :func:`joined_headers`; ``body``: decompressed."""
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class Answer:
 
 
 def joined_headers(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Names in lower case; of repeated ones all values, joined by commas (``set-cookie``: by line ends)."""
+    """Return headers with names in lower case; repeated ones are joined by commas (``set-cookie``: by line ends)."""
     found: dict[str, str] = {}
     for name, value in pairs:
         lower = name.lower()
@@ -61,7 +61,7 @@ def joined_headers(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _blocking(ask: Callable[Given, Coroutine[Any, Any, Page]]) -> Callable[Given, Page]:
-    """The same for callers that have no event loop running."""
+    """Return a blocking version for callers without a running event loop."""
 
     def blocking(*args: Given.args, **kwargs: Given.kwargs) -> Page:
         return asyncio.run(ask(*args, **kwargs))
@@ -75,17 +75,17 @@ async def fetch_async(
     policy: Policy,
     *,
     max_bytes: int = MAX_BYTES,
-    timeout: float = TIMEOUT,  # noqa: ASYNC109 - it spans every redirect, and its end is a FetchFailed
+    timeout: float = TIMEOUT,  # noqa: ASYNC109 - it covers all redirects, and raises FetchFailed
     headers: Mapping[str, str] | None = None,
     verify: bool = True,
     follow: bool = True,
     sign_in: SignIn = no_sign_in,
 ) -> Page:
-    """The page at ``url`` whatever its status, at most ``max_bytes`` as sent and as unpacked, within ``timeout`` seconds.
+    """Fetch the page at ``url``, with any status, at most ``max_bytes`` both compressed and decompressed, within ``timeout`` seconds.
 
-    ``headers`` replace ours; ``verify=False`` takes any certificate; with ``follow=False`` a redirect raises :class:`Redirected`, for
-    one who asks the target's robots.txt first. ``sign_in`` says what further headers an address gets, each of a redirect anew. Raises
-    :class:`EgressDenied` and :class:`FetchFailed`.
+    ``headers`` override the defaults; ``verify=False`` accepts any certificate; with ``follow=False`` a redirect raises
+    :class:`Redirected`, so that the caller can check the target's robots.txt first. ``sign_in`` returns additional headers for a URL,
+    evaluated for each redirect. Raises :class:`EgressDenied` and :class:`FetchFailed`.
     """
     wanted = OURS | {name.lower(): value for name, value in (headers or {}).items()}
     with _translated_errors(url, timeout):
@@ -97,8 +97,8 @@ fetch = _blocking(fetch_async)
 
 
 class Exchange(Protocol):
-    """One request within the time of :func:`exchanges`, its redirect not followed, its body unpacked; ``headers`` are sent as they are,
-    names in lower case. Raises :class:`EgressDenied` and :class:`FetchFailed`."""
+    """Send one request within the timeout of :func:`exchanges`, without following redirects; the body is decompressed. ``headers`` are sent
+    unchanged, with names in lower case. Raises :class:`EgressDenied` and :class:`FetchFailed`."""
 
     async def __call__(self, method: str, url: str, headers: Mapping[str, str], body: bytes, max_bytes: int) -> Answer: ...
 
@@ -108,9 +108,9 @@ async def exchanges(
     policy: Policy,
     *,
     verify: bool = True,
-    timeout: float = TIMEOUT,  # noqa: ASYNC109 - of each request
+    timeout: float = TIMEOUT,  # noqa: ASYNC109 - for each request
 ) -> AsyncIterator[Exchange]:
-    """Many requests over the same connections, for one who follows redirects himself: a browser's page. ``timeout``: seconds for each."""
+    """Send many requests over shared connections, for a browser, which follows redirects itself. ``timeout``: seconds per request."""
     async with _pool(policy, verify) as pool:
 
         async def exchange(method: str, url: str, headers: Mapping[str, str], body: bytes, max_bytes: int) -> Answer:
@@ -125,7 +125,7 @@ async def exchanges(
 def request(
     method: str, url: str, policy: Policy, headers: Mapping[str, str], body: bytes, *, max_bytes: int = MAX_BYTES, timeout: float = TIMEOUT
 ) -> Answer:
-    """One request as :class:`Exchange` makes it, for callers that have no event loop running."""
+    """Send one request like :class:`Exchange`, for callers without a running event loop."""
 
     async def ask() -> Answer:
         async with exchanges(policy, timeout=timeout) as exchange:
@@ -136,7 +136,7 @@ def request(
 
 @contextmanager
 def _translated_errors(url: str, timeout: float) -> Iterator[None]:
-    """What the libraries raise, in our words."""
+    """Convert errors of the libraries to :class:`FetchFailed`."""
     try:
         yield
     except TimeoutError as error:
@@ -149,7 +149,7 @@ def _translated_errors(url: str, timeout: float) -> Iterator[None]:
 
 
 def never_sent(error: FetchFailed) -> bool:
-    """Whether nothing can have arrived: no name, no connection, no certificate. Else perhaps it did, and only the answer is missing."""
+    """Return whether the request was certainly not received (no name, no connection, no certificate). Otherwise it may have been."""
     return error.reason in ("dns", "tls") or isinstance(error.__cause__, httpcore.ConnectError | httpcore.ConnectTimeout)
 
 
@@ -159,10 +159,10 @@ def _pool(policy: Policy, verify: bool) -> httpcore.AsyncConnectionPool:
 
 @cache
 def trust(verify: bool) -> ssl.SSLContext:
-    """Whose certificates are believed. Read once a process, since it takes longer than many a request (25 ms); threads may share it."""
+    """Return the TLS context. Created once per process, because that takes longer than many requests (25 ms); shared by threads."""
     context = httpcore.default_ssl_context()
     if verify:
-        context.load_default_certs()  # an organisation's own authority lives in the system's store
+        context.load_default_certs()  # an organization's own authority is in the system's store
     else:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
@@ -201,7 +201,7 @@ async def _follow(
 
 
 def origin(url: str) -> tuple[str, str | None, int | None]:
-    """Scheme, host and port: what a request's secrets are bound to. An address that cannot be read has none of them."""
+    """Return scheme, host and port, to which secrets of a request are bound; empty for an invalid URL."""
     try:
         parts = urlsplit(url)
         return parts.scheme, parts.hostname, parts.port or {"https": 443, "http": 80}.get(parts.scheme)
@@ -212,10 +212,10 @@ def origin(url: str) -> tuple[str, str | None, int | None]:
 async def _ask(
     pool: httpcore.AsyncConnectionPool, url: str, headers: Mapping[str, str], max_bytes: int, method: str = "GET", sent: bytes = b""
 ) -> Answer:
-    """One exchange. A redirect's body is not read."""
+    """Send one request. The body of a redirect is not read."""
     body = bytearray()
     netloc = urlsplit(url).netloc
-    if netloc.startswith("["):  # httpcore takes the brackets off
+    if netloc.startswith("["):  # httpcore removes the brackets
         headers = {**headers, "host": netloc}
     pairs = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
     async with pool.stream(method, url, headers=pairs, content=sent or None) as response:
@@ -229,7 +229,7 @@ async def _ask(
 
 
 def _text(raw: bytes) -> str:
-    """A header's value: UTF-8 where it is that (redirects to 中文 paths), else Latin-1 as the standard has it."""
+    """Decode a header's value: as UTF-8 if valid (redirects to 中文 paths), else as Latin-1, the standard."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -246,7 +246,7 @@ def _unpacked(url: str, answer: Answer, max_bytes: int) -> bytes:
 
 
 def open_socket(host: str, port: int, policy: Policy, timeout: float | None) -> socket.socket:
-    """A connection for another protocol than HTTP, to an address that is allowed. Blocking. Raises ``OSError``, ``EgressDenied``."""
+    """Open a connection for a protocol other than HTTP, to an allowed IP address. Blocking. Raises ``OSError``, ``EgressDenied``."""
     failure: OSError | None = None
     for address in resolve(host, policy, port):
         try:
@@ -257,7 +257,7 @@ def open_socket(host: str, port: int, policy: Policy, timeout: float | None) -> 
 
 
 class CheckedBackend(httpcore.AsyncNetworkBackend):
-    """Connects to checked addresses only, and to nothing but TCP."""
+    """A network backend that only connects to checked IP addresses, and only by TCP."""
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy

@@ -1,4 +1,4 @@
-"""Bodies unpacked within a limit: ten kilobytes may stand for ten gigabytes."""
+"""Decompression of bodies within a limit: ten kilobytes may expand to ten gigabytes."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-STEP = 1 << 20  # bytes unpacked at a time: what a bomb can cost beyond the limit
+STEP = 1 << 20  # bytes decompressed at a time: what a bomb can cost beyond the limit
 FIRST = 1 << 10
-"""Bytes that a stream is given at first, and twice as many each time: of a million tiny streams each would copy all that follow."""
+"""Bytes given to a stream at first, doubled each time: of a million tiny streams each would copy all that follows."""
 
-MAX_MEMBERS = 10_000  # streams of one body. Whoever packs in blocks has one for each 64 kB (BGZF).
+MAX_MEMBERS = 10_000  # streams per body. Block compression has one per 64 kB (BGZF).
 
 
 class TooLarge(ValueError):
-    """Raised by :func:`decompress` when the limit is passed. The caller gives the page up."""
+    """Raised by :func:`decompress` if the limit is exceeded. The caller gives the page up."""
 
 
 def decompress(body: bytes, encodings: str, limit: int) -> bytes:
-    """``body`` without its content encodings (the header's value), at most ``limit`` bytes; of a stream that was cut what is there.
-    Raises :class:`TooLarge`, and ``ValueError`` for an unknown encoding or broken data."""
+    """Decode the content encodings of ``body`` (the header's value), to at most ``limit`` bytes; a truncated stream gives what it has.
+    Raises :class:`TooLarge`, and ``ValueError`` for an unknown encoding or invalid data."""
     for name in reversed([part.strip().lower() for part in encodings.split(",") if part.strip()]):
         unpack = DECODERS.get(name)
         if unpack is None:
@@ -48,7 +48,7 @@ def _grow(out: bytearray, more: bytes, limit: int) -> None:
 
 
 def _members(make: Callable[[], Any], body: bytes, limit: int) -> bytes:
-    """Streams of zlib's or zstd's kind, one after another. What one leaves is copied, so each is given little at first."""
+    """Decompress consecutive streams (zlib or zstd). What a stream leaves is copied, so each is given little input at first."""
     out, view, place = bytearray(), memoryview(body), 0
     for _ in range(MAX_MEMBERS):
         stream, size = make(), FIRST
@@ -65,7 +65,7 @@ def _members(make: Callable[[], Any], body: bytes, limit: int) -> bytes:
 
 
 def _rest(stream: Any) -> bytes | None:
-    """Input that waits for the next step; ``None`` when the stream needs input that does not come."""
+    """Return input left for the next step; ``None`` if the stream needs more input than there is."""
     if hasattr(stream, "needs_input"):
         return None if stream.needs_input else b""
     return stream.unconsumed_tail or None
@@ -97,4 +97,4 @@ DECODERS: Mapping[str, Callable[[bytes, int], bytes]] = MappingProxyType(
         "identity": lambda body, limit: body,
     }
 )
-"""Content encodings we ask for."""
+"""Content encodings that we accept."""

@@ -1,8 +1,8 @@
-"""Mails of a mailbox (IMAP, RFC 3501) or of a folder of files, each read once. Nothing there is changed: a mailbox is opened with EXAMINE,
+"""Mails of a mailbox (IMAP, RFC 3501) or of a folder of files, each read once. Nothing is changed there: a mailbox is opened with EXAMINE,
 mails are fetched with BODY.PEEK.
 
-A position says how far a mailbox was read: UIDVALIDITY and UID, since a server that numbers anew says so; of files the time of their last
-change of status, which nobody sets.
+A position records how far a mailbox was read: UIDVALIDITY and UID, so that renumbering by the server is noticed; for files the time of
+their last status change, which users cannot set.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from newsportal.errors import FetchFailed
 from newsportal.net.egress.addresses import Policy
 from newsportal.net.egress.client import TIMEOUT, open_socket, trust
 
-MAX_MAIL = 4 * 1024 * 1024  # bytes that are read of a mail: its text stands before what is attached; Gmail shows 102 kB of one
-MAX_ALL = 32 * 1024 * 1024  # bytes of one reading; what is left waits for the next
-MAX_SENT = 2 * MAX_ALL  # bytes that a server may send, whatever was asked for
-MAX_HEAD = 256 * 1024  # bytes at a mail's start in which its header is looked for
-LOOKED_AT = 2_000  # mails of one reading whose headers are compared with ``senders`` and ``lists``
-AT_ONCE = 100  # of them asked for with one command
-LONGEST = 180.0  # seconds of one reading, however slowly a server goes on sending
+MAX_MAIL = 4 * 1024 * 1024  # bytes read of a mail: its text precedes attachments; Gmail shows 102 kB
+MAX_ALL = 32 * 1024 * 1024  # bytes per reading; the rest is left to the next one
+MAX_SENT = 2 * MAX_ALL  # maximum bytes accepted from a server, whatever was requested
+MAX_HEAD = 256 * 1024  # bytes at a mail's start searched for its header
+LOOKED_AT = 2_000  # mails per reading whose headers are compared with ``senders`` and ``lists``
+AT_ONCE = 100  # of them requested with one command
+LONGEST = 180.0  # seconds per reading, however slowly a server sends
 PORTS = {"imaps": 993, "imap": 143}
 
 ITEM = re.compile(rb"\bUID (\d+)")
-OUTSIDE = re.compile(r"[^\x20-\x7e]+|&")  # what modified UTF-7 (RFC 3501, 5.1.3) writes in base64; ``&`` itself becomes ``&-``
+OUTSIDE = re.compile(r"[^\x20-\x7e]+|&")  # encoded in base64 by modified UTF-7 (RFC 3501, 5.1.3); ``&`` becomes ``&-``
 
 
 @dataclass(frozen=True, slots=True)
 class Mailbox:
-    """A folder of a mailbox at ``host``; without one the ``folder`` of files: mails (``*.eml``), or a maildir."""
+    """A folder of a mailbox at ``host``; without a host the ``folder`` of files: mails (``*.eml``), or a maildir."""
 
     folder: str
     host: str = ""
@@ -57,7 +57,7 @@ class Mailbox:
 
     @property
     def address(self) -> str:
-        """Without user and password."""
+        """URL without user and password."""
         if not self.host:
             return f"mailbox://localhost{quote(self.folder)}"
         scheme, host = "imaps" if self.tls else "imap", f"[{self.host}]" if ":" in self.host else self.host
@@ -66,8 +66,8 @@ class Mailbox:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """``after``: the position up to which all was read. Of a mailbox without one, mails since ``since``. At most ``limit`` mails whose
-    From holds one of ``senders``, and whose List-Id one of ``lists``, where any are given."""
+    """``after``: position up to which everything was read. Without one, mails since ``since``. At most ``limit`` mails whose From contains
+    one of ``senders``, and whose List-Id one of ``lists``, if given."""
 
     after: str | None
     since: datetime
@@ -76,7 +76,7 @@ class Wanted:
     lists: tuple[str, ...] = ()
 
     def takes(self, head: bytes) -> bool:
-        """Whether a mail with these headers is wanted."""
+        """Return whether a mail with these headers is wanted."""
         if not self.senders and not self.lists:
             return True
         headers = message_from_bytes(head[:MAX_HEAD].partition(b"\r\n\r\n")[0].partition(b"\n\n")[0])
@@ -87,7 +87,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class RawMail:
-    """``raw``: at most ``MAX_MAIL`` bytes. ``received``: when it came into its mailbox, as far as known."""
+    """``raw``: at most ``MAX_MAIL`` bytes. ``received``: arrival in the mailbox, if known."""
 
     raw: bytes
     received: datetime
@@ -100,7 +100,7 @@ class RawMail:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """``position``: up to where all was read; ``left``: mails behind it, which the next reading takes."""
+    """``position``: up to which everything was read; ``left``: later mails, left to the next reading."""
 
     mails: tuple[RawMail, ...]
     position: str | None
@@ -108,7 +108,7 @@ class Fetched:
 
 
 def read_mailbox(box: Mailbox, wanted: Wanted, policy: Policy, timeout: float = TIMEOUT) -> Fetched:
-    """The mails behind ``wanted.after``, oldest first; of a server that breaks off, those that came whole. Blocking. Raises
+    """Read the mails after ``wanted.after``, oldest first; if the server disconnects, those received completely. Blocking. Raises
     :class:`EgressDenied`, :class:`FetchFailed` (``mail-login``, ``mail-folder``, ``mail-server``, and those of ``fetch``)."""
     if not box.host:
         return _read_folder(box, wanted)
@@ -133,7 +133,7 @@ def read_mailbox(box: Mailbox, wanted: Wanted, policy: Policy, timeout: float = 
 
 
 class _Connection(imaplib.IMAP4):
-    """Connects to addresses that the policy allows, takes no answer longer than a mail, and ends after ``LONGEST`` seconds."""
+    """An IMAP connection to allowed IP addresses only, which limits responses to the size of a mail and ends after ``LONGEST`` seconds."""
 
     def __init__(self, box: Mailbox, policy: Policy, timeout: float) -> None:
         self._box, self._policy, self.was_cut = box, policy, False
@@ -188,7 +188,7 @@ class _Connection(imaplib.IMAP4):
             raise self.abort(f"more than {MAX_SENT} bytes were sent")
 
     def uid_command(self, *command: str) -> list[bytes | tuple[bytes, bytes]]:
-        """The answer to a UID command. Raises ``IMAP4.error`` for a refusal."""
+        """Return the response to a UID command. Raises ``IMAP4.error`` if it is refused."""
         status, found = self.uid(*command)
         if status != "OK":
             raise self.error(f"{command[0]}: {found}")
@@ -203,24 +203,24 @@ def _read(connection: _Connection, box: Mailbox, wanted: Wanted) -> Fetched:
     except imaplib.IMAP4.abort:
         raise
     except imaplib.IMAP4.error as error:
-        raise FetchFailed(box.address, "mail-login", "LOGIN") from error  # what the server says may hold the password
+        raise FetchFailed(box.address, "mail-login", "LOGIN") from error  # the server's message may contain the password
     status, found = connection.select(f'"{_utf7(box.folder)}"', readonly=True)
     if status != "OK":
         raise FetchFailed(box.address, "mail-folder", _one_line(found))
-    who = blake2b(box.user.encode(), digest_size=4).hexdigest()  # the same folder of another user is another one
+    who = blake2b(box.user.encode(), digest_size=4).hexdigest()  # the same folder of another user is a different one
     validity = f"{int(connection.response('UIDVALIDITY')[1][0] or 0)}-{who}"
     before, _, last = (wanted.after or "").partition(".")
     known = int(last) if before == validity and last.isdigit() else 0
     asked = ("UID", f"{known + 1}:*") if known else ("SINCE", "-".join(format_datetime(wanted.since).split()[1:4]))
     answer = b" ".join(one for one in connection.uid_command("SEARCH", *asked) if isinstance(one, bytes))
-    uids = sorted({uid for uid in map(int, answer.split()) if uid > known})  # n:* names the last mail, however old
+    uids = sorted({uid for uid in map(int, answer.split()) if uid > known})  # n:* matches the last mail, however old
     mails: list[RawMail] = []
     size, read = 0, known
     try:
         for uid, is_wanted in _chosen(connection, uids[:LOOKED_AT], wanted):
             if is_wanted and (len(mails) >= wanted.limit or size >= MAX_ALL):
                 break
-            if is_wanted and (mail := _mail(connection, uid)) is not None:  # None: it was deleted meanwhile
+            if is_wanted and (mail := _mail(connection, uid)) is not None:  # None: deleted meanwhile
                 mails.append(mail)
                 size += len(mail.raw)
             read = uid
@@ -231,7 +231,7 @@ def _read(connection: _Connection, box: Mailbox, wanted: Wanted) -> Fetched:
 
 
 def _chosen(connection: _Connection, uids: list[int], wanted: Wanted) -> Iterator[tuple[int, bool]]:
-    """Each of these mails, and whether it is wanted."""
+    """Yield each of these mails, and whether it is wanted."""
     for start in range(0, len(uids), AT_ONCE):
         some = uids[start : start + AT_ONCE]
         if not wanted.senders and not wanted.lists:
@@ -247,14 +247,14 @@ def _mail(connection: _Connection, uid: int) -> RawMail | None:
     if found is None:
         return None
     received = datetime.now(UTC)
-    with suppress(KeyError, ValueError, OverflowError, OSError):  # a date that cannot be
+    with suppress(KeyError, ValueError, OverflowError, OSError):  # an impossible date
         if local := imaplib.Internaldate2tuple(found[0]):
             received = datetime.fromtimestamp(time.mktime(local), UTC)
     return RawMail(found[1], received)
 
 
 def _literals(answer: list[bytes | tuple[bytes, bytes]]) -> Iterator[tuple[int, tuple[bytes, bytes]]]:
-    """Each mail of a FETCH by its UID: what was said of it, and its literal. What a server tells unasked (flags) is passed over."""
+    """Yield each mail of a FETCH by its UID, with its data and its literal. Unsolicited data of the server (flags) is ignored."""
     for one, after in zip(answer, [*answer[1:], b""], strict=True):
         if isinstance(one, tuple):
             said = one[0] + b" " + (after if isinstance(after, bytes) else b"")
@@ -284,7 +284,7 @@ def _read_folder(box: Mailbox, wanted: Wanted) -> Fetched:
             if len(mails) >= wanted.limit or size >= MAX_ALL:
                 break
             read += 1
-            with suppress(FileNotFoundError), file.open("rb") as opened:  # a mail program may move it just now
+            with suppress(FileNotFoundError), file.open("rb") as opened:  # a mail program may move it meanwhile
                 mail = RawMail(opened.read(MAX_MAIL), datetime.fromtimestamp(os.fstat(opened.fileno()).st_mtime, UTC))
                 if wanted.takes(mail.raw):
                     mails.append(mail)
@@ -295,7 +295,7 @@ def _read_folder(box: Mailbox, wanted: Wanted) -> Fetched:
 
 
 def _files(top: Path) -> Iterator[tuple[str, Path]]:
-    """The mails of a folder, each with its position. Links are not followed."""
+    """Yield the mails of a folder, each with its position. Symbolic links are not followed."""
     for place in (top, *(place for place in (top / "cur", top / "new") if place.is_dir() and not place.is_symlink())):
         for file in place.iterdir():
             with suppress(FileNotFoundError):

@@ -1,4 +1,4 @@
-"""What a robots.txt says, as RFC 9309 reads it: pure, from an answer to rules."""
+"""Parsing of robots.txt responses according to RFC 9309. Pure."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from protego import Protego
 
-MAX_BYTES = 500 * 1024  # the part of a robots.txt that must be read (RFC 9309, 2.5); what is behind it does not count
+MAX_BYTES = 500 * 1024  # the part of a robots.txt that must be read (RFC 9309, 2.5); the rest is ignored
 MAX_DELAY = 60.0
-"""Seconds; a longer Crawl-delay (no part of RFC 9309) would stop a source. Search engines honour values up to about half a minute."""
+"""Seconds; a longer Crawl-delay (not part of RFC 9309) would stop a source. Search engines honour values up to about half a minute."""
 
 LOOKS_LIKE_HTML = re.compile(rb"\s*<(!doctype|html|head|body|\?xml|script)", re.IGNORECASE)
 TOKEN = re.compile(r"[A-Za-z_-]+")
@@ -17,7 +17,8 @@ TOKEN = re.compile(r"[A-Za-z_-]+")
 
 @dataclass(frozen=True)
 class Rules:
-    """``refusal``: robots.txt could not be had, so all is refused; ``cause``: its slug in the run report. ``agent``: our name there."""
+    """``refusal``: why everything is forbidden (robots.txt could not be fetched); ``cause``: its slug in the run report. ``agent``: our
+    name."""
 
     parser: Protego | None = None
     agent: str = "newsportal"
@@ -33,26 +34,26 @@ class Rules:
 
     @property
     def delay(self) -> float:
-        """Seconds between two requests, at most :data:`MAX_DELAY`; 0 if none is asked for."""
+        """Seconds between two requests, at most :data:`MAX_DELAY`; 0 without a Crawl-delay."""
         return min(self.crawl_delay or 0.0, MAX_DELAY)
 
 
 def product_token(user_agent: str) -> str:
-    """The name by which robots.txt calls us: the first word of the user agent (RFC 9309, 2.2.1)."""
+    """Return our name in robots.txt: the first word of the user agent (RFC 9309, 2.2.1)."""
     match = TOKEN.match(user_agent.strip())
     return match[0] if match else "newsportal"
 
 
 def rules_from(status: int, body: bytes, token: str) -> Rules:
-    """The rules of an answer: 2xx are read, 5xx refuse everything, all others (no such file, no access to it) refuse nothing."""
+    """Return the rules of a response: 2xx is parsed, 5xx forbids everything, all others (missing, no access) allow everything."""
     if status >= 500:
         return Rules(agent=token, refusal=f"robots.txt answered {status}")
     if not 200 <= status < 300:
         return Rules(agent=token)
     text = body[:MAX_BYTES]
     if len(body) > MAX_BYTES:
-        text = text[: text.rfind(b"\n") + 1]  # half a rule is another rule
+        text = text[: text.rfind(b"\n") + 1]  # a truncated rule has another meaning
     text = text.removeprefix(b"\xef\xbb\xbf")
     if LOOKS_LIKE_HTML.match(text):
-        return Rules(agent=token)  # a page that answers for everything that is missing
+        return Rules(agent=token)  # a server that returns a page for missing files
     return Rules(Protego.parse(text.decode("utf-8", "replace")), token)

@@ -1,7 +1,7 @@
-"""Pages as a browser makes them: the system's Chromium without any way to a network, and us between it and every server.
+"""Rendering of pages in a browser: the system's Chromium without network access; all its requests go through us.
 
-Everything that a page asks for comes back here as a :class:`PageRequest`, which the caller answers with its own guarded client: the crawl
-with its download handler (``handlers``), commands with ``egress``. See ``docs/decisions/rendering.md``.
+Every request of a page arrives here as a :class:`PageRequest`, which the caller answers with its own guarded client: the crawl with its
+download handler (``handlers``), commands with ``egress``. See ``docs/decisions/rendering.md``.
 """
 
 from newsportal.net.rendering.chromium import Chromium, find_chromium, missing

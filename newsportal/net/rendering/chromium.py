@@ -1,7 +1,7 @@
-"""The system's Chromium: found, started behind three walls, one for a whole process, and gone at the end whatever happened.
+"""The system's Chromium: found, started in isolation, shared by a process, and ended in every case.
 
-The walls, each enough by itself: no network device at all where the kernel lets us take it away (:mod:`newsportal.net.rendering.launch`); a
-proxy for every connection that nobody can reach; and no name or address that resolves. The browser is driven through a pipe.
+Three independent barriers isolate it: no network device, if the kernel allows removing it (:mod:`newsportal.net.rendering.launch`); an
+unreachable proxy for every connection; and no name or IP address that resolves. The browser is controlled through a pipe.
 """
 
 from __future__ import annotations
@@ -33,37 +33,37 @@ if TYPE_CHECKING:
     from newsportal.net.rendering.exchange import Limits
 
 logger = logging.getLogger(__name__)
-VARIABLE: Final = "NEWSPORTAL_CHROMIUM"  # Names the browser for one run; before what sources.yaml says
-# As the systems' packages call it; without windows it starts in a quarter of the time and of the processor
+VARIABLE: Final = "NEWSPORTAL_CHROMIUM"  # names the browser for one run; overrides sources.yaml
+# Names of the systems' packages; the headless shell starts in a quarter of the time and processor time
 NAMES: Final = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 INSTALL: Final = "install Chromium, e.g. with: sudo apt install chromium"
-CLOSE_SECONDS: Final = 10.0  # For a browser to end by itself; then it is killed
-START_SECONDS: Final = 60.0  # For a browser to start on a machine that has much to do; it takes half a second
-WATCH_SECONDS: Final = 0.5  # Between two looks at the browser's memory
-FOLDER: Final = "newsportal-browser-"  # How the names of such folders begin
+CLOSE_SECONDS: Final = 10.0  # time for a browser to end by itself; then it is killed
+START_SECONDS: Final = 60.0  # time for a browser to start on a busy machine; usually half a second
+WATCH_SECONDS: Final = 0.5  # interval of memory checks
+FOLDER: Final = "newsportal-browser-"  # prefix of the folders' names
 NEVER_STARTED: Final = 3600.0  # seconds; a browser writes its process number within a minute
 WALLS: Final = (
     "--proxy-server=http://127.0.0.1:9",  # also for WebSocket; WebTransport does not work behind a proxy
     "--proxy-bypass-list=<-loopback>",  # loopback is no exception
-    "--host-resolver-rules=MAP * ~NOTFOUND",  # no name, no address and no proxy resolves
+    "--host-resolver-rules=MAP * ~NOTFOUND",  # no name, no IP address and no proxy resolves
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--disable-quic",
     "--dns-prefetch-disable",
 )
-# What no reader of a page's text and addresses needs.
+# Not needed for a page's text and URLs.
 SPARING: Final = ("--disable-gpu", "--disable-3d-apis", "--mute-audio", "--disable-remote-fonts", "--disable-notifications")
 
 
 def find_chromium(named: str | None = None) -> str | None:
-    """The path of the browser: what the environment or ``named`` says, else the first that the system has; ``None`` if there is none."""
+    """Return the path of the browser: given by the environment or ``named``, else the first one installed; ``None`` if there is none."""
     if given := os.environ.get(VARIABLE) or named:
         return shutil.which(given)
     return next((found for name in NAMES if (found := shutil.which(name))), None)
 
 
 def missing(named: str | None = None) -> str | None:
-    """What must be installed before a page can be rendered, with the commands; ``None`` if nothing is missing."""
+    """Return what must be installed to render pages, with the commands; ``None`` if nothing is missing."""
     needed = []
     if find_spec("playwright") is None or find_spec("scrapy_playwright") is None:
         needed.append(str(DependencyMissing("render: true", "render")))
@@ -75,7 +75,7 @@ def missing(named: str | None = None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """Which browser, and how it is kept. ``isolate`` False leaves out the first wall (tests of the others)."""
+    """Browser to use, and its limits. ``isolate`` False omits the first barrier (to test the others)."""
 
     limits: Limits
     browser: str | None = None
@@ -83,7 +83,7 @@ class Setup:
 
 
 class Chromium:
-    """A browser that is started when it is first needed. Whoever uses it says :meth:`take` and, at the end, :meth:`leave`."""
+    """A browser started on first use. Users call :meth:`take` and, at the end, :meth:`leave`."""
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
@@ -110,7 +110,7 @@ class Chromium:
             await self.close()
 
     async def started(self) -> Browser:
-        """The browser, started or started anew. Raises ``RenderFailed``; a browser that cannot start is not tried a second time."""
+        """Return the browser, started if necessary. Raises ``RenderFailed``; a failed start is not repeated."""
         async with self._lock:
             if self._failure is not None:
                 raise self._failure
@@ -137,7 +137,7 @@ class Chromium:
         await asyncio.to_thread(remove_abandoned_folders)
         self._folder = new_folder()
         wrapper = self._folder / "chromium"
-        source = inspect.getsource(launch)  # it may lie in an egg, as which Python cannot run it
+        source = inspect.getsource(launch)  # it may be in an egg, from which Python cannot run it
         words = (sys.executable, "-I", "-c", source, str(self._folder / "pid"), "1" if self.setup.isolate else "0", program)
         wrapper.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n', "utf-8")
         wrapper.chmod(0o700)
@@ -145,7 +145,7 @@ class Chromium:
             executable_path=wrapper,
             args=[*WALLS, *SPARING, f"--js-flags=--max-old-space-size={self.setup.limits.heap_megabytes}"],
             chromium_sandbox=os.geteuid() != 0,  # Chromium has none for root
-            handle_sigint=False,  # the crawl ends in its own order, and its browser with it
+            handle_sigint=False,  # the crawl ends in its own order, including its browser
             handle_sigterm=False,
             handle_sighup=False,
             timeout=START_SECONDS * 1000,
@@ -164,7 +164,7 @@ class Chromium:
     async def close(self) -> None:
         """End the browser and its driver; safe to call twice, and after either died."""
         async with self._lock:
-            self._failure = None  # whoever comes next may try again
+            self._failure = None  # the next user may try again
             await self._clear()
             driver, self._playwright = self._playwright, None
             if driver is not None:
@@ -176,7 +176,7 @@ class Chromium:
             await _within(CLOSE_SECONDS, browser.close())
         if (pid := self.watch.end()) is not None:
             with suppress(ProcessLookupError, PermissionError):
-                if os.getpgid(pid) == pid:  # Playwright starts a browser as the head of a process group
+                if os.getpgid(pid) == pid:  # Playwright starts a browser as the leader of a process group
                     os.killpg(pid, signal.SIGKILL)
         folder, self._folder = self._folder, None
         if folder is not None:
@@ -184,7 +184,7 @@ class Chromium:
 
 
 async def _within(seconds: float, doing: object) -> None:
-    """Wait for what may hang or fail, no longer than that: it is being ended anyway."""
+    """Await something that may hang or fail, no longer than ``seconds``: it is being ended anyway."""
     try:
         async with asyncio.timeout(seconds):
             await doing  # type: ignore[misc]
@@ -193,27 +193,27 @@ async def _within(seconds: float, doing: object) -> None:
 
 
 def _plain(error: Exception) -> str:
-    """The first lines of what Playwright says that tell something: it adds the whole command line and log."""
+    """Return the first informative lines of Playwright's message, which includes the command line and log."""
     lines: Iterable[str] = (line.strip() for line in str(error).splitlines())
     told = [line for line in lines if line and "<launch" not in line and not line.startswith(("╔", "║", "╚", "Call log", "Browser logs"))]
     return " ".join(told[:2])[:300] or type(error).__name__
 
 
-# Where a browser's launcher and profile lie while it runs, and the end of those that killed crawls left
+# Folders of the launcher and profile of running browsers, and removal of those left by killed crawls
 
 
 def folder_candidates() -> Iterator[Path]:
-    """Folders in which ours may lie, the system's own for temporary files first. Some machines let no program run there (noexec)."""
+    """Yield possible parent folders, the system's temporary folder first. Some machines do not run programs there (noexec)."""
     yield Path(tempfile.gettempdir())
     cache = os.environ.get("XDG_CACHE_HOME")
-    with suppress(RuntimeError):  # nobody's home
+    with suppress(RuntimeError):  # a user without a home
         yield Path(cache) if cache else Path.home() / ".cache"
-    yield Path("/var/tmp")  # noqa: S108 - the folder within is made by mkdtemp, and ours alone
+    yield Path("/var/tmp")  # noqa: S108 - the folder within is created by mkdtemp, for us only
 
 
 def runs_programs(folder: Path) -> bool:
-    """Whether a program that lies in ``folder`` may be started, as far as the system tells."""
-    noexec = getattr(os, "ST_NOEXEC", 0)  # Linux alone has it
+    """Return whether programs in ``folder`` can be run, as far as the system reports."""
+    noexec = getattr(os, "ST_NOEXEC", 0)  # only on Linux
     try:
         return not noexec or not os.statvfs(folder).f_flag & noexec
     except OSError:
@@ -221,7 +221,7 @@ def runs_programs(folder: Path) -> bool:
 
 
 def new_folder() -> Path:
-    """A folder for a browser, in the first place where it can be made and its launcher run. Raises ``OSError``, with what helps."""
+    """Create a folder for a browser, in the first place that is writable and runs programs. Raises ``OSError`` with a remedy."""
     why = None
     for place in folder_candidates():
         try:
@@ -237,7 +237,7 @@ def new_folder() -> Path:
 def remove_abandoned_folders() -> None:
     for place in dict.fromkeys(folder_candidates()):
         for folder in place.glob(f"{FOLDER}*"):
-            with suppress(OSError):  # another user's, or gone meanwhile
+            with suppress(OSError):  # another user's, or deleted meanwhile
                 if _abandoned(folder):
                     shutil.rmtree(folder, ignore_errors=True)
 
@@ -251,17 +251,17 @@ def _abandoned(folder: Path) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return True
-    return False  # also one of another user's, which has its number now: swept when that ends
+    return False  # or the number was reused by another user's process: removed when that ends
 
 
-# V8 limits the objects of one page's scripts; pictures, buffers and the tree of elements have no limit but this one.
+# V8 limits script objects per page; pictures, buffers and the DOM are only limited here.
 
 PROC: Final = Path("/proc")
-RENDERER: Final = b"--type=renderer"  # in the command line of the process of a page
+RENDERER: Final = b"--type=renderer"  # in the command line of a page's process
 
 
 class Watch:
-    """Of one browser, by its process number; where there is no ``/proc``, nothing is measured and nothing closed."""
+    """Memory monitor of one browser, by its process number; without ``/proc`` it does nothing."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -277,7 +277,7 @@ class Watch:
         return pid
 
     def look(self) -> bool:
-        """Close the largest page if all together hold too much; whether one was closed."""
+        """Kill the largest page if all together use too much memory; return whether one was killed."""
         if self._pid is None:
             return False
         held = {pid: _held(pid) for pid in family(self._pid)}
@@ -304,7 +304,7 @@ def family(pid: int) -> list[int]:
 
 
 def _held(pid: int) -> int:
-    """Bytes of its own: not those of files and libraries that processes share."""
+    """Return private memory in bytes, without shared files and libraries."""
     with suppress(OSError, ValueError, IndexError):
         for line in (PROC / str(pid) / "status").read_text().splitlines():
             if line.startswith("RssAnon:"):

@@ -1,7 +1,7 @@
-"""Run in place of Chromium: takes the network away, ties the browser's life to its parent's, and becomes the browser.
+"""Launcher run in place of Chromium: removes the network, ties the browser to its parent process, and executes the browser.
 
-``python -c SOURCE PIDFILE ISOLATE CHROMIUM ARGUMENTS…``. Nothing but Python's own library; what the kernel refuses is left out, for
-the browser has two more walls (see :mod:`newsportal.net.rendering.chromium`).
+``python -c SOURCE PIDFILE ISOLATE CHROMIUM ARGUMENTS…``. Uses only Python's standard library; steps that the kernel refuses are skipped,
+because the browser has two more barriers (see :mod:`newsportal.net.rendering.chromium`).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ PROFILE = "--user-data-dir="
 
 
 def die_with_parent(libc: ctypes.CDLL) -> None:
-    """Even kill -9 of the crawl leaves no browser: the driver ends when its pipe closes, and the browser with it."""
+    """End the browser with its parent, even if the crawl is killed: the driver ends when its pipe closes, and the browser with it."""
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() == 1:  # it died before that
         sys.exit(1)
 
 
 def without_network(libc: ctypes.CDLL) -> bool:
-    """Whether this process has no network device from now on. Root may do so as it is, others in a user namespace of their own."""
+    """Remove the network devices of this process, and return whether that worked. Root can do so directly, others in a user namespace."""
     if libc.unshare(CLONE_NEWNET) == 0:
         return True
     user, group = os.getuid(), os.getgid()
@@ -49,9 +49,9 @@ def main(arguments: list[str]) -> None:
             with suppress(OSError):
                 isolated = without_network(libc)
     Path(pid_file).write_text(f"{os.getpid()} {int(isolated)}")
-    profile = Path(pid_file).with_name("profile")  # beside it, so that whoever sweeps finds it
+    profile = Path(pid_file).with_name("profile")  # beside it, so that cleaning up finds it
     command = [f"{PROFILE}{profile}" if word.startswith(PROFILE) else word for word in command]
-    os.execv(command[0], command)  # noqa: S606 - it becomes the browser, under the same number
+    os.execv(command[0], command)  # noqa: S606 - it becomes the browser, with the same process number
 
 
 if __name__ == "__main__":

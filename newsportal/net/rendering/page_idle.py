@@ -1,6 +1,6 @@
-"""When a page is idle: no requests, a still DOM, and everything that scrolling loads is there; then its HTML.
+"""Detection of an idle page (no requests, an unchanged DOM, everything loaded that scrolling loads), and capture of its HTML.
 
-The HTML is taken in an isolated world of scripts: what the page's own scripts redefined counts for nothing there.
+The HTML is read in an isolated script world, unaffected by what the page's scripts redefined.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
     from newsportal.net.rendering.visit import Visit
 
-QUIET: Final = 0.4  # Seconds without a change before a page counts as at rest: scripts that wait for a moment wait for some tenths
-# Looks in a row that see no change: as many as fit into :data:`QUIET` on an idle machine. Seconds alone say little on a busy one, where
-# a script that has arrived waits for its turn; each look waits for the same processor, and for the page's own thread.
+QUIET: Final = 0.4  # seconds without a change until a page counts as idle: scripts usually delay by some tenths
+# Consecutive checks without a change: as many as fit into :data:`QUIET` on an idle machine. Time alone is insufficient on a busy one, where
+# a loaded script waits for the processor; each check waits for the same processor and for the page's thread.
 MAX_CHECKS: Final = 8
-QUIET_SCROLLED: Final = 0.1  # The same after each step down: what is lazy asks as soon as it is drawn
+QUIET_SCROLLED: Final = 0.1  # the same after each scroll step: lazy elements load as soon as they are drawn
 MAX_CHECKS_SCROLLED: Final = 2
-STEP: Final = 0.05  # Seconds between two looks
-SCROLLS: Final = 10  # steps of a window's height: photo stories have some ten thousand pixels, endless lists no end
-WINDOW: Final = {"width": 1280, "height": 1600}  # Higher than screens are, for fewer steps
+STEP: Final = 0.05  # seconds between two checks
+SCROLLS: Final = 10  # steps of a window's height: photo stories have some ten thousand pixels, endless lists are unlimited
+WINDOW: Final = {"width": 1280, "height": 1600}  # higher than screens, for fewer steps
 WATCHER: Final = """(() => {
   const state = {changes: 0};
   Object.defineProperty(globalThis, Symbol.for('newsportal'), {value: state});
@@ -31,7 +31,7 @@ WATCHER: Final = """(() => {
   new MutationObserver(list => { state.changes += list.length; })
     .observe(document, {childList: true, subtree: true, attributes: true, attributeFilter: watched});
   for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport']) { try { delete globalThis[name]; } catch {} }
-})()"""  # Run in every page before its own scripts. Clocks and animations change texts and styles; they count for nothing here.
+})()"""  # Run in every page before its own scripts. Clocks and animations change texts and styles, which are ignored.
 LOOK: Final = """() => {
   const state = globalThis[Symbol.for('newsportal')], all = document.scrollingElement;
   return [document.readyState !== 'complete', state ? state.changes : 0,
@@ -41,18 +41,18 @@ SCROLL: Final = """() => {
   scrollBy({top: innerHeight, behavior: 'instant'});
   const drawn = new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
   return Promise.race([drawn, new Promise(done => setTimeout(done, 1000))]);
-}"""  # A busy machine draws late, and what is lazy asks when it is drawn
+}"""  # a busy machine draws late, and lazy elements load when drawn
 
 
 async def wait_until_idle(page: Page, visit: Visit, wait: float) -> bool:
-    """Wait for rest, scrolling down; whether it came within ``wait`` seconds. A page that hangs is the caller's to time."""
+    """Scroll down until the page is idle; return whether that happened within ``wait`` seconds. The caller ends a hanging page."""
     began = since = monotonic()
     last, scrolls, looks = (-1, -1), 0, 0
     while monotonic() - began < wait and not visit.has_navigated:
         loading, changes, below = await _look(page)
         now = monotonic()
         if loading or visit.busy or (changes, visit.tally.requests) != last:
-            last, since, looks = (changes, visit.tally.requests), now, 0  # a request that came and went is a sign of life, too
+            last, since, looks = (changes, visit.tally.requests), now, 0  # a completed request is activity, too
             await asyncio.sleep(STEP)
             continue
         looks += 1
@@ -67,14 +67,14 @@ async def wait_until_idle(page: Page, visit: Visit, wait: float) -> bool:
 
 async def _look(page: Page) -> tuple[bool, int, bool]:
     found = await _quietly(page, LOOK)
-    match found:  # a page may have laid hands on what answers
+    match found:  # the page may have tampered with the result
         case [bool(loading), int(changes), bool(below)]:
             return loading, changes, below
     return True, -1, False
 
 
 async def _quietly(page: Page, script: str) -> object:
-    """``None`` while the page is on its way to another document."""
+    """Return ``None`` while the page navigates to another document."""
     from playwright.async_api import Error
 
     try:
@@ -95,13 +95,13 @@ TAKE: Final = """(address, most) => {
   const type = document.doctype ? new XMLSerializer().serializeToString(document.doctype) : '';
   const html = type + (document.documentElement ? document.documentElement.outerHTML : '');
   return html.length > most ? html.length : html;
-}"""  # Where scripts changed the page's own address, relative links are relative to the new one. A page that is too long stays where it is.
+}"""  # If scripts changed the page's URL, relative links are relative to the new one. A page that is too long is not transferred.
 WORLD: Final = "newsportal"
 
 
 async def taken(page: Page, address: str, most: int) -> str | int:
-    """The HTML of ``page``, opened at ``address``; its length where that is more than ``most`` (UTF-16 units). Raises Playwright's
-    ``Error`` for a page that is gone, or on its way to another document."""
+    """Return the HTML of ``page``, opened at ``address``, or its length if that exceeds ``most`` (UTF-16 units). Raises Playwright's
+    ``Error`` if the page was closed or navigates to another document."""
     from playwright.async_api import Error
 
     session = await page.context.new_cdp_session(page)

@@ -1,4 +1,4 @@
-"""A page rendered without a crawl, for commands: fetched through :mod:`newsportal.net.egress`, as everything that its scripts ask for."""
+"""Rendering without a crawl, for commands: the page and its subresources are fetched through :mod:`newsportal.net.egress`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from newsportal.net.rendering.chromium import CLOSE_SECONDS, Chromium, Setup, fi
 from newsportal.net.rendering.exchange import Ask, PageRequest, followed, renderable, shows
 from newsportal.net.rendering.visit import CONTEXT, Rendered, Visit
 
-MAX_PLACES = 5  # Addresses to which one page may lead after another, as redirects
+MAX_PLACES = 5  # maximum number of pages to which scripts may navigate, like redirects
 
 
 def fetch(
@@ -28,15 +28,15 @@ def fetch(
     verify: bool = True,
     sign_in: SignIn = no_sign_in,
 ) -> Page:
-    """The page at ``url`` as a browser shows it; what is no HTML page comes as it is. Raises ``EgressDenied``, ``FetchFailed`` (also for
-    a page that cannot be rendered), ``NewsportalError`` without a browser."""
+    """Return the page at ``url`` as rendered by a browser; non-HTML content is returned unchanged. Raises ``EgressDenied``, ``FetchFailed``
+    (also if rendering fails), ``NewsportalError`` without a browser."""
     if lack := missing(setup.browser):
         raise NewsportalError(lack)
     return asyncio.run(_fetched(url, policy, setup, headers or {}, verify, sign_in))
 
 
 def tried(setup: Setup) -> str:
-    """The browser's version and how well it is shut in, by starting it. Raises ``RenderFailed``."""
+    """Start the browser, and describe its version and isolation. Raises ``RenderFailed``."""
 
     async def start() -> str:
         chromium = Chromium(setup)
@@ -92,7 +92,7 @@ async def _render(url: str, ask: Ask, chromium: Chromium, headers: Mapping[str, 
         found = await Visit(last, first, ask, limits).read(await context.new_page())
     finally:
         watching.cancel()
-        with suppress(Exception):  # the browser ends here anyway
+        with suppress(Exception):  # the browser is ended anyway
             await asyncio.wait_for(context.close(), CLOSE_SECONDS)
     shown = replace(page, body=(found.html or "").encode("utf-8", "replace"), content_type="text/html; charset=utf-8")
     return shown, found

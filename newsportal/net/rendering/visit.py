@@ -1,7 +1,7 @@
-"""One page in the browser: its first document is at hand, everything else it asks for is judged, counted and asked by us.
+"""One page in the browser: its first document is already fetched; all other requests are judged, counted and made here.
 
-The browser follows nothing by itself. A page that leads elsewhere is left, and its target handed back as a redirect is, so that
-robots.txt, delays and the filter of known addresses hold for it as for every page.
+The browser navigates nowhere by itself. If the page navigates, the visit ends and returns the target like a redirect, so that robots.txt,
+delays and the duplicate filter apply to it as to every page.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from playwright.async_api import Page, Request, Route
 
 logger = logging.getLogger(__name__)
-REQUEST_SECONDS: Final = 10.0  # For one answer to a page: a script that takes longer is missed by its readers as well
-AT_ONCE: Final = 6  # Requests of a page at the same time: what browsers allow themselves towards one host
-RELOADS: Final = 2  # A page may set a cookie and ask for itself again; one that does so for ever is taken as it is
-# What a page's text and addresses may depend on; films, fonts, streams without end, reports to the site are not asked for.
+REQUEST_SECONDS: Final = 10.0  # seconds per response: a slower script is missing for readers, too
+AT_ONCE: Final = 6  # concurrent requests of a page: as browsers allow per host
+RELOADS: Final = 2  # a page may set a cookie and reload itself; one that keeps doing so is read as it is
+# Resource types that a page's text and URLs may depend on; videos, fonts, streams and beacons are not fetched.
 KINDS: Final = frozenset({"document", "script", "stylesheet", "xhr", "fetch", "other"})
-# A picture of one clear point, for every picture: its address is enough, and lazy pages wait until pictures are there.
+# A transparent pixel in place of every picture: only its URL is needed, and lazy pages wait until pictures are loaded.
 DOT: Final = bytes.fromhex("47494638396101000100800000000000ffffff21f90401000000002c00000000010001000002024401003b")
-# Every page has a browser context of its own: nothing of one is known to the next.
+# Every page has its own browser context: pages share no state.
 CONTEXT: Final[dict[str, Any]] = {"service_workers": "block", "accept_downloads": False, "viewport": WINDOW, "locale": "zh-CN"}
 
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """What became of a page: its HTML, or (``elsewhere``) the address that it led to. ``became_idle``: it came to rest by itself."""
+    """Result of a page: its HTML, or the URL it navigated to (``elsewhere``). ``became_idle``: whether it became idle by itself."""
 
     html: str | None = None
     elsewhere: str | None = None
@@ -44,7 +44,7 @@ class Rendered:
 
 @dataclass(slots=True)
 class Tally:
-    """What a page cost. ``blocked`` by reason: the kind of request, or ``egress-denied``, ``requests``, ``bytes``, ``failed`` …"""
+    """Costs of a page. ``blocked`` by reason: the resource type, or ``egress-denied``, ``requests``, ``bytes``, ``failed`` …"""
 
     requests: int = 0
     received: int = 0
@@ -53,18 +53,18 @@ class Tally:
 
 
 def refusal(kind: str, method: str, *, navigates: bool, main: bool) -> str | None:
-    """Why a request of a page is not made; ``None``: it is."""
+    """Return why a request of a page is blocked, or ``None`` if it is allowed."""
     if kind not in KINDS:
         return kind
     if method not in METHODS:
         return "method"
     if navigates and not main:
-        return "frame"  # another page within this one: its text is not this page's
+        return "frame"  # a page within this one: its text is not part of this page
     return "form" if navigates and method != "GET" else None
 
 
 class Visit:
-    """``first`` is the answer to ``url``, fetched before the browser saw anything."""
+    """``first`` is the response to ``url``, fetched before the browser is involved."""
 
     def __init__(self, url: str, first: Answer, ask: Ask, limits: Limits) -> None:
         self.tally = Tally()
@@ -83,16 +83,16 @@ class Visit:
 
     @property
     def busy(self) -> bool:
-        """Whether a request waits for its answer."""
+        """Whether a request is pending."""
         return bool(self._pending or self._reading)
 
     @property
     def has_navigated(self) -> bool:
-        """Whether the page leads elsewhere: what it shows does not matter any more."""
+        """Whether the page navigates elsewhere: its content no longer matters."""
         return self._elsewhere is not None
 
     async def read(self, page: Page) -> Rendered:
-        """Open the page, wait until it rests, and take its HTML. Raises ``RenderFailed``; ``page`` is the caller's to close."""
+        """Open the page, wait until it is idle, and return its HTML. Raises ``RenderFailed``; the caller closes ``page``."""
         began = monotonic()
         crash = asyncio.ensure_future(self._crashed.wait())
         reading = asyncio.ensure_future(self._read(page))
@@ -128,7 +128,7 @@ class Visit:
             rested = await wait_until_idle(page, self, self._limits.wait)
             if self._elsewhere is not None:
                 return Rendered(elsewhere=self._elsewhere)
-            if not page.url.startswith(("http:", "https:")):  # an error page of the browser's, an empty one, one made of script alone
+            if not page.url.startswith(("http:", "https:")):  # a browser error page, an empty one, or one made by script only
                 raise RenderFailed(self._url, "render-lost", f"the page became {page.url[:40]}", passing=False)
             html = await taken(page, self._url, self._limits.max_bytes)
             if isinstance(html, int):
@@ -140,7 +140,7 @@ class Visit:
             raise RenderFailed(self._url, "render-crashed", str(error).splitlines()[0]) from error
 
     async def _routed(self, route: Route, request: Request) -> None:
-        """Every request of the page comes here, and each is answered: Playwright waits for that for ever."""
+        """Handle a request of the page. Each must be answered: Playwright waits without a timeout."""
         from playwright.async_api import Error
 
         try:
@@ -170,7 +170,7 @@ class Visit:
         await self._pass_on(route, request)
 
     def _main(self, request: Request) -> tuple[Answer | None, str | None]:
-        """The first document; else whether the page may ask for itself again. Any other address ends the visit."""
+        """Return the first document, or why a further navigation is blocked. Another URL ends the visit."""
         first, self._first = self._first, None
         if first is not None:
             self._document = request.url
@@ -198,15 +198,15 @@ class Visit:
         except EgressDenied as error:
             logger.info("%s asks for %s: refused (%s)", self._url, request.url, error.reason)
             await self._block(route, "egress-denied")
-        except Exception as error:  # noqa: BLE001 - whatever went wrong with it, the page goes on without it
+        except Exception as error:  # noqa: BLE001 - whatever the error is, the page continues without the response
             logger.debug("%s goes without %s: %s", self._url, request.url, error)
             await self._block(route, "failed")
         else:
-            if self.tally.received + len(answer.body) > self._limits.max_bytes:  # others came meanwhile
+            if self.tally.received + len(answer.body) > self._limits.max_bytes:  # others arrived meanwhile
                 await self._block(route, "bytes")
                 return
             self.tally.received += len(answer.body)
-            self._reading.add(request)  # until the browser says that it has it: on a busy machine that takes a while
+            self._reading.add(request)  # until the browser has received it: on a busy machine that takes a while
             await route.fulfill(status=answer.status, headers=true_headers(answer.headers), body=answer.body)
         finally:
             self._pending.discard(asking)
@@ -219,7 +219,7 @@ class Visit:
     async def _block(self, route: Route, reason: str) -> None:
         self.tally.blocked[reason] += 1
         keeps = route.request.is_navigation_request()
-        await route.abort("aborted" if keeps else "blockedbyclient")  # any other word puts an error page in the page's place
+        await route.abort("aborted" if keeps else "blockedbyclient")  # any other value replaces the page by an error page
 
 
 async def _closed(page: Page) -> None:

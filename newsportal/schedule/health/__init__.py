@@ -1,10 +1,10 @@
-"""What is to be said of a source: its health, from its visits. Pure: visits and clock come as arguments.
+"""Health of a source, judged by its visits. Pure: visits and clock are arguments.
 
     found = health(visits, now, known=state)
     print(found.state, found.reason(), found.remedy())
 
-``visits`` are the newest of a source together with the newest that brought something (``store.visits.of`` with and without
-``bringing``, joined by :func:`merge_visits`), so that a source that is silent for weeks still tells how often it used to speak.
+``visits`` are the newest of a source together with the newest productive ones (``store.visits.of`` with and without ``bringing``, joined by
+:func:`merge_visits`), so that the usual cadence of a source is known even after weeks of silence.
 """
 
 from newsportal.schedule.health.figures import Figures, sparkline

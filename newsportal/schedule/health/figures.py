@@ -1,13 +1,12 @@
-"""The figures by which a source is judged: sums over its last visits, its entries by day, and whether its silence is out of the ordinary.
+"""Figures for judging a source: sums over its last visits, its entries by day, and whether its silence is unusual.
 
-With n gaps between the moments at which something came, together S seconds, and no other knowledge of the rate, a silence of g seconds
-or more has the probability
+With n gaps between times of new entries, S seconds in total, and no other knowledge of the rate, the probability of a silence of g seconds
+or more is
 
     p = (S / (S + g)) ^ n
 
-(the predictive distribution of exponential gaps whose rate is unknown, prior 1/rate: few gaps never make a silence improbable).
-Nights, weekends and holidays are long gaps as well, so a silence is also measured by the longest one that the source has had, and by
-nothing shorter than a long weekend.
+(the predictive distribution of exponential gaps with unknown rate, prior 1/rate: few gaps never make a silence improbable). Nights,
+weekends and holidays are long gaps, too, so a silence is also compared with the longest one of the source, and with a long weekend.
 """
 
 from __future__ import annotations
@@ -22,21 +21,20 @@ from statistics import median
 from newsportal.items.visits import Visit
 from newsportal.messages.reasons import UNREAD, cause_of
 
-IMPROBABLE = 0.005  # one false word in two hundred silences that are longer than any before
-LONGER = 1.5  # times the longest silence that the source has had
-HOLIDAY = 4 * 86400.0  # seconds: three days without work and the rest of the fourth. Seen before or not, such a silence says nothing.
-NIGHT = 86400.0  # seconds: until then a silence is not worth a word
-MIN_GAPS = 5  # fewer gaps tell no cadence
-MAX_EVENTS = 200  # moments looked at, the newest: some weeks of a busy source, years of a slow one
+IMPROBABLE = 0.005  # one false alarm in two hundred silences longer than any before
+LONGER = 1.5  # multiple of the source's longest silence
+HOLIDAY = 4 * 86400.0  # seconds: three days off and the rest of the fourth. A silence this long is normal, even for the first time.
+NIGHT = 86400.0  # seconds: shorter silences are not reported
+MIN_GAPS = 5  # fewer gaps give no cadence
+MAX_EVENTS = 200  # maximum number of times examined, the newest: some weeks of a busy source, years of a slow one
 SEASON = 90 * 86400.0
-"""Seconds. Of a source that has spoken often enough within them, older moments do not count: an entry of ten years ago is no silence of
-ten years."""
+"""Seconds. For a source with enough entries within this time, older ones are ignored: an entry dated ten years ago is not a silence of ten
+years."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cadence:
-    """Of the moments at which something new came: how many gaps, the usual (median) and the longest one, their sum; the silence since
-    the last. Seconds."""
+    """Gaps between times of new entries: number, usual (median), longest and total length; the silence since the last one. In seconds."""
 
     gaps: int
     usual: float
@@ -47,25 +45,25 @@ class Cadence:
 
     @property
     def probability(self) -> float:
-        """Of a silence as long as this one."""
+        """Probability of a silence as long as the current one."""
         return float((self.total / (self.total + self.silence)) ** self.gaps) if self.total else 1.0
 
     @property
     def quiet(self) -> bool:
-        """Longer silent than it ever was, and for more than a day."""
+        """Whether the silence is the longest so far, and longer than a day."""
         return self.gaps >= MIN_GAPS and self.silence > max(self.longest, NIGHT)
 
     @property
     def silent(self) -> bool:
-        """So long silent that something must have happened."""
+        """Whether the silence is so long that something must have happened."""
         return self.quiet and self.silence > max(LONGER * self.longest, HOLIDAY) and self.probability < IMPROBABLE
 
 
 def cadence(visits: Iterable[Visit], now: datetime) -> Cadence | None:
-    """The cadence of a source; ``None`` where nothing came yet.
+    """Return the cadence of a source, or ``None`` before its first entry.
 
-    What came is dated by the visit that brought it, not by the date it bears: dates may be wrong, missing, or those of other people's
-    news. Where one visit brought several, at the source's first visit above all, their own dates (not after the visit) tell the gaps.
+    Entries are dated by the visit that found them, not by their own dates, which may be wrong, missing, or those of syndicated news. If one
+    visit found several, especially the first one, their own dates (not after the visit) define the gaps.
     """
     moments: set[float] = set()
     for visit in visits:
@@ -86,16 +84,16 @@ def cadence(visits: Iterable[Visit], now: datetime) -> Cadence | None:
 
 
 DAYS = 14  # days of a sparkline: two weeks show the weekend
-RECENT_READ = 20  # articles by which the reading of a source is judged: as many as its last visits need to have so many
-MAX_RECENT = 30  # visits that are gone back for that
+RECENT_READ = 20  # articles by which the extraction of a source is judged, from as many recent visits as necessary
+MAX_RECENT = 30  # maximum number of visits for that
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """``streak``: how many visits in a row could read no list page, since when (``since``), and why. ``empty``: how many in a row could
-    read it and found no entry. ``read`` articles of the last visits, of them ``stored``, ``repeats`` (folded), ``shaky``, ``garbled``;
-    ``unread`` pages had no article, ``refused`` could not be had, by reason (``failed``). ``before``: share of shaky and unread pages in
-    the visits before those. ``visits`` looked at."""
+    """``streak``: number of consecutive visits that could read no list page, since when (``since``), and why. ``empty``: number of
+    consecutive visits with readable lists without entries. ``read``: articles of the last visits, of them ``stored``, ``repeats`` (folded),
+    ``shaky``, ``garbled``; ``unread``: pages without an article, ``refused``: pages that could not be fetched, by reason (``failed``).
+    ``before``: share of shaky and unread pages in earlier visits. ``visits``: number examined."""
 
     visits: int = 0
     last_visit: datetime | None = None
@@ -122,7 +120,7 @@ def figures(visits: Sequence[Visit]) -> Figures:
     if not visits:
         return Figures()
     broken = list(takewhile(lambda visit: visit.broken, visits))
-    # the list page was read in full and had no entries; a 304 says nothing about them
+    # the list page was complete and had no entries; a 304 does not tell
     empty = list(takewhile(lambda visit: visit.list_pages > 0 and not (visit.entries or visit.not_modified or visit.broken), visits))
     totals = accumulate(visit.stored + visit.folded + sum(visit.failed.values()) for visit in visits[:MAX_RECENT])
     cut = next((number for number, total in enumerate(totals, 1) if total >= RECENT_READ), min(len(visits), MAX_RECENT))
@@ -154,7 +152,7 @@ def figures(visits: Sequence[Visit]) -> Figures:
 
 
 def _badly(visits: Sequence[Visit]) -> float | None:
-    """The share of pages without an article, or with one that is hardly sure; ``None`` for too few pages."""
+    """Return the share of pages without an article, or with low confidence; ``None`` for too few pages."""
     bad, pages = 0, 0
     for visit in visits:
         unread = sum(number for reason, number in visit.failed.items() if cause_of(reason) == UNREAD)
@@ -171,7 +169,7 @@ def _summed(numbers: Iterable[Mapping[str, int]]) -> Counter[str]:
 
 
 def sparkline(visits: Sequence[Visit], now: datetime, days: int = DAYS) -> tuple[int, ...]:
-    """New entries by day in the zone of ``now``, the earliest day first, today last."""
+    """Return new entries by day in the time zone of ``now``, from the earliest day to today."""
     found = Counter[date]()
     for visit in visits:
         if visit.new:

@@ -1,4 +1,4 @@
-"""The state of a source: one word, from its visits, the same for the same visits; and the visit that changed it."""
+"""The state of a source, determined only by its visits; and the visit that changed it."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ STATES = (
 )  # fmt: skip
 
 BAD = frozenset({"silent", "empty", "failing", "quarantined", "moved", "shaky", "garbled", "duplicate"})
-"""States that want somebody to look."""
+"""States that need attention."""
 
-FEW = 3  # visits before which little is said of a source that answers
-FAILING = 2  # failed visits in a row: one may be chance
+FEW = 3  # minimum number of visits for most judgements of a responding source
+FAILING = 2  # consecutive failed visits: one may be chance
 QUARANTINE_VISITS = 8
 QUARANTINE_TIME = timedelta(days=7)
-"""So many failures in a row, over so long a time, without one answer: a server that is mended is mended within a week."""
+"""Number and duration of consecutive failures without a response for quarantine: servers are usually repaired within a week."""
 
-REFUSED_SHARE = 0.8  # of the pages asked for: the list answers, but next to none of its articles can be had
+REFUSED_SHARE = 0.8  # of the pages fetched: the list responds, but hardly any of its articles
 BADLY_SHARE = 0.4
 BADLY_TIMES = 2.0
-"""The share of pages that are read badly, and how many times the share of before: some pages of every source are videos or tables."""
+"""Minimum share of badly extracted pages, and its multiple of the earlier share: every source has some pages with only videos or tables."""
 
 GARBLED_SHARE = 0.2
 REPEATS_SHARE = 0.95
-MANY = 10  # pages for a judgement about shares
+MANY = 10  # minimum number of pages for judging shares
 WAITS = (timedelta(days=2), timedelta(days=4), timedelta(days=7))
-"""Between two visits of a source in quarantine, longer after each week in it."""
+"""Intervals between visits of a source in quarantine, longer after each week."""
 
 
 class RememberedState(Protocol):
-    """What the store remembers of a source besides its visits (``SourceState`` has it)."""
+    """Data of a source in the store besides its visits (implemented by ``SourceState``)."""
 
     @property
     def rest_until(self) -> datetime | None: ...
@@ -50,8 +50,8 @@ class RememberedState(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """``cause``: why a source fails (``messages.reasons.CAUSES``). ``since``: when the state began, as far as the visits tell. ``values``:
-    parameters of :meth:`reason`. ``wait``: at least so long from the last visit to the next (quarantine), whatever the schedule says."""
+    """``cause``: why a source fails (``messages.reasons.CAUSES``). ``since``: when the state began, as far as the visits show. ``values``:
+    parameters of :meth:`reason`. ``wait``: minimum interval from the last visit to the next (quarantine), overriding the schedule."""
 
     state: str
     cause: str | None = None
@@ -82,13 +82,13 @@ class Health:
         return f"{self.state}-{self.cause}" if self.cause else self.state
 
     def not_before(self) -> datetime | None:
-        """The moment before which the source is not to be visited; ``None``: the schedule alone decides."""
+        """Return the earliest time of the next visit, or ``None`` if only the schedule decides."""
         last = self.figures.last_visit
         return last + self.wait if last is not None and self.wait is not None else None
 
 
 def span(seconds: float) -> Message:
-    """A length of time in rough words: 5 minutes, 7 hours, 12 days."""
+    """Format a duration in rounded units: 5 minutes, 7 hours, 12 days."""
     for unit, code in ((86_400, "span.days"), (3_600, "span.hours")):
         if seconds >= 2 * unit:
             return Message(code, number=round(seconds / unit))
@@ -96,13 +96,13 @@ def span(seconds: float) -> Message:
 
 
 def merge_visits(*visits: Iterable[Visit]) -> list[Visit]:
-    """Visits of one source from several questions, each once, newest first."""
+    """Merge visits of one source from several queries, without duplicates, newest first."""
     found = {visit.at: visit for some in visits for visit in some}
     return [found[moment] for moment in sorted(found, reverse=True)]
 
 
 def health(visits: Sequence[Visit], now: datetime, *, known: RememberedState | None = None, enabled: bool = True) -> Health:
-    """The state of a source by its ``visits``, newest first (:func:`merge_visits`); ``now`` decides about silence and rest alone."""
+    """Return the health of a source by its ``visits``, newest first (:func:`merge_visits`); ``now`` only affects silence and backoff."""
     visits = [visit for visit in visits if visit.list_pages or visit.list_failed or visit.entries]  # others have just begun
     found = figures(visits)
     pace = cadence(visits, now)
@@ -126,7 +126,7 @@ def health(visits: Sequence[Visit], now: datetime, *, known: RememberedState | N
 
 
 def commonest(failures: Mapping[str, int]) -> tuple[str, str] | None:
-    """The commonest cause of these reasons, and its commonest reason; ``None`` without any. Of equals the first by name."""
+    """Return the most common cause of these failures and its most common reason, or ``None`` without any; ties are broken by name."""
     if not failures:
         return None
     by_cause: Counter[str] = Counter()
@@ -158,7 +158,7 @@ def _paused(known: RememberedState | None, now: datetime) -> Health | None:
 
 
 def _refused(found: Figures) -> Health | None:
-    """The list answers, but its articles do not."""
+    """Judge whether the list responds, but its articles do not."""
     asked = found.read + found.unread + found.refused
     if found.refused < MANY or found.refused < REFUSED_SHARE * asked:
         return None
@@ -197,7 +197,7 @@ def _repeating(found: Figures, visits: Sequence[Visit]) -> Health | None:
     return Health("duplicate", None, found.last_visit, {"repeats": found.repeats, "pages": found.read})
 
 
-CALM = frozenset({"new", "healthy", "quiet"})  # changes among these are not worth a line
+CALM = frozenset({"new", "healthy", "quiet"})  # changes among these are not reported
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,9 +214,9 @@ class Change:
 
 
 def change(visits: Sequence[Visit]) -> Change | None:
-    """What the newest of these visits changed; ``None`` if it changed nothing that is worth a line.
+    """Return the change caused by the newest of these visits, or ``None`` if it is not worth reporting.
 
-    Both states are judged at the moment of their own visit, so each change is told by one visit and by no other.
+    Each state is judged at the time of its own visit, so every change is reported by exactly one visit.
     """
     visits = [visit for visit in visits if visit.list_pages or visit.list_failed or visit.entries]
     if not visits:

@@ -1,8 +1,8 @@
-"""The schema that the steps after this one lead on from: new databases are made from the tables themselves."""
+"""The schema from which later migrations start: new databases are created from the tables themselves."""
 
 revision = "0013"
 down_revision = None
 
 
 def upgrade() -> None:
-    """Nothing: no database is older."""
+    """Do nothing: no database is older."""

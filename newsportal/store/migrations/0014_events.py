@@ -1,4 +1,4 @@
-"""Tables of events over stories, which whoever follows the change log next fills; of the assistant's answers; of hot lists."""
+"""Tables of events over stories, filled by the next follower of the change log; of the assistant's answers; of hot lists."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
