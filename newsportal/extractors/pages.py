@@ -1,6 +1,6 @@
-"""A page in, an item out: what ``newsportal.extract``, ``scrapy shell``, ``scrapy parse`` and page objects return.
+"""Read a single page into an item: the API behind ``newsportal.extract``, ``scrapy shell``, ``scrapy parse`` and page objects.
 
-Pure: nothing is fetched, stored or learnt, so no page changes the next one's answer.
+Pure: nothing is fetched, stored or learned, so the result for a page does not depend on earlier pages.
 """
 
 from __future__ import annotations
@@ -22,20 +22,21 @@ from newsportal.extractors.lists.pagination import find_pager
 from newsportal.items import Article, Extraction, Gallery, Link, ListPage, Page, Thread
 from newsportal.text import clean, dom
 
-SOURCE: Final = "page"  # The source of items that no list page named
+SOURCE: Final = "page"  # Source of items that were not found on a list page
 
 
 def make_page(html: str | bytes, url: str, content_type: str | None = None) -> Page:
-    """A page that is read now. Text counts as UTF-8, whatever encoding it declares."""
+    """Return a page fetched now. ``str`` input is treated as UTF-8, whatever encoding it declares."""
     if isinstance(html, str):
         html, content_type = html.encode("utf-8", "replace"), "text/html; charset=utf-8"
     return Page(url, html, datetime.now(UTC), content_type=content_type)
 
 
 def read_article(page: Page, link: Link | None = None, algorithm: str = "best", *, any_page: bool = False) -> Article:
-    """The article of a page; ``pages`` names the pages of a longer one. Raises ``NotApplicable``.
+    """Return the article of a page; its ``pages`` are the pages of a multi-page article. Raises ``NotApplicable``.
 
-    ``any_page``: the main content of a page of any kind, which ``extraction.kind`` names."""
+    ``any_page``: return the main content of any kind of page, and name the kind in ``extraction.kind``.
+    """
     document = dom.document(page)
     found = extractor(algorithm, any_page=any_page)(document, link, page.fetched)
     article = fill(Article(page.url, link or Link(page.url, SOURCE), page.fetched), found)
@@ -43,11 +44,12 @@ def read_article(page: Page, link: Link | None = None, algorithm: str = "best", 
 
 
 MAX_TEXT: Final = 400_000  # characters: four times the longest article of the development set; a feed of 50 entries stays readable
-CUT: Final = "[…]"  # what ends a text that was longer
+CUT: Final = "[…]"  # appended to a text that was cut
 
 
 def fill(article: Article, found: Extraction) -> Article:
-    """What the article has stays; the link's word comes last. Texts of more than ``MAX_TEXT`` characters are cut and end with ``CUT``."""
+    """Fill the article's missing fields from the extraction, then the link. Texts over ``MAX_TEXT`` characters are cut and end with
+    ``CUT``."""
     link, text, html = article.link, article.text or found.text, article.html or found.html
     if text and len(text) > MAX_TEXT:
         text = f"{text[: MAX_TEXT - len(CUT) - 1]}\n{CUT}"
@@ -71,7 +73,7 @@ def fill(article: Article, found: Extraction) -> Article:
 
 
 def read_list(page: Page, link: Link | None = None) -> ListPage:
-    """The articles that a front page, channel or feed names, with what it says of them. Raises ``NotApplicable`` for a broken feed."""
+    """Return the article links of a front page, channel or feed, with titles and dates. Raises ``NotApplicable`` for a broken feed."""
     try:
         found = feed.parse(page.body, page.url, page.content_type, page.fetched)
     except NotApplicable as error:
@@ -89,7 +91,7 @@ def read_list(page: Page, link: Link | None = None) -> ListPage:
 
 
 def read_thread(page: Page, link: Link | None = None) -> Thread:
-    """The posts of one page of a forum's thread. Raises ``NotApplicable``."""
+    """Return the posts on one page of a forum thread. Raises ``NotApplicable``."""
     found = read_page(dom.document(page), poster("best"), page.fetched)
     link = link or Link(page.url, SOURCE)
     return Thread(
@@ -105,7 +107,7 @@ def read_thread(page: Page, link: Link | None = None) -> Thread:
 
 
 def read_gallery(page: Page, link: Link | None = None) -> Gallery:
-    """A photo story, as far as one of its pages shows it. Raises ``NotApplicable``."""
+    """Return a photo story as far as this one page shows it. Raises ``NotApplicable``."""
     link = link or Link(page.url, SOURCE)
     story = gallery.assemble([gallery.read(dom.document(page), link=link, now=page.fetched)], link=link)
     return story.gallery(link, page.fetched, site=link.site)

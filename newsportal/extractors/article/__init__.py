@@ -1,1 +1,1 @@
-"""The article of a page: its blocks, its body, what is refused, and what templates and rules know."""
+"""Article extraction: text blocks, body, rejection of pages that are not articles, templates and rules."""

@@ -1,6 +1,6 @@
-"""The main content of a page of any kind: an article as :mod:`best` reads it, a thread post by post, else what is no furniture.
+"""Extract the main content of any kind of page: articles as :mod:`best`, threads post by post, else the blocks that are content.
 
-Articles keep the reader that knows news of many languages; the second model is asked for pages that are rather something else.
+Articles are still read by the news model, which was trained on many languages; the second model is for other kinds of pages.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ from newsportal.text import dom
 
 ARTICLE, THREAD, DOCUMENTATION = "article", "thread", "documentation"
 ARTICLE_LEAST: Final = 0.3
-"""A page that is an article with less probability is no news, whatever else speaks for it; 0 to 0.3 measure alike (0.2 points)."""
+"""Below this probability of being an article a page does not count as news at all; 0 to 0.3 measure alike (0.2 points)."""
 
 THREAD_LEAST: Final = 0.5
-"""From this probability on, the reader of threads is asked; it says itself where there are no posts. With 0.3, threads gain 1.3 points, and
-lists of news in Chinese are taken for threads."""
+"""From this probability on, the thread extractor is tried; it rejects pages without posts. With 0.3, threads gain 1.3 points, but lists of
+news in Chinese are taken for threads."""
 
 LISTS: Final = frozenset(("listing", "collection", "service"))
-STORY_PICTURES, STORY_CHARS = 5, 60  # an article of so many pictures, with fewer characters for each, is a photo story
+STORY_PICTURES, STORY_CHARS = 5, 60  # an article with at least this many images and fewer characters per image is a photo story
 NOSCRIPT: Final = "noscript"
-NEWS: Final = 0.5  # From this probability of news on, the choice of blocks follows the rules that were measured on news
+NEWS: Final = 0.5  # From this probability of news on, blocks are chosen by the rules measured on news
 LEAST: Final = 0.2  # 0 to 0.25 measure alike over all kinds (within 0.3 points of F1); products and listings gain most
 SMALL: Final = 1e-5
 TOGETHER: Final = ("listing", "collection", "documentation", "service")
 DOUBT: Final = 0.5
-"""Whether their lines are content is decided for many at once (the teasers of a list, the sections of a page), so the doubts of the model
-do not level out as :func:`choose_expected` counts on. Cross-validated by site, listings gain 2.4 points of F1, collections 1.4 (2.5 on one
+"""Whether their lines are content is decided for many lines at once (the teasers of a list, the sections of a page), so the model's errors
+do not cancel out as :func:`choose_expected` assumes. Cross-validated by site, listings gain 2.4 points of F1, collections 1.4 (2.5 on one
 half of the sites, none on the other), documentation and services 0.8. 0.3 to 0.6 measure alike over all kinds (within 0.2 points)."""
 
 
 class AnyPage(best.Best):
-    """As :class:`~newsportal.extractors.article.best.Best`, for pages of any kind."""
+    """Like :class:`~newsportal.extractors.article.best.Best`, for any kind of page."""
 
     def __call__(self, document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
-        """The content and its kind. Raises ``NotApplicable`` for a page that has none."""
+        """Return the content and its kind. Raises ``NotApplicable`` if the page has no content."""
         read = best.read_page(document, link, self.knowledge)
         if _length(read) < best.FEW_CHARS and f"<{NOSCRIPT}" in document.html:
             plain = without_scripts(document)
@@ -58,7 +58,7 @@ class AnyPage(best.Best):
                 document, read = plain, other
         body = read.body
         kind = kind_of(document, read.meta, body) if body is not None else None
-        if kind is None or body is None:  # whatever it is, its data in scripts are an article's
+        if kind is None or body is None:  # without a kind, data in the page's scripts are an article's
             found = best.complete(document, link, fetched, read)
             return replace(found, kind=ARTICLE, kind_probability=found.confidence)
         content = content_of(body, kind)
@@ -71,7 +71,7 @@ class AnyPage(best.Best):
 
 
 def _name(kind: PageKind, url: str, found: Extraction) -> str:
-    """The kind; what its models do not tell apart, its address and its pictures do."""
+    """Return the kind, refined by URL and images where the models have no class of their own."""
     if kind.name in LISTS and urlsplit(url).path in ("", "/"):
         return "front page"
     pictures = len(found.images)
@@ -80,17 +80,17 @@ def _name(kind: PageKind, url: str, found: Extraction) -> str:
 
 
 def _length(read: best.Reading) -> int:
-    """The characters that the page shows."""
+    """Return the number of visible characters on the page."""
     return sum(block.length for block in read.body.page.blocks) if read.body is not None else 0
 
 
 def without_scripts(document: dom.Document) -> dom.Document:
-    """The page as it is shown where no script runs: some hold their content for such readers alone."""
+    """Return the page as displayed without scripts: some pages have their content in ``noscript`` only."""
     return replace(document, html=document.html.replace(f"<{NOSCRIPT}", "<div").replace(f"</{NOSCRIPT}", "</div"))
 
 
 def content_of(body: Body, kind: PageKind, model: BlockModel | None = None) -> Body:
-    """``body`` with the blocks that are content: the models of news and of any page (``model``) are both heard, by what the page is.
+    """Return ``body`` with the blocks that are content, from the models for news and for any page (``model``), weighted by the page's kind.
 
     logit p(block) = w · logit p_news(block) + (1 − w) · logit p_any(block),  w = P(news) · min(1, P(article) / ARTICLE_LEAST)
     """
@@ -107,8 +107,9 @@ def content_of(body: Body, kind: PageKind, model: BlockModel | None = None) -> B
 
 
 def counted_once(likely: NDArray[np.float32], page: Blocks) -> NDArray[np.float32]:
-    """``likely`` with 0 for lines that a likelier one in a box of another form repeats: cards, menus and tabs are drawn again for phones.
-    Cross-validated by site, products gain 0.7 points of F1, collections 0.6, listings 1.0. Of one form, repeated lines may be meant."""
+    """Return ``likely`` with 0 for lines that repeat a likelier line from a box with another path: cards, menus and tabs are duplicated for
+    phones. Cross-validated by site, products gain 0.7 points of F1, collections 0.6, listings 1.0. Repetition on the same path may be
+    intended."""
     result, forms = likely.copy(), dict[str, int]()
     for number in np.argsort(-likely, kind="stable").tolist():
         block = page.blocks[number]
@@ -117,7 +118,7 @@ def counted_once(likely: NDArray[np.float32], page: Blocks) -> NDArray[np.float3
 
 
 def softened(likely: NDArray[np.float32], kind: PageKind) -> NDArray[np.float32]:
-    """``likely`` with less certainty on pages whose kind is one of ``TOGETHER``: logit p' = (1 − DOUBT · P(TOGETHER)) · logit p."""
+    """Return ``likely``, less certain on pages of a kind in ``TOGETHER``: logit p' = (1 − DOUBT · P(TOGETHER)) · logit p."""
     return mixed(likely, np.full_like(likely, 0.5), 1 - DOUBT * sum(map(kind.of, TOGETHER)))
 
 
@@ -129,12 +130,12 @@ def mixed(news: NDArray[np.float32], content: NDArray[np.float32], weight: float
 
 
 def choose_expected(likely: NDArray[np.float32], length: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """The likeliest blocks, as many as make the expected F1 largest.
+    """Choose the likeliest blocks, as many as maximise the expected F1.
 
         F(k) = 2 Σ_{i≤k} p_i c_i / (Σ_{i≤k} c_i + Σ_i p_i c_i),  p_1 ≥ p_2 ≥ …, c_i characters
 
-    Where the model is in doubt of everything, half a chance is enough (Lipton, Elkan and Naryanaswamy, ECML 2014: the best threshold is
-    half the F1 it gives); below ``LEAST`` nothing is content.
+    This lowers the threshold if the model is uncertain everywhere (Lipton, Elkan and Naryanaswamy, ECML 2014: the best threshold is half
+    the F1 it gives); below ``LEAST`` nothing is content.
     """
     order = np.argsort(-likely, kind="stable")
     size, right = length[order].astype(np.float64), (likely * length)[order].astype(np.float64)
@@ -145,7 +146,7 @@ def choose_expected(likely: NDArray[np.float32], length: NDArray[np.float32]) ->
 
 
 def posts_of(document: dom.Document, fetched: datetime) -> tuple[Post, ...]:
-    """The posts with text that the reader of threads finds; none on a page that is no thread."""
+    """Return the posts with text found by the thread extractor; empty if the page is not a thread."""
     try:
         return tuple(post for post in read_posts(document, fetched) if post.text)
     except NotApplicable:
@@ -153,11 +154,11 @@ def posts_of(document: dom.Document, fetched: datetime) -> tuple[Post, ...]:
 
 
 def _with_posts(found: Extraction, posts: tuple[Post, ...], base: str) -> Extraction:
-    """The thread as a text of its posts, by whom and when it was opened; in its HTML each stands below who wrote it and when."""
+    """Return the thread as the text of its posts, with the author and date of its opening post; in the HTML of each post."""
     html = ""
     for post in posts:
         head = " · ".join(filter(None, (post.author, post.date_text)))
         html += (f"<h3>{escape(head)}</h3>" if head else "") + "".join(f"<p>{escape(line)}</p>" for line in (post.text or "").split("\n"))
     text, author = "\n".join(post.text or "" for post in posts), posts[0].author or found.author
-    opened = min(filter(None, (post.published for post in posts)), default=found.published)  # the first post may show its last change
+    opened = min(filter(None, (post.published for post in posts)), default=found.published)  # the first post's date may be its last edit
     return replace(found, text=text, html=sanitise(html, base), author=author, published=opened)

@@ -1,4 +1,4 @@
-"""The extractor the portal runs: a small model over blocks, with what page, link and site say as witnesses, and as fallback."""
+"""The portal's extractor: a small model over text blocks, with hints, and fallbacks, from page metadata, link and site."""
 
 from __future__ import annotations
 
@@ -23,39 +23,39 @@ from newsportal.extractors.images import article_images as images
 from newsportal.items import Extraction, Link
 from newsportal.text import clean, dom, letters
 
-MUCH_LONGER: Final = 3.0  # times our characters from which the text for machines is taken: scripts draw the page's own
-FEW_CHARS: Final = 600  # a page that shows more is not searched for a longer text in the state of its scripts, unless it declares one
-SURE_OF_DATA: Final = 0.9  # how sure we are of a text that the page itself calls its article's
-PIECE: Final = 12  # letters that two texts share only if one is a part of the other
-TOLD_CHARS: Final = 40  # a description of this length stands in for a body that is not there: the shortest 快讯 is its own description
+MUCH_LONGER: Final = 3.0  # times our text's length from which the embedded text is used: scripts render the page's own
+FEW_CHARS: Final = 600  # a page with more text is not searched for a longer one in script data, unless it declares one
+SURE_OF_DATA: Final = 0.9  # confidence in a text that the page itself declares as its article
+PIECE: Final = 12  # letters that two texts share only if one contains the other
+TOLD_CHARS: Final = 40  # a description of this length replaces a missing body: the shortest 快讯 is its own description
 
 
 class Best:
-    """Reads articles; the more pages of a site it has seen, the better it knows the site's own lines. May be called from threads."""
+    """Article extractor that learns a site's boilerplate lines from the pages it sees. Thread-safe."""
 
     def __init__(self, knowledge: SiteKnowledge | None = None) -> None:
         self.knowledge = SiteKnowledge() if knowledge is None else knowledge
 
     def learn(self, document: dom.Document, link: Link | None, fetched: datetime, found: Extraction | None = None) -> None:
-        """Remember the page's lines; with ``found``, the article on it, they are the better witnesses. Never raises for a bad page."""
+        """Learn the page's lines; ``found``, the article on it, makes them more reliable. Never raises for a bad page."""
         heading, text = (found.title, found.text or "") if found is not None else (None, "")
         self.knowledge.learn(document.url, document.lines, heading, text.split("\n"))
 
     def __call__(self, document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
-        """Title, text, date, author and pictures. Raises ``NotApplicable`` with the reason for a page that is no article."""
+        """Return title, text, date, author and images. Raises ``NotApplicable`` with the reason if the page is not an article."""
         return extract(document, link, fetched, self.knowledge)
 
     def saved(self) -> str:
         return write_knowledge(self.knowledge)
 
     def restore(self, text: str) -> None:
-        """Go on from what :meth:`saved` wrote. Raises ``LibraryError``."""
+        """Load a state written by :meth:`saved`. Raises ``LibraryError``."""
         self.knowledge = read_knowledge(text)
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A page as far as it has been read: what it declares, its title, and which blocks are its text."""
+    """Intermediate result: the page's metadata, its title, and the blocks of its text."""
 
     meta: Metadata
     heading: str | None
@@ -63,7 +63,7 @@ class Reading:
 
 
 def extract(document: dom.Document, link: Link | None, fetched: datetime, knowledge: SiteKnowledge | None = None) -> Extraction:
-    """As :class:`Best`, with what is known of sites, or without."""
+    """Extract an article like :class:`Best`; ``knowledge`` of sites is optional."""
     read = read_page(document, link, knowledge)
     if read.body is not None and not declares_article(read.meta) and (kind := kind_of(document, read.meta, read.body)):
         refuse_kind(kind)
@@ -77,11 +77,12 @@ def read_page(document: dom.Document, link: Link | None, knowledge: SiteKnowledg
 
 
 def complete(document: dom.Document, link: Link | None, fetched: datetime, read: Reading, *, any_page: bool = False) -> Extraction:
-    """The extraction with all fields. Raises ``NotApplicable`` for what is no article; with ``any_page`` for what has no content alone."""
+    """Return the extraction with all fields. Raises ``NotApplicable`` if the page is not an article; with ``any_page``: if it has no
+    content."""
     meta, heading, body = read.meta, read.heading, read.body
     lines = body.lines if body is not None else []
-    carried = _carried(document, meta, fetched, sum(map(len, lines)))
-    told = _carried_text(carried, meta, lines)
+    carried = _embedded_article(document, meta, fetched, sum(map(len, lines)))
+    told = _embedded_text(carried, meta, lines)
     block = tidied(body) if body is not None and not told else None
     if block is not None:
         images.settle(block, document.base)
@@ -108,7 +109,7 @@ def complete(document: dom.Document, link: Link | None, fetched: datetime, read:
 def body_of(
     document: dom.Document, heading: str | None, described: str | None, knowledge: SiteKnowledge | None = None, declared: str | None = None
 ) -> Body | None:
-    """The body's blocks, without the lines at its ends that are none of the text, and without the site's own lines."""
+    """Return the body's blocks, without boilerplate at both ends and without lines that the site repeats."""
     top = next(iter(document.root.iter("body")), None)
     if top is None:
         return None
@@ -116,7 +117,7 @@ def body_of(
 
 
 def settle(body: Body, document: dom.Document, heading: str | None, knowledge: SiteKnowledge | None = None) -> Body:
-    """``body`` without the lines at its ends that are none of the text, and without the site's own lines."""
+    """Return ``body`` without boilerplate at both ends and without lines that the site repeats."""
     numbers = np.flatnonzero(body.chosen)
     lines = [body.page.blocks[number].text for number in numbers]
     start, end = trimmed(lines, heading)
@@ -134,12 +135,12 @@ def declares_article(meta: Metadata) -> bool:
 
 
 def described(meta: Metadata, link: Link | None) -> str | None:
-    """The longest of what the page and the link say the article is about."""
+    """Return the longest description of the article in page metadata and link."""
     return max(filter(None, (meta.get("og:description"), meta.get("description"), link.summary if link else None)), key=len, default=None)
 
 
-def _carried(document: dom.Document, meta: Metadata, fetched: datetime, found: int) -> Embedded | None:
-    """The article in the page's data, looked for where the page shows little."""
+def _embedded_article(document: dom.Document, meta: Metadata, fetched: datetime, found: int) -> Embedded | None:
+    """Return the article in the page's embedded data; searched only if the page displays little text."""
     declared = meta.article("articleBody") or ""
     if found >= max(FEW_CHARS, len(declared) / MUCH_LONGER):
         return None
@@ -147,8 +148,8 @@ def _carried(document: dom.Document, meta: Metadata, fetched: datetime, found: i
     return embedded(document, meta, fetched) or (Embedded("\n".join(lines)) if lines and "<" not in declared else None)
 
 
-def _carried_text(carried: Embedded | None, meta: Metadata, lines: list[str]) -> list[str]:
-    """The text the page tells machines, where the page itself holds less than a third of it, or something else and less."""
+def _embedded_text(carried: Embedded | None, meta: Metadata, lines: list[str]) -> list[str]:
+    """Return the embedded text if the page displays less than a third of it, or another, shorter text."""
     found = sum(map(len, lines))
     told = carried.text if carried is not None else ""
     if len(told) > found and len(told) >= TOLD_CHARS:

@@ -1,6 +1,6 @@
-"""What a block looks like to the model: its own text, its place in the tree, its neighbours. One row a block, one column a feature.
+"""Features of a block for the model: its text, its position in the tree, its neighbours. One column of ``Table`` per block.
 
-Columns are named; the model's file names those it uses, so a model and this module can be checked against one another.
+Features are named; the model's file lists those it uses, so that a model can be checked against this module.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 DATE: Final = re.compile(
     r"19\d\d\s?[-/.年]\s?\d|20\d\d\s?[-/.年]\s?\d|:(?<=\d:)\d\d|：(?<=\d：)\d\d|月(?<=\d月)\d{1,2}日|"
     + "|".join(rf"{month[0]}(?<!\w{month[0]}){month[1:]}[a-z]*\.? \d" for month in MONTHS)
-)  # each form begins with a character, so that all other places are passed over at once
+)  # each alternative starts with a literal character, which makes the search fast
 NOTICE: Final = re.compile(
     r"copyright|all rights reserved|©|版权|版權|著作權|icp备|icp证|许可证|備案|备案|未经|转载|轉載"
     r"|disclaimer|免责|本站|本网|terms of|privacy|cookie"
@@ -39,8 +39,8 @@ CONTROL: Final = re.compile(
     r"|责任编辑|责编|編輯|编辑|来源|來源|作者|标签|share|tweet|facebook|twitter|email|print|comment|subscri|newsletter|sign up|log ?in"
     r"|read more|related"
     r"|click|follow|advert|photo|image|getty|reuters|author|tags?\b|copyright"
-)  # words of controls, credits and notices, looked for in small letters: ignoring case would take four times as long
-CODE: Final = re.compile(r"\{[^{}]{0,200}:[^{}]{0,200};|function\s*\(|^var\s")  # style sheets and scripts that stand in the page as text
+)  # words of controls, credits and notices, matched in lower case: ignoring case takes four times as long
+CODE: Final = re.compile(r"\{[^{}]{0,200}:[^{}]{0,200};|function\s*\(|^var\s")  # style sheets and scripts displayed as text
 SHORT_CHARS: Final = 160
 NOTICE_CHARS: Final = 400
 UPPER_CHARS: Final = 80
@@ -59,17 +59,17 @@ KINDS: Final[dict[str, str]] = {
     "header": "header",
     "aside": "footer nav aside address",
     "form": "form",
-}  # Tags of boxes that mean alike
+}  # Tags of boxes with similar meaning
 TAGS: Final = {tag: number for number, tags in enumerate(KINDS.values()) for tag in tags.split()}
 NO_KIND: Final = len(KINDS)
 OWN: Final = "length linked_chars bold_chars links sentences ends reads digits upper date notice controls repeated".split()
 MOST_LINKS: Final = 20
 LINK_CHARS: Final = 80
-NOT_LOOKED: Final = (0.0,) * 8  # A shorter line that is nothing but links is not looked at closer
+NOT_LOOKED: Final = (0.0,) * 8  # Features of a short line that consists of links only; its text is not analysed
 LEVELS: Final = (1, 2, 3, 4, 6)
 WINDOWS: Final = (5, 15)
 FAR: Final = 30
-NOWHERE: Final = 99.0  # Stands for a distance to something that the page does not have
+NOWHERE: Final = 99.0  # Distance to something that the page does not have
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Table:
     length: Column
 
     def of(self, names: Sequence[str]) -> NDArray[np.float32]:
-        """The rows called ``names``. Raises ``ValueError`` for a name there is not."""
+        """Return the rows called ``names``. Raises ``ValueError`` for an unknown name."""
         places = {name: place for place, name in enumerate(self.names)}
         if missing := {*names} - {*places}:
             raise ValueError(f"no such features: {', '.join(sorted(missing))}")
@@ -89,9 +89,9 @@ class Table:
 
 
 def own_rows(blocks: Sequence[Block]) -> NDArray[np.float32]:
-    """What each block's text says by itself; shape (len(OWN), blocks)."""
+    """Return the features of each block's own text; shape (len(OWN), blocks)."""
     texts = [block.text for block in blocks]
-    first = dict(zip(reversed(texts), range(len(texts) - 1, -1, -1), strict=True))  # where each text stands first
+    first = dict(zip(reversed(texts), range(len(texts) - 1, -1, -1), strict=True))  # first block with each text
     rows: list[tuple[float, ...]] = [()] * len(texts)
     for number, block in enumerate(blocks):
         text, length = block.text, block.length
@@ -117,7 +117,7 @@ def own_rows(blocks: Sequence[Block]) -> NDArray[np.float32]:
 
 
 def features(page: Blocks, heading: str | None, description: str | None, declared: str | None = None) -> Table:
-    """All features of a page with a block; ``description``: what it says of itself, ``declared``: its article as given to machines."""
+    """Return all features of a page with at least one block. ``description``: from its metadata; ``declared``: article text in its data."""
     return _FeatureBuilder(page, heading, description, declared).table()
 
 
@@ -173,7 +173,7 @@ class _FeatureBuilder:
             rows[name] = own[name]
 
     def _names(self) -> None:
-        """What a box says of itself, the three next say, and all around; and in which tags the block stands."""
+        """Features by class names and tags: of the box itself, with its next two ancestors, and with all ancestors."""
         masks = np.array(self.page.mask)
         own = masks[self.box] | np.array([block.mask for block in self.page.blocks])
         above = self.parent[self.box]
@@ -218,7 +218,7 @@ class _FeatureBuilder:
         return np.full(self.count, -1.0, np.float32) if block is None else levels_from(self.page, self.page.blocks[block].box)
 
     def _boxes(self) -> None:
-        """Sums over the boxes around a block, and over all boxes of one form."""
+        """Sums over the ancestors of a block, and over all boxes with the same path."""
         terms = np.where(self.rows["is_heading"], 0, self.rows["terms"]) * self.length / (self.length + 20)
         linked = self.own["links"] > 0
         one = np.ones(self.count)
@@ -250,13 +250,13 @@ class _FeatureBuilder:
 
 
 def bits(mask: Whole, wanted: range) -> NDArray[np.int64]:
-    """The ``wanted`` bits of a mask as rows of 0 and 1."""
+    """Return the ``wanted`` bits of ``mask`` as rows of 0 and 1."""
     found: NDArray[np.int64] = np.right_shift(mask, np.array(wanted)[:, None]) & 1
     return found
 
 
 def shifted(rows: NDArray[Any], step: int, fill: float) -> NDArray[Any]:
-    """``rows`` moved along the blocks: column i holds what stood at i − step."""
+    """Return ``rows`` shifted along the blocks: column i holds the old column i − step."""
     out = np.full_like(rows, fill)
     if step > 0:
         out[:, step:] = rows[:, :-step]

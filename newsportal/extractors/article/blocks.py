@@ -1,8 +1,7 @@
-"""A page as blocks of text in boxes: one walk over the tree, from which everything that looks for the body takes its figures.
+"""Split a page into text blocks and boxes: one walk over the tree, the input of everything that searches for the body.
 
-A *block* is a line as a reader sees it: the text between two elements that break lines. A *box* is such an element (``div``, ``p``,
-``td`` …). Boxes stand in document order, so what lies below a box is a range of blocks: sums over subtrees are differences of
-cumulative sums.
+A *block* is a visible line: the text between two elements that break lines. A *box* is such an element (``div``, ``p``, ``td`` …). Boxes
+are in document order, so the descendants of a box are a range of blocks, and sums over subtrees are differences of cumulative sums.
 """
 
 from __future__ import annotations
@@ -20,26 +19,26 @@ from newsportal.text.steps import Step, read_steps, steps_below
 
 NEVER: Final = frozenset(
     "script style noscript template iframe object embed svg math select option button textarea input audio video canvas head".split()
-)  # Elements that hold no body text
+)  # Elements without body text
 LINE_BREAKS: Final = frozenset(("br", "hr"))
 BOLD: Final = frozenset(("b", "strong"))
 NAMED_INLINE: Final = frozenset(("span", "em", "i", "a", "font", "small", "cite", "time"))
 COUNTED: Final = BOLD | {"a"}
-INLINE: Final = NAMED_INLINE | COUNTED | {"img"}  # Elements within a line of which the walk takes note; of ``COUNTED`` also where they end
-BOX: Final = 1  # kinds of elements by what the walk does with them; the rest are only text
+INLINE: Final = NAMED_INLINE | COUNTED | {"img"}  # Inline elements handled by the walk; for ``COUNTED`` also their end tags
+BOX: Final = 1  # kinds of elements for the walk; all others are treated as text
 LINE: Final = 2
 OTHERS: Final = 3
 KINDS: Final = (
     dict.fromkeys(dom.BREAKING, BOX) | dict.fromkeys(LINE_BREAKS, LINE) | dict.fromkeys(INLINE, OTHERS) | dict.fromkeys(NEVER, -1)
 )
-LONGEST_LINK: Final = 400  # a link around more characters is one that somebody forgot to close: teasers of whole stories have up to 300
-MAX_BLOCKS: Final = 6_000  # of longer pages the beginning is read: of 2,259 real pages the longest has 2,641
-MAX_CHARS: Final = 500_000  # visible ones; more than is kept of a text (pages.MAX_TEXT), and five times the longest of those pages
+LONGEST_LINK: Final = 400  # longer text in a link means a missing end tag: teasers of whole stories have up to 300
+MAX_BLOCKS: Final = 6_000  # longer pages are cut: of 2,259 real pages the longest has 2,641
+MAX_CHARS: Final = 500_000  # visible ones; more than ``pages.MAX_TEXT`` keeps, and five times the longest of those pages
 
 
 @dataclass(slots=True)
 class Block:
-    """One line of the page. ``parts``: the nodes its text stands in, with whether it is their tail; lengths are visible characters."""
+    """A line of the page. ``parts``: its text nodes as (element, whether it is the tail); lengths are visible characters."""
 
     box: int
     text: str
@@ -53,11 +52,11 @@ class Block:
 
 @dataclass(slots=True)
 class Blocks:
-    """The walk's result. Box 0 is the page's ``body``; ``start`` and ``end`` are the range of blocks below each box.
+    """Result of the walk. Box 0 is the page's ``body``; ``start`` and ``end`` are the range of blocks below each box.
 
-    ``mask`` says what a box calls itself, ``around`` that and what the boxes around it do (bits: :mod:`hints`);
-    ``path`` is equal for boxes with the same tags and classes from the top down; ``pictures`` are images and the number of the block
-    that follows each. Arrays, because numpy reads them ten times as fast as lists.
+    ``mask`` holds the meanings of a box's class names, ``around`` also those of its ancestors (bits: :mod:`hints`); ``path`` is equal for
+    boxes with the same tags and classes from the root down; ``pictures`` are (image, its box, number of the block that follows). Arrays,
+    because numpy reads them ten times as fast as lists.
     """
 
     nodes: list[dom.Element]
@@ -77,16 +76,15 @@ class Blocks:
 
 
 def read_blocks(body: dom.Element, steps: Sequence[Step] | None = None) -> Blocks:
-    """Read what lies below ``body``; ``steps`` are those of its page, where it has been walked. Linear in the page; never recursive."""
+    """Read the blocks below ``body``; ``steps``: the page's walk, if already made. Linear in the page's size; not recursive."""
     walk = _Walk(body)
-    walk.run(steps_below(steps or (), body) or steps_below(read_steps(dom.walk(body)), body))  # the page's leave out a ``body`` in ``head``
+    walk.run(steps_below(steps or (), body) or steps_below(read_steps(dom.walk(body)), body))  # they omit a ``body`` in ``head``
     return walk.page
 
 
 class _Walk:
-    """``opened``: node, parent, depth, mask, mask around, path, start and end of each box; ``box``: the number of the innermost open one;
-    ``count``: blocks so far, ``left``: characters that are still read. Of the block under way: its pieces, and which of them are linked or
-    bold."""
+    """``opened``: node, parent, depth, mask, mask around, path, start and end of each box; ``box``: the innermost open box; ``count``:
+    blocks so far; ``left``: characters still to read. Of the current block: its pieces, and those of them that are linked or bold."""
 
     def __init__(self, body: dom.Element) -> None:
         self.page = Blocks([body])
@@ -104,7 +102,7 @@ class _Walk:
         self.links = self.mask = 0
 
     def run(self, steps: Sequence[Step]) -> None:
-        """One look at the tag a step: what most nodes do not need stands behind it."""
+        """Process the steps. One lookup of the tag per step; the branches for rare nodes come after it."""
         hidden = None
         for begins, node, tag, text in steps:
             if hidden is not None:
@@ -175,7 +173,7 @@ class _Walk:
             self.mask |= named(name)
 
     def _leave(self, tag: str) -> None:
-        """The end of a link or of bold type. What lies in a link that was never closed is no link text."""
+        """Handle the end of a link or of bold type. Blocks inside a link that was never closed do not count as linked."""
         if tag != "a":
             self.bold_open -= 1
             return
@@ -207,7 +205,7 @@ class _Walk:
         self.box = len(self.opened) - 1
 
     def _add_lines(self, node: dom.Element, text: str, tail: bool) -> None:
-        """Text of a ``pre``, whose line feeds mean lines."""
+        """Add the text of a ``pre``, in which line feeds are line breaks."""
         for number, line in enumerate(text.split("\n")):
             if number and self.pieces:
                 self._flush()
@@ -220,7 +218,7 @@ class _Walk:
     def _flush(self) -> None:
         words = "".join(self.pieces).split()
         text = " ".join(words)
-        if not text.isprintable():  # else it has none of these: much of a page has not
+        if not text.isprintable():  # otherwise it has no such characters, as most text
             words = CONTROL.sub(" ", INVISIBLE.sub("", text)).split()
             text = " ".join(words)
         if len(text) > self.left:
@@ -236,5 +234,5 @@ class _Walk:
         self.pieces, self.parts, self.linked, self.bold, self.links, self.mask = [], [], [], [], 0, 0
 
     def _share(self, some: list[str], length: int) -> int:
-        """The visible characters of ``some`` of the pieces of a block; mostly these are all."""
+        """Return the visible characters of ``some`` pieces of a block; usually these are all its pieces."""
         return length if some == self.pieces else min(visible_length("".join(some)), length)

@@ -1,7 +1,7 @@
-"""The body of an article without templates: which blocks of the page are its text.
+"""Find the body of an article without templates: classify the page's blocks as text or not.
 
-Each block is asked for by itself, with features that see its box, its neighbours and the page. Then the answers are brought together: a
-page on which the model is shy of everything has its own measure, and a short line between two lines of text is text too.
+Each block gets a probability, from features of the block, its box, its neighbours and the page. Rules then refine the result: the threshold
+is lower on a page where all probabilities are low, and a short line between two lines of text is text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from newsportal.text.steps import Step
 
 FILE: Final = "block_model.json"
 VERSION: Final = 1
-MAX_DEPTH: Final = 8  # Of a tree: the number of its leaf is a byte
+MAX_DEPTH: Final = 8  # Of a tree: the number of a leaf must fit into a byte
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,13 +34,14 @@ class BlockModel:
 
         p(block) = 1 / (1 + exp(−(b + Σ_t leaf_t(bits of the block's splits in tree t))))
 
-    All trees have the same depth d; a tree asks d times "feature > border" and its answers are the bits of a leaf's number (Prokhorenkova
-    et al., CatBoost, NeurIPS 2018, section 4). The weights are a table in ``block_model.json``; ``training/fit.py`` makes it and says on
-    which pages. Numbers in, numbers out: nothing in the file is ever run.
+    All trees have depth d; a tree has d splits "feature > border", whose results are the bits of a leaf's number (Prokhorenkova et al.,
+    CatBoost, NeurIPS 2018, section 4). The weights are a table in ``block_model.json``, written by ``training/fit.py``, which names the
+    training pages. The file holds numbers only; nothing in it is executed.
 
-    ``columns``: names of the features, in the order of the rows given to :meth:`likely`. ``feature`` (trees · depth) and ``border``
-    are the splits, ``leaves`` has the shape (trees, 2 ** depth). ``distinct``: splits that no other repeats; ``place`` (depth, trees):
-    which of these each is."""
+    ``columns``: feature names, in the order of the rows given to :meth:`likely`. ``feature`` (trees · depth) and ``border`` are the splits,
+    ``leaves`` has the shape (trees, 2 ** depth). ``distinct``: the splits without repetitions; ``place`` (depth, trees): index of each
+    split among them.
+    """
 
     columns: tuple[str, ...]
     feature: NDArray[np.intp]
@@ -52,11 +53,11 @@ class BlockModel:
     place: NDArray[np.intp]
 
     def likely(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The probability of each block to be text of the article; ``rows`` has the shape (columns, blocks)."""
+        """Return the probability that each block is text of the article; ``rows`` has the shape (columns, blocks)."""
         trees, size = self.leaves.shape
         holds = (rows[self.feature[self.distinct]] > self.border[self.distinct, None]).view(np.uint8)  # half of all splits are repeated
         leaf = holds[self.place[0]]
-        for level in range(1, self.depth):  # a level of all trees at a time, in bytes: a third less time than all at once
+        for level in range(1, self.depth):  # level by level, in bytes: a third less time than all levels at once
             leaf |= holds[self.place[level]] << level
         places = leaf + (np.arange(trees) * size)[:, None]
         score = self.bias + self.leaves.ravel().take(places).sum(axis=0)
@@ -65,7 +66,7 @@ class BlockModel:
 
 
 def from_dict(plain: dict[str, Any]) -> BlockModel:
-    """The model that ``training/fit.py`` wrote. Raises ``ValueError`` for another version or tables that do not fit together."""
+    """Load a model written by ``training/fit.py``. Raises ``ValueError`` for another version or inconsistent tables."""
     if plain.get("version") != VERSION:
         raise ValueError(f"a block model of version {plain.get('version')!r}; this newsportal reads version {VERSION}")
     depth, columns = int(plain["depth"]), tuple(plain["columns"])
@@ -84,40 +85,40 @@ def block_model() -> BlockModel:
     return from_dict(json.loads((files(__package__) / FILE).read_text(encoding="utf-8")))
 
 
-# Where the likeliest ``BEST_CHARS`` characters of a page stay below 1, half (``SHY``) of what they reach is enough; below ``LEAST``
-# nothing is text. Without this rule the mean page F1 of daniel-zh is 0.8 points lower; 100 to 300 characters, 0.4 to 0.6 and 0.05 are
-# within 0.8 points of it on the sets that the model does not know.
+# If the likeliest ``BEST_CHARS`` characters of a page have a mean below 1, ``SHY`` (half) of that mean is the threshold, but at least
+# ``LEAST``. Without this rule the mean page F1 of daniel-zh is 0.8 points lower; 100 to 300 characters, 0.4 to 0.6 and 0.05 are within 0.8
+# points of it on the sets that the model was not trained on.
 THRESHOLD: Final = 0.5
 BEST_CHARS: Final = 300
 SHY: Final = 0.5
 LEAST: Final = 0.08
 GAP_CHARS: Final = 30
 GAP_LEAST: Final = 0.1  # of lines between two lines of text; 0 to 100 characters measure alike (within 0.4 points)
-# Of longer gaps in the text's box: the mean probability, and the share of the text. With captions fundus-tests loses a point of F1.
+# Of longer gaps in the text's box: minimum mean probability, maximum share of the text. With captions fundus-tests loses a point of F1.
 INNER_LEAST: Final = 0.3
 INNER_SHARE: Final = 0.2
 INNER: Final = ("linked", "around_picture", "in_figure", "climb", "counted", "kind_heading", "kind_subheading")
-# A list beside text belongs to it if its mean probability is no less, and its share of links no more, than this.
-# 0.08 to 0.3 measure alike; the rule is for readers (a recipe without its ingredients), the sets move by 0.4 points at most.
+# A list next to text belongs to it if its mean probability is at least, and its share of links at most, this. 0.08 to 0.3 measure alike;
+# the rule is for readers (a recipe without its ingredients), the sets move by 0.4 points at most.
 ITEMS: Final = frozenset(("li", "dd", "dt"))
 LIST_LEAST: Final = 0.1
 LIST_LINKED: Final = 0.1
 COPY_CHARS: Final = 600
 COPIED_CHARS: Final = 40
 COPIED: Final = 0.5  # a block is a copy if other blocks make up this share of it; without this scrapinghub loses 1.6 points
-COPY_LOOKED: Final = 200_000  # characters searched for others' text, the longest blocks first: all in all would be quadratic
+COPY_LOOKED: Final = 200_000  # characters searched for other blocks' text, longest blocks first: searching all would be quadratic
 LOOSE_CHARS: Final = 40
 IMPRINT_CHARS: Final = 200
 IMPRINT: Final = re.compile(
     r"版[权權]所有|著作[权權]所有|ICP\s*[备備证證]|[网網]安[备備]|信息服[务務][许許]可[证證]|all rights reserved|^(?:copyright|©)",
     re.IGNORECASE,
-)  # Who owns the site, and what allows it to publish
+)  # Copyright notices and publishing licences
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """``chosen``: for each block whether it is text of the article; ``likely``: how likely each is, from 0 to 1; ``table``: what each
-    looks like, for who looks at the page as a whole."""
+    """``chosen``: whether each block is text of the article; ``likely``: probability of each block, 0 to 1; ``table``: features of the
+    blocks, for classifying the page."""
 
     page: Blocks
     chosen: NDArray[np.bool_]
@@ -130,7 +131,7 @@ class Body:
 
     @property
     def confidence(self) -> float:
-        """From 0 to 1: how far from even the characters near the decision stand; certain furniture does not count."""
+        """Confidence from 0 to 1: mean probability of the decisions, by characters; blocks that are surely boilerplate do not count."""
         length = self.table.length if self.table is not None else np.array([block.length for block in self.page.blocks], dtype=np.float32)
         asked = self.chosen | (self.likely > LEAST)
         weight = float(length[asked].sum())
@@ -147,8 +148,8 @@ def find_body(
     declared: str | None = None,
     steps: Sequence[Step] | None = None,
 ) -> Body:
-    """The body below ``top`` (the page's ``body``). ``heading``: the article's title; ``description``: how the page or a link describes it;
-    ``declared``: the text the page gives to machines as its article's; ``steps``: the page's."""
+    """Find the body below ``top`` (the page's ``body``). ``heading``: the article's title; ``description``: from page or link;
+    ``declared``: article text in the page's data; ``steps``: the page's."""
     page = read_blocks(top, steps)
     if not page.blocks:
         return Body(page, np.zeros(0, dtype=bool), np.zeros(0, dtype=np.float32))
@@ -163,10 +164,10 @@ def decide(page: Blocks, likely: NDArray[np.float32], table: Table) -> Body:
 
 
 def without_copies(kept: NDArray[np.bool_], page: Blocks) -> NDArray[np.bool_]:
-    """``kept`` without long blocks that hold the other blocks' text once more (data of scripts that stand in the page as text)."""
+    """Return ``kept`` without long blocks that repeat the text of other blocks (script data displayed as text)."""
     numbers = np.flatnonzero(kept).tolist()
     parts = [number for number in numbers if page.blocks[number].length >= COPIED_CHARS]
-    longest, left = [], COPY_LOOKED  # of ``COPY_LOOKED`` characters together (and one more)
+    longest, left = [], COPY_LOOKED  # of ``COPY_LOOKED`` characters in total (and one more block)
     for number in sorted(numbers, key=lambda number: -page.blocks[number].length):
         if page.blocks[number].length < COPY_CHARS or left <= 0:
             break
@@ -182,7 +183,7 @@ def without_copies(kept: NDArray[np.bool_], page: Blocks) -> NDArray[np.bool_]:
 
 
 def with_lists(kept: NDArray[np.bool_], likely: NDArray[np.float32], page: Blocks) -> NDArray[np.bool_]:
-    """``kept`` with the whole of every list that touches text: its items are short, and each alone looks like furniture."""
+    """Return ``kept`` with every complete list that touches text: its items are short, and each alone looks like boilerplate."""
     items = [number for number, block in enumerate(page.blocks) if page.nodes[block.box].tag in ITEMS]
     for _, group in groupby(enumerate(items), key=lambda item: (item[1] - item[0], page.parent[page.blocks[item[1]].box])):
         numbers = [number for _, number in group]
@@ -197,7 +198,7 @@ def with_lists(kept: NDArray[np.bool_], likely: NDArray[np.float32], page: Block
 
 
 def without_loose_ends(kept: NDArray[np.bool_], page: Blocks) -> NDArray[np.bool_]:
-    """``kept`` without the short lines at its ends that are nothing but a link, and the page's imprint behind it."""
+    """Return ``kept`` without short lines at both ends that consist of a link, and without the imprint at the end."""
     numbers, blocks = np.flatnonzero(kept).tolist(), page.blocks
     loose = {number for number in numbers if blocks[number].linked == blocks[number].length <= LOOSE_CHARS}
     while numbers and ((len(numbers) > 1 and numbers[-1] in loose) or _is_imprint(blocks[numbers[-1]])):
@@ -212,7 +213,7 @@ def _is_imprint(block: Block) -> bool:
 
 
 def choose(likely: NDArray[np.float32], length: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """Which blocks are text, from how likely each is and how many characters it has."""
+    """Choose the blocks that are text, by probability and length."""
     # the mean probability of the likeliest ``BEST_CHARS`` characters
     order = np.argsort(-likely, kind="stable")
     best = order[: int(np.searchsorted(np.cumsum(length[order]), BEST_CHARS)) + 1]
@@ -221,7 +222,7 @@ def choose(likely: NDArray[np.float32], length: NDArray[np.float32]) -> NDArray[
 
 
 def with_gaps(kept: NDArray[np.bool_], likely: NDArray[np.float32], table: Table) -> NDArray[np.bool_]:
-    """``kept`` with the headings within the text, and with what lies between two lines of it and is no furniture."""
+    """Return ``kept`` with the headings within the text, and with gaps between two lines of text that are not boilerplate."""
     linked, pictured, figure, climb, counted, *headings = table.of(INNER)
     plain, length = linked < LIST_LINKED, table.length
     number = kept.cumsum()
@@ -236,7 +237,7 @@ def with_gaps(kept: NDArray[np.bool_], likely: NDArray[np.float32], table: Table
     return kept
 
 
-# Lines that stand before and after an article's text without being a part of it.
+# Boilerplate lines before and after an article's text.
 
 HEAD: Final = re.compile(
     r"^(?:(?:\d{4}[年/.-]\d{1,2}[月/.-]\d{1,2}日?.{0,40}(?:来源|來源|作者|编辑|字号|评论|$))|(?:来源|來源|作者|编辑|編輯|记者|字号|字體|字体|发布时间|發佈時間|時間|时间|日期|点击|浏览)"
@@ -252,8 +253,8 @@ TAIL_WORDS: Final = (
 TAIL: Final = re.compile(
     rf"^[\s\[【(（]*(?:{'|'.join(TAIL_WORDS.split()).replace('_', ' ')})\s*(?:[:：|\]】)）>》<]|[^\s。！？!?”」]{{0,12}}$|$)", re.IGNORECASE
 )
-MAX_TAIL_CHARS: Final = 60  # Longer lines are paragraphs, however they begin
-MAX_LINES: Final = 8  # so many lines at most are cut at either end
+MAX_TAIL_CHARS: Final = 60  # Longer lines are paragraphs, whatever their beginning
+MAX_LINES: Final = 8  # maximum number of lines cut at either end
 
 
 def trimmed(lines: list[str], title: str | None = None) -> tuple[int, int]:

@@ -1,8 +1,7 @@
-"""Where a page's text is densest: CEVC's walk (thesis E, 2.3) over boxes, made robust.
+"""Find the densest box of a page: CEVC's walk (thesis E, 2.3) over boxes, made robust.
 
-What differs from the thesis: a sentence mark makes a text valid too; boxes that say they are beside the body do not count, unless they
-hold most of the page or the heading; text among links weighs less, and what stands with the heading more; the walk never enters a
-single paragraph.
+Differences from the thesis: a sentence mark also makes a text valid; boxes whose names mark them as asides do not count, unless they
+contain most of the page or the heading; text in links weighs less, boxes around the heading weigh more; it never enters a paragraph.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from newsportal.extractors.article.blocks import Blocks
 from newsportal.extractors.article.hints import ARTICLE_BODY, says_aside
 
 ALPHA: Final = 0.5  # thesis E, 2.4.3
-MOST: Final = 0.5  # a box with more than this share of the page's valid characters is its body, whatever it calls itself
+MOST: Final = 0.5  # a box with more than this share of the page's valid characters is the body, whatever its name
 ENOUGH: Final = 0.3
-ENOUGH_CHARS: Final = 150  # if less than this remains without asides (or beside the heading), their names mean nothing
+ENOUGH_CHARS: Final = 150  # if less than this remains without asides (or beside the heading), their names are ignored
 DECLARED: Final = 0.2
 HEADING_BONUS: Final = 2.0
 WHOLE: Final = frozenset("p li h1 h2 h3 blockquote".split())
@@ -29,8 +28,8 @@ NAMES: Final = ("records", "records_share", "records_dated", "records_linked", "
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """``box``: the densest one; ``climb``: for each block, how many levels above it both stand together; ``counted``: blocks that lie in
-    no aside; ``share``: the box's part of the page's valid characters; ``linked``: the share of links in it."""
+    """``box``: the densest box; ``climb``: for each block, levels from ``box`` up to their lowest common ancestor; ``counted``: blocks
+    outside asides; ``share``: the box's share of the page's valid characters; ``linked``: share of link text in it."""
 
     box: int
     climb: NDArray[np.float32]
@@ -40,14 +39,14 @@ class Core:
 
 
 def below(page: Blocks, rows: Floats) -> Floats:
-    """Sums over the blocks below every box: from (k, blocks) to (k, boxes)."""
+    """Sum ``rows`` over the blocks below every box: from (k, blocks) to (k, boxes)."""
     sums = np.zeros((rows.shape[0], rows.shape[1] + 1))
     np.cumsum(rows, axis=1, out=sums[:, 1:])
     return sums[:, np.array(page.end)] - sums[:, np.array(page.start)]
 
 
 def levels_from(page: Blocks, box: int) -> NDArray[np.float32]:
-    """For each block, how many levels above ``box`` the smallest box stands that holds both."""
+    """Return for each block how many levels above ``box`` its lowest common ancestor with ``box`` is."""
     chain = boxes_around(page, box)
     climb = np.zeros(len(page.blocks), dtype=np.float32)
     for level in range(len(chain) - 1, -1, -1):
@@ -56,9 +55,9 @@ def levels_from(page: Blocks, box: int) -> NDArray[np.float32]:
 
 
 def find_core(page: Blocks, valid: Floats, text: Floats, linked: Floats, heading: int | None) -> Core:
-    """``valid``, ``text``, ``linked``: characters of each block; ``heading``: the block that is the article's title."""
+    """Return the core. ``valid``, ``text``, ``linked``: characters of each block; ``heading``: the block that is the article's title."""
     held = boxes_around(page, page.blocks[heading].box) if heading is not None else []
-    # which blocks lie in no aside; all, where that leaves too little
+    # exclude blocks in asides, unless too little remains
     sums = np.concatenate([[0.0], np.cumsum(valid)])
     start, end = np.array(page.start), np.array(page.end)
     aside = says_aside(np.array(page.mask)) & (sums[end] - sums[start] < MOST * sums[-1])
@@ -87,7 +86,7 @@ def boxes_around(page: Blocks, box: int) -> list[int]:
 
 
 def _step_into(page: Blocks, box: int, weight: Floats, own: NDArray[Any]) -> int:
-    """Thesis E, algorithm 2.2, that stops before a single paragraph."""
+    """Descend to the densest box: thesis E, algorithm 2.2, but stop above a single paragraph."""
     parent = np.array(page.parent)
     while True:
         inside = np.flatnonzero(parent == box)
@@ -100,20 +99,20 @@ def _step_into(page: Blocks, box: int, weight: Floats, own: NDArray[Any]) -> int
         box = largest
 
 
-# Boxes that repeat: comments, teasers and lists are records of one form, and each record holds several lines.
+# Repeated boxes: comments, teasers and lists are records with the same path, and each record holds several lines.
 
 RECORDS: Final = 3
-SEVERAL: Final = 0.6  # So many boxes of one form beside one another, of which this share holds more than one line, are records
+SEVERAL: Final = 0.6  # Siblings with one path are records if there are this many and this share of them holds more than one line
 
 
 def find_records(
     page: Blocks, lines: NDArray[np.float64], share: NDArray[np.float64], dated: NDArray[np.float64], links: NDArray[np.float64]
 ) -> NDArray[np.float32]:
-    """Of each box: the records it stands in (number, share of the page's characters, share that hold a date, share that hold a link,
-    lines of this record), and how often it stands itself beside its like. Shape: (len(NAMES), boxes).
+    """Return features of records for each box; shape: (len(NAMES), boxes). Of the records around it: number, share of the page's
+    characters, share with a date, share with a link, lines of this record; then number, share and links of its siblings with its path.
 
-    ``lines``, ``share``, ``dated``, ``links``: of everything below each box, its lines, its share of the page's characters, lines
-    with a date and lines with a link."""
+    ``lines``, ``share``, ``dated``, ``links``: sums below each box: lines, share of the page's characters, dated lines, lines with a link.
+    """
     rows = np.zeros((len(NAMES), len(page.nodes)), dtype=np.float32)
     rows[5] = 1
     boxes = np.flatnonzero(lines[1:]) + 1

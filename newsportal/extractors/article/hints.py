@@ -1,4 +1,4 @@
-"""What elements say of themselves: class and id names by what they usually mean (a bit each), and elements found by such a name."""
+"""Meanings of class and id names as bit masks, and a search for elements by such names."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ MEANINGS: Final[dict[str, str]] = {
     "body": r"(?<![a-z])(?:article|content|body|main|text|story|post|entry|detail|zoom|neirong|zhengwen|paragraph|rich|artical|txt|prose)"
     r"(?![a-z])",
     "item": r"(?<![a-z])list|item|card|grid|(?<![a-z])row|tile|feed|thumb",
-}  # what names mean, by the words in them; the place in this table is the bit
+}  # meanings of names, by regular expression; the index in this table is the bit
 _PATTERNS: Final = tuple(re.compile(pattern) for pattern in MEANINGS.values())
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_WORD: Final = re.compile("[a-z]+")  # no pattern looks beyond the letters of a word, and words repeat where names do not
+_WORD: Final = re.compile("[a-z]+")  # no pattern spans words, and words repeat more often than names, which helps the cache
 _ANY: Final = re.compile("|".join(MEANINGS.values()))
-MAX_NAME_CHARS: Final = 200  # longer lists of classes are style sheets written out
+MAX_NAME_CHARS: Final = 200  # longer class attributes are generated utility classes
 FIRST_TAG_BIT: Final = 16
 _TAGS: Final = "header,footer address,nav menu,aside dialog,form,figure,table,ul ol dl,blockquote,article,main".split(",")
 TAG_MASK: Final[dict[str, int]] = {tag: 1 << bit for bit, tags in enumerate(_TAGS, FIRST_TAG_BIT) for tag in tags.split()}
@@ -40,19 +40,19 @@ LAST_TAG_BIT: Final = 28
 TAG_NAMES: Final = (
     *("in_header", "in_footer", "in_nav", "in_aside", "in_form", "in_figure", "in_table", "in_list", "in_blockquote"),
     *("in_article", "in_main", "in_hidden", "in_article_body"),
-)  # Bits 16 to 28 by name
+)  # Names of bits 16 to 28
 ASIDE: Final = sum(1 << bit for bit in range(8)) | 1 << 17 | 1 << 18 | 1 << 19 | HIDDEN
-BODY: Final = 1 << list(MEANINGS).index("body")  # Masks: says that it is beside the body; says that it is the body
+BODY: Final = 1 << list(MEANINGS).index("body")  # Masks: names of asides; names of the body
 TAG: Final = re.compile(r"<([a-z][^\s/>]*)")
 MAX_TAG_CHARS: Final = 300
 MAX_LOOKS: Final = 200
 MAX_SHORT_CHARS: Final = 4000
-MAX_SHORT_PIECES: Final = 600  # A short text with all white space and elements that its markup may have
+MAX_SHORT_PIECES: Final = 600  # Limit for a short text, counting white space and elements in its markup
 
 
 @lru_cache(maxsize=16384)
 def named(name: str) -> int:
-    """What a name means, or several with spaces between them: the bits of all words in them, most of which stand in many names."""
+    """Return the meanings of a name, or of several separated by spaces: the bits of all words in them. Cached by word."""
     name, mask = name[:MAX_NAME_CHARS], 0
     for word in _WORD.findall(name if name.islower() else _CAMEL.sub("-", name).lower()):
         mask |= _meaning(word)
@@ -65,12 +65,13 @@ def _meaning(word: str) -> int:
 
 
 def says_aside(mask: Any) -> Any:
-    """Return whether an element calls itself navigation, comments, sharing or the like, or is hidden: of a mask, or of each of an array."""
+    """Return whether an element is named navigation, comments, sharing or the like, or is hidden. ``mask``: an integer or an array."""
     return (mask & ASIDE != 0) & ((mask & BODY == 0) | (mask & (HIDDEN | 7 << 17) != 0))
 
 
 def tags_called(html: str, words: Sequence[str], attributes: Sequence[str]) -> Mapping[str, Collection[str]] | None:
-    """Tags (no ``meta``, ``link``) with one of ``words``, and the ``attributes`` that it stands behind, rather too many; ``None``: any."""
+    """Return tags (no ``meta``, ``link``) that may contain one of ``words``, and the ``attributes`` before it; a superset; ``None``:
+    any."""
     tags: defaultdict[str, set[str]] = defaultdict(set)
     for word in words:
         at, looks = html.find(word), 0
@@ -78,7 +79,7 @@ def tags_called(html: str, words: Sequence[str], attributes: Sequence[str]) -> M
             looks += 1
             start = html.rfind("<", max(0, at - MAX_TAG_CHARS), at)
             if looks > MAX_LOOKS or start < 0:
-                return None  # too many, or in a tag too long to look at
+                return None  # too many matches, or a tag too long to search
             before = html[start:at].lower()
             tag = TAG.match(before)
             if tag and ">" not in before and tag[1] not in ("meta", "link"):
@@ -88,7 +89,7 @@ def tags_called(html: str, words: Sequence[str], attributes: Sequence[str]) -> M
 
 
 def called(document: dom.Document, words: Sequence[str], attributes: Sequence[str] = ("class", "id")) -> Iterator[dom.Element]:
-    """The elements that have one of ``words`` in one of ``attributes``, in document order."""
+    """Yield the elements with one of ``words`` in one of ``attributes``, in document order."""
     tags = tags_called(document.html, words, attributes)
     if tags is None or tags:
         said = re.compile("|".join(map(re.escape, words)))
@@ -100,7 +101,7 @@ def called(document: dom.Document, words: Sequence[str], attributes: Sequence[st
 
 
 def ancestors(node: dom.Element, most: int, stop: Collection[str] = ("body", "html")) -> Iterator[dom.Element]:
-    """Yield at most ``most`` elements around ``node``, the innermost first, as far as the first of the tags ``stop``."""
+    """Yield at most ``most`` ancestors of ``node``, innermost first, up to the first with a tag in ``stop``."""
     for above in islice(node.iterancestors(), most):
         if above.tag in stop:
             return
@@ -108,7 +109,7 @@ def ancestors(node: dom.Element, most: int, stop: Collection[str] = ("body", "ht
 
 
 def short_text(node: dom.Element, most: int = MAX_SHORT_CHARS) -> str:
-    """The visible text below ``node`` on one line; ``""`` if that is no short text. Looks at no more than it needs: elements may nest."""
+    """Return the visible text below ``node`` on one line, or ``""`` if it is longer than ``most``. Stops early."""
     parts: list[str] = []
     size = 0
     for kind, text in dom.pieces(node):

@@ -1,7 +1,7 @@
-"""The pages of an article joined into one: text, HTML and pictures in order, what every page repeats said once.
+"""Join the pages of a multi-page article: text, HTML and images in order, without what every page repeats.
 
-Pure. :func:`why_not` decides whether a fetched page is a further page at all; :func:`join` puts those that are together.
-Lines are compared by their letters alone (:func:`newsportal.text.letters`), since spaces and punctuation differ between pages.
+Pure. :func:`why_not` decides whether a fetched page is a further page; :func:`join` merges them. Lines are compared by their letters
+(:func:`newsportal.text.letters`), because spaces and punctuation differ between pages.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Final
 from newsportal.items import Extraction, Image
 from newsportal.text import clean, dom, letters
 
-REPEATED_SHARE: Final = 0.8  # of a page's text that stood on earlier ones: true further pages repeat less than a third
-WHOLE_SHARE: Final = 0.8  # a page holds the whole article when it has so much of the first page's text, and more
-WHOLE_GAIN: Final = 1.1  # times the first page's text that the whole must have: else it is the first page again, in other clothes
+REPEATED_SHARE: Final = 0.8  # of a page's text that earlier pages contain: real further pages repeat less than a third
+WHOLE_SHARE: Final = 0.8  # a single-page view contains at least this share of the first page's text
+WHOLE_GAIN: Final = 1.1  # and is longer by at least this factor: otherwise it is the first page in another layout
 COMMENTS: Final = re.compile(
     r"(?:^|[的部新门])(?:网友)?(?:评论|評論|留言|跟帖)(?:[^，。]{0,6}$|列表|区|_|-)|^(?:all |reader )?comments?\b", re.IGNORECASE
 )
@@ -28,7 +28,7 @@ PAGER_WORD: Final = re.compile(
 )
 FILLING: Final = re.compile(r"[\d\s页頁«»‹›<>|./…,，\[\]()（）【】:：·-]+")
 NUMBERS: Final = re.compile(r"\d+")
-PAGER_CHARS: Final = 80  # Characters: longer lines are no pagers
+PAGER_CHARS: Final = 80  # Characters: longer lines are not pagers
 PAGE_MARK: Final = re.compile(
     r"\s*(?:[（(\[【]\s*第?\s*(?:\d{1,3}|[一二三四五六七八九十]{1,3})\s*[页頁]?\s*(?:/\s*(?:共\s*)?\d{1,3}\s*[页頁]?)?\s*[）)\]】]"
     r"|[\s_|-]+第\s*\d{1,3}\s*[页頁]|[\s_|–-]+(?:page|seite|p\.)\s*\d{1,3}(?:\s*(?:of|von|/)\s*\d{1,3})?)$",
@@ -37,9 +37,9 @@ PAGE_MARK: Final = re.compile(
 
 
 def why_not(before: Sequence[Extraction], page: Extraction) -> str | None:
-    """Why ``page`` is no further page of the article whose pages so far are ``before``; ``None`` if it is one.
+    """Return why ``page`` is not a further page of the article with the pages ``before``; ``None`` if it is one.
 
-    In a photo story the text may be the same on every page: what brings new pictures is no repeat.
+    The pages of a photo story may have the same text: a page with new images is not a repeat.
     """
     fresh = [line for line in _lines(page) if not is_pager(line)]
     if not fresh:
@@ -57,7 +57,7 @@ def why_not(before: Sequence[Extraction], page: Extraction) -> str | None:
 
 
 def join(pages: Sequence[Extraction], urls: Sequence[str]) -> Extraction:
-    """One article of its pages (at least one). Title, date, author and the rest come from the first page that has them."""
+    """Join the pages (at least one) into an article. Title, date, author and other fields come from the first page that has them."""
     first = pages[0]
     if len(pages) == 1:
         return first
@@ -65,7 +65,7 @@ def join(pages: Sequence[Extraction], urls: Sequence[str]) -> Extraction:
     pictures: dict[str, Image] = {}
     for image in (image for page in pages for image in page.images):
         pictures.setdefault(image.url, image)
-    # the lines that were left out everywhere
+    # remove the lines that were dropped from the text
     bodies = [_without(page.html, set(map(clean, _lines(page))) - set(map(clean, kept))) for page, kept in zip(pages, texts, strict=True)]
     return replace(
         first,
@@ -81,12 +81,12 @@ def join(pages: Sequence[Extraction], urls: Sequence[str]) -> Extraction:
 
 
 def unmarked(page: Extraction) -> Extraction:
-    """A first page whose further ones could not be had, without the mark on its title."""
+    """Return a first page whose further pages are missing, without the page number in its title."""
     return replace(page, title=PAGE_MARK.sub("", page.title) if page.title else None)
 
 
 def is_whole(first: Extraction, whole: Extraction) -> bool:
-    """Whether ``whole`` holds all of the first page's text, and more: then no further page is needed."""
+    """Return whether ``whole`` contains nearly all of the first page's text, and more: a single-page view."""
     there = letters(whole.text or "")
     keys = [letters(line) for line in _lines(first) if not is_pager(line)]
     total = sum(map(len, keys))
@@ -95,7 +95,7 @@ def is_whole(first: Extraction, whole: Extraction) -> bool:
 
 
 def as_whole(first: Extraction, whole: Extraction, urls: Sequence[str]) -> Extraction:
-    """The first page's article with the text of the page that holds all of it."""
+    """Return the first page's article with the text of the single-page view."""
     title, images = unmarked(first).title if first.title else whole.title, whole.images or first.images
     return replace(first, title=title, text=whole.text, html=whole.html, images=images, pages=tuple(urls))
 
@@ -105,7 +105,7 @@ def _lines(page: Extraction) -> list[str]:
 
 
 def is_pager(line: str) -> bool:
-    """Whether a line is a pager and nothing else: words of one, or page numbers in a row."""
+    """Return whether a line is only a pager: its words, or consecutive page numbers."""
     if len(line) > PAGER_CHARS:
         return False
     rest = PAGER_WORD.sub("", line)
@@ -116,7 +116,7 @@ def is_pager(line: str) -> bool:
 
 
 def _without_repeats(texts: list[list[str]]) -> list[list[str]]:
-    """The lines of each page without what it begins with although it was said before, and without ends that the next page has too."""
+    """Return each page's lines without a beginning that earlier pages contain, and without an ending that the next page has too."""
     seen: set[str] = set()
     kept = []
     for lines in texts:
@@ -127,12 +127,12 @@ def _without_repeats(texts: list[list[str]]) -> list[list[str]]:
         kept.append(lines[start:])
     for earlier, later in pairwise(kept):
         while earlier and later and letters(earlier[-1]) == letters(later[-1]):
-            earlier.pop()  # an editor's name stands at the end of all
+            earlier.pop()  # such as an editor's name, which is kept on the last page
     return kept
 
 
 def _without(html: str | None, gone: set[str]) -> str | None:
-    """``html`` without the elements and text that are one of the lines ``gone``; the same words within another line stay."""
+    """Return ``html`` without elements and texts that equal one of the lines ``gone``; the same words within a longer line stay."""
     if not html or not gone:
         return html
     body = next(iter(dom.parse_html(html).iter("body")), None)
@@ -152,7 +152,7 @@ def _without(html: str | None, gone: set[str]) -> str | None:
 
 
 def _is_break(node: dom.Element | None) -> bool:
-    """Whether ``node`` holds no words of the line beside it; ``None`` is the end of what stands around."""
+    """Return whether ``node`` ends the line beside it: a break, an element without text, or ``None`` (no neighbour)."""
     return node is None or node.tag in dom.BREAKING or node.tag == "body" or not dom.text_of(node)
 
 

@@ -1,4 +1,4 @@
-"""An article's sanitised HTML as Markdown (CommonMark with GFM's tables): headings, lists, tables, code, quotes, links and pictures."""
+"""Convert an article's sanitised HTML to Markdown (CommonMark with GFM tables): headings, lists, tables, code, quotes, links, images."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Final
 from newsportal.text import dom
 
 ESCAPED: Final = re.compile(r"([\\`*_\[\]<>]|&(?=#?\w+;))")
-AT_START: Final = re.compile(r"^(?:([#+>-])|(\d{1,9})([.)]))(?=\s|$)|^([=~-]{3,}|~~~)", re.MULTILINE)  # what would begin a block
+AT_START: Final = re.compile(r"^(?:([#+>-])|(\d{1,9})([.)]))(?=\s|$)|^([=~-]{3,}|~~~)", re.MULTILINE)  # characters that would start a block
 HEADINGS: Final = {f"h{level}": "#" * level for level in range(1, 7)}
 MARKS: Final = {"em": "*", "i": "*", "strong": "**", "b": "**"}
 PARTS: Final = frozenset(("thead", "tbody", "tfoot"))
-MAX_COLUMNS: Final = 50  # that one cell may span
+MAX_COLUMNS: Final = 50  # maximum ``colspan``
 ITEM_INDENT: Final = "  "
 INLINE: Final = frozenset("a em strong b i br sub sup img code span".split())
-MAX_NESTING: Final = 30  # elements within one another; what lies deeper is written as plain text
+MAX_NESTING: Final = 30  # of elements; deeper ones are written as plain text
 
 
 def markdown_of(html: str, title: str | None = None) -> str:
-    """``html`` as :func:`~newsportal.extractors.article.sanitise.sanitise` writes it, as Markdown; ``title`` is the heading of it all."""
+    """Return the output of :func:`~newsportal.extractors.article.sanitise.sanitise` as Markdown, below ``title`` as its heading."""
     root = dom.parse_html(html)
     body = next(iter(root.iter("body")), root)
     head = [f"# {_escape(' '.join(title.split()))}"] if title and title.strip() else []
@@ -28,7 +28,7 @@ def markdown_of(html: str, title: str | None = None) -> str:
 
 
 def _blocks(node: dom.Element, depth: int) -> list[str]:
-    """The blocks of ``node`` in order, without blank lines around them; text that stands between boxes is a paragraph."""
+    """Return the blocks of ``node`` in order, without blank lines around them; text between boxes becomes a paragraph."""
     if depth > MAX_NESTING:
         return [text] if (text := _escape(dom.text_of(node))) else []
     found: list[str] = []
@@ -53,7 +53,7 @@ def _blocks(node: dom.Element, depth: int) -> list[str]:
 
 
 def _line(text: str) -> str:
-    """A paragraph's text, its line breaks kept, and nothing in it that would begin another kind of block."""
+    """Return a paragraph's text with its line breaks, escaped so that it does not start another kind of block."""
     lines = "\n".join(" ".join(part.split()) for part in text.split("\\\n")).strip("\n")
     return AT_START.sub(_guard, lines).replace("\n", "\\\n")
 
@@ -79,7 +79,7 @@ def _inline(node: dom.Element, depth: int) -> str:
         alt = " ".join(_escape(node.get("alt") or "").split())
         return f"![{alt}]({_address(node.get('src'))})" if node.get("src") else alt
     if tag == "code":
-        # A span of code, in as many backticks as it does not hold itself.
+        # a code span; its fence has more backticks than any run in its text
         text = " ".join(node.text_content().split())
         ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
         pad = " " if text.startswith("`") or text.endswith("`") else ""
@@ -96,7 +96,7 @@ def _inline(node: dom.Element, depth: int) -> str:
 
 
 def _may_be_marked(node: dom.Element, bare: str, before: str, after: str) -> bool:
-    """CommonMark 6.2: a mark between punctuation inside and a letter outside is none, as in 「**注意：**各站」."""
+    """Return whether emphasis would be parsed (CommonMark 6.2): not between punctuation and an outer letter, as in 「**注意：**各站」."""
     left, above = node.getprevious(), node.getparent()
     told = before or (above.text if left is None else left.tail) or ""
     follows = after or node.tail or ""
@@ -121,7 +121,7 @@ def _heading(node: dom.Element, depth: int) -> str:
 
 
 def _listing(node: dom.Element, depth: int) -> str:
-    """A list; an item's further blocks stand indented below its first."""
+    """Return a list; further blocks of an item are indented below the first."""
     items: list[str] = []
     for child in node:
         blocks = ["\n".join(_blocks(child, depth))] if child.tag in ("ul", "ol") else _blocks(child, depth)
@@ -135,7 +135,7 @@ def _listing(node: dom.Element, depth: int) -> str:
 
 
 def _definitions(node: dom.Element, depth: int) -> str:
-    """Markdown has no definition lists: terms are bold lines, and what they mean a list below each."""
+    """Return a definition list, which Markdown lacks: terms as bold lines, each with its definitions as a list."""
     found: list[str] = []
     for child in node:
         blocks = _blocks(child, depth)
@@ -160,7 +160,7 @@ def _fence(node: dom.Element, depth: int) -> str:
 
 
 def _table(node: dom.Element, depth: int) -> str:
-    """A table of GFM, whose first row is its head; one of a single column is a layout, and its cells are written as blocks."""
+    """Return a GFM table, with the first row as header; a table with a single column is a layout: its cells become blocks."""
     found: list[str] = []
     rows: list[list[list[str]]] = []
     for row in (row for part in node for row in (part if part.tag in PARTS else [part])):

@@ -1,6 +1,6 @@
-"""What kind of page it is: an article, a thread, documentation, a product, a listing, a collection or a service.
+"""Classify a page: article, thread, documentation, product, listing, collection or service.
 
-One small model a kind asks whether the page is of it, by :func:`page_figures`; the probability of a kind is its share of what all say:
+One small model per kind rates the page by its :func:`page_figures`; the probabilities are normalised:
 
     P(k) = p_k / Σ_j p_j
 
@@ -36,10 +36,10 @@ TYPES: Final[dict[str, str]] = {
     "product": r"Product|Offer|Brand|SoftwareApplication|VideoGame|ProductGroup",
     "list": r"ItemList|CollectionPage|OfferCatalog|SearchResultsPage|Blog",
     "business": r"LocalBusiness|Service|ProfessionalService|ContactPoint|FAQPage|MedicalBusiness",
-}  # Types of schema.org by the kind of page that declares them
-TYPE: Final = (('"@type"', re.compile(r"\s*:\s*\"(\w{3,40})")), ("schema.org/", re.compile(r"(\w{3,40})")))  # a mark, and what follows it
+}  # Types of schema.org, by the kind of page that declares them
+TYPE: Final = (('"@type"', re.compile(r"\s*:\s*\"(\w{3,40})")), ("schema.org/", re.compile(r"(\w{3,40})")))  # marker, pattern after it
 OG_TYPES: Final = ("article", "product", "website")
-_WHOLE = r"(?:^|[./_-])(?:%s)(?=[./_-]|$)"  # a part of an address
+_WHOLE = r"(?:^|[./_-])(?:%s)(?=[./_-]|$)"  # a path segment or a part of one
 ADDRESS: Final[dict[str, str]] = {
     "documentation": _WHOLE % "docs?|documentation|manual|reference|api|wiki|developers?|learn|tutorials?|latest|stable|guide",
     "thread": _WHOLE % "forums?|threads?|topics?|viewtopic|showthread|discussions?|questions?|t|bbs|community|comments|boards?",
@@ -56,7 +56,7 @@ WORDS: Final[dict[str, str]] = {
     "reply": r"r(?<=\br)epl(?:y|ies)\b|j(?<=\bj)oined\b|q(?<=\bq)uote\b|p(?<=\bp)osts?:|u(?<=\bu)pvote|回复|楼主|发表于|發表於",
     "contact": r"contact us|get (?:started|a quote)|request a|book a|free consultation|our (?:team|clients|services)|联系我们|咨询",
     "read": r"read more|min read|continue reading|阅读全文|查看更多",
-}  # Looked for in small letters: ignoring case would take four times as long. Each begins with a character, so that others are passed over
+}  # Matched in lower case: ignoring case takes four times as long. Each alternative starts with a literal, which makes the search fast
 _WORDS: Final = {name: re.compile(words) for name, words in WORDS.items()}
 _ADDRESS: Final = {name: re.compile(words, re.IGNORECASE) for name, words in ADDRESS.items()}
 _TYPES: Final = {name: re.compile(rf"(?:{words})$") for name, words in TYPES.items()}
@@ -65,7 +65,7 @@ MEANS: Final = tuple(
     " around_related around_navigation around_body around_item in_table in_list in_article in_main in_blockquote kind_paragraph kind_part"
     " kind_cell kind_item kind_heading kind_quote kind_figure counted climb up1_lines up2_average up3_linked form_lines form_average"
     " records records_share records_dated records_linked record_lines alike alike_share alike_linked".split()
-)  # Features of blocks, of which the page has the mean by characters
+)  # Features of blocks whose mean, weighted by characters, is a feature of the page
 NAMES: Final = (
     *(f"tag_{tag}" for tag in TAGS),
     *(f"type_{name}" for name in TYPES),
@@ -79,7 +79,7 @@ NAMES: Final = (
 
 
 def page_figures(document: dom.Document, meta: Metadata, page: Blocks, table: Table, likely: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The page's figures, in the order of ``NAMES``. ``likely``: how likely each block is text of an article."""
+    """Return the page's features, in the order of ``NAMES``. ``likely``: probability of each block to be text of an article."""
     counts = Counter(node.tag for node in document.root.iter(*TAGS))
     types = [found[1] for mark, known in TYPE for piece in document.html.split(mark)[1:] if (found := known.match(piece))]
     address = urlsplit(document.url)
@@ -109,35 +109,35 @@ FILE: Final = "page_model.json"
 KINDS: Final = ("article", "documentation", "thread", "product", "listing", "collection", "service")
 NONE: Final = "none"
 NO_CONTENT: Final = frozenset(("captcha", "login", "soft-404", "error-page", "no-body", "not-html"))
-"""The kind of pages without content, and the reasons for which they are refused."""
+"""Kind of pages without content, and the reasons for rejecting them."""
 
-COLUMNS: Final = tuple(f"page_is_{kind}" for kind in KINDS)  # What the probabilities of kinds are called among the features of a block
+COLUMNS: Final = tuple(f"page_is_{kind}" for kind in KINDS)  # Names of the kinds' probabilities among the features of a block
 
 
 @cache
 def places(names: tuple[str, ...]) -> NDArray[np.intp]:
-    """Where the figures called ``names`` stand among :data:`NAMES`."""
+    """Return the indices of ``names`` in :data:`NAMES`."""
     return np.array([NAMES.index(name) for name in names], dtype=np.intp)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PageModel:
-    """``kinds``: a model for each of ``KINDS``; ``news``: whether the page is such an article as :func:`block_model` was fitted on;
-    ``content``: which blocks are content on a page of any kind."""
+    """``kinds``: a model for each of ``KINDS``; ``news``: whether the page is an article like those :func:`block_model` was fitted on;
+    ``content``: which blocks are content on any kind of page."""
 
     kinds: tuple[BlockModel, ...]
     news: BlockModel
     content: BlockModel
 
     def kind(self, figures: NDArray[np.float32]) -> PageKind:
-        """``figures`` is a row of :func:`page_figures`."""
+        """Classify a row of :func:`page_figures`."""
         *said, news = (float(model.likely(figures[places(model.columns), None])[0]) for model in (*self.kinds, self.news))
         return PageKind(np.array(said, dtype=np.float32) / sum(said), news)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PageKind:
-    """``shares``: how likely each of ``KINDS`` is; ``news``: how likely the page is an article as news sites have them."""
+    """``shares``: probability of each of ``KINDS``; ``news``: probability that the page is an article of a news site."""
 
     shares: NDArray[np.float32]
     news: float
@@ -151,18 +151,18 @@ class PageKind:
         return float(self.shares.max())
 
     def of(self, name: str) -> float:
-        """The probability of the kind ``name``."""
+        """Return the probability of the kind ``name``."""
         return float(self.shares[KINDS.index(name)])
 
 
 def content_likely(model: BlockModel, table: Table, kind: PageKind) -> NDArray[np.float32]:
-    """The probability of each block to be content; among the columns of ``model`` are the probabilities of the page's kinds."""
+    """Return the probability of each block to be content. The probabilities of the page's kinds are among the features of ``model``."""
     shares = np.repeat(kind.shares[:, None], len(table.length), axis=1)
     return model.likely(Table((*table.names, *COLUMNS), np.concatenate([table.values, shares]), table.length).of(model.columns))
 
 
 def from_plain(plain: Mapping[str, Any]) -> PageModel:
-    """The models that ``training/page.py`` wrote. Raises ``ValueError`` for tables that do not fit together."""
+    """Load the models written by ``training/page.py``. Raises ``ValueError`` for inconsistent tables."""
     return PageModel(tuple(from_dict(plain[kind]) for kind in KINDS), from_dict(plain["news"]), from_dict(plain["content"]))
 
 
@@ -172,5 +172,5 @@ def page_model() -> PageModel:
 
 
 def kind_of(document: dom.Document, meta: Metadata, body: Body) -> PageKind | None:
-    """The page's kind; ``None`` for a page without a block."""
+    """Return the page's kind; ``None`` for a page without blocks."""
     return page_model().kind(page_figures(document, meta, body.page, body.table, body.likely)) if body.table is not None else None

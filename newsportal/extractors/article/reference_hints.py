@@ -1,4 +1,4 @@
-"""What is known of an article before its body is found: its title, and how the page describes it. Blocks that agree are its text."""
+"""Hints from an article's known title and description: blocks that match them are its text."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from newsportal.text import NO_LETTERS, letters
 CJK_RUN: Final = re.compile("[\u3400-\u9fff]+")
 LONG_WORD: Final = re.compile(r"[^\W\d_\u3400-\u9fff]{4,}")
 LETTERS_OR_END: Final = re.compile(r"[^\W_]+|\n")
-STEM_CHARS: Final = 7  # words are compared by their beginnings: endings differ between a title and its text
+STEM_CHARS: Final = 7  # words are compared by their first characters: inflections differ between a title and its text
 MAX_TERMS: Final = 40
-PIECE: Final = 8  # Letters: descriptions are looked for in pieces of this length
+PIECE: Final = 8  # Letters: descriptions are searched in pieces of this length
 MAX_DESCRIPTION: Final = 400
 MIN_DECLARED: Final = 200
 MAX_DECLARED: Final = 100_000  # Characters of a declared text: shorter ones are summaries, longer ones are cut
 MAX_HEADING_CHARS: Final = 300
-MARKS: Final = 2  # a line with so many times the title's letters, or so many times fewer, is not compared
+MARKS: Final = 2  # a line with more than 2 times the title's letters, or less than half, is not compared
 HEADINGS: Final = ("h1", "h2")
 
 
 @dataclass(frozen=True, slots=True)
 class ReferenceHints:
-    """``heading``: the block that is the title; ``headings``: all that are; ``terms``: how many of the title's words each block holds
-    (as a share of them); ``in_description``: how many ``pieces`` of the description; ``declared``: which share of the block's own pieces
-    stand in the text that the page declares as its article's, −1 where it declares none."""
+    """``heading``: the block that is the title; ``headings``: all such blocks; ``terms``: share of the title's words in each block;
+    ``in_description``: how many of the description's ``pieces`` each block contains; ``declared``: share of the block's pieces in the
+    article text that the page declares, −1 if it declares none."""
 
     heading: int | None
     headings: frozenset[int]
@@ -43,7 +43,7 @@ class ReferenceHints:
 
 
 def find_hints(page: Blocks, heading: str | None, description: str | None, declared: str | None = None) -> ReferenceHints:
-    """Look for the title, the description and the declared text in the page's blocks."""
+    """Search for the title, the description and the declared text in the page's blocks."""
     texts = (whole := "\n".join(page.texts).lower()).split("\n") if page.blocks else []
     wanted, same = letters(heading) if heading else "", list[int]()
     if heading and wanted:
@@ -78,7 +78,7 @@ def _declared(texts: Sequence[str], letters_of: Sequence[str], declared: str) ->
 
 
 def terms(title: str) -> list[str]:
-    """The words of a title that its article repeats: pairs of Chinese characters, beginnings of longer words."""
+    """Return the words of a title that its article is likely to repeat: pairs of Chinese characters, beginnings of longer words."""
     title = title[:MAX_HEADING_CHARS].lower()
     pairs = [run[start : start + 2] for run in CJK_RUN.findall(title) for start in range(len(run) - 1)]
     words = [word[:STEM_CHARS] for word in LONG_WORD.findall(title)]
@@ -90,7 +90,7 @@ def _pieces(text: str) -> list[str]:
 
 
 def counts(lines: Sequence[str], words: Sequence[str]) -> list[int]:
-    """How many of ``words`` each line holds. All lines are searched as one text, which most words do not stand in."""
+    """Count how many of ``words`` each line contains. All lines are searched as one text, which does not contain most words."""
     found = [0] * len(lines)
     whole = "\n".join(lines)
     starts = list(accumulate(map((1).__add__, map(len, lines)), initial=0))

@@ -1,4 +1,4 @@
-"""Pages that are no article, and why. When in doubt it is one: an article refused is lost, a list page stored is merely seen."""
+"""Reject pages that are not articles, with a reason. When in doubt, accept: a rejected article is lost, a list page only shown."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from newsportal.extractors.article.page_kind import PageKind
 from newsportal.extractors.article.reference_hints import terms
 from newsportal.text import dom, visible_length
 
-MIN_CHARS: Final = 12  # fewer characters are no 快讯: the shortest in the development set has 25
+MIN_CHARS: Final = 12  # no 快讯 is shorter: the shortest in the development set has 25
 LIST_CHARS: Final = 60
-LIST_LINKS: Final = 40  # A page with so many links and no sentence in less than ``LIST_CHARS`` characters is a list
+LIST_LINKS: Final = 40  # A page with so many links and less than ``LIST_CHARS`` characters without a sentence is a list
 SENTENCE_END: Final = re.compile(r"[。！？；，]|[.!?](?:\s|$)")
-SURE_CHARS: Final = 400  # a page with so much running text is not refused for its words
+SURE_CHARS: Final = 400  # a page with so much running text is not rejected for its words
 _CODE: Final = (
     r"(?:^|[_|!！…:：]|\s[-–—]\s)\s*(?:(?:http|error|status|code|错误|代码)\W{0,3}){0,2}(?:%s)"
     r"(?=\s*(?:$|[_|!！:：]|[-–—]\s|error|错误|页面\W*$|not found|未找到|找不到|forbidden|internal|bad|service|gateway))"
-)  # a status that stands alone or among the words of its page: 500 people, and the 500 of an index, are news
+)  # a status code alone or among typical words: 500 people, or an index called 500, may be news
 CAPTCHA: Final = re.compile(
     r"(?:输入|填写)\S{0,6}验证码|^\W*验证码\W*$|安全验证|人机验证|请完成(?:下方|以下)?验证|滑动验证|访问异常|异常流量"
     r"|^\W*captcha\W*$|captcha (?:required|verification|check)|(?:complete|solve|enter) (?:the|this|a) captcha"
@@ -49,7 +49,7 @@ REASONS: Final = (("captcha", CAPTCHA), ("login", LOGIN), ("soft-404", MISSING),
 NOT_HTML: Final = re.compile(
     r"\s*(?:%PDF-|\{\s*\"|\[\s*[{\"]|<\?xml[^>]*>\s*<(?:rss|feed|urlset|sitemapindex)|<(?:rss|feed|urlset|sitemapindex)\b|GIF8|\ufffdPNG|PK\x03)"
 )
-BINARY: Final = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # in no text, and every tenth byte of pictures, films, archives
+BINARY: Final = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # not in text, but every tenth byte of images, videos, archives
 BINARY_CHARS: Final = 10  # … of the first 500; broken pages have a few
 TEASER_END: Final = re.compile(
     r"(?:…|\.{3}|[\[(（【]?(?:详细|詳細|详情|更多|阅读全文|閱讀全文|全文|(?:read )?more)[\])）】]?\s*[>»]*)$", re.IGNORECASE
@@ -57,20 +57,20 @@ TEASER_END: Final = re.compile(
 TEASER_END_CHARS: Final = 12
 TEASER_TITLE: Final = 6
 TEASERS: Final = 5
-TEASER_SHARE: Final = 0.9  # A page of so many lines, nearly all of which begin with a link and break off, announces other pages
-# A text that is rather none (one of 600 development articles is that doubtful) and holds less than this share of the title's words, on a
-# page with so many lines that are nothing but links, each of so many characters (twice that in Latin letters): a list.
+TEASER_SHARE: Final = 0.9  # A page of so many lines, nearly all of which start with a link and are cut off, lists other pages
+# List page: a text with low confidence (one of 600 development articles is below this) and less than this share of the title's words, on a
+# page with so many lines that consist of a link, each of so many characters (twice that in Latin letters).
 DOUBT: Final = 0.5
 STORED: Final = ("article", "documentation", "thread")
 STORED_LEAST: Final = 0.05
-NEWS: Final = 0.5  # A page that is one of ``STORED`` with less probability, and no news, is refused: 2 of 792 articles of unseen sites are
+NEWS: Final = 0.5  # A page with a lower probability for ``STORED``, and not news, is rejected: 2 of 792 articles of unseen sites are
 HEADLINES: Final = 10
 HEADLINE_CHARS: Final = 8
 TITLE_SHARE: Final = 0.3
 
 
 def refuse_list(body: Body, title: str | None) -> None:
-    """Raise ``NotApplicable`` for a page of headlines whose text is doubtful. Short news is doubtful too, but speaks of its title."""
+    """Raise ``NotApplicable`` for a page of headlines whose text has low confidence. Short news may, too, but repeats its title."""
     if body.confidence >= DOUBT or not body.chosen.any():
         return
     words, text = terms(title or ""), "\n".join(body.lines).lower()
@@ -83,13 +83,13 @@ def refuse_list(body: Body, title: str | None) -> None:
 
 
 def refuse_kind(kind: PageKind) -> None:
-    """Raise ``NotApplicable`` (``product-page`` …) for a page that is surely nothing that the crawl stores."""
+    """Raise ``NotApplicable`` (``product-page`` …) for a page that is almost certainly of a kind that the crawl does not store."""
     if kind.news < NEWS and sum(map(kind.of, STORED)) < STORED_LEAST:
         raise NotApplicable(f"{kind.name}-page", f"with probability {kind.probability:.2f}")
 
 
 def refuse_bytes(document: dom.Document) -> None:
-    """Raise ``NotApplicable`` for what is no page: a PDF, a picture, a feed, an interface's reply, whatever it is called."""
+    """Raise ``NotApplicable`` for content that is not HTML: a PDF, an image, a feed, an API response, whatever its media type."""
     start = document.html[:500]
     if NOT_HTML.match(start) or len(BINARY.findall(start)) >= BINARY_CHARS:
         raise NotApplicable("not-html")
@@ -98,8 +98,8 @@ def refuse_bytes(document: dom.Document) -> None:
 def refuse(
     document: dom.Document, title: str | None, lines: list[str], block: dom.Element | None = None, *, any_page: bool = False
 ) -> None:
-    """Raise ``NotApplicable`` if the page is no article; ``block`` holds the ``lines`` (``None``: it declares itself one). ``any_page``:
-    lists are content, too."""
+    """Raise ``NotApplicable`` if the page is not an article. ``block`` contains the ``lines`` (``None``: the page declares an article).
+    ``any_page``: accept lists."""
     refuse_bytes(document)
     length = sum(map(visible_length, lines))
     if length < SURE_CHARS:

@@ -1,4 +1,4 @@
-"""A source's own rule for its article pages: selectors, where the template-free reader is not good enough."""
+"""A source's own selectors for its article pages, for sites where the generic extractor is not good enough."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from newsportal.text import dom
 
 @dataclass(frozen=True, slots=True)
 class ArticleRule:
-    """Rules of :mod:`newsportal.extractors.lists.selector`; the first match counts, for ``body`` all of them. ``remove`` is taken out of
-    the body first."""
+    """Selectors of :mod:`newsportal.extractors.lists.selector`; the first match counts, for ``body`` all of them. ``remove`` is removed
+    from the body first."""
 
     body: str | None = None
     title: str | None = None
@@ -28,8 +28,8 @@ class ArticleRule:
 
 
 def apply(rule: ArticleRule, document: dom.Document, fetched: datetime) -> Extraction:
-    """What the rule finds; ``None`` for what it does not, as a slow regular expression. Raises ``ValueError`` for a bad selector
-    (sources.yaml is checked before)."""
+    """Return the fields that the rule finds; ``None`` for a field without a match, or with a regular expression that is too slow. Raises
+    ``ValueError`` for an invalid selector (sources.yaml is validated before)."""
     fields = {"title": rule.title, "author": rule.author, "date": rule.date}
     found = {name: selector.text(next(iter(_pieces(document, one)), None)) for name, one in fields.items()}
     bodies = []

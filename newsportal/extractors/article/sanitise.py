@@ -1,4 +1,4 @@
-"""HTML of strangers made safe: an allow-list of elements and attributes, absolute http(s) addresses, nothing else.
+"""Sanitise untrusted HTML: an allow-list of elements and attributes, and absolute http(s) URLs.
 
 nh3 (ammonia, html5ever) parses as browsers do, so that mutations of SVG and MathML end as text or as nothing.
 """
@@ -25,15 +25,15 @@ ATTRIBUTES: Final[dict[str, set[str]]] = {
     "td": {"colspan", "rowspan"},
     "th": {"colspan", "rowspan"},
 }
-REL: Final = "noopener noreferrer nofollow ugc"  # A stranger's link: it learns nothing of our reader and gains nothing from us
+REL: Final = "noopener noreferrer nofollow ugc"  # For third-party links: no referrer for them, no ranking from us
 ADDRESSES: Final = frozenset({("a", "href"), ("img", "src")})
 NUMBERS: Final = frozenset({"width", "height", "colspan", "rowspan"})
-MAX_CHARS: Final = 2_000_000  # longer fragments are cut before they are parsed: twenty times the longest article of the development set
+MAX_CHARS: Final = 2_000_000  # longer fragments are cut before parsing: twenty times the longest article of the development set
 
 
 def sanitise(html: str, base: str) -> str:
-    """``html`` with only what may be shown; addresses resolved against ``base``, pictures in readers' own networks without
-    any (:func:`newsportal.net.egress.leads_inside`). Idempotent; never raises."""
+    """Return ``html`` with allowed content only. URLs are resolved against ``base``; images in readers' own networks lose theirs
+    (:func:`newsportal.net.egress.leads_inside`). Idempotent; never raises."""
 
     from newsportal.net.egress.addresses import leads_inside  # loaded late: the HTTP client comes with it
 

@@ -1,18 +1,18 @@
-"""What is known of a site: lines that stand on several of its pages are the site's, not the article's.
+"""Recognise a site's boilerplate: lines that occur on several of its pages belong to the site, not to the article.
 
-A line of the body found is **repeated** when enough of the site's other pages (its witnesses) hold it too: at least one, and at least
-``SHARE`` of them. What may be the article's own text stays, so no witness is
+A line of an extracted body is **repeated** if enough of the site's other pages (witnesses) contain it: at least one, and at least ``SHARE``
+of them. To protect the article's own text, these pages are not witnesses:
 
-- the page itself, learnt before under the same address;
-- another page of the same article (the addresses differ in a page's number alone): it may repeat the first page's lead;
-- the same article, or one that goes on from it (print version, repost, update, live blog): it holds more than ``SAME`` of the body's
-  characters, or the body holds more than ``WHOLE`` of its article's;
+- the page itself, learned before under the same URL;
+- another page of the same article (the URLs differ only in a page number): it may repeat the first page's lead;
+- the same article, or one that extends it (print version, repost, update, live blog): it contains more than ``SAME`` of the body's
+  characters, or the body contains more than ``WHOLE`` of its article's;
 - another part of the same column: it has the same title.
 
-A list of a witness's may introduce the article: the lines behind its title say nothing. One witness alone is not believed of a paragraph
-(``LONG``), nor of more than ``FEW`` lines: two stories of one event share their background, or a box of facts.
+A witness may list the article as a teaser: its lines after that title are ignored. A single witness is not enough for a paragraph
+(``LONG``), nor for more than ``FEW`` lines: two stories about one event share their background, or a box of facts.
 
-Lines are compared by ``blake2b`` without white space, so that what is known means the same in every process.
+Lines are compared by ``blake2b`` without white space, so that saved hashes are valid in every process.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ MAX_LINES: Final = 2000  # of a page, 8 bytes each: 64 MB for a thousand sites o
 MIN_WIDTH: Final = 5  # shorter lines (a Chinese character counts two) are never repeated: 「广告」, 「1」 may be the article's
 SHARE: Final = 1 / 2  # of the witnesses. A third of them and one of them measure alike; datelines of one reporter stay below it
 SAME: Final = 3 / 8  # of two pages' bodies: different articles share at most 0.20, the same at least 0.55 (1,738 pairs)
-WHOLE: Final = 1 / 2  # of the witness's article. A 快讯 of two lines may be a small part of the report that it became
-TEASER: Final = 5  # lines behind a title that a list may show with it: date, source, lead, "more"
-FEW: Final = 3  # witnesses; where one alone named more lines, all 26 were the article's own (340 pages)
+WHOLE: Final = 1 / 2  # of the witness's article. A 快讯 of two lines may be a small part of the report that extends it
+TEASER: Final = 5  # lines after a title that a list may show with it: date, source, lead, "more"
+FEW: Final = 3  # lines; where a single witness matched more, all 26 were the article's own (340 pages)
 LONG: Final = 200  # width of a line that needs two witnesses. The longest notice in those pages has 168
 
 Key = TypeVar("Key")
@@ -51,7 +51,7 @@ _PAGE_PATH = re.compile(r"(?:[_-]|/(?:page/)?)\d{1,2}(?=/?$|\.[a-z]{3,5}$)", re.
 
 
 class PageLines(NamedTuple):
-    """A remembered page: hashes of its lines and of its title, width of its article's text (0 where nobody has read it)."""
+    """A remembered page: hashes of its lines and of its title, width of its article's text (0 if not extracted)."""
 
     lines: array[int]
     title: int = 0
@@ -59,7 +59,7 @@ class PageLines(NamedTuple):
 
 
 def site_of(url: str) -> str | None:
-    """The host without ``www.``; ``None`` for what is no http(s) address."""
+    """Return the host without ``www.``; ``None`` if the URL is not http(s)."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -70,14 +70,14 @@ def site_of(url: str) -> str | None:
 
 
 def stem(url: str) -> str:
-    """The address without what may be a page's number: pages of one article have one stem (and so may 99 short articles)."""
+    """Return the URL without a possible page number: the pages of one article have the same stem (as may 99 short articles)."""
     address, _, query = url.partition("#")[0].partition("?")
     rest = _PAGE_QUERY.sub("", f"?{query}").strip("?&")
     return f"{_PAGE_PATH.sub('', address).rstrip('/')}?{rest}"
 
 
 def put_last(entries: OrderedDict[Key, Value], key: Key, value: Value, most: int) -> None:
-    """Put an entry at the end of a table of at most ``most``: the one that was put longest ago goes."""
+    """Put an entry at the end of a table of at most ``most`` entries, and drop the oldest if it is full."""
     entries[key] = value
     entries.move_to_end(key)
     if len(entries) > most:
@@ -85,7 +85,7 @@ def put_last(entries: OrderedDict[Key, Value], key: Key, value: Value, most: int
 
 
 class SiteKnowledge:
-    """Remembers the lines of the pages seen last, of the sites seen last. Its methods may be called from several threads."""
+    """Lines of the most recently seen pages of the most recently seen sites. Thread-safe."""
 
     def __init__(self, sites: int = MAX_SITES, pages: int = MAX_PAGES) -> None:
         self._most_sites, self._most_pages = sites, pages
@@ -93,12 +93,12 @@ class SiteKnowledge:
         self._lock = Lock()
 
     def learn(self, url: str, lines: Sequence[str], title: str | None = None, text: Iterable[str] = ()) -> None:
-        """``lines`` are all visible lines of the page (``Document.lines``), ``text`` its article's. It replaces what was known of it."""
+        """Learn or replace a page. ``lines``: all its visible lines (``Document.lines``); ``text``: those of its article."""
         hashes = array("Q", dict.fromkeys(_hashes(lines[:MAX_LINES])))
         self.remember(url, PageLines(hashes, _hashes([title])[0] if title else 0, sum(map(width, text))))
 
     def remember(self, url: str, known: PageLines) -> None:
-        """:meth:`learn` for lines that are hashed already (see :mod:`newsportal.extractors.article.site`)."""
+        """Like :meth:`learn`, for lines that are already hashed."""
         site = site_of(url)
         if site is None:
             return
@@ -108,7 +108,7 @@ class SiteKnowledge:
             put_last(self._sites, site, pages, self._most_sites)
 
     def repeated(self, url: str, lines: Sequence[str], title: str | None = None) -> frozenset[str]:
-        """Which of the body's ``lines`` are the site's. Empty where no other page of the site is known."""
+        """Return those of the body's ``lines`` that the site repeats; empty if no other page of the site is known."""
         own = stem(url)
         with self._lock:
             if pages := self._sites.get(site := site_of(url) or "", OrderedDict()):
@@ -128,7 +128,7 @@ class SiteKnowledge:
         return frozenset(line for number, line in zip(numbers, lines, strict=True) if number in repeated)
 
     def of_site(self, url: str) -> dict[str, PageLines]:
-        """The pages that are remembered of the site of ``url``."""
+        """Return the remembered pages of the site of ``url``."""
         with self._lock:
             return dict(self._sites.get(site_of(url) or "", ()))
 
@@ -142,7 +142,7 @@ class SiteKnowledge:
 
 
 def _witnessed(page: PageLines, sizes: Mapping[int, int], heading: int | None) -> set[int] | None:
-    """The lines of a body that ``page`` holds; ``None`` if it is no witness."""
+    """Return the lines of a body that ``page`` contains; ``None`` if it is not a witness."""
     shared = sizes.keys() & page.lines
     found = sum(sizes[number] for number in shared)
     if heading == page.title or found > SAME * sum(sizes.values()) or (page.text and found > WHOLE * page.text):
@@ -154,13 +154,13 @@ def _witnessed(page: PageLines, sizes: Mapping[int, int], heading: int | None) -
 
 
 def width(line: str) -> int:
-    """Characters that are not white space, Chinese ones twice."""
+    """Count the characters except white space; Chinese ones count twice."""
     squeezed = "".join(line.split())
     return len(squeezed) + len(CJK.findall(squeezed))
 
 
 def _hashes(lines: Sequence[str]) -> list[int]:
-    """A hash of 64 bits of each line without its white space. A line is cleaned: it holds no NUL."""
+    """Return a 64-bit hash of each line without white space. Lines are cleaned, so they contain no NUL."""
     if not lines:
         return []
     texts = "".join("\0".join(lines).split()).encode("utf-8", "surrogatepass").split(b"\0")
@@ -168,22 +168,21 @@ def _hashes(lines: Sequence[str]) -> list[int]:
     return list(unpack(f">{len(texts)}Q", digests))
 
 
-# What is known of sites as JSON: written with a version, checked when it is read (anybody may have written the file).
-# A page is a row of numbers of eight bytes each, the least significant first, in base64: the hash of its title, the width of its text and
-# the hashes of its lines. A site takes about twenty kilobytes.
+# Site knowledge as JSON: versioned, validated on reading (the file is untrusted). A page is a row of eight-byte numbers, least significant
+# byte first, in base64: the hash of its title, the width of its text and the hashes of its lines. A site takes about twenty kilobytes.
 
 VERSION: Final = 1
 FORMAT: Final = "newsportal-site-lines"
 
 
 def write_knowledge(knowledge: SiteKnowledge) -> str:
-    """All pages that are remembered, those of the site used last at the end."""
+    """Return all remembered pages as JSON, those of the most recently used site last."""
     pages = [{"url": url, "lines": b64encode(packed(known)).decode("ascii")} for url, known in knowledge.pages()]
     return json.dumps({"format": FORMAT, "version": VERSION, "pages": pages}, ensure_ascii=False, separators=(",", ":"))
 
 
 def read_saved(text: str, form: str, version: int, what: str) -> dict[str, Any]:
-    """JSON that was saved with this format and version. Raises ``LibraryError`` that says what is wrong; ``what`` it should be."""
+    """Load saved JSON of this format and version. Raises ``LibraryError`` with the reason; ``what`` names the expected content."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -196,7 +195,7 @@ def read_saved(text: str, form: str, version: int, what: str) -> dict[str, Any]:
 
 
 def read_knowledge(text: str) -> SiteKnowledge:
-    """The knowledge behind ``text``. Raises ``LibraryError`` that says what is wrong."""
+    """Load the knowledge from ``text``. Raises ``LibraryError`` with the reason."""
     pages = read_saved(text, FORMAT, VERSION, "knowledge of sites").get("pages")
     if not isinstance(pages, list) or len(pages) > MAX_SITES * MAX_PAGES:
         raise LibraryError("what is known of sites is broken: 'pages' is no list, or too long")
@@ -217,12 +216,12 @@ def _page(page: Any) -> tuple[str, PageLines]:
 
 
 def packed(known: PageLines) -> bytes:
-    """What is known of a page as bytes, the same on every machine."""
+    """Return the page as bytes, the same on every machine."""
     return _swapped(array("Q", (known.title, known.text, *known.lines))).tobytes()
 
 
 def unpacked(data: bytes) -> PageLines:
-    """What :func:`packed` packed. Raises ``ValueError`` for anything else."""
+    """Load the output of :func:`packed`. Raises ``ValueError`` for anything else."""
     if len(data) % 8 or not 16 <= len(data) <= 8 * (MAX_LINES + 2):
         raise ValueError("title, text and lines are eight bytes each")
     numbers = array("Q")
@@ -232,7 +231,7 @@ def unpacked(data: bytes) -> PageLines:
 
 
 def _swapped(lines: array[int]) -> array[int]:
-    """The same on every machine: from the machine's order of bytes to the file's, and back."""
+    """Convert between the machine's byte order and little endian, the file's."""
     if sys.byteorder == "little":
         return lines
     other = array("Q", lines)

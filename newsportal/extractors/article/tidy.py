@@ -1,6 +1,6 @@
-"""The body as markup: a copy of the smallest part of the page that holds all of its text, in paragraphs, without what is no text.
+"""Convert the body to markup: a copy of the smallest element that contains all of its text, in paragraphs, without anything else.
 
-A page's ``div`` and ``section`` are not shown, so boxes become paragraphs: the lines they part would run together.
+``div`` and ``section`` are not displayed, so boxes become paragraphs: otherwise their lines would run together.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from newsportal.text import CONTROL, dom
 BOXES: Final = (dom.BREAKING - LINE_BREAKS) | {"body"}
 SHOWN_AS: Final = {"h1": "h2", "hr": "br"}
 TABLE: Final = frozenset(("thead", "tbody", "tfoot"))
-OF_ONE_LINE: Final = frozenset("p h2 h3 h4 h5 h6".split())  # Elements that may hold no boxes: parsers would end them there
-LOST_ALONE: Final = frozenset("li dt dd td th caption".split())  # elements that are nothing without what stands around them
-CAPTION_CHARS: Final = 200  # a box without text of the article that holds a picture stays, with at most so many characters under it
-LEAD_BLOCKS: Final = 3  # a picture stands at most so many lines before the text
+OF_ONE_LINE: Final = frozenset("p h2 h3 h4 h5 h6".split())  # Elements that may not contain boxes: parsers would close them
+LOST_ALONE: Final = frozenset("li dt dd td th caption".split())  # elements that are invalid outside their parents
+CAPTION_CHARS: Final = 200  # an image box outside the text is kept if it has at most this many characters
+LEAD_BLOCKS: Final = 3  # an image before the text is at most so many lines away
 
 
 def copy_of(node: dom.Element) -> dom.Element:
-    """A copy whose text may be moved about: control characters, which parsers let in and trees refuse, become spaces."""
+    """Copy an element for editing: control characters, which parsers accept but trees reject, become spaces."""
     copy = dom.copy_of(node)
     copy.tail = None
     for inner in copy.iter():
@@ -41,14 +41,14 @@ def copy_of(node: dom.Element) -> dom.Element:
 
 
 def markup_of(node: dom.Element) -> str:
-    """``node`` as HTML in which boxes are paragraphs; the node is left as it is."""
+    """Return ``node`` as HTML with boxes as paragraphs; the node is not changed."""
     copy = copy_of(node)
     with_paragraphs(copy)
     return dom.html_of(copy)
 
 
 def with_paragraphs(top: dom.Element) -> None:
-    """Change ``top`` and what is below so that every line stays one when boxes that are not shown are taken away. Linear."""
+    """Change ``top`` and its descendants so that lines stay separate when boxes that are not displayed are removed. Linear."""
     if top.tag in LOST_ALONE:
         top.tag = "div"
     holding: set[dom.Element | None] = set()
@@ -56,7 +56,7 @@ def with_paragraphs(top: dom.Element) -> None:
         is_box, holds = node.tag in BOXES, node in holding
         if is_box or holds:
             holding.add(node.getparent())
-        if node.tag in SHOWN_AS:  # setting a tag of control characters, as they come of a PDF, would raise
+        if node.tag in SHOWN_AS:  # setting a tag with control characters, as parsed from a PDF, would raise
             node.tag = SHOWN_AS[node.tag]
         if holds and not is_box and node.tag not in TABLE and node is not top:
             node.drop_tag()
@@ -82,11 +82,11 @@ def with_paragraphs(top: dom.Element) -> None:
                         child.addnext(run)
 
 
-# An article's HTML without a page around it: what a feed carries of its entries.
+# HTML fragments of articles, as in feed entries.
 
 
 def read_fragment(html: str, base: str) -> Extraction:
-    """Text, sanitised HTML and pictures of a fragment. Raises ``NotApplicable`` (``no-body``) if it holds no text."""
+    """Return text, sanitised HTML and images of a fragment. Raises ``NotApplicable`` (``no-body``) if it has no text."""
     root = dom.parse_html(html)
     lines = dom.lines_of(root)
     if not lines:
@@ -97,10 +97,10 @@ def read_fragment(html: str, base: str) -> Extraction:
 
 
 def tidied(body: Body) -> dom.Element:
-    """One ``div`` with a copy of the body; the page's tree is left as it is."""
+    """Return a ``div`` with a copy of the body; the page's tree is not changed."""
     page = body.page
     whole = page.nodes[0].makeelement("div")
-    top = _common(page, body)
+    top = _common_ancestor(page, body)
     if top is None:
         return whole
     kept = _boxes_of_text(page, body, top)
@@ -128,7 +128,7 @@ def tidied(body: Body) -> dom.Element:
     return whole
 
 
-def _common(page: Blocks, body: Body) -> int | None:
+def _common_ancestor(page: Blocks, body: Body) -> int | None:
     numbers = body.chosen.nonzero()[0]
     if not len(numbers):
         return None
@@ -140,7 +140,7 @@ def _common(page: Blocks, body: Body) -> int | None:
 
 
 def _boxes_of_text(page: Blocks, body: Body, top: int) -> set[int]:
-    """The boxes of the text, and those of pictures that stand in it or shortly before it, captions included."""
+    """Return the boxes of the text, and those of images within or shortly before it, with captions."""
     kept: set[int] = set()
     for block, wanted in zip(page.blocks, body.chosen, strict=True):
         box = block.box if wanted else -1
@@ -149,7 +149,7 @@ def _boxes_of_text(page: Blocks, body: Body, top: int) -> set[int]:
             box = page.parent[box]
     numbers = body.chosen.nonzero()[0]
     first, last = max(int(numbers[0]) - LEAD_BLOCKS, page.start[top]), min(int(numbers[-1]) + 1, page.end[top])
-    outermost: dict[int, int | None] = {}  # box of a picture → the last one on the way to the text, ``None`` unless all are of pictures
+    outermost: dict[int, int | None] = {}  # image box → outermost box around it, outside the text; ``None`` unless all are image boxes
     for _, box, number in page.pictures:
         if not first <= number <= last:
             continue
@@ -179,9 +179,9 @@ def _is_picture_box(page: Blocks, box: int) -> bool:
 
 
 def _dropped_parts(page: Blocks, body: Body, top: int, kept: set[int]) -> Iterator[tuple[dom.Element, bool]]:
-    """The text nodes of dropped blocks that stand in kept boxes; a picture's own box keeps its caption, a ``pre`` all of its lines."""
+    """Yield the text nodes of dropped blocks in boxes that contain text; image boxes without text keep their captions."""
     shared = {part for block, wanted in zip(page.blocks, body.chosen, strict=True) if wanted for part in block.parts}
-    so_far = np.concatenate([[0], np.cumsum(body.chosen)])  # looking at a box's blocks for each of them takes quadratic time
+    so_far = np.concatenate([[0], np.cumsum(body.chosen)])  # scanning a box's blocks for each of them would be quadratic
     for number in range(page.start[top], page.end[top]):
         block = page.blocks[number]
         if not body.chosen[number] and block.box in kept and so_far[page.end[block.box]] > so_far[page.start[block.box]]:

@@ -1,1 +1,1 @@
-"""Feeds and sitemaps, over bytes that may be broken."""
+"""Parsers of feeds and sitemaps, tolerant of broken bytes."""

@@ -1,8 +1,8 @@
-"""Feeds of every kind, over bytes that may be broken: RSS 0.9x to 2.0, RDF, Atom, JSON Feed.
+"""Parse feeds, tolerant of broken bytes: RSS 0.9x to 2.0, RDF, Atom, JSON Feed.
 
-Warnings are stable slugs: ``wrong-encoding`` (declared one, written in another), ``illegal-characters``, ``entities-declared``
-(dropped: that is how XML bombs are built), ``too-large`` and ``too-many-tags`` (cut), ``not-well-formed``, ``shared-link``
-(entries with one URL), ``entry-without-link``.
+Warnings are stable slugs: ``wrong-encoding`` (not the declared one), ``illegal-characters``, ``entities-declared`` (dropped: XML bombs are
+built from them), ``too-large`` and ``too-many-tags`` (cut), ``not-well-formed``, ``shared-link`` (entries with the same URL),
+``entry-without-link``.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from newsportal.extractors.fields.date_forms import CHINA
 from newsportal.items import content_id
 from newsportal.text import chinese_share, clean, dom
 
-# From what a dialect says to what a reader gets: plain texts, absolute URLs, aware dates, a key of its own for every entry.
+# From raw entries to :class:`FeedEntry`: plain texts, absolute URLs, aware dates, a unique key for every entry.
 
 CHINESE_SHARE = 0.3  # of the letters of the titles
 MAX_TITLE = 500
 MAX_SUMMARY = 2_000
-LONGEST_URL = 100_000  # the crawl asks for no such address, but counts it under its reason
+LONGEST_URL = 100_000  # the crawl does not fetch longer URLs, but counts them under a reason
 MAX_DATE = 64
-MAX_ODD_DATES = 10  # a feed writes its dates in one way; each that no form knows costs up to half a second
+MAX_ODD_DATES = 10  # a feed usually has one date format; each unknown date costs up to half a second
 ESCAPED_TWICE = re.compile(r"</?(?:p|br|div|span|a|img|b|i|strong|em|ul|li|h\d|table|font)\b[^<>]{0,2000}>", re.IGNORECASE)
-NO_YEAR = re.compile(r"(?<![\d:.+-])0\d{3}(?!\d)")  # 0001: the zero of some database, which mail's rules would read as 2001
+NO_YEAR = re.compile(r"(?<![\d:.+-])0\d{3}(?!\d)")  # 0001: a database's null date, which RFC 822 parsing would read as 2001
 RFC_822 = re.compile(r"^(?:\w{3,9},?\s+)?\d{1,2}[\s-]+[A-Za-z]{3,9}\.?[\s-]+\d{2,4}\b")
 ISO = re.compile(r"^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s*(?:Z|[+-]\d\d:?\d\d)?)?$")
 MAX_FOUND = 20
@@ -46,8 +46,8 @@ PAGE = re.compile(r"<(?:html|head|body|meta|title|div|p|script|table|h\d|center|
 class FeedEntry:
     """``title`` and ``summary`` are plain text on one line, ``content_html`` is as served and **not sanitised**; ``url``: absolute http(s).
 
-    ``key`` names the entry within its feed and stays the same from visit to visit: its guid, else its URL, else a digest of URL, title
-    and date. ``shared_link``: another entry has the same URL, so it is not the article's identity.
+    ``key`` identifies the entry within its feed and is the same on every visit: its guid, else its URL, else a digest of URL, title and
+    date. ``shared_link``: another entry has the same URL, so the URL does not identify the article.
     """
 
     key: str
@@ -64,18 +64,18 @@ class FeedEntry:
 
 @dataclass(frozen=True, slots=True)
 class Feed(FeedHead):
-    """A feed; ``warnings``: stable slugs of what was wrong with it (see above)."""
+    """A feed. ``warnings``: slugs of the problems found (see above)."""
 
     entries: tuple[FeedEntry, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
 def finish(raw: RawFeed, url: str, fetched: datetime, warnings: tuple[str, ...] = ()) -> Feed:
-    """``url`` resolves relative links; ``fetched`` (aware) bounds the dates: what lies more than a day after it is none."""
-    # dates without a zone are in China's where the feed is Chinese
+    """Convert a raw feed. ``url`` resolves relative links; dates more than a day after ``fetched`` (aware) are dropped."""
+    # dates without a zone are in China's time zone if the feed is Chinese
     titles = " ".join([raw.title or "", *(entry.title or "" for entry in raw.entries[:10])])
     chinese = (raw.language or "").lower().startswith("zh") or chinese_share(titles) >= CHINESE_SHARE
-    clock = Clock(fetched, CHINA if chinese else None)
+    clock = DateReader(fetched, CHINA if chinese else None)
     base = _absolute(url, raw.home) or url
     entries = [_entry(entry, base, clock) for entry in raw.entries]
     shared = {link for link, count in Counter(entry.url for entry in entries if entry.url).items() if count > 1}
@@ -108,7 +108,7 @@ def finish(raw: RawFeed, url: str, fetched: datetime, warnings: tuple[str, ...] 
 
 
 def plain(markup: str | None, limit: int) -> str | None:
-    """Markup as text on one line. What was escaped twice is read twice, so that no reader sees ``<p>``."""
+    """Return markup as text on one line. Text that was escaped twice is unescaped twice, so that readers do not see ``<p>``."""
     text = markup or ""
     for _ in range(2):
         if "<" not in text and "&" not in text:
@@ -121,15 +121,15 @@ def plain(markup: str | None, limit: int) -> str | None:
 
 
 @dataclass(slots=True)
-class Clock:
-    """Reads the dates of one feed. ``zone`` holds where none is written; ``odd`` counts down the slow attempts at odd dates."""
+class DateReader:
+    """Reader of a feed's dates. ``zone``: for dates without one; ``odd``: remaining slow attempts at unknown formats."""
 
     fetched: datetime
     zone: tzinfo | None
     odd: int = MAX_ODD_DATES
 
     def read(self, date: RawDate | None) -> datetime | None:
-        """A feed's date, aware; ``None`` for what is no date or cannot be one (0001, 2099)."""
+        """Return a date of the feed, aware; ``None`` if it is invalid or implausible (0001, 2099)."""
         if date is None:
             return None
         text = clean(date.text)[:MAX_DATE]
@@ -148,7 +148,7 @@ class Clock:
 
 
 def _standard(text: str, zone: tzinfo | None) -> datetime | None:
-    """RFC 822 and ISO 8601, as the specifications ask for. In Chinese feeds CST is China's time, not Chicago's."""
+    """Parse RFC 822 and ISO 8601 dates, as the specifications require. In Chinese feeds CST is China's time, not Chicago's."""
     if zone is CHINA:
         text = re.sub(r"\bCST$", "+0800", text)
     try:
@@ -163,7 +163,7 @@ def _standard(text: str, zone: tzinfo | None) -> datetime | None:
         return None
 
 
-def _entry(raw: RawEntry, base: str, clock: Clock) -> FeedEntry:
+def _entry(raw: RawEntry, base: str, clock: DateReader) -> FeedEntry:
     content = raw.content or raw.summary
     if content and "&lt;" in content and not ESCAPED_TWICE.search(content):
         text = dom.text_of(dom.parse_html(f"<div>{content}</div>"))
@@ -186,10 +186,10 @@ def _absolute(base: str, url: str | None) -> str | None:
 
 
 def parse(body: bytes, url: str, content_type: str | None, fetched: datetime) -> Feed:
-    """Read a fetched feed. ``content_type`` is the header as served; ``fetched`` is aware.
+    """Parse a fetched feed. ``content_type`` is the header as served; ``fetched`` is aware.
 
-    Raises ``NotApplicable`` and nothing else: ``not-a-feed`` (a page, other JSON; ``detail`` lists the feeds that a page declares),
-    ``broken-feed`` (a feed in which nothing can be read), ``empty``. Takes seconds at most, whatever the bytes.
+    Raises only ``NotApplicable``: ``not-a-feed`` (an HTML page, other JSON; ``detail`` lists the feeds that the page declares),
+    ``broken-feed`` (a feed of which nothing can be read), ``empty``. Takes at most seconds, whatever the input.
     """
     source = read(body, content_type)
     if not source.text:
@@ -206,7 +206,7 @@ def parse(body: bytes, url: str, content_type: str | None, fetched: datetime) ->
 
 
 def discover(document: dom.Document) -> list[str]:
-    """The feeds a page leads to, as absolute URLs: declared ones (``<link rel="alternate">``) first, then links that look like one."""
+    """Return the absolute URLs of a page's feeds: declared ones (``<link rel="alternate">``) first, then links that look like feeds."""
     declared = [
         dom.link_of(node, document.base)
         for node in document.root.iter("link")

@@ -1,7 +1,7 @@
-"""The bytes of a feed as text that a parser can take: decoded right, bounded, without what XML forbids.
+"""Decode the bytes of a feed into text for a parser: right encoding, bounded size, no characters that XML forbids.
 
-Header, XML declaration and bytes disagree in many feeds. Bytes that are valid UTF-8 are UTF-8; else what is declared is tried
-strictly, in the order of RFC 3023; else the bytes are judged by themselves (:mod:`feed_bytes`).
+In many feeds header, XML declaration and bytes disagree. Valid UTF-8 is read as UTF-8; otherwise the declared encodings are tried strictly,
+in the order of RFC 3023; otherwise the encoding is guessed (:func:`guess_encoding`).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from charset_normalizer import from_bytes
 
 from newsportal.text import CONTROL
 
-# The encoding of bytes that say nothing of it, or lie: the multi-byte encodings of East Asia by their everyday characters.
-# Each encoding keeps its everyday characters in one block of lead bytes (GB 2312 and Big5 level 1, KS X 1001's syllables, kana).
-# Text read in the right encoding lies in that block, text read in a wrong one is scattered or does not decode at all.
+# Guessing the encoding: East Asian multi-byte encodings by their common characters. Each encoding keeps its common characters in one block
+# of lead bytes (GB 2312 and Big5 level 1, KS X 1001's syllables, kana). Text decoded correctly lies in that block; text decoded wrongly is
+# scattered, or decoding fails.
 
-SAMPLE = 20_000  # bytes beyond ASCII that are judged
+SAMPLE = 20_000  # bytes beyond ASCII to examine
 MARKUP = re.compile(rb"<[^<>]{0,2000}>|<!--.*?-->", re.DOTALL)
 RUN = re.compile(rb"[\x80-\xff][\x80-\xff@-~]*")
 EVERYDAY = {
@@ -35,16 +35,16 @@ EAST_ASIAN = re.compile("[\u1100-\u11ff\u3041-\u30fe\u3400-\u9fff\uac00-\ud7a3]"
 JAPANESE = ("euc_jp", "cp932")
 MIN_KANA = 0.2  # of the East Asian characters: Japanese has 0.4 to 0.7, other languages none
 KOREAN = "cp949"
-MIN_HANGUL = 0.95  # syllables fill a narrower block than Chinese characters, 0.6 of which lie in it when read so
+MIN_HANGUL = 0.95  # Hangul syllables fill a narrower block than Chinese characters, of which 0.6 fall into it when read as Korean
 MIN_KOREAN_BYTES = 20
 MIN_EVERYDAY = 0.75
-# Encodings that leave ASCII, and so the markup, where it is.
+# Encodings with ASCII, and so the markup, in its usual place.
 SINGLE_BYTE = ("cp1252", "cp1251", "koi8_r", "cp1250", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258", "cp874")
 FALLBACK = "cp1252"
 
 
 def guess_encoding(body: bytes) -> str:
-    """The name of the encoding ``body`` is most likely in; any body gets one."""
+    """Return the most likely encoding of ``body``; never fails."""
     sample = b" ".join(RUN.findall(MARKUP.sub(b" ", body)))[:SAMPLE]
     if not sample:
         return FALLBACK
@@ -62,9 +62,9 @@ def guess_encoding(body: bytes) -> str:
 
 
 def _share(sample: bytes, encoding: str) -> float | None:
-    """The share of everyday characters when ``sample`` is read so; ``None`` when it cannot be."""
+    """Return the share of common characters when ``sample`` is decoded with ``encoding``; ``None`` if decoding fails."""
     text = ""
-    for end in (len(sample), len(sample) - 1):  # strictly, but for a character cut at the end
+    for end in (len(sample), len(sample) - 1):  # strict, except for a character cut at the end
         with suppress(UnicodeDecodeError):
             text = sample[:end].decode(encoding)
             break
@@ -77,18 +77,18 @@ def _share(sample: bytes, encoding: str) -> float | None:
     return sum(1 for character in characters if everyday.fullmatch(character.encode(encoding, "ignore"))) / len(characters)
 
 
-CONTROLS = re.compile(f"{CONTROL.pattern}+")  # a run at a time: fifty million zeros one by one take seconds
-MAX_BYTES = 8 * 1024 * 1024  # fifty times the largest feed at hand; more is cut, and what is complete before the cut is read
-MAX_TAGS = 15_000  # three times as many as the largest feed at hand has; feedparser takes 55 to 140 µs for each
-MAX_PREFIXES = 100  # of namespaces; feedparser looks through all of them at each tag
+CONTROLS = re.compile(f"{CONTROL.pattern}+")  # one match per run: fifty million zeros one by one take seconds
+MAX_BYTES = 8 * 1024 * 1024  # fifty times the largest feed of the development set; more is cut, and entries before the cut are read
+MAX_TAGS = 15_000  # three times the largest feed of the development set; feedparser takes 55 to 140 µs per tag
+MAX_PREFIXES = 100  # of namespaces; feedparser searches all of them at each tag
 PREFIX = re.compile(r"xmlns:([^\s=<>/]+)")
-MAX_MARKS = 120_000  # tags and references that stay; a feed at hand has 71,000
-MAX_REFERENCES = 600_000  # what is looked at while mending: a feed whose Chinese is written in references has many
+MAX_MARKS = 120_000  # tags and references in the result; a feed of the development set has 71,000
+MAX_REFERENCES = 600_000  # tags and references examined in the input: a feed may write Chinese as references
 SUPERSETS = {
     **dict.fromkeys(("gb2312", "gbk", "gb_2312-80"), "gb18030"),
     "big5": "big5hkscs",
     **dict.fromkeys(("iso-8859-1", "latin-1", "latin1", "ascii", "us-ascii"), "cp1252"),
-}  # Labels that are used for larger sets
+}  # Labels commonly used for a superset
 GZIP = b"\x1f\x8b"
 BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -106,9 +106,9 @@ BOMS = (
 CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
 DECLARED = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]+)")
 DECLARATION = re.compile(r"^\s*<\?xml[^>]{0,200}\?>")
-FEW_BAD = 20  # one broken byte in so many characters beyond ASCII is an accident, not another encoding
+FEW_BAD = 20  # one bad byte per 20 non-ASCII characters is damage, not another encoding
 DOCTYPE = re.compile(r"<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
-PROLOG = 200_000  # characters in which a document type may stand
+PROLOG = 200_000  # characters in which a document type is searched
 CDATA = re.compile(r"(<!\[CDATA\[.*?(?:\]\]>|\Z))", re.DOTALL)
 REFERENCE = re.compile(r"&(?:#(\d{1,8})|#[xX]([0-9a-fA-F]{1,7})|(\w{1,40}))?(;)?")
 ASCII_END = 127
@@ -122,8 +122,8 @@ class FeedText:
 
 
 def read(body: bytes, content_type: str | None) -> FeedText:
-    """Decode a feed (unpacked, if a server packed it once too often). Never raises."""
-    if body.startswith(GZIP):  # as far as it goes, no further than one byte past the limit
+    """Decode a feed, after unpacking one superfluous layer of gzip. Never raises."""
+    if body.startswith(GZIP):  # partial data is kept, up to one byte beyond the limit
         with suppress(zlib.error):
             body = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16).decompress(body, MAX_BYTES + 1)
     warnings = ["too-large"] if len(body) > MAX_BYTES else []
@@ -135,8 +135,8 @@ def read(body: bytes, content_type: str | None) -> FeedText:
 
 
 def mend_xml(source: FeedText) -> FeedText:
-    """XML that a strict parser may read: no document type (so no entities), references to characters as characters (HTML's names too),
-    lone ``&`` escaped, forbidden references dropped; cut at ``MAX_MARKS``, ``MAX_TAGS`` and ``MAX_PREFIXES``."""
+    """Return XML for a strict parser: no document type (so no entities), character references decoded (HTML's names too), lone ``&``
+    escaped, forbidden references dropped; cut at ``MAX_MARKS``, ``MAX_TAGS`` and ``MAX_PREFIXES``."""
     text, warnings = DECLARATION.sub("", source.text, count=1), list(source.warnings)
     if found := DOCTYPE.search(text, 0, PROLOG):
         warnings += ["entities-declared"] if "<!ENTITY" in found.group().upper() else []
@@ -151,7 +151,7 @@ def mend_xml(source: FeedText) -> FeedText:
 
 
 def _decoded(body: bytes, content_type: str | None) -> tuple[str, bool]:
-    """The text, and whether it is in the encoding that was declared."""
+    """Return the text, and whether it is in the declared encoding."""
     for mark, encoding in BOMS:
         if body.startswith(mark):
             bom = len(mark) if mark[0] not in b"<{\0" or mark in (codecs.BOM_UTF32_BE,) else 0
@@ -170,7 +170,7 @@ def _decoded(body: bytes, content_type: str | None) -> tuple[str, bool]:
 
 
 def _is_text_codec(label: str) -> bool:
-    """Python also knows codecs that are none for text (``zlib``, ``rot13``), and some that run long on bad input (``idna``)."""
+    """Return whether a label is a text codec. Excludes codecs for other data (``zlib``, ``rot13``) and slow ones (``idna``)."""
     try:
         return codecs.lookup(label)._is_text_encoding and label.lower() not in ("idna", "punycode", "unicode_escape", "raw_unicode_escape")
     except (LookupError, ValueError):
@@ -178,9 +178,9 @@ def _is_text_codec(label: str) -> bool:
 
 
 def _is_utf8(body: bytes) -> bool:
-    """Valid UTF-8 with something beyond ASCII to show for it, but for a few accidents such as a cut at the end."""
+    """Return whether the body is UTF-8, with a few bad bytes allowed, such as a character cut at the end."""
     if body.isascii():
-        return not re.search(rb"\x1b[$(]|~\{", body[:PROLOG])  # ISO 2022 and HZ write in seven bits
+        return not re.search(rb"\x1b[$(]|~\{", body[:PROLOG])  # ISO 2022 and HZ are seven-bit encodings
     text = body.decode("utf-8", "replace")
     bad = text.count("\ufffd")
     beyond = len(text) - sum(map(str.isascii, text)) if bad else 1
@@ -214,8 +214,8 @@ def _reference(match: re.Match[str]) -> str:
 
 
 def _character(code: int) -> str:
-    """A character as such, or as a reference where it would be markup; nothing for one that XML forbids."""
-    # the characters XML 1.0 allows
+    """Return the character, as a reference if it would be markup, or nothing if XML forbids it."""
+    # the characters allowed by XML 1.0
     if not (code in (9, 10, 13) or 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD or 0x10000 <= code <= 0x10FFFF):
         return ""
     return chr(code) if code > ASCII_END else f"&#{code};"

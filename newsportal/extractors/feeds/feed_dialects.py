@@ -1,5 +1,5 @@
-"""The dialects of feeds over text that was decoded and mended before (:mod:`feed_bytes`): RSS, RDF and Atom through feedparser; JSON Feed
-1.0 and 1.1 (jsonfeed.org), also when the file is cut off; RSS written as JSON."""
+"""Feed dialects, read from decoded and repaired text (:mod:`feed_bytes`): RSS, RDF and Atom through feedparser; JSON Feed 1.0 and 1.1
+(jsonfeed.org), even if truncated; RSS written as JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from newsportal.errors import NotApplicable
 
 ITEMS = re.compile(r'"items"\s*:\s*\[')
 MAX_ENTRIES = 5_000
-MAX_ALONE = 300  # entries read one by one, with the head before each
+MAX_ALONE = 300  # entries parsed one by one, each together with the feed's head
 MAX_HEAD_CHARS = 20_000
 ENTRY = re.compile(r"<(item|entry)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
 SKIPPED = re.compile(r"<skip(Hours|Days)\b[^<>]*>((?:\s|</?(?:hour|day)\b[^<>]*>|\w)*)</skip", re.IGNORECASE)
@@ -31,9 +31,9 @@ PERIODS = {"hourly": 60, "daily": 1_440, "weekly": 10_080, "monthly": 43_200, "y
 
 @dataclass(frozen=True, slots=True)
 class FeedHead:
-    """What a feed says of itself. ``format``: feedparser's name (``rss20``, ``rss10``, ``atom10`` …) or ``json1``; ``ttl_minutes``: how
-    long the publisher wants it cached; ``hub``: a WebSub hub; ``topic``: the feed's name at the hub; ``skip_hours`` (0–23, GMT) and
-    ``skip_days`` (0–6, Monday first): when nothing is published."""
+    """A feed's metadata. ``format``: feedparser's name (``rss20``, ``rss10``, ``atom10`` …) or ``json1``; ``ttl_minutes``: how long the
+    publisher wants it cached; ``hub``: a WebSub hub; ``topic``: the feed's URL at the hub; ``skip_hours`` (0–23, GMT) and ``skip_days``
+    (0–6, Monday first): when nothing is published."""
 
     format: str
     title: str | None = None
@@ -46,7 +46,7 @@ class FeedHead:
 
 @dataclass(frozen=True, slots=True)
 class RawDate:
-    """A date as written, and what the reader itself made of it (naive UTC), for forms that nobody else knows."""
+    """A date as written, and feedparser's reading of it (naive UTC) as a fallback for formats that our parser does not know."""
 
     text: str
     guess: datetime | None = None
@@ -54,7 +54,7 @@ class RawDate:
 
 @dataclass(frozen=True, slots=True)
 class RawEntry:
-    """An entry as its dialect has it: markup in the texts, URLs as written, dates as text."""
+    """An entry as in its dialect: texts with markup, URLs as written, dates as text."""
 
     id: str | None = None
     urls: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class RawFeed(FeedHead):
 
 
 def read_xml(text: str, url: str) -> RawFeed:
-    """Read a feed. Raises ``NotApplicable``: ``not-a-feed`` when nothing in it is one, ``broken-feed`` when nothing can be read."""
+    """Parse an XML feed. Raises ``NotApplicable``: ``not-a-feed`` if there is no feed element, ``broken-feed`` if nothing can be read."""
     found = parse_leniently(text, url)
     head, entries = found["feed"], found["entries"]
     period = PERIODS.get((_text(head, "sy_updateperiod") or "").lower())
@@ -97,7 +97,7 @@ def read_xml(text: str, url: str) -> RawFeed:
 
 
 def parse_leniently(text: str, url: str) -> dict[str, Any]:
-    """What feedparser reads, entry by entry where an entry breaks it. Raises ``NotApplicable``: ``broken-feed``."""
+    """Return feedparser's result; if parsing fails, entry by entry. Raises ``NotApplicable``: ``broken-feed``."""
     try:
         return _parsed(text, url)
     except Exception as error:
@@ -115,7 +115,7 @@ def _parsed(text: str, url: str) -> dict[str, Any]:
 
 
 def _entry_by_entry(text: str, url: str) -> dict[str, Any]:
-    """Each entry read alone behind the feed's head, so that one that breaks feedparser takes no other with it."""
+    """Parse each entry separately after the feed's head, so that an entry that breaks feedparser affects no other."""
     whole: dict[str, Any] = {"feed": {}, "entries": [], "version": "", "bozo": True}
     chunks = list(islice(ENTRY.finditer(text), MAX_ALONE))
     head = text[: chunks[0].start()] if chunks else ""
@@ -124,7 +124,7 @@ def _entry_by_entry(text: str, url: str) -> dict[str, Any]:
     for chunk in chunks:
         try:
             found = _parsed(head + chunk.group(), url)
-        except Exception:  # noqa: BLE001, S112 (this is the entry that broke the whole; "not-well-formed" says so)
+        except Exception:  # noqa: BLE001, S112 (this entry broke the whole feed; "not-well-formed" reports it)
             continue
         whole["entries"] += found["entries"]
         whole["feed"] = whole["feed"] or found["feed"]
@@ -133,10 +133,10 @@ def _entry_by_entry(text: str, url: str) -> dict[str, Any]:
 
 
 def _entry(entry: Mapping[str, Any]) -> RawEntry:
-    # the longest of the entry's contents
+    # the longest content of the entry
     values = [value for item in _list(entry, "content") if (value := _text(item, "value"))]
     content = max(values, key=len, default=None)
-    # where an entry may lead, best first
+    # candidates for the entry's URL, best first
     own = (_text(entry, key) for key in ("feedburner_origlink", "pheedo_origlink", "link"))
     alternate = (_text(link, "href") for link in _list(entry, "links") if _text(link, "rel") in (None, "alternate"))
     guid = _text(entry, "id") if _get(entry, "guidislink") is not False else None
@@ -154,7 +154,7 @@ def _entry(entry: Mapping[str, Any]) -> RawEntry:
 
 
 def _get(values: Mapping[str, Any], key: str) -> Any:
-    """feedparser's own ``get`` answers an old name by a new one, with a warning; a plain look does not."""
+    """Return a value as stored: feedparser's own ``get`` maps deprecated names, with a warning."""
     return dict.get(values, key) if isinstance(values, dict) else None
 
 
@@ -180,7 +180,7 @@ def _date(values: Mapping[str, Any], key: str) -> RawDate | None:
 
 
 def _skips(text: str) -> dict[str, tuple[int, ...]]:
-    """RSS 2.0's skipHours and skipDays, which feedparser leaves out. Hour 24 is midnight (Netscape's RSS counted from 1)."""
+    """Return RSS 2.0's skipHours and skipDays, which feedparser ignores. Hour 24 is midnight (Netscape's RSS counted from 1)."""
     found: dict[str, tuple[int, ...]] = {}
     for kind, inside in SKIPPED.findall(text[:MAX_HEAD_CHARS]):
         said = [one.lower() for one in SKIPPED_ONE.findall(inside)]
@@ -200,7 +200,7 @@ def _rel(values: Mapping[str, Any], rel: str) -> str | None:
 
 
 def read_json(text: str) -> RawFeed:
-    """Read a JSON Feed. Raises ``NotApplicable("not-a-feed")`` for other JSON."""
+    """Parse a JSON Feed. Raises ``NotApplicable("not-a-feed")`` for other JSON."""
     found, whole = _loaded(text)
     rss = found.get("rss")
     if isinstance(rss, dict) and isinstance(rss.get("channel"), dict):
@@ -221,7 +221,7 @@ def read_json(text: str) -> RawFeed:
 
 
 def _rss(channel: dict[str, Any]) -> RawFeed:
-    """RSS 2.0 with JSON's braces (``{"rss": {"channel": {"item": [...]}}}``)."""
+    """Read RSS 2.0 written as JSON (``{"rss": {"channel": {"item": [...]}}}``)."""
     items = channel.get("item")
     entries = []
     for item in (items if isinstance(items, list) else [items])[:MAX_ENTRIES]:
@@ -291,5 +291,5 @@ def _json_entry(item: dict[str, Any]) -> RawEntry:
 
 
 def _escaped(text: str | None) -> str | None:
-    """JSON Feed's plain texts as markup, which is what every other dialect delivers."""
+    """Return JSON Feed's plain text as markup, like the texts of every other dialect."""
     return escape(text, quote=False) if text else None

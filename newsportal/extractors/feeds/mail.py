@@ -1,7 +1,7 @@
-"""A mail (RFC 5322, MIME) as an entry of a feed: title, author, date, its text as HTML without pixels and notices of unsubscribing.
+"""Parse a mail (RFC 5322, MIME) as a feed entry: title, author, date, its text as HTML without tracking pixels and unsubscribe notices.
 
-Only parts of text are unpacked; whatever is attached is passed over. Mails of strangers may be anything, so their number of parts and the
-length of their headers are bounded before anything is decoded.
+Only text parts are decoded; attachments are ignored. Mails are untrusted, so the number of parts and the length of headers are bounded
+before anything is decoded.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from newsportal.text import clean, dom
 from newsportal.text.characters import CONTROL
 from newsportal.text.encoding import decode
 
-MAX_PARTS: Final = 100  # of several parts each: a day's digest has some dozens; a thousand, one in another, are deeper than Python can go
-MAX_LINES: Final = 2_000  # that begin with two dashes, as what parts a mail does
-MAX_HEAD_BYTES: Final = 256 * 1024  # headers of a mail that went through twenty servers have some 20 kB
-MAX_HEADER_CHARS: Final = 4_000  # RFC 5322 allows 998 a line; looking for encoded words takes time quadratic in the length
+MAX_PARTS: Final = 100  # of multipart parts: a daily digest has some dozens; a thousand nested parts exceed Python's recursion limit
+MAX_LINES: Final = 2_000  # that begin with two dashes, like boundaries between parts
+MAX_HEAD_BYTES: Final = 256 * 1024  # headers of a mail relayed by twenty servers take some 20 kB
+MAX_HEADER_CHARS: Final = 4_000  # RFC 5322 allows 998 a line; finding encoded words takes quadratic time
 MAX_TITLE_CHARS: Final = 300
 MAX_NOTICE_CHARS: Final = 400  # "You receive this because …" with a postal address. Chosen.
 MOST_NOTICES: Final = 20
 MOST_LINKS: Final = 200
-MOST_INSIDE: Final = 200  # elements of a link whose text is read, as in list pages
-PIXEL: Final = 3  # pictures of fewer pixels are spacers, or tell the sender who reads
+MOST_INSIDE: Final = 200  # elements read for the text of a link, as in list pages
+PIXEL: Final = 3  # smaller images are spacers or tracking pixels
 
 BOUNDARY: Final = re.compile(rb"boundary\s*=", re.IGNORECASE)
 HIDDEN: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 SIDE: Final = re.compile(r"(?<![-\w])(?:width|height)\s*:\s*(\d+)\s*px", re.IGNORECASE)
-NOWHERE: Final = "mid:"  # against which no relative address is one
+NOWHERE: Final = "mid:"  # base URL against which relative URLs are invalid
 NOTICE: Final = re.compile(
     r"unsubscribe|opt[- ]?out|(?:manage|update|change)\b.{0,20}\b(?:preferences|profile|subscription)|退订|取消订阅|取消訂閱|订阅设置|"
     r"view\b.{0,30}\bbrowser|view\b.{0,20}\bonline|read online|web version|浏览器(?:中|里|内)?(?:查看|打开|阅读)|网页版|在线(?:阅读|查看)",
@@ -54,13 +54,13 @@ ONLINE: Final = re.compile(r"browser|online|web version|on the web|浏览器|网
 ADDRESS: Final = re.compile(r"https?://[^\s<>\"']+[^\s<>\"'.,;:!?)\]，。；：！？）】]")
 SIGNATURE: Final = re.compile(r"^-- ?$", re.MULTILINE)
 BROKEN: Final = (MessageError, RecursionError, ValueError, LookupError, TypeError, AttributeError)
-"""What Python's ``email`` raises for mails that are none."""
+"""Errors raised by Python's ``email`` for malformed mails."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """``id``: its Message-ID, else a hash of its bytes. ``url``: where it stands on the Web as far as it says so, else that of RFC 2392.
-    ``links``: addresses with their titles, in order."""
+    """``id``: its Message-ID, else a hash of its bytes. ``url``: its URL on the Web if the mail has one, else a ``mid:`` URL (RFC 2392).
+    ``links``: URLs with their titles, in order."""
 
     id: str
     url: str
@@ -72,7 +72,7 @@ class Mail:
 
 
 def parse(raw: bytes, received: datetime, cut: bool = False) -> Mail:
-    """Read a mail that came at ``received``; ``cut``: its beginning alone. Raises ``NotApplicable``: ``mail-parts``, ``mail-broken``,
+    """Parse a mail received at ``received``; ``cut``: the mail was truncated. Raises ``NotApplicable``: ``mail-parts``, ``mail-broken``,
     ``mail-too-large``, ``no-body``."""
     if len(BOUNDARY.findall(raw)) > MAX_PARTS or raw.count(b"\n--") > MAX_LINES:
         raise NotApplicable("mail-parts", "it has too many parts")
@@ -108,7 +108,7 @@ def parse(raw: bytes, received: datetime, cut: bool = False) -> Mail:
 
 
 def id_of(raw: bytes) -> str:
-    """What a mail is known by, however little of it can be read."""
+    """Return the id of a mail, even of one that cannot be parsed."""
     found = None
     with suppress(*BROKEN):
         found = re.search(r"<?([^<>\s]+)>?", _header(message_from_bytes(_head(raw)[:MAX_HEAD_BYTES]), "Message-ID"))
@@ -120,13 +120,13 @@ def _head(raw: bytes) -> bytes:
 
 
 def _header(message: Message, name: str) -> str:
-    """A header as text, by RFC 2047 and by what senders write in its place (bytes of any encoding); empty if there is none."""
+    """Return a header as text, by RFC 2047 or in whatever encoding the sender used; empty if it is missing."""
     written = next((str(value) for key, value in message.raw_items() if key.lower() == name.lower()), "")[:MAX_HEADER_CHARS]
     if not written.isascii():
         written = decode(written.encode("utf-8", "surrogateescape"))[0]
     try:
         pieces = decode_header(written.replace("\r", "").replace("\n", ""))
-    except (MessageError, ValueError):  # what claims to be base64 is none
+    except (MessageError, ValueError):  # invalid base64
         return written
     texts = (
         piece if isinstance(piece, str) else decode(piece, f"text/plain; charset={charset or 'utf-8'}")[0] for piece, charset in pieces
@@ -135,7 +135,7 @@ def _header(message: Message, name: str) -> str:
 
 
 def _body(message: Message) -> str | None:
-    """The first part of HTML, else of plain text as HTML, that is not attached."""
+    """Return the first HTML part, else the first plain text part as HTML; attachments are skipped."""
     plain = None
     for part in _read_parts(message):
         kind = part.get_content_type()
@@ -154,7 +154,7 @@ def _body(message: Message) -> str | None:
 
 
 def _read_parts(message: Message) -> Iterator[Message]:
-    """The parts that are read with the mail: of what is attached, as of a mail that is forwarded as a file, none."""
+    """Yield the parts shown with the mail; attachments, such as a mail forwarded as a file, are skipped."""
     if message.get_content_disposition() == "attachment":
         return
     yield message
@@ -164,7 +164,7 @@ def _read_parts(message: Message) -> Iterator[Message]:
 
 
 def _marked_up(text: str, *, flowed: bool) -> str:
-    """Plain text as paragraphs with links, up to its signature. ``flowed``: a space at the end of a line goes on in the next (RFC 3676)."""
+    """Return plain text as paragraphs with links, without its signature. ``flowed``: a trailing space joins lines (RFC 3676)."""
     text = SIGNATURE.split(text.replace("\r\n", "\n"), maxsplit=1)[0]
     text = text.replace(" \n", " ") if flowed else text
     paragraphs = (part for part in re.split(r"\n\s*\n", text) if part.strip())
@@ -174,8 +174,8 @@ def _marked_up(text: str, *, flowed: bool) -> str:
 
 
 def _without_notices(root: dom.Element) -> str | None:
-    """Take out what is no text of the newsletter; where it says that it can be read online, unless that address is the subscriber's own
-    (with parameters, by which he might be unsubscribed)."""
+    """Remove hidden elements and notices. Return the URL of the online version, unless it is the subscriber's own (with parameters, which
+    might let readers unsubscribe him)."""
     for node in [node for node in root.iter() if _is_hidden(node)]:
         if node.getparent() is not None:
             node.drop_tree()
@@ -196,21 +196,21 @@ def _without_notices(root: dom.Element) -> str | None:
 
 
 def _is_hidden(node: dom.Element) -> bool:
-    """Whether readers of the mail would not see it; of pictures also whether they were sent along, or are pixels."""
+    """Return whether an element is invisible to readers; also true of embedded images and of tracking pixels."""
     style = (node.get("style") or "")[:MAX_HEADER_CHARS]
     if node.tag != "img":
         return bool(HIDDEN.search(style)) and node.tag not in ("body", "html")
     sides = [node.get(side) or "" for side in ("width", "height")] + SIDE.findall(style)
-    return (node.get("src") or "").lower().startswith("cid:") or any(map(_is_tiny, sides)) or bool(HIDDEN.search(style))
+    return (node.get("src") or "").lower().startswith("cid:") or any(map(_is_pixel, sides)) or bool(HIDDEN.search(style))
 
 
-def _is_tiny(side: str) -> bool:
+def _is_pixel(side: str) -> bool:
     number = side.strip().lower().removesuffix("px")
     return number.isascii() and number.isdigit() and int(number[:9]) < PIXEL
 
 
 def _links(root: dom.Element) -> Iterator[tuple[str, str]]:
-    """Addresses whose links read like titles, each with the longest of its texts."""
+    """Return URLs whose link texts read like titles, each with its longest text."""
     found: dict[str, str] = {}
     for node in root.iter("a"):
         if (url := dom.link_of(node, NOWHERE)) is not None and (url in found or len(found) < MOST_LINKS):
@@ -219,7 +219,7 @@ def _links(root: dom.Element) -> Iterator[tuple[str, str]]:
 
 
 def _published(written: tuple[str, ...], received: datetime) -> datetime:
-    """The first of these dates that can be one."""
+    """Return the first plausible date, else ``received``."""
     for text in written:
         with suppress(ValueError, TypeError, IndexError, OverflowError):
             found = parsedate_to_datetime(text)

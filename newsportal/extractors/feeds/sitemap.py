@@ -1,7 +1,7 @@
-"""Sitemaps of every kind over bytes that may be broken: URL sets, indexes, news sitemaps, lists in plain text, gzipped or not.
+"""Parse sitemaps, tolerant of broken bytes: URL sets, indexes, news sitemaps, plain text lists, gzipped or not.
 
-sitemaps.org (protocol 0.9) and Google's news extension, without pictures and films. Warnings: those of :mod:`xml_stream`,
-``too-many-tags``, ``too-many-entries`` (cut), ``bad-address``, ``lastmod-now`` and ``lastmod-same`` (they say nothing: :func:`lies`).
+sitemaps.org (protocol 0.9) and Google's news extension; images and videos are ignored. Warnings: those of :mod:`xml_stream`,
+``too-many-tags``, ``too-many-entries`` (cut), ``bad-address``, ``lastmod-now`` and ``lastmod-same`` (useless dates: :func:`lies`).
 """
 
 from __future__ import annotations
@@ -26,30 +26,31 @@ from newsportal.extractors.lists.hub_score import BIAS, WEIGHTS
 from newsportal.extractors.lists.hub_urls import Address
 from newsportal.text import clean, dom
 
-FEW = 5  # dates of change from which a lie can be told
+FEW = 5  # minimum number of ``lastmod`` dates for a judgement
 ALIKE = 0.9  # the share of the dates that must agree
-JUST_NOW = timedelta(minutes=10)  # younger when fetched: it changes at this very moment, or the date is made on request
+JUST_NOW = timedelta(minutes=10)  # of ``fetched``: the page has just changed, or the date is generated for each request
 Kind = Literal["urlset", "index", "text"]
 MAX_ENTRIES = 50_000  # of one file (sitemaps.org)
-MAX_TAGS = 260_000  # the five that sitemaps.org has for each entry; the entries that stand within are read
-MAX_URL = 2_048  # sitemaps.org: an address has fewer characters than this
+MAX_TAGS = 260_000  # the five elements that sitemaps.org has for each entry; entries before the limit are read
+MAX_URL = 2_048  # sitemaps.org: a URL has fewer characters than this
 MAX_TEXT = 500
-MAX_NAMED = 100  # Sitemaps that one robots.txt may name
-MAX_ODD_DATES = 10  # a file writes its dates in one way; each that no form knows costs milliseconds
+MAX_NAMED = 100  # Sitemaps read from one robots.txt
+MAX_ODD_DATES = 10  # a file usually has one date format; each unknown date costs milliseconds
 ROOTS: Mapping[str, Kind] = {"urlset": "urlset", "sitemapindex": "index"}
 RECORDS = frozenset(("url", "sitemap"))
-OTHER = re.compile(r"image|video|mobile|xhtml|pagemap|geo|code", re.IGNORECASE)  # extensions with elements called like ours (``image:loc``)
+OTHER = re.compile(r"image|video|mobile|xhtml|pagemap|geo|code", re.IGNORECASE)  # extensions that reuse the names of ours (``image:loc``)
 FIELDS = frozenset("loc lastmod title publication_date name".split())
 ISO = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s*(?:Z|[+-]\d\d:?\d\d)?)?)?$")
 NAMED = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)
-NO_ARTICLE = BIAS  # weight (:data:`hub_score.WEIGHTS`) below which an address, which is all there is here, is no article's
-FULL = 0.99  # what an address scores before the rules of the source are asked
+NO_ARTICLE = BIAS  # weight (:data:`hub_score.WEIGHTS`) below which a URL is not an article's; a sitemap has nothing but URLs
+FULL = 0.99  # score of a URL before the source's rules apply
 LEAST = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class SitemapEntry:
-    """One ``url`` or ``sitemap`` element. ``url`` is absolute http(s); ``changed`` is its ``lastmod``, all else the news extension's."""
+    """One ``url`` or ``sitemap`` element. ``url`` is absolute http(s); ``changed`` is its ``lastmod``, the rest is of the news
+    extension."""
 
     url: str
     changed: datetime | None = None
@@ -64,7 +65,7 @@ class SitemapEntry:
 
 @dataclass(frozen=True, slots=True)
 class Sitemap:
-    """A sitemap. ``broken``: entries without a usable address. The dates of change are gone where they lie."""
+    """A sitemap. ``broken``: number of entries without a valid URL. Useless ``lastmod`` dates are removed."""
 
     kind: Kind
     entries: tuple[SitemapEntry, ...] = ()
@@ -77,19 +78,19 @@ class Sitemap:
 
 
 def lies(entries: Sequence[SitemapEntry], fetched: datetime) -> str | None:
-    """Why the dates of change tell nothing: ``lastmod-now`` (they are made as one asks), ``lastmod-same`` (one moment for all)."""
+    """Return why ``lastmod`` dates are useless: ``lastmod-now`` (generated for each request), ``lastmod-same`` (equal for all)."""
     told = [entry.changed for entry in entries if entry.changed is not None]
     if len(told) < FEW:
         return None
     if sum(abs(fetched - when) <= JUST_NOW for when in told) >= ALIKE * len(told):
         return "lastmod-now"
     most = max(Counter(told).values())
-    timed = (told[0].hour, told[0].minute, told[0].second) != (0, 0, 0)  # all articles of one day share its date, and that is no lie
+    timed = (told[0].hour, told[0].minute, told[0].second) != (0, 0, 0)  # articles of one day may share its date
     return "lastmod-same" if most >= ALIKE * len(told) and timed else None
 
 
 def print_of(entries: Iterable[SitemapEntry]) -> str:
-    """The addresses of a sitemap as a short text: the same while no page comes or goes, whatever the dates say."""
+    """Return a fingerprint of a sitemap's URLs: it changes only if a page is added or removed, whatever the dates."""
     made = blake2b(digest_size=16)
     for url in sorted(entry.url for entry in entries):
         made.update(url.encode("utf-8", "surrogatepass") + b"\n")
@@ -97,7 +98,7 @@ def print_of(entries: Iterable[SitemapEntry]) -> str:
 
 
 def honest(found: Sitemap, fetched: datetime) -> Sitemap:
-    """The sitemap without dates of change that lie, and with a warning that says so."""
+    """Return the sitemap without useless ``lastmod`` dates, and with a warning."""
     lie = lies([entry for entry in found.entries if entry.published is None], fetched)
     if lie is None:
         return found
@@ -106,10 +107,10 @@ def honest(found: Sitemap, fetched: datetime) -> Sitemap:
 
 
 def parse(body: bytes, url: str, content_type: str | None, fetched: datetime) -> Sitemap:
-    """Read a fetched sitemap. ``fetched`` (aware) bounds the dates.
+    """Parse a fetched sitemap. ``fetched`` (aware) bounds the dates.
 
-    Raises ``NotApplicable`` and nothing else: ``not-a-sitemap`` (``detail`` says what it is), ``empty``. Takes seconds at most and no
-    more memory than its entries, whatever the bytes.
+    Raises only ``NotApplicable``: ``not-a-sitemap`` (``detail`` says what the file is), ``empty``. Takes at most seconds, and memory only
+    for its entries, whatever the input.
     """
     text = XmlText(body, content_type)
     pieces = iter(text)
@@ -121,7 +122,7 @@ def parse(body: bytes, url: str, content_type: str | None, fetched: datetime) ->
     if first.lstrip().startswith("<"):
         kind = _read_xml(stream, reader, text)
     else:
-        # one address a line
+        # one URL per line
         rest = ""
         for piece in stream:
             *lines, rest = (rest + piece).replace("\r", "\n").split("\n")
@@ -137,17 +138,17 @@ def parse(body: bytes, url: str, content_type: str | None, fetched: datetime) ->
 
 
 def named_in(robots: bytes, url: str) -> list[str]:
-    """The sitemaps that a robots.txt names (``Sitemap:`` lines stand outside all groups, RFC 9309 2.2.4), in its order."""
+    """Return the sitemaps listed in a robots.txt, in order (``Sitemap:`` lines belong to no group, RFC 9309 2.2.4)."""
     text = robots[:512_000].decode("utf-8-sig", "replace").replace("\r", "\n")
     return list(dict.fromkeys(found for line in NAMED.findall(text) if (found := dom.join(url, line)) and len(found) < MAX_URL))[:MAX_NAMED]
 
 
-class _Enough(Exception):
-    """Raised by the target when no more is read."""
+class _StopParsing(Exception):
+    """Raised by the parser target to stop parsing."""
 
 
 class _Reader:
-    """Collects the entries of one file: each ``url`` and ``sitemap`` element that the parser tells of, or each line of a plain list."""
+    """Collects the entries of one file: each ``url`` and ``sitemap`` element reported by the parser, or each line of a plain list."""
 
     def __init__(self, fetched: datetime, url: str) -> None:
         self.fetched = fetched
@@ -162,7 +163,7 @@ class _Reader:
         self._foreign = 0  # levels below an element of another extension
 
     def take(self, fields: Mapping[str, str]) -> None:
-        loc = clean(fields.get("loc", "").replace("&amp;", "&"))  # escaped twice, or within CDATA, where nothing is escaped
+        loc = clean(fields.get("loc", "").replace("&amp;", "&"))  # escaped twice, or within CDATA, where nothing is unescaped
         url = dom.join(self.url, loc.replace(" ", "%20")) if 0 < len(loc) < MAX_URL else None
         if url is None:
             self.broken += 1
@@ -178,7 +179,7 @@ class _Reader:
         )
 
     def date(self, written: str | None) -> datetime | None:
-        """A date of the W3C's form, else of any; ``None`` for what cannot be one (0001, 2099)."""
+        """Return a W3C date, else a date in any format; ``None`` if implausible (0001, 2099)."""
         text = (written or "").strip()[:40]
         if not text or text.startswith("0"):
             return None
@@ -198,12 +199,12 @@ class _Reader:
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._tags += 1
         if self._tags > MAX_TAGS:
-            raise _Enough("too-many-tags")
-        is_foreign, name = _parted(tag)
+            raise _StopParsing("too-many-tags")
+        is_foreign, name = _split_tag(tag)
         if self.root is None:
             self.root = name
             if name not in ROOTS:
-                raise _Enough(name)
+                raise _StopParsing(name)
         elif self._foreign or is_foreign:
             self._foreign += 1
         elif name in RECORDS:
@@ -217,7 +218,7 @@ class _Reader:
             self._foreign -= 1
         else:
             self._field = None
-            if _parted(tag)[1] in RECORDS:
+            if _split_tag(tag)[1] in RECORDS:
                 self.close()
 
     def data(self, text: str) -> None:
@@ -230,15 +231,15 @@ class _Reader:
         if self._record is None:
             return
         if len(self.entries) >= MAX_ENTRIES:
-            raise _Enough("too-many-entries")
+            raise _StopParsing("too-many-entries")
         self.take(self._record)
         self._record = self._field = None
 
 
 @lru_cache(maxsize=100)
-def _parted(tag: str) -> tuple[bool, str]:
-    """Whether a tag is of another extension, by its namespace (or the prefix that nothing declares), and its plain name. The protocol's
-    own address holds none of the others' names."""
+def _split_tag(tag: str) -> tuple[bool, str]:
+    """Return whether a tag belongs to another extension, by namespace (or undeclared prefix), and its local name. The protocol's own
+    namespace contains none of the extensions' names."""
     family, _, name = tag.removeprefix("{").rpartition("}")
     prefix, _, plain = name.rpartition(":")
     return OTHER.search((family or prefix).rpartition("/schemas/")[2]) is not None, plain.lower()
@@ -247,7 +248,7 @@ def _parted(tag: str) -> tuple[bool, str]:
 def _read_xml(stream: Iterable[str], reader: _Reader, text: XmlText) -> Kind:
     try:
         dom.stream_xml(stream, reader)
-    except _Enough as reason:
+    except _StopParsing as reason:
         if reader.root in ROOTS:
             text.tell(str(reason))
     kind = ROOTS.get(reader.root or "")
@@ -272,25 +273,25 @@ def _take_lines(lines: Iterable[str], reader: _Reader, text: XmlText) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """``entries`` newest first, those without a date at the end in the file's order. ``left``: why how many others are not among them
-    (``foreign``: of another site; ``old``; ``rules``: allow and deny; ``no-article``)."""
+    """``entries``: newest first, entries without a date last, in file order. ``left``: numbers of entries left out, by reason (``foreign``:
+    of another site; ``old``; ``rules``: allow and deny; ``no-article``)."""
 
     entries: tuple[SitemapEntry, ...]
     left: Counter[str] = field(default_factory=Counter)
 
 
 def choose(entries: Iterable[SitemapEntry], of: str, rules: HubRules, max_age: timedelta, now: datetime) -> Chosen:
-    """Those of ``entries`` to look at; ``of`` is the sitemap's address.
+    """Choose the entries to fetch; ``of`` is the sitemap's URL.
 
-    Another site's addresses are left out (sitemaps.org, "Sitemap file location"), unless a rule in ``allow`` names them. Where the
-    sitemap tells no date, the address may.
+    URLs of other sites are left out (sitemaps.org, "Sitemap file location") unless a rule in ``allow`` matches them. If the sitemap has no
+    date for an entry, a date in its URL is used.
     """
     site, oldest = Address(of).domain, now - max_age
     left: Counter[str] = Counter()
     kept: list[tuple[datetime, SitemapEntry]] = []
     for entry in entries:
         when = entry.moment
-        why = "old" if when and when < oldest else _against(entry, site, rules)  # most are old, and that costs least to see
+        why = "old" if when and when < oldest else _rejection(entry, site, rules)  # most are old, and this check is cheapest
         if why is None and when is None:
             when = url_date(entry.url, now, UTC)
             why = "old" if when and when < oldest else None
@@ -303,7 +304,7 @@ def choose(entries: Iterable[SitemapEntry], of: str, rules: HubRules, max_age: t
 
 
 def children(entries: Sequence[SitemapEntry], of: str, max_age: timedelta, now: datetime, most: int) -> Chosen:
-    """The ``most`` sitemaps of an index that changed last; ``left`` has ``many`` too. A day is granted to ``lastmod``."""
+    """Return the ``most`` recently changed sitemaps of an index; ``left`` also counts ``many``. One day of tolerance for ``lastmod``."""
     site, oldest = Address(of).domain, now - max_age - timedelta(days=1)
     own = [entry for entry in entries if Address(entry.url).domain == site]
     young = [entry for entry in own if entry.changed is None or entry.changed >= oldest]
@@ -312,7 +313,7 @@ def children(entries: Sequence[SitemapEntry], of: str, max_age: timedelta, now: 
     return Chosen(tuple(young[:most]), +left)
 
 
-def _against(entry: SitemapEntry, site: str, rules: HubRules) -> str | None:
+def _rejection(entry: SitemapEntry, site: str, rules: HubRules) -> str | None:
     address = Address(entry.url)
     if rules.score(entry.url, FULL) < FULL / 2:
         return "rules"

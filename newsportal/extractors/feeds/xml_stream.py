@@ -1,4 +1,4 @@
-"""The bytes of a large XML file (sitemap, OPML) as text in pieces: unpacked, decoded, mended, bounded. Never raises for bad bytes."""
+"""Yield the bytes of a large XML file (sitemap, OPML) as pieces of text: unpacked, decoded, repaired, bounded. Never raises."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from dataclasses import dataclass, field
 
 from newsportal.extractors.feeds.feed_bytes import CHARSET, CONTROLS, DECLARATION, DECLARED, DOCTYPE, GZIP, SUPERSETS
 
-MAX_BYTES = 52_428_800  # what a sitemap may hold when unpacked (sitemaps.org, "Sitemap file requirements": 50 MB)
-STEP = 1 << 16  # bytes that are unpacked, decoded and handed on at a time
-HEAD = 1 << 16  # bytes in which the XML declaration and the document type must stand
-FIRST = 1 << 10  # bytes that a gzip member is given at first, then twice as many: the rest is copied, for each of a million members
-MAX_MEMBERS = 10_000  # of one gzip file. Whoever packs in blocks has one for each 64 kB (BGZF)
+MAX_BYTES = 52_428_800  # size limit of an unpacked sitemap (sitemaps.org, "Sitemap file requirements": 50 MB)
+STEP = 1 << 16  # bytes unpacked, decoded and yielded at a time
+HEAD = 1 << 16  # bytes that must contain the XML declaration and the document type
+FIRST = 1 << 10  # bytes first passed to the decompressor, then doubled: it copies unused input, for each of up to a million members
+MAX_MEMBERS = 10_000  # of one gzip file. Block formats (BGZF) have one for each 64 kB
 BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 SURROGATE = r"#x0*[dD][89a-fA-F][0-9a-fA-F]{2};|#0*5(?:529[6-9]|5[3-9]\d\d|6\d{3}|7[0-2]\d\d|73[0-3]\d|734[0-3]);"
-# An ampersand that begins no reference that XML knows, or one to half a character
+# An ampersand that begins no valid XML reference, or a reference to a surrogate
 LONE = re.compile(rf"&(?:(?={SURROGATE})|(?!(?:#\d{{1,7}}|#x[0-9a-fA-F]{{1,6}}|amp|lt|gt|quot|apos);))")
 MAX_LONE = 1_000_000  # of one file, twenty for each entry of a full sitemap; forty million take half a minute
 DECLARING = re.compile(r"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
-REFERENCE_CHARS = 12  # The longest reference; one that the end of a piece cuts waits for the next piece
-# Those that sitemaps and outlines are written in. Everything else is read as UTF-8, as both specifications ask.
+REFERENCE_CHARS = 12  # The longest reference; one cut at the end of a piece is completed by the next
+# Encodings used by sitemaps and outlines. Anything else is read as UTF-8, as both specifications require.
 ENCODINGS = frozenset("utf-8 utf8 utf-16 utf-16-le utf-16-be gb18030 big5hkscs cp1252 euc-kr euc-jp shift_jis windows-1251 koi8-r".split())
 
 
 @dataclass
 class XmlText:
     """Iterate once. ``warnings`` are complete at the end: ``too-large`` (cut), ``broken-gzip``, ``entities-declared`` (dropped),
-    ``wrong-encoding`` (bytes that are not in the encoding which the file names)."""
+    ``wrong-encoding`` (bytes not in the declared encoding)."""
 
     body: bytes = field(repr=False)
     content_type: str | None = None
@@ -37,10 +37,10 @@ class XmlText:
     limit: int = MAX_BYTES
 
     def __iter__(self) -> Iterator[str]:
-        """Pieces of the text without declaration and document type."""
+        """Yield pieces of the text without XML declaration and document type."""
         pieces = self._decoded()
         head = ""
-        for piece in pieces:  # until the document type, if there is one, is whole
+        for piece in pieces:  # until the document type, if any, is complete
             head += piece
             if len(head) >= HEAD:
                 break
@@ -49,7 +49,7 @@ class XmlText:
             if "<!ENTITY" in found.group().upper():
                 self.tell("entities-declared")
             head = head[: found.start()] + head[found.end() :]
-        if DECLARING.search(head):  # a document type that does not end: nothing of it may reach a parser
+        if DECLARING.search(head):  # an unterminated document type must not reach a parser
             self.tell("entities-declared")
             return
         kept, lone = head, 0
@@ -93,7 +93,7 @@ class XmlText:
         return name if name in ENCODINGS else "utf-8"
 
     def _members(self) -> Iterator[bytes]:
-        """The content of a gzip file, member after member, as far as it is whole."""
+        """Yield the content of a gzip file, member by member, up to the first damage."""
         view, place = memoryview(self.body), 0
         for _ in range(MAX_MEMBERS):
             if view[place : place + 2].tobytes() != GZIP:

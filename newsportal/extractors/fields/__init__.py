@@ -1,1 +1,1 @@
-"""The fields of an article: title, time of publication, author, and what pages say of themselves to machines."""
+"""The fields of an article: title, publication date, author, and the page's metadata."""

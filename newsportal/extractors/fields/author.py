@@ -1,6 +1,6 @@
-"""Who wrote it: what the page tells machines, else its byline, else the element that calls itself author, else the first and last lines.
+"""Find the author: metadata, else the byline, else an element marked as the author, else the first and last lines of the text.
 
-The site itself, the editor on duty (责任编辑) and the photographer (记者某某 摄) are no authors.
+The site itself, the editor on duty (责任编辑) and photographers (记者某某 摄) do not count as authors.
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ from newsportal.extractors.fields.headlines import SEPARATOR
 from newsportal.extractors.fields.metadata import Metadata
 from newsportal.text import CJK, clean, dom
 
-# How bylines are written, in Chinese first: regular expressions, each with bounded quantifiers.
-# 作者：某某 · 撰文 | 某某 · 文／某某 · 某报记者 某某 通讯员 某某 · （记者某某） · 【某报記者某某台北報導】
-#     By Jane Doe, John Roe and Max Poe
+# Patterns of bylines, Chinese first, all with bounded quantifiers.
+# 作者：某某 · 撰文 | 某某 · 文／某某 · 某报记者 某某 通讯员 某某 · （记者某某） · 【某报記者某某台北報導】 · By Jane Doe and Max Poe
 
 MAX_CHINESE_CHARS: Final = 24  # a longer "name" is a sentence
 MAX_NAME_CHARS: Final = 80
-DESCRIBED_CHARS: Final = 40  # A Latin name of more characters has its bearer's office behind a comma
+DESCRIBED_CHARS: Final = 40  # A longer Latin name is cut at its comma, which is followed by a position
 _LABEL: Final = (
     "责任|責任|责编|責編|编辑|編輯|来源|來源|发布|發佈|时间|時間|日期|字号|字體|字体|摄影|攝影|摄$|图|圖|记者|記者|通讯员|通訊員|实习|實習|校对|审核|点击|浏览|阅读"
     "|评论|评$|分享|转载|转自|网站|本报|本報|本网|本刊|综合|未知|佚名|匿名|供稿|报道|報導|報道|采写|文字|作者|原创|原創|一审|二审|三审"
@@ -52,17 +51,17 @@ REPORTER: Final = re.compile(rf"(?:记者|記者|特派员|通讯员|通訊員)\
 _SURNAME: Final = (
     "[王李张張刘劉陈陳杨楊黄黃赵趙吴吳周徐孙孫马馬朱胡郭何林高罗羅郑鄭梁谢謝宋唐许許韩韓邓鄧冯馮曹彭曾肖蕭田董潘袁蔡蒋蔣余于杜叶葉程魏苏蘇吕呂丁任卢盧姚沈钟鍾姜"
     "崔谭譚陆陸范汪廖石金韦韋贾賈夏付方邹鄒熊白孟秦邱侯江尹薛闫段雷龙龍黎史陶贺賀毛郝顾顧龚龔邵万萬覃武钱錢戴严嚴莫孔向常汤湯易]"
-)  # the hundred and some commonest: nine of ten people have one of them
+)  # the hundred and some most common ones, which cover nine of ten people
 IN_TEXT: Final = re.compile(
     rf"[(（【〔\[][^()（）【】〔〕\[\]]{{0,20}}(?:记者|記者|通讯员|通訊員)\s*[:：]?\s*(?P<bracketed>{_CHINESE_NAMES})"
     rf"|[(（](?:[图圖文]\s?[/／]?\s?[图圖文]?|撰文|撰稿|作者|供稿|来稿)[\s:：/／]{{1,3}}(?P<signed>{_CHINESE_NAMES})[)）]\s*$"
     rf"|[(（【〔][^()（）【】〔〕]{{0,12}}(?:记者|記者)\s?(?P<placed>{_SURNAME}[\u4e00-\u9fff]{{1,2}})"
     rf"(?=[\u4e00-\u9fff]{{2,4}}[\s／/]?(?:电|電|报道|報導|報道)[)）】〕])"
     rf"|[报報网網社刊](?:[\u4e00-\u9fff]{{0,6}}[讯电])?\s*(?:实习|见习|首席|特约)?[记記]者\s*(?P<names>{_CHINESE_NAMES})"
-)  # a paragraph tells of reporters, too: only in brackets, or after the name of a paper, are they its own
+)  # a paragraph may mention reporters; it is a byline only in brackets, or after the name of a paper
 LAST_WORDS: Final = re.compile(
     rf"[(（]\s*(?P<names>{_SURNAME}[\u4e00-\u9fff]{{1,2}}(?:[\s、,，]+{_SURNAME}[\u4e00-\u9fff]{{1,2}}){{0,3}})\s*[)）]\s*$"
-)  # An article's last line ends with its authors in brackets
+)  # An article's last line may end with its authors in brackets
 _LATIN: Final = r"[^\W\d_a-z][\w.'’-]*(?: (?!and\b|und\b|et\b|y\b)[\w.'’-]+){0,2} [^\W\d_a-z][\w.'’-]*"
 BY: Final = re.compile(
     r"(?:^|[|•·\t]\s*)(?:(?i:written|posted|authored) (?i:by)\s*[:\s]\s*(?P<one>[^\W\d_][\w.'’-]{2,30})(?=\s(?:at|on)\s|\t|$)"
@@ -71,14 +70,14 @@ BY: Final = re.compile(
 )
 LABEL_ALONE: Final = re.compile(
     r"(?:(?:(?:written|posted|authored|article|story|words) )?by|autor(?:in)?|von|par|作者|撰文)\s?[:：]?", re.IGNORECASE
-)  # the name stands on the next line
+)  # the name is on the next line
 FIRST_WORD: Final = re.compile(r"^(?:by|von|par|por|di)\s+", re.IGNORECASE)
-# What is written behind a name: the paper's name, the word before the date.
+# Text after a name: the paper's name, a word before the date.
 AFTER: Final = re.compile(r"\s+[|—–-](?:\s.*)?$|\s+(?:publi\w+|posted|updated|veröffentlicht)\b.*$", re.IGNORECASE)
 BYLINE: Final = re.compile(
     r"作\s*者|撰\s*[文稿]|文字|文\s*[/／╱|｜︱丨:：]|/\s?文|／\s?文|采[写寫]|採[写寫]|记者|記者|特派员|通[讯訊][员員]|报[道導]\s?[/／╱]|報[道導]\s?[/／╱]"
-)  # Every branch begins with one certain character: then the search passes over others at once
-MAY_BE_BY: Final = re.compile("by|von|par|por|di|autor")  # sorts out most lines before :data:`BY_WORD`, in a fourth of its time
+)  # Each alternative starts with a literal character, which makes the search fast
+MAY_BE_BY: Final = re.compile("by|von|par|por|di|autor")  # a quick filter before :data:`BY_WORD`, in a quarter of its time
 BY_WORD: Final = re.compile(r"\b(?:by|von|par|por|di|autor(?:in)?)\b", re.IGNORECASE)
 EDITOR: Final = re.compile(
     r"(?:责任编辑|責任編輯|责编|責編|编辑|編輯|编审|校对|审核|监制|主编)\s*[:：/／]\s*(?P<name>[\u4e00-\u9fff]{2,4}(?![\u4e00-\u9fff]))"
@@ -89,12 +88,12 @@ NOT_NAMES: Final = re.compile(
     r"|(?:报道|報導|報道|编译|編譯|编制|編制|综合|綜合|职员|職員|记者|記者|整理|摄|攝|图|圖|供稿)$|://|www\.|\.(?:cn|com)\b",
     re.IGNORECASE,
 )
-LOGIN: Final = re.compile(r"[a-z0-9]+(?:[._][a-z0-9]+)+")  # of a system of accounts, or the key of a text that a template failed to find
+LOGIN: Final = re.compile(r"[a-z0-9]+(?:[._][a-z0-9]+)+")  # a user name, or the key of a missing translation
 CUT: Final = re.compile(r"\s*(?:来源|來源|编辑|編輯|责任|責任|发布|日期|时间|字号|点击|浏览|评论(?!员)|发表|(?:19|20)\d\d[-年/.]\d).*$")
-# What stands before a name: 「本报记者」.
+# Words before a name: 「本报记者」.
 ROLE_FIRST: Final = re.compile(rf"^(?:[\u4e00-\u9fff]{{0,8}}?[报報网網社])?(?:本[报報刊网網])?{_ROLE}\s?[:：]?\s?(?=[\u4e00-\u9fff]{{2}})")
 PARTS: Final = re.compile(rf"[\s、,，;；/／]{{0,2}}{_ROLE}[\s:：]{{0,2}}|" r"[、,，/／;；]\s*|(?<=[\u4e00-\u9fff])\s+(?=[\u4e00-\u9fff])")
-# A comma parts names where another comma or an "and" follows; behind the last name stands an office.
+# A comma separates names only if another comma or an "and" follows; after the last name it introduces a position.
 LATIN_PARTS: Final = re.compile(r",?\s+(?:and|und|et|y|&)\s+|\s*;\s*|,\s(?=[^,]*(?:,|\s(?:and|und|et|y|&)\s))")
 AUTHOR_META: Final = (
     "author article:author og:article:author dc.creator sailthru.author parsely-author byl articleauthor cxenseparse:author twitter:creator"
@@ -102,31 +101,31 @@ AUTHOR_META: Final = (
 CARD: Final = "twitter:label1"
 WRITTEN_BY: Final = re.compile(
     r"(?:written|posted) by|authors?|verfasst von|geschrieben von|[ée]crit par|escrito por|scritto da|作者|撰文", re.IGNORECASE
-)  # what ``twitter:label1`` says where ``twitter:data1`` is the author (WordPress, Ghost)
-MAX_DECLARED_CHARS: Final = 500  # of a name that a page declares
+)  # values of ``twitter:label1`` for which ``twitter:data1`` is the author (WordPress, Ghost)
+MAX_DECLARED_CHARS: Final = 500  # of an author name in metadata
 MAX_CLASS_CHARS: Final = 200
 MAX_BYLINES: Final = 2000
-MAX_BYLINE_CHARS: Final = 80  # Lines looked at, and how long they may be: a byline stands before the middle of a page and is no paragraph
-MAX_PARTS: Final = 10  # a line of more elements is a navigation
+MAX_BYLINE_CHARS: Final = 80  # Lines searched, and their maximum length: a byline is in the first half of a page and not a paragraph
+MAX_PARTS: Final = 10  # a line with more elements is a navigation
 MAX_NAMES: Final = 6
 SITE_CHARS: Final = 20
-SITE_WORDS: Final = 4  # Names of sites are not longer
-WHOLE_NAME: Final = 6  # letters of a site's name that is known in a longer one
+SITE_WORDS: Final = 4  # Maximum words of a site's name
+WHOLE_NAME: Final = 6  # minimum letters of a site's name found at the start of a longer name
 ELEMENT_CLASS: Final = re.compile(r"(?<![a-z])(?:authors?|byline)(?:[-_]*(?:names?|list|item|link))*(?![a-z])", re.IGNORECASE)
-# Where a site tells about one author.
+# URLs of a site's author pages.
 ELEMENT_LINK: Final = re.compile(r"/(?:authors?|autor|autoren|auteurs?|autores)/[^/?#]+/?(?:[^/?#]+/?)?$")
 ELEMENT_CHARS: Final = 40
 OTHERS: Final = re.compile(r"comment|reply|pinglun|relate|recommend|sidebar|footer|hot|rank|teaser|card", re.IGNORECASE)
-COMMENTS: Final = re.compile(r"comment|reply|pinglun|relate|recommend|teaser", re.IGNORECASE)  # where other people's names stand
+COMMENTS: Final = re.compile(r"comment|reply|pinglun|relate|recommend|teaser", re.IGNORECASE)  # elements with other people's names
 BESIDE_NAME: Final = re.compile(r"(?:author|byline)[a-z]*(?:[-_]+[a-z]+)*[-_]+(?:role|job|title|bio|desc)", re.IGNORECASE)
-# What stands beside a name inside the author's element.
+# Other information in the author's element.
 ROLE: Final = re.compile(r"role|job|position|title|date|time|desc|bio|avatar|social", re.IGNORECASE)
 
 
 def author(
     document: dom.Document, meta: Metadata, lines: Sequence[str], language: str | None = None, heading: str | None = None
 ) -> str | None:
-    """The author's name, several parted by ``; ``. Organisations and the site count last, and not on Chinese pages (there: 来源)."""
+    """Return the author's name, several separated by ``; ``. Organisations and the site come last, and not on Chinese pages (see 来源)."""
     title = next((dom.text_of(node) for node in document.root.iter("title")), "")
     publishers = meta.named("publisher", organisations=True)
     told = (meta.get("og:site_name"), meta.get("application-name"), *publishers, *SEPARATOR.split(title)[1:])
@@ -154,7 +153,7 @@ def author(
 
 
 def is_site(name: str, site: Iterable[str]) -> bool:
-    """Whether ``name`` is the site's, or the beginning of it (网易 of 网易财经), or begins with it."""
+    """Return whether ``name`` is the site's name, a beginning of it (网易 of 网易财经), or starts with it."""
     bare = "".join(name.lower().split())
     return any(other.startswith(bare) or (len(other) >= WHOLE_NAME and bare.startswith(other)) for other in site)
 
@@ -172,19 +171,19 @@ def _bare(name: str) -> str:
 
 
 def _named_in_meta(document: dom.Document, meta: Metadata, heading: str | None) -> list[str]:
-    """The first ``meta`` with a name that is not the title and not whom the page calls its editor; of citations, all names."""
+    """Return the author of the first ``meta`` whose name is not the title and not the page's editor; of citations, all names."""
     labels = [number for number in "12" if WRITTEN_BY.fullmatch(meta.names.get(f"twitter:label{number}", ""))] if CARD in meta.names else []
     for name in filter(None, (*map(meta.get, AUTHOR_META), *(meta.get(f"twitter:data{number}") for number in labels))):
         if is_name(name) and name != heading:
             marked = [line for line in document.lines if "编" in line or "編" in line] if CJK.search(name) else []
             if not any(match["name"] == name for line in marked for match in EDITOR.finditer(line)):
                 return [name]
-    # 「Jong, Michiel de」
+    # the form 「Jong, Michiel de」
     return [" ".join(reversed(name.split(", "))) if name.count(", ") == 1 else name for name in meta.citation_authors]
 
 
 def _written(document: dom.Document, lines: Sequence[str], heading: str | None) -> list[str]:
-    """Lines that are bylines, from the heading on and then before it; at last the ends of the text."""
+    """Return the names in the byline: lines from the heading on, then those before it, then the ends of the text."""
     page = document.lines[:MAX_BYLINES]
     opening = heading[:20] if heading else ""
     start = next((number for number, line in enumerate(page) if opening and opening in line and line.startswith(opening)), 0)
@@ -214,7 +213,7 @@ def _written(document: dom.Document, lines: Sequence[str], heading: str | None) 
 
 
 def lines_with(pattern: re.Pattern[str], lines: Sequence[str]) -> set[int]:
-    """The numbers of the lines that have a match of ``pattern``, or touch one that goes on into the next line: one search for all lines."""
+    """Return the numbers of lines with a match of ``pattern``, including matches that span two lines. One search for all lines."""
     starts = list(accumulate(map((1).__add__, map(len, lines)), initial=0))
     spans = (match.span() for match in pattern.finditer("\n".join(lines)))
     return {bisect_right(starts, place) - 1 for span in spans for place in span} & set(range(len(lines)))
@@ -226,7 +225,7 @@ def _parted(names: str) -> list[str]:
 
 
 def _marked(document: dom.Document, heading: str | None) -> Iterator[list[str]]:
-    """The names in elements that are marked as the author, outside of comments and teasers: those do not hold the headline."""
+    """Yield the names in elements marked as the author, outside comments and teasers (boxes that do not contain the headline)."""
     around = {above for node in document.root.iter("h1") if heading and heading in short_text(node) for above in node.iterancestors()}
     around |= set(document.root.iter("body"))
     for node in called(document, ("uthor", "yline", "AUTHOR", "/aut"), ("class", "rel", "itemprop", "href")):
@@ -236,7 +235,7 @@ def _marked(document: dom.Document, heading: str | None) -> Iterator[list[str]]:
         if not says and not (node.tag == "a" and ELEMENT_LINK.search(node.get("href") or "")):
             continue
         told = {child for child in node if ROLE.search(f"{child.get('class') or ''} {child.get('itemprop') or ''}")}
-        kept = (short_text(child) for child in node if child not in told)  # what is told about the author is no name
+        kept = (short_text(child) for child in node if child not in told)  # a description of the author is not part of the name
         text = FIRST_WORD.sub("", clean(" ".join((node.text or "", *kept))) if told else short_text(node))
         if not 2 <= len(text) <= ELEMENT_CHARS or re.search(r"[\d:：]", text):
             continue
@@ -256,23 +255,23 @@ LABEL: Final = re.compile(
     rf"|本文(?:来源于|來源於|来自|來自|转自|源自|摘自|原载于?|首发于)\s*[:：]?\s*《?(?P<said>[^\s:：|｜\[\]()（）【】<>《》，。]{{2,20}})》?\s*(?:\t|$|\d|，)"
     r"|\b(?i:source|first published (?:by|in|on)|originally published (?:by|in|on)|originally appeared (?:in|on))\s*:?\s*"
     r"(?P<en>[A-Z0-9][^:|｜\t\[\]()<>•·]{1,40}?)\s*(?:[|｜\t\[(•·]|\.?$)"
-)  # a Chinese name ends at the first space; sources of pictures and figures, and those in disclaimers, do not count
+)  # a Chinese name ends at the first space; sources of images and figures, and those in disclaimers, do not count
 HINT: Final = re.compile("[源處处自]|[Ss]ource|SOURCE|publish|appear|[载发]于?")
 DISCLAIMER: Final = re.compile(r"凡.{0,8}注明|免责|免責|声明|聲明|版权|版權")
 NOT_SOURCES: Final = re.compile(r"^(?:资料图|資料圖|图片|X{2,}|x{2,}|未知|不明|http.*|.*[，。！？].*)$")
-FOREIGN: Final = ("Source:", "irst published", "riginally ")  # a page that is not Chinese names no source without one of these
+FOREIGN: Final = ("Source:", "irst published", "riginally ")  # required on a page that is not Chinese, to skip others quickly
 ELEMENT_NAME: Final = re.compile(
     r"(?<![a-z])(?:article|art|news|post|info|time|the)?[-_]?(?:sources?|laiyuan)(?:[-_]?(?:name|baidu))?(?![a-z])"
     r"|(?<![a-z])(?:profile|account|media|wemedia)[-_]?(?:nick)?name(?![a-z])",
     re.IGNORECASE,
-)  # Classes and ids that say source, or whose account it is on a site where everybody publishes
+)  # Classes and ids that mean source, or the account on a site with user content
 ORIGIN_META: Final = ("source", "contentsource", "og:article:source", "copyright-holder", "mediaid")
 MAX_CHARS: Final = 30
 MAX_ELEMENT_CHARS: Final = 16
 
 
 def origin(document: dom.Document, meta: Metadata, language: str | None = None) -> str | None:
-    """The name behind 来源 or "First published by", else what ``meta`` says, else on Chinese pages the element called source."""
+    """Return the name after 来源 or "First published by", else that in ``meta``, else on Chinese pages an element named source."""
     chinese = (language or "zh").startswith("zh")
     for line in document.lines[:MAX_BYLINES]:
         match = LABEL.search(line) if len(line) <= MAX_LINE_CHARS and HINT.search(line) else None

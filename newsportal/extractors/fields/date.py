@@ -1,9 +1,9 @@
-"""Written dates to moments: absolute, without a year, and relative ones, Chinese first.
+"""Parse written dates: absolute, without a year, and relative, Chinese first.
 
     「2024年3月5日 08:30」「二〇二四年三月五日」「民國113年3月5日」「03-05 08:30」「昨天 08:30」「3分钟前」
     2024-03-05T08:30:00Z · Mar 5, 2024 8:30 am · 5 March 2024 · 2 hours ago
 
-The forms of a day, the time of day and its zone stand in :mod:`date_forms`.
+The formats of a day, a time and a time zone are in :mod:`date_forms`.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from newsportal.extractors.fields import date_forms
 from newsportal.text import CJK, INVISIBLE
 
 HANGUL: Final = re.compile("[\uac00-\ud7a3]")
-EARLIEST: Final = 1990  # no Web page is older; an earlier year is a default value (0001, 1900, 1970) or history told in the text
-MAX_CHARS: Final = 4000  # longer texts are cut: no date is written after four thousand other characters
+EARLIEST: Final = 1990  # no Web page is older; an earlier year is a default value (0001, 1900, 1970) or history in the text
+MAX_CHARS: Final = 4000  # longer texts are cut: no date follows four thousand other characters
 DATE_LIKE: Final = re.compile(
     r"\d\s?[-/.年월月:时時点點년]\s?\d|\d{8}|[\d一二两兩三四五六七八九十半几幾数數]\s{0,2}多?[个個]?\s?[^\W\d_]{1,2}\s?(?:之|以)?前|[今昨前][天日早晚]|[刚剛][刚剛才]"
     r"|\d.{0,5}[^\W\d_]{3}|[^\W\d_]{3}.{0,3}\d|[〇零○一二三四五六七八九十]\s{0,2}[年月]|\bago\b|day\b|\bjust now\b",
     re.IGNORECASE,
-)  # what every written date has somewhere: the forms are tried only on such texts
+)  # a necessary condition for a date: the formats are tried only on texts that match
 PLAIN: Final = re.compile(r"[ \t\u3000、。《》「」『』【】（）：；，！？“”‘’—…·\u4e00-\u9fff]*+")
-DATED: Final = re.compile("[前今昨刚剛年月]")  # Of the characters of PLAIN those of which one is in whatever is DATE_LIKE
-GUESSED_CHARS: Final = 40  # longer texts do not go to dateparser, which takes milliseconds
-# Languages without a form here. dateparser tries one after the other; all of its two hundred take two seconds.
+DATED: Final = re.compile("[前今昨刚剛年月]")  # The characters of PLAIN that every match of DATE_LIKE requires
+GUESSED_CHARS: Final = 40  # longer texts are not passed to dateparser, which takes milliseconds
+# Languages without a format here. dateparser tries them in turn; all of its two hundred take two seconds.
 GUESSED_LANGUAGES: Final = ("vi", "th", "ar", "fa", "he", "hi", "cs", "sk", "hu", "ro", "uk", "bg", "el", "fi", "hr")
 
 _TRIED: Final = tuple((form, pattern, date_forms.NEEDED.get(read)) for form, (pattern, read) in enumerate(date_forms.FORMS))
@@ -38,7 +38,7 @@ _TRIED: Final = tuple((form, pattern, date_forms.NEEDED.get(read)) for form, (pa
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """One date in a text: where it stands (of the NFKC text), what it means, how much of it was written, whether it counts from now."""
+    """A date in a text: its position (in the NFKC text), its value, which parts were written, and whether it is relative."""
 
     start: int
     end: int
@@ -49,18 +49,18 @@ class Written:
 
 
 def parse_date(text: str, now: datetime, zone: tzinfo | None = None) -> datetime | None:
-    """The first plausible date written in ``text``, aware, or ``None``.
+    """Return the first plausible date in ``text``, aware, or ``None``.
 
-    ``now`` (aware) is when the text was read: relative forms count from it, a missing year is the latest that is not after it.
-    ``zone`` holds where the text names none; by default China for texts with Chinese characters, else UTC. A day without a time
-    is its midnight. Dates before 1990 and more than a day after ``now`` are not plausible.
+    ``now`` (aware) is when the text was read: relative dates count from it, and a missing year is the latest that is not after it. ``zone``
+    applies if the text names none; the default is China for texts with Chinese characters, else UTC. A day without a time means midnight.
+    Dates before 1990 or more than a day after ``now`` are not plausible.
     """
     if (known := read_date(text, now, zone)) is not None:
         return known
     whole = text.strip()
     if len(whole) > GUESSED_CHARS or CJK.search(whole) or not re.search(r"\d.*[^\W\d_]{2}|[^\W\d_]{2}.*\d", whole):
         return None
-    import dateparser  # loaded late: it takes half a second, and most runs never need it
+    import dateparser  # loaded late: it takes half a second, and most runs do not need it
 
     base = now.astimezone(zone or UTC)
     settings = {"RELATIVE_BASE": base.replace(tzinfo=None), "PREFER_DATES_FROM": "past", "REQUIRE_PARTS": ["day", "month"]}
@@ -75,7 +75,7 @@ def parse_date(text: str, now: datetime, zone: tzinfo | None = None) -> datetime
 
 
 def read_date(text: str, now: datetime, zone: tzinfo | None = None) -> datetime | None:
-    """As :func:`parse_date`, without a guess at what no form knows: that takes milliseconds, and a page may have thousands of dates."""
+    """Like :func:`parse_date`, without dateparser: it takes milliseconds, and a page may have thousands of dates."""
     whole = text.strip()
     if re.fullmatch(r"\d{10}|\d{13}", whole, re.ASCII):  # seconds or milliseconds since 1970
         stamp = datetime.fromtimestamp(int(whole[:10]), UTC)
@@ -86,12 +86,12 @@ def read_date(text: str, now: datetime, zone: tzinfo | None = None) -> datetime 
 
 
 def find_dates(text: str, now: datetime, zone: tzinfo | None = None, day_first: bool = False) -> Iterator[Written]:
-    """Every plausible date written in ``text``, in order (the forms of this module; see :func:`parse_date`).
+    """Yield every plausible date in ``text``, in order (the formats of this module; see :func:`parse_date`).
 
     ``day_first``: 05/03/2024 is the fifth of March, as everywhere but in America.
     """
     text = text[:MAX_CHARS]
-    if PLAIN.fullmatch(text) and not DATED.search(text):  # most lines: the next steps cost thirty times as much
+    if PLAIN.fullmatch(text) and not DATED.search(text):  # true of most lines: the next steps cost thirty times as much
         return
     if not text.isascii():
         text = unicodedata.normalize("NFKC", INVISIBLE.sub("", text))
@@ -109,7 +109,7 @@ def find_dates(text: str, now: datetime, zone: tzinfo | None = None, day_first: 
     for start, _, form, match in sorted(matches, key=lambda found: found[:3]):
         if start < end:
             continue
-        end = match.end()  # what was read once, plausible or not, is not read again in pieces
+        end = match.end()  # a match is not searched again, plausible or not
         read = date_forms.FORMS[form][1]
         written = _written(match, date_forms.DAY_FIRST.get(read, read) if day_first else read, text, local)
         if written is None:
@@ -120,14 +120,14 @@ def find_dates(text: str, now: datetime, zone: tzinfo | None = None, day_first: 
 
 
 def default_zone(text: str) -> tzinfo:
-    """The zone of a date that names none, by the script it is written in."""
+    """Return the zone of a date that names none, by the script of its text."""
     if CJK.search(text):
         return date_forms.CHINA
     return date_forms.KOREA if HANGUL.search(text) else UTC
 
 
 def plausible(when: datetime, now: datetime) -> bool:
-    """Whether a page read at ``now`` can have been published at ``when``."""
+    """Return whether a page read at ``now`` can have been published at ``when``."""
     try:
         return when.year >= EARLIEST and when <= now + date_forms.TOLERANCE
     except OverflowError:

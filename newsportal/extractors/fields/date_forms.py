@@ -1,6 +1,6 @@
-"""The written forms of a day: each one regular expression and one function that turns its match into a day.
+"""Formats of a day: each one regular expression and a function that converts its match to a day.
 
-Every quantifier is bounded, so the time is linear in the text. A new form is a row in ``FORMS`` and a row in ``test_date.py``.
+Every quantifier is bounded, so the time is linear in the text. A new format is a row in ``FORMS`` and a row in ``test_date.py``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from typing import Final
 
-# Names of months, weekdays and time zones as pages write them, for :mod:`newsportal.extractors.fields.date`.
+# Names of months, weekdays and time zones for :mod:`newsportal.extractors.fields.date`.
 
 _NAMES: Final = (
     # en, de, fr, es, it, pt, nl, pl (genitive), ru (genitive), tr, sv/da/nb, id/ms; abbreviations beside them
@@ -29,7 +29,7 @@ _NAMES: Final = (
     "december dec dezember dez décembre déc diciembre dic dicembre dezembro grudnia декабря дек aralık desember disember",
 )
 MONTH_NAMES: Final[dict[str, int]] = {name: month for month, names in enumerate(_NAMES, 1) for name in names.split()}
-# A regular expression for a month's name, the longest first, never a part of a word.
+# A regular expression for a month's name, longest first, not within a word.
 MONTH: Final = "(?:" + "|".join(sorted(MONTH_NAMES, key=lambda name: (-len(name), name))) + r")(?![^\W\d_])"
 WEEKDAYS: Final[dict[str, int]] = {name: day for day, name in enumerate("mon tue wed thu fri sat sun".split())}
 WEEKDAY: Final = "(?:mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
@@ -39,7 +39,7 @@ _ZONES: Final = (
 )
 # Hours east of UTC. CST is America's here; in Java's dates and in Chinese texts it is China's.
 ZONES: Final[dict[str, float]] = {name: float(hours) for name, _, hours in (pair.partition("=") for pair in _ZONES.split())}
-CHINA: Final = timezone(timedelta(hours=8), "CST")  # Beijing, Hong Kong, Macau and Taipei: what a Chinese date without a zone means
+CHINA: Final = timezone(timedelta(hours=8), "CST")  # Beijing, Hong Kong, Macau and Taipei: the zone of a Chinese date without one
 KOREA: Final = timezone(timedelta(hours=9), "KST")
 AFTERNOON: Final = frozenset(("下午", "晚上", "傍晚", "晚间", "晚間", "夜间", "夜間", "오후"))
 MORNING: Final = frozenset(("凌晨", "오전"))
@@ -58,21 +58,21 @@ CLOCK_BEFORE = re.compile(rf"(?<![\d:]){_CLOCK}\)?[\s,|·]{{0,4}}(?:on\s)?(?:{WE
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Seconds since midnight, and the zone they are of."""
+    """Seconds since midnight, and the time zone."""
 
     seconds: int
     zone: tzinfo
 
 
 def clock_after(text: str, end: int, zone: tzinfo) -> tuple[Clock | None, int]:
-    """The time written right after a date that ends at ``end``, and where it ends."""
+    """Return the time right after a date that ends at ``end``, and its end."""
     match = CLOCK_AFTER.match(text, end)
     clock = _clock(match, zone, joined=match["joint"] == "T") if match else None
     return (clock, match.end()) if match and clock else (None, end)
 
 
 def clock_before(text: str, start: int, zone: tzinfo) -> Clock | None:
-    """The time written right before a date that starts at ``start``."""
+    """Return the time right before a date that starts at ``start``."""
     match = CLOCK_BEFORE.search(text[max(0, start - 40) : start])
     return _clock(match, zone, joined=False) if match else None
 
@@ -88,12 +88,12 @@ def _clock(match: re.Match[str], zone: tzinfo, joined: bool) -> Clock | None:
         return None
     offset = match["zone"]
     if offset and ":" in offset and not (joined or match["s"] or match["gap"]):
-        offset = None  # 08:30-09:30 is a span of time, not a zone
+        offset = None  # 08:30-09:30 is a period, not a zone
     return Clock(hour * 3600 + minute * 60 + second, zone_of(offset, zone))
 
 
 def zone_of(name: str | None, default: tzinfo) -> tzinfo:
-    """The zone called ``name`` (``EST``, ``+08:00``, 北京时间); ``default`` for no name and for unknown ones."""
+    """Return the zone called ``name`` (``EST``, ``+08:00``, 北京时间); ``default`` for none or an unknown one."""
     if not name:
         return default
     name = name.strip().upper()
@@ -109,8 +109,8 @@ def zone_of(name: str | None, default: tzinfo) -> tzinfo:
 
 
 TOLERANCE: Final = timedelta(days=1)  # after the fetch: unnamed zones differ by up to 14 hours, clocks by minutes
-Day = tuple[date, bool] | datetime | None  # a day and whether its year was written, or a moment (relative forms), or nothing
-Reader = Callable[[re.Match[str], datetime], Day]  # match and present moment (aware, in the text's zone) to a day
+Day = tuple[date, bool] | datetime | None  # a day and whether its year was written, or a moment (relative dates), or nothing
+Reader = Callable[[re.Match[str], datetime], Day]  # match and current time (aware, in the text's zone) to a day
 _DIGIT = {
     character: value
     for value, digits in enumerate(("〇零○", "一", "二两兩", "三", "四", "五", "六", "七", "八", "九"))
@@ -120,7 +120,7 @@ _CN = "〇零○一二三四五六七八九"
 
 
 def number(text: str) -> int:
-    """A whole number in Arabic or Chinese figures: 「二〇二四」, 「一百一十三」, 「廿一」."""
+    """Return an integer in Arabic or Chinese numerals: 「二〇二四」, 「一百一十三」, 「廿一」."""
     if text.isdecimal():
         return int(text)
     if not any(character in "十百廿卅" for character in text):
@@ -142,7 +142,7 @@ def _date(year: int, month: int, day: int, has_year: bool = True) -> Day:
 
 
 def _without_year(local: datetime, month: int, day: int) -> Day:
-    """The latest year that has this day and does not put it after tomorrow."""
+    """Return the day in the latest year that has it and in which it is not after tomorrow."""
     for year in range(local.year, local.year - 9, -1):
         found = _date(year, month, day, has_year=False)
         if isinstance(found, tuple) and found[0] <= (local + TOLERANCE).date():
@@ -155,7 +155,7 @@ def _year_month_day(match: re.Match[str], local: datetime) -> Day:
 
 
 def _compact(match: re.Match[str], local: datetime) -> Day:
-    """20240305, 20240305083000, 20240305T0830."""
+    """Read 20240305, 20240305083000, 20240305T0830."""
     day = _year_month_day(match, local)
     if not match["h"] or not isinstance(day, tuple):
         return day
@@ -184,7 +184,7 @@ def _named_month(match: re.Match[str], local: datetime) -> Day:
 
 
 def _java(match: re.Match[str], local: datetime) -> Day:
-    """Java's ``Date.toString``: its CST is China's, since that is where such dates are shown to readers."""
+    """Read Java's ``Date.toString``: its CST is China's, where such dates are displayed."""
     day = _date(int(match["y"]), MONTH_NAMES[match["mon"].lower()], int(match["d"]))
     if not isinstance(day, tuple):
         return None
@@ -196,14 +196,14 @@ def _java(match: re.Match[str], local: datetime) -> Day:
 
 
 def _year_last(match: re.Match[str], local: datetime) -> Day:
-    """05/03/2024: the month first with slashes (American), the day first with points and hyphens; a number past 12 decides."""
+    """Read 05/03/2024: month first with slashes (American), day first with points and hyphens; a number over 12 decides."""
     first, second = int(match["a"]), int(match["b"])
     month_first = (match["sep"] == "/" and first <= 12) or second > 12
     return _date(int(match["y"]), *((first, second) if month_first else (second, first)))
 
 
 def _day_first(match: re.Match[str], local: datetime) -> Day:
-    """05/03/2024 where the day comes first; a number past 12 decides."""
+    """Read 05/03/2024 with the day first; a number over 12 decides."""
     first, second = int(match["a"]), int(match["b"])
     return _date(int(match["y"]), *((first, second) if second > 12 else (second, first)))
 
@@ -238,7 +238,7 @@ def _named_day(match: re.Match[str], local: datetime) -> Day:
 
 
 def _weekday(match: re.Match[str], local: datetime) -> Day:
-    """「周三 08:30」, ``Tuesday at 8:30 AM``: the last such day."""
+    """Return the last such day: 「周三 08:30」, ``Tuesday at 8:30 AM``."""
     wanted = WEEKDAYS[match["day"].lower()[:3]] if match["day"] else "一二三四五六日".index(match["cn"].replace("天", "日"))
     return (local - timedelta(days=(local.weekday() - wanted) % 7)).date(), True
 
@@ -300,7 +300,7 @@ FORMS: Final[tuple[tuple[re.Pattern[str], Reader], ...]] = tuple(
         ),
         (r"[刚剛][刚剛才]|\bjust now\b", _just_now),
     )
-)  # Form and reader. Where two forms match at the same place the longer match is read.
+)  # Format and reader. If two formats match at the same position, the longer match is used.
 _LETTERS: Final = frozenset(letter for name in MONTH_NAMES for letter in (name[0], name[0].upper()))
 NEEDED: Final[dict[Reader, frozenset[str]]] = {
     _chinese: frozenset("年년"),
@@ -314,6 +314,6 @@ NEEDED: Final[dict[Reader, frozenset[str]]] = {
     _named_day: frozenset("今昨前yY"),
     _weekday: frozenset(":"),
     _just_now: frozenset("刚剛jJ"),
-}  # characters of which a text has at least one where the form matches: a look at them spares most of the matching
-RELATIVE: Final[frozenset[Reader]] = frozenset((_ago, _named_day, _weekday, _just_now))  # relative to the moment of reading
+}  # a text that matches a format contains at least one of these characters: this check avoids most of the matching
+RELATIVE: Final[frozenset[Reader]] = frozenset((_ago, _named_day, _weekday, _just_now))  # relative to the time of reading
 DAY_FIRST: Final[dict[Reader, Reader]] = {_year_last: _day_first}  # for languages that write the day before the month

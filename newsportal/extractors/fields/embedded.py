@@ -1,7 +1,7 @@
-"""The article that a page carries in its scripts or for machines, where the visible page is drawn by JavaScript.
+"""Find the article in a page's embedded data (scripts, JSON-LD, microdata), for pages rendered by JavaScript.
 
-Asked are ``articleBody`` of JSON-LD and microdata, and the page's state: the longest text in it that reads like an
-article's (paragraphs, sentences) and that belongs to this page (its title, or the page's description, agrees).
+Sources are ``articleBody`` of JSON-LD and microdata, and the page's state: the longest text in it that reads like an article's (paragraphs,
+sentences) and that belongs to this page (matched by title or description).
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ MAX_OBJECTS: Final = 30_000
 MAX_DEPTH: Final = 40
 MAX_STATES: Final = 20  # Assignments tried in one script
 
-# Texts that a page's scripts hold: its state as JSON, assigned or alone, and long string literals where that is no JSON.
-#     <script type="application/json"> · <script id="__NEXT_DATA__"> · window.__INITIAL_STATE__ = {...} · JSON.parse("...")
-#     window.__NUXT__=(function(a,b){return {...}}(...)) · var content = "..."
-# Nothing is run. Bytes, objects, depth and tries are bounded, so the time is linear in the page.
+# Texts in a page's scripts: its state as JSON, assigned or alone, and long string literals if it is not JSON. <script
+# type="application/json"> · <script id="__NEXT_DATA__"> · window.__INITIAL_STATE__ = {...} · JSON.parse("...") ·
+# window.__NUXT__=(function(a,b){return {...}}(...)) · var content = "...". No script is executed. Bytes, objects, depth and attempts are
+# bounded, so the time is linear in the page.
 
-LONG: Final = 120  # characters of a text that may be an article's: the shortest is a paragraph
+LONG: Final = 120  # minimum characters of a candidate: the shortest article is a paragraph
 MAX_LITERAL_CHARS: Final = 500_000
-NEAR: Final = 3000  # Characters around a string literal in which its title and date are looked for
-MAX_NEAR: Final = 100  # titles and dates of them
+NEAR: Final = 3000  # Characters around a string literal that are searched for its title and date
+MAX_NEAR: Final = 100  # titles and dates considered per literal
 MAX_TEXTS: Final = 5_000  # of a page
-ABOVE: Final = 3  # objects above a text that may hold its title: ``article.content.html`` beside ``article.title``
+ABOVE: Final = 3  # levels of objects above a text that may hold its title: ``article.content.html`` beside ``article.title``
 START: Final = re.compile(r"(?:=|:|return)\s*(?=[{\[])|JSON\.parse\(\s*(?=[\"'])")
 UNDEFINED: Final = re.compile(r"(?<=[:,\[])\s{0,2}undefined(?=[,}\]])")
 _SPAN: Final = f"{{{LONG},{MAX_LITERAL_CHARS}}}"
-# A quote behind a backslash begins none: from each of thousands the rest of the script would be read in vain.
+# An escaped quote starts no literal: otherwise each of thousands would scan the rest of the script in vain.
 LITERAL: Final = re.compile(rf'(?<!\\)(?:"((?:[^"\\\n]|\\.){_SPAN})"|\'((?:[^\'\\\n]|\\.){_SPAN})\'|`((?:[^`\\]|\\.){_SPAN})`)')
 TITLES: Final = ("title", "headline", "articleTitle", "article_title", "newsTitle", "news_title", "subject", "name")
 DATES: Final = (
@@ -61,7 +61,7 @@ _SHORT: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "", "f": "", "0": ""}
 
 @dataclass(frozen=True, slots=True)
 class ScriptText:
-    """A text in the state, the titles and dates that stand in its object or those around it, and the name it is kept under."""
+    """A text in the page's state, the titles and dates in its object or those around it, and its key."""
 
     text: str
     titles: tuple[str, ...] = ()
@@ -96,14 +96,14 @@ def script_texts(document: dom.Document) -> Iterator[ScriptText]:
                     within = (value, *owners)[: ABOVE + 1]
                     waiting.extend((inner, str(name), within, depth + 1) for name, inner in reversed(value.items()))
                 elif isinstance(value, list):
-                    # paragraphs, as texts or as objects with a text: one text with a paragraph a line
+                    # a list of paragraphs, as texts or as objects with a text, becomes one text with a paragraph per line
                     texts = (_block_text(block, 0) for block in value[:2000]) if len(value) > 1 else ()
                     joined = "\n".join(filter(None, texts))
                     if len(joined) >= LONG:
                         yield ScriptText(joined, _named(owners, TITLES), _named(owners, DATES), key)
                     waiting.extend((inner, key, owners, depth + 1) for inner in reversed(value))
         if not states and LITERAL.search(text):
-            # long string literals, with the titles and dates that are written near them
+            # long string literals, with nearby titles and dates
             named = _keyed(text)
             starts = [one[0] for one in named]
             for match in LITERAL.finditer(text):
@@ -118,7 +118,7 @@ def script_texts(document: dom.Document) -> Iterator[ScriptText]:
 
 
 def decoded(text: str) -> Any:
-    """The value of a JSON text, line feeds in its strings allowed; ``None`` for what is none."""
+    """Parse a JSON text, allowing line feeds in strings; ``None`` if it is invalid."""
     try:
         return json.loads(text, strict=False)
     except (ValueError, RecursionError):
@@ -126,7 +126,7 @@ def decoded(text: str) -> Any:
 
 
 def _assigned(text: str) -> Iterator[Any]:
-    """The JSON values that are assigned, passed on or returned; ``undefined`` counts as null."""
+    """Yield the JSON values that are assigned, passed as arguments or returned; ``undefined`` is read as null."""
     decoder = json.JSONDecoder(strict=False)
     text = UNDEFINED.sub("null", text) if "undefined" in text else text
     start = tried = 0
@@ -162,16 +162,16 @@ def _block_text(block: Any, depth: int) -> str:
 
 
 def _keyed(text: str) -> list[tuple[int, int, str, str]]:
-    """Start and end of each title and date of a script, its name and its value, read once for all texts that stand near.
+    """Return start, end, name and value of each title and date in a script, read once for all nearby texts.
 
-    Where a name begins is asked after it is found: a pattern that begins with it is searched in a third of the time.
+    The word boundary before a name is checked after the match: a pattern that starts with the name is three times as fast.
     """
     found = (match for match in KEYED.finditer(text) if not WORD.match(text[match.start() - 1 : match.start()]))
     return [(*match.span(), match[1], unescaped(match[2] or match[3] or match[4])) for match in islice(found, MAX_OBJECTS)]
 
 
 def unescaped(text: str) -> str:
-    """A string literal of JavaScript, read."""
+    """Decode a JavaScript string literal."""
     if "\\" not in text:
         return text
 
@@ -193,16 +193,16 @@ CODE: Final = re.compile(
     r"function\s*\(|=>|[{;]\s*(?:var|let|const|return)\b|\}\s*\.[\w-]+\s*\{|^\s*[.#@][\w-]+[^。]{0,80}\{|base64,|\[\"\$\"", re.MULTILINE
 )
 MIN_SENTENCES: Final = 2
-PROSE: Final = 0.5  # Share of an article's characters that stand in lines with a sentence mark
-AGREED: Final = 6  # letters that a title shares with the page's to be the same; a shorter one must be all of it
-DESCRIPTION_LETTERS: Final = 24  # letters of the page's description that stand in the text it describes
+PROSE: Final = 0.5  # Minimum share of an article's characters in lines with a sentence mark
+AGREED: Final = 6  # minimum letters shared by a title and the page's; a shorter title must match completely
+DESCRIPTION_LETTERS: Final = 24  # letters of the page's description that its text must contain
 YEAR: Final = re.compile(r"(?:19|20)\d\d|\d{10}")
-LONGER: Final = 2  # A text is so many times as long as the description that it begins with, or it is the description
+LONGER: Final = 2  # A text that starts with the description must be so many times as long, or it is only the description
 
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """An article from the page's data: ``text`` has one paragraph a line, ``html`` is there where markup was (not sanitised)."""
+    """An article from the page's data: ``text`` has one paragraph per line; ``html`` (not sanitised) is set if the text had markup."""
 
     text: str
     html: str | None = None
@@ -211,8 +211,8 @@ class Embedded:
 
 
 def embedded(document: dom.Document, meta: Metadata, fetched: datetime | None = None) -> Embedded | None:
-    """The longest article in the page's data, or ``None``. ``fetched`` is needed for its date."""
-    # the letters of what the page calls its article
+    """Return the longest article in the page's data, or ``None``. ``fetched`` is needed for its date."""
+    # letters of the page's titles
     site = meta.get("og:site_name")
     page = plain(next((dom.text_of(node) for node in document.root.iter("title")), ""))
     named = (plain(meta.get(key)) for key in META_TITLES)
@@ -247,7 +247,7 @@ def _held(document: dom.Document, meta: Metadata) -> Iterator[ScriptText]:
 
 def _agreeing(titles: Sequence[str], witnesses: Sequence[str], known: dict[str, str]) -> str | None:
     for title in titles:
-        if (said := known.get(title)) is None:  # one stands near many texts
+        if (said := known.get(title)) is None:  # a title may be near many texts
             said = known[title] = letters(title)
         for witness in witnesses:
             if said and (said == witness or (min(len(said), len(witness)) >= AGREED and (said in witness or witness in said))):
@@ -264,7 +264,7 @@ def _described(text: str, meta: Metadata) -> bool:
 
 
 def _marked_up(text: str) -> str:
-    """The text as its page would show it: percent codes and doubled entities resolved."""
+    """Decode the text as the page would for display: percent-encoding and doubly escaped entities."""
     if "%3C" in text[:200] or "%E" in text[:200] or "%3c" in text[:200]:
         text = unquote(text)
     return html.unescape(text) if ENTITY.search(text) and not MARKUP.search(text) else text

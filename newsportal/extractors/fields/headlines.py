@@ -1,4 +1,4 @@
-"""Texts of a page that can be its headline: headings, elements called title, lines that repeat its title, the line before the date."""
+"""Candidates for a page's headline: headings, elements named title, lines that repeat its ``title``, the line before the date."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from newsportal.extractors.article.hints import short_text
 from newsportal.extractors.fields.date_forms import MONTH
 from newsportal.text import clean, dom
 
-# What the titles of pages are padded with: the site's name, its sections, marks that part them.
+# Padding in page titles: the site's name, its sections, separators.
 
-MAX_TITLE_CHARS: Final = 300  # longer "titles" are paragraphs or padding; the common substring is quadratic in them
+MAX_TITLE_CHARS: Final = 300  # longer "titles" are paragraphs or padding; finding the common substring takes quadratic time
 SEPARATOR: Final = re.compile(
     r"\s*[_|｜]+\s*|\s+(?:[-–—·•»›:@<>]|--|::)\s+|\s*(?:--+|——+)\s*|(?<=[^\x00-\x7f])-(?=[^\x00-\x7f])|-(?=[\u4e00-\u9fff]{2,8}[网網]$)"
-)  # what stands between a title and the site's name. A hyphen or point counts between spaces, a hyphen between Chinese characters.
+)  # separates a title from the site's name. A hyphen or point counts between spaces, a hyphen between Chinese characters.
 _SITE: Final = "网|網|新闻|新聞|日报|日報|晚报|晚報|在线|線上|频道|頻道|中心|电子报|電子報|官网|门户|首页|首頁"
 
 # 「某某新闻网：」 before the title
 SITE_FIRST: Final = re.compile(r"^[\w\s]{2,12}?(?:网|網|新闻|新聞|日报|日報|在线|線上)[:：]\s*(?=\S{4})")
-# what lists and breadcrumbs put before a title
+# bullets and arrows of lists and breadcrumbs before a title
 BULLET: Final = re.compile(r"^(?:[〉›»>·•・．■□◆◇●○◎▲★☆*|｜]+|》+(?![^《]*《))\s*(?=\S{4})")
 SITE_LAST: Final = re.compile(
     r"[-_|｜–—]\s*[^-_|｜–—]{0,16}(?:网|網|新闻|新聞|日报|日報|在线|線上|频道|頻道|online|news|\.com|\.cn)\s*$", re.IGNORECASE
 )
-SITE_NAME: Final = re.compile(rf"(?:{_SITE}|online|news|\.com|\.cn|home)$", re.IGNORECASE)  # how names of sites and sections end
+SITE_NAME: Final = re.compile(rf"(?:{_SITE}|online|news|\.com|\.cn|home)$", re.IGNORECASE)  # endings of site and section names
 
-# an editor's mark belongs to the headline: （图）, [3P], 【16:15】
+# an editor's mark, which is part of the headline: （图）, [3P], 【16:15】
 MARK_LAST: Final = re.compile(r"\s*[【\[(（〔][^】\])）〕]{1,12}[】\])）〕]$")
-ANCHOR: Final = re.compile(r"(?:\s?[¶§]|\s#)\s?$")  # the link to itself behind a heading of documentation
-NAME_CHARS: Final = 16  # longer parts are headlines that end like a name
-FEW: Final = 5  # characters (twice that in Latin letters) of a title before its first separator, else its longest part counts
+ANCHOR: Final = re.compile(r"(?:\s?[¶§]|\s#)\s?$")  # the permalink after a heading in documentation
+NAME_CHARS: Final = 16  # longer parts are headlines that only end like a name
+FEW: Final = 5  # minimum characters (twice that in Latin letters) of a title's first part; else its longest part is used
 ENTITY: Final = re.compile(r"&(?:#\d{1,6}|#x[0-9a-fA-F]{1,5}|[a-zA-Z]{2,8});")
 
 
 def plain(text: str | None) -> str:
-    """A title on one line; one that was escaped twice is read as it was meant."""
+    """Return a title on one line; unescape it again if it was escaped twice."""
     text = clean((text or "")[: 4 * MAX_TITLE_CHARS])
     return clean(html.unescape(text))[:MAX_TITLE_CHARS] if ENTITY.search(text) else text[:MAX_TITLE_CHARS]
 
@@ -53,7 +53,7 @@ def enough(part: str) -> bool:
 
 
 def without_site(title: str, site: str | None = None) -> str:
-    """``title`` without the names of site and section at its end (rarely its start)."""
+    """Return ``title`` without the names of site and section at its end (rarely its start)."""
     title = clean(title)
     if site and len(site) > 1 and title.endswith(site) and title != site:
         title = title[: -len(site)].rstrip(" _|｜–—»›·•-:@,，")
@@ -65,7 +65,7 @@ def without_site(title: str, site: str | None = None) -> str:
 
 
 def says_nothing(title: str, names: Iterable[str] = ()) -> bool:
-    """Whether a page's title holds nothing but the names of site and section: each part is short, known, or ends like a name."""
+    """Return whether a page's title is only names of site and section: each part is short, in ``names``, or ends like a name."""
     known = frozenset(names)
     return all(len(part) < FEW or part in known or _is_name(part) for part in list(filter(None, SEPARATOR.split(title))) or [title])
 
@@ -80,16 +80,16 @@ MARKED_RANK: Final = 0.2
 TITLED: Final = re.compile(
     r"(?<![a-z])(?:(?:art|article|news|main|content|post|page|big|the|top|h|new|show|info|doc|text|nr|wz|xw)?[-_]?(?:titles?|tit|headlines?|subject|bt|biaoti|btn?t))(?![a-z])",
     re.IGNORECASE,
-)  # Classes and ids that say title: ``title``, ``articleTitle``, ``news_title``, ``main-title``, ``bt`` (标题)
+)  # Classes and ids that mean title: ``title``, ``articleTitle``, ``news_title``, ``main-title``, ``bt`` (标题)
 OTHERS: Final = re.compile(
     r"(?:sub|site|logo|side|list|more|menu|nav|col|box|tab|rel|hot|foot|video|photo|img|widget|block|module|section|comment)", re.IGNORECASE
-)  # Classes and ids whose title is that of a box
+)  # Classes and ids of titles of boxes
 TAGS: Final = ("div", "span", "p", "td", "th", "font", "strong", "b", "dt", "em", "center", "label", "header")
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A text on the page, and how much its element says that it is a headline (0 to 0.6); ``part``: the element says more."""
+    """A headline candidate. ``rank``: how likely its element is a headline (0 to 0.6); ``part``: the text is a part of its element."""
 
     text: str
     rank: float
@@ -97,7 +97,7 @@ class Ranked:
 
 
 def headings(document: dom.Document) -> Iterator[Ranked]:
-    """``h1`` to ``h6``, the higher first, each text once; those with other text inside also by their parts."""
+    """Yield ``h1`` to ``h6``, higher levels first, each text once, and the parts of those with nested elements."""
     seen: set[str] = set()
     found: dict[str, list[dom.Element]] = {}
     for node in document.root.iter(*RANKS):
@@ -109,7 +109,7 @@ def headings(document: dom.Document) -> Iterator[Ranked]:
             whole = short_text(node)
             texts = [whole[: 2 * MAX_TITLE_CHARS]] if len(whole) >= 2 else []
             if texts and len(node) and not MARK_LAST.search(whole):
-                # what stands before and in the first elements inside
+                # the text before, and that of the first nested elements
                 parts = (" ".join((node.text or "").split()), *map(short_text, list(node)[:3]))
                 texts += [part for part in parts if 2 <= len(part) <= MAX_TITLE_CHARS and part != whole]
             for number, text in enumerate(texts):
@@ -133,7 +133,7 @@ def marked(document: dom.Document) -> Iterator[Ranked]:
 
 
 def lines_in(document: dom.Document, title: str) -> Iterator[Ranked]:
-    """Lines, and statements within lines, whose middle stands in ``title`` too: a quick look before letters are compared."""
+    """Yield lines, and tab-separated parts of lines, whose middle occurs in ``title``: a quick filter before letters are compared."""
     for line in document.lines:
         if len(line) <= 2 * MAX_TITLE_CHARS:
             for text in (line.replace("\t", ""), *(line.split("\t") if "\t" in line else ())):
@@ -142,7 +142,7 @@ def lines_in(document: dom.Document, title: str) -> Iterator[Ranked]:
                     yield Ranked(text, 0.0)
 
 
-MAX_HEADLINE: Final = 100  # characters of the longest headline that is known by its place alone
+MAX_HEADLINE: Final = 100  # maximum characters of a headline found by position alone
 DATE: Final = re.compile(
     r"(?:19|20)\d\d\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}|\b\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)\d\d|\d{1,2}:\d\d|\d{1,2}月\d{1,2}日"
     rf"|\b{MONTH}\.? \d{{1,2}}\b|\b\d{{1,2}}\.? {MONTH}",
@@ -157,13 +157,13 @@ BEFORE_DATE: Final = 6  # Lines between a headline and its date: a subtitle, but
 BEFORE_TEXT: Final = 15  # lines between a headline and the first paragraph
 PARAGRAPH_CHARS: Final = 70
 DATE_LINE_CHARS: Final = 120
-LEAST: Final = 6  # Characters of the shortest headline that is known by its place alone
+LEAST: Final = 6  # Minimum characters of a headline found by position alone
 MOST_LINES: Final = 2000
 WEAKEST: Final = 0.5
 
 
 def headline_by_place(document: dom.Document, names: Sequence[str]) -> str | None:
-    """The headline of a page whose ``title`` tells none: a heading, an element called title, a line, that stands right before a date."""
+    """Return the headline of a page with an uninformative ``title``: a heading, an element named title, or a line, right before a date."""
     lines = document.lines[:MOST_LINES]
     where = {"".join(line.split()): number for number, line in reversed(tuple(enumerate(lines)))}
     dated = [number for number, line in enumerate(lines) if len(line) <= DATE_LINE_CHARS and DATE.search(line)]
@@ -190,7 +190,7 @@ def _may_be_headline(text: str) -> bool:
 
 
 def _place(lines: Sequence[str], dated: Sequence[int], number: int) -> float:
-    """How much the line stands like a headline (-0.4 to 1.4): no paragraph before it, the date soon after it, then a paragraph."""
+    """Score the line's position (-0.4 to 1.4): no paragraph before it, a date soon after it, then a paragraph."""
     if any(_is_paragraph(line) for line in lines[max(0, number - BEFORE_TEXT) : number]):
         return -0.4
     after = bisect_right(dated, number)

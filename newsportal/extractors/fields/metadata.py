@@ -1,4 +1,4 @@
-"""What a page says about itself to machines: ``meta`` elements, JSON-LD, microdata, ``link rel``, ``html lang``."""
+"""Read a page's metadata: ``meta`` elements, JSON-LD, microdata, ``link rel``, ``html lang``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from newsportal.text import CJK, chinese_share, clean, dom, fold_characters
 
 ARTICLE_TYPES: Final = re.compile(r"Article|BlogPosting|Report|LiveBlogPosting|WebPage$")
 MAX_JSON: Final = 1_000_000
-MAX_OBJECTS: Final = 500  # JSON-LD beyond this size or number of objects describes a catalogue, not an article
+MAX_OBJECTS: Final = 500  # larger JSON-LD, or more objects, describes a catalogue, not an article
 MAX_NESTING: Final = 4
 _WRAPPING = re.compile(r"^\s*(?:<!--|/\*.*?\*/|//<!\[CDATA\[)|(?:-->|//\]\]>)\s*$")
 _COMMENT = re.compile(r"(?m)(?:^|(?<=[,{\[]))[ \t]*//[^\n]*$")
@@ -23,8 +23,8 @@ _LAST_COMMA = re.compile(r",(?=\s*[\]}])")
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """``names``: the first content of every ``meta`` by its lower-case name, property or itemprop; ``things``: JSON-LD of articles,
-    then their microdata; ``by_id``: what else JSON-LD names (people, pictures), by its ``@id``; ``citation_authors``: a ``meta`` each."""
+    """``names``: the first content of every ``meta`` by its lower-case name, property or itemprop; ``things``: JSON-LD of articles, then
+    their microdata; ``by_id``: other JSON-LD objects (people, images) by ``@id``; ``citation_authors``: one per ``meta``."""
 
     names: Mapping[str, str] = field(default_factory=dict)
     things: tuple[Mapping[str, Any], ...] = ()
@@ -37,7 +37,7 @@ class Metadata:
         return self.names.get(name)
 
     def article(self, key: str) -> str | None:
-        """A text of the JSON-LD article, e.g. ``headline``, ``datePublished``, ``articleBody``."""
+        """Return a text field of the JSON-LD article, such as ``headline``, ``datePublished``, ``articleBody``."""
         for thing in self.things:
             value = thing.get(key)
             if isinstance(value, str) and value.strip():
@@ -45,7 +45,7 @@ class Metadata:
         return None
 
     def article_image(self) -> str | None:
-        """The address of the JSON-LD article's ``image``: a text, an object with ``url``, an ``@id``, or a list of these."""
+        """Return the URL of the JSON-LD article's ``image``: a text, an object with ``url``, an ``@id``, or a list of these."""
         for thing in self.things:
             value = _first(thing.get("image"))
             if isinstance(value, dict):
@@ -64,7 +64,7 @@ class Metadata:
         return ()
 
     def _names(self, value: object, is_one: bool = False, depth: int = 0) -> Iterator[tuple[str, bool]]:
-        """Each name, and whether it is an organisation's; an object may be known elsewhere by its ``@id``."""
+        """Yield each name, and whether it is an organisation's; an object may be defined elsewhere under its ``@id``."""
         if depth > MAX_NESTING:
             return
         if isinstance(value, str):
@@ -78,7 +78,7 @@ class Metadata:
 
 
 def read_metadata(document: dom.Document) -> Metadata:
-    """Everything in one pass over the page. Never raises: broken JSON is left out."""
+    """Read all metadata in one pass over the page. Never raises: invalid JSON is skipped."""
     root = document.root
     names: dict[str, str] = {}
     things: list[Mapping[str, Any]] = []
@@ -120,7 +120,7 @@ def _first(value: Any) -> Any:
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:
     if len(text) > MAX_JSON:
         return
-    # JSON as pages write it: in a comment, with line feeds in texts; with line comments and commas before a bracket
+    # JSON as found on pages: in a comment, with line feeds in strings, line comments, trailing commas
     text = _WRAPPING.sub("", text.strip().rstrip(";"))
     try:
         try:
@@ -140,7 +140,7 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
 
 
 def canonical_of(document: dom.Document, meta: Metadata) -> str | None:
-    """``rel=canonical``, else ``og:url``, where it is plausible: the same site, and not its front page unless this is it."""
+    """Return ``rel=canonical``, else ``og:url``, if plausible: on the same site, and not its front page unless this is it."""
     said = meta.canonical or dom.join(document.base, meta.get("og:url") or "")
     if not said:
         return None
@@ -152,23 +152,23 @@ def canonical_of(document: dom.Document, meta: Metadata) -> str | None:
     return said
 
 
-# Articles that a page marks up with HTML microdata (``itemscope``, ``itemtype``, ``itemprop``), in the shape of JSON-LD.
-# WHATWG HTML, "Microdata": an item's properties are the ``itemprop`` elements below it that stand in no other item; a property that is an
-# item itself is an object; the value is ``content``, an address or a ``datetime`` by the kind of element, else the text.
+# Articles marked up with HTML microdata (``itemscope``, ``itemtype``, ``itemprop``), in the shape of JSON-LD. WHATWG HTML, "Microdata": an
+# item's properties are the ``itemprop`` elements below it that are not inside another item; a property that is an item itself is an object;
+# the value is ``content``, a URL or a ``datetime``, depending on the element, else the text.
 
 ARTICLE: Final = re.compile(r"schema\.org/(?:\w*Article|BlogPosting|SocialMediaPosting|LiveBlogPosting|\w*Report)$")
-# What a page with such an item has in its markup.
+# A quick check for such items in the source.
 WRITTEN: Final = re.compile(r"schema\.org/(?:\w{0,30}Article|\w{0,30}Posting|\w{0,30}Report)[\"'\s>]")
 MAX_ITEMS: Final = 5
 MAX_PROPERTIES: Final = 200
 MAX_VALUE_CHARS: Final = 2000
 ADDRESSES: Final = {**dict.fromkeys(("a", "link", "area"), "href"), **dict.fromkeys(("img", "audio", "video", "source", "iframe"), "src")}
-# Properties that hold the text itself or other people's: they are read from the page, not from here.
+# Properties that contain the full text or other people's texts: these are read from the page instead.
 LONG: Final = frozenset(("articlebody", "text", "reviewbody", "comment"))
 
 
 def microdata_articles(document: dom.Document) -> Iterator[Mapping[str, Any]]:
-    """Each article of the page as a JSON-LD object (``@type``, properties). A page without microdata costs one look at its text."""
+    """Yield each article of the page as a JSON-LD object (``@type``, properties). A page without microdata costs one text search."""
     count, written = 0, "schema.org/" in document.html and WRITTEN.search(document.html)
     for node in called(document, ("schema.org/",), ("itemtype",)) if written else ():
         if node.get("itemscope") is not None and ARTICLE.search((node.get("itemtype") or "").strip()):
@@ -201,7 +201,7 @@ def _item(node: dom.Element, depth: int) -> dict[str, Any]:
 
 
 def _properties(node: dom.Element) -> Iterator[tuple[str, dom.Element]]:
-    """The named elements that belong to this item, in document order; never recursive."""
+    """Yield the named elements of this item, in document order; not recursive."""
     waiting = list(reversed(node))
     while waiting:
         element = waiting.pop()
@@ -223,7 +223,7 @@ def _value(node: dom.Element) -> str:
     return short_text(node)[:MAX_VALUE_CHARS]
 
 
-# In which language a text is written.
+# Language detection.
 
 KANA: Final = re.compile("[\u3041-\u30fa]")
 HANGUL: Final = re.compile("[\uac00-\ud7a3]")
@@ -232,7 +232,7 @@ SAMPLE: Final = 3000
 
 
 def language_of(meta: Metadata, lines: Sequence[str]) -> str | None:
-    """BCP 47, from the text first: templates are copied with the wrong ``lang``."""
+    """Return the language (BCP 47), by the text first: templates are often copied with a wrong ``lang``."""
     text = "".join(lines)[:SAMPLE]
     told = re.sub(r"[^A-Za-z-].*$", "", (meta.language or "").replace("_", "-")).lower()
     if len(KANA.findall(text)) > 0.05 * len(text) > 0:

@@ -1,4 +1,4 @@
-"""When the article was published: what the page tells machines, else what stands beside the title, else its address, else the link."""
+"""Find the publication date: metadata, else a date near the title, else one in the URL, else that of the link."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ META_DATES: Final = (
 ).split()
 META_CHANGES: Final = ("article:modified_time", "og:updated_time", "datemodified", "last-modified")
 MACHINE_CHARS: Final = 60
-LONGEST_LINE: Final = 200  # A longer line of the page is a paragraph, and dates in it belong to its story
+LONGEST_LINE: Final = 200  # A longer line is a paragraph, whose dates belong to its story
 WORDS: Final = re.compile(
     r"发布|發布|發佈|发表|發表|时间|時間|日期|来源|來源|更新|作者|记者|記者|编辑|編輯|published|posted|updated|erstellt|veröffentlicht|publié|datum"
     r"|\bby\b",
@@ -48,10 +48,10 @@ EVENT: Final = re.compile(
     r"|until|from|since|bis|vom|ab|as of"
     r"|due|deadline|expires?|born)(?:时间|時間|日期|期限)?[\s:：]{0,3}$",
     re.IGNORECASE,
-)  # what stands right before a date: of the first publication, of a later change, of this very moment, of what is told about
+)  # text right before a date: first publication, later change, current time, an event in the story
 BEFORE: Final = ((NOW, -5.0), (LATER, -2.0), (FIRST, 1.0), (EVENT, -1.5))
-PROSE: Final = re.compile(rf"[。！？，,;；]\s?(?!(?i:{MONTH}))[^\s\d]|\.\s[A-Z]")  # 「Monday, March 5」 is none
-SENTENCE: Final = 1.0  # A date amid a sentence is told, not set
+PROSE: Final = re.compile(rf"[。！？，,;；]\s?(?!(?i:{MONTH}))[^\s\d]|\.\s[A-Z]")  # not matched by 「Monday, March 5」
+SENTENCE: Final = 1.0  # Penalty of a date within a sentence
 COPYRIGHT: Final = re.compile(r"©|copyright|版权|版權|备案|ICP|许可证|all rights", re.IGNORECASE)
 URL_DATE: Final = re.compile(
     r"(?<!\d)(?P<y>(?:19|20)\d\d)[/_-]?(?P<m>0[1-9]|1[0-2]|[1-9](?=[/_-]))[/_-]?(?P<d>0[1-9]|[12]\d|3[01]|[1-9](?=[/_.-]))(?!\d)"
@@ -64,15 +64,15 @@ SCRIPT_DATE: Final = re.compile(
     r"""|(?:19|20)\d\d[-/]\d{1,2}[-/]\d{1,2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?)""",
     re.IGNORECASE,
 )
-SURE: Final = 2.0  # A written date with a lower score is asked last: it may be of anything
+SURE: Final = 2.0  # A date on the page with a lower score is used last: it may belong to anything
 SHOWN: Final = (
-    4.0  # An earlier day that the page shows beside its title is better than a day in its metadata: that of the template's last change
+    4.0  # Minimum score for an earlier date near the title to override the day in metadata, which may be that of a template's last change
 )
 MARK_CHARS: Final = 10
 BESIDE_RELATIVE: Final = 12  # Characters beside 「3小时前」: in a longer statement it belongs to a story
-SITES: Final = 2.5  # what the score of today's date at the top of the page loses
+SITES: Final = 2.5  # penalty of the current date at the top of a page
 MAX_TIMES: Final = 1_000  # ``time`` elements, and dates in scripts, that are read
-MOST: Final = 5.5  # what :func:`_score` can be without :func:`_nearness`
+MOST: Final = 5.5  # maximum of :func:`_score` without :func:`_nearness`
 
 
 def best_date(
@@ -100,7 +100,7 @@ def best_date(
 
 
 def _changed(document: dom.Document, meta: Metadata, fetched: datetime, zone: tzinfo, first: bool) -> datetime | None:
-    """When the article was last changed, for one that says nothing else."""
+    """Return when the article was last changed, as a fallback."""
     values = filter(None, (meta.article("dateModified"), *map(meta.get, META_CHANGES)))
     said = next((found for value in values if (found := parse_date(value[:MACHINE_CHARS], fetched, zone))), None)
     short = (line for line in document.lines if len(line) <= LONGEST_LINE)
@@ -110,12 +110,12 @@ def _changed(document: dom.Document, meta: Metadata, fetched: datetime, zone: tz
 
 
 def day_first(language: str | None) -> bool:
-    """Whether 05/03/2024 is the fifth of March where the page is written."""
+    """Return whether 05/03/2024 means the fifth of March in the page's language."""
     return language is not None and language not in ("zh", "zh-Hant", "ja", "ko", "en")
 
 
 def script_date(html: str, fetched: datetime, zone: tzinfo) -> datetime | None:
-    """The first moment that a script keeps under a name of publication: ``"publishTime": 1718000000``, ``var ct = "1581517074"``."""
+    """Return the first date assigned to a publication key in a script: ``"publishTime": 1718000000``, ``var ct = "1581517074"``."""
     for match in islice(SCRIPT_DATE.finditer(html), MAX_TIMES):
         if found := read_date(match[1], fetched, zone):
             return found
@@ -123,14 +123,14 @@ def script_date(html: str, fetched: datetime, zone: tzinfo) -> datetime | None:
 
 
 def zone_of(language: str | None) -> tzinfo:
-    """The zone of dates that name none, by the language of the page."""
+    """Return the zone for dates that name none, by the page's language."""
     if language and language.startswith("zh"):
         return CHINA
     return KOREA if language in ("ja", "ko") else UTC
 
 
 def _time_element(document: dom.Document, fetched: datetime, zone: tzinfo) -> datetime | None:
-    """``time[datetime]``: the one that says it is the publication, else the only one."""
+    """Return the date in ``time[datetime]``: of the element marked as publication, else the only date."""
     values: list[datetime | None] = []
     for node in islice(document.root.iter("time"), MAX_TIMES):
         value = (node.get("datetime") or "").strip()
@@ -151,14 +151,14 @@ def _date_near_title(
     place = next((number for number in may_be if _same(lines[number], heading or "")), None)
     best, most = None, 0.0
     near = _nearness(len(lines), place)
-    # the likeliest lines are read first, and most are never read
+    # likeliest lines first; most are never read
     for number in np.argsort(-(MOST + near), kind="stable").tolist():
         if MOST + near[number] <= most:
             break
         line = lines[number]
         for written in find_dates(line, fetched, zone, day_first) if len(line) <= LONGEST_LINE else ():
             score = _score(line, written) + float(near[number])
-            # the date that templates draw at the top of every page: today's, before the title, without a word that says more
+            # today's date, which templates show at the top of every page, before the title and without further words
             if place is not None and number < place and not WORDS.search(line) and abs(written.when - fetched) < timedelta(days=2):
                 score -= SITES
             if score > most:
@@ -175,7 +175,7 @@ def _same(line: str, heading: str) -> bool:
 
 
 def _score(text: str, written: Written) -> float:
-    """How much a written date looks like the publication's: a year, a time, a word that says so, alone."""
+    """Score how likely a date is the publication date: year, time, a telling word nearby, alone in its statement."""
     start, end = text.rfind("\t", 0, written.start) + 1, text.find("\t", written.end)
     statement = text[start : end if end >= 0 else len(text)]
     length = written.end - written.start
@@ -193,7 +193,7 @@ def _score(text: str, written: Written) -> float:
 
 
 def _nearness(lines: int, place: int | None) -> NDArray[np.float64]:
-    """How near each of so many lines stands to the title in line ``place``, the first lines before later ones."""
+    """Score the distance of each line to the title in line ``place``; earlier lines score slightly higher."""
     line = np.arange(lines)
     near = np.zeros(lines)
     if place is not None:
@@ -204,7 +204,7 @@ def _nearness(lines: int, place: int | None) -> NDArray[np.float64]:
 
 
 def url_date(url: str, fetched: datetime, zone: tzinfo) -> datetime | None:
-    """The day in an address: ``/2024/03/05/``, ``/20240305/``, ``t20240305_1.html``, ``/2024-03/05/``."""
+    """Return the day in a URL: ``/2024/03/05/``, ``/20240305/``, ``t20240305_1.html``, ``/2024-03/05/``."""
     path = url.partition("://")[2].partition("/")[2]
     for match in (*URL_DATE.finditer(path), *URL_DATE_RUN.finditer(path)):
         with suppress(ValueError):  # the 30th of February

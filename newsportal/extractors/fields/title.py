@@ -1,9 +1,9 @@
-"""The title of an article: the thesis's rule, and ours that looks for the headline the page shows.
+"""Find an article's title: the thesis's rule, and our own, which searches for the displayed headline.
 
-Thesis E, 4.3.2.2: the longest common substring of ``title`` and ``h1``; ``title`` where that is shorter than 5 characters;
-``h1`` where there is no ``title``. Ours asks what the page calls its article (``title``, meta, JSON-LD, the link that led here) and
-takes the text on the page that agrees best with one of these: a heading, an element called title, or any line. Where the page's own title
-says nothing but the site's name, the headline is what stands like one: large, and before the date.
+Thesis E, 4.3.2.2: the longest common substring of ``title`` and ``h1``; ``title`` if that is shorter than 5 characters; ``h1`` if there is
+no ``title``. Ours collects the names that the page gives its article (``title``, meta, JSON-LD, the link to it) and chooses the text on the
+page that agrees best with one of these: a heading, an element named title, or any line. If the page's ``title`` is only the site's name,
+the headline is found by its position: prominent, and before the date.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from newsportal.extractors.fields.metadata import Metadata
 from newsportal.items import Link
 from newsportal.text import dom, letters
 
-SHORTEST_COMMON: Final = 5  # thesis E, 4.3.2.2, step 3: what two texts share with fewer characters is chance
+SHORTEST_COMMON: Final = 5  # thesis E, 4.3.2.2, step 3: a shorter common substring is chance
 META_TITLES: Final = ("og:title", "twitter:title", "dc.title", "articletitle", "headline", "sailthru.title", "parsely-title", "title")
-CONFIRMED: Final = 0.6  # share of a heading's letters that ``title`` must hold, in one piece, for it to be the article's heading
-COVERED: Final = 0.3  # share of the page's title that a heading must hold: less is a keyword, or the site's name
-COVERED_LINE: Final = 0.5  # the same for a line that is no heading
-COVERED_INSIDE: Final = 0.4  # the same for a text that does not stand at the start of the page's title
-CORE: Final = 0.4  # a witness with less than this share of the longest one's letters is a keyword
+CONFIRMED: Final = 0.6  # share of a heading's letters that ``title`` must contain, in one piece, for it to be the article's heading
+COVERED: Final = 0.3  # share of the page's title that a heading must contain: less is a keyword, or the site's name
+COVERED_LINE: Final = 0.5  # the same for a line that is not a heading
+COVERED_INSIDE: Final = 0.4  # the same for a text that is not at the start of the page's title
+CORE: Final = 0.4  # a name with less than this share of the longest one's letters is a keyword
 LEAST_LETTERS: Final = 4
 MARK_COST: Final = 0.05
-EXACT: Final = 2.0  # agreement with a witness as a whole
-LIKE: Final = 0.6  # share of its pairs of letters that an ``h1`` in other words than the page's title has in common with it
-PAIRS: Final = 12  # of a shorter heading some are in any text
-SURE: Final = 1.9  # agreement above which no other text of the page is looked at: the heading is the page's title without the site's name
+EXACT: Final = 2.0  # score of a complete match
+LIKE: Final = 0.6  # share of letter pairs that a reworded ``h1`` has in common with the page's title
+PAIRS: Final = 12  # a shorter heading has pairs in common with any text
+SURE: Final = 1.9  # score above which the search stops: the heading is the page's title without the site's name
 
 
 def thesis_title(document: dom.Document) -> str | None:
-    """The rule of the thesis; ``None`` for a page with neither element."""
+    """Return the title by the thesis's rule; ``None`` for a page with neither element."""
     title, heading = _first_text(document, "title"), _first_text(document, "h1")
     if not title or not heading:
         return title or heading
@@ -55,17 +55,17 @@ def _first_text(document: dom.Document, tag: str) -> str | None:
 
 
 def best_title(document: dom.Document, meta: Metadata, link: Link | None = None) -> str | None:
-    """The title an editor would write down, or ``None``."""
+    """Return the title that an editor would write, or ``None``."""
     site = meta.get("og:site_name")
     whole = headlines.plain(_first_text(document, "title"))
     named = headlines.plain(next((found for found in map(meta.get, META_TITLES) if found), None) or meta.article("headline"))
     told = headlines.plain(link.title) if link else ""
     if site and site in (named, whole):
-        site = None  # some pages call their site like the article
+        site = None  # some pages set the site's name to the article's title
     names = (site,) if site else ()
     page = "" if headlines.says_nothing(whole, names) else headlines.without_site(whole, site)
     said = "" if headlines.says_nothing(named, names) else named
-    # the ``h1`` that is the page's title up to the site's name, letter by letter: the common case, which needs no comparing
+    # an ``h1`` equal to the page's title without the site's name: the common case, which needs no comparison
     exact = bool(page) and whole.startswith(page) and any(short_text(node) == page for node in document.root.iter("h1"))
     section, *rest = headlines.SEPARATOR.split(declared := headlines.plain(meta.article("headline")))
     declared = "" if rest and section not in whole and rest[-1] in whole else declared
@@ -81,14 +81,15 @@ def best_title(document: dom.Document, meta: Metadata, link: Link | None = None)
 
 @dataclass(frozen=True, slots=True)
 class Witnesses:
-    """The letters of what the page calls its article: with all that stands around it, and (``cores``) without the site's name."""
+    """The letters of the article's names: ``all``, with the complete page title; ``cores``, without the site's name."""
 
     all: tuple[str, ...]
     cores: frozenset[str]
 
 
 def _witnesses(texts: Sequence[str]) -> Witnesses:
-    """``cores``: those that the page's title begins with (site and section aside) or does not hold: no keywords, no names."""
+    """Return the letters of the names. ``cores``: those that the page's title starts with (after site and section) or does not contain, so
+    neither keywords nor names of sites."""
     page = texts[1]
     before = texts[0].find(page) if page else 0
     begins = letters(texts[0][before:]) if before > 0 and headlines.says_nothing(texts[0][:before]) else ""
@@ -105,7 +106,7 @@ def _witnesses(texts: Sequence[str]) -> Witnesses:
 
 
 def _ends_with_host(title: str, url: str) -> bool:
-    """Whether the last part of ``title`` is the name of the host: 「… | Earth5R」 on earth5r.org."""
+    """Return whether the last part of ``title`` is the host's name: 「… | Earth5R」 on earth5r.org."""
     *_, last = headlines.SEPARATOR.split(title)
     return last != title and letters(last) in letters(urlsplit(url).netloc)
 
@@ -118,14 +119,14 @@ def _agreeing(document: dom.Document, title: str, witnesses: Witnesses) -> str |
             if agreed > most:
                 best, most = shown.text, agreed
             if most >= EXACT + shown.rank:
-                return best  # what follows ranks lower
+                return best  # the rest ranks lower
         if most > SURE:
             break
     return best if most > SURE else _alike(document, witnesses) or best
 
 
 def _alike(document: dom.Document, witnesses: Witnesses) -> str | None:
-    """The ``h1`` in other words than what the page calls its article: most of its pairs of letters are there, too."""
+    """Return an ``h1`` that rewords the page's title: most of its letter pairs occur there, too."""
     best, most = None, LIKE
     pairs = [frozenset(map("".join, pairwise(witness))) for witness in witnesses.all]
     for text in dict.fromkeys(
@@ -133,7 +134,7 @@ def _alike(document: dom.Document, witnesses: Witnesses) -> str | None:
     ):
         said = letters(text)
         own = frozenset(map("".join, pairwise(said)))
-        known = len(own) < PAIRS or any(said in witness for witness in witnesses.all)  # by its place in the title it was none
+        known = len(own) < PAIRS or any(said in witness for witness in witnesses.all)  # already rejected by its position in the title
         share = 0.0 if known else max((len(own & other) / len(own) for other in pairs), default=0.0)
         if share >= most:
             best, most = text, share
@@ -141,14 +142,14 @@ def _alike(document: dom.Document, witnesses: Witnesses) -> str | None:
 
 
 def _agreement(shown: headlines.Ranked, witnesses: Witnesses) -> float:
-    """0 for what is not the title; else more for a higher heading, and for holding more of the title from its start on."""
+    """Score a text: 0 if it is not the title, more for higher headings, and for a larger share of the title from its start."""
     said = letters(shown.text)
     if shown.part and not (
         said in witnesses.cores or any(said in witness and len(said) >= CONFIRMED * len(witness) for witness in witnesses.all)
     ):
         return 0.0
     if not shown.rank and said == witnesses.all[0] and said not in witnesses.cores:
-        return 0.0  # the page's title, with the site's name, once more
+        return 0.0  # a repetition of the page's title with the site's name
     agreed = _agrees(said, witnesses, shown.rank > 0)
     if shown.rank and (mark := headlines.MARK_LAST.search(shown.text)):
         agreed = max(agreed, _agrees(letters(shown.text[: mark.start()]), witnesses, heading=True) - MARK_COST)

@@ -1,6 +1,6 @@
-"""Forum posts: a thread's page in, its posts out. Pure.
+"""Extractors of forum posts: a thread's page in, its posts out. Pure.
 
-A reader of posts is ``extract(document, now) -> tuple[Post, ...]``; adding one is one module and one line in ``POSTERS``.
+An extractor of posts is ``extract(document, now) -> tuple[Post, ...]``; adding one is one module and one line in ``POSTERS``.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Final
 from newsportal.items import Post
 from newsportal.text.dom import Document
 
-Extract = Callable[[Document, datetime], tuple[Post, ...]]  # the time (aware) is when the page was read. Raises ``NotApplicable``
-# Name → module of this package and its function; loaded when it is asked for.
+Extract = Callable[[Document, datetime], tuple[Post, ...]]  # ``now`` (aware) is when the page was fetched. Raises ``NotApplicable``
+# Name → module of this package and its function, loaded on first use.
 POSTERS: Final[dict[str, str]] = {"best": "best:extract", "pean": "pean:extract", "mibat": "mibat:extract"}
 
 
 def poster(name: str) -> Extract:
-    """The reader of posts called ``name``. Raises ``ValueError`` that lists the names there are."""
+    """Return the extractor of posts called ``name``. Raises ``ValueError``, which lists the names."""
     if name not in POSTERS:
         raise ValueError(f"no algorithm for posts is called {name!r}; there are: {', '.join(POSTERS)}")
     found: Extract = resolve_name(f"{__name__}.{POSTERS[name]}")

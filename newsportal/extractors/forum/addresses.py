@@ -1,8 +1,8 @@
-"""What the address of a forum's page says: board, thread, member …, its id and its page, by the engines' own ways of writing them.
+"""Classify a forum URL (board, thread, member …), with its id and page number, by the URL schemes of forum engines.
 
-From the engines' public documentation and templates; never a site. An address that no row of the tables knows says nothing here: then
-the shape of the page it stands on is asked (:mod:`rows`). Session ids, the list page that a link came from (``extra``, ``fpage``) and
-what else does not tell pages apart are left out, so that one thread has one key however it was reached.
+From the engines' public documentation and templates, never for a single site. A URL that matches no row of the tables is classified by the
+rows of the page that links to it (:mod:`rows`). Session ids, the list page of origin (``extra``, ``fpage``) and other irrelevant parameters
+are removed, so that a thread has one key however it was reached.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-# What stands behind an address, or what a page is. ``post``: an address that leads into a thread at one post (the last one, say).
+# Kind of the page behind a URL. ``post``: a URL that leads to one post within a thread (such as the last).
 Kind = Literal["front", "board", "thread", "post", "member", "login", "search", "calendar", "other"]
 MAX_CHARS: Final = 2_000
 SESSION_NAME: Final = re.compile(r"^(?:sid|s|session|sess|phpsessid|sessionid|jsessionid|token|osCsid|zenid)$", re.IGNORECASE)
-SESSION_VALUE: Final = re.compile(r"^[0-9a-z]{16,}$", re.IGNORECASE)  # a session's number is long; ``sid=123`` may mean the page
+SESSION_VALUE: Final = re.compile(r"^[0-9a-z]{16,}$", re.IGNORECASE)  # a session id is long; ``sid=123`` may be a page
 PATH_SESSION: Final = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/?#;]*", re.IGNORECASE)
 TRACKING: Final = re.compile(r"^(?:utm_\w+|fbclid|gclid|spm|scm|share_\w+|_t)$", re.IGNORECASE)
-# Where pages are counted from 0, or by entries: a 1 is not the first page then.
+# URLs that count pages from 0, or by entries: there 1 is not the first page.
 COUNTED: Final = re.compile(r"[?&](?:st|pn|start)=|page__st__|(?:topic|board)[=,]\d+\.|/c/")
-_FIRST_LIST: Final = re.compile(r"(/thread-\d+-\d+)-\d+\.html$")  # Discuz!: the third number is the list page that the reader came from
+_FIRST_LIST: Final = re.compile(r"(/thread-\d+-\d+)-\d+\.html$")  # Discuz!: the third number is the list page of origin
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """``key`` names the board or thread whatever page and form; ``place`` is the page's number or offset as the address counts, 0 for
-    the first one; ``url`` what to ask for."""
+    """``key`` identifies the board or thread on every page and in every URL form; ``place`` is the page number or offset in the URL, 0 for
+    the first page; ``url`` is the URL to fetch."""
 
     kind: Kind
     url: str
@@ -37,7 +37,7 @@ class Address:
 
 IDLE: Final = re.compile(
     r"^(?:extra|fpage|highlight|hilit|from|fromuid|mobile|view|styleid|sid|s|toread|isappinstalled|goto|u_atoken|no_definitions)$", re.I
-)  # Parameters that do not tell a board's or thread's pages apart. ``view=next`` and its kin lead elsewhere and are sorted out before.
+)  # Parameters that do not distinguish a board's or thread's pages. ``view=next`` and the like link to other threads: handled before.
 PATHS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = tuple(
     (kind, re.compile(form, re.IGNORECASE))  # type: ignore[misc]
     for kind, form in (
@@ -82,12 +82,12 @@ PATHS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = tuple(
         ("thread", r"/(?:threads?|topics?|t|read)/(?P<id>\d+)/?(?:[?](?:page|p)=(?P<page>\d+))?$"),
         ("board", r"/(?:boards?|go|node)/(?P<id>[\w-]+)/?(?:[?](?:page|p)=(?P<page>\d+))?$"),
     )
-)  # where the path says it: ``id``, and ``page`` (a number or an offset)
+)  # URLs with path parameters: ``id``, and ``page`` (a number or an offset)
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """Where the parameters say it: the script's name, what must be there, the id's parameter and the page's."""
+    """URLs with query parameters: the script's name, required parameters, the id's parameter and the page's."""
 
     kind: Kind
     name: re.Pattern[str]
@@ -125,12 +125,12 @@ ELSEWHERE: Final = re.compile(
     r"[?&](?:goto=|action=(?!read)|do=|orderby=|order=|sort|filter=|view=(?:next|prev|newest|print|unread)|mode=|authorid=|ordertype=|typeid=|watch=|bookmark=)"
     r"|/(?:new|unread|latest|reply|edit|quote)/?$|printthread|sendtopic",
     re.IGNORECASE,
-)  # Another order, a part, an action, another thread: nothing that is read as board or thread
+)  # Another order, a filter, an action, another thread: not read as board or thread
 POINTERS: Final = re.compile(
     r"[?&](?:p|pid)=\d|[?&]goto=|mod=redirect|/post-?\d|#?post=|\.msg\d|/t/[^/]+/\d+/\d+|getlastpost|getnewpost|page=e\b|/unread|/latest$",
     re.IGNORECASE,
 )
-# FluxBB counts pages by ``p``, next to ``id``; tieba and nForum have ``p`` of their own.
+# FluxBB uses ``p`` for pages, next to ``id``; so do tieba and nForum.
 PAGED_BY_P: Final = re.compile(
     r"view(?:topic|forum)\.php\?(?:.*&)?id=|/article/\w+/\d+\?p=|/(?:threads?|topics?|t|go|node|boards?)/[\w-]+/?\?p="
 )
@@ -149,7 +149,7 @@ WORDS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = (
 
 
 def read(url: str) -> Address:
-    """What ``url`` says. Never raises; an address that says nothing is ``other``, cleaned."""
+    """Classify ``url``. Never raises; an unknown URL is ``other``, cleaned."""
     plain = cleaned(url)
     if not _is_sound(plain):
         return Address("other", plain)
@@ -177,7 +177,7 @@ def _is_sound(url: str) -> bool:
 
 
 def cleaned(url: str) -> str:
-    """``url`` as it is asked for: without fragment, session and what only says where the reader came from."""
+    """Return ``url`` without fragment, session and origin, as it is fetched."""
     try:
         parts = urlsplit(url[:MAX_CHARS].strip())
         path = PATH_SESSION.sub("", parts.path) or "/"
@@ -217,7 +217,7 @@ def _address(kind: Kind, url: str, folder: str, id: str, page: str | None) -> Ad
 
 
 def host_of(url: str) -> str:
-    """Host and port, without ``www.``; ``""`` where there is none."""
+    """Return host and port, without ``www.``; ``""`` if there is none."""
     try:
         return urlsplit(url).netloc.rpartition("@")[2].lower().removeprefix("www.")
     except ValueError:
@@ -225,7 +225,7 @@ def host_of(url: str) -> str:
 
 
 def key_of(url: str) -> str:
-    """What a board or thread is known by whose address says nothing: host, path and parameters."""
+    """Return the key of a board or thread with an unknown URL scheme: host, path and parameters."""
     if not _is_sound(url):
         return url
     parts = urlsplit(cleaned(url))
@@ -234,7 +234,7 @@ def key_of(url: str) -> str:
 
 
 def form_of(url: str) -> str:
-    """The address with its numbers put aside; where it has none, without its last part: pages of one kind share it."""
+    """Return the URL's form, shared by pages of one kind: without its numbers, or its last part if it has none."""
     if not _is_sound(url):
         return url
     parts = urlsplit(cleaned(url))

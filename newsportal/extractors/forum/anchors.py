@@ -1,7 +1,7 @@
-"""What a post has beside its text, wherever it stands: a time, a member's name, a floor, a link to itself.
+"""Recognise the parts of a post other than its text: a time, a member's name, a floor, a permalink.
 
-Times are looked for in short texts and in attributes (``datetime``, ``title``, ``data-*``), absolute and relative, in several languages;
-here it is only asked whether there is one: reading it is the work of ``extractors/date``.
+Times are searched in short texts and in attributes (``datetime``, ``title``, ``data-*``), absolute and relative, in several languages; this
+module only detects them: ``extractors/date`` parses them.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from newsportal.extractors.fields.date_forms import MONTH, MONTH_NAMES
 from newsportal.extractors.forum.addresses import MAX_CHARS
 from newsportal.extractors.forum.tree import MAX_POSTS, TIME_ATTRIBUTES, Node, Tree
 
-MAX_TIME_CHARS: Final = 110  # longer texts are somebody's words; the longest line with time, author and board has ninety
+MAX_TIME_CHARS: Final = 110  # longer texts are prose; the longest line with time, author and board has ninety
 MIN_TIME_CHARS: Final = 2
-MAX_TIMES: Final = 4 * MAX_POSTS  # in texts of a page: a post has its own, the member's, one of a change
+MAX_TIMES: Final = 4 * MAX_POSTS  # in texts of a page: a post may have its own, the member's, one of an edit
 _UNIT: Final = (
     r"秒钟?|秒鐘|分钟|分鐘|小时|小時|天|日|[个個]月|月|周|週|星期|年|"
     r"s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:ours?|rs?)?|d(?:ays?)?|w(?:eeks?|ks?)?|mo(?:nths?)?|y(?:ears?|rs?)?|"
@@ -43,11 +43,11 @@ RELATIVE: Final = re.compile(
     rf"|(?<!\w)(?:mon|tues?|wednes|thurs?|fri|satur|sun)day\W{{0,3}}(?:at)?\W{{0,3}}{_CLOCK}",
     re.IGNORECASE,
 )
-# An age without a word for ago (3h, 10 Monate 3 Wochen): a time only where the element says so.
+# An age without a word for "ago" (3h, 10 Monate 3 Wochen): a time only if its element is named so.
 AGE: Final = re.compile(rf"^\W*\d{{1,3}}\s?(?:{_UNIT})(?:[\s,]+\d{{1,2}}\s?(?:{_UNIT}))?\W*$", re.IGNORECASE)
 MAY_HOLD: Final = re.compile(
     r"[\d刚剛jaov](?:(?<=\d)|(?<=[刚剛])[刚剛才]|(?<=j)ust now|(?<=\ba)n?\s\w+\sago|(?<=\bo)ne\s\w+\sago|(?<=v)or ein)"
-)  # a figure, 刚刚, just now, an hour ago, vor einer Stunde; it begins with a class, so that re passes over all other characters
+)  # a digit, 刚刚, just now, an hour ago, vor einer Stunde; starts with a character class, which makes the search fast
 MAY_HOLD_NUMBERS: Final = re.compile(r"\d(?:\s?[-/.年月]\s?\d|月)")
 WORD: Final = re.compile(r"[^\W\d_]{3,}")
 MONTH_WORDS: Final = frozenset(name.replace("ı", "i") for name in MONTH_NAMES)  # re takes ı for i where case is ignored
@@ -60,7 +60,7 @@ NOT_POSTED: Final = re.compile(
     r"|modifi[ée]|dernière|édité|editado|última|ultima|modificat|edycja|gewijzigd|laatst|редакт|регистр"
     r"|注册|註冊|登录|登錄|登入|编辑|編輯|修改|上传|上傳|下载|最后|最後|在线时间|更新于|生日|加入|活跃|upload|download|birth|expires|ends",
     re.IGNORECASE,
-)  # what says that a date is not that of the post: of the member, of a change, of an attachment, of a vote
+)  # words for other dates than the post's: of the member, an edit, an attachment, a vote
 _MEMBER_KEY: Final = r"(?:uid|userid|user_id|mid|memberid|member_id|showuser|u|un|username)[=/-]\w"
 MEMBER_LINK: Final = re.compile(  # of an address in lower case; each choice begins with a character, so that re passes over all others
     rf"\?{_MEMBER_KEY}|&{_MEMBER_KEY}|;{_MEMBER_KEY}|/(?:{_MEMBER_KEY}|u/|users?/|members?/|profil|space[-/.]|people/|participant|home/main"
@@ -79,7 +79,7 @@ CONTENT: Final = re.compile(
     r"content|message|body|text|(?<![a-z])(?:t_f|tpc_content|cooked|entry|prose|markdown|usercontent|bbwrapper|description|msg"
     r"|md)(?![a-z])|postmsg|postmessage",
     re.IGNORECASE,
-)  # what the text of a post is called
+)  # names of elements with a post's text
 FLOOR: Final = re.compile(
     r"^(?:(?:post|reply|answer|beitrag|messages?|re|no|nr|第)?\s?[:.]?\s?[#№]\s?(\d{1,6})|(?:第\s?)?(\d{1,6})\s?(?:楼|樓|F|#|层|層))$",
     re.IGNORECASE,
@@ -90,7 +90,7 @@ NAMED_FLOORS: Final = {
     **dict.fromkeys(("板凳", "藤椅"), 3),
     **dict.fromkeys(("地板",), 4),
     **dict.fromkeys(("地下室", "地下"), 5),
-}  # what Chinese boards call the first floors. Boards differ behind the second; a number on the page outweighs the names.
+}  # names of the first floors on Chinese boards. Boards differ after the second; a number on the page takes precedence.
 OWN_LINK: Final = re.compile(
     r"#(?:post|p|pid|msg|message|comment|reply|r|c|answer|entry|bericht|t)?[-_]?\d+$|/posts?[-/]\d+|[?&;](?:p|pid|postid"
     r"|post)=\d+|findpost|#\w{0,12}-\d+$",
@@ -101,7 +101,7 @@ QUOTE: Final = re.compile(
     r"|table|block|-?container|-?expand)*(?![a-z])|q_reply"
     r"|bbCodeQuote|bbCodeBlock--quote|cite-?title|reply_?quote",
     re.IGNORECASE,
-)  # what a quotation calls itself. Whole words: ``selectToQuote`` is a body whose text may be quoted.
+)  # names of quotations. Complete words: ``selectToQuote`` is a body whose text may be quoted.
 AUTHOR_PROPERTIES: Final = frozenset(("author", "name", "creator"))
 QUOTING: Final = frozenset(("div", "table", "fieldset", "section", "aside", "td", "dl", "details"))
 ACTIONS: Final = frozenset(
@@ -112,20 +112,20 @@ ACTIONS: Final = frozenset(
 
 
 def is_time(text: str, named: bool = False) -> bool:
-    """Whether a short text holds a time; ``named``: its element calls itself a time."""
+    """Return whether a short text contains a time; ``named``: its element is named as a time."""
     if len(text) > MAX_TIME_CHARS or not MAY_HOLD.search(text):
         return False
     return holds_date(text) or bool(RELATIVE.search(text) or (named and AGE.match(text)))
 
 
 def holds_date(text: str) -> bool:
-    """Whether a text holds an ``ABSOLUTE`` date. Most hold neither figures beside a sign nor the name of a month, which is quick to see."""
+    """Return whether a text contains an ``ABSOLUTE`` date, after a quick check for digits next to a separator or a month."""
     may = MAY_HOLD_NUMBERS.search(text) or not MONTH_WORDS.isdisjoint(WORD.findall(text.lower().replace("ı", "i")))
     return may and ABSOLUTE.search(text) is not None
 
 
 def attribute_time(node: Node) -> str | None:
-    """A time that stands in an attribute of the element, as written there."""
+    """Return a time in an attribute of the element, as written."""
     for name in TIME_ATTRIBUTES:
         value: str | None = node.element.get(name)
         if not value or len(value) > MAX_TIME_CHARS or not MAY_HOLD.search(value) or not (node.tag != "meta" or name == "content"):
@@ -138,7 +138,7 @@ def attribute_time(node: Node) -> str | None:
 
 
 def time_nodes(tree: Tree) -> list[bool]:
-    """Of each node whether it holds a time itself: in a text of its own, or in an attribute."""
+    """Return for each node whether it contains a time, in its own text or in an attribute."""
     found, left = [False] * len(tree.nodes), MAX_TIMES
     for piece, of in zip(tree.pieces, tree.owner, strict=True):
         if MIN_TIME_CHARS <= len(piece) <= MAX_TIME_CHARS and not found[of] and MAY_HOLD.search(piece) and not piece.strip().isdigit():
@@ -162,7 +162,7 @@ def is_authors(names: str) -> bool:
 
 
 def author_nodes(tree: Tree) -> list[bool]:
-    """Of each node whether it looks like a member's name: a link to a member, or an element that calls itself so, with a short text."""
+    """Return for each node whether it looks like a member's name: a short link to a member, or a short element named so."""
     found = [False] * len(tree.nodes)
     for at, node in enumerate(tree.nodes):
         if node.last - node.first > 8 or node.last == node.first:
@@ -180,7 +180,7 @@ def is_quotation(names: str) -> bool:
 
 
 def without_quotes(tree: Tree, *flags: list[bool]) -> list[int]:
-    """Clear the flags of what lies in quotations; answers with the quotations, the outermost of each."""
+    """Clear ``flags`` within quotations; return the outermost quotations."""
     found = []
     at = 0
     while at < len(tree.nodes):
@@ -196,7 +196,7 @@ def without_quotes(tree: Tree, *flags: list[bool]) -> list[int]:
 
 
 def floor_of(text: str) -> int | None:
-    """The floor that a short text names: 「12楼」, 「沙发」, ``#12``."""
+    """Return the floor in a short text: 「12楼」, 「沙发」, ``#12``."""
     text = text.strip()
     if text in NAMED_FLOORS:
         return NAMED_FLOORS[text]

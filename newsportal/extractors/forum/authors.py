@@ -1,4 +1,4 @@
-"""The author of each post: the place where most posts have a member's name, then for each post what stands there or is called like it."""
+"""Find each post's author: at the path where most posts have a member's name, else in a node with the same names."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from newsportal.extractors.forum.tree import TEMPLATE_TIMES, Tree
 from newsportal.text import clean
 
 MAX_NAME_CHARS: Final = 50
-MAX_PIECES: Final = 12  # A name stands in a small node
-# Points of a place: for the share of posts that have a name there, for calling itself a name's, for a link to a member, for ``username``;
-# off for a name that stands in a smaller node within.
+MAX_PIECES: Final = 12  # A name is in a small node
+# Score of a path: share of posts with a name, names of the element, a link to a member, ``username``; minus a penalty if a smaller node
+# inside has the name.
 COVERED: Final = 0.4
 HALF: Final = 0.5
 COVER, NAMED, LINKED, USER, OUTER = 2.0, 1.0, 1.0, 0.3, 1.6
-SURE: Final = 2.5  # fewer points than a name in nine of ten posts and a sign: then unmarked names are looked for first
+SURE: Final = 2.5  # below the score of a name in nine of ten posts with one more sign, unmarked names are tried first
 SURE_COVER: Final = 0.7
 MAX_PLAIN_CHARS: Final = 25
 PLAIN_TAGS: Final = {
@@ -26,7 +26,7 @@ PLAIN_TAGS: Final = {
     **dict.fromkeys(("h3", "h4", "h5"), 0.9),
     **dict.fromkeys(("h2", "span", "font"), 0.8),
     **dict.fromkeys(("div", "td", "th", "p", "li", "em"), 0.6),
-}  # Elements in which names stand on pages that do not mark them, and how likely
+}  # Elements with names on pages that do not mark them, and their likelihood
 LATER: Final = 0.01  # off for each node before it
 TIMED: Final = re.compile(r"\d{1,2}[:.]\d{2}|\d{4}")
 NO_NAME: Final = re.compile(
@@ -35,25 +35,25 @@ NO_NAME: Final = re.compile(
     r"|(?:view|send|find|show) .*|private message|pm|email|www|website|homepage|quote from.*"
     r"|.*[楼樓层層#]|楼主|楼层|发消息|加好友|只看该作者|只看楼主|电梯直达|管理员|会员|新手上路|积分|帖子|主题|发表于|当前离线|当前在线|.*勋章.*)$",
     re.IGNORECASE,
-)  # Short texts beside a post that are nobody's name: buttons, counts, floors, ranks
+)  # Short texts beside a post that are not names: buttons, counts, floors, ranks
 STRONG: Final = re.compile(r"user-?_?name|author|nick|poster|creator|display-?_?name|postby|(?<![a-z])fn(?![a-z])", re.IGNORECASE)
 USERNAME: Final = re.compile(r"user-?_?name", re.IGNORECASE)
 LABEL: Final = re.compile(
     r"^(?:posted by|written by|by|von|par|por|di|作者|发帖人|楼主|author|original poster|geschrieben von|发表人|发信人)\s*[:：]?\s+|^@",
     re.IGNORECASE,
 )
-# Where a post's node tells scripts whose it is.
+# Attributes of a post's node with its author.
 ATTRIBUTES: Final = ("data-author", "data-username", "data-user-name", "data-poster", "data-author-name", "author")
 MAX_LINE_CHARS: Final = 200
 BY: Final = re.compile(
     r"(?:^|\s|[|·,(])(?:posted by|written by|by|von|par|por|di|door|av|от|автор|作者|发信人|发帖人)\s{0,3}[:：]?\s{1,3}"
     r"(?P<name>\S(?:.{0,38}?\S)?)(?=\s{0,3}(?:$|»|[|·,)]|\s(?:on|at|le|am|em|el|il|op|@|\d{1,4}[-/.年]\d)))",
     re.IGNORECASE,
-)  # a line that tells who wrote when: ``By jdoe On 2020.03.12 13:17``
+)  # a line with author and time: ``By jdoe On 2020.03.12 13:17``
 
 
 def find_authors(tree: Tree, over: Overlay, flags: Sequence[bool], body: int) -> None:
-    """Set each record's ``author`` where a hint has not; a hint that holds no name is dropped."""
+    """Set each record's ``author`` unless a hint has; a hint without a name is dropped."""
     inside = over.inside(body, over.paths[body].authors)
     scores = [(_score(tree, over, path, flags), number) for number, path in enumerate(over.paths) if number not in inside]
     order = ranked(scores)
@@ -98,7 +98,7 @@ def _score(tree: Tree, over: Overlay, path: Path, flags: Sequence[bool]) -> floa
 
 
 def name_in(tree: Tree, at: int) -> str | None:
-    """The name that a node holds, without the word for "by"."""
+    """Return the author name in a node, without a leading "by" or 作者."""
     text = tree.short(at, MAX_PIECES)[: 2 * MAX_NAME_CHARS]
     text = LABEL.sub("", text).strip(" :：,·|")
     if not 0 < len(text) <= MAX_NAME_CHARS or text.lower() in ACTIONS or NO_NAME.match(text) or holds_date(text):
@@ -107,7 +107,7 @@ def name_in(tree: Tree, at: int) -> str | None:
 
 
 def author_of(tree: Tree, nodes: tuple[int, ...], author: int | None, time: int | None) -> str | None:
-    """The name of a post's author: as its node says to scripts, as its author's node shows, else as the line of its time tells it."""
+    """Return a post's author: from the node's attributes, else the author's node, else the line of its time."""
     element = tree.nodes[nodes[0]].element
     told = next((value for name in ATTRIBUTES if (value := clean(element.get(name, "")))), None)
     if told and len(told) <= MAX_NAME_CHARS:

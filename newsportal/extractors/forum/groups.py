@@ -22,18 +22,18 @@ from newsportal.extractors.forum.tree import Tree
 INLINE: Final = frozenset(
     "a span b i em strong img br p font time abbr small u s h1 h2 h3 h4 h5 h6 label sup sub code pre svg button figure picture "
     "hr cite q meta link".split()
-)  # Elements that are no post
+)  # Elements that are not posts
 FLOOR_WORTH: Final = 0.4
 NOTHING: Final = FLOOR_WORTH**3
-ENOUGH_CHARS: Final = 6  # the shortest posts have one character, but share their block with a member's rank and place
+ENOUGH_CHARS: Final = 6  # the shortest posts have one character, but share their block with a member's rank and location
 DIGIT: Final = re.compile(r"\d")
 NUMBERED: Final = 1.3
 HINT: Final = 1.25
 NAMED: Final = re.compile(
     r"(?<![a-z])(?:posts?|messages?|msg|repl(?:y|ies)|answers?|topic|thread|floor|pid|hentry|cpost)(?![a-z])|post(?:bit|id|row|_)",
     re.IGNORECASE,
-)  # what posts are called on many sites; a small help where candidates are about equal
-COMMENT: Final = re.compile(r"comment|lzl|reply-list|sub-?repl|nested|child", re.IGNORECASE)  # what is called so may be words under a post
+)  # names of posts on many sites; a small bonus between similar candidates
+COMMENT: Final = re.compile(r"comment|lzl|reply-list|sub-?repl|nested|child", re.IGNORECASE)  # such names may be comments under a post
 MAX_KEYS: Final = 7
 MIN_WORTH: Final = 0.2
 WITHIN: Final = 0.8
@@ -44,7 +44,7 @@ TRIED: Final = 150
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Nodes alike and how much they look like posts."""
+    """Similar nodes, and how much they look like posts."""
 
     names: str
     members: tuple[int, ...]
@@ -82,7 +82,7 @@ def _scored(tree: Tree, signs: Signs, names: str, members: Sequence[int], total:
 
 
 def own_counts(tree: Tree, signs: Signs, members: Sequence[int]) -> list[list[int]]:
-    """Times, names and characters of each member, without those of members inside it. Linear."""
+    """Return times, names and characters of each member, without those of nested members. Linear."""
     found: list[list[int]] = []
     open_: list[int] = []
     for place, at in enumerate(members):
@@ -100,7 +100,7 @@ def own_counts(tree: Tree, signs: Signs, members: Sequence[int]) -> list[list[in
 
 
 def posts_of(tree: Tree, signs: Signs) -> Group | None:
-    """The best candidate, or the one around it that holds it in whole posts: a post's rows, comments under posts."""
+    """Return the best candidate, or one around it whose members contain complete posts (it may match rows of posts, or comments)."""
     candidates: dict[tuple[str, str], list[int]] = defaultdict(list)
     paths: list[int] = []
     known: dict[tuple[int, str], int] = {}
@@ -129,7 +129,7 @@ def posts_of(tree: Tree, signs: Signs) -> Group | None:
 
 
 def _is_around(tree: Tree, signs: Signs, outer: Group, inner: Group) -> bool:
-    """Whether most of ``inner`` lies in ``outer``: as the same number in each, or beside words, time and name of each one's own."""
+    """Return whether most of ``inner`` is in ``outer``: the same number in each member, or next to its own text, time and name."""
     members = [at for at, worth in zip(outer.members, outer.worth, strict=True) if worth >= MIN_WORTH]
     starts, counts = inner.members, []
     for at in members:

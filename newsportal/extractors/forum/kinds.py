@@ -1,7 +1,7 @@
-"""What kind of page of a forum this is, and where it leads: boards, threads as they are listed, and its next page.
+"""Classify a forum page and find its links: boards, listed threads, and its next page.
 
-By the engines' ways of writing addresses (:mod:`addresses`), and by shape where addresses say nothing (:mod:`rows`); never by a site.
-See docs/algorithms/forum_ways.md.
+By the engines' URL schemes (:mod:`addresses`), else by the shape of rows (:mod:`rows`); never for a single site. See
+docs/algorithms/forum_ways.md.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ WALL: Final = re.compile(
     r"|(?:must|need to|required to|have to) (?:be )?(?:registered|log(?:ged)?[ -]?in|sign(?:ed)?[ -]?in)|not logged in"
     r"|requires? you to be (?:registered|logged)|do not have (?:permission|access)|not authori[sz]ed to (?:view|read)",
     re.IGNORECASE,
-)  # what pages say that only members may read
-# What a further page's address has behind the first one's, where nothing else is known of them.
+)  # messages that only members may read a page
+# Suffix of a further page's URL, after the first page's, in unknown URL schemes.
 LATER: Final = re.compile(r"[/_?&-](?:(?:page|p|pn|start)[=/-]?)?\d+(?:\.\w+)?$")
-MAX_WALL: Final = 1_500  # visible characters: a login wall says little, a thread that complains of one says more
+MAX_WALL: Final = 1_500  # visible characters: a login wall is short, a thread that complains about one is longer
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A thread, or a board, as a list tells of it. ``last``: the thread's latest time, good to ``precision`` seconds."""
+    """A thread or board in a list. ``last``: the thread's latest time, with a precision of ``precision`` seconds."""
 
     url: str
     key: str
@@ -49,7 +49,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Signpost:
-    """``key`` names the board or thread, ``place`` is the page's number or offset in its address (0: the first)."""
+    """``key`` identifies the board or thread, ``place`` is the page number or offset in the URL (0: the first)."""
 
     kind: Kind
     key: str | None = None
@@ -67,13 +67,13 @@ class Anchor:
 
 
 def look(document: dom.Document, now: datetime) -> Signpost:
-    """The page's kind and ways. Never raises."""
+    """Return the page's kind and links. Never raises."""
     own = read(document.url)
     anchors = list(_anchors(document))
     if own.kind in ("thread", "post"):
         return Signpost("thread", own.key, own.place, next=_next(document, own, anchors))
     if not any(anchor.at.kind in ("board", "thread") and anchor.at.key != own.key for anchor in anchors):
-        # the same links, with what their rows look like in place of what their addresses say
+        # classify the same links by their rows instead of their URLs
         open_ = [(anchor.node, anchor.at.url, anchor.text) for anchor in anchors if anchor.at.kind == "other"]
         kinds = by_shape(open_)
         anchors = [replace(anchor, at=_by_shape(anchor, kinds)) for anchor in anchors]
@@ -87,9 +87,9 @@ def look(document: dom.Document, now: datetime) -> Signpost:
     if own.kind == "board":
         kind: Kind = "board" if threads or boards or not is_wall(document) else "login"
         return Signpost(kind, own.key, own.place, boards, threads, following)
-    # a box of the latest threads on a front page names them alone: nothing tells whether they have grown
+    # a box of the latest threads on a front page lists titles only, without activity
     bare = sum(one.replies is None and one.last is None for one in threads)
-    if len(threads) > len(boards) and not (boards and bare > len(threads) / 2):  # a list of boards names at most one thread for each
+    if len(threads) > len(boards) and not (boards and bare > len(threads) / 2):  # a list of boards names at most one thread per board
         return Signpost("board", key_of(document.url), 0, boards, threads, following)
     if boards:
         return Signpost("front", boards=boards)
@@ -98,12 +98,12 @@ def look(document: dom.Document, now: datetime) -> Signpost:
 
 
 def next_of_thread(document: dom.Document) -> str | None:
-    """The address of the following page of a thread, whatever its address looks like; ``None`` on the last."""
+    """Return the URL of a thread's next page, in any URL scheme; ``None`` on the last."""
     return _next(document, read(document.url), list(_anchors(document)))
 
 
 def is_wall(document: dom.Document) -> bool:
-    """Whether the page says that one must be a member to read it, and little else."""
+    """Return whether the page is a login wall: it says that only members may read it, and little else."""
     text = " ".join(document.lines) or " ".join(line for node in document.css("noscript") for line in dom.lines_of(node))
     password = any((node.get("type") or "").lower() == "password" for node in document.root.iter("input"))
     return len(text) <= MAX_WALL and password and WALL.search(text) is not None
@@ -123,7 +123,7 @@ def _by_shape(anchor: Anchor, kinds: Mapping[str, Literal["board", "thread"]]) -
     url = anchor.at.url
     if url in kinds:
         return Address(kinds[url], url, key_of(url))
-    first = LATER.sub("", url) if anchor.text.isdecimal() else url  # 「2 3 4」 behind a thread's title
+    first = LATER.sub("", url) if anchor.text.isdecimal() else url  # 「2 3 4」 after a thread's title
     return Address(kinds[first], url, key_of(first), int(anchor.text[:6])) if first in kinds else anchor.at
 
 
@@ -145,7 +145,7 @@ def _threads(anchors: Sequence[Anchor], now: datetime, zone: tzinfo) -> tuple[Li
 
 
 def _next(document: dom.Document, own: Address, anchors: Sequence[Anchor]) -> str | None:
-    """Of a board or thread whose address is read: its page with the next higher number; else what the page's pager says."""
+    """Return the next page: with the next higher number if the URL scheme is known, else by the page's pager."""
     if own.key:
         further = {anchor.at.place: anchor.at.url for anchor in anchors if anchor.at.key == own.key and anchor.at.place > own.place}
         return further[min(further)] if further else None

@@ -1,4 +1,4 @@
-"""From a record to a post: its text as the page shows it, its own words without quotations, pictures, floor, id."""
+"""Convert a record to a post: its text as displayed, its own words without quotations, images, floor, id."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EDIT_NOTE: Final = re.compile(
     r"|本帖最後由|此帖.{0,20}编辑"
     r"|该帖.{0,40}编辑|该贴.{0,40}编辑|\[ ?(?:本帖|此帖).{0,60}(?:编辑|編輯) ?\]).{0,160}$",
     re.IGNORECASE,
-)  # a line of the template that tells who changed a post
+)  # a template's line about an edit
 NOISE: Final = re.compile(
     r"^(?:quote|reply|report|like|share|permalink|edit|引用|回复|举报|点评|登录/注册后可看大图"
     r"|发信人[:：].{1,120}信区.{0,120}|标\s{0,4}题[:：].{0,200}|发信站[:：].{0,160}|※\s?(?:来源|修改)[:：·].{0,200}|--"
@@ -35,7 +35,7 @@ NOISE: Final = re.compile(
     r"|miniaturansichten angehängter grafiken)$",
     re.IGNORECASE,
 )  # a line that is a button, an attachment's tip, or the head and foot that Chinese boards of the Telnet age put into their posts
-MAX_HEADER_CHARS: Final = 120  # a node with the name or the time within the body is cut out if it is no longer
+MAX_HEADER_CHARS: Final = 120  # a node with the name or the time within the body is cut out if it is not longer
 SMILEY: Final = re.compile(r"smil|emot|emoji|/face|icon", re.IGNORECASE)
 MIN_PIXELS: Final = 40
 MAX_IMAGES: Final = 100
@@ -45,13 +45,13 @@ NUMBERED: Final = re.compile(
 FINDS: Final = re.compile(r"(?:[?&](?:p|pid|post|postid|comment)=|#[a-z_-]{0,12}|/posts?[-/])(\d{2,})", re.IGNORECASE)
 MAX_LOOKED: Final = 600
 FLOOR_PIECES: Final = 6
-LOOKED: Final = 80  # Nodes of a post whose id or link may tell its number
+LOOKED: Final = 80  # Nodes of a post whose id or link may contain its number
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What all posts of a page are read with. ``quotes``: the outermost quotations, ``posts``: the nodes of all posts, both in page order;
-    ``calendar``: how its times are read."""
+    """Shared input for all posts of a page. ``quotes``: the outermost quotations, ``posts``: the nodes of all posts, both in page order;
+    ``calendar``: how to read times."""
 
     tree: Tree
     document: dom.Document
@@ -61,7 +61,7 @@ class Scene:
 
 
 def post_of(scene: Scene, record: Record) -> Post:
-    """The post of a record. Posts that lie in it are not its text."""
+    """Return the post of a record, without the text of nested posts."""
     tree = scene.tree
     body = record.nodes[0] if record.body is None else record.body
     when, written = time_of(tree, record.time, scene.calendar) if record.time is not None else (None, None)
@@ -91,12 +91,12 @@ def post_of(scene: Scene, record: Record) -> Post:
 
 
 def _inside(tree: Tree, top: int, nodes: Sequence[int]) -> Sequence[int]:
-    """Those of ``nodes``, which are in page order, that lie below ``top``."""
+    """Return those of ``nodes`` (in page order) that are below ``top``."""
     return nodes[bisect_right(nodes, top) : bisect_left(nodes, tree.nodes[top].stop)]
 
 
 def _holes(scene: Scene, record: Record, body: int) -> list[int]:
-    """What of a body is no text of its post: signatures, buttons, hidden tips, nested posts, its own header."""
+    """Return the nodes in a body that are not the post's text: signatures, buttons, hidden tips, nested posts, its header."""
     tree = scene.tree
     posts = frozenset(_inside(tree, body, scene.posts))
     found, at = [], body + 1
@@ -130,7 +130,7 @@ def _images(scene: Scene, body: int, holes: Sequence[int]) -> tuple[Image, ...]:
 
 
 def _number_of(tree: Tree, record: Record) -> str | None:
-    """The number under which the site knows a post: in an id, else in a link to the post itself."""
+    """Return the site's number for a post: from an id, else from a permalink."""
     linked = None
     for top in sorted(record.nodes):
         for at in range(top, min(tree.nodes[top].stop, top + LOOKED)):
@@ -144,7 +144,7 @@ def _number_of(tree: Tree, record: Record) -> str | None:
 
 
 def floor_in(tree: Tree, nodes: Sequence[int], body: int | None) -> int | None:
-    """The floor that a post says it has, outside of its text."""
+    """Return the floor displayed in a post outside its text."""
     for top in nodes:
         at, stop = top, min(tree.nodes[top].stop, top + MAX_LOOKED)
         while at < stop:

@@ -1,4 +1,4 @@
-"""From nodes alike to posts: the siblings that belong to each, the ones that are none, and the opening post where it stands elsewhere."""
+"""Convert similar nodes to posts: add siblings, drop other nodes, find an opening post outside their container."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from newsportal.extractors.forum.groups import Signs
 from newsportal.extractors.forum.paths import Overlay, Record, is_aside, signature
 from newsportal.extractors.forum.tree import Tree
 
-MOST: Final = 0.6  # what so many posts have, a node without it and without more is no post
-OPENING_CHARS: Final = 30  # the shortest opening post that is looked for outside of the others' container
+MOST: Final = 0.6  # if so many posts have a part, a node without it and another is not a post
+OPENING_CHARS: Final = 30  # minimum length of an opening post outside the other posts' container
 HEADING_TAGS: Final = frozenset(("header", "nav", "footer", "form", "aside"))
 NO_TEXT: Final = frozenset("h1 h2 h3 h4 h5 h6 a span ul ol li nav form header footer aside b strong em i label".split())
 
 
 def with_siblings(tree: Tree, signs: Signs, members: Sequence[int]) -> list[Record]:
-    """A record for each member; where text or times stand in the siblings between members, each has those that follow or precede it."""
+    """Return a record for each member; if text or times are in the siblings between members, each record includes those after or before
+    it."""
     alone = [Record((at,)) for at in members]
     parents = {tree.nodes[at].parent for at in members}
     if len(parents) != 1 or len(members) < 2:
@@ -46,7 +47,7 @@ def _kind(tree: Tree) -> Callable[[int], tuple[str, str]]:
 
 
 def without_strangers(tree: Tree, over: Overlay, body: int) -> list[Record]:
-    """The records that are posts: with a name or a time where most have them, and with words or a picture."""
+    """Return the records that are posts: with a name or a time if most have them, and with text or an image."""
     records = over.records
     authored = sum(record.author is not None for record in records) >= MOST * len(records)
     timed = sum(record.time is not None for record in records) >= MOST * len(records)
@@ -63,7 +64,7 @@ def without_strangers(tree: Tree, over: Overlay, body: int) -> list[Record]:
 
 
 def opening_before(tree: Tree, signs: Signs, records: Sequence[Record]) -> Record | None:
-    """The opening post in another container than the rest: the node before them, and near, that holds a time, a name and words."""
+    """Return the opening post in another container: the nearest node before ``records`` with a time, a name and text."""
     first = min(record.nodes[0] for record in records)
     for holder in tree.above(first):
         earlier = [

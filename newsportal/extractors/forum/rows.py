@@ -1,4 +1,4 @@
-"""The rows of a list of threads: for each thread link the largest box that holds no other thread, and what stands in it."""
+"""Rows of a list of threads: for each thread link the largest box without another thread, and the facts in it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from newsportal.extractors.fields.date import DATE_LIKE, find_dates
 from newsportal.extractors.forum.addresses import form_of
 from newsportal.text import CJK, dom
 
-SEVERAL: Final = ""  # owns a box that holds links of several keys
+SEVERAL: Final = ""  # owner of a box with links of several keys
 MAX_SAID: Final = 64  # the longest date written in a list, with its 「发表于」
 TIMED: Final = ("datetime", "title", "data-time", "data-timestamp", "data-date-string")
 CLOCK: Final = re.compile(r"\d{1,2}\s*[:：]\s*\d{2}")
 NUMBER: Final = re.compile(r"(\d{1,3}(?:,\d{3})+|\d{1,7})")
-# A number by itself, or two: 「12 / 345」 are replies and views.
+# One number, or two: 「12 / 345」 are replies and views.
 ALONE: Final = re.compile(r"[(（\[]?\s*(\d{1,3}(?:,\d{3})+|\d{1,7})\s*(?:/\s*(\d[\d,]*))?\s*[)）\]]?")
 REPLIES: Final = re.compile(
     r"回复|回復|回帖|回應|回应|评论|跟帖|repl(?:y|ies)|answers?|comments?|antworten|réponses|respuestas|\bposts?\b|\bnum\b", re.IGNORECASE
@@ -28,14 +28,14 @@ STUCK: Final = re.compile(
     r"stick|pinned|pin[-_]?\d|(?<![a-z])pin(?![a-z])|置顶|置頂|announce|公告|headtopic|(?<![a-z-])top(?![a-z-])|featured-topic",
     re.IGNORECASE,
 )
-LEVELS: Final = 2  # boxes above the row that may say that its threads are stuck
+LEVELS: Final = 2  # boxes above the row whose names may mark sticky threads
 MINUTE, DAY = 60.0, 86_400.0
 Facts = tuple[int | None, datetime | None, float, bool]
 UNITS: Final = ((re.compile(r"秒|second|刚刚|just now|分|min", re.IGNORECASE), 120.0), (re.compile(r"时|時|hour", re.IGNORECASE), 7_200.0))
 
 
 def rows_of(anchors: Iterable[tuple[dom.Element, str]]) -> dict[str, dom.Element]:
-    """Key → the largest box around its first link that holds no link of another key. Linear in links times depth."""
+    """Return key → the largest box around its first link without a link of another key. Linear in links times depth."""
     owner: dict[dom.Element, str] = {}
     first: dict[str, dom.Element] = {}
     for node, key in anchors:
@@ -58,9 +58,9 @@ def rows_of(anchors: Iterable[tuple[dom.Element, str]]) -> dict[str, dom.Element
 
 
 def facts(row: dom.Element, title: dom.Element, pager: Sequence[dom.Element], now: datetime, zone: tzinfo) -> Facts:
-    """Replies as listed, the latest time, the seconds to which it is good, and whether the row is stuck at the top.
+    """Return replies as listed, the latest time, its precision in seconds, and whether the row is sticky.
 
-    ``pager``: links to a thread's further pages, whose numbers count nothing.
+    ``pager``: links to a thread's further pages, whose numbers are ignored.
     """
     skipped = {title, *pager}
     times: list[tuple[datetime, float]] = []
@@ -86,14 +86,14 @@ def facts(row: dom.Element, title: dom.Element, pager: Sequence[dom.Element], no
 
 
 def _precision(said: str, relative: bool) -> float:
-    """How far a time may be off, in seconds: what is written to the minute, or counted in hours, or a day alone."""
+    """Return how imprecise a time is, in seconds: written to the minute, counted in hours, or only a day."""
     if relative and not CLOCK.search(said):
         return next((seconds for unit, seconds in UNITS if unit.search(said)), DAY)
     return MINUTE if CLOCK.search(said) else DAY
 
 
 def _count(text: str, node: dom.Element, named: list[int], plain: list[int]) -> None:
-    """Sort a number into those that are said to count replies, and those that may; views are left out."""
+    """Add a number to the declared reply counts (``named``) or to the possible ones (``plain``); views are skipped."""
     said = text.strip()
     if not said or len(said) > 40 or not NUMBER.search(said):
         return
@@ -108,7 +108,7 @@ def _count(text: str, node: dom.Element, named: list[int], plain: list[int]) -> 
         named.append(int(NUMBER.findall(said)[0].replace(",", "")))
 
 
-# Boards and threads by their shape alone, where the addresses say nothing: what stands in the rows of links of one form.
+# Classify boards and threads by the rows of links with one URL form, if their URLs are unknown.
 
 OF_BOARDS: Final = re.compile(
     r"主题|主題|帖子数|帖数|版主|今日|最后发表|最后发言|\btopics?\b|\bthreads?\b|\bposts\b|\bdiscussions?\b|moderator|thèmes|themen",
@@ -128,7 +128,7 @@ Sorted = Mapping[str, Literal["board", "thread"]]
 
 
 def by_shape(links: Sequence[tuple[dom.Element, str, str]]) -> Sorted:
-    """URL → what it leads to, of the links (element, URL, text) that lead to either."""
+    """Return URL → kind, for the links (element, URL, text) to boards and threads."""
     groups: dict[str, list[tuple[dom.Element, str, str]]] = defaultdict(list)
     for node, url, text in links:
         if text and not text.isdecimal():

@@ -1,4 +1,4 @@
-"""One page of a thread: its title, its posts under names that hold on every page and visit, and where it goes on."""
+"""Read one page of a thread: its title, its posts with ids that are stable across pages and visits, and the next page's URL."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from newsportal.items import Post, content_id
 from newsportal.text import dom
 
 Posts = Callable[[dom.Document, datetime], tuple[Post, ...]]  # an extractor of posts. Raises ``NotApplicable``
-NUMBERED: Final = 0.9  # the share of a page's posts whose numbers must be there and differ, for numbers to be names at all
+NUMBERED: Final = 0.9  # minimum share of a page's posts with distinct numbers for using numbers as ids
 NO_THREAD: Final = frozenset({"board", "search", "member", "calendar"})
 FRONT: Final = re.compile(
     r"^[a-z]+://[^/?#]+/?(?:(?:index|forum|bbs|home|portal|default)\.\w+|(?:forums?|bbs|community|latest)/?)?$", re.IGNORECASE
@@ -39,7 +39,7 @@ SAID: Final = "said-"
 
 @dataclass(frozen=True, slots=True)
 class ThreadPage:
-    """``next``: the address of the following page, ``None`` on the last. Every post has an ``id``."""
+    """``next``: URL of the next page, ``None`` on the last. Every post has an ``id``."""
 
     title: str | None
     posts: tuple[Post, ...]
@@ -48,11 +48,10 @@ class ThreadPage:
 
 
 def read_page(document: dom.Document, posts: Posts, now: datetime, *, alone: bool = False, asked: str | None = None) -> ThreadPage:
-    """Raises ``NotApplicable``: ``login`` where only members may read, ``gone`` where there is no thread any more, else what the extractor
-    of posts says.
+    """Read the page. Raises ``NotApplicable``: ``login`` if only members may read it, ``gone`` if the thread was deleted, else the error of
+    ``posts``.
 
-    ``alone``: the thread may have one post only, which has no shape; then it is read as an article is. ``asked``: the address that was
-    asked for.
+    ``alone``: the thread may have a single post, which has no pattern; it is then read as an article. ``asked``: the requested URL.
     """
     if asked is not None and key_of(asked) != key_of(document.url):
         kind = read(document.url).kind
@@ -83,7 +82,7 @@ def read_page(document: dom.Document, posts: Posts, now: datetime, *, alone: boo
 
 
 def named(posts: tuple[Post, ...]) -> tuple[Post, ...]:
-    """Each post under a name: the site's own number, else its floor, else who says it when, else what it says."""
+    """Set each post's id: the site's number, else its floor, else a digest of author and time, else of author and text."""
     counts = Counter(post.id for post in posts if post.id)
     numbered = sum(1 for count in counts.values() if count == 1) >= NUMBERED * len(posts)
     met: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""The time of each post: the place where most posts have one that is theirs, then for each post what stands there or is called like it."""
+"""Find each post's time: at the path where most posts have a time of their own, else in a node with the same names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from newsportal.text import CJK, chinese_share, clean
 ZONE: Final = re.compile(r"(?<![A-Za-z])(?:GMT|UTC|WEZ|MEZ)\s?(?P<sign>[+-])\s?(?P<hours>\d{1,2})(?:[:.]?(?P<minutes>[0-5]\d))?(?!\d)")
 ZONE_NAMES: Final = ("GMT", "UTC", "WEZ", "MEZ")
 MAX_ZONE_CHARS: Final = 200
-LAST_PIECES: Final = 600  # The foot of a page is looked at, in texts no longer than a line
+LAST_PIECES: Final = 600  # Pieces at the end of a page that are searched, if no longer than a line
 FAR: Final = 14
 CHINESE: Final = 0.3
 MAX_SAMPLE: Final = 20_000  # A page whose letters are Chinese in such a share is; so many characters of it are counted
@@ -43,7 +43,7 @@ class Calendar:
 
 
 def calendar_of(tree: Tree, flags: Sequence[bool], now: datetime, language: str | None) -> Calendar:
-    """``flags``: which nodes hold a time."""
+    """Return the calendar. ``flags``: which nodes contain a time."""
     zone: tzinfo | None = None
     last = tree.pieces[-LAST_PIECES:]
     foot = "\n".join(last)
@@ -55,8 +55,8 @@ def calendar_of(tree: Tree, flags: Sequence[bool], now: datetime, language: str 
             break
     if zone is None:
         text = "".join(tree.pieces)[:MAX_SAMPLE]
-        zone = CHINA if chinese_share(text) >= CHINESE else default_zone(CJK.sub("", text))  # a name in Chinese makes no Chinese board
-    votes: Counter[bool] = Counter()  # whether the day stands first, of dates that can be read in one way only
+        zone = CHINA if chinese_share(text) >= CHINESE else default_zone(CJK.sub("", text))  # a Chinese name makes no Chinese board
+    votes: Counter[bool] = Counter()  # whether the day comes first, from unambiguous dates
     for at, flag in enumerate(flags):
         match = SLASHED.search(tree.short(at, 12)) if flag else None
         if match and (int(match[1]) > 12) != (int(match[2]) > 12):
@@ -77,7 +77,7 @@ _STEMS: Final = (
     ("周 週 星期 week woche semain seman settiman tydzie tygod недел veck uge", _WEEK),
     ("个月 個月 月 month monat mois mes maand miesi месяц månad måned", _MONTH),
     ("年 year jahr an$ ans$ año ano ann jaar rok lat год лет år", _YEAR),
-)  # how the units begin; ``$``: the whole word
+)  # first characters of the units; ``$``: the complete word
 _LETTERS: Final = {"s": _SECOND, "m": _MINUTE, "h": _HOUR, "d": _DAY, "w": _WEEK, "mo": _MONTH, "y": _YEAR}
 _UNITS: Final = tuple((re.compile("|".join(stems.split()), re.IGNORECASE), size) for stems, size in _STEMS)
 _PART: Final = re.compile(
@@ -96,7 +96,7 @@ MAX_AGE_CHARS: Final = 60  # A relative time is short
 
 
 def moment(text: str, now: datetime, zone: tzinfo | None = None, day_first: bool = False) -> datetime | None:
-    """The moment that a short text tells, aware; ``None`` where it tells none. As :func:`newsportal.extractors.fields.date.find_dates`."""
+    """Return the time in a short text, aware, or ``None``. Extends :func:`newsportal.extractors.fields.date.find_dates`."""
     first = next(find_dates(text, now, zone, day_first), None)
     if first is not None:
         return first.when
@@ -117,7 +117,7 @@ def _named_day(text: str, now: datetime) -> datetime | None:
 
 
 def _age(text: str, now: datetime) -> datetime | None:
-    """The sum of the counted units, before now."""
+    """Subtract the sum of the counted units from ``now``."""
     total = 0.0
     for part in _PART.finditer(text):
         unit, amount = part["unit"], part["n"]
@@ -131,11 +131,11 @@ def _age(text: str, now: datetime) -> datetime | None:
 
 
 BEFORE_CHARS: Final = 24
-BEFORE_PIECES: Final = 12  # What stands so near before a date says what date it is: 注册时间, Join Date
+BEFORE_PIECES: Final = 12  # Text so close before a date describes it: 注册时间, Join Date
 POSTED: Final = re.compile(
     r"post[ée]|publi|geschrieben|verfasst|written|wrote|发表|發表|发布|回复于|написа|добавлено|geplaatst|inviato|enviado|escrito|»",
     re.IGNORECASE,
-)  # what stands beside the time of a post
+)  # words next to the time of a post
 # Points of a place: for the share of posts that have a time there, ``time`` or ``datetime``, its name, a time of day, a word, times that
 # grow from post to post (down to minus that), and off for the same time in all.
 HALF: Final = 0.5
@@ -145,7 +145,7 @@ MAX_CHARS: Final = 200
 
 
 def find_times(tree: Tree, over: Overlay, flags: Sequence[bool], body: int, calendar: Calendar) -> None:
-    """Set each record's ``time`` where a hint has not; a hint that tells no time is dropped."""
+    """Set each record's ``time`` unless a hint has; a hint without a time is dropped."""
     inside = over.inside(body, over.paths[body].times)
     posts: dict[str, set[int]] = {}
     for path in over.paths:
@@ -184,7 +184,7 @@ def _score(tree: Tree, over: Overlay, path: Path, flags: Sequence[bool], covers:
 
 
 def _is_anothers(tree: Tree, at: int) -> bool:
-    """Whether the date is that of a member, a change, an attachment: by its names, what stands in it and right before it."""
+    """Return whether the date is that of a member, an edit or an attachment: by its names, its text and the text before it."""
     node = tree.nodes[at]
     if node.names and NOT_POSTED.search(node.names):
         return True
@@ -208,7 +208,7 @@ def _short_text(tree: Tree, at: int) -> str:
 
 
 def time_of(tree: Tree, at: int, calendar: Calendar) -> tuple[datetime | None, str | None]:
-    """The moment that a node tells, and how it is written: as readers see it, unless that is relative and an attribute says more."""
+    """Return the time in a node, and its text: as displayed, unless that is relative and an attribute is absolute."""
     node = tree.nodes[at]
     told, shown = attribute_time(node), _short_text(tree, at)
     # seconds or milliseconds since 1970

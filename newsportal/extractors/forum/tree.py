@@ -1,6 +1,6 @@
-"""A thread's page as a flat tree: nodes and pieces of text in document order, so that a subtree is a range of either.
+"""A thread's page as a flat tree: nodes and pieces of text in document order, so that a subtree is a range of both.
 
-One walk, never recursive. Sums over subtrees are differences of cumulative sums.
+One walk, not recursive. Sums over subtrees are differences of cumulative sums.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from typing import Final
 
 from newsportal.text import clean, dom, visible_length
 
-# Elements whose text is no reader's.
+# Elements without displayed text.
 NEVER: Final = frozenset("script style template iframe object embed svg math select option textarea head title button input".split())
 NOSCRIPT_CHARS: Final = 200  # a ``noscript`` with more visible text holds the page (Discourse); one with less asks for scripts
-MAX_POSTS: Final = 2_000  # of longer pages the beginning is read: boards show some hundreds at most
+MAX_POSTS: Final = 2_000  # longer pages are cut: boards show some hundreds of posts at most
 TEMPLATE_TIMES: Final = 3
-MAX_TEMPLATE_CHARS: Final = 60  # A short text that stands so often on a page is the template's (Quote, Join Date, Member)
+MAX_TEMPLATE_CHARS: Final = 60  # A short text repeated so often on a page is the template's (Quote, Join Date, Member)
 MAX_NAME_CHARS: Final = 300
 SHORT_PIECES: Final = 200
 MAX_SHORT_CHARS: Final = 4_000
 BREAK: Final = "\n"
-SPACE: Final = " "  # Pieces of their own: where nothing but white space stands. One is enough, and none beside a break.
+SPACE: Final = " "  # A piece of white space only. At most one in a row, and none beside a break.
 HIDDEN: Final = re.compile(r"display\s*:\s*none", re.IGNORECASE)
-HIDDEN_WORD: Final = "hidden"  # A node that the page hides has it among its names
+HIDDEN_WORD: Final = "hidden"  # Among the names of a node that the page hides
 TIME_ATTRIBUTES: Final = tuple("datetime title data-time data-timestamp data-date data-datetime data-created content ts created".split())
 TIME_NAMES: Final = frozenset(TIME_ATTRIBUTES)
 KEPT: Final = frozenset(("id", "itemprop", "component", "data-role"))  # attributes that are asked of many nodes, or name an engine's parts
@@ -64,17 +64,17 @@ class Tree:
     values: dict[str, dict[int, str]] = field(default_factory=lambda: {key: {} for key in KEPT})
     timed: set[int] = field(default_factory=set)
     floors: dict[int, int | None] = field(default_factory=dict)
-    _steps: dict[int, dict[int, str]] = field(default_factory=dict)  # parent → child → last step of its XPath, where asked for
+    _steps: dict[int, dict[int, str]] = field(default_factory=dict)  # parent → child → last step of its XPath, filled on demand
 
     @cached_property
     def templates(self) -> frozenset[str]:
-        """Short texts that stand on the page again and again."""
+        """Short texts that are repeated on the page."""
         seen = Counter(piece for piece in self.pieces if piece != BREAK and len(piece) <= MAX_TEMPLATE_CHARS)
         return frozenset(piece for piece, times in seen.items() if times >= TEMPLATE_TIMES)
 
     @cached_property
     def plain(self) -> list[int]:
-        """Cumulative visible characters outside of links that are not the template's, by piece."""
+        """Cumulative visible characters outside links and template texts, by piece."""
         templates = self.templates
         counts = (
             0 if linked or piece == BREAK or piece in templates else visible_length(piece)
@@ -93,7 +93,7 @@ class Tree:
 
     @cached_property
     def _paths(self) -> dict[int, str]:
-        """The XPaths of the top and of nodes that have been asked for: posts in posts share the way to them."""
+        """Known XPaths: of the root and of nodes already requested; nested posts share a prefix."""
         return {0: dom.path_of(self.nodes[0].element)}
 
     def xpath(self, at: int) -> str:
@@ -123,7 +123,7 @@ class Tree:
             child = self.nodes[child].stop
 
     def above(self, at: int) -> Iterator[int]:
-        """The nodes around a node, the innermost first."""
+        """Yield the ancestors of a node, innermost first."""
         while (at := self.nodes[at].parent) >= 0:
             yield at
 
@@ -134,7 +134,7 @@ class Tree:
         return at <= other < self.nodes[at].stop
 
     def lines(self, at: int, without: Iterable[int] = ()) -> list[str]:
-        """The text below a node, a cleaned paragraph a line, without the subtrees of ``without``."""
+        """Return the text below a node, a cleaned paragraph per line, without the subtrees of ``without``."""
         node = self.nodes[at]
         found, start = [], node.first
         for hole in sorted(without):
@@ -149,7 +149,7 @@ class Tree:
         return "\n".join(self.lines(at, without))
 
     def short(self, at: int, most: int = SHORT_PIECES) -> str:
-        """The text of a small node on one line; of one with more pieces, or very long ones, nothing."""
+        """Return the text of a small node on one line; empty if it has more pieces or is very long."""
         node = self.nodes[at]
         text = " ".join(self.pieces[node.first : node.last]) if node.last - node.first <= most else ""
         return clean(text) if len(text) <= MAX_SHORT_CHARS else ""
@@ -205,7 +205,7 @@ def read_tree(body: dom.Element) -> Tree:
 
 
 def _names_of(tree: Tree, attributes: Iterable[tuple[str, str]]) -> str:
-    """The names of the next node. What else its attributes say is noted in ``tree``."""
+    """Return the names of the next node. Its other attributes are recorded in ``tree``."""
     name = ident = ""
     hidden = False
     for key, value in attributes:
@@ -232,13 +232,13 @@ def _names(name: str, ident: str) -> str:
 
 
 def steps_of(tags: Sequence[str]) -> list[str]:
-    """The last XPath step of each of some siblings, by their tags. Linear, where asking the tree for each is not."""
+    """Return the last XPath step of each sibling, by tag. Linear, unlike one query per sibling."""
     total, places = Counter(tags), defaultdict[str, Iterator[int]](lambda: count(1))
     return [f"/{tag}[{next(places[tag])}]" if total[tag] > 1 else f"/{tag}" for tag in tags]
 
 
 def outermost(tree: Tree, nodes: Sequence[int]) -> list[int]:
-    """Those of ``nodes`` that lie in no other of them, in document order."""
+    """Return those of ``nodes`` that are not inside another of them, in document order."""
     found: list[int] = []
     for at in sorted(nodes):
         if not found or not tree.holds(found[-1], at):

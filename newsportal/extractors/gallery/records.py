@@ -1,4 +1,4 @@
-"""One record of a slideshow's data: which of its texts is the picture, which are the words, and whether it leads to another page."""
+"""Read one record of a slideshow's data: its image, its caption, and whether it links to another page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CAPTION_KEYS: Final = (
     *("note", "caption", "captions", "desc", "description", "intro", "introduction", "summary", "text", "txt", "content", "word", "words"),
     *("abstract", "subhtml", "remark", "memo", "info", "comment", "body", "sub"),
     *("legend", "alt", "alttext", "alt_text", "synopsis", "title", "subtitle", "headline", "label", "name"),
-)  # what words under a picture are called, the likeliest first; compared without prefixes (``picDesc``, ``photo_intro``)
+)  # keys of captions, likeliest first; matched without prefixes (``picDesc``, ``photo_intro``)
 PLAIN_KEY: Final = re.compile(r"(?<=\w{3})(?:html|markup|plain|zh|cn)$")
 LINK_KEY: Final = re.compile(
     r"^(?:url|link|href|docurl|pageurl|page_url|weburl|arturl|article_?url|target|permalink|sourceurl|seturl)$", re.IGNORECASE
@@ -33,7 +33,7 @@ IMAGE_ADDRESS: Final = re.compile(r"^(?:https?:)?//[^\s\"'<>]{4,2000}$|^/[^\s\"'
 
 
 def picture_of(record: Mapping[str, Any], base: str) -> Image | None:
-    """The picture of a record: the largest copy it names, itself or in an object inside."""
+    """Return the image of a record: the largest copy in it or in a nested object."""
     best: tuple[tuple[int, int], str, Mapping[str, Any]] | None = None
     for key, value, owner in _texts(record):
         if "@" in key or (not PICTURE_KEY.search(key) and not (value.lower().startswith(("http", "//", "/")) and PICTURE.match(value))):
@@ -52,7 +52,7 @@ def picture_of(record: Mapping[str, Any], base: str) -> Image | None:
 
 
 def _texts(record: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Texts of a record and of the objects in it (two levels), with the key that says most and the object they stand in."""
+    """Yield the texts of a record and of nested objects, with their key and the object that contains them."""
     waiting: list[tuple[str, Any, Mapping[str, Any], int]] = [("", record, record, 0)]
     seen = 0
     while waiting and seen < 200:
@@ -91,7 +91,7 @@ def words_of(value: Any) -> str | None:
 
 
 def leads_away(record: Mapping[str, Any], picture: str, base: str) -> bool:
-    """Whether a record leads to a page of its own, another than this."""
+    """Return whether the record links to a page other than the current one."""
     for key, value in record.items():
         if isinstance(value, str) and LINK_KEY.match(str(key)) and value.strip() and not value.startswith(("#", "javascript:")):
             url = address_of(value, base)
@@ -115,11 +115,11 @@ def _pixels(value: Any) -> int | None:
 
 MAX_ADDRESSES: Final = 2_000
 MAX_PARTS: Final = 20  # Elements of a record
-LEAST_WORDS: Final = 4  # letters of words under a picture
+LEAST_WORDS: Final = 4  # letters of a caption
 
 
 def written(document: dom.Document) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Lists of records as :func:`newsportal.extractors.gallery.script_values.values` gives them, each with what the page calls it."""
+    """Yield lists of records like :func:`newsportal.extractors.gallery.script_values.values`, each with its element's id and class."""
     lists: dict[int, tuple[dom.Element, dict[int, dom.Element]]] = {}  # what is held keeps its id
     leaves = (node for node in document.root.iter() if isinstance(node.tag, str) and len(node) == 0 and _address(node))
     for leaf in islice(leaves, MAX_ADDRESSES):
@@ -137,7 +137,7 @@ def _address(node: dom.Element) -> str | None:
 
 
 def _record(node: dom.Element) -> dict[str, Any]:
-    """The largest copy (the first of several) and the longest text beside the addresses."""
+    """Return the largest copy (the first of several) and the longest text beside the URLs."""
     urls, texts = [], []
     for part in islice(node, MAX_PARTS):
         if len(part) == 0 and (url := _address(part)):

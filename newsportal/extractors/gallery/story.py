@@ -1,4 +1,4 @@
-"""One story of its pages, in whatever order and however often they came."""
+"""Assemble a photo story from its pages, in any order and with duplicates."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from newsportal.text import clean, letters
 
 COUNTER: Final = re.compile(
     r"\s*[（(\[【]\s*\d{1,3}\s*[/／]\s*\d{1,3}\s*[）)\]】]\s*$|\s*[（(\[【]\s*(?:组图|高清组?图|图集?|图片|\d{1,3}\s*[张幅pP])\s*[）)\]】]\s*$"
-)  # what is no part of a story's title: 「（3/12）」, 「(组图)」, 「【12张】」
+)  # removed from a story's title: 「（3/12）」, 「(组图)」, 「【12张】」
 SAME_TEXT: Final = 0.6  # share of a story's pages that say the same under their pictures: then it is the story's text
 TOKEN: Final = re.compile(r"\W*(?:_|pages?[=_-]?|p(?=\d))*(\d{1,4}|[a-zA-Z])?\W*", re.IGNORECASE | re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """A story as far as its pages tell it. ``missing`` are the numbers of pages that are known to be and have not come; ``complete``:
-    none is missing, and none is left to ask for. ``pages`` are the addresses in order."""
+    """A story as far as its pages are known. ``missing``: numbers of known pages that were not fetched; ``complete``: none is missing, and
+    none is left to fetch. ``pages``: URLs in order."""
 
     title: str | None
     images: tuple[Image, ...]
@@ -40,7 +40,7 @@ class Assembly:
     pages: tuple[str, ...] = ()
 
     def gallery(self, link: Link, fetched: datetime, **about: Any) -> Gallery:
-        """The story as an item; ``about``: what its pages do not tell."""
+        """Return the story as an item; ``about``: fields that its pages do not have."""
         told = {one.name: getattr(self, one.name) for one in fields(self)} | {"title": self.title or link.title or link.url}
         return Gallery(url=link.url, link=link, fetched=fetched, **told, **about)
 
@@ -48,8 +48,8 @@ class Assembly:
 def assemble(
     pages: Sequence[GalleryPage], *, link: Link | None = None, pattern: str | None = None, ended: Collection[str] = ()
 ) -> Assembly:
-    """One story of at least one page: each field from the first page that has it, each picture where it comes first. ``ended``:
-    addresses that were asked for and are none of its pages (dead, soft 404, a circle)."""
+    """Assemble at least one page: each field from the first page that has it, each image where it occurs first. ``ended``: requested URLs
+    that are not pages of the story (dead, soft 404, a circle)."""
     ordered = in_order(pages, pattern)
     whole = next((page for page in ordered if page.whole), None)
     shown = [whole] if whole is not None else ordered
@@ -88,7 +88,7 @@ def assemble(
 
 
 def bare_title(title: str | None) -> str | None:
-    """A title without the marks of page and number of pictures."""
+    """Return a title without page number and number of images."""
     before, after = None, clean(title or "")
     while after != before:
         before, after = after, COUNTER.sub("", PAGE_MARK.sub("", after)).strip()
@@ -96,7 +96,7 @@ def bare_title(title: str | None) -> str | None:
 
 
 def in_order(pages: Sequence[GalleryPage], pattern: str | None = None) -> list[GalleryPage]:
-    """Every page once, in the story's order: by number, else by what the pages say of one another, else by their addresses."""
+    """Return every page once, in order: by number, else by their links to one another, else by URL."""
     latest = {page.url.partition("#")[0]: page for page in pages}
     numbers = numbers_of(list(latest.values()), pattern)
     places_in = {url: at for at, url in enumerate(_chain(list(latest.values())))}
@@ -108,7 +108,7 @@ def in_order(pages: Sequence[GalleryPage], pattern: str | None = None) -> list[G
 
 
 def numbers_of(pages: Sequence[GalleryPage], pattern: str | None = None) -> dict[str, int]:
-    """Address → number of the page, where all have one and no two have the same; else empty."""
+    """Return URL → page number if all pages have distinct numbers; else empty."""
     form = parse(pattern) if pattern else None
     by_pattern = {page.url: form.number(page.url) for page in pages} if form is not None else {}
     told = (by_pattern, {page.url: page.number for page in pages}, _by_address(pages))
@@ -120,7 +120,7 @@ def numbers_of(pages: Sequence[GalleryPage], pattern: str | None = None) -> dict
 
 
 def _by_address(pages: Sequence[GalleryPage]) -> dict[str, int | None]:
-    """What tells each address from the others: a number or a letter; nothing for the first page."""
+    """Return the part that distinguishes each URL, a number or a letter; ``None`` if it is neither."""
     urls = [page.url for page in pages]
     if len(urls) < 2:
         return {}
@@ -135,7 +135,7 @@ def _by_address(pages: Sequence[GalleryPage]) -> dict[str, int | None]:
 
 
 def _shared(texts: Sequence[str]) -> int:
-    """Characters that all begin with, digits of a number not torn apart."""
+    """Return the length of the common prefix, without splitting a number."""
     least = min(map(len, texts))
     at = next((at for at in range(least) if len({text[at] for text in texts}) > 1), least)
     while at > 0 and texts[0][at - 1].isdecimal() and any(text[at : at + 1].isdecimal() for text in texts):
@@ -144,7 +144,7 @@ def _shared(texts: Sequence[str]) -> int:
 
 
 def _chain(pages: Sequence[GalleryPage]) -> Iterator[str]:
-    """Addresses as the pages' own lists and next links name them, from the page that no other leads to."""
+    """Yield URLs in the order of the pages' lists and next links, starting at a page without a predecessor."""
     by_url = {page.url: page for page in pages}
     led_to = {page.next for page in pages if page.next}
     longest = max((page.pages for page in pages), key=len, default=())

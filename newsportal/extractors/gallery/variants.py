@@ -1,4 +1,4 @@
-"""One picture under several addresses: large and small copies that differ by a mark of size alone."""
+"""Recognise copies of one image under several URLs: large and small ones that differ only in a size mark."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ BEHIND: Final = re.compile(rf"[-_.](?P<word>{_WORDS}|{SIZE})$", re.IGNORECASE)
 BEFORE: Final = re.compile(rf"^(?P<word>{_WORDS})[-_]", re.IGNORECASE)
 FOLDER: Final = re.compile(rf"^(?:{_WORDS}|{SIZE})$", re.IGNORECASE)
 ENDING: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|bmp)$", re.IGNORECASE)
-STYLE: Final = re.compile(r"[!@~][\w,.=*-]{1,80}$")  # asks a picture server for a size: ``a.jpg!w640``, ``a.jpg@300w``
+STYLE: Final = re.compile(r"[!@~][\w,.=*-]{1,80}$")  # a size for an image server: ``a.jpg!w640``, ``a.jpg@300w``
 RESIZING: Final = re.compile(
     r"(?:^|&)(?:x-oss-process|imageview2|imagemogr2|x-image-process|w|h|width|height|size|quality|q|resize|crop|fit|auto|format|dpr|ssl|strip)\b[^&]*",
     re.IGNORECASE,
-)  # the parts of a query that ask for another size of the same picture
+)  # query parameters for another size of the same image
 NUMBERS: Final = re.compile(r"\d{2,4}")
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """``key``: what the copies of a picture share. ``rank``: 0 small, 1 unmarked or middling, 2 large; ``area``: as the mark says."""
+    """``key``: shared by all copies of an image. ``rank``: 0 small, 1 unmarked or medium, 2 large; ``area``: from the mark."""
 
     key: str
     rank: int
@@ -38,7 +38,7 @@ class Variant:
 
 @lru_cache(maxsize=8192)
 def variant(url: str) -> Variant:
-    """Which copy of which picture an address names."""
+    """Return which copy of which image a URL is."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -60,7 +60,7 @@ def variant(url: str) -> Variant:
     key = f"{parts.netloc.lower()}{'/'.join(kept)}/{name}{'?' + query if query else ''}"
     words = {mark.lower() for mark in marks}
     rank = 0 if words & SMALL_WORDS else 2 if words & BIG_WORDS else 1
-    # pixels, as far as a mark says; of one side, its square
+    # pixels, as far as marked; of one side, its square
     sizes = [[int(number) for number in NUMBERS.findall(mark)[:2]] for mark in (*marks, asked)]
     return Variant(key, rank, max((side[0] * side[-1] for side in sizes if side), default=0))
 
@@ -70,7 +70,7 @@ def key_of(url: str) -> str:
 
 
 def enter(found: dict[str, Image], image: Image) -> None:
-    """Add a picture by its key; the larger of two copies stays, in the first's place. Equal sizes are two pictures: ``p_s``, ``p_t``."""
+    """Add an image by its key; the larger of two copies replaces the first. Equal sizes are two images: ``p_s``, ``p_t``."""
     copy = variant(image.url)
     before = found.get(copy.key)
     if before is None:

@@ -1,1 +1,1 @@
-"""Pictures by themselves: size and format from the first bytes, perceptual hashes, and which of them belong to no story. Pure."""
+"""Images: size and format from the first bytes, perceptual hashes, and a filter for logos and advertisements. Pure."""

@@ -1,4 +1,4 @@
-"""The pictures of an article: those in its body with their captions; the picture that the page names where the body has none."""
+"""Images of an article: those in its body, with captions; if there are none, the page's lead image (``og:image``, JSON-LD)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from newsportal.extractors.fields.metadata import Metadata
 from newsportal.items import Image
 from newsportal.text import clean, dom
 
-# What a page writes under a picture: ``figcaption``, elements called caption, a line that begins like one, else what ``alt`` says.
+# Captions: ``figcaption``, elements with a caption-like class, a line below the image that reads like a caption, else ``alt``.
 
 MAX_CAPTION_CHARS: Final = 300
-MAX_LINE_CHARS: Final = 120  # A longer line under a picture is a paragraph
+MAX_LINE_CHARS: Final = 120  # A longer line below an image is a paragraph
 CALLED: Final = re.compile(
     r"caption|(?<![a-z])(?:img|image|pic|photo|figure)[-_]?(?:desc|info|text|txt|title|note)|tuzhu|tushuo|picsm", re.IGNORECASE
 )
@@ -32,20 +32,20 @@ HOLDERS: Final = frozenset("a p div center span strong td picture figure font".s
 
 
 def caption_of(node: dom.Element) -> str | None:
-    """The caption of an ``img``, or ``None``."""
+    """Return the caption of an ``img``, or ``None``."""
     figures = islice(node.iterancestors("figure"), 1)
     written = (dom.text_of(caption)[:MAX_CAPTION_CHARS] for figure in figures for caption in figure.iter("figcaption"))
-    if found := next(filter(None, written), None) or _under(node):
+    if found := next(filter(None, written), None) or _caption_below(node):
         return found
     told = (clean(node.get(name) or "")[:MAX_CAPTION_CHARS] for name in ("alt", "title", "data-caption"))
     return next((text for text in told if text and not NO_CAPTION.match(text)), None)
 
 
-def _under(node: dom.Element) -> str | None:
-    """The text after the picture, within its own line or in what follows it, if it reads like a caption."""
+def _caption_below(node: dom.Element) -> str | None:
+    """Return the text after the image, on its own line or in the next element, if it reads like a caption."""
     for _ in range(3):
         if tail := clean(node.tail or ""):
-            return tail if _reads_like_one(tail) else None
+            return tail if _is_caption_like(tail) else None
         after = node.getnext()
         while after is not None and after.tag == "br" and not clean(after.tail or ""):
             after = after.getnext()
@@ -61,26 +61,26 @@ def _under(node: dom.Element) -> str | None:
 def _text_after(after: dom.Element) -> str | None:
     if after.tag == "br":
         text = clean(after.tail or "")
-        return text if _reads_like_one(text) else None
+        return text if _is_caption_like(text) else None
     if next(after.iter("img"), None) is not None:
         return None
     text = dom.text_of(after)
     if not 2 <= len(text) <= MAX_CAPTION_CHARS:
         return None
     called = CALLED.search(f"{after.get('class') or ''} {after.get('id') or ''}")
-    return text if called or _reads_like_one(text) else None
+    return text if called or _is_caption_like(text) else None
 
 
-def _reads_like_one(text: str) -> bool:
+def _is_caption_like(text: str) -> bool:
     return 2 <= len(text) <= MAX_LINE_CHARS and (BEGINS.search(text) or ENDS.search(text)) is not None
 
 
-# Where the real address stands while ``src`` holds a placeholder.
+# Attributes that hold the real URL while ``src`` is a placeholder.
 LAZY: Final = ("data-original", "data-src", "data-lazy-src", "data-lazyload", "data-actualsrc", "data-url", "data-echo", "_src")
 SETS: Final = ("srcset", "data-srcset", "data-lazy-srcset")
 PICTURE: Final = re.compile(
     r"^(?:https?:)?/?/?[^\s\"'<>]{1,1000}\.(?:jpe?g|png|gif|webp|avif|bmp)(?:[?!@&_-][^\s\"'<>]{0,500})?$", re.IGNORECASE
-)  # what looks like the address of a picture, whatever the attribute is called
+)  # matches image URLs, in an attribute of any name
 OTHER_ATTRIBUTES: Final = frozenset(
     ("src", "alt", "title", "class", "id", "style", "srcset", "width", "height", "onclick", "onerror", "onload")
 )
@@ -91,13 +91,13 @@ ICON: Final = re.compile(
     r"(?:^|[/_.-])(?:logo|icons?|avatar|blank|spacer|pixel|loading|lazyload|placeholder|transparent|grey|gray|default|qr_?code|ewm|erweima|1x1|btn|button"
     r"|share|emoji|smil(?:ey|ies)|counter|tracker|tracking|beacon|hit|stat)(?:\d{0,3})(?:[/_.?-]|$)",
     re.IGNORECASE,
-)  # Addresses of pictures that are no part of any article: marks, placeholders, counters
+)  # URLs of images that are not part of an article: logos, placeholders, counters
 STYLE_SIZE: Final = re.compile(r"(?:^|;)\s*(width|height)\s*:\s*(\d{1,5})px", re.IGNORECASE)
 NAME_SIZE: Final = re.compile(r"[/_.-]w?(\d{2,4})(?:x|_h)(\d{2,4})(?=[/_.!-])")  # ``-640x480.jpg``, ``_w640_h480.jpg``
 
 
 def of_article(block: dom.Element | None, document: dom.Document, meta: Metadata) -> tuple[Image, ...]:
-    """Every picture once, in the order of the page; the one named by ``og:image`` or JSON-LD alone where the body has none."""
+    """Return each image once, in page order; the image of ``og:image`` or JSON-LD only if the body has none."""
     from newsportal.net.egress.addresses import leads_inside  # loaded late: the HTTP client comes with it
 
     found: dict[str, Image] = {}
@@ -114,7 +114,7 @@ def of_article(block: dom.Element | None, document: dom.Document, meta: Metadata
         lead = dom.join(document.base, meta.get("og:image") or meta.get("twitter:image") or meta.article_image() or "")
         if lead and not ICON.search(lead) and not leads_inside(lead, document.base):
             found[lead] = Image(lead, width=_pixels(meta.get("og:image:width")), height=_pixels(meta.get("og:image:height")))
-    # a caption that several pictures share, or that is the page's title, tells nothing of the picture
+    # a caption shared by several images, or contained in the page's title, does not describe the image
     images = tuple(found.values())
     if not any(image.caption for image in images):
         return images
@@ -127,18 +127,18 @@ def of_article(block: dom.Element | None, document: dom.Document, meta: Metadata
 
 
 def settle(block: dom.Element, base: str) -> None:
-    """Give every ``img`` of ``block`` (a copy) the address that it would show in the end: stored pages run no scripts."""
+    """Set ``src`` of every ``img`` in ``block`` (a copy) to its final URL: stored pages run no scripts."""
     for node in block.iter("img"):
         if url := source_of(node, base):
             node.set("src", url)
 
 
 def source_of(node: dom.Element, base: str) -> str | None:
-    """The address of the picture an ``img`` shows in the end."""
+    """Return the URL of the image that an ``img`` finally shows (lazy loading, ``srcset``)."""
     shown = node.get("src")
     named = (value for name, value in node.items() if name not in OTHER_ATTRIBUTES and PICTURE.match(value))
     above = node.getparent()
-    while above is not None and above.tag == "source":  # libxml2 takes it for an element with an end
+    while above is not None and above.tag == "source":  # libxml2 parses it as an element with content
         above = above.getparent()
     sources = above.iter("source") if above is not None and above.tag == "picture" else ()
     largest = _largest(next((value for source in (node, *sources) for value in map(source.get, SETS) if value), ""))
@@ -160,7 +160,7 @@ def _largest(srcset: str) -> str | None:
 
 
 def size_of(node: dom.Element, url: str) -> tuple[int | None, int | None]:
-    """Width and height as attributes or style declare them, else as the address tells them."""
+    """Return width and height from attributes or style, else from the URL."""
     styled = {name.lower(): value for name, value in STYLE_SIZE.findall(node.get("style") or "")}
     width, height = (_pixels(node.get(name) or styled.get(name)) for name in ("width", "height"))
     named = NAME_SIZE.search(url) if width is None and height is None else None

@@ -1,15 +1,15 @@
-"""Which pictures of a photo story belong to no story: logos, advertisements, icons, banners. Pure.
+"""Filter for images of a photo story that are not its photographs: logos, advertisements, icons, banners. Pure.
 
-Paper C (Jiang, Zuo 2014), 2.2.1: a dictionary tells how often each picture was seen; those seen often are advertisements and logos and
-go, then those go whose width and height are not a photograph's. The paper gives no numbers. Here:
+Paper C (Jiang, Zuo 2014), 2.2.1: a dictionary counts how often each image was seen; frequent images are advertisements and logos and are
+dropped, then images whose width and height are unusual for a photograph. The paper gives no numbers. Here:
 
-- what is counted are *different* stories: cross-posted copies of one story share its pictures, and are one (:func:`different`);
-- a picture is frequent in ``max(3, n / 100)`` different stories of one site, n: the site's stories, or in 5 of 3 sites;
-- a picture is known by the key of its address (:func:`key`), and by its perceptual hash under any other address;
-- sizes are the pictures' own, not what a page says of them.
+- only *different* stories are counted: cross-posted copies of a story share its images and count once (:func:`different`);
+- an image is frequent in ``max(3, n / 100)`` different stories of one site, n: the site's stories, or in 5 of 3 sites;
+- an image is identified by the key of its URL (:func:`key`), and under another URL by its perceptual hash;
+- sizes are those of the image file, not those declared by the page.
 
-Each picture left out has a reason (``Image.dropped``): ``frequent``, ``frequent-elsewhere``, ``small``, ``banner``, ``name``, or what its
-bytes came to (``gone``, ``markup``, ``svg``, ``not-a-picture``, ``no-size``, ``too-large``, ``broken``, ``empty``).
+Each dropped image has a reason (``Image.dropped``): ``frequent``, ``frequent-elsewhere``, ``small``, ``banner``, ``name``, or the reason
+why its file is unusable (``gone``, ``markup``, ``svg``, ``not-a-picture``, ``no-size``, ``too-large``, ``broken``, ``empty``).
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ from urllib.parse import urlsplit
 
 from newsportal.items import Image, content_id
 
-LEAST: Final = 3  # Different stories of a site that show a picture before it is taken for the site's own: two may be parts of one report
-SHARE: Final = 100  # one of so many of a site's stories: archive pictures come again more seldom, rotating advertisements more often
-MOST: Final = 20  # Different stories that are enough whatever the site's size
-LEAST_ELSEWHERE, LEAST_SITES = 5, 3  # stories and sites from which on a picture is an advertisement everywhere
-COPY_SHARE: Final = 0.5  # Of the pictures of the story that has fewer: copies on two sites share more, copies under one title as much
-SAME_SITE_SHARE: Final = 0.8  # Of the pictures of the story that has more: within one site, where all stories share its own pictures
+LEAST: Final = 3  # Different stories of a site with an image before it counts as the site's own: two may be parts of one report
+SHARE: Final = 100  # 1/100 of a site's stories: archive images are reused more rarely, rotating advertisements more often
+MOST: Final = 20  # Upper limit for that threshold, whatever the site's size
+LEAST_ELSEWHERE, LEAST_SITES = 5, 3  # stories and sites from which an image is an advertisement on every site
+COPY_SHARE: Final = 0.5  # Of the images of the story with fewer: copies on two sites share more, copies with the same title at least this
+SAME_SITE_SHARE: Final = 0.8  # Of the images of the story with more, within one site: all its stories share the site's own images
 MIN_SIDE, MIN_LONGER_SIDE = 80, 200  # Pixels: photographs of stories begin at 300, thumbnails of other stories end at 180
-BANNER_SHAPE, BANNER_SIDE = 3.5, 250  # sides of a banner: 970 × 250 and 160 × 600, but not panoramas of 1200 × 300
-THUMBNAIL_SHARE, THUMBNAIL_SIDE, THUMBNAIL_OTHERS = 9, 320, 3  # so many times smaller than the median of so many photographs
-NAMED_SIDE: Final = 400  # Pixels: a picture that is called a logo and is larger may be the photograph of one
+BANNER_SHAPE, BANNER_SIDE = 3.5, 250  # shape of a banner: 970 × 250 and 160 × 600, but not panoramas of 1200 × 300
+THUMBNAIL_SHARE, THUMBNAIL_SIDE, THUMBNAIL_OTHERS = 9, 320, 3  # area: 1/9 of the median; longer side in pixels; images for a median
+NAMED_SIDE: Final = 400  # Pixels: a larger image named "logo" may be the photograph of one
 NAME: Final = re.compile(
     r"(?:^|[/_.-])(?:site|web|page|top|foot(?:er)?|head(?:er)?|wap|m)?[_-]?"
     r"(?:logos?|banners?|icons?|avatars?|qr[_-]?codes?|qrcode|ewm|erweima|weixin|wechat|ads?|adverts?|sponsors?|btn|buttons?|share"
     r"|placeholder|nopic|no[_-]?image|default|loading|lazyload|spacer|blank|pixel|1x1|tracker|counter|beacon|sprite)\d{0,3}(?=[/_.-]|$)",
     re.IGNORECASE,
-)  # what the address of a picture says that is no photograph; it counts for small ones alone
-KEPT, BY_HAND = "kept", "by-hand"  # What an editor said of a picture: it is a photograph, whatever is counted; it belongs to no story
+)  # URL parts that name non-photographs; applied to small images only
+KEPT, BY_HAND = "kept", "by-hand"  # An editor's decision: always a photograph; not part of the story
 FILE: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|bmp)$", re.IGNORECASE)
-SHARD: Final = re.compile(r"^([a-z]+)\d{1,3}(?=\.)")  # ``img3.``, ``p12.``: servers among which one picture's copies are spread
-# Parts of a title that tell copies of a story not apart: (组图), 【高清图集】, punctuation.
+SHARD: Final = re.compile(r"^([a-z]+)\d{1,3}(?=\.)")  # ``img3.``, ``p12.``: numbered servers that hold copies of the same image
+# Parts of a title that do not distinguish copies of a story: (组图), 【高清图集】, punctuation.
 NOT_SAID: Final = re.compile(r"\s*[(（\[【《][^)）\]】》]{0,12}(?:图|photos?|pics?)[^)）\]】》]{0,6}[)）\]】》]|[\W_]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class StoryPictures:
-    """A story's pictures: ``id`` of its article, whose ``site`` it is, the :func:`title_key` of its ``title``, what they are known by."""
+    """The images of a story. ``id``: of its article; ``title``: its :func:`title_key`; ``pictures``: keys of its images."""
 
     id: str
     site: str
@@ -58,7 +58,7 @@ class StoryPictures:
 
 
 def key(url: str) -> str:
-    """By what a picture is known: its address without scheme, without the query of a file (a version, a size) and number of server."""
+    """Return the key that identifies an image: its URL without scheme, server number, and a file's query (a version or size)."""
     try:
         parts = urlsplit(url)
         host = parts.netloc.lower().rpartition("@")[2]
@@ -82,10 +82,10 @@ def different(stories: Sequence[StoryPictures]) -> list[StoryPictures]:
 
 
 def copies(one: StoryPictures, other: StoryPictures) -> bool:
-    """Whether two stories that share a picture are one story: they share more than a site's own pictures would make.
+    """Return whether two stories that share images are copies of one: they share more than the site's own images.
 
-    Under one title half of the pictures of the one with fewer, on two sites more than half; within one site, whose own pictures all its
-    stories share, four fifths of the one with more.
+    With the same title: at least half of the images of the story with fewer; on two sites: more than half. Within one site, where all
+    stories share its own images: four fifths of the images of the story with more.
     """
     shared = len(one.pictures & other.pictures)
     fewer, more = sorted((len(one.pictures), len(other.pictures)))
@@ -97,7 +97,7 @@ def copies(one: StoryPictures, other: StoryPictures) -> bool:
 
 
 def frequent(stories: Sequence[StoryPictures], counted: Mapping[str, int]) -> str | None:
-    """Why a picture that these stories show belongs to none of them; ``counted``: site → number of its stories that are known."""
+    """Return the reason to drop an image shown by ``stories``, or ``None``. ``counted``: site → number of its known stories."""
     apart = different(stories)
     sites = Counter(story.site for story in apart)
     if any(number >= enough(counted.get(site, 0)) for site, number in sites.items()):
@@ -106,12 +106,12 @@ def frequent(stories: Sequence[StoryPictures], counted: Mapping[str, int]) -> st
 
 
 def enough(counted: int) -> int:
-    """In how many different stories of a site with so many a picture is frequent."""
+    """Return the number of different stories in which an image is frequent on a site with ``counted`` stories."""
     return min(max(LEAST, counted // SHARE), MOST)
 
 
 def judged(images: Sequence[Image], reasons: Mapping[str, str | None]) -> tuple[Image, ...]:
-    """Each with why it is left out, by ``reasons`` (key → why), its size or name; an editor's choice (:data:`KEPT`) stays."""
+    """Return the images with ``dropped`` set by ``reasons`` (key → reason), size or name; those an editor kept (:data:`KEPT`) stay."""
     areas = [image.width * image.height for image in images if image.width and image.height and image.format and not image.dropped]
     usual = median(areas) if len(areas) > THUMBNAIL_OTHERS else None
     return tuple(
@@ -121,12 +121,12 @@ def judged(images: Sequence[Image], reasons: Mapping[str, str | None]) -> tuple[
 
 
 def unfit(image: Image, others: float | None = None) -> str | None:
-    """Why a picture cannot be a photograph of a story, by its size and its name. ``others``: the area that its neighbours have."""
+    """Return why an image cannot be a story's photograph, by size and name, or ``None``. ``others``: median area of the story's images."""
     width, height = image.width, image.height
     if not width or not height:
         return "name" if _named(image.url) else None
     shorter, longer = sorted((width, height))
-    if image.format is None:  # what a page says of a size is how it shows the picture
+    if image.format is None:  # the size declared by a page is only the displayed size
         return "small" if longer < MIN_SIDE else "name" if longer < NAMED_SIDE and _named(image.url) else None
     if shorter < MIN_SIDE or longer < MIN_LONGER_SIDE:
         return "banner" if longer >= BANNER_SHAPE * shorter and longer >= MIN_LONGER_SIDE else "small"

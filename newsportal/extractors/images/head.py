@@ -1,9 +1,9 @@
-"""What a picture is, read from its first bytes: format, width, height, and whether the bytes are all of it.
+"""Read an image's format and size from its first bytes, and whether the file is complete.
 
-Nothing is decoded here: six formats tell their size in their first bytes, and reading those takes no library that a hostile file could
-burden. What a server or a name says of the format counts for nothing.
+Nothing is decoded: all six formats state the size near the start, so no decoding library is exposed to a hostile file. The server's media
+type and the file name are ignored.
 
-- JPEG: ITU T.81, B.2.2: the frame header (SOFn) among the marker segments; turned by the orientation of its Exif (tag 0x0112)
+- JPEG: ITU T.81, B.2.2: the frame header (SOFn) among the marker segments; rotated by the orientation in its Exif (tag 0x0112)
 - PNG: W3C PNG 3rd edition, 11.2.1 (IHDR); GIF: GIF89a, 18 (logical screen); BMP: BITMAPCOREHEADER and BITMAPINFOHEADER
 - WebP: RFC 9649, 2.5 to 2.7 (VP8, VP8L, VP8X); AVIF: boxes (ISO/IEC 14496-12, 4.2); ISO/IEC 23008-12, 6.5.3 (``ispe``), 6.5.10 (``irot``)
 """
@@ -18,40 +18,40 @@ from typing import Final
 from newsportal.errors import NotApplicable
 
 BRANDS: Final = frozenset({b"avif", b"avis"})
-MAX_BOXES: Final = 1000  # Of one level: pictures have some ten properties
+MAX_BOXES: Final = 1000  # Of one level: images have some ten properties
 BITMAP_CORE: Final = 12
-# Lengths of the headers of OS/2 1 and of all later bitmaps; the height of the latter is negative where rows run downwards.
+# Header lengths: OS/2 1 above; below, all later bitmaps, whose height is negative where rows run from top to bottom.
 BITMAP_INFO: Final = (40, 52, 56, 64, 108, 124)
 
 
 def is_avif(data: bytes) -> bool:
-    """Whether the file type box names AVIF among its brands (HEIC and videos begin alike)."""
+    """Return whether the file type box lists an AVIF brand (HEIC images and videos have the same box)."""
     length = int.from_bytes(data[:4], "big")
     brands = data[8 : min(length, 256, len(data))]
     return any(brands[at : at + 4] in BRANDS for at in range(0, len(brands), 4) if at != 4)
 
 
 def avif_size(data: bytes) -> tuple[int, int, bool]:
-    """Width, height, and whether all boxes are there. Raises ``IndexError`` where the data end before the properties do."""
+    """Return width, height, and whether all boxes are present. Raises ``IndexError`` if the data end before the properties."""
     top = list(inside(data, 0, len(data)))
     meta = next(((start, end) for kind, start, end in top if kind == b"meta"), None)
     if meta is None or meta[1] > len(data):
         raise IndexError(len(data))
-    found: tuple[int, int] | None = (meta[0] + 4, meta[1])  # where the content of the box within boxes begins and ends
+    found: tuple[int, int] | None = (meta[0] + 4, meta[1])  # start and end of the content of the current container box
     for name in (b"iprp", b"ipco"):
         found = next(((start, end) for kind, start, end in inside(data, *found) if kind == name), None) if found else None
     places = [start for kind, start, end in inside(data, *found) if kind == b"ispe" and end - start >= 12] if found else []
     sizes = [(int.from_bytes(data[at + 4 : at + 8], "big"), int.from_bytes(data[at + 8 : at + 12], "big")) for at in places]
     if not sizes:
         raise NotApplicable("no-size", "an AVIF without ispe")
-    width, height = max(sizes, key=lambda pair: pair[0] * pair[1])  # a grid's tiles have sizes of their own, thumbnails smaller ones
+    width, height = max(sizes, key=lambda pair: pair[0] * pair[1])  # the tiles of a grid and thumbnails have smaller sizes
     turned = any(kind == b"irot" and data[start] & 1 for kind, start, end in inside(data, *found) if end > start) if found else False
     whole = bool(top) and top[-1][2] == len(data)
     return (height, width, whole) if turned else (width, height, whole)
 
 
 def inside(data: bytes, start: int, end: int) -> Iterator[tuple[bytes, int, int]]:
-    """The boxes between two places: kind, where the content begins, where it ends (which may lie behind the data)."""
+    """Yield the boxes in ``data[start:end]``: kind, start and end of the content (the end may lie beyond the data)."""
     for _ in range(MAX_BOXES):
         if start + 8 > min(end, len(data)):
             return
@@ -68,17 +68,17 @@ def inside(data: bytes, start: int, end: int) -> Iterator[tuple[bytes, int, int]
 
 # SOFn: C4 are Huffman tables, C8 is reserved, CC arithmetic conditioning (T.81, table B.1).
 FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-ALONE: Final = frozenset({0x01, *range(0xD0, 0xD8)})  # Markers without a segment: TEM and restarts
+STANDALONE: Final = frozenset({0x01, *range(0xD0, 0xD8)})  # Markers without a segment: TEM and restarts
 SCAN, END, EXIF_SEGMENT = 0xDA, 0xD9, 0xE1
 ORIENTATION: Final = 0x0112
-LYING: Final = frozenset(range(5, 9))  # Orientations that swap width and height (Exif 2.32, 4.6.4)
-# Markers and fill bytes before the frame header: a colour profile may take 255, and megabytes of them would hold up the crawl.
+TRANSPOSED: Final = frozenset(range(5, 9))  # Orientations that swap width and height (Exif 2.32, 4.6.4)
+# Markers and fill bytes before the frame header: a colour profile may take 255, but megabytes of them would stall the crawl.
 MAX_MARKERS: Final = 10_000
 MAX_ENTRIES: Final = 512  # Of an Exif directory: cameras write some 20
 
 
 def jpeg_size(data: bytes) -> tuple[int, int, bool]:
-    """Width, height, and whether the data reach to the end of the picture. Raises ``IndexError`` where they end before the frame header."""
+    """Return width, height, and whether the data include the end of the image. ``IndexError`` if they end before the frame header."""
     at, lying = 2, False
     for _ in range(MAX_MARKERS):
         if data[at] == 0xFF and data[at + 1] == 0xFF:  # a fill byte
@@ -87,7 +87,7 @@ def jpeg_size(data: bytes) -> tuple[int, int, bool]:
         if data[at] != 0xFF:
             raise NotApplicable("broken", f"a JPEG without a marker at byte {at}")
         marker = data[at + 1]
-        if marker in ALONE:
+        if marker in STANDALONE:
             at += 2
             continue
         if marker in (SCAN, END):
@@ -100,13 +100,13 @@ def jpeg_size(data: bytes) -> tuple[int, int, bool]:
             whole = b"\xff\xd9" in data[-64:]  # some writers add bytes behind the end marker
             return (height, width, whole) if lying else (width, height, whole)
         if marker == EXIF_SEGMENT and data[at + 4 : at + 10] == b"Exif\0\0":
-            lying = lying or orientation(data[at + 10 : at + 2 + length]) in LYING
+            lying = lying or orientation(data[at + 10 : at + 2 + length]) in TRANSPOSED
         at += 2 + length
     raise NotApplicable("broken", f"a JPEG without a frame header among {MAX_MARKERS} markers")
 
 
 def orientation(exif: bytes) -> int:
-    """The orientation that an Exif block (a TIFF header and what follows) tells; 1 where it tells none."""
+    """Return the orientation from an Exif block (a TIFF header and its directory), 1 by default."""
     order = {b"II*\0": "little", b"MM\0*": "big"}.get(exif[:4])
     if order is None:
         return 1
@@ -122,17 +122,17 @@ def orientation(exif: bytes) -> int:
     return 1
 
 
-# Bytes that are asked for. A JPEG's size stands behind its Exif segment, which is 64 kB at most and seldom over 20.
+# Bytes to request. A JPEG's size comes after its Exif segment, which is 64 kB at most and rarely over 20.
 FIRST_BYTES: Final = 64 * 1024
-MAX_PIXELS: Final = 60_000_000  # Larger pictures are refused: cameras of the press have up to 61 megapixels. Decoding takes up to 540 MB.
-MAX_SIDE: Final = 30_000  # Pixels. JPEG can name 65,535; long pictures (长图) on news sites stay below 20,000.
+MAX_PIXELS: Final = 60_000_000  # Larger images are rejected: press cameras have up to 61 megapixels. Decoding takes up to 540 MB.
+MAX_SIDE: Final = 30_000  # Pixels. JPEG allows 65,535; long images (长图) on news sites stay below 20,000.
 MARKUP: Final = re.compile(rb"\s*(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|head|body|script|\?xml|!--|svg|div|p|meta|title)", re.IGNORECASE)
 SVG: Final = re.compile(rb"<svg[\s>]", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """``width`` and ``height`` as a browser shows it, in pixels. ``whole``: the bytes reach to the picture's own end."""
+    """``width`` and ``height`` in pixels as displayed by a browser. ``whole``: the file is complete."""
 
     format: str
     width: int
@@ -141,10 +141,10 @@ class Head:
 
 
 def look(data: bytes, *, max_pixels: int = MAX_PIXELS) -> Head:
-    """The head of a picture that begins with ``data``.
+    """Return the header of the image that starts with ``data``.
 
-    Raises ``NotApplicable``: ``empty``, ``markup`` (a page under a picture's name), ``svg`` (it may carry scripts), ``not-a-picture``,
-    ``cut`` (the size stands behind these bytes: more would help), ``broken``, ``no-size``, ``too-large``.
+    Raises ``NotApplicable``: ``empty``, ``markup`` (an HTML page under an image's URL), ``svg`` (may contain scripts), ``not-a-picture``,
+    ``cut`` (the size comes after these bytes: fetch more), ``broken``, ``no-size``, ``too-large``.
     """
     if not data:
         raise NotApplicable("empty")
@@ -164,7 +164,7 @@ def look(data: bytes, *, max_pixels: int = MAX_PIXELS) -> Head:
 
 
 def format_of(data: bytes) -> str | None:
-    """The format that the first bytes tell; ``None`` for all that is no picture of these six."""
+    """Return the format by the first bytes; ``None`` if it is not one of these six."""
     if data.startswith(b"RIFF"):
         return "webp" if data[8:12] == b"WEBP" else None
     if data[4:8] == b"ftyp":
@@ -182,7 +182,7 @@ STARTS: Final[Mapping[bytes, str]] = {
 
 
 def _number(data: bytes, at: int, length: int, order: str = "little") -> int:
-    """A number of ``length`` bytes. Raises ``IndexError`` where the data end before it does."""
+    """Read an integer of ``length`` bytes. Raises ``IndexError`` if the data end before it does."""
     if at + length > len(data):
         raise IndexError(at)
     return int.from_bytes(data[at : at + length], "big" if order == "big" else "little")
@@ -227,4 +227,4 @@ READERS: Final[Mapping[str, Callable[[bytes], tuple[int, int, bool]]]] = {
     "bmp": _bmp,
     "webp": _webp,
     "avif": avif_size,
-}  # Format -> (width, height, whole). Raise ``IndexError`` where the data end too early, ``NotApplicable`` where they are broken.
+}  # Format -> (width, height, complete). Raise ``IndexError`` if the data end too early, ``NotApplicable`` if they are broken.

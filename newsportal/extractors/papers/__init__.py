@@ -1,1 +1,1 @@
-"""The methods of the papers, as published."""
+"""Extraction algorithms from papers, as published."""

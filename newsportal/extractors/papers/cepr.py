@@ -1,19 +1,19 @@
 """CEPR, content extraction via path ratios (Wu, Li, Hu, Wang, CIKM 2013; thesis E, 2.2.3): pure, as published (CEPR-SETPR).
 
-    TPR(p)  = Σ length(c(v)) / |accNodes(p)|                                  over the text nodes v that path p leads to      (2-8)
+    TPR(p)  = Σ length(c(v)) / |accNodes(p)|                                  over the text nodes v of path p                 (2-8)
     ETPR(p) = TPR(p) · Σ puncNum(c(v)) / |accNodes(p)| · σ_cs · σ_ps                                                          (2-9)
     H'_i    = Σ_{j=−r..r} w_ij k'_j H_{i−j}                                                                                  (2-10)
     w_ij    = 1 where p_i = p_{i−j}, else 1 / dist(p_i, p_{i−j})^α                                                             (2-11)
     content = the text nodes with H'_i ≥ τ = λ · σ(H')
 
-    p            tag path: the tags from ``body`` down to the element that the text stands in
+    p            tag path: the tags from ``body`` down to the element that contains the text
     c(v)         the text of node v; length: its characters; puncNum: its punctuation marks, Chinese and English
     σ_cs, σ_ps   standard deviations of length and puncNum over the text nodes of p
     H_i          ETPR of the path of the i-th text node of the page; k' the Gaussian kernel of CETR (2-1, 2-2) with radius r
     dist         edit distance of two paths, counted in tags
 
-λ = 0.8, α = 1, r = 1: Wu et al. and the thesis. A path that leads to a single text node has no deviation and so no ETPR: that is the
-paper's formula, and an article of one text node is lost by it. Published: F1 92.5 % on the 1,270 pages of the thesis. O(n) in the nodes.
+λ = 0.8, α = 1, r = 1: Wu et al. and the thesis. A path with a single text node has no deviation and so no ETPR: this follows the paper's
+formula, and loses articles of one text node. Published: F1 92.5 % on the 1,270 pages of the thesis. O(n) in the nodes.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from newsportal.text import dom, visible_length
 
 LAMBDA: Final = 0.8
 ALPHA: Final = 1.0
-RADIUS: Final = 1  # The thesis, 2.2.3: tuned on a small set and found as Wu et al. have them.
+RADIUS: Final = 1  # The thesis, 2.2.3: tuned on a small set, with the same result as Wu et al.
 # English marks of the thesis, and Chinese ones
 PUNCTUATION: Final = frozenset(string.punctuation + "。，、；：？！…—·～“”‘’「」『』《》〈〉（）【】〔〕")
-MAX_DIFFERENT: Final = 40  # tags compared behind the shared part of two paths: real pages differ in below 30, and the time is quadratic
+MAX_DIFFERENT: Final = 40  # tags compared after the common prefix of two paths: real pages differ in less than 30; quadratic time
 Path = int  # the number of a path in ``Paths``
 
 
 class Paths:
-    """Tag paths, each known once by a number: a page of n nodes has at most n paths, and none is ever written out for a node."""
+    """Tag paths as numbers, stored as (parent, tag): a page of n nodes has at most n paths, and no path is stored in full."""
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[Path, str], Path] = {}
@@ -65,7 +65,7 @@ class Paths:
 
 
 class TextNode(NamedTuple):
-    """A text node of the page: its path, its text, and the number of the page's line that it stands on."""
+    """A text node: its path, its text, and the number of the displayed line it belongs to."""
 
     path: Path
     text: str
@@ -75,7 +75,7 @@ class TextNode(NamedTuple):
 def extract(
     document: dom.Document, link: Link | None, fetched: datetime, *, share: float = LAMBDA, alpha: float = ALPHA, radius: int = RADIUS
 ) -> Extraction:
-    """The page's article by path ratios. Raises ``NotApplicable("no-body")`` for a page where no path stands out."""
+    """Extract the article by path ratios. Raises ``NotApplicable("no-body")`` if no text node reaches the threshold."""
     paths = Paths()
     nodes = text_nodes(body_of(document), paths)
     ratios = path_ratios(nodes)
@@ -87,7 +87,7 @@ def extract(
 
 
 def text_nodes(body: dom.Element, paths: Paths) -> list[TextNode]:
-    """The text nodes of the page in order, without those of scripts and styles and those of white space alone. Never recursive."""
+    """Return the text nodes of the page in order, except those in scripts and styles and those with only white space. Not recursive."""
     found: list[TextNode] = []
     line = 0
     waiting: list[tuple[dom.Element, Path, bool]] = [(body, 0, False)]
@@ -104,7 +104,7 @@ def text_nodes(body: dom.Element, paths: Paths) -> list[TextNode]:
 
 
 def path_ratios(nodes: Sequence[TextNode]) -> dict[Path, float]:
-    """ETPR (2-9) of every path that leads to text."""
+    """Return ETPR (2-9) of every path with text."""
     leaves: defaultdict[Path, list[TextNode]] = defaultdict(list)
     for node in nodes:
         leaves[node.path].append(node)
@@ -117,7 +117,7 @@ def path_ratios(nodes: Sequence[TextNode]) -> dict[Path, float]:
 
 
 def smooth(nodes: Sequence[TextNode], ratios: Sequence[float], paths: Paths, alpha: float = ALPHA, radius: int = RADIUS) -> list[float]:
-    """(2-10): the kernel weighted by the likeness of paths. Neighbours beyond the ends of the page count nothing."""
+    """Smooth ETPR (2-10): the kernel weighted by path similarity. Neighbours beyond the ends of the page count as zero."""
     kernel = gaussian_kernel(radius)
     weights: dict[tuple[Path, Path], float] = {}
     heights = []
@@ -138,7 +138,7 @@ def threshold(heights: Sequence[float], share: float = LAMBDA) -> float:
 
 
 def edit_distance(first: Sequence[str], second: Sequence[str]) -> int:
-    """Insertions, deletions and replacements that make ``second`` of ``first`` (Levenshtein)."""
+    """Return the Levenshtein distance: insertions, deletions and replacements that turn ``first`` into ``second``."""
     row = list(range(len(second) + 1))
     for number, left in enumerate(first, 1):
         corner, row[0] = row[0], number

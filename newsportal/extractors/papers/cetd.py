@@ -8,15 +8,15 @@
     T, LT        tags below the node (not counting itself); of them links
     b            the ``body`` node
 
-A count of zero is taken as 1 (the thesis says so of denominators; the authors' program does it for LC in B as well, and without that B
-is 1 on a page without links). A text node is a leaf with C characters and no tags: the authors' program sums those too, and an article
-parted by ``br`` has no other children.
+A count of zero is taken as 1 (the thesis requires it for denominators; the authors' program also does it for LC in B, and otherwise B is 1
+on a page without links). A text node is a leaf with C characters and no tags: the authors' program adds those too, and an article separated
+by ``br`` has no other children.
 
-``cetd`` answers with the text of the node with the greatest DensitySum, as the thesis compares it (2.4.5; its name for it is CECTD-DS).
+``cetd`` returns the text of the node with the greatest DensitySum, as compared in the thesis (2.4.5, where it is called CECTD-DS).
 Published there: F1 95.5 % on 1,270 pages.
 
-``cetd_threshold`` is the algorithm of SIGIR 2011 in full: the least density on the way from that node up to ``body`` is the threshold, and
-every node that is reached from ``body`` through nodes of at least that density adds the node with the greatest DensitySum below it.
+``cetd_threshold`` is the full algorithm of SIGIR 2011: the least density from that node up to ``body`` is the threshold, and every node
+reached from ``body`` through nodes of at least that density adds the node with the greatest DensitySum below it.
 
 Both are O(n) in the nodes of the page.
 """
@@ -31,12 +31,12 @@ from newsportal.extractors.papers.common import LINK, REMOVED, added_up, answer,
 from newsportal.items import Extraction, Link
 from newsportal.text import dom, visible_length
 
-LINKS: Final = LINK | {"button", "select"}  # what counts as a link: the authors' program takes buttons and menus of choices for links too
+LINKS: Final = LINK | {"button", "select"}  # the authors' program also counts buttons and selection lists as links
 LEFT_OUT: Final = REMOVED | {"textarea"}  # removed for CETD: a ``textarea`` full of code is the densest block of many blogs (2.4.5)
 
 
 class Counts(NamedTuple):
-    """What is counted below every element: C, ¬LC, T, LT."""
+    """Counts below every element: C, ¬LC, T, LT."""
 
     characters: dict[dom.Element, int]
     unlinked: dict[dom.Element, int]
@@ -45,7 +45,7 @@ class Counts(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """CTD of every element, its DensitySum, and below it (itself among them) the first node with the greatest DensitySum."""
+    """CTD of every element, its DensitySum, and the first node with the greatest DensitySum in its subtree (itself included)."""
 
     density: dict[dom.Element, float]
     total: dict[dom.Element, float]
@@ -53,14 +53,14 @@ class Sums(NamedTuple):
 
 
 def extract(document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
-    """The page's article: its densest node. Raises ``NotApplicable("no-body")`` for a page without text."""
+    """Extract the article as the densest node. Raises ``NotApplicable("no-body")`` for a page without text."""
     body = body_of(document)
     block = density_sums(body, count(body)).densest[body]
     return answer(document, fetched, "cetd", text_lines(block, LEFT_OUT), [block])
 
 
 def extract_with_threshold(document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
-    """The page's article: its densest nodes down to the threshold. Raises ``NotApplicable("no-body")`` for a page without text."""
+    """Extract the article as the densest nodes down to the threshold. Raises ``NotApplicable("no-body")`` for a page without text."""
     body = body_of(document)
     blocks = content_blocks(body, density_sums(body, count(body)))
     lines = [line for block in blocks for line in text_lines(block, LEFT_OUT)]
@@ -68,19 +68,19 @@ def extract_with_threshold(document: dom.Document, link: Link | None, fetched: d
 
 
 def count(body: dom.Element) -> Counts:
-    """C, ¬LC, T and LT of every element below ``body``."""
+    """Return C, ¬LC, T and LT of every element below ``body``."""
     characters = character_counts(body, visible_length, LEFT_OUT)
     unlinked = character_counts(body, visible_length, LEFT_OUT | LINKS)
     tags = added_up(body, dict.fromkeys(characters, 1))
     links = added_up(body, {node: int(node.tag in LINKS) for node in characters})
-    for node in characters:  # so far each counts itself
+    for node in characters:  # do not count the node itself
         tags[node] -= 1
         links[node] -= node.tag in LINKS
     return Counts(characters, unlinked, tags, links)
 
 
 def composite_density(characters: int, unlinked: int, tags: int, links: int, ratio: float) -> float:
-    """CTD (2-6) of one node; ``ratio`` is LC_b / C_b."""
+    """Return CTD (2-6) of one node; ``ratio`` is LC_b / C_b."""
     if not characters:
         return 0.0
     linked, tags, links = characters - unlinked or 1, tags or 1, links or 1
@@ -89,7 +89,7 @@ def composite_density(characters: int, unlinked: int, tags: int, links: int, rat
 
 
 def density_sums(body: dom.Element, counts: Counts) -> Sums:
-    """Densities and their sums: every node, the last first, hands its own to the one that it stands in. Of equals the first is densest."""
+    """Compute densities and their sums bottom-up: every node, last first, adds its values to its parent. The first of equals is densest."""
     everything = counts.characters[body]
     ratio = (everything - counts.unlinked[body]) / everything if everything else 0.0
     density: dict[dom.Element, float] = {}
@@ -112,13 +112,13 @@ def density_sums(body: dom.Element, counts: Counts) -> Sums:
 
 
 def _text_density(text: str | None, ratio: float) -> float:
-    """The density of a text node outside links; one inside has none (the logarithm of 1)."""
+    """Return the density of a text node outside links; inside links it is 0 (the logarithm of 1)."""
     length = visible_length(text) if text else 0
     return composite_density(length, length, 0, 0, ratio)
 
 
 def content_blocks(body: dom.Element, sums: Sums) -> list[dom.Element]:
-    """The nodes marked as content, in document order, none inside another."""
+    """Return the nodes marked as content, in document order, none inside another."""
     best = sums.densest[body]
     threshold = min(sums.density[node] for node in (best, *best.iterancestors()) if node in sums.density)
     marked = {best}

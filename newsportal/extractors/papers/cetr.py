@@ -7,10 +7,10 @@
     Ĝ_i  = | G'_i |,  G' smoothed as (2-3)                                                                          (absolute derivative)
 
 The points (T'_i, Ĝ_i) are clustered by k-means with k = 3, one centre of which stays at the origin; the lines of that cluster are noise,
-all others are content. σ = 1 and α = 3 (as in the published program; the thesis names no values). In the scan (2-1) sums over j; the text
-(a kernel with a window of 2⌈σ⌉ + 1) says what is meant. At the ends of the page, neighbours that are not there count nothing.
+all others are content. σ = 1 and α = 3 (as in the published program; the thesis gives no values). In the scan, (2-1) sums over j; the text
+(a kernel with a window of 2⌈σ⌉ + 1) shows what is meant. Neighbours beyond the ends of the page count as zero.
 
-A page that is written on one line has no histogram: its source is cut into lines first (our reading, ``MAX_MEAN``).
+A page written on a single line has no histogram: its source is split into lines first (our reading, ``MAX_MEAN``).
 
 Published: F1 75.2 % on the 1,270 pages of the thesis. O(n) in the source; the centres are found on at most ``MAX_POINTS`` lines.
 """
@@ -30,19 +30,19 @@ from newsportal.text import dom, visible_length
 SIGMA: Final = 1.0
 ALPHA: Final = 3
 CLUSTERS: Final = 3  # Weninger et al. 2010, chapter 4; k = 3 in the thesis too.
-MAX_ROUNDS: Final = 100  # of k-means; pages of the development sets settle within 20
-MAX_POINTS: Final = 20_000  # longer pages have their centres found on an even choice of lines; articles have below 5,000
+MAX_ROUNDS: Final = 100  # of k-means; pages of the development sets converge within 20
+MAX_POINTS: Final = 20_000  # for longer pages the centres are found on evenly sampled lines; articles have below 5,000
 UNSEEN: Final = re.compile(r"<!--|<(script|style)\b[^<>]*>", re.IGNORECASE)
 ENDS: Final = {"": re.compile("-->"), "script": re.compile("</script", re.IGNORECASE), "style": re.compile("</style", re.IGNORECASE)}
 TAG: Final = re.compile(r"<[/!?]?([a-zA-Z][a-zA-Z0-9:-]{0,40})?[^<>]*>")
-PIECE: Final = re.compile(r"<[^<>]*>|&[#\w]{1,10};|[^<&]{1,20}|[<&]")  # a line is not cut within a tag or a character reference
+PIECE: Final = re.compile(r"<[^<>]*>|&[#\w]{1,10};|[^<&]{1,20}|[<&]")  # a line is not split within a tag or a character reference
 WIDTH: Final = 65
-MAX_MEAN: Final = 1000  # characters a line: a source with more was written without lines, and is cut into lines of ``WIDTH``
+MAX_MEAN: Final = 1000  # characters per line: a source with more has no real lines, and is split into lines of ``WIDTH``
 Point = tuple[float, float]
 
 
 class SourceLine(NamedTuple):
-    """A line of the source: its text outside tags (a line feed where a tag ends a line of the page) and the number of its tags."""
+    """A line of the source: its text outside tags (with a line feed for each tag that breaks lines) and the number of its tags."""
 
     text: str
     tags: int
@@ -51,7 +51,7 @@ class SourceLine(NamedTuple):
 def extract(
     document: dom.Document, link: Link | None, fetched: datetime, *, sigma: float = SIGMA, alpha: int = ALPHA, clusters: int = CLUSTERS
 ) -> Extraction:
-    """The page's article by tag ratios. Raises ``NotApplicable("no-body")`` for a page without text."""
+    """Extract the article by tag ratios. Raises ``NotApplicable("no-body")`` for a page without text."""
     lines = source_lines(document.html[: dom.MAX_CHARS])
     content = set(content_lines([tag_ratio(line) for line in lines], sigma, alpha, clusters))
     text = "".join(line.text if number in content else "\n" for number, line in enumerate(lines))
@@ -59,7 +59,7 @@ def extract(
 
 
 def source_lines(html: str) -> list[SourceLine]:
-    """The lines of the source that hold anything, without scripts, styles and comments. A tag counts on the line where it begins."""
+    """Return the non-empty lines of the source, without scripts, styles and comments. A tag counts on the line where it starts."""
     source = TAG.sub(lambda tag: tag[0].replace("\n", " "), "".join(_seen(html)).replace("\r", "\n"))
     lines = [f"{line} " for line in source.split("\n") if line and not line.isspace()]
     if sum(map(len, lines)) > MAX_MEAN * len(lines):
@@ -85,14 +85,14 @@ def _seen(html: str) -> Iterator[str]:
     while (begin := UNSEEN.search(html, start)) is not None:
         yield html[start : begin.start()]
         end = ENDS[(begin[1] or "").lower()].search(html, begin.end())
-        if end is None:  # never closed: browsers show nothing of the rest
+        if end is None:  # never closed: browsers hide the rest
             return
         start = end.end() if not begin[1] else html.find(">", end.end()) + 1 or len(html)
     yield html[start:]
 
 
 def tag_ratio(line: SourceLine) -> float:
-    """T_i."""
+    """Return T_i."""
     return visible_length(line.text) / (line.tags or 1)
 
 
@@ -104,7 +104,7 @@ def content_lines(ratios: Sequence[float], sigma: float = SIGMA, alpha: int = AL
 
 
 def smooth(values: Sequence[float], sigma: float = SIGMA) -> list[float]:
-    """(2-3): ``values`` under the Gaussian kernel of (2-1) and (2-2)."""
+    """Smooth ``values`` (2-3) with the Gaussian kernel of (2-1) and (2-2)."""
     kernel = gaussian_kernel(sigma)
     beyond = [0.0] * (len(kernel) // 2)
     padded = [*beyond, *values, *beyond]
@@ -112,12 +112,12 @@ def smooth(values: Sequence[float], sigma: float = SIGMA) -> list[float]:
 
 
 def derivative(smoothed: Sequence[float], alpha: int = ALPHA) -> list[float]:
-    """(2-4), as printed: α + 1 terms over α."""
+    """Return (2-4), as printed: α + 1 terms over α."""
     return [sum(smoothed[i : i + alpha + 1]) / alpha - value for i, value in enumerate(smoothed)]
 
 
 def cluster_centres(points: Sequence[Point], clusters: int = CLUSTERS) -> list[Point]:
-    """The centres of k-means; the first stays at the origin, the others start evenly between it and the greatest of both coordinates."""
+    """Return the centres of k-means; the first stays at the origin, the others start evenly between it and both maxima."""
     wide, high = max((x for x, _ in points), default=0.0), max((y for _, y in points), default=0.0)
     centres = [(wide * share / (clusters - 1), high * share / (clusters - 1)) for share in range(clusters)]
     for _ in range(MAX_ROUNDS):

@@ -1,8 +1,7 @@
-"""What the methods of the papers share: the text that counts, the title and date of thesis E, the answer from a block or from lines.
+"""Shared by the papers' algorithms: character counts, the title and date of thesis E, the extraction from blocks or lines.
 
-The papers differ in which characters count and where they stand, not in how they are added up: ``character_counts`` does that for all
-in one pass. Lengths are characters that are not white space, as the thesis measures its results (2.4.2). Everything here is linear in
-the page and never recursive.
+The papers differ in which characters count, not in how counts are summed: ``character_counts`` does that for all in one pass. Lengths are
+characters except white space, as the thesis measures its results (2.4.2). Everything here is linear in the page and not recursive.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ from newsportal.extractors.fields.title import thesis_title
 from newsportal.items import Extraction, Link
 from newsportal.text import chinese_share, clean, dom
 
-REMOVED: Final = frozenset(("script", "style"))  # what the thesis removes before counting (comments never reach the tree)
+REMOVED: Final = frozenset(("script", "style"))  # removed before counting in the thesis (comments are not in the tree)
 LINK: Final = frozenset(("a",))
-DATE_CHARS: Final = 200  # a text node longer than this is a paragraph; dates in it are read from its first characters only
-CHINESE: Final = 0.1  # share of Chinese characters among the letters from which a page is Chinese: names in a foreign page stay below
+DATE_CHARS: Final = 200  # a longer text node is a paragraph; only its first characters are searched for dates
+CHINESE: Final = 0.1  # share of Chinese characters among the letters that makes a page Chinese: names on a foreign page stay below
 
 
 def body_of(document: dom.Document) -> dom.Element:
-    """The ``body`` element. Raises ``NotApplicable("no-body")`` for a page without one (frames, an empty file)."""
+    """Return the ``body`` element. Raises ``NotApplicable("no-body")`` for a page without one (frames, an empty file)."""
     body = next(iter(document.root.iter("body")), None)
     if body is None:
         raise NotApplicable("no-body", "the page has no body element")
@@ -37,7 +36,7 @@ def body_of(document: dom.Document) -> dom.Element:
 
 
 def character_counts(body: dom.Element, length: Callable[[str], int], skipped: frozenset[str]) -> dict[dom.Element, int]:
-    """For every element below ``body``, in document order: the sum of ``length`` over the text nodes that stand in no ``skipped`` one."""
+    """Return for every element below ``body``, in document order, the sum of ``length`` over its text nodes outside ``skipped``."""
     outside: dict[dom.Element, bool] = {}
     counts: dict[dom.Element, int] = {}
     for node in body.iter():
@@ -51,7 +50,7 @@ def character_counts(body: dom.Element, length: Callable[[str], int], skipped: f
 
 
 def added_up(body: dom.Element, counts: dict[dom.Element, int]) -> dict[dom.Element, int]:
-    """``counts`` (in document order) with every element's number added to all it stands in: children come after their parents."""
+    """Add each element's number in ``counts`` (in document order: children come after their parents) to all of its ancestors."""
     for node in reversed(counts):
         if node is not body:
             counts[node.getparent()] += counts[node]
@@ -59,7 +58,7 @@ def added_up(body: dom.Element, counts: dict[dom.Element, int]) -> dict[dom.Elem
 
 
 def text_lines(block: dom.Element, skipped: frozenset[str] = REMOVED, kept: Callable[[str], bool] = bool) -> list[str]:
-    """The text below ``block``, a cleaned paragraph a line, without the text nodes that are not ``kept``."""
+    """Return the text below ``block``, a cleaned paragraph per line, without the text nodes that are not ``kept``."""
     pieces = ("\n" if kind == "break" else text if kept(text) else "" for kind, text in dom.pieces(block, skipped=skipped))
     return cleaned("".join(pieces).split("\n"))
 
@@ -69,7 +68,7 @@ def cleaned(lines: Iterable[str]) -> list[str]:
 
 
 def gaussian_kernel(sigma: float) -> list[float]:
-    """k' of 2⌈σ⌉ + 1 weights: k_j = exp(−j² / 2σ²) for −⌈σ⌉ ≤ j ≤ ⌈σ⌉, divided by their sum (thesis E, 2-1 and 2-2)."""
+    """Return k', 2⌈σ⌉ + 1 weights: k_j = exp(−j² / 2σ²) for −⌈σ⌉ ≤ j ≤ ⌈σ⌉, divided by their sum (thesis E, 2-1 and 2-2)."""
     kernel = [exp(-(j**2) / (2 * sigma**2)) for j in range(-ceil(sigma), ceil(sigma) + 1)]
     return [k / sum(kernel) for k in kernel]
 
@@ -77,7 +76,8 @@ def gaussian_kernel(sigma: float) -> list[float]:
 def answer(
     document: dom.Document, fetched: datetime, algorithm: str, lines: list[str], blocks: Iterable[dom.Element] | None = None
 ) -> Extraction:
-    """The article of ``lines``, with ``blocks`` as its HTML (without them: a paragraph a line). Raises ``NotApplicable("no-body")``."""
+    """Return the article with ``lines``, and ``blocks`` as its HTML (default: a paragraph per line). Raises
+    ``NotApplicable("no-body")``."""
     text = "\n".join(lines)
     if not text:
         raise NotApplicable("no-body", f"{algorithm} finds no text that counts")
@@ -92,7 +92,7 @@ def answer(
 
 
 def answer_of_link(document: dom.Document, link: Link | None, algorithm: str, blocks: Sequence[dom.Element]) -> Extraction:
-    """The article in ``blocks``; title, date and author are those that a list page told, the title else the thesis's."""
+    """Return the article in ``blocks`` with the link's title, date and author; the title falls back to the thesis's rule."""
     return Extraction(
         title=(link.title if link else None) or thesis_title(document),
         text="\n".join(line for block in blocks for line in dom.lines_of(block)),
@@ -104,7 +104,7 @@ def answer_of_link(document: dom.Document, link: Link | None, algorithm: str, bl
 
 
 def newest_date(root: dom.Element, fetched: datetime, zone: tzinfo | None = None) -> datetime | None:
-    """The newest plausible date with a year that is written on the page (thesis E, algorithm 4.1)."""
+    """Return the newest plausible date with a year on the page (thesis E, algorithm 4.1)."""
     beginnings = (text[:DATE_CHARS] for _, text in dom.pieces(root, skipped=REMOVED))
     dates = (one for text in beginnings if any(map(str.isdigit, text)) for one in find_dates(text, fetched, zone))
     return max((one.when for one in dates if one.has_year and not one.relative), default=None)

@@ -1,19 +1,19 @@
-"""The body by the summary (Bai, Wang, Zhao 2009, section 3.2, figure 4): what a result page said of an article is an anchor in its source.
+"""Find the body by its summary (Bai, Wang, Zhao 2009, section 3.2, figure 4): a search result's summary is an anchor in the page's source.
 
     p        the first n characters of the cleaned summary, 30 < n < 60
-    pos      the last place of p in the source
-    fpos(l)  for each label l of {div, table, span}: the nearest opening tag before pos that is not closed before pos; walking back,
-             each closing tag raises the count, each opening tag lowers it, and the one that meets zero is it
+    pos      the last position of p in the source
+    fpos(l)  for each label l of {div, table, span}: the nearest opening tag before pos that is not closed before pos; walking back, each
+             closing tag raises the count, each opening tag lowers it, and the one that meets zero is it
     rpos(l)  where that tag is closed
     body     the longest of source[fpos(l) : rpos(l)]
 
-The method works on the source, not on a tree. Ours, where the paper is silent: scripts, styles and comments are no source (the state of
-a page's scripts repeats the summary); white space and character references make no difference, and neither do brackets, which engines
-change after 「讯」 and 「报道」 (rule 3); tags inside the anchor do not part it.
+The method works on the source, not on a tree. Our choices where the paper is silent: scripts, styles and comments are skipped (the state in
+a page's scripts repeats the summary); white space and character references are normalised, and brackets removed, which engines change after
+「讯」 and 「报道」 (rule 3); the anchor may span tags.
 
 Section 4: "the structure that was read with success is cached, and used for some time on other pages of the site". The structure is the
-opening tag with its names, digits aside. A cached one must stand on the page once and hold the summary; where a page has no summary, or
-one that is not found, it stands alone. Published: 88.2 % of the parsed pages found. O(n) in the source.
+opening tag with its names, without digits. A cached structure must match one tag on the page, whose block contains the summary; if the page
+has no summary, or it is not found, one match is enough. Published: 88.2 % of the parsed pages found. O(n) in the source.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from newsportal.items import Extraction, Link
 from newsportal.text import clean, dom
 
 LABELS: Final = ("div", "table", "span")
-MIN_ANCHOR: Final = 31  # 30 < n < 60. A longer anchor is surer and found on fewer pages; see docs/algorithms/summary_anchor.md.
+MIN_ANCHOR: Final = 31  # 30 < n < 60. A longer anchor is more reliable and found on fewer pages; see docs/algorithms/summary_anchor.md.
 ANCHOR: Final = 45  # the middle of the paper's range
-LIFETIME: Final = timedelta(hours=24)  # the paper says "for some time"; its other memory, that of addresses, is 24 hours long
+LIFETIME: Final = timedelta(hours=24)  # the paper says "for some time"; its other cache, that of URLs, lasts 24 hours
 MAX_SITES: Final = 1000
 MAX_LAYOUTS: Final = 4
 _TAG = re.compile(r"<!--|<(/?)([a-zA-Z][a-zA-Z0-9:-]{0,40})(?=[\s/>])([^<>]*)>")
@@ -62,11 +62,11 @@ class Tag:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A page's source, read once: its text in the form that is compared, where each run of it stands, and the tags of the labels."""
+    """A parsed source: its text, normalised for comparison, the offset of each text run, and the tags of the labels."""
 
     html: str
     text: str
-    offsets: tuple[int, ...]  # where each run begins in ``text``
+    offsets: tuple[int, ...]  # start of each run in ``text``
     places: tuple[int, ...]  # and in ``html``
     tags: tuple[Tag, ...]
 
@@ -78,12 +78,12 @@ class Block:
 
 
 def plain(text: str) -> str:
-    """The form that is compared: no white space, no brackets, character references resolved."""
+    """Normalise a text for comparison: no white space, no brackets, character references resolved."""
     return "".join((unescape(text) if "&" in text else text).translate(_BRACKETS).split())
 
 
 def anchor_of(summary: str | None, length: int = ANCHOR) -> str | None:
-    """The anchor p of a summary, which may be HTML; ``None`` for one too short to be sure of."""
+    """Return the anchor p of a summary, which may be HTML; ``None`` if it is too short to be reliable."""
     text = summary or ""
     if "<" in text:
         text = dom.text_of(dom.parse_html(text))
@@ -92,7 +92,7 @@ def anchor_of(summary: str | None, length: int = ANCHOR) -> str | None:
 
 
 def read_source(html: str) -> Source:
-    """One pass over the source. What is never closed (a script, a comment) reaches to the end, as in a browser."""
+    """Read the source in one pass. An unclosed script or comment extends to the end, as in a browser."""
     html = html[: dom.MAX_CHARS]
     lower: str | None = None
     texts, offsets, places, tags = list[str](), list[int](), list[int](), list[Tag]()
@@ -120,7 +120,7 @@ def read_source(html: str) -> Source:
 
 
 def find_block(source: Source, anchor: str) -> Block | None:
-    """The longest of the blocks that hold the anchor's last place (figure 4); ``None`` if the anchor is not there."""
+    """Return the longest of the blocks around the anchor's last position (figure 4); ``None`` if it is not found."""
     at = source.text.rfind(anchor)
     if at < 0:
         return None
@@ -155,13 +155,13 @@ def end_of(source: Source, opening: Tag) -> int:
 
 
 def layout_of(tag: Tag) -> str | None:
-    """The opening tag's names without digits (``div class=text id=p#``); ``None`` for a tag without a name, which tells nothing."""
+    """Return the opening tag's names without digits (``div class=text id=p#``); ``None`` without class and id."""
     names = sorted({f"{name.lower()}={_DIGITS.sub('#', clean(value.strip(QUOTES)))}" for name, value in _NAMES.findall(tag.attributes)})
     return " ".join([tag.name, *names]) if names else None
 
 
 class SummaryAnchor:
-    """The extractor with its cache of the blocks that worked, a few layouts a site, for ``LIFETIME``."""
+    """The extractor, with a cache of successful blocks: a few layouts per site, for ``LIFETIME``."""
 
     def __init__(self, sites: int = MAX_SITES, lifetime: timedelta = LIFETIME, length: int = ANCHOR) -> None:
         self._most, self._lifetime, self._length = sites, lifetime, length
@@ -169,7 +169,8 @@ class SummaryAnchor:
         self._lock = Lock()
 
     def __call__(self, document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
-        """Raises ``NotApplicable``: ``no-summary`` (nor a cached block), ``summary-not-found``, ``no-body`` (it stands in no block)."""
+        """Extract the article. Raises ``NotApplicable``: ``no-summary`` (nor cached block), ``summary-not-found``, ``no-body`` (no
+        block)."""
         anchor = anchor_of(link.summary if link else None, self._length)
         site = site_of(document.url)
         with self._lock:
@@ -184,7 +185,7 @@ class SummaryAnchor:
     def learn(self, document: dom.Document, link: Link | None, fetched: datetime, found: Extraction | None = None) -> None:
         anchor, site = anchor_of(link.summary if link else None, self._length), site_of(document.url)
         if anchor and site:
-            with suppress(NotApplicable):  # the page teaches nothing; whoever asks for its body hears why
+            with suppress(NotApplicable):  # nothing to learn; :meth:`__call__` reports the reason
                 self._found(read_source(document.html), anchor, site, fetched)
 
     def saved(self) -> str:
@@ -193,7 +194,7 @@ class SummaryAnchor:
         return json.dumps({"summary_anchor": sites}, ensure_ascii=False)
 
     def restore(self, text: str) -> None:
-        """Add what :meth:`saved` wrote, before what is known here. Raises ``LibraryError`` for another text."""
+        """Add a state written by :meth:`saved`, as older than the current one. Raises ``LibraryError`` for any other text."""
         try:
             sites = json.loads(text)["summary_anchor"]
             known = [(datetime.fromisoformat(at), site, layout) for site, own in sites.items() for layout, at in own.items()]
@@ -225,7 +226,7 @@ class SummaryAnchor:
 
 
 def _cached(source: Source, layouts: Iterable[str], anchor: str | None) -> Block | None:
-    """The block of a known layout, if it stands on the page once and holds the anchor, where the page has that at all."""
+    """Return the block of a cached layout that occurs once on the page and contains the anchor, if the page does."""
     if anchor is not None and anchor not in source.text:
         anchor = None
     for layout in layouts:

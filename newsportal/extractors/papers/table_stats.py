@@ -2,18 +2,17 @@
 
     c(t)         Chinese characters below table t, without those in links, scripts, forms and styles        (chapter 3, steps 2 and 3)
     candidates   the tables with c(t) > P, sorted by c(t), falling                                                   (steps 2 and 3)
-    answer       the first; then down the list: t replaces it where t stands in it and c(t) > T · c(answer)                (step 4)
+    answer       the first; then down the list: t replaces it if t is inside it and c(t) > T · c(answer)                   (step 4)
 
 P = 50, T = 0.65 (chapter 3, figure 2). Published: 95 % of 650 pages of 2004. Step 4 is one long sentence of two conditions in the paper;
-its example (792 of 928 characters: the inner table) and T's figure are read as above. The output is the text that was counted, without
-links.
+its example (792 of 928 characters: the inner table) and T's figure support the reading above. The output is the counted text.
 
-Two readings for pages of today:
+Two extensions for today's pages:
 
-- **No table of text.** The method is for pages whose text stands in a table. Where no table has more than T of what ``body`` has, the same
-  statistics run over all block elements, from ``body`` down.
-- **Not Chinese.** The words of the page are counted instead, each as two Chinese characters, so that P asks for 25 of them; the shares
-  that T compares do not depend on it.
+- **No text table.** The method requires the text to be in a table. If no table has more than T of what ``body`` has, the same statistics
+  run over all block elements, from ``body`` down.
+- **Not Chinese.** The words of the page are counted instead, each as two Chinese characters, so that P requires 25 of them; the shares
+  compared with T do not change.
 
 O(n log n) in the nodes of the page.
 """
@@ -32,14 +31,14 @@ from newsportal.text import CJK, chinese_share, dom
 
 P: Final = 50
 T: Final = 0.65  # Sun and Guan, chapter 3: accuracy is flat for T between 0.6 and 0.7 and falls beyond
-LEFT_OUT: Final = REMOVED | LINK | {"form"}  # step 3: what stands in these is no text of the page
-BLOCKS: Final = frozenset("body table td div section article main".split())  # elements that hold the blocks of a page of today
+LEFT_OUT: Final = REMOVED | LINK | {"form"}  # step 3: text in these does not count
+BLOCKS: Final = frozenset("body table td div section article main".split())  # elements used as blocks on today's pages
 WORD: Final = re.compile(r"[^\W\d_]+")
-WORD_CHARS: Final = 2  # Chinese characters that a word of another script counts as
+WORD_CHARS: Final = 2  # Chinese characters that a word in another script counts as
 
 
 def extract(document: dom.Document, link: Link | None, fetched: datetime, *, least: float = P, share: float = T) -> Extraction:
-    """The page's article by its tables. Raises ``NotApplicable("no-body")`` where no block has more than ``least`` (P) characters."""
+    """Extract the article by tables. Raises ``NotApplicable("no-body")`` if no block has more than ``least`` (P) characters."""
     body = body_of(document)
     counts = count(body)
     block = choose(counts, tables_or_blocks(body, counts, share), least, share)
@@ -49,14 +48,14 @@ def extract(document: dom.Document, link: Link | None, fetched: datetime, *, lea
 
 
 def count(body: dom.Element) -> dict[dom.Element, int]:
-    """c(t) for every element: Chinese characters, or on a page that is not Chinese twice its words."""
+    """Return c(t) of every element: Chinese characters, or on a page that is not Chinese twice its words."""
     chinese = chinese_share("".join(text for _, text in dom.pieces(body, skipped=LEFT_OUT))) > CHINESE
     pattern, worth = (CJK, 1) if chinese else (WORD, WORD_CHARS)
     return character_counts(body, lambda text: worth * len(pattern.findall(text)), LEFT_OUT)
 
 
 def tables_or_blocks(body: dom.Element, counts: dict[dom.Element, int], share: float = T) -> list[dom.Element]:
-    """The tables of a page whose text stands in one, else all its block elements."""
+    """Return the tables if one of them contains the page's text, else all block elements."""
     tables = [node for node in counts if node.tag == "table"]
     if any(counts[table] > share * counts[body] for table in tables):
         return tables
@@ -64,7 +63,7 @@ def tables_or_blocks(body: dom.Element, counts: dict[dom.Element, int], share: f
 
 
 def choose(counts: dict[dom.Element, int], blocks: Iterable[dom.Element], least: float = P, share: float = T) -> dom.Element | None:
-    """Steps 2 to 4; ``counts`` holds the whole page in document order. Of equal counts the outer one comes first."""
+    """Choose the block by steps 2 to 4. ``counts`` covers the page in document order; of equal counts the outer element comes first."""
     candidates = sorted((node for node in blocks if counts[node] > least), key=lambda node: -counts[node])
     if not candidates:
         return None

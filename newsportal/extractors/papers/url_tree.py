@@ -1,17 +1,16 @@
-"""Templates that a site's own pages teach (Zhang, Kang, Wu 2009, section 1.3, figure 2): the URL tree as an extractor, and its library.
+"""Templates learned from a site's own pages (Zhang, Kang, Wu 2009, section 1.3, figure 2): the URL tree as an extractor, and its library.
 
-A page is read by the template that is found on its way down the tree of URLs and whose structure is the page's own; the template's
-contentTagSeq says where the text is (:mod:`newsportal.extractors.article.template`). A page without one waits in the tree until a sibling
-arrives. Published: 97 % of 300 pages exactly right, 3 % with noise. The paper reads title and date from elsewhere; so do we (the link's
-words, the thesis' title).
+A page is read with a template found on its path through the tree of URLs that has the same structure; the template's contentTagSeq locates
+the text (:mod:`newsportal.extractors.article.template`). A page without a template waits in the tree until a sibling arrives. Published: 97
+% of 300 pages exactly right, 3 % with noise. The paper takes title and date from elsewhere; so do we (link, thesis).
 
     directory      the segments of the path but the last; a script with a query is a directory too (``view.jsp?Id=187``)
     leaf           a page: the last segment of the path, or the query string
-    lifting        when sibling directories hold templates that agree, their parent holds it instead, and they and their pages go
-    on the way     from the host down to the page's directory: the first template whose structure is the page's
+    lifting        when sibling directories have templates that agree, the template moves to their parent; they and their waiting pages go
+    lookup         from the host down to the page's directory: the first template whose structure is the page's
 
-A site is a host; nothing is lifted above it. All numbers are bounded: the site used longest ago goes first, the page that waited longest,
-the template that stands for fewest pages.
+A site is a host; nothing is lifted above it. All sizes are bounded: dropped first are the least recently used site, the page waiting
+longest, and the template learned from the fewest pages.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ from newsportal.extractors.papers.common import answer_of_link
 from newsportal.items import Extraction, Link
 from newsportal.text import dom
 
-REACH: Final = 1  # the paper's siblings share their directory. More makes more pages agree; see docs/algorithms/url_tree.md
+REACH: Final = 1  # the paper's siblings share their directory. A larger value makes more pages agree; see docs/algorithms/url_tree.md
 Directory = tuple[str, ...]
 MAX_SITES: Final = 1000
-MAX_DIRECTORIES: Final = 200  # of a site that hold templates
+MAX_DIRECTORIES: Final = 200  # of a site that have templates
 MAX_TEMPLATES: Final = 8  # of a directory
 MAX_WAITING: Final = 16  # pages of a site; a usual one takes 4 kB, the largest 300 kB (see ``MAX_BYTES``)
-MAX_DEPTH: Final = 16  # deeper directories are the one at this depth: traps build endless paths
+MAX_DEPTH: Final = 16  # deeper directories are merged into the one at this depth: traps build endless paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ class Branch:
 
 
 def address_of(url: str) -> Address | None:
-    """The page's place in the tree; ``None`` for what is no http(s) address."""
+    """Return the page's position in the tree; ``None`` if the URL is not http(s)."""
     site = site_of(url)
     if site is None:
         return None
@@ -69,14 +68,14 @@ def address_of(url: str) -> Address | None:
 
 
 class Library:
-    """All sites. Not safe for threads by itself: :class:`UrlTree` locks it."""
+    """The templates of all sites. Not thread-safe by itself: :class:`UrlTree` locks it."""
 
     def __init__(self, sites: int = MAX_SITES) -> None:
         self._most = sites
         self.sites: OrderedDict[str, Branch] = OrderedDict()
 
     def template_for(self, address: Address, structure: str) -> Template | None:
-        """The first template on the way down that has the page's structure."""
+        """Return the first template on the path to the page that has the page's structure."""
         branch = self.sites.get(address.site)
         if branch is None:
             return None
@@ -85,7 +84,7 @@ class Library:
         return next((one for place in way for one in branch.templates.get(place, ()) if one.structure == structure), None)
 
     def add_page(self, address: Address, layout: Layout, reach: int = 1) -> Template | None:
-        """Let a page wait, unless a sibling that waits makes a template with it. ``reach`` 1: pages of the same directory are siblings;
+        """Queue a page, or return the template that it makes with a waiting sibling. ``reach`` 1: pages of the same directory are siblings;
         2: those of sibling directories too, and so on."""
         branch = self.branch(address.site)
         branch.waiting.pop((address.directory, address.leaf), None)
@@ -101,7 +100,7 @@ class Library:
         return None
 
     def add_template(self, site: str, directory: Directory, template: Template) -> None:
-        """Put a template on a directory, and lift it as far as sibling directories agree."""
+        """Add a template to a directory, and lift it as far as sibling directories agree."""
         branch = self.branch(site)
         template = _put(branch, directory, template)
         while directory:
@@ -121,7 +120,7 @@ class Library:
                 del branch.waiting[place]
 
     def branch(self, site: str) -> Branch:
-        """The site's branch, a new one if need be; the one used longest ago goes."""
+        """Return the site's branch, creating it if needed; the least recently used site is dropped."""
         return self.put(site, self.sites.get(site) or Branch())
 
     def put(self, site: str, branch: Branch) -> Branch:
@@ -129,7 +128,7 @@ class Library:
         return branch
 
     def forget(self, site: str, directory: Directory | None = None) -> int:
-        """Drop a site, or what stands in one directory and below it; answers how many templates went."""
+        """Remove a site, or the templates and pages below a directory; return the number of templates removed."""
         branch = self.sites.get(site)
         if branch is None:
             return 0
@@ -151,7 +150,7 @@ def _agreeing(branch: Branch, directory: Directory, template: Template) -> list[
 
 
 def _put(branch: Branch, directory: Directory, template: Template) -> Template:
-    """Store a template, joined with one it agrees with; answers what is stored."""
+    """Store a template, merged with one that it agrees with; return the stored template."""
     here = branch.templates.setdefault(directory, [])
     for place, known in enumerate(here):
         if known.agrees(template):
@@ -166,7 +165,7 @@ def _put(branch: Branch, directory: Directory, template: Template) -> Template:
 
 
 class UrlTree:
-    """The extractor; it learns from every page it is asked about. Its methods may be called from several threads."""
+    """The extractor; it learns from every page it reads. Thread-safe."""
 
     def __init__(self, library: Library | None = None, reach: int = REACH) -> None:
         self.library = Library() if library is None else library
@@ -175,7 +174,7 @@ class UrlTree:
         self._lock = Lock()
 
     def __call__(self, document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
-        """Raises ``NotApplicable``: ``no-url``, ``no-layout``, ``waits-for-sibling``, ``no-body`` (the template's place is empty)."""
+        """Extract the article. Raises ``NotApplicable``: ``no-url``, ``no-layout``, ``waits-for-sibling``, ``no-body`` (empty content)."""
         address, page = _read(document)
         template = self._template(address, page)
         if template is None:
@@ -186,7 +185,7 @@ class UrlTree:
         return found
 
     def learn(self, document: dom.Document, link: Link | None, fetched: datetime, found: Extraction | None = None) -> None:
-        with suppress(NotApplicable):  # whoever asks for its text hears why
+        with suppress(NotApplicable):  # :meth:`__call__` reports the reason
             self._template(*_read(document))
 
     def saved(self) -> str:
@@ -194,8 +193,8 @@ class UrlTree:
             return write_library(self.library)
 
     def restore(self, text: str) -> None:
-        """Go on from what :meth:`saved` gave, but for the sites of pages read here: what is known of those stays. Raises
-        ``LibraryError`` for anything else, and then keeps what there was."""
+        """Load a state written by :meth:`saved`, but keep the sites of pages read by this instance. Raises ``LibraryError`` for any other
+        text, without changing the state."""
         library = read_library(text)
         with self._lock:
             for site, branch in self.library.sites.items():
@@ -221,7 +220,7 @@ def _read(document: dom.Document) -> tuple[Address, Survey]:
     return address, page
 
 
-# The template library as JSON: written with a version, checked word by word when it is read (anybody may have written the file).
+# The template library as JSON: versioned, and fully validated on reading (the file is untrusted).
 
 VERSION: Final = 1
 FORMAT: Final = "newsportal-templates"
@@ -229,9 +228,9 @@ MAX_BYTES: Final = 256 * 1024 * 1024  # of a library's text; one of a thousand u
 
 
 def write_library(library: Library, most: int = MAX_BYTES) -> str:
-    """The library as JSON, the site used last at the end.
+    """Return the library as JSON, the most recently used site last.
 
-    What ``most`` bytes do not hold is left out: first pages that wait, of the site used longest ago before others, then such sites.
+    If it exceeds ``most`` bytes, waiting pages are left out first, those of the least recently used sites before others, then such sites.
     """
     top, end = f'{{"format":{_json(FORMAT)},"version":{VERSION},"sites":[', "]}"
     left = most - len(top) - len(end)
@@ -275,7 +274,7 @@ def plain(directory: Directory, template: Template) -> dict[str, Any]:
 
 
 def read_library(text: str) -> Library:
-    """The library behind ``text``. Raises ``LibraryError`` that says what is wrong."""
+    """Load the library from ``text``. Raises ``LibraryError`` with the reason."""
     found, library = read_saved(text, FORMAT, VERSION, "template library"), Library()
     try:
         for site in _list(found, "sites", MAX_SITES):
