@@ -29,7 +29,9 @@ WORDS = re.compile(r"[a-z;]")
 PATTERN = re.compile(r"\(\?[P:<=!]|\\[dSswb]|[.)\]][*+]")
 """What only a regular expression has."""
 
-WRITTEN = re.compile(r'(?:log\(request, |trail\.add\([^"\n]*|write\([^"\n]*, |action = |_changed\([^"\n]*, )"([a-z]+\.[a-z-]+)"')
+WRITTEN = re.compile(
+    r'(?:log_change\(request, |trail\.add\([^"\n]*|(?:write|_sources)\([^"\n]*, |action = |_change\([^"\n]*, )"([a-z]+\.[a-z-]+)"'
+)
 """Where the pages and the API name an action."""
 
 
