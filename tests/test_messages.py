@@ -29,7 +29,9 @@ WORDS = re.compile(r"[a-z;]")
 PATTERN = re.compile(r"\(\?[P:<=!]|\\[dSswb]|[.)\]][*+]")
 """Characters that occur only in regular expressions."""
 
-WRITTEN = re.compile(r'(?:log\(request, |trail\.add\([^"\n]*|write\([^"\n]*, |action = |_changed\([^"\n]*, )"([a-z]+\.[a-z-]+)"')
+WRITTEN = re.compile(
+    r'(?:log_change\(request, |trail\.add\([^"\n]*|(?:write|_sources)\([^"\n]*, |action = |_change\([^"\n]*, )"([a-z]+\.[a-z-]+)"'
+)
 """Where pages and API name an action."""
 
 

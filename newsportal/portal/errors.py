@@ -35,7 +35,7 @@ def error_page(request: Request, status: int, own: tuple[str, str] | None = None
         429: (say("Too many requests"), say("Please wait a minute, then load the page again.")),
         503: (say("The store is busy"), say("It is unavailable or locked at the moment. Please load the page again in a few seconds.")),
     }
-    broken = (say("Something went wrong"), say("It is not your fault. The log of the portal says what happened."))
+    broken = (say("Something went wrong"), say("It is not your fault. The portal's log has the details."))
     heading, advice = own or pages.get(status, broken)
     answer = render(request, "error.html", status, status_code=status, heading=heading, advice=advice)
     if status in RETRY_AFTER:

@@ -157,7 +157,7 @@ def test(request: Request, id: str) -> Response:
     except (Refused, PutOff, Unclear, DependencyMissing) as error:
         reason = hidden(str(error), found.fields)
         return notify(request, f"/alerts/{id}", _("The test message did not arrive: %(reason)s"), reason=reason)
-    return notify(request, f"/alerts/{id}", _("The test message was sent. Please look whether it arrived."))
+    return notify(request, f"/alerts/{id}", _("The test message was sent. Please check whether it arrived."))
 
 
 @router.post("/alerts/{id}/on")
@@ -170,7 +170,7 @@ def switch(request: Request, id: str, sent: Form) -> Response:
         return notify(request, f"/alerts/{id}", _("Nothing can be sent there any more. Fill in where to, save, and then switch it on."))
     accounts_of(request).alerts.save(made)
     log_change(request, "alert.on" if enabled else "alert.off", id)
-    return notify(request, "/alerts", _("It is on again. What arrived in the meantime is not sent.") if enabled else _("It is off."))
+    return notify(request, "/alerts", _("It is on again. Messages of the meantime are not sent.") if enabled else _("It is off."))
 
 
 @router.post("/alerts/{id}/again")

@@ -207,7 +207,7 @@ def _page(
 def _change_password(request: Request, sent: Mapping[str, str]) -> Response:
     who, accounts, visit = _session_of(request), accounts_of(request), Visit(request)
     if sent.get("new") != sent.get("again"):
-        return _page(request, 422, mistakes={"again": visit.say("The two are not the same.")})
+        return _page(request, 422, mistakes={"again": visit.say("The passwords do not match.")})
     wait, person = _check_password(request, accounts, who.person.name, sent.get("old", ""))
     if wait:
         return _page(request, 429, mistakes={"old": describe_wait(request, wait)})

@@ -67,7 +67,7 @@ def many(request: Request, visit: Here, sent: Form) -> Response:
     if do not in BULK_CHANGES:
         raise HTTPException(422)
     if do == "topic" and sent.get("topic") not in visit.portal.topics():
-        return notify(request, back, _("Choose a topic that there is."))
+        return notify(request, back, _("Choose an existing topic."))
     done = change_many(visit, do, ids, sent)
     text = visit.say_number("%(num)d article was changed.", "%(num)d articles were changed.", done.number)
     undo = address(f"/articles/undo/{done.undo}", next=back) if done.undo else None

@@ -93,7 +93,7 @@ def _save(request: Request, found: CategoryRow | None, fields: Form) -> Response
 
 def _form_errors(request: Request, error: Exception, place: int, found: CategoryRow | None) -> FormErrors:
     if isinstance(error, NameTaken):
-        return FormErrors({"name": Visit(request).say("There is a category of this name already.")})
+        return FormErrors({"name": Visit(request).say("A category of this name exists already.")})
     made = form_errors(request, error, LIST, place, _entry(request, found.name) if found is not None else None)
     return replace(made, fields={"name" if key == LIST else key: text for key, text in made.fields.items()})
 
@@ -126,14 +126,14 @@ def _choices(model: type[Part]) -> tuple[str, ...]:
 
 FORM: Final[tuple[Group, ...]] = (
     (_("What is read"), EXTRACTOR),
-    (_("What is taken for a repost"), (
+    (_("Detection of reposts"), (
         Field("duplicates.method", _("By what articles are folded"), "choice",
               _("Empty: judge. With title_index reposts are not fetched, either."), choices=_choices(Duplicates)),
         Field("duplicates.theta", _("feature_string, cosine: how alike two articles are at least (θ)"), "number"),
-        Field("duplicates.days", _("How many days back they are compared"), "number", _("Not with judge.")),
+        Field("duplicates.days", _("Days of articles compared"), "number", _("Not with judge.")),
     )),
     (_("What is recommended"), (
-        Field("recommendation.enabled", _("Remember what readers look at, and recommend by it"), "switch", usual=True),
+        Field("recommendation.enabled", _("Record views of readers, and recommend by them"), "switch", usual=True),
         Field("recommendation.method", _("By what stories are recommended"), "choice",
               _("Empty: best, all signals as the log teaches."), choices=_choices(Recommending)),
         Field("recommendation.alpha", _("paper: share of a story's pictures from which it is liked (α)"), "number"),

@@ -126,7 +126,7 @@ def label(request: Request, visit: Here, name: str, fields: Form) -> Response:
         by = visit.signed_in.person.name if visit.signed_in else None
         give_label(visit.portal.store, name, id, wanted or None, by=by, now=visit.portal.now())
     except StoreError:
-        return notify(request, back, _("The document is gone."))
+        return notify(request, back, _("The document was deleted."))
     log_change(request, "corpus.label", name, {"document": id, "label": wanted or None})
     return notify(request, back, _("It is %(label)s now.") if wanted else _("It is left out of training."), label=wanted)
 

@@ -195,7 +195,7 @@ def _captions_page(request: Request, article: StoredArticle, sent: Mapping[str, 
 NO_STORIES = _("Choose some stories of the event, but not all of them.")
 NO_OTHER = _("No other event has this address.")
 LONG_TITLE = _("The title is too long.")
-CHANGED = _("The event was changed meanwhile: look at it again.")
+CHANGED = _("The event was changed meanwhile: check it again.")
 
 
 @router.post("/event/{event_id}")
@@ -226,4 +226,4 @@ def undo_event_edit(request: Request, visit: Here, event_id: str, number: int) -
         event_id = editing.undo(visit.portal.store, number, **editor_arguments(visit)).event_id
     except StoreError:
         return notify(request, f"/event/{event_id}", CHANGED)
-    return notify(request, f"/event/{event_id}", _("The change was taken back."))
+    return notify(request, f"/event/{event_id}", _("The change was undone."))

@@ -82,7 +82,7 @@ def forget(request: Request, fields: Form) -> Response:
     if not deleted:
         raise HTTPException(404)
     log_change(request, "template.forget", name, {"what": what or "templates"})
-    return notify(request, "/templates", _("What was known of %(site)s is forgotten."), site=name)
+    return notify(request, "/templates", _("What was learned about %(site)s was deleted."), site=name)
 
 
 @router.get("/wrappers")

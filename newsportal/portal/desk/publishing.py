@@ -34,7 +34,7 @@ NAMES: Final[Mapping[State, str]] = {
     "under-way": _("under way"),
     "done": _("published"),
     "failed": _("failed"),
-    "withdrawn": _("taken back or left out"),
+    "withdrawn": _("withdrawn or left out"),
 }
 
 router = APIRouter(dependencies=WATCH)
@@ -43,9 +43,9 @@ SHOWN: Final = 100  # articles per list
 
 LISTS: Final[Mapping[str, tuple[str, tuple[State, ...]]]] = {
     "failed": (_("What failed"), ("failed",)),
-    "waiting": (_("What waits"), OPEN),
-    "done": (_("What was published last"), ("done",)),
-    "withdrawn": (_("What was taken back or left out"), ("withdrawn",)),
+    "waiting": (_("Waiting"), OPEN),
+    "done": (_("Last published"), ("done",)),
+    "withdrawn": (_("Withdrawn or left out"), ("withdrawn",)),
 }  # ``?state=`` -> heading and states of a list
 
 
@@ -77,7 +77,7 @@ def again(request: Request, sent: Form) -> Response:
     visit, article, target = Visit(request), sent.get("article"), sent.get("target") or None
     number = visit.portal.store.outbox.again(target, [article] if article else None, now=visit.portal.now())
     log_change(request, "publishing.again", article or "", {"target": target, "articles": number})
-    text = visit.say_number("%(num)d article waits anew.", "%(num)d articles wait anew.", number)
+    text = visit.say_number("%(num)d article waits again.", "%(num)d articles wait again.", number)
     return redirect_with(request, "/publishing", text)
 
 
@@ -89,7 +89,7 @@ def ask(request: Request, fields: Form) -> Response:
     before = ask_for(portal.store, portal.site.publishes, target, article, wish or "", portal.now())
     log_change(request, "publishing.ask", article, {"target": target, "wanted": wish})
     query = urlencode({"target": target, "article": article, "wanted": before})
-    message = _("The article waits to be published there.") if wish == "there" else _("The article waits to be taken back there.")
+    message = _("The article waits to be published there.") if wish == "there" else _("The article waits to be withdrawn there.")
     undo = f"/publishing/ask?{query}" if before and before != wish else None
     return notify(request, address("/publishing", article=article), message, undo=undo)
 
@@ -116,7 +116,7 @@ targets_router = APIRouter(dependencies=ADMINISTER)
 
 LIST: Final = "publish"
 FIELDS: Final = (
-    Field("name", _("Name of the destination"), "text", _("What was published there is remembered under it: do not change it later."),
+    Field("name", _("Name of the destination"), "text", _("Publications are recorded under this name: do not change it later."),
           needed=True),
     Field("to", _("Address of the destination"), "text",
           _("folder:PATH, https://… (a webhook), postgresql://…, mysql://…, sqlite:///FILE, mongodb://HOST/DATABASE or "

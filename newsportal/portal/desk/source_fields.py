@@ -38,11 +38,11 @@ class Field:
         return f"field-{self.key.replace('.', '-')}"
 
 
-NAME = Field("name", _("Name of the source"), "text", _("Readers see it. Under another name its figures begin anew."), needed=True)
+NAME = Field("name", _("Name of the source"), "text", _("Readers see it. Under a new name its figures start again."), needed=True)
 TOPICS = Field("topics", _("Topics"), "topics", _("Every article from here belongs to them."))
 CATEGORY = Field("category", _("Category"), "text", _("Of its articles."))
 CLASSIFY = Field("auto_classify", _("Let the classifier choose the category"), "switch", usual=False)
-SITE = Field("site", _("Publisher"), "text", _("Where pages do not say it well."))
+SITE = Field("site", _("Publisher"), "text", _("If pages do not state it well."))
 INTERVAL = Field("interval", _("Minutes between visits"), "number", _("Empty: the schedule decides."))
 PRIORITY = Field("priority", _("Priority, from 1 to 9"), "number", _("Pages of 9 are fetched first, whatever their host. Empty: 5."))
 RENDER = Field("render", _("Open pages in a browser first"), "switch", _("For sites that show nothing without scripts."), usual=False)
@@ -53,7 +53,7 @@ DENY = Field("deny", _("Never addresses with"), "lines")
 AGE = Field("max_age", _("Oldest, in days"), "number")
 
 EXTRACTOR: Final = (
-    Field("extractor.method", _("How its articles are read"), "choice", _("Empty: as sources.yaml says for all."),
+    Field("extractor.method", _("Extraction method"), "choice", _("Empty: as sources.yaml says for all."),
           choices=tuple(EXTRACTORS)),
     Field("extractor.P", _("table_stats: least characters of a block (P)"), "number"),
     Field("extractor.T", _("table_stats: least share of an inner block (T)"), "number"),
@@ -62,10 +62,10 @@ EXTRACTOR: Final = (
 TOPIC_FIELDS: Final = (TOPICS, CATEGORY)
 VISIT_FIELDS: Final = (SITE, INTERVAL, PRIORITY, RENDER, ROBOTS, CERTIFICATE)
 ARTICLE_FIELDS: Final = (
-    Field("article.body", _("Where the text stands"), "text",
+    Field("article.body", _("Body"), "text",
           _("CSS, XPath, or re: and a regular expression, for pages that are read badly. Empty: without.")),
-    Field("article.title", _("Where the title stands"), "text"), Field("article.date", _("Where the date stands"), "text"),
-    Field("article.author", _("Where the author stands"), "text"), Field("article.remove", _("What is taken out"), "lines"),
+    Field("article.title", _("Title"), "text"), Field("article.date", _("Date"), "text"),
+    Field("article.author", _("Author"), "text"), Field("article.remove", _("Removed parts"), "lines"),
 )  # fmt: skip
 Fields = tuple[Field, ...]
 Group = tuple[str, Fields]
@@ -76,7 +76,7 @@ def _form(
 ) -> tuple[Group, ...]:
     groups = (
         (_("Where it is"), where), (_("What belongs to it"), place), (_("What is read"), reads), (_("How it is visited"), visits),
-        (_("Where the parts of its articles stand"), article),
+        (_("Selectors for articles"), article),
     )  # fmt: skip
     return tuple((name, fields) for name, fields in groups if fields)
 
@@ -95,7 +95,7 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
     ),
     "regions": _form(
         (
-            NAME, Field("prefix", _("What its articles' addresses begin with"), "address", needed=True),
+            NAME, Field("prefix", _("Prefix of its articles' URLs"), "address", needed=True),
             Field("seeds", _("List pages"), "lines", _("One a line. Empty: the address above.")),
         ),
         (
@@ -116,9 +116,9 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
     "galleries": _form(
         (NAME, Field("seeds", _("Index pages"), "lines", _("One a line."), needed=True)),
         (
-            Field("seed", _("What a story's address contains"), "text"),
-            Field("banned_seed", _("What no story's address contains"), "lines"),
-            Field("pattern", _("How further pages are named"), "text", _("Such as {id}_{n}.html.")),
+            Field("seed", _("Part of a story's URL"), "text"),
+            Field("banned_seed", _("Parts that exclude a URL"), "lines"),
+            Field("pattern", _("Pattern of further pages"), "text", _("Such as {id}_{n}.html.")),
             Field("pages", _("Pages of each index"), "number"),
         ),
         (
@@ -137,12 +137,12 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
         ),
         (
             Field("articles", _("Fetch the pages of its entries as articles"), "switch", usual=False),
-            Field("format", _("What the list is written in"), "choice", choices=("json", "html")),
-            Field("items", _("Where the entries stand"), "text",
+            Field("format", _("Format of the list"), "choice", choices=("json", "html")),
+            Field("items", _("Entries"), "text",
                   _("JMESPath in JSON; CSS, XPath or re: in HTML. Empty: as the known board.")),
-            Field("title", _("Where the title stands"), "text"), Field("link", _("Where the link stands"), "text"),
-            Field("rank", _("Where the rank stands"), "text", _("Empty: the order counts.")),
-            Field("heat", _("Where the heat stands"), "text"),
+            Field("title", _("Title"), "text"), Field("link", _("Link"), "text"),
+            Field("rank", _("Rank"), "text", _("Empty: the order counts.")),
+            Field("heat", _("Heat"), "text"),
             Field("limit", _("Entries at most"), "number"), *EXTRACTOR,
         ),
     ),
@@ -167,7 +167,7 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
             NAME,
             Field("url", _("Address of a result page"), "address",
                   _("##QUERY## where the words go, ##START## where the offset goes."), needed=True),
-            Field("kind", _("What it finds"), "choice", choices=("news", "web")),
+            Field("kind", _("Kind of results"), "choice", choices=("news", "web")),
             Field("encoding", _("Encoding of the words"), "text"),
             Field("first", _("Offset of the first page"), "number"),
             Field("step", _("Added for each further page"), "number"),
@@ -176,11 +176,11 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
         (
             Field("wrapper.block", _("Element of one result"), "lines",
                   _("CSS selector, XPath, or re: and a regular expression; empty: found by its shape.")),
-            Field("wrapper.title", _("Where the title stands"), "lines"),
-            Field("wrapper.link", _("Where the link stands"), "lines"),
-            Field("wrapper.site", _("Where the publisher stands"), "lines"),
-            Field("wrapper.summary", _("Where the summary stands"), "lines"),
-            Field("wrapper.date", _("Where the date stands"), "lines"), *EXTRACTOR,
+            Field("wrapper.title", _("Title"), "lines"),
+            Field("wrapper.link", _("Link"), "lines"),
+            Field("wrapper.site", _("Publisher"), "lines"),
+            Field("wrapper.summary", _("Summary"), "lines"),
+            Field("wrapper.date", _("Date"), "lines"), *EXTRACTOR,
         ),
         (), (), (),
     ),

@@ -41,7 +41,7 @@ from newsportal.sources.timing import judged
 router = APIRouter(dependencies=EDIT)
 
 VISITS_SHOWN = 8  # visits shown on a source's page
-CHANGED_MEANWHILE = _("Somebody else has changed it meanwhile: both stand here. Save again to keep yours.")
+CHANGED_MEANWHILE = _("Another editor has changed it meanwhile: both versions are shown. Save again to keep yours.")
 VARIABLES = _("Only administrators may name environment variables or a folder here, or change where a sign-in is sent.")
 
 

@@ -48,7 +48,7 @@ ADDRESS = re.compile(r"https?://[^\s<>\"']+")
 
 NEWEST = 10  # articles of a visited source
 SHOWN = 5  # entries of a proposal; a trial shows twice as many
-BUSY = _("Too many sites are being looked at just now. Try again in a minute.")
+BUSY = _("Too many sites are being checked at the moment. Try again in a minute.")
 NOTHING = _("Paste an address: of a site, a channel, a feed or a list.")
 NO_ADDRESS = _("%(address)s is no address: copy it from the browser, such as https://example.org/news/")
 MANY = _("At most %(number)s addresses at a time; for more, paste an OPML list.")

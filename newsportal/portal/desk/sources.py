@@ -129,7 +129,7 @@ STEPS: Final = (0.05, 0.25, 0.5, 1.0, 2.0, 4.0)
 """Expected entries per hour at which a cell gets darker; four and more is the darkest, as in the command's bars."""
 
 POLICIES: Final = {
-    "learnt": _("learnt from its visits"),
+    "learnt": _("learned from its visits"),
     "fixed": _("a fixed interval"),
     "hours": _("adaptive hours"),
     "weight": _("by its weight"),

@@ -93,8 +93,8 @@ def restore_version(request: Request, version: Version, seen: str | None, action
         return None
 
 
-ENTRY_DELETED: Final = _("It is gone: somebody has removed it meanwhile.")
-FILE_CHANGED: Final = _("sources.yaml was changed since; look at its earlier versions.")
+ENTRY_DELETED: Final = _("It was removed meanwhile by another editor.")
+FILE_CHANGED: Final = _("sources.yaml was changed since; see its earlier versions.")
 NOT_WRITABLE: Final = _("sources.yaml cannot be written: %(why)s")
 ADMINISTRATORS_ONLY: Final = _("Only administrators may go back here: more would change than sources, topics and categories (%(keys)s).")
 

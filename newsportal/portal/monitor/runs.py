@@ -157,16 +157,16 @@ def aside(request: Request, fields: Form) -> Response:
     except NewsportalError as error:
         return notify(request, "/monitor/queues", _("The queue of requests cannot be reached: %(why)s"), why=error)
     log_change(request, f"queue.{way}", "", {"requests": number})
-    text = _("%(number)s requests wait anew.") if way == "again" else _("%(number)s requests were forgotten.")
+    text = _("%(number)s requests wait again.") if way == "again" else _("%(number)s requests were forgotten.")
     return notify(request, "/monitor/queues", text, number=number)
 
 
 def figure_labels(visit: Visit) -> dict[str, str]:
     """Return the names of the figures of a training; unknown figures keep their keys."""
     return {
-        "by": visit.say("worked out by"), "views": visit.say("views learnt from"), "readers": visit.say("readers"),
+        "by": visit.say("worked out by"), "views": visit.say("views used for training"), "readers": visit.say("readers"),
         "stories": visit.say("stories that may be recommended"), "seconds": visit.say("seconds that it took"),
-        "let_go": visit.say("views and offers let go, as promised"),
+        "let_go": visit.say("views and recommendations deleted, as promised"),
     }  # fmt: skip
 
 

@@ -87,7 +87,7 @@ def _ask_and_return(request: Request, tasks: Sequence[Task], sent: Form, thing: 
         ask(visit, tasks, sent.get("use", ""), thing)
     except AssistantError as error:
         return redirect_with(request, back, visit.clock.says(error.message))
-    return redirect_with(request, back, visit.say("The assistant has written it: see below."))
+    return redirect_with(request, back, visit.say("The assistant's text is below."))
 
 
 @router.post("/story/{story_id}/{article_id}/assistant")

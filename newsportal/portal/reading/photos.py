@@ -108,7 +108,7 @@ def why_incomplete(gallery: StoredGallery, words: NullTranslations) -> str:
         return ""
     if gallery.failure:
         return explain(gallery.failure, words.gettext) or clean(gallery.failure)
-    return words.gettext("the next visit looks for the rest")
+    return words.gettext("the next visit fetches the rest")
 
 
 def feed_addresses(visit: Visit, topic: str | None = None) -> FeedAddresses:
