@@ -47,7 +47,7 @@ ESCAPED = re.compile(r"%[0-9a-fA-F]{2}")
 def identity(url: str) -> str:
     """Return the identity of an http(s) ``url``, as ``host[:port]/path[?query]``. Never raises; an invalid URL is its own identity."""
     url = url.strip()
-    found = _taken_apart(uncached(url))
+    found = _split(uncached(url))
     if found is None:
         return url
     host, port, path, query = found
@@ -61,14 +61,14 @@ def identity(url: str) -> str:
 
 def bare(url: str) -> str:
     """Return the identity of a URL by spelling alone: parameters, hosts and variant marks are all significant. Never raises."""
-    found = _taken_apart(url.strip())
+    found = _split(url.strip())
     if found is None:
         return url.strip()
     host, port, path, query = found
-    return f"{host}{port}{path or '/'}?{_one_spelling(query)}" if query else f"{host}{port}{path or '/'}"
+    return f"{host}{port}{path or '/'}?{_normalize_quoting(query)}" if query else f"{host}{port}{path or '/'}"
 
 
-def _taken_apart(url: str) -> tuple[str, str, str, str] | None:
+def _split(url: str) -> tuple[str, str, str, str] | None:
     """Split a URL into host, port (``:8080`` or empty), normalized path and raw query; ``None`` for an invalid URL."""
     try:
         parts = urlsplit(url)
@@ -81,10 +81,10 @@ def _taken_apart(url: str) -> tuple[str, str, str, str] | None:
     host = host.removeprefix("www.")
     with suppress(UnicodeError):
         host = host if host.isascii() else host.encode("idna").decode("ascii")
-    return host.lower(), other, _one_spelling(parts.path), parts.query
+    return host.lower(), other, _normalize_quoting(parts.path), parts.query
 
 
-def _one_spelling(path: str) -> str:
+def _normalize_quoting(path: str) -> str:
     quoted = quote(path.encode("utf-8", "surrogatepass"), safe=SAFE)
     return ESCAPED.sub(lambda found: _unreserved(found.group()), quoted)
 
@@ -97,7 +97,7 @@ def _unreserved(escape: str) -> str:
 def _query(query: str, path: str) -> str:
     """Return the significant parameters, sorted, or the query as text if it is not ``name=value`` pairs (``?187``)."""
     if "=" not in query:
-        return "" if not unmarked_query(path, [(query, "")]) else _one_spelling(query)
+        return "" if not unmarked_query(path, [(query, "")]) else _normalize_quoting(query)
     query = query.encode("utf-8", "replace").decode()  # lone surrogates cannot be sent anyway
     pairs = parse_qsl(query.replace("&amp;", "&").replace(";", "&"), keep_blank_values=True, encoding="utf-8", errors="surrogateescape")
     kept = sorted((name, value) for name, value in pairs if not TRACKING.match(name) and not _is_session(name, value))
@@ -140,7 +140,7 @@ def set_apart(links: Sequence[Link], known: Container[str]) -> list[Link]:
     for link in links:
         if link.identity is None:
             groups[identity(link.url)].append(link)
-    joined = {name for name, group in groups.items() if len(group) > 1 and _differ(group)}
+    joined = {name for name, group in groups.items() if len(group) > 1 and _have_different_titles(group)}
     joined |= {name for name, group in groups.items() if any(bare(one.url) != name and bare(one.url) in known for one in group)}
     return [replace(link, identity=bare(link.url)) if link.identity is None and identity(link.url) in joined else link for link in links]
 
@@ -153,7 +153,7 @@ def shared(links: Sequence[Link]) -> bool:
     return any(sum(len(title) >= MIN_TITLE for title in group) >= SEVERAL for group in titles.values())
 
 
-def _differ(group: Sequence[Link]) -> bool:
+def _have_different_titles(group: Sequence[Link]) -> bool:
     titled = {(bare(link.url), letters(link.title or "")) for link in group if len(letters(link.title or "")) >= MIN_TITLE}
     return min(len({url for url, _ in titled}), len({title for _, title in titled})) >= SEVERAL
 

@@ -49,7 +49,7 @@ class Cosine:
         if not vector:
             return NEW
         time = self._window.time_of(document.published)
-        verdict = self._most_like(vector, document.id, time)
+        verdict = self._find_most_similar(vector, document.id, time)
         number = self._first + len(self._documents)
         for old in self._window.enter(number, time):  # the oldest document, which is first in the lists of its words
             for word in self._documents.pop(old)[0]:
@@ -65,7 +65,7 @@ class Cosine:
             weights.append(weight)
         return verdict
 
-    def _most_like(self, vector: dict[str, float], document_id: str, time: float) -> Verdict:
+    def _find_most_similar(self, vector: dict[str, float], document_id: str, time: float) -> Verdict:
         cosines = np.zeros(len(self._documents))  # with every document in the window, oldest first
         for word, weight in vector.items():
             if word in self._index:

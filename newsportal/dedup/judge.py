@@ -103,7 +103,7 @@ def overlap(new: Codes, old: Codes, common: Codes, limit: int) -> Overlap:
         new, old = new[new < limit], old[old < limit]
     new, old = _without(new, common), _without(old, common)
     shorter, longer = (new, old) if len(new) <= len(old) else (old, new)
-    kept = _member(shorter, np.sort(longer))
+    kept = _is_in(shorter, np.sort(longer))
     places = kept.nonzero()[0]
     if not len(places):
         return Overlap(len(new), len(old), 0)
@@ -118,7 +118,7 @@ def verdict(found: Overlap, earlier: str, same_title: bool) -> Verdict:
     if (
         (found.shared < (FEWEST_TITLED if same_title else FEWEST) and not (same_title and found.containment == 1))
         or found.containment < ENOUGH
-        or _refilled(found, same_title)
+        or _is_template(found, same_title)
         or (same_title and found.containment < CHANGED_TITLED and not _numbers_agree(found, 1.0))
     ):
         return NEW
@@ -130,7 +130,7 @@ def verdict(found: Overlap, earlier: str, same_title: bool) -> Verdict:
     return Verdict(earlier, REASONS[relation], round(found.containment, 3), relation)
 
 
-def _refilled(found: Overlap, same_title: bool) -> bool:
+def _is_template(found: Overlap, same_title: bool) -> bool:
     """Return whether it is a template with different numbers."""
     if not found.words or found.numbers < FEWEST_NUMBERS:
         return found.numbers >= FEWEST_ALL_CHANGED and not found.shared_numbers
@@ -143,10 +143,10 @@ def _numbers_agree(found: Overlap, share: float) -> bool:
 
 
 def _without(runs: Codes, common: Codes) -> Codes:
-    return runs[~_member(runs, common)] if len(common) else runs
+    return runs[~_is_in(runs, common)] if len(common) else runs
 
 
-def _member(runs: Codes, others: Codes) -> NDArray[np.bool_]:
+def _is_in(runs: Codes, others: Codes) -> NDArray[np.bool_]:
     """Return a mask of the ``runs`` that are in ``others``, which is ascending."""
     if not len(others):
         return np.zeros(len(runs), dtype=np.bool_)

@@ -56,14 +56,14 @@ class TitleIndex:
             return NEW
         time = self._window.time_of(document.published)
         best, score = None, 0.0
-        for earlier, document_id in self._holding(words, time):
+        for earlier, document_id in self._titles_with(words, time):
             if document_id != document.id and len(words) / len(earlier) > score and in_order(words, earlier):
                 best, score = document_id, len(words) / len(earlier)
                 if score == 1.0:
                     break
         return Verdict(best, "title-words", score) if best is not None else NEW
 
-    def _holding(self, words: tuple[str, ...], time: float) -> Iterator[tuple[tuple[str, ...], str]]:
+    def _titles_with(self, words: tuple[str, ...], time: float) -> Iterator[tuple[tuple[str, ...], str]]:
         """Yield the earlier titles with all ``words``, oldest first, each with its document."""
         postings = sorted((self._index.get(word, {}) for word in set(words)), key=len)
         for number in postings[0]:

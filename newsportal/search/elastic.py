@@ -89,9 +89,9 @@ def find(ask: Ask, query: Query) -> Results:
     asked = match.parse(query)
     if asked.empty:
         return Results((), 0)
-    question, answer, rank = _answered(ask, query, asked)
+    question, answer, rank = _search_readings(ask, query, asked)
     hits = answer["hits"]["hits"]
-    folded = _folded(ask, question, hits) if query.collapse and hits else {}
+    folded = _count_folded(ask, question, hits) if query.collapse and hits else {}
     shown = tuple(_hit(one, folded, asked.words) for one in hits)
     total = _stories(answer["aggregations"]) if query.collapse else answer["hits"]["total"]["value"]
     buckets = {name: answer["aggregations"][name]["buckets"] for name in (*FACETS, "day")}
@@ -99,7 +99,7 @@ def find(ask: Ask, query: Query) -> Results:
     return Results(shown, total, asked.words, in_order(facets), loose=total > 0 and rank == 0)
 
 
-def _answered(ask: Ask, query: Query, asked: match.ParsedQuery) -> tuple[dict[str, Any], Mapping[str, Any], int]:
+def _search_readings(ask: Ask, query: Query, asked: match.ParsedQuery) -> tuple[dict[str, Any], Mapping[str, Any], int]:
     """Search with the strictest reading that finds enough; hits of wider ones follow. Return the query, the response and the last rank."""
     matches: list[tuple[int, match.Match]] = []
     for rank, reading in match.READINGS:
@@ -154,7 +154,7 @@ def _stories(counted: Mapping[str, Any]) -> int:
     return int(counted["stories"]["value"]) if "stories" in counted else int(counted["doc_count"])
 
 
-def _folded(ask: Ask, question: dict[str, Any], hits: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+def _count_folded(ask: Ask, question: dict[str, Any], hits: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """Return the number of other hits for each story of the page."""
     ids = [one["_source"]["story_id"] for one in hits]
     body = {

@@ -29,10 +29,10 @@ def send(connection: Connection, writes: Iterable[Sequence[bytes]]) -> None:
     for some in portions(writes):
         waiting = some
         while waiting:
-            waiting = connection.ask(_left, connection, waiting)
+            waiting = connection.ask(_send_batch, connection, waiting)
 
 
-def _left(connection: Connection, writes: Sequence[Sequence[bytes]]) -> list[Sequence[bytes]]:
+def _send_batch(connection: Connection, writes: Sequence[Sequence[bytes]]) -> list[Sequence[bytes]]:
     """Send a batch, and return the writes that the busy server rejected. Raises ``Busy`` if all were."""
     operations: Any = [line for lines in writes for line in lines]  # serialized JSON lines, which the client's types do not include
     answer = connection.client.bulk(operations=operations)
@@ -88,7 +88,7 @@ class Generations:
             try:
                 self._create(f"{self.alias}-{FIRST}", mapping(self.plugin()), self.alias)
             except StoreError as error:
-                if not _there(error):
+                if not _exists_already(error):
                     raise
                 if not self.present():  # another process removed its alias
                     self.take_over(f"{self.alias}-{FIRST}", ())
@@ -116,7 +116,7 @@ class Generations:
             try:
                 self._create(made, properties)
             except StoreError as error:
-                if not _there(error):
+                if not _exists_already(error):
                     raise
             else:
                 return made
@@ -124,7 +124,7 @@ class Generations:
 
     def _create(self, name: str, mappings: dict[str, Any], *aliases: str) -> None:
         """Create an index with an alias of its own for writes, which exists only as long as the index."""
-        named: dict[str, Any] = {alias: {} for alias in (_door(name), *aliases)}
+        named: dict[str, Any] = {alias: {} for alias in (_write_alias(name), *aliases)}
         self.connection.ask(self.client.indices.create, index=name, mappings=mappings, settings=SETTINGS, aliases=named)
 
     def all(self) -> list[str]:
@@ -133,7 +133,7 @@ class Generations:
         return [name for name in found if name.removeprefix(f"{self.alias}-").isdecimal()]
 
     def note(self, index: str, position: int) -> None:
-        self.connection.ask(self.client.index, index=_door(index), require_alias=True, id=POSITION, document={"position": position})
+        self.connection.ask(self.client.index, index=_write_alias(index), require_alias=True, id=POSITION, document={"position": position})
 
     def take_over(self, index: str, others: Collection[str]) -> None:
         """Make ``index`` the searched one and delete ``others``, atomically."""
@@ -171,7 +171,7 @@ class Generations:
         return True
 
 
-def _there(error: StoreError) -> bool:
+def _exists_already(error: StoreError) -> bool:
     """Return whether an index could not be created because it exists."""
     fault = error.__cause__
     return isinstance(fault, BadRequestError) and fault.error == "resource_already_exists_exception"
@@ -181,7 +181,7 @@ def _number(index: str) -> int:
     return int(index.rpartition("-")[2])
 
 
-def _door(index: str) -> str:
+def _write_alias(index: str) -> str:
     """Return the alias for building an index: unlike the index name, writing to it does not recreate a deleted index."""
     return f"{index}-door"
 
@@ -208,7 +208,7 @@ def follow(generations: Generations, store: Store) -> int:
 def rebuild(generations: Generations, store: Store, progress: Callable[[int], None] | None) -> int:
     position, index = store.last_seq(), generations.make()
     try:
-        done = _filled(generations.connection, _door(index), store, position, progress)
+        done = _index_all(generations.connection, _write_alias(index), store, position, progress)
         generations.note(index, position)
         generations.take_over(index, generations.all())
     except StoreError as error:
@@ -219,7 +219,7 @@ def rebuild(generations: Generations, store: Store, progress: Callable[[int], No
     return done
 
 
-def _filled(connection: Connection, door: str, store: Store, position: int, progress: Callable[[int], None] | None) -> int:
+def _index_all(connection: Connection, door: str, store: Store, position: int, progress: Callable[[int], None] | None) -> int:
     """Write all articles, and return their number. A batch is segmented while the server writes the previous one."""
     done = 0
     with ThreadPoolExecutor(1, "indexing") as sending:

@@ -107,12 +107,12 @@ class SqliteIndex:
             changes = store.changes(position, BUILT if far else BATCH)
             if not changes:
                 return read
-            if self._take_in(store, changes, position, generation):
+            if self._index_batch(store, changes, position, generation):
                 read += len(changes)
                 if far:
                     log.warning("the search index follows the store: %s of %s changes", changes[-1].seq, last)
 
-    def _take_in(self, store: Store, changes: Sequence[Change], position: int, generation: int) -> bool:
+    def _index_batch(self, store: Store, changes: Sequence[Change], position: int, generation: int) -> bool:
         """Index one batch with its position in one transaction; return False if another process was faster."""
         ids = list(dict.fromkeys(change.id for change in changes))
         docs = {article.id: doc_of(article) for article in seen(store.articles(ids))}

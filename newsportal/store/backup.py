@@ -86,21 +86,21 @@ def _write(store: Store, put: container.Put, sources: bytes | None, now: datetim
         add(SOURCES, sources)
     last_change = store.last_seq()
     with store.records.reading() as look:
-        tables = _tables(look, add, tell)
+        tables = _write_tables(look, add, tell)
     manifest = Manifest(now.isoformat(), __version__, last_change, tables, files)
     header = {"format": FORMAT, "version": VERSION, "newsportal": __version__, "made": manifest.made}
     put(MANIFEST, json.dumps({**header, "last_change": last_change, "tables": tables, "files": files}, indent=1).encode())
     return manifest
 
 
-def _tables(look: TableReader, add: container.Put, tell: Tell) -> dict[str, dict[str, Any]]:
+def _write_tables(look: TableReader, add: container.Put, tell: Tell) -> dict[str, dict[str, Any]]:
     total, done = sum(look.count(form) for form in FORMS), 0
     tables: dict[str, dict[str, Any]] = {}
     for form in FORMS:
         made, piece, number = Digest(), bytearray(), 0
         for row in look.rows(form):
             made.add(form, row)
-            piece += _line(plain(form, row))
+            piece += _to_line(plain(form, row))
             done += 1
             if len(piece) >= container.PIECE:
                 add(_name(form, number), bytes(piece))
@@ -117,7 +117,7 @@ def _name(form: Form, number: int) -> str:
     return f"records/{form.name}/{number:06d}.jsonl"
 
 
-def _line(row: Mapping[str, Any]) -> bytes:
+def _to_line(row: Mapping[str, Any]) -> bytes:
     try:
         return (json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
     except UnicodeEncodeError:  # lone surrogates in JSON values
@@ -160,13 +160,13 @@ def _manifest(path: Path, content: bytes) -> Manifest:
         if values["format"] != FORMAT:
             raise ValueError(f"not {FORMAT}")  # noqa: TRY301  caught below
         if (version := int(values["version"])) > VERSION:
-            _newer(path, f"form {version}, this one knows {VERSION}")
+            _raise_newer(path, f"form {version}, this one knows {VERSION}")
         tables = {name: table for name, table in values["tables"].items() if name not in FORMER}
         if unknown := sorted(set(tables) - set(BY_NAME)):
-            _newer(path, f"tables {', '.join(unknown)[:100]}")
+            _raise_newer(path, f"tables {', '.join(unknown)[:100]}")
         for name, table in tables.items():
             if more := sorted(set(table["columns"]) - set(BY_NAME[name].columns)):
-                _newer(path, f"{name} with {', '.join(more)[:100]}")
+                _raise_newer(path, f"{name} with {', '.join(more)[:100]}")
             if not isinstance(table["rows"], int) or not isinstance(table["digest"], str):
                 raise TypeError(f"rows and digest of {name}")  # noqa: TRY301
         return Manifest(str(values["made"]), str(values["newsportal"]), int(values["last_change"]), tables, dict(values["files"]))
@@ -174,7 +174,7 @@ def _manifest(path: Path, content: bytes) -> Manifest:
         raise BackupError(f"{path}: its manifest is none ({error}); nothing was restored") from error
 
 
-def _newer(path: Path, what: str) -> NoReturn:
+def _raise_newer(path: Path, what: str) -> NoReturn:
     raise BackupError(f"{path}: a later newsportal wrote it ({what}); upgrade with `pip install -U newsportal`; nothing was restored")
 
 
@@ -192,14 +192,14 @@ def _rows(path: Path, form: Form, name: str, content: bytes) -> Iterator[dict[st
     for number, line in enumerate(content.splitlines(), 1):
         try:
             container.countable(line)
-            row = json.loads(line, parse_constant=_no_number)
+            row = json.loads(line, parse_constant=_reject_constant)
             lacking = {column: None for column in form.nullable if isinstance(row, dict) and column not in row}
             yield from_plain(form, row | lacking if lacking else row)
         except (ValueError, RecursionError) as error:
             raise BackupError(f"{path}: {name}, line {number}: {error}; nothing was restored") from error
 
 
-def _no_number(text: str) -> NoReturn:
+def _reject_constant(text: str) -> NoReturn:
     raise ValueError(f"{text} is no number")
 
 
@@ -229,11 +229,11 @@ def restore(path: Path, store: Store, *, manifest: Manifest, tell: Tell = nothin
             raise BackupError("the store to restore to is not empty, and nothing of it was touched; name another one: --to URI")
         store.records.mark(manifest.name)
     try:
-        written = _read_in(path, store.records, manifest.rows, tell)
+        written = _write_rows(path, store.records, manifest.rows, tell)
         store.records.finish()
         store.records.mark(None)
     except BaseException as error:
-        _take_back(path, store.records, error)
+        _delete_restored(path, store.records, error)
         raise
     with store.records.reading() as look:
         there = sum(look.count(form) for form in FORMS)
@@ -245,7 +245,7 @@ def restore(path: Path, store: Store, *, manifest: Manifest, tell: Tell = nothin
     return Restored(manifest, written, manifest.rows - written)
 
 
-def _take_back(path: Path, records: Records, error: BaseException) -> None:
+def _delete_restored(path: Path, records: Records, error: BaseException) -> None:
     """Delete the restored rows. Raises ``BackupError`` if that fails, too."""
     try:
         for form in reversed(FORMS):  # children before their parents
@@ -261,7 +261,7 @@ def _take_back(path: Path, records: Records, error: BaseException) -> None:
         ) from error
 
 
-def _read_in(path: Path, records: Records, total: int, tell: Tell) -> int:
+def _write_rows(path: Path, records: Records, total: int, tell: Tell) -> int:
     """Write the rows in the order of the file: parents before their children."""
     written = done = 0
     for name, content in container.files(path):

@@ -46,7 +46,7 @@ def new_file(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
             if fcntl is not None:
                 fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 left.unlink()
-    part, file = _made(path)
+    part, file = _create_locked(path)
     try:
         with file:
             yield part, file
@@ -61,7 +61,7 @@ def leavings(path: Path) -> list[Path]:
     return sorted(part for part, match in found if match and (match["name"] == path.name or DATED.fullmatch(match["name"])))
 
 
-def _made(path: Path) -> tuple[Path, IO[bytes]]:
+def _create_locked(path: Path) -> tuple[Path, IO[bytes]]:
     """Create and lock a new file. Retry if another process deleted it as a leftover before it was locked."""
     while True:
         number, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
@@ -138,7 +138,7 @@ def files(path: Path) -> Iterator[tuple[str, bytes]]:
     try:
         with path.open("rb") as file:
             most = max(SMALL, path.stat().st_size * UNPACKED)
-            found = _of_zip(file) if file.read(4) == b"PK\x03\x04" else _of_tar(file)
+            found = _zip_entries(file) if file.read(4) == b"PK\x03\x04" else _tar_entries(file)
             names: set[str] = set()
             total = 0
             for name, size, is_file, content in found:
@@ -159,27 +159,27 @@ def files(path: Path) -> Iterator[tuple[str, bytes]]:
         raise BackupError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
-def _of_zip(file: IO[bytes]) -> Iterator[tuple[str, int, bool, Callable[[], bytes]]]:
+def _zip_entries(file: IO[bytes]) -> Iterator[tuple[str, int, bool, Callable[[], bytes]]]:
     with zipfile.ZipFile(file) as packed:
         for entry in packed.infolist():
             plain = not entry.is_dir() and (entry.external_attr >> 16) & 0o170000 in (0, 0o100000) and not entry.flag_bits & 1
 
             def content(entry: zipfile.ZipInfo = entry) -> bytes:
                 with packed.open(entry) as stream:
-                    return _whole(stream, entry.file_size)
+                    return _read_exactly(stream, entry.file_size)
 
             yield entry.orig_filename, entry.file_size, plain, content
 
 
-def _of_tar(file: IO[bytes]) -> Iterator[tuple[str, int, bool, Callable[[], bytes]]]:
+def _tar_entries(file: IO[bytes]) -> Iterator[tuple[str, int, bool, Callable[[], bytes]]]:
     file.seek(0)
     with zstd.ZstdFile(file) as stream:
-        while (header := _whole(stream, BLOCK)) != bytes(BLOCK):
+        while (header := _read_exactly(stream, BLOCK)) != bytes(BLOCK):
             entry = tarfile.TarInfo.frombuf(header, "utf-8", "surrogateescape")
             left = [entry.size + -entry.size % BLOCK]
 
             def content(size: int = entry.size, left: list[int] = left) -> bytes:
-                found = _whole(stream, left.pop())
+                found = _read_exactly(stream, left.pop())
                 return found[:size]
 
             yield entry.name, entry.size, entry.type == tarfile.REGTYPE, content
@@ -188,7 +188,7 @@ def _of_tar(file: IO[bytes]) -> Iterator[tuple[str, int, bool, Callable[[], byte
                 raise tarfile.TarError("something stands behind the end")
 
 
-def _whole(stream: Any, size: int) -> bytes:
+def _read_exactly(stream: Any, size: int) -> bytes:
     """Read exactly ``size`` bytes, in pieces, so that a false size allocates no memory."""
     read = io.BytesIO()
     while read.tell() < size:
@@ -201,10 +201,10 @@ def _whole(stream: Any, size: int) -> bytes:
 
 def countable(line: bytes) -> None:
     """Check the number of values in a row, which could fill the memory. Raises ``ValueError``."""
-    if _values(line) > MOST_VALUES and _values(STRINGS.sub(b"", line)) > MOST_VALUES:
+    if _count_values(line) > MOST_VALUES and _count_values(STRINGS.sub(b"", line)) > MOST_VALUES:
         raise ValueError("more values than a row has")
 
 
-def _values(line: bytes) -> int:
+def _count_values(line: bytes) -> int:
     """Return an upper bound for the number of values in a line of JSON."""
     return sum(line.count(sign) for sign in (b",", b"[", b"{"))

@@ -70,7 +70,7 @@ def copy(source: Store, target: Store, *, again: bool = False, tell: Tell = noth
     ``again`` is set."""
     if not is_empty(target.records):
         with source.records.reading() as look, target.records.reading() as there:
-            own = _own(look, there)
+            own = _find_own(look, there)
         if own:
             raise StoreError(
                 f"the store to copy to holds {own} of its own, which the other one does not have; name an empty one (nothing was written)"
@@ -84,7 +84,7 @@ def copy(source: Store, target: Store, *, again: bool = False, tell: Tell = noth
     for _ in range(PASSES):
         until = source.last_seq()
         with source.records.reading() as look:
-            read, wrote, gone = _pass(look, target.records, tell)
+            read, wrote, gone = _copy_once(look, target.records, tell)
         target.records.finish()
         written, deleted = written + wrote, deleted + gone
         compared: list[Compared] = []
@@ -99,7 +99,7 @@ def copy(source: Store, target: Store, *, again: bool = False, tell: Tell = noth
     return made
 
 
-def _own(look: TableReader, there: TableReader) -> str | None:
+def _find_own(look: TableReader, there: TableReader) -> str | None:
     """Return what only the target has, or ``None`` if it is a copy of the source. Without a change log all tables are compared."""
     for page in chunks(there.rows(LOG), PAGE):
         found = look.get(LOG, [LOG.key_of(row) for row in page])
@@ -113,7 +113,7 @@ def _own(look: TableReader, there: TableReader) -> str | None:
     return None
 
 
-def _pass(look: TableReader, target: Records, tell: Tell) -> tuple[dict[str, Digest], int, int]:
+def _copy_once(look: TableReader, target: Records, tell: Tell) -> tuple[dict[str, Digest], int, int]:
     """Read every table once. Return the digests of the rows read, and the numbers of rows written and deleted."""
     totals = {form.name: look.count(form) for form in FORMS}
     total, done, written = sum(totals.values()), 0, 0
@@ -124,11 +124,11 @@ def _pass(look: TableReader, target: Records, tell: Tell) -> tuple[dict[str, Dig
         for page in chunks(look.rows(form), PAGE):
             for row in page:
                 made.add(form, row)
-            lacking = page if fresh else _others(target, form, page)
+            lacking = page if fresh else _find_different(target, form, page)
             written += target.write(form, lacking) if lacking else 0
             done += len(page)
             tell(f"copying {form.name}", done, max(total, done))
-    deleted = sum(_drop(look, target, form, read[form.name].count) for form in reversed(FORMS))
+    deleted = sum(_delete_extra(look, target, form, read[form.name].count) for form in reversed(FORMS))
     return read, written, deleted
 
 
@@ -137,7 +137,7 @@ def _count(records: Records, form: Form) -> int:
         return look.count(form)
 
 
-def _others(target: Records, form: Form, page: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _find_different(target: Records, form: Form, page: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the rows that are missing or different in the target."""
     with target.reading() as there:
         found = there.get(form, [form.key_of(row) for row in page])
@@ -145,7 +145,7 @@ def _others(target: Records, form: Form, page: Sequence[dict[str, Any]]) -> list
     return [row for row in page if known.get(form.key_of(row)) != canonical(form, row)]
 
 
-def _drop(look: TableReader, target: Records, form: Form, rows: int) -> int:
+def _delete_extra(look: TableReader, target: Records, form: Form, rows: int) -> int:
     """Delete the rows that the source does not (or no longer) have, and return their number."""
     if _count(target, form) <= rows:
         return 0

@@ -72,7 +72,7 @@ def create(connection: Connection, name: str, now: datetime, note: str) -> bool:
     return insert_new(connection, CORPORA, {"id": content_id(name), "name": name, "created": now, "note": storable(note)})
 
 
-def _bring(connection: Connection, corpus: str, fresh: Mapping[str, NewDocument], by: Mapping[str, Any]) -> Counter[str]:
+def _add_documents(connection: Connection, corpus: str, fresh: Mapping[str, NewDocument], by: Mapping[str, Any]) -> Counter[str]:
     """Add new documents, and change the labels of existing ones where ranks allow it. Return the counts."""
     there, rows, counts = _rows(connection, corpus, list(fresh)), [], Counter[str]()
     for id, document in fresh.items():
@@ -173,7 +173,7 @@ class Corpora(Models):
                         counts["repeated" if met[id] == label else "contradicted"] += 1
                     else:
                         met[id], fresh[id] = label, document
-                counts.update(_bring(connection, corpus, fresh, given(source, by, now)))
+                counts.update(_add_documents(connection, corpus, fresh, given(source, by, now)))
             return Brought(**counts)
 
     def label(self, name: str, id: str, label: str | None, *, now: datetime, by: str | None = None) -> Document:

@@ -67,7 +67,7 @@ def open_mysql(url: URL, create: bool, waits: Waits) -> Engine:
     connects = {
         "charset": "utf8mb4", "connect_timeout": int(waits.connect), "read_timeout": int(waits.answer), "write_timeout": int(waits.answer),
     }  # fmt: skip
-    kind = _kind(url, create, connects | {"read_timeout": int(waits.connect)})
+    kind = _detect_kind(url, create, connects | {"read_timeout": int(waits.connect)})
     engine = create_engine(
         url.set(drivername=f"{kind}+pymysql"),
         **SERVER_POOL,
@@ -78,7 +78,7 @@ def open_mysql(url: URL, create: bool, waits: Waits) -> Engine:
     return engine
 
 
-def _kind(url: URL, create: bool, connects: Mapping[str, Any]) -> str:
+def _detect_kind(url: URL, create: bool, connects: Mapping[str, Any]) -> str:
     """Return ``mariadb`` or ``mysql``, after creating a missing database. Raises ``StoreError``."""
     import pymysql
 
@@ -92,7 +92,7 @@ def _kind(url: URL, create: bool, connects: Mapping[str, Any]) -> str:
                 raise
             if not create:
                 raise no_store_yet(place_of(url)) from error
-            _make(url, options)
+            _create_database(url, options)
             greeting = _greeting(pymysql.connect(**options))
     except pymysql.err.MySQLError as error:
         raise explained(error, place_of(url)) from error
@@ -123,7 +123,7 @@ def _greeting(connection: Any) -> str:
     return greeting
 
 
-def _make(url: URL, options: Mapping[str, Any]) -> None:
+def _create_database(url: URL, options: Mapping[str, Any]) -> None:
     import pymysql
 
     name = (url.database or "").replace("`", "``")
@@ -134,7 +134,7 @@ def _make(url: URL, options: Mapping[str, Any]) -> None:
             cursor.execute(statement)
     except pymysql.err.MySQLError as error:
         raise StoreUnavailable(
-            f"{place_of(url)}: there is no such database and this user may not make it ({_words(error)}); "
+            f"{place_of(url)}: there is no such database and this user may not make it ({_message(error)}); "
             f"let an administrator run: {statement}"
         ) from error
 
@@ -152,7 +152,7 @@ def _begin(waits: Waits, connection: Connection) -> None:
     # take the lock before reading: two writers never decide on the same state
     if not connection.get_execution_options().get(WRITES):
         return
-    if connection.exec_driver_sql("SELECT GET_LOCK(%s, %s)", (_lock(connection), waits.busy)).scalar() != 1:
+    if connection.exec_driver_sql("SELECT GET_LOCK(%s, %s)", (_lock_name(connection), waits.busy)).scalar() != 1:
         raise StoreUnavailable(
             f"{place_of(connection.engine.url)}: another process has held the write lock too long; "
             "wait for that process or end it, then try again"
@@ -175,13 +175,13 @@ def release(connection: Connection) -> None:
         return
     try:
         cursor = connection.connection.cursor()
-        cursor.execute("DO RELEASE_LOCK(%s)", (_lock(connection),))
+        cursor.execute("DO RELEASE_LOCK(%s)", (_lock_name(connection),))
         cursor.close()
     except pymysql.err.MySQLError:
         connection.invalidate()  # the transaction is committed; the lock ends with the session
 
 
-def _lock(connection: Connection) -> str:
+def _lock_name(connection: Connection) -> str:
     """Return the name of the lock: names are global to the server and limited to 64 characters."""
     return f"newsportal {content_id(connection.engine.url.database or '')}"
 
@@ -203,13 +203,13 @@ def explained(error: BaseException | None, where: str) -> StoreError:
     if isinstance(number, int) and number in REMEDIES:
         what, remedy = REMEDIES[number]
         unavailable = ServerUnavailable if REMEDIES[number] is AWAY else StoreUnavailable
-        return unavailable(f"{where}: {what}; {remedy} ({_words(error)})")
+        return unavailable(f"{where}: {what}; {remedy} ({_message(error)})")
     if isinstance(error, pymysql.err.OperationalError | pymysql.err.InterfaceError):
-        return StoreUnavailable(f"{where}: {_words(error)}")
-    return StoreError(f"{where}: {_words(error)}")
+        return StoreUnavailable(f"{where}: {_message(error)}")
+    return StoreError(f"{where}: {_message(error)}")
 
 
-def _words(error: BaseException | None) -> str:
+def _message(error: BaseException | None) -> str:
     arguments = error.args if error is not None else ()
     return " ".join(str(argument) for argument in arguments if argument != "").partition("\n")[0] or type(error).__name__
 

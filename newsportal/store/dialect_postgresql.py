@@ -72,7 +72,7 @@ def open_postgresql(url: URL, create: bool, waits: Waits) -> Engine:
             raise
         if not create:
             raise no_store_yet(place_of(url)) from error
-        _make(engine)
+        _create_database(engine)
     return engine
 
 
@@ -123,32 +123,32 @@ def _is_missing(engine: Engine, error: psycopg.OperationalError) -> bool:
     if error.sqlstate == "3D000":
         return True
     try:
-        with _maintenance(engine) as connection:
+        with _connect_to_maintenance(engine) as connection:
             found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (_database(engine),)).fetchone()
     except psycopg.Error:
         return False  # the first error explains the problem
     return found is None
 
 
-def _make(engine: Engine) -> None:
+def _create_database(engine: Engine) -> None:
     import psycopg
     from psycopg import sql
 
     where, name = place_of(engine.url), _database(engine)
     statement = sql.SQL("CREATE DATABASE {} ENCODING 'UTF8' TEMPLATE template0").format(sql.Identifier(name))
     try:
-        with _maintenance(engine) as connection:
+        with _connect_to_maintenance(engine) as connection:
             connection.execute(statement)
     except (psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
         return  # another process created it concurrently
     except psycopg.Error as error:
         raise StoreUnavailable(
-            f"{where}: there is no such database and this user may not make it ({_words(error)}); "
+            f"{where}: there is no such database and this user may not make it ({_first_line(error)}); "
             f"let an administrator run: {statement.as_string()} OWNER …"
         ) from error
 
 
-def _maintenance(engine: Engine) -> psycopg.Connection[Any]:
+def _connect_to_maintenance(engine: Engine) -> psycopg.Connection[Any]:
     import psycopg
 
     _, options = engine.dialect.create_connect_args(engine.url.set(database=MAINTENANCE))
@@ -167,14 +167,14 @@ def explained(error: BaseException | None, where: str) -> StoreError:
     state = getattr(error, "sqlstate", None) or ""
     for prefix, (what, remedy) in REMEDIES.items():
         if state.startswith(prefix):
-            return StoreUnavailable(f"{where}: {what}; {remedy} ({_words(error)})")
+            return StoreUnavailable(f"{where}: {what}; {remedy} ({_first_line(error)})")
     if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
         what, remedy = "the server does not answer", "start it, or check host, port, user and password in the store URI, then try again"
-        return ServerUnavailable(f"{where}: {what}; {remedy} ({_words(error)})")
-    return StoreError(f"{where}: {_words(error)}")
+        return ServerUnavailable(f"{where}: {what}; {remedy} ({_first_line(error)})")
+    return StoreError(f"{where}: {_first_line(error)}")
 
 
-def _words(error: BaseException | None) -> str:
+def _first_line(error: BaseException | None) -> str:
     """Return the first line of the driver's message: the others repeat the statement with its values."""
     return str(error).strip().partition("\n")[0]
 

@@ -22,7 +22,7 @@ from newsportal.store.writing import add_topics, existing, keep, log, page_versi
 KEYWORDS = "keywords"  # ``TopicMark.by`` of a topic matched by keywords; equals ``classify.topics.KEYWORDS`` of a higher layer
 
 
-def _written(
+def _correct(
     connection: Connection, article_id: str, become: Callable[[Mapping[str, Any]], Written | None], seen: int | None, now: datetime
 ) -> int:
     known = existing(connection, article_id)
@@ -39,7 +39,7 @@ def _written(
     return int(written.columns["revision"])
 
 
-def _seen(connection: Connection, ids: Collection[str], columns: Mapping[str, Any], now: datetime, *, was_hidden: bool) -> list[str]:
+def _set_hidden(connection: Connection, ids: Collection[str], columns: Mapping[str, Any], now: datetime, *, was_hidden: bool) -> list[str]:
     state = ARTICLES.c.hidden.is_not(None) if was_hidden else ARTICLES.c.hidden.is_(None)
     found: dict[str, str] = {}
     for chunk in chunks(dict.fromkeys(ids)):
@@ -101,21 +101,21 @@ class Editing(Part):
         ``StoreError`` for an unknown article or invalid values.
         """
         with self._write() as connection:
-            return _written(connection, article_id, lambda known: corrected(known, correction, by=by, now=now), seen, now)
+            return _correct(connection, article_id, lambda known: corrected(known, correction, by=by, now=now), seen, now)
 
     def withdraw(self, article_id: str, *, now: datetime, seen: int | None = None) -> int:
         """Withdraw all corrections: the article returns to the last state of its page. Returns and raises like :meth:`correct`."""
         with self._write() as connection:
-            return _written(connection, article_id, lambda known: withdrawn(known, page_version(connection, known)), seen, now)
+            return _correct(connection, article_id, lambda known: withdrawn(known, page_version(connection, known)), seen, now)
 
     def hide(self, article_ids: Collection[str], *, by: str, reason: str, now: datetime) -> list[str]:
         """Hide articles from readers (lists, stories, search, recommendations, publishing); they remain in the store. Return the ids newly
         hidden. An article folded later into a completely hidden story is hidden, too."""
         columns = {"hidden": now, "hidden_by": name(by), "hidden_reason": storable(reason)}
         with self._write() as connection:
-            return _seen(connection, article_ids, columns, now, was_hidden=False)
+            return _set_hidden(connection, article_ids, columns, now, was_hidden=False)
 
     def show(self, article_ids: Collection[str], *, now: datetime) -> list[str]:
         """Undo :meth:`hide`, and return the ids that were hidden."""
         with self._write() as connection:
-            return _seen(connection, article_ids, dict.fromkeys(HIDDEN_COLUMNS), now, was_hidden=True)
+            return _set_hidden(connection, article_ids, dict.fromkeys(HIDDEN_COLUMNS), now, was_hidden=True)

@@ -133,7 +133,7 @@ def choose(connection: sa.Connection, row: Mapping[str, Any], keys: Sequence[Fol
     parallel writers would need a lock per key (``pg_advisory_xact_lock``, ``GET_LOCK``).
     """
     by_score = sorted(hashed(keys).items(), key=lambda pair: (-pair[1].score, pair[0]))
-    under = _under(connection, by_score, row["moment"])
+    under = _find_by_keys(connection, by_score, row["moment"])
     for key_id, key in by_score:
         others = [other for other in under.get(key_id, ()) if other.id != row["id"]]
         # A recurring column (「每日天气」 on many sites, every day) must not be folded through another site's edition: unless
@@ -147,7 +147,7 @@ def choose(connection: sa.Connection, row: Mapping[str, Any], keys: Sequence[Fol
     return None
 
 
-def _under(connection: sa.Connection, keys: Sequence[tuple[str, FoldKey]], moment: datetime) -> dict[str, list[Any]]:
+def _find_by_keys(connection: sa.Connection, keys: Sequence[tuple[str, FoldKey]], moment: datetime) -> dict[str, list[Any]]:
     """Return the articles (``id``, ``story_id``, ``publisher``, ``moment``) with each of the hashed keys within its window around
     ``moment``, earliest first."""
     found: dict[str, list[Any]] = {}
@@ -157,13 +157,13 @@ def _under(connection: sa.Connection, keys: Sequence[tuple[str, FoldKey]], momen
             span = timedelta(seconds=key.window)
             first, last = shifted(moment, -span), shifted(moment, span)
             values |= {f"key_{n}": key_id, f"first_{n}": first, f"last_{n}": last}
-        for row in connection.execute(_under_any(len(asked)), values):
+        for row in connection.execute(_keys_query(len(asked)), values):
             found.setdefault(row.key, []).append(row)
     return found
 
 
 @cache
-def _under_any(count: int) -> sa.Select[tuple[str, str, str, str, datetime]]:
+def _keys_query(count: int) -> sa.Select[tuple[str, str, str, str, datetime]]:
     """Return the query for articles with any of ``count`` keys, each with its own window."""
     within = (
         sa.and_(

@@ -68,8 +68,8 @@ class Galleries(Part):
                 connection.execute(delete(GALLERY_PAGES).where(GALLERY_PAGES.c.gallery.in_({id, name_id(identity)})))
             connection.execute(delete(GALLERY_PAGES).where(GALLERY_PAGES.c.seen < now - gallery_rows.PAGES_KEPT))
             if grown:
-                _follow(connection, id)
-                _part(connection, id, now)
+                _update_derived(connection, id)
+                _unfold(connection, id, now)
                 gallery_folding.fold_gallery(connection, id)
             row = connection.execute(select(ARTICLES.c.story_id, ARTICLES.c.fold_of).where(ARTICLES.c.id == id)).one()
             if grown or met:
@@ -106,8 +106,8 @@ class Galleries(Part):
                 galleries |= dict.fromkeys(connection.scalars(select(GALLERY_PICTURES.c.gallery_id).where(which, changing).distinct()))
                 changed += connection.execute(update(GALLERY_PICTURES).where(which, changing).values(dropped=dropped)).rowcount
             for id in galleries:
-                _follow(connection, id)
-                _part(connection, id, now)
+                _update_derived(connection, id)
+                _unfold(connection, id, now)
                 refresh_galleries(connection, _story_of(connection, id))
                 log(connection, "article", id, now)
             return changed
@@ -125,7 +125,7 @@ class Galleries(Part):
                     connection.execute(update(GALLERY_PICTURES).where(*at).values(said=said))
                     changed += 1
             if changed:
-                _follow(connection, id)
+                _update_derived(connection, id)
                 refresh_galleries(connection, _story_of(connection, id))
                 log(connection, "article", id, now)
             return changed
@@ -224,7 +224,7 @@ def _write(connection: Connection, id: str, gallery: Gallery, kept: dict[str, An
             connection.execute(insert(GALLERY_PICTURES), rows)
 
 
-def _follow(connection: Connection, id: str) -> None:
+def _update_derived(connection: Connection, id: str) -> None:
     """Update what depends on a story's pictures: their number, the article's text and first pictures, its moment."""
     shown = select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == id, GALLERY_PICTURES.c.dropped.is_(None))
     rows = [dict(row) for row in connection.execute(shown.order_by(GALLERY_PICTURES.c.number)).mappings()]
@@ -234,7 +234,7 @@ def _follow(connection: Connection, id: str) -> None:
     connection.execute(update(GALLERIES).where(GALLERIES.c.id == id).values(pictures=len(rows), moment=moment))
 
 
-def _part(connection: Connection, id: str, now: datetime) -> None:
+def _unfold(connection: Connection, id: str, now: datetime) -> None:
     """Undo the folds of a story that its pictures no longer support."""
     old = _story_of(connection, id)
     left = gallery_folding.part_galleries(connection, id)

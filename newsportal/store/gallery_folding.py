@@ -82,14 +82,14 @@ def fold_gallery(connection: Connection, id: str) -> Fold | None:
     if keys:
         connection.execute(insert(GALLERY_KEYS), [{"key": key, "gallery_id": story.id, "moment": row["moment"]} for key in keys])
     members = list(connection.scalars(select(ARTICLES.c.id).where(ARTICLES.c.story_id == row["story_id"])))
-    found = _repeated(connection, row, story) if len(members) == 1 else None
+    found = _find_repeated(connection, row, story) if len(members) == 1 else None
     if found is not None:
         connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(story_id=found.story_id, **fold_columns(found)))
         refresh(connection, row["story_id"])  # the old story is empty now
     return found
 
 
-def _is_one(connection: Connection, id: str, other: str) -> bool:
+def _are_same(connection: Connection, id: str, other: str) -> bool:
     """Return whether two stored photo stories are the same, by their current content."""
     images = _pictures(connection, [id, other])
     one, two = (photo_story(_row(connection, name), images.get(name, ())) for name in (id, other))
@@ -111,7 +111,7 @@ def _pictures(connection: Connection, ids: Collection[str]) -> dict[str, tuple[I
     return {id: tuple(images) for id, images in found.items()}
 
 
-def _repeated(connection: Connection, row: Mapping[str, Any], story: PhotoStory) -> Fold | None:
+def _find_repeated(connection: Connection, row: Mapping[str, Any], story: PhotoStory) -> Fold | None:
     """Return the stored story most similar to this one, or ``None`` if none is similar enough."""
     near = {*_sharing(connection, word_keys(story), row), *_sharing(connection, picture_keys(story.pictures), row)}
     apart = set(connection.scalars(select(UNFOLDED.c.story_id).where(UNFOLDED.c.article_id == row["id"])))
@@ -151,14 +151,14 @@ def part_galleries(connection: Connection, id: str) -> tuple[str, ...]:
     story = select(ARTICLES.c.story_id).where(ARTICLES.c.id == id).scalar_subquery()
     links = connection.execute(select(ARTICLES.c.id, ARTICLES.c.fold_of, ARTICLES.c.fold_reason).where(ARTICLES.c.story_id == story)).all()
     judged = [link for link in links if link.fold_of and link.fold_reason in JUDGED and id in (link.id, link.fold_of)]
-    broken = [link.id for link in judged if not _is_one(connection, link.id, link.fold_of)]
-    left = [one for child in broken for one in _leave(connection, child, links)]
+    broken = [link.id for link in judged if not _are_same(connection, link.id, link.fold_of)]
+    left = [one for child in broken for one in _move_to_new_story(connection, child, links)]
     for child in broken:
         fold_gallery(connection, child)
     return tuple(dict.fromkeys(left))
 
 
-def _leave(connection: Connection, child: str, links: Sequence[Any]) -> list[str]:
+def _move_to_new_story(connection: Connection, child: str, links: Sequence[Any]) -> list[str]:
     """Create a story for ``child``, and move its reposts along."""
     row = dict(connection.execute(select(ARTICLES).where(ARTICLES.c.id == child)).mappings().one())
     topics = connection.scalars(select(TOPICS.c.topic).where(TOPICS.c.article_id == child)).all()

@@ -96,7 +96,7 @@ def _page(which: StoryFilter) -> Select[Any]:
     """Select stories with their head and sort key (``order_key``), in order, after the cursor."""
     driver, story_id, narrowed = _driver(which)
     key: ColumnElement[Any] = driver.c[ORDERS[which.order]]
-    if _brief(which):
+    if _is_short_range(which):
         key = unindexed(key)
     statement = _heads(key.label("order_key"))
     if driver is not STORIES:
@@ -126,14 +126,14 @@ def _driver(which: StoryFilter) -> tuple[FromClause, ColumnElement[str], list[Co
             conditions.append(exists().where(TOPICS.c.article_id == version.c.id, TOPICS.c.topic == name(which.topic)))
         conditions += [version.c.moment >= which.since] if which.since else []
         conditions += [version.c.moment < which.until] if which.until else []
-        if _brief(which):
+        if _is_short_range(which):
             told = STORIES.c.id.in_(select(version.c.story_id).where(*conditions))
             return STORIES, STORIES.c.id, [told, STORIES.c.count > 0]
         narrowed.append(exists().where(version.c.story_id == STORIES.c.id, *conditions))
     return (LABELS, LABELS.c.story_id, narrowed) if kinds else (STORIES, STORIES.c.id, [*narrowed, STORIES.c.count > 0])
 
 
-def _brief(which: StoryFilter) -> bool:
+def _is_short_range(which: StoryFilter) -> bool:
     """Return whether the time range is short: all its articles are then read and sorted, instead of reading every later story first."""
     return which.since is not None and which.until is not None and which.until - which.since <= BRIEF
 
@@ -150,12 +150,12 @@ def _story(row: RowMapping, head: StoredArticle) -> Story:
     return story_from({**row, "id": row["story_id"], "first_seen": row["story_first_seen"]}, head)
 
 
-def _few(which: ArticleFilter) -> bool:
+def _matches_few(which: ArticleFilter) -> bool:
     """Return whether few articles match: read all of them from their index and sort them, instead of searching in order of time."""
     return bool(which.hidden or which.corrected or which.shorter is not None)
 
 
-def _by_score(which: ArticleFilter) -> bool:
+def _is_read_by_score(which: ArticleFilter) -> bool:
     """Return whether to read articles by score and sort them: many may match, but no others are read. With ``since`` they are read by time
     instead."""
     return which.unsure is not None and which.source is None and which.category is None and which.since is None
@@ -174,7 +174,7 @@ def _conditions(which: ArticleFilter) -> list[ColumnElement[bool]]:
             wanted.append(column >= EPOCH if asked else unindexed(column).is_(None))
     for column, value in ((ARTICLES.c.source, which.source), (ARTICLES.c.category, which.category)):
         if value is not None:
-            wanted.append((func.coalesce(column, "") if _few(which) else column) == name(value))
+            wanted.append((func.coalesce(column, "") if _matches_few(which) else column) == name(value))
     if which.judged:
         wanted.append(ARTICLES.c.category_by == "editor")
     if which.undated:
@@ -182,7 +182,7 @@ def _conditions(which: ArticleFilter) -> list[ColumnElement[bool]]:
     if which.shorter is not None:
         wanted.append(ARTICLES.c.length < which.shorter)
     if which.unsure is not None:
-        score = ARTICLES.c.category_score if _by_score(which) else unindexed(ARTICLES.c.category_score)
+        score = ARTICLES.c.category_score if _is_read_by_score(which) else unindexed(ARTICLES.c.category_score)
         wanted += [score < which.unsure, or_(*(ARTICLES.c.category_by.startswith(way) for way in BY_MODEL))]
     if which.topic is not None:
         wanted.append(exists().where(TOPICS.c.article_id == ARTICLES.c.id, TOPICS.c.topic == name(which.topic)))
@@ -260,7 +260,7 @@ class Lists(Part):
         The selection only reads an index, then the rows shown.
         """
         limit = max(1, which.limit)
-        sorted_later = _few(which) or _by_score(which)
+        sorted_later = _matches_few(which) or _is_read_by_score(which)
         moment = unindexed(ARTICLES.c.moment) if sorted_later else ARTICLES.c.moment
         order = (moment.desc(), ARTICLES.c.id.desc())
         wanted = select(ARTICLES.c.id, ARTICLES.c.moment).where(*_conditions(which)).order_by(*order).limit(limit + 1)

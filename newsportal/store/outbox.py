@@ -156,18 +156,18 @@ class Outbox(Part):
         with self._write() as connection:
             if _position(connection, target) != after:
                 return False
-            known = _of(connection, target, {*there, *gone})
-            _put(connection, (requested(known.get(id), target, id, "there", now=now) for id in dict.fromkeys(there)))
-            _put(connection, (requested(known[id], target, id, "gone", now=now) for id in dict.fromkeys(gone) if id in known))
+            known = _find(connection, target, {*there, *gone})
+            _save(connection, (requested(known.get(id), target, id, "there", now=now) for id in dict.fromkeys(there)))
+            _save(connection, (requested(known[id], target, id, "gone", now=now) for id in dict.fromkeys(gone) if id in known))
             upsert(connection, POSITIONS, [{"target": target, "seq": upto}], update=("seq",))
             return True
 
     def ask(self, target: str, article_ids: Collection[str], wanted: Wanted, *, now: datetime) -> int:
         """Request publishing or withdrawal by hand, whatever the state. Return the number of entries."""
         with self._write() as connection:
-            known = _of(connection, target, article_ids)
+            known = _find(connection, target, article_ids)
             asked = [requested(known.get(id), target, id, wanted, now=now, by_hand=True) for id in dict.fromkeys(article_ids)]
-            _put(connection, asked)
+            _save(connection, asked)
             return len(asked)
 
     def again(self, target: str | None = None, article_ids: Collection[str] | None = None, *, now: datetime) -> int:
@@ -178,7 +178,7 @@ class Outbox(Part):
         with self._write() as connection:
             failed = [build(Entry, row) for row in connection.execute(wanted).mappings()]
             chosen = [entry for entry in failed if article_ids is None or entry.article_id in article_ids]
-            _put(connection, (replace(entry, state="waiting", due=now, tries=0, changed=now, asked=entry.asked + 1) for entry in chosen))
+            _save(connection, (replace(entry, state="waiting", due=now, tries=0, changed=now, asked=entry.asked + 1) for entry in chosen))
             return len(chosen)
 
     def take(self, target: str, owner: str, *, now: datetime, seconds: float, limit: int) -> list[Entry]:
@@ -190,30 +190,30 @@ class Outbox(Part):
         with self._write() as connection:
             rows = connection.execute(due.order_by(OUTBOX.c.due, OUTBOX.c.article_id).limit(limit)).mappings()
             taken = [leased(build(Entry, row), owner, now=now, seconds=seconds) for row in rows]
-            _put(connection, taken)
+            _save(connection, taken)
             return taken
 
     def settle(self, held: Entry, result: Result, *, now: datetime) -> bool:
         """Store the result of an entry. Return False, with nothing done, if the lease is lost to another process."""
         with self._write() as connection:
-            entry = _of(connection, held.target, [held.article_id]).get(held.article_id)
+            entry = _find(connection, held.target, [held.article_id]).get(held.article_id)
             if entry is None or not is_held(entry, held):
                 return False
-            _put(connection, [settled(entry, held, result, now=now)])
+            _save(connection, [settled(entry, held, result, now=now)])
             return True
 
     def give_back(self, held: Sequence[Entry], *, now: datetime, reason: str | None = None) -> None:
         """Return entries that were not processed: they wait as before, without a try."""
         with self._write() as connection:
             for one in held:
-                entry = _of(connection, one.target, [one.article_id]).get(one.article_id)
+                entry = _find(connection, one.target, [one.article_id]).get(one.article_id)
                 if entry is not None and is_held(entry, one):
-                    _put(connection, [returned(entry, now=now, reason=reason)])
+                    _save(connection, [returned(entry, now=now, reason=reason)])
 
     def of(self, target: str, article_ids: Collection[str]) -> dict[str, Entry]:
         """Map articles to their entries, of those that exist."""
         with self._read() as connection:
-            return _of(connection, target, article_ids)
+            return _find(connection, target, article_ids)
 
     def entries(
         self, target: str | None = None, *, states: Collection[State] = STATES, article_id: str | None = None, limit: int = 100
@@ -246,11 +246,11 @@ def _position(connection: Connection, target: str) -> int:
     return connection.scalar(select(POSITIONS.c.seq).where(POSITIONS.c.target == target)) or 0
 
 
-def _of(connection: Connection, target: str, article_ids: Iterable[str]) -> dict[str, Entry]:
+def _find(connection: Connection, target: str, article_ids: Iterable[str]) -> dict[str, Entry]:
     its = select(OUTBOX).where(OUTBOX.c.target == target)
     return {row["article_id"]: build(Entry, row) for row in select_in(connection, its, OUTBOX.c.article_id, article_ids)}
 
 
-def _put(connection: Connection, entries: Iterable[Entry]) -> None:
+def _save(connection: Connection, entries: Iterable[Entry]) -> None:
     for chunk in chunks(entries):
         upsert(connection, OUTBOX, [asdict(entry) for entry in chunk], update=CHANGING)

@@ -191,7 +191,7 @@ def bring(connection: sa.Connection, views: Sequence[View], now: datetime) -> di
     off = set(connection.scalars(sa.select(SWITCHED_OFF.c.reader).where(SWITCHED_OFF.c.reader.in_(readers))))
     wanted = [view for view in known if reader_name(view.reader) not in off]
     rows = looks(wanted, articles, now)
-    for row in _there(connection, list(rows)):
+    for row in _stored_views(connection, list(rows)):
         key = (row["reader"], row["article_id"])
         rows[key] = both(row, rows[key])
     upsert(connection, VIEWS, [{"reader": reader, "article_id": id, **row} for (reader, id), row in rows.items()], update=LOOKED)
@@ -199,7 +199,7 @@ def bring(connection: sa.Connection, views: Sequence[View], now: datetime) -> di
     return {"taken": len(wanted), "unknown": unknown, "old": old, "off": len(known) - len(wanted)}
 
 
-def _there(connection: sa.Connection, keys: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+def _stored_views(connection: sa.Connection, keys: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
     """Return the stored views of these readers and articles."""
     if not keys:
         return []
@@ -207,11 +207,11 @@ def _there(connection: sa.Connection, keys: Sequence[tuple[str, str]]) -> list[d
     values = {
         f"{name}_{number}": value for number, key in enumerate(filled) for name, value in zip(("reader", "article"), key, strict=True)
     }
-    return [dict(row) for row in connection.execute(_of_keys(), values).mappings()]
+    return [dict(row) for row in connection.execute(_views_by_key(), values).mappings()]
 
 
 @cache
-def _of_keys() -> sa.Select[Any]:
+def _views_by_key() -> sa.Select[Any]:
     """Return a query for :data:`AT_ONCE` views by key. With ``(reader, article_id) IN (…)`` SQLite would scan the table."""
     keys = (
         (VIEWS.c.reader == sa.bindparam(f"reader_{number}")) & (VIEWS.c.article_id == sa.bindparam(f"article_{number}"))

@@ -50,7 +50,7 @@ class Batch:
             self._unread = False
         if id is not None:
             self._unread = True
-            return _again(self.connection, existing(self.connection, id), article, keys, new, self.now)
+            return _readd(self.connection, existing(self.connection, id), article, keys, new, self.now)
         decision = article.decision
         if decision is not None and decision.seq == self.index.last_seq:
             found = decision.fold
@@ -94,7 +94,7 @@ def _repeated(
     return prints.repeated(connection, row, new, apart) or folding.choose(connection, row, keys, apart)
 
 
-def _again(connection: Connection, known: dict[str, Any], article: Article, keys: Sequence[FoldKey], new: Printed, now: datetime) -> Added:
+def _readd(connection: Connection, known: dict[str, Any], article: Article, keys: Sequence[FoldKey], new: Printed, now: datetime) -> Added:
     id = known["id"]
     revised = is_newer(page_version(connection, known), article)
     if revised:
@@ -106,7 +106,7 @@ def _again(connection: Connection, known: dict[str, Any], article: Article, keys
         prints.drop(connection, id)
         prints.keep(connection, prints.print_rows(id, moment, new, now), now)
     met = add_topics(connection, id, topics_of(article))
-    story_id = _found_late(connection, known, keys, new) if revised else known["story_id"]
+    story_id = _fold_revised(connection, known, keys, new) if revised else known["story_id"]
     if revised or met:
         for changed in {known["story_id"], story_id}:
             folding.refresh(connection, changed)
@@ -114,7 +114,7 @@ def _again(connection: Connection, known: dict[str, Any], article: Article, keys
     return Added("revised" if revised else "same", id, story_id)
 
 
-def _found_late(connection: Connection, known: Mapping[str, Any], keys: Sequence[FoldKey], new: Printed) -> str:
+def _fold_revised(connection: Connection, known: Mapping[str, Any], keys: Sequence[FoldKey], new: Printed) -> str:
     """Fold a revised article that is alone in its story, and return its story: a page first published incomplete may be a repost."""
     if len(_members(connection, known["story_id"])) > 1:
         return str(known["story_id"])

@@ -51,7 +51,7 @@ def normalise(text: str) -> str:
     Only characters matter, not words: if a character has several simplified forms (瞭解 is 了解, 瞭望 stays), all become one, so that both
     scripts give the same result. It is not meant for reading.
     """
-    return clean(unicodedata.normalize("NFKC", text).translate(_joining())).lower()
+    return clean(unicodedata.normalize("NFKC", text).translate(_joining_table())).lower()
 
 
 def letters(text: str) -> str:
@@ -105,7 +105,7 @@ def _changed_forms() -> tuple[str, ...]:
 
 
 @made_once
-def _folding() -> dict[int, str]:
+def _folding_table() -> dict[int, str]:
     """Return the one-to-one table: full width, compatibility forms, traditional characters and capitals to the plain character."""
     simple = {traditional: forms[0] for traditional, forms in _dictionary("TSCharacters.txt")}
     table: dict[int, str] = {}
@@ -118,27 +118,27 @@ def _folding() -> dict[int, str]:
 
 
 @made_once
-def _joining() -> dict[int, str]:
-    """Return the table :func:`_folding`, with all simplified forms of a character joined into one."""
-    folded = _folding()
+def _joining_table() -> dict[int, str]:
+    """Return the table :func:`_folding_table`, with all simplified forms of a character joined into one."""
+    folded = _folding_table()
     one: dict[str, str] = {}
     several = [(old, new) for old, forms in _dictionary("TSCharacters.txt") if len(forms) > 1 for new in forms]
     words = [(old, new) for old_word, new_words in _dictionary("TSPhrases.txt") for old, new in zip(old_word, new_words[0], strict=False)]
     for pair in (*several, *words):
-        first, second = (_end(one, folded.get(ord(character), character)) for character in pair)
+        first, second = (_resolve(one, folded.get(ord(character), character)) for character in pair)
         if first != second:
             one[second] = first
-    return {code: _end(one, plain) for code, plain in folded.items()} | {ord(form): _end(one, form) for form in one}
+    return {code: _resolve(one, plain) for code, plain in folded.items()} | {ord(form): _resolve(one, form) for form in one}
 
 
 def changed_characters() -> dict[str, str]:
     """Return the characters of the folded planes that :func:`normalise` changes, with their :func:`letters`."""
-    changed = frozenset(_changed_forms()).union(map(chr, _joining()))
-    forms = unicodedata.normalize("NFKC", "\n".join(changed)).translate(_joining()).lower()  # no line break is among them
+    changed = frozenset(_changed_forms()).union(map(chr, _joining_table()))
+    forms = unicodedata.normalize("NFKC", "\n".join(changed)).translate(_joining_table()).lower()  # no line break is among them
     return dict(zip(changed, (NO_LETTERS.sub("", form) for form in forms.split("\n")), strict=True))
 
 
-def _end(one: dict[str, str], form: str) -> str:
+def _resolve(one: dict[str, str], form: str) -> str:
     while form in one:
         form = one[form]
     return form
@@ -157,7 +157,7 @@ def fold_characters(text: str) -> str:
     The character-by-character part of :func:`normalise`: fast enough for full texts (40 MB/s), and matches can be marked in the original.
     Characters with a longer plain form (``㎏``) are unchanged.
     """
-    return text.translate(_folding())
+    return text.translate(_folding_table())
 
 
 def visible_length(text: str) -> int:

@@ -43,7 +43,7 @@ def guarded(html: str) -> bytes:
     deep = _may_be_deep(codes, tags)
     hidden = _may_hide_attributes(data, marks)
     data = _with_fewer_attributes(data, marks, opens)
-    data = _WHOLE_TAG.sub(_fewer, data) if hidden else data
+    data = _WHOLE_TAG.sub(_cut_attributes, data) if hidden else data
     if deep:
         text = data.decode("utf-8", "replace")
         data = _flattened(text).encode("utf-8", "replace") if _depth_bound(text) > MAX_DEPTH else data
@@ -97,7 +97,7 @@ def _may_hide_attributes(data: bytes, marks: Places) -> bool:
     return any(sum(data.count(blank, *stretch) for blank in BLANKS) > WORDY for stretch in stretches)
 
 
-def _fewer(tag: re.Match[bytes]) -> bytes:
+def _cut_attributes(tag: re.Match[bytes]) -> bytes:
     if tag["raw"] is not None or len(tag[0]) <= LONG_TAG:
         return tag[0]
     cuts = list(islice(_ATTRIBUTE.finditer(tag[0]), WORDY))

@@ -40,7 +40,7 @@ def records(path: Path) -> Iterator[Record]:
         with path.open("rb") as file:
             for record in ArchiveIterator(_one_stream(file), no_record_parse=False):
                 if record.rec_headers.get_header("WARC-Target-URI"):
-                    yield _of(record)
+                    yield _record_from(record)
     except EOFError:
         return  # the crawl that wrote it was killed
     except BROKEN as error:
@@ -60,7 +60,7 @@ def _one_stream(file: IO[bytes]) -> Any:
     return stream
 
 
-def _of(record: Any) -> Record:
+def _record_from(record: Any) -> Record:
     http = record.http_headers
     body, _ = body_of(record, LONGEST)
     content_type = (http or record.rec_headers).get_header("Content-Type") or ""

@@ -116,7 +116,7 @@ async def exchanges(
         async def exchange(method: str, url: str, headers: Mapping[str, str], body: bytes, max_bytes: int) -> Answer:
             with _translated_errors(url, timeout):
                 async with asyncio.timeout(timeout):
-                    answer = await _ask(pool, check_url(url, policy), headers, max_bytes, method, body)
+                    answer = await _send(pool, check_url(url, policy), headers, max_bytes, method, body)
             return replace(answer, body=_unpacked(url, answer, max_bytes))
 
         yield exchange
@@ -180,7 +180,7 @@ async def _follow(
     sign_in: SignIn,
 ) -> Page:
     for _ in range(MAX_REDIRECTS + 1):
-        answer = await _ask(pool, url, {**headers, **sign_in(url)}, max_bytes)
+        answer = await _send(pool, url, {**headers, **sign_in(url)}, max_bytes)
         target = answer.headers.get("location")
         if answer.status not in REDIRECTS or not target:
             body = _unpacked(url, answer, max_bytes)
@@ -209,7 +209,7 @@ def origin(url: str) -> tuple[str, str | None, int | None]:
         return "", None, None
 
 
-async def _ask(
+async def _send(
     pool: httpcore.AsyncConnectionPool, url: str, headers: Mapping[str, str], max_bytes: int, method: str = "GET", sent: bytes = b""
 ) -> Answer:
     """Send one request. The body of a redirect is not read."""

@@ -118,8 +118,8 @@ class Chromium:
                 try:
                     self._browser = await self._start()
                 except Exception as error:
-                    self._failure = RenderFailed("about:blank", "no-browser", _plain(error))
-                    logger.error("the browser does not start: %s (newsportal doctor says more)", _plain(error))
+                    self._failure = RenderFailed("about:blank", "no-browser", _short_message(error))
+                    logger.error("the browser does not start: %s (newsportal doctor says more)", _short_message(error))
                     await self._clear()
                     raise self._failure from error
             return self._browser
@@ -192,7 +192,7 @@ async def _within(seconds: float, doing: object) -> None:
         logger.debug("while a browser was closed: %s", error)
 
 
-def _plain(error: Exception) -> str:
+def _short_message(error: Exception) -> str:
     """Return the first informative lines of Playwright's message, which includes the command line and log."""
     lines: Iterable[str] = (line.strip() for line in str(error).splitlines())
     told = [line for line in lines if line and "<launch" not in line and not line.startswith(("╔", "║", "╚", "Call log", "Browser logs"))]
@@ -280,7 +280,7 @@ class Watch:
         """Kill the largest page if all together use too much memory; return whether one was killed."""
         if self._pid is None:
             return False
-        held = {pid: _held(pid) for pid in family(self._pid)}
+        held = {pid: _private_bytes(pid) for pid in family(self._pid)}
         total = sum(held.values())
         self.peak = max(self.peak, total)
         pages = [pid for pid in held if RENDERER in _command(pid)]
@@ -303,7 +303,7 @@ def family(pid: int) -> list[int]:
     return found
 
 
-def _held(pid: int) -> int:
+def _private_bytes(pid: int) -> int:
     """Return private memory in bytes, without shared files and libraries."""
     with suppress(OSError, ValueError, IndexError):
         for line in (PROC / str(pid) / "status").read_text().splitlines():

@@ -49,7 +49,7 @@ async def wait_until_idle(page: Page, visit: Visit, wait: float) -> bool:
     began = since = monotonic()
     last, scrolls, looks = (-1, -1), 0, 0
     while monotonic() - began < wait and not visit.has_navigated:
-        loading, changes, below = await _look(page)
+        loading, changes, below = await _check(page)
         now = monotonic()
         if loading or visit.busy or (changes, visit.tally.requests) != last:
             last, since, looks = (changes, visit.tally.requests), now, 0  # a completed request is activity, too
@@ -59,21 +59,21 @@ async def wait_until_idle(page: Page, visit: Visit, wait: float) -> bool:
         if looks >= (MAX_CHECKS_SCROLLED if scrolls else MAX_CHECKS) and now - since >= (QUIET_SCROLLED if scrolls else QUIET):
             if not below or scrolls >= SCROLLS:
                 return True
-            await _quietly(page, SCROLL)
+            await _evaluate(page, SCROLL)
             scrolls, since, looks = scrolls + 1, monotonic(), 0
         await asyncio.sleep(STEP)
     return False
 
 
-async def _look(page: Page) -> tuple[bool, int, bool]:
-    found = await _quietly(page, LOOK)
+async def _check(page: Page) -> tuple[bool, int, bool]:
+    found = await _evaluate(page, LOOK)
     match found:  # the page may have tampered with the result
         case [bool(loading), int(changes), bool(below)]:
             return loading, changes, below
     return True, -1, False
 
 
-async def _quietly(page: Page, script: str) -> object:
+async def _evaluate(page: Page, script: str) -> object:
     """Return ``None`` while the page navigates to another document."""
     from playwright.async_api import Error
 

@@ -32,7 +32,7 @@ def fetch(
     (also if rendering fails), ``NewsportalError`` without a browser."""
     if lack := missing(setup.browser):
         raise NewsportalError(lack)
-    return asyncio.run(_fetched(url, policy, setup, headers or {}, verify, sign_in))
+    return asyncio.run(_fetch_rendered(url, policy, setup, headers or {}, verify, sign_in))
 
 
 def tried(setup: Setup) -> str:
@@ -51,7 +51,7 @@ def tried(setup: Setup) -> str:
     return asyncio.run(start())
 
 
-async def _fetched(url: str, policy: egress.Policy, setup: Setup, headers: Mapping[str, str], verify: bool, sign_in: SignIn) -> Page:
+async def _fetch_rendered(url: str, policy: egress.Policy, setup: Setup, headers: Mapping[str, str], verify: bool, sign_in: SignIn) -> Page:
     chromium = Chromium(setup)
     chromium.take()
     try:

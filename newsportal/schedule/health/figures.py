@@ -125,7 +125,7 @@ def figures(visits: Sequence[Visit]) -> Figures:
     totals = accumulate(visit.stored + visit.folded + sum(visit.failed.values()) for visit in visits[:MAX_RECENT])
     cut = next((number for number, total in enumerate(totals, 1) if total >= RECENT_READ), min(len(visits), MAX_RECENT))
     recent, older = visits[:cut], visits[cut:]
-    counted = _summed(visit.failed for visit in recent)
+    counted = _sum_counts(visit.failed for visit in recent)
     unread = sum(number for reason, number in counted.items() if cause_of(reason) == UNREAD)
     stored, repeats = sum(visit.stored for visit in recent), sum(visit.folded for visit in recent)
     return Figures(
@@ -135,7 +135,7 @@ def figures(visits: Sequence[Visit]) -> Figures:
         last_new=next((visit.at for visit in visits if visit.new), None),
         streak=len(broken),
         since=broken[-1].at if broken else None,
-        streak_reasons=_summed(visit.list_failed for visit in broken),
+        streak_reasons=_sum_counts(visit.list_failed for visit in broken),
         empty=len(empty),
         empty_since=empty[-1].at if empty else None,
         moved=next((visit.moved for visit in visits if visit.list_pages or visit.entries), None),
@@ -147,11 +147,11 @@ def figures(visits: Sequence[Visit]) -> Figures:
         unread=unread,
         refused=sum(counted.values()) - unread,
         failed=counted,
-        before=_badly(older),
+        before=_share_of_bad_pages(older),
     )
 
 
-def _badly(visits: Sequence[Visit]) -> float | None:
+def _share_of_bad_pages(visits: Sequence[Visit]) -> float | None:
     """Return the share of pages without an article, or with low confidence; ``None`` for too few pages."""
     bad, pages = 0, 0
     for visit in visits:
@@ -161,7 +161,7 @@ def _badly(visits: Sequence[Visit]) -> float | None:
     return bad / pages if pages >= RECENT_READ else None
 
 
-def _summed(numbers: Iterable[Mapping[str, int]]) -> Counter[str]:
+def _sum_counts(numbers: Iterable[Mapping[str, int]]) -> Counter[str]:
     counted = Counter[str]()
     for some in numbers:
         counted.update(some)

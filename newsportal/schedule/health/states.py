@@ -109,15 +109,15 @@ def health(visits: Sequence[Visit], now: datetime, *, known: RememberedState | N
     if not enabled:
         return Health("off", figures=found, cadence=pace)
     judged = (
-        _broken(found)
-        or _paused(known, now)
+        _judge_lists(found)
+        or _judge_backoff(known, now)
         or (Health("moved", None, found.last_visit, {"url": found.moved}) if found.moved else None)
         or (Health("empty", None, found.empty_since, {"visits": found.empty}) if found.empty >= FEW else None)
-        or _refused(found)
-        or _characters(found)
-        or _badly_read(found)
+        or _judge_articles(found)
+        or _judge_encoding(found)
+        or _judge_extraction(found)
         or (Health("silent", None, pace.last, _cadence_values(pace)) if pace is not None and pace.silent else None)
-        or _repeating(found, visits)
+        or _judge_repeats(found, visits)
         or (Health("new", None, None, {"visits": found.visits}) if found.visits < FEW else None)
         or (Health("quiet", None, pace.last, _cadence_values(pace)) if pace is not None and pace.quiet else None)
         or Health("healthy", since=found.last_success)
@@ -137,7 +137,7 @@ def commonest(failures: Mapping[str, int]) -> tuple[str, str] | None:
     return cause, min(reasons, key=lambda reason: (-reasons[reason], reason))
 
 
-def _broken(found: Figures) -> Health | None:
+def _judge_lists(found: Figures) -> Health | None:
     if not found.streak or (found.streak < FAILING and found.visits > found.streak):
         return None
     cause, reason = commonest(found.streak_reasons) or (UNREAD, "unknown")
@@ -150,14 +150,14 @@ def _broken(found: Figures) -> Health | None:
     return Health("quarantined", cause, began, {**values, "days": (last - began).days, "wait": wait.days}, wait=wait)
 
 
-def _paused(known: RememberedState | None, now: datetime) -> Health | None:
+def _judge_backoff(known: RememberedState | None, now: datetime) -> Health | None:
     if known is None or known.rest_until is None or known.rest_until <= now:
         return None
     why = "blocked" if cause_of(known.last_error or "") == "blocked" else "busy"
     return Health("resting", None, None, {"until": known.rest_until, "why": Message(f"cause.{why}")})
 
 
-def _refused(found: Figures) -> Health | None:
+def _judge_articles(found: Figures) -> Health | None:
     """Judge whether the list responds, but its articles do not."""
     asked = found.read + found.unread + found.refused
     if found.refused < MANY or found.refused < REFUSED_SHARE * asked:
@@ -168,13 +168,13 @@ def _refused(found: Figures) -> Health | None:
     return Health("failing", cause, found.last_visit, {"reason": reason, "pages": found.refused})
 
 
-def _characters(found: Figures) -> Health | None:
+def _judge_encoding(found: Figures) -> Health | None:
     if found.read < MANY or found.garbled < GARBLED_SHARE * found.read:
         return None
     return Health("garbled", None, found.last_visit, {"garbled": found.garbled, "pages": found.read})
 
 
-def _badly_read(found: Figures) -> Health | None:
+def _judge_extraction(found: Figures) -> Health | None:
     pages = found.read + found.unread
     bad = found.shaky + found.unread
     if found.visits < FEW or pages < MANY or bad < BADLY_SHARE * pages:
@@ -188,7 +188,7 @@ def _cadence_values(pace: Cadence) -> dict[str, Value]:
     return {"silence": pace.silence, "usual": pace.usual, "longest": pace.longest}
 
 
-def _repeating(found: Figures, visits: Sequence[Visit]) -> Health | None:
+def _judge_repeats(found: Figures, visits: Sequence[Visit]) -> Health | None:
     showing = [visit for visit in visits if visit.entries]
     if found.last_new is None and len(showing) >= MANY:
         return Health("duplicate", "entries", showing[-1].at, {"visits": len(showing)})
