@@ -174,8 +174,8 @@ def test_monitor_shows_months_and_training(serve, shelf: Store, newsroom: Module
     rows = {row.get("data-month"): row.get("data-views") for row in page.xpath("//tr[@data-month]")}
     assert rows == {"2026-02": "1", "2026-03": "2", "2026-04": "1", "2026-05": "3"}
     facts = page.xpath("string(//dl[@class='facts'])")
-    assert f"看过多少算喜欢{made.facts['alpha']:.1%}" in " ".join(facts.split())
+    assert f"算作喜欢的浏览比例{made.facts['alpha']:.1%}" in " ".join(facts.split())
     assert not set("αλ") & set(facts), "parameters have descriptive labels"
-    assert facts.index("学习的点击数") < facts.index("读者") < facts.index("计算方式")
+    assert facts.index("用于训练的点击数") < facts.index("读者") < facts.index("计算方式")
     assert "uPlot" in client.get("/monitor/reading").text
     assert "uPlot" not in client.get("/runs").text

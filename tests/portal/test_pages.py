@@ -201,7 +201,7 @@ def test_crawl_without_network_is_reported(fresh: Store, serve, newsroom: Module
 def test_run_report_has_consistent_totals(editor: httpx.Client, newsroom: ModuleType) -> None:
     [link] = tree(editor.get("/runs")).xpath("//tbody//th/a/@href")
     page = tree(editor.get(link))
-    assert "取回 108 个页面，其中 101 个读出了正文（93.5%）" in texts(page, "//p[@class='plain']")[0]
+    assert "抓取 108 个页面，其中 101 个读出了正文（93.5%）" in texts(page, "//p[@class='plain']")[0]
     assert texts(page, "//tr[@class='total']/*") == [
         "合计",
         "10",

@@ -52,12 +52,12 @@ def test_thread_page_shows_floors(fresh: Store, portal: Callable[[], httpx.Clien
         "第 5 层的话",
         "网友3",
         "修修补补",
-        "5 帖",
-        "还有内容没有读完",
+        "共 5 楼",
+        "还有楼层尚未采集",
         f'href="{URL}"',
     ):
         assert text in page.text, text
-    for text in ("修修补补", "5 帖", "还有内容没有读完", f'href="{URL}"'):
+    for text in ("修修补补", "共 5 楼", "还有楼层尚未采集", f'href="{URL}"'):
         assert text in page.text, text
     assert re.search(r"<blockquote><p>第 2 层的话</p></blockquote>\s*<p>第 5 层的话</p>", page.text)
     assert 'src="https://bbs.example/1.jpg"' in page.text
