@@ -1,1 +1,1 @@
-"""Lists of links: hub pages, result pages, the engines that give them, and the pages of what is longer than one."""
+"""Lists of links: hub pages, search result pages, search engines, and the pages of multi-page lists and articles."""

@@ -1,4 +1,4 @@
-"""Ranked lists of the Web (hot lists, charts): entries by rules over JSON (JMESPath) or HTML (CSS, XPath, ``re:``), and known boards."""
+"""Ranked lists (hot lists, charts): extract entries by JMESPath rules from JSON or CSS, XPath and ``re:`` rules from HTML; known boards."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Format = Literal["json", "html"]
 
 @dataclass(frozen=True, slots=True)
 class BoardRules:
-    """``items`` finds the entries in the page, the others their parts in an entry; without ``rank`` the order counts."""
+    """Rules: ``items`` finds the entries of a page; the others are applied to an entry. Without ``rank`` the page order counts."""
 
     format: Format
     items: str
@@ -42,7 +42,7 @@ class BoardRules:
 
 @dataclass(frozen=True, slots=True)
 class BoardEntry:
-    """``heat``: how much interest the board says it has, in the board's own unit."""
+    """An entry of a board. ``heat``: its popularity as the board gives it, in the board's own unit."""
 
     title: str
     url: str
@@ -52,13 +52,13 @@ class BoardEntry:
 
 @cache
 def presets() -> dict[str, dict[str, str]]:
-    """Keys of a list of ``sources.yaml``, by the board's name (``boards.yaml``)."""
+    """Return the settings of the known boards (``boards.yaml``) by board name, with the keys of a list in ``sources.yaml``."""
     found: dict[str, dict[str, str]] = described(__package__, "boards.yaml")
     return found
 
 
 def check(rule: str, format: Format) -> None:
-    """Raises ``ValueError`` for what is no rule of this format."""
+    """Check a rule of the given format. Raises ``ValueError`` if it is invalid."""
     if format == "html":
         selector.check(rule)
     else:
@@ -75,9 +75,9 @@ def _expression(rule: str) -> Any:
 
 
 def read_board(page: Page, rules: BoardRules) -> list[BoardEntry]:
-    """The entries in the order of the page, each address once. Raises ``NotApplicable`` for a page without any."""
+    """Return the entries in page order, each URL once. Raises ``NotApplicable`` for a page without entries."""
     found: dict[str, BoardEntry] = {}
-    for parts in (_of_json if rules.format == "json" else _of_html)(page, rules):
+    for parts in (_json_entries if rules.format == "json" else _html_entries)(page, rules):
         title, url = clean(parts("title") or "")[:MAX_TITLE_CHARS], _url(page.url, parts("link"))
         if title and url and url not in found:
             rank, heat = number_of(parts("rank")), number_of(parts("heat"))
@@ -90,10 +90,10 @@ def read_board(page: Page, rules: BoardRules) -> list[BoardEntry]:
     return list(found.values())
 
 
-Parts = Callable[[str], str | None]  # a part of an entry by the name of its rule
+Parts = Callable[[str], str | None]  # returns a field of an entry by the name of its rule
 
 
-def _of_json(page: Page, rules: BoardRules) -> Iterator[Parts]:
+def _json_entries(page: Page, rules: BoardRules) -> Iterator[Parts]:
     from jmespath.exceptions import JMESPathError  # type: ignore[import-untyped]
 
     given = ((name, getattr(rules, name)) for name in ("title", "link", "rank", "heat"))
@@ -106,7 +106,7 @@ def _of_json(page: Page, rules: BoardRules) -> Iterator[Parts]:
     def part(item: Any, name: str) -> str | None:
         try:
             value = compiled[name].search(item) if name in compiled else None
-        except JMESPathError:  # join() of what the item lacks
+        except JMESPathError:  # join() of a value that the item lacks
             return None
         return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else None
 
@@ -114,7 +114,7 @@ def _of_json(page: Page, rules: BoardRules) -> Iterator[Parts]:
         yield lambda name, item=item: part(item, name)  # type: ignore[misc]
 
 
-def _of_html(page: Page, rules: BoardRules) -> Iterator[Parts]:
+def _html_entries(page: Page, rules: BoardRules) -> Iterator[Parts]:
     def part(item: selector.Piece, name: str) -> str | None:
         if not (rule := getattr(rules, name)):
             return None
@@ -136,7 +136,7 @@ def _url(base: str, written: str | None) -> str | None:
 
 
 def number_of(text: str | None) -> float | None:
-    """The first number of a text, with what scales it: ``1,204``, ``356 万热度``, ``12.3k``."""
+    """Return the first number in a text, multiplied by its unit: ``1,204``, ``356 万热度``, ``12.3k``."""
     found = NUMBER.search(text or "")
     if found is None or text is None or len(found[0]) > 20:
         return None

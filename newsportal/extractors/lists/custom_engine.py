@@ -1,6 +1,6 @@
-"""An engine described in ``sources.yaml`` alone: an address with ``##QUERY##``, and rules if somebody wrote them.
+"""Search engines defined in ``sources.yaml``: a URL template with ``##QUERY##``, and optional extraction rules.
 
-Without rules the template-free reader reads the pages, so that any site's own search is an engine by its address.
+Without rules the template-free reader extracts the results, so the search page of any site can be used as an engine.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from newsportal.extractors.lists.wrapper import absolute
 from newsportal.messages import Message, reason_message
 from newsportal.text.dom import Document
 
-TITLES = ("h3 a", "h2 a", "h4 a", "a")  # where a title is when no rule says it
+TITLES = ("h3 a", "h2 a", "h4 a", "a")  # where to look for a title without a rule
 FIELDS = ("title", "link", "site", "summary", "date")
-ENOUGH = 0.8  # share of results that must have a field for its rule to be trusted; about one of ten lacks its small print
+ENOUGH = 0.8  # minimum share of results with a field for its rule to be trusted; about one result in ten lacks site or date
 
 
 def custom(
@@ -41,8 +41,8 @@ def custom(
     encoding: str = "utf-8",
     kind: Literal["news", "web"] = "web",
 ) -> Engine:
-    """An engine from what ``sources.yaml`` says; rules as in :mod:`newsportal.extractors.lists.selector`. Raises ``ValueError`` naming
-    the field for an address without ``##QUERY##``, an unknown encoding, a rule that is none."""
+    """Create an engine from settings of ``sources.yaml``; rules as in :mod:`newsportal.extractors.lists.selector`. Raises ``ValueError``
+    naming the field for a URL without ``##QUERY##``, an unknown encoding or an invalid rule."""
     if "##QUERY##" not in url:
         raise ValueError(f"url: must hold ##QUERY##, the place of the words: {url!r}")
     try:
@@ -66,7 +66,7 @@ def custom(
 
 @dataclass(frozen=True, slots=True)
 class CrossCheck:
-    """How a wrapper did on pages. ``agreed``: results that the template-free reader has, too; ``problems``: what was wrong, and where."""
+    """Result of testing a wrapper. ``agreed``: results that the template-free reader also found; ``problems``: errors with page numbers."""
 
     pages: int
     results: int
@@ -75,12 +75,12 @@ class CrossCheck:
 
     @property
     def trusted(self) -> bool:
-        """Whether the wrapper may be used: it was tried on two pages or more, and all of them were read."""
+        """Whether the wrapper may be used: tested on at least two pages, with results and without problems."""
         return self.pages >= 2 and self.results > 0 and not self.problems
 
 
 def cross_check(engine: Engine, documents: Sequence[Document], fetched: datetime | None = None) -> CrossCheck:
-    """Try a wrapper on several pages before it is trusted (paper A). Never raises for a page: see ``problems``."""
+    """Test a wrapper on several pages before it is used (paper A). Never raises because of a page: see ``problems``."""
     results: list[Result] = []
     problems: list[Message] = []
     agreed = 0

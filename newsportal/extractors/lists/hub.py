@@ -1,8 +1,8 @@
-"""Sort the links of a list page (front page, channel, board) into articles, further list pages and the rest, without site rules.
+"""Classify the links of a list page (front page, channel, board) as articles, further list pages and others, without site rules.
 
-Own method (the papers name the problem: B's hub pages against topic pages, C's ``seed`` and ``banned_seed``, E's URL patterns):
-facts about address, text and place are weighed for every link, then links of the same address shape vote together.
-Rules of a region, where given, have the last word.
+Own method (the papers name the problem: B's hub pages against topic pages, C's ``seed`` and ``banned_seed``, E's URL patterns): features of
+URL, text and position are weighted for every link, then its score moves towards the mean of the links with the same URL pattern. Rules of a
+region, if given, override the result.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from newsportal.items import LinkKind
 from newsportal.text import dom
 from newsportal.text.expressions import EXPRESSION, compile_expression, is_in
 
-# The further pages of a list page: ``rel=next``, 「下一页」 and its kin, and rows of page numbers.
-# Numbers are no pager by themselves (a board writes 「2 3 4」 behind every long thread), so a row of them counts only where the page
-# says so: its addresses continue the page's own address, it stands in an element named as a pager, or a next link shares its form.
+# Next pages of a list page: ``rel=next``, 「下一页」 and similar texts, and rows of page numbers. Numbers alone are no pager (forums
+# write 「2 3 4」 after every long thread): a row counts only if its URLs continue the page's own URL, if an element around it is named
+# like a pager, or if a next link has the same form.
 
 MAX_PAGES = 20  # more pages of one list are history, not news
 MAX_NUMBER = 9_999
@@ -33,19 +33,19 @@ MAX_ANCHORS = 5_000
 PAGER_NAME = re.compile(r"pag(?:e|er|ination|ebar|enav|elist|es|ing)?(?![a-z])|fenye|\bpg\b|pagination|navigation", re.IGNORECASE)
 PAGER_LEVELS = 4
 MIN_ROW = 2
-MIN_STEP = 5  # entries a page, where addresses count entries
+MIN_STEP = 5  # minimum entries per page, for URLs that count entries
 
 
 @dataclass(slots=True)
 class Row:
-    """Numbered links of one address form. ``pages`` maps a page's number to its URL."""
+    """Numbered links of one URL form. ``pages`` maps page numbers to URLs; ``named``: whether an element around has a pager's name."""
 
     pages: dict[int, str] = field(default_factory=dict)
     named: bool = False
 
 
 def next_pages(document: dom.Document) -> list[str]:
-    """Further pages of this list on the same site, the next one first; at most ``MAX_PAGES``, never the page itself."""
+    """Return the other pages of this list on the same site, the next page first; at most ``MAX_PAGES``, without the page itself."""
     own = Address(document.url)
     rows: dict[str, Row] = defaultdict(Row)
     declared = (node for node in document.root.iter("link") if (node.get("rel") or "").lower() == "next")
@@ -54,7 +54,7 @@ def next_pages(document: dom.Document) -> list[str]:
         text = hub_anchors.link_text(document, node)[:40]
         number = text.strip("[]【】()· ")
         further = bool(NEXT.match(text)) or "next" in (node.get("rel") or "").lower().split()
-        url = dom.link_of(node, document.base) if further or number.isdecimal() else None  # few are worth joining
+        url = dom.link_of(node, document.base) if further or number.isdecimal() else None  # few need to be joined
         if url is None:
             continue
         page = int(number[:6]) if not further else 0
@@ -66,7 +66,7 @@ def next_pages(document: dom.Document) -> list[str]:
             rows[form].named = rows[form].named or any(map(PAGER_NAME.search, names))
     row, best = Row(), (False, False, False, 0)
     for form, one in rows.items():
-        # addresses of the form with any number
+        # URLs of this form with any number
         before, _, after = form.partition("{}")
         numbered = re.compile(f"{re.escape(before.rstrip('_-'))}[_-]?\\d*{re.escape(after)}")
         rank = (any(numbered.fullmatch(url) for url in nexts), bool(numbered.fullmatch(own.same_page)), one.named, len(one.pages))
@@ -79,7 +79,7 @@ def next_pages(document: dom.Document) -> list[str]:
 
 
 def _form(url: str, number: int) -> str | None:
-    """``url`` with the page's number (or its offset: ``pn=20`` behind 「3」) put aside; ``None`` when the number is not in it."""
+    """Return ``url`` with the page number (or offset: ``pn=20`` for 「3」) replaced by ``{}``; ``None`` if the URL does not contain it."""
     runs = [run for run in re.finditer(r"\d+", url[:MAX_URL_CHARS]) if len(run.group()) < 9]
     ranked = [(_distance(int(run.group()), number), -run.start(), run) for run in runs]
     fit, _, best = min(ranked, default=(None, 0, None), key=lambda found: (found[0] is None, found[0] or 0, found[1]))
@@ -87,7 +87,7 @@ def _form(url: str, number: int) -> str | None:
 
 
 def _distance(value: int, number: int) -> int | None:
-    """How well a number in a URL goes with a page number: the same, counted from 0, an offset; ``None``: not at all."""
+    """Return how far a number in a URL is from a page number: 0 if equal, 1 if counted from 0, 2 for an offset; ``None`` if unrelated."""
     if value in (number, number - 1):
         return number - value
     step, rest = divmod(value, max(number - 1, 1))
@@ -95,15 +95,15 @@ def _distance(value: int, number: int) -> int | None:
 
 
 ARTICLE_SCORE = 0.5
-ALLOWED = 3.0  # logits that a part of a URL named by the operator is worth: as much as a whole date in the path
+ALLOWED = 3.0  # logits added for a URL part named by the operator: as much as a full date in the path
 NEVER_HUB = frozenset("url-file url-too-long url-search url-comments url-media-word url-service-word url-later-page".split())
 HUB_FACTS = frozenset("url-root url-shallow url-list-word".split())
 
 
 @dataclass(frozen=True, slots=True)
 class HubLink:
-    """One link of a list page: ``url`` absolute, with its fragment; ``text``: the longest it is linked with; ``score``: from 0 to 1
-    (surely an article); ``summary``, ``published`` (aware, if the time was given): of its entry in the list."""
+    """A link of a list page. ``url`` is absolute, with its fragment; ``text`` the longest link text; ``score`` from 0 to 1 (certainly an
+    article); ``summary`` and ``published`` (aware, if ``now`` was given) belong to its entry in the list."""
 
     url: str
     text: str
@@ -115,11 +115,11 @@ class HubLink:
 
 @dataclass(frozen=True)
 class HubRules:
-    """A region's rules. Articles lie under ``prefix``, fit one of ``allow`` (where given) and none of ``deny``.
+    """URL rules of a region. Article URLs start with ``prefix``, match one of ``allow`` (if given) and none of ``deny``.
 
-    A rule is a part of the URL (paper C's ``seed`` and ``banned_seed``), or ``re:`` and a regular expression. An expression in
-    ``allow`` decides by itself; a part of the URL holds for menus too, so it only makes articles likelier.
-    Raises ``ValueError`` for an expression that is none, when the rules are first used.
+    A rule is a substring of the URL (paper C's ``seed`` and ``banned_seed``), or ``re:`` and a regular expression. A match of an expression
+    in ``allow`` is decisive; a substring also matches menus, so it only raises the score. Raises ``ValueError`` for an invalid expression
+    when the rules are first used.
     """
 
     prefix: str | None = None
@@ -131,13 +131,13 @@ class HubRules:
         return {rule: _matcher(rule) for rule in (*self.allow, *self.deny)}
 
     def includes(self, url: str) -> bool:
-        """Whether a page lies under the prefix, and is not denied."""
-        if self.prefix and not _bare(url).startswith(_bare(self.prefix)):
+        """Return whether the URL starts with the prefix and is not denied."""
+        if self.prefix and not _without_scheme(url).startswith(_without_scheme(self.prefix)):
             return False
         return not any(self._matchers[rule](url) for rule in self.deny)
 
     def score(self, url: str, score: float) -> float:
-        """A link's score, corrected by the rules: 0 for what they exclude, 1 for what they name."""
+        """Return a link's score adjusted by the rules: 0 for excluded links, 1 for links that match an ``allow`` expression."""
         if not self.includes(url):
             return 0.0
         allowed = [rule for rule in self.allow if self._matchers[rule](url)]
@@ -149,10 +149,10 @@ class HubRules:
 
 
 def links(document: dom.Document, rules: HubRules | None = None, now: datetime | None = None, base: str | None = None) -> list[HubLink]:
-    """The links of a list page in page order, one a URL, each with its kind. Never raises for a bad page.
+    """Return the links of a list page in page order, one per URL, each with its kind. Never raises for a malformed page.
 
-    ``now`` (aware) is when the page was fetched; with it the dates beside the links are read. ``base`` is what relative links are
-    relative to, where that is known better than from the page.
+    ``now`` (aware) is the time of the fetch; if given, the dates beside the links are parsed. ``base`` is the base URL of relative links,
+    if known better than from the page.
     """
     anchors = hub_anchors.collect(document, base)
     page = Address(document.url)
@@ -174,6 +174,6 @@ def _matcher(rule: str) -> Callable[[str], bool]:
     return partial(is_in, compile_expression(rule.removeprefix(EXPRESSION)))
 
 
-def _bare(url: str) -> str:
-    """Without scheme and ``www.``: a region's prefix holds for both."""
+def _without_scheme(url: str) -> str:
+    """Remove the scheme and ``www.``: a region's prefix applies with and without them."""
     return url.partition("://")[2].removeprefix("www.") if "://" in url else url

@@ -1,4 +1,4 @@
-"""The links of a list page with what surrounds them: text, place, heading, the date beside it."""
+"""Links of a list page with their context: text, page region, heading, date."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from newsportal.extractors.article.hints import MAX_NAME_CHARS, ancestors
 from newsportal.extractors.lists.hub_urls import Address
 from newsportal.text import clean, dom
 
-MAX_LINKS = 5_000  # distinct addresses: seven times the richest front page of the development set
-MAX_TEXT_CHARS = 400  # no headline is longer; a card's whole text may be
-MAX_INSIDE = 200  # elements of a link that are read: links that nobody closed lie in one another, each with the rest of the page
-MAX_CARD_LEVELS = 5  # from the link up to the list entry that holds it
+MAX_LINKS = 5_000  # distinct URLs: seven times the largest front page of the development set
+MAX_TEXT_CHARS = 400  # no headline is longer; the text of a linked card may be
+MAX_INSIDE = 200  # elements read inside a link: unclosed links nest, each with the rest of the page inside
+MAX_CARD_LEVELS = 5  # from the link up to its list entry
 MAX_CARD_CHARS = 2_000
-MAX_NODES = 4  # links to one URL whose surroundings are looked at
-MAX_LINKS_INSIDE = 6  # to one URL in one list entry: picture, headline, summary, 「详细」
+MAX_NODES = 4  # links to one URL whose context is read
+MAX_LINKS_INSIDE = 6  # links to one URL within a list entry: picture, headline, summary, 「详细」
 NAVIGATION = frozenset(
     "nav navbar navigation menu submenu subnav topnav mainnav breadcrumb breadcrumbs crumb crumbs path position tabs tab toolbar".split()
 )
@@ -40,25 +40,25 @@ DATE = re.compile(
     r"|\d+\s(?:second|minute|min|hour|hr|day)s?\sago"
     r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s\d{1,2},?\s(?:19|20)\d\d"
     r"|\d{1,2}\s(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s(?:19|20)\d\d"
-)  # a date as list pages write it beside a link. Bare day and month (``08-01``) also number things, so they need a time.
-DIGIT = re.compile(r"\d")  # all but 「刚刚」 have one, and most lines have none
-MENU_SHARE = 0.34  # of a region's links with headlines: then its name lies (BBC's front page is one big "navigation")
+)  # Dates as list pages write them beside links. Month and day alone (``08-01``) also number things, so they need a time.
+DIGIT = re.compile(r"\d")  # every date but 「刚刚」 has a digit, most lines have none
+MENU_SHARE = 0.34  # share of headlines among a region's links above which its name is wrong (BBC's front page is one big "navigation")
 MENU_HEADLINES = 3
 HEADLINE = 10  # title lengths
-MIN_SUMMARY = 20  # title lengths; shorter texts are sources, counters and labels
+MIN_SUMMARY = 20  # title lengths; shorter texts are publishers, counters and labels
 
 
 @dataclass(slots=True)
 class Region:
-    """A named part of a page; ``links`` and ``headlines`` count what stands in it."""
+    """A named part of a page, with the numbers of its links and of those that are headlines."""
 
     place: str
     links: int = 0
     headlines: int = 0
 
     @property
-    def honest(self) -> bool:
-        """Whether it is what its name says: menus and footers hold short labels, lists of news hold headlines."""
+    def name_fits(self) -> bool:
+        """Whether the content fits the name: menus and footers have short labels, news lists have headlines."""
         return self.headlines < MENU_HEADLINES or self.headlines < MENU_SHARE * self.links
 
 
@@ -67,7 +67,7 @@ BODY = Region("place-body")
 
 @dataclass(slots=True)
 class Anchor:
-    """All links of a page to one URL. ``text`` is the longest of their texts, ``length`` its title length; ``regions`` where they stand."""
+    """All links of a page to one URL. ``text`` is their longest text, ``length`` its title length, ``regions`` the regions they are in."""
 
     address: Address
     nodes: list[dom.Element] = field(default_factory=list, repr=False)
@@ -79,14 +79,14 @@ class Anchor:
 
     @property
     def places(self) -> set[str]:
-        """``place-body`` when one of the links stands there, else the places of all."""
-        names = {region.place if region.honest else BODY.place for region in self.regions}
+        """Names of the links' regions, or ``place-body`` alone if one link is in the body; ``place-heading`` is added for a heading."""
+        names = {region.place if region.name_fits else BODY.place for region in self.regions}
         names = {BODY.place} if BODY.place in names else names
         return names | {"place-heading"} if self.heading else names
 
 
 def collect(document: dom.Document, base: str | None = None) -> list[Anchor]:
-    """The links to http(s) pages in page order, one :class:`Anchor` a URL. Fragments stay: some sites tell pages apart by them."""
+    """Return the links to http(s) pages in page order, one :class:`Anchor` per URL. Fragments are kept: some sites need them."""
     found: dict[str, Anchor] = {}
     regions: dict[dom.Element, Region] = {}
     base = base or document.base
@@ -94,16 +94,16 @@ def collect(document: dom.Document, base: str | None = None) -> list[Anchor]:
         url = dom.join(base, node.get("href") or "", fragment=True)
         if url is None or (url not in found and len(found) >= MAX_LINKS):
             continue
-        way: list[dom.Element] = []
+        unassigned: list[dom.Element] = []
         above = node.getparent()
         while above is not None and above not in regions:
-            way.append(above)
-            if place := _named(above):
+            unassigned.append(above)
+            if place := _region_name(above):
                 regions[above] = Region(place)
                 break
             above = above.getparent()
         region = regions[above] if above is not None else BODY
-        for element in way:
+        for element in unassigned:
             regions.setdefault(element, region)
         anchor = found.get(url) or found.setdefault(url, Anchor(Address(url)))
         text = link_text(document, node)
@@ -122,7 +122,7 @@ def collect(document: dom.Document, base: str | None = None) -> list[Anchor]:
 
 
 def link_text(document: dom.Document, node: dom.Element) -> str:
-    """The beginning of a link's text. Of the first links it is read once for all who look for them."""
+    """Return the beginning of a link's text. The texts of the first ``MAX_LINKS`` links are cached in the document."""
     texts = document.link_texts
     if (text := texts.get(node)) is None:
         text = dom.text_of(node, MAX_INSIDE)[:MAX_TEXT_CHARS]
@@ -131,51 +131,51 @@ def link_text(document: dom.Document, node: dom.Element) -> str:
     return text
 
 
-def _named(node: dom.Element) -> str | None:
+def _region_name(node: dom.Element) -> str | None:
     if node.tag in ("body", "html"):
         return None
     by_tag = TAG_PLACES.get(node.tag) or ROLE_PLACES.get(node.get("role") or "")
     if by_tag == "place-head" and next(node.iter("time", "h2", "h3"), None) is not None:
-        by_tag = None  # <header> of an article card
+        by_tag = None  # <header> inside an article card
     if by_tag:
         return by_tag
-    return _named_place((node.get("class") or "")[:MAX_NAME_CHARS], (node.get("id") or "")[:MAX_NAME_CHARS])
+    return _region_by_name((node.get("class") or "")[:MAX_NAME_CHARS], (node.get("id") or "")[:MAX_NAME_CHARS])
 
 
 @lru_cache(maxsize=4096)
-def _named_place(name: str, ident: str) -> str | None:
+def _region_by_name(name: str, ident: str) -> str | None:
     tokens = {token.lower() for token in TOKEN.findall(f"{name} {ident}")}
     return next((place for place, words in PLACES.items() if tokens & words), None)
 
 
 def title_length(text: str) -> int:
-    """The length of a link's text in Chinese characters (kana alike); a word or number of another script counts two."""
+    """Return the length of a text in Chinese characters (and kana); a word or number in another script counts as two."""
     return len("".join(IDEOGRAPHS.findall(text))) + 2 * len(OTHER_WORD.findall(text))
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a list entry says beside its link. ``date_text`` is as written."""
+    """Summary and date of a list entry; ``date_text`` as written."""
 
     summary: str | None = None
     date_text: str | None = None
 
 
 def card(anchor: Anchor) -> Card:
-    """The summary and date of the list entry around an anchor that has no other link's company."""
+    """Return summary and date from the elements around a link that contain no link to another URL."""
     best = Card()
     for node in anchor.nodes[:MAX_NODES]:
-        holder = _holder(node)
+        holder = _enclosing_entry(node)
         lines = dom.lines_of(holder) if holder is not None else []
         others = [line for line in lines if line not in anchor.text] if sum(map(len, lines)) <= MAX_CARD_CHARS else []
         longest = max(others, key=title_length, default="")
         summary = longest if title_length(longest) >= MIN_SUMMARY else None
-        best = Card(best.summary or summary, best.date_text or _date(holder, lines))
+        best = Card(best.summary or summary, best.date_text or _entry_date(holder, lines))
     return best
 
 
-def _holder(node: dom.Element) -> dom.Element | None:
-    """The largest element around a link, at most an entry, in which no other page is linked."""
+def _enclosing_entry(node: dom.Element) -> dom.Element | None:
+    """Return the largest element around a link, at most a list entry, without links to other URLs."""
     found = None
     for above in ancestors(node, MAX_CARD_LEVELS):
         href = node.get("href")
@@ -188,7 +188,7 @@ def _holder(node: dom.Element) -> dom.Element | None:
     return found
 
 
-def _date(holder: dom.Element | None, lines: list[str]) -> str | None:
+def _entry_date(holder: dom.Element | None, lines: list[str]) -> str | None:
     if holder is None:
         return None
     for stamp in holder.iter("time"):

@@ -1,10 +1,10 @@
-"""How likely a link of a list page leads to an article: a sum of weighted facts, then the company of links of the same shape.
+"""Likelihood that a link of a list page leads to an article: a sum of weighted features, adjusted by the links with the same URL pattern.
 
-    own(l)   = BIAS + Σ WEIGHTS[f] for every fact f of the link
+    own(l)   = BIAS + Σ WEIGHTS[f] for every feature f of the link
     score(l) = σ( own(l) + SHARE · n/(n + 2) · (mean own of the n links of l's pattern − own(l)) )
 
-The second line is why 「宝马i4」 is an article where fifty links of the same template have whole headlines, and why one long
-slogan in a menu is none. The weights are set by hand; ``docs/algorithms/hub.md`` says what they were measured on.
+Because of the second line 「宝马i4」 is an article where fifty links of the same template have full headlines, and a long slogan in
+a menu is none. The weights are set by hand; ``docs/algorithms/hub.md`` describes the data they were measured on.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from newsportal.extractors.lists.hub_urls import BOARD, FACTS, JUDGED_CHARS, Add
 
 ThreadForm = tuple[str, str]
 BIAS = -1.5
-SHARE = 0.6  # of a link's own score that gives way to its pattern's; 0.5 to 0.7 score alike
+SHARE = 0.6  # weight of the pattern's mean against a link's own score; 0.5 to 0.7 perform alike
 MAX_LOGIT = 30.0
-BOARD_SHARE = 0.5  # of a page's headlines that lead to threads: then the page is a board
+BOARD_SHARE = 0.5  # share of a page's headlines that link to threads from which the page is a board
 BOARD_HEADLINES = 8
-MIN_SUBJECT = 4  # title lengths of the shortest thread titles that are counted
+MIN_SUBJECT = 4  # title lengths; shorter thread titles are not counted
 WEIGHTS: Mapping[str, float] = {
     **{name: worth for name, (worth, _) in FACTS.items()},
     "url-self": -6.0,
     "url-foreign": -0.5,
     "thread-on-board": 2.5,
     "thread-elsewhere": -2.0,
-    # the text
+    # text
     "text-none": -5.0,
     "text-number": -4.0,
     "text-command": -5.0,
@@ -40,15 +40,15 @@ WEIGHTS: Mapping[str, float] = {
     "text-title": 1.5,
     "text-long": 2.0,
     "text-sentence": 0.5,
-    # the place
+    # position
     "place-nav": -1.5,
     "place-foot": -2.0,
     "place-head": -0.5,
     "place-aside": -1.0,
     "place-heading": 0.7,
-}  # what each fact is worth, in logits
-# links that say nothing of their pattern: 「评论」 behind a headline bears the headline's own address
-VOICELESS = frozenset(("url-comments",))
+}  # weight of each feature, in logits
+# features of links that are excluded from their pattern's mean: 「评论」 behind a headline has the headline's URL
+NOT_AVERAGED = frozenset(("url-comments",))
 COMMAND = re.compile(
     r"^(?:更多\S{0,4}|more|read more|see all|view all|查看(?:全部|更多|详情|原文)?\w{0,4}|全部\w{0,4}|详细|详情|点击\w{0,6}|阅读全文|全文"
     r"|下一页|上一页|首页|尾页|末页|返回\w{0,4}|next|prev(?:ious)?|home|登[录陆]|注册|login|log in|sign (?:in|up)"
@@ -57,35 +57,35 @@ COMMAND = re.compile(
     r"|设为首页|加入收藏|客户端|手机版|app\w{0,4}|contact(?: us)?|about(?: us)?|privacy\b.{0,12}|terms\b.{0,30}|subscribe"
     r"|advertise\b.{0,12}|comments?|.{0,12}许可证.{0,40}|.{0,6}icp[备证].{0,30}|.{0,10}公网安备.{0,20})\s*[>》»›→…|]*$",
     re.IGNORECASE,
-)  # Whole texts that tell the reader to do something, or name what every site has
+)  # texts that are entirely a command to the reader, or the name of a page that every site has
 NUMBER = re.compile(
     r"^[\W\d_]*(?:\d[\W\d_]*)?(?:万?\s?(?:阅读|评论|回复|跟贴|浏览|次|条)|分钟前|小时前|天前|comments?|views?)?$", re.IGNORECASE
 )
 SENTENCE = re.compile(r"[，。！？：；“”《》、—…]|[!?:;]\s|['’]s\b|\w, \w|[!?]$|(?<=[\u3400-\u9fff])[\s:!?,](?=[\u3400-\u9fff])")
-# Title lengths below which a text bears the name; headlines of Chinese front pages have 7 to 30 characters.
+# Upper limits of title lengths and their features; headlines on Chinese front pages have 7 to 30 characters.
 LENGTHS = ((1, "text-none"), (4, "text-tiny"), (7, "text-short"), (11, "text-middling"), (18, "text-title"))
 
 
 def scores(anchors: Sequence[Anchor], page: Address) -> list[float]:
-    """A score from 0 to 1 for each anchor of a page, in their order; 0.5 and more means article."""
+    """Return a score from 0 to 1 for each anchor of a page, in order; 0.5 and more means article."""
     form = board_form(anchors, page)
     all_facts = [facts(anchor, page, form) for anchor in anchors]
     own = [BIAS + sum(filter(None, map(WEIGHTS.get, found))) for found in all_facts]
     patterns = [pattern(anchor.address) for anchor in anchors]
     voters: dict[str, list[float]] = defaultdict(list)
     for shape, found, value in zip(patterns, all_facts, own, strict=True):
-        if not found & VOICELESS:
+        if not found & NOT_AVERAGED:
             voters[shape].append(value)
     found_scores = []
     for shape, value in zip(patterns, own, strict=True):
-        company = voters.get(shape, ())
-        share = SHARE * len(company) / (len(company) + 2)
-        found_scores.append(_sigmoid(value + share * (sum(company) / len(company) - value) if company else value))
+        peers = voters.get(shape, ())
+        share = SHARE * len(peers) / (len(peers) + 2)
+        found_scores.append(_sigmoid(value + share * (sum(peers) / len(peers) - value) if peers else value))
     return found_scores
 
 
 def facts(anchor: Anchor, page: Address, form: ThreadForm | None) -> set[str]:
-    """The names of all facts of a link; those without a weight say nothing about articles."""
+    """Return the names of all features of a link; those without a weight do not affect its score."""
     length = anchor.length
     found = {next((name for limit, name in LENGTHS if length < limit), "text-long")} | anchor.places | anchor.address.facts
     if length and COMMAND.match(anchor.text[:80]):
@@ -104,8 +104,8 @@ def facts(anchor: Anchor, page: Address, form: ThreadForm | None) -> set[str]:
 
 
 def board_form(anchors: Sequence[Anchor], page: Address) -> ThreadForm | None:
-    """How the threads that a board lists are written; ``None`` for no board: neither its address says so nor do most of its headlines
-    lead to threads. All threads of its list have one form, those in boxes beside it others."""
+    """Return the URL form of the threads of a board, or ``None`` if the page is no board: neither its URL nor most of its headlines look
+    like one. All threads of a board's list have one form, those in boxes beside it have others."""
     named = [anchor for anchor in anchors if anchor.length >= MIN_SUBJECT and "url-later-page" not in anchor.address.facts]
     forms = Counter(form for anchor in named if (form := anchor.address.thread_form))
     if not forms:
@@ -117,7 +117,7 @@ def board_form(anchors: Sequence[Anchor], page: Address) -> ThreadForm | None:
 
 
 def raised(score: float, logits: float) -> float:
-    """``score`` with ``logits`` more evidence."""
+    """Return ``score`` raised by ``logits`` of evidence."""
     share = min(max(score, 1e-9), 1 - 1e-9)
     return _sigmoid(math.log(share / (1 - share)) + logits)
 

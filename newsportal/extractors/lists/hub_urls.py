@@ -1,6 +1,6 @@
-"""What an address says by itself: an article, a list of articles, a service of the site?
+"""Classify a URL by its text alone: article, list of articles, or service of the site.
 
-Pure string work on one URL. The words are those that public Chinese and English sites use in their paths; no word names a site.
+Pure string operations. The words are those that public Chinese and English sites use in their paths; none names a site.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 ARTICLE_WORDS = frozenset(
     "a art article articles arts content contents contentid detail details doc document info item news_detail newsdetail newsinfo newsshow "
     "p post posts read show shows stories story view views wenzhang xinwen yaowen zixun archives archive".split()
-)  # words that stand before the number or name of one article (``/a/406539383``, ``/article/…``, ``/show/…``)
+)  # words before the number or name of one article (``/a/406539383``, ``/article/…``, ``/show/…``)
 LIST_WORDS = frozenset(
     "all board boards brand brands cat category categories channel channels class column columns district focus forum forums gundong hot "
     "hotlist index latest list lists mostpopular more node nodes page paihang plate rank ranking ranklist region roll rolling section "
@@ -27,7 +27,7 @@ MEDIA_WORDS = frozenset(
     "album albums audio av broadcast galleries gallery image images img imgs live listen movie photo photos photonews photoview pic pics "
     "picture pictures play player podcast podcasts radio shipin slide slides slideshow sounds tp tu tuji tuku tupian tv video "
     "videos vod vr watch zhibo".split()
-)  # words of pictures, film and sound: they have spiders of their own and hold no text
+)  # words of pictures, film and sound: they have their own spiders and contain no text
 SERVICE_WORDS = frozenset(
     "about aboutus account accounts ad ads advert advertise advertising agreement aid api app apps auth author authors bang bbsindex "
     "bookmark buy calendar career careers cart chat client comment comments complaint contact contacts contactus cookie cookies "
@@ -39,18 +39,18 @@ SERVICE_WORDS = frozenset(
     "shop shopping signin signup sitemap sites sms so sousuo space staff static submit subscribe subscription support "
     "survey tel terms tianqi tools u uid upload user usercenter userid users vip vote wap weibo weixin widget "
     "yhxy yinsi zhaopin".split()
-)  # words of what a site offers beside articles: accounts, help, shop, tools, people
+)  # words of other services of a site: accounts, help, shop, tools, people
 SEARCH_KEYS = frozenset("q query word wd keyword keywords kw search searchword k key searchtext".split())
 ID_KEYS = re.compile(r"^(?:.*id|idx|idxno|.*no|num|seq|p|t|sn|doc)$")
 TRACKING = re.compile(
     r"^(?:utm_.*|spm|scm|from|_f|pvareaid|pvid|hpt|ref|refer|referer|source|src|channel|fr|share.*|track.*|_zbs.*|cmpid|ncid)$"
-)  # Query keys that say where a reader came from; they are no part of an address' shape
+)  # query keys that record where a visitor came from; ignored in URL patterns
 PAGE_ENDING = re.compile(r"\.(?:s?html?|xhtml|aspx?|php\d?|jsp|jhtml|do|dhtml|cgi|pl|cfm)$", re.IGNORECASE)
 FILE_ENDING = re.compile(
     r"\.(?:jpe?g|png|gif|webp|svg|ico|css|js|json|xml|rss|pdf|docx?|xlsx?|pptx?|zip|rar|7z|apk|ipa|exe|dmg|mp[34]|m3u8|avi|flv|wmv|torrent)$",
     re.IGNORECASE,
 )
-MAX_SEGMENTS = 16  # of a path; articles at hand have at most eleven
+MAX_SEGMENTS = 16  # in a path; the longest article URL of the development set has eleven
 YEAR = r"(?:19[89]\d|20[0-4]\d)"
 MONTH = r"(?:0[1-9]|1[0-2])"
 DAY = r"(?:0[1-9]|[12]\d|3[01])"
@@ -67,7 +67,7 @@ THREAD = re.compile(
     r"/(?:thread[-_/]?\w|threads?/|topics?/[\w-]*\d|t/(?:[^/]+/)?\d|discussions?/\d|read\.php\?|d/\d|questions?/\d|Forum/\d|topic\.\w+\?"
     r"|forums?/(?:[^/]+/)*[^/]*\d[^/]*\.html)|viewthread|showthread|viewtopic|showtopic|topic_show|\?(?:tid|mnr)=\d|&(?:tid|mnr)=\d"
     r"|tieba\.[^/]+/p/\d|-t\d{3,}\.html|_t\d{3,}\.html"
-)  # each choice begins with a character, not a class: then ``re`` passes over all places that have none of them
+)  # each alternative begins with a character, not a class, so that ``re`` can skip ahead to these characters
 BOARD = re.compile(
     r"^https?://(?:[\w-]+\.)*(?:bbs|forums?|club|tieba|boards?|community|talk)\d?\.|/(?:forums?|bbs|boards?|viewforum|forumdisplay)\b|forum-\d"
 )
@@ -87,18 +87,18 @@ CODE = re.compile(r"(?=[^/]*\d)(?=[^/]*[A-Za-z])[A-Za-z0-9]{8,}")
 DIGITS = re.compile(r"\d+")
 COUNTER = re.compile(r"[-_]?\d")
 WORDS = re.compile(r"[A-Za-z\u3400-\u9fff]{2,}")
-PLAIN = re.compile(r"(https?)://([a-zA-Z0-9.:-]+)((?:/[!\"$->@-~]*)?)(?:\?([!\"$-~]*))?(?:#([!-~]*))?")  # as most addresses are written
+PLAIN = re.compile(r"(https?)://([a-zA-Z0-9.:-]+)((?:/[!\"$->@-~]*)?)(?:\?([!\"$-~]*))?(?:#([!-~]*))?")  # common form of URLs
 LONG_ID = 6  # digits: the counters of large sites
 SHORT_ID = 4
-ESCAPED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")  # a run at once: ``unquote`` takes each byte alone
-MAX_URL_CHARS = 2_048  # longer addresses are not those of articles
-JUDGED_CHARS = 512  # what is looked at of an address; bounds the work of every pattern
+ESCAPED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")  # decoded run by run: ``unquote`` decodes byte by byte
+MAX_URL_CHARS = 2_048  # longer URLs are not articles
+JUDGED_CHARS = 512  # length up to which a URL is examined; limits the cost of every pattern
 
 Value = TypeVar("Value")
 
 
 class lazy(Generic[Value]):  # noqa: N801  written as a decorator
-    """:class:`functools.cached_property` without its lock, which Python 3.11 takes at every first look (bpo-43468)."""
+    """:class:`functools.cached_property` without its lock, which Python 3.11 acquires on first access (bpo-43468)."""
 
     def __init__(self, compute: Callable[[Any], Value]) -> None:
         self.compute, self.name = compute, compute.__name__
@@ -110,7 +110,7 @@ class lazy(Generic[Value]):  # noqa: N801  written as a decorator
 
 @dataclass(frozen=True)
 class Address:
-    """One absolute http(s) URL, taken apart once."""
+    """An absolute http(s) URL, split into parts once."""
 
     url: str
 
@@ -130,14 +130,14 @@ class Address:
 
     @lazy
     def domain(self) -> str:
-        """The site's domain, good enough to tell own from foreign: two labels, three under ``com.cn``, ``co.uk`` and the like."""
+        """Approximate registered domain, to compare sites: two labels, three under ``com.cn``, ``co.uk`` and similar suffixes."""
         labels = self.host.split(".")
         keep = 3 if len(labels) > 2 and labels[-2] in SECOND_LEVEL and len(labels[-1]) == 2 else 2
         return ".".join(labels[-keep:])
 
     @lazy
     def segments(self) -> tuple[str, ...]:
-        """Of a path without end (a trap) the first and the last."""
+        """Segments of the path; of a path with more than ``MAX_SEGMENTS`` (a crawler trap) the first ones and the last."""
         path = self.parts.path
         if "%" in path:
             path = ESCAPED.sub(lambda run: bytes.fromhex(run[0].replace("%", "")).decode("utf-8", "replace"), path)
@@ -146,7 +146,7 @@ class Address:
 
     @lazy
     def stem(self) -> str:
-        """The last segment without its page ending: ``/a/b/t2016_1.htm`` → ``t2016_1``."""
+        """Last segment without its file extension: ``/a/b/t2016_1.htm`` → ``t2016_1``."""
         return _stem(self.segments[-1]) if self.segments else ""
 
     @lazy
@@ -161,43 +161,43 @@ class Address:
 
     @lazy
     def words(self) -> frozenset[str]:
-        """The words of the path (host's first label included), lower case, without endings and counters."""
+        """Words of the path and the first label of the host, in lower case, without extensions and counters."""
         host = (self.host.partition(".")[0],) if self.host.count(".") >= 2 else ()
         return frozenset(chain(host, *map(words_in, self.segments))) - {""}
 
     @lazy
     def dated(self) -> bool:
-        """Whether the path names a day."""
-        return self._numbered and bool(DAY_IN_PATH.search(self.parts.path))
+        """Whether the path contains a full date."""
+        return self._has_digit and bool(DAY_IN_PATH.search(self.parts.path))
 
     @lazy
     def last_id(self) -> int:
-        """The length of the longest run of digits where an article's number stands: the last two segments and id-like query values."""
-        places = [self.stem, *self.segments[-2:-1]] if self._numbered or "%" in self.parts.path else []
+        """Length of the longest run of digits where articles have their number: the last two segments and values of id-like query keys."""
+        places = [self.stem, *self.segments[-2:-1]] if self._has_digit or "%" in self.parts.path else []
         places += [value for key, value in self.query if ID_KEYS.match(key.lower())]
         return max(map(len, DIGITS.findall("/".join(places))), default=0) if places else 0
 
     @lazy
     def slug_words(self) -> int:
-        """Words of the longest hyphenated name among the last two segments (``index.html`` stands behind the name)."""
+        """Number of words of the hyphenated name in the last segment, or in the one before if the last is like ``index.html``."""
         listed = self.stem.lower() in LIST_WORDS and len(self.segments) > 1
-        return max(_words(self.stem), _words(self.segments[-2])) if listed else _words(self.stem)
+        return max(_word_count(self.stem), _word_count(self.segments[-2])) if listed else _word_count(self.stem)
 
     @lazy
     def thread_form(self) -> tuple[str, str] | None:
-        """How the site writes the addresses of threads (host and key word), or ``None`` for an address that is none of a thread."""
+        """Form of the site's thread URLs (host and keyword); ``None`` if the URL is not a thread."""
         match = THREAD.search(self.same_page[:JUDGED_CHARS])
         word = re.search("[A-Za-z]+", match.group()) if match else None
         return (self.host, word.group().lower()) if word else None
 
     @lazy
     def names_month(self) -> bool:
-        """Whether the path names a month, or a day in it."""
-        return self._numbered and bool(MONTH_IN_PATH.search(self.parts.path))
+        """Whether the path contains a year and month, with or without a day."""
+        return self._has_digit and bool(MONTH_IN_PATH.search(self.parts.path))
 
     @lazy
-    def _numbered(self) -> bool:
-        """Whether a digit stands in the path."""
+    def _has_digit(self) -> bool:
+        """Whether the path contains a digit."""
         return DIGITS.search(self.parts.path) is not None
 
     @lazy
@@ -206,7 +206,7 @@ class Address:
 
     @lazy
     def _directories(self) -> frozenset[str]:
-        """The names before the last, in lower case."""
+        """Path segments before the last, in lower case."""
         return frozenset(map(str.lower, self.segments[:-1]))
 
     @lazy
@@ -220,17 +220,17 @@ class Address:
 
     @lazy
     def facts(self) -> frozenset[str]:
-        """The names of what is true of it."""
+        """Names of the features that apply to the URL (keys of ``FACTS``)."""
         return frozenset([name for name, (_, holds) in (FACTS if self.query else FACTS_OF_PATH).items() if holds(self)])
 
     @lazy
     def same_page(self) -> str:
-        """The URL without its fragment: what a server is asked for."""
+        """URL without its fragment, as sent to the server."""
         return self.url.partition("#")[0]
 
 
 def pattern(address: Address) -> str:
-    """The shape that addresses of one template share: numbers, codes and slugs are put aside, short words stay.
+    """Return the URL pattern shared by pages of one template: numbers, codes and slugs become placeholders, short words are kept.
 
     ``https://news.site.example/20/0802/FJ1PABCD01.html`` → ``site.example/N2/N4/C.html``.
     """
@@ -238,18 +238,18 @@ def pattern(address: Address) -> str:
     return f"{address.domain}/{'/'.join(map(shape_of, address.segments))}?{keys}"
 
 
-@lru_cache(maxsize=4096)  # directories are those of many links
+@lru_cache(maxsize=4096)  # links share directories
 def shape_of(segment: str) -> str:
-    """A name in a path with its numbers, code or slug put aside."""
+    """Return a path segment with its numbers, code or slug replaced by a placeholder."""
     stem = _stem(segment)
     ending = segment[len(stem) :].lower()
     short = "C" if CODE.fullmatch(stem) else DIGITS.sub(lambda digits: f"N{min(len(digits.group()), 8)}", stem.lower())
-    return ("S" if _words(stem) >= 3 else short) + ending
+    return ("S" if _word_count(stem) >= 3 else short) + ending
 
 
 @lru_cache(maxsize=4096)
 def words_in(segment: str) -> tuple[str, ...]:
-    """A name in a path without its ending, and without its counter."""
+    """Return the words of a path segment in lower case: without its extension, and without its counter as well."""
     stem = _stem(segment).lower()
     return (stem, stem[: counter.start()]) if (counter := COUNTER.search(stem)) and counter.start() > 2 else (stem,)
 
@@ -258,43 +258,43 @@ def _stem(segment: str) -> str:
     return PAGE_ENDING.sub("", segment) if "." in segment else segment
 
 
-def _words(name: str) -> int:
+def _word_count(name: str) -> int:
     if "-" not in name and "_" not in name:
         return 0
     return sum(map(bool, map(WORDS.fullmatch, name.replace("_", "-").split("-"))))
 
 
-def _listing(address: Address) -> bool:
-    """A list word where it rules: as the last name, or as a directory with no date below it."""
+def _is_listing(address: Address) -> bool:
+    """Return whether the last name or a directory is a list word, in a URL without date or item number."""
     if address.dated or address.names_month or address.is_numbered:
         return False
     return COUNTER.split(address.stem.lower(), 1)[0] in LIST_WORDS or not LIST_DIRECTORIES.isdisjoint(address._directories)
 
 
-def _serving(address: Address) -> bool:
-    """A service word, unless a date makes it a channel's name (``/weather/2026-01-01/…``), or a page such as ``/terms-of-use``."""
+def _is_service(address: Address) -> bool:
+    """Return whether the URL has a service word, a user id or a slug like ``terms-of-use``, and no date (``/weather/2026-01-01/…``)."""
     page = len(address.segments) == 1 and SERVICE_SLUG.match(address.stem) is not None
-    asked = any(key in PERSON_KEYS or (key in MODULE_KEYS and value in SERVICE_WORDS) for key, value in address.query)
-    return not address.dated and (page or asked or not SERVICE_WORDS.isdisjoint(address.words))
+    by_query = any(key in PERSON_KEYS or (key in MODULE_KEYS and value in SERVICE_WORDS) for key, value in address.query)
+    return not address.dated and (page or by_query or not SERVICE_WORDS.isdisjoint(address.words))
 
 
-def _showing_media(address: Address) -> bool:
-    """A media word; ``v`` is one as a host's name, in a path only without a date (it also abbreviates channels)."""
+def _is_media(address: Address) -> bool:
+    """Return whether the URL has a media word, or ``v`` as host name or in a path without a date (``v`` also abbreviates channels)."""
     letter = address.host.startswith("v.") or ("v" in address.words and not address.dated)
     return letter or not MEDIA_WORDS.isdisjoint(address.words)
 
 
-def _coded(address: Address) -> bool:
-    """Whether the last name is a machine's: letters among digits (``FIT0B0MS000181IU``), or capitals in its midst (``8GVppf8aesd``)."""
+def _is_code(address: Address) -> bool:
+    """Return whether the last name is machine-made: letters among digits (``FIT0B0MS000181IU``) or inner capitals (``8GVppf8aesd``)."""
     stem = address.stem
     return bool(CODE.fullmatch(stem)) and (sum(map(str.isdigit, stem)) >= 2 or bool(re.search("[a-z0-9][A-Z].*[a-z]", stem)))
 
 
-def _shallow(address: Address) -> bool:
-    """One or two plain names: a channel (``/sports/``, ``/news/world``)."""
+def _is_shallow(address: Address) -> bool:
+    """Return whether the path is one or two plain names: a channel (``/sports/``, ``/news/world``)."""
     if not 1 <= len(address.segments) <= 2:
         return False
-    named = address.last_id >= SHORT_ID or address.slug_words >= 3 or _coded(address) or address.has_ending
+    named = address.last_id >= SHORT_ID or address.slug_words >= 3 or _is_code(address) or address.has_ending
     return not named
 
 
@@ -302,24 +302,24 @@ FACTS: Mapping[str, tuple[float, Callable[[Address], bool]]] = {
     "url-root": (-6.0, lambda a: not a.segments and not a.query),
     "url-file": (-6.0, lambda a: "." in a.parts.path and bool(FILE_ENDING.search(a.parts.path))),
     "url-too-long": (-6.0, lambda a: len(a.url) > MAX_URL_CHARS),
-    "url-shallow": (-2.5, _shallow),
+    "url-shallow": (-2.5, _is_shallow),
     "url-day": (2.5, lambda a: a.dated),
     "url-month": (1.0, lambda a: not a.dated and a.names_month),
     "url-long-id": (1.5, lambda a: a.last_id >= LONG_ID),
     "url-short-id": (0.5, lambda a: SHORT_ID <= a.last_id < LONG_ID),
-    "url-code": (1.0, _coded),
+    "url-code": (1.0, _is_code),
     "url-page": (0.5, lambda a: a.has_ending and a.stem.lower() not in LIST_WORDS),
     "url-slug": (1.0, lambda a: 3 <= a.slug_words < 5),
     "url-long-slug": (2.0, lambda a: a.slug_words >= 5),
     "url-article-word": (1.0, lambda a: not ARTICLE_WORDS.isdisjoint(a._directories) or NAMED_ITEM.match(a.stem.lower()) is not None),
     "url-numbered": (1.5, lambda a: a.is_numbered and a.thread_form is None),
-    "url-list-word": (-2.0, _listing),
-    "url-media-word": (-6.0, _showing_media),
-    "url-service-word": (-2.5, _serving),
+    "url-list-word": (-2.0, _is_listing),
+    "url-media-word": (-6.0, _is_media),
+    "url-service-word": (-2.5, _is_service),
     "url-search": (-6.0, lambda a: any(key.lower() in SEARCH_KEYS for key, _ in a.query)),
     "url-query-only": (-1.0, lambda a: bool(a.query) and a.last_id < SHORT_ID),
-    "url-thread": (0.0, lambda a: a.thread_form is not None),  # its worth depends on the page
+    "url-thread": (0.0, lambda a: a.thread_form is not None),  # its weight depends on the page
     "url-later-page": (-3.0, lambda a: bool(LATER_PAGE.search(a.same_page[:JUDGED_CHARS]))),
     "url-comments": (-6.0, lambda a: "#" in a.url and bool(COMMENT_FRAGMENT.search(a.url.partition("#")[2][:JUDGED_CHARS]))),
-}  # each fact about an address: what it is worth, in logits (:mod:`newsportal.extractors.lists.hub_score`), and its test
+}  # features of a URL: weight in logits (:mod:`newsportal.extractors.lists.hub_score`) and test
 FACTS_OF_PATH = {name: fact for name, fact in FACTS.items() if name not in ("url-numbered", "url-search", "url-query-only")}

@@ -1,7 +1,7 @@
-"""The page numbers that stand in addresses: ``c123_2.html`` is page 2 of ``c123.html``. Pure string work.
+"""Page numbers in URLs: ``c123_2.html`` is page 2 of ``c123.html``. Pure string operations.
 
-An address is taken apart into a *stem* (what all pages of an article share) and a *number*. Two addresses are pages of one article
-when they share a stem; the address without a number is the first page.
+A URL is split into a *stem* (shared by all pages of an article) and a *number*. Two URLs are pages of one article if they share a stem; the
+URL without a number is the first page.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from urllib.parse import unquote, urlsplit
 from newsportal.extractors.lists.hub_urls import MAX_URL_CHARS, PAGE_ENDING, TRACKING, Address
 from newsportal.text import dom
 
-MAX_PAGE: Final = 300  # larger numbers are those of articles: the longest paged article known (a photo story) has below 200 pages
-SISTERS: Final = re.compile(r"^(?:www\d?|m|wap|3g|4g|mobile|touch|amp)\.(?=[^.]+\.)")  # hosts that show the same pages to other devices
+MAX_PAGE: Final = 300  # larger numbers are article numbers: the longest paged article known (a photo story) has fewer than 200 pages
+DEVICE_HOSTS: Final = re.compile(r"^(?:www\d?|m|wap|3g|4g|mobile|touch|amp)\.(?=[^.]+\.)")  # hosts with the same pages for other devices
 _WORD = r"(?:p|pg|page|pages|pag|pagina|seite|teil|part|s)"
 _IN_NAME = re.compile(rf"^(?P<stem>.*[^_\-,.])[_\-,.]{_WORD}?[_\-]?(?P<number>\d{{1,3}})$", re.IGNORECASE)
 _WHOLE_NAME = re.compile(rf"^(?:{_WORD}|index|default)?[_\-,]?(?P<number>\d{{1,3}})$", re.IGNORECASE)
@@ -32,7 +32,7 @@ _SLUG_COPY = re.compile(rf"/(?!{_WORD}-\{{\}})[^/]*[A-Za-z]-\{{\}}/?$")
 
 
 class Place(NamedTuple):
-    """One reading of an address. ``number`` is ``None`` where no page mark is read; ``form`` has ``{}`` where the number stands."""
+    """An interpretation of a URL. ``number`` is ``None`` if it assumes no page mark; in ``form``, ``{}`` stands for the number."""
 
     stem: str
     number: int | None
@@ -40,7 +40,7 @@ class Place(NamedTuple):
 
 
 class Step(NamedTuple):
-    """How one address continues another: the numbers in both (``None``: no mark), and the form of the other."""
+    """Relation of a URL to another page of the same article: both page numbers (``None``: no mark), and the form of the other URL."""
 
     here: int | None
     there: int | None
@@ -48,49 +48,49 @@ class Step(NamedTuple):
 
 
 def places(url: str) -> tuple[Place, ...]:
-    """The readings of an http(s) ``url``: without a mark first. Empty for what is no address of a page below a host."""
+    """Return the interpretations of an http(s) ``url``, the one without page mark first. Empty for an invalid URL and a front page."""
     if len(url) > MAX_URL_CHARS or not url.startswith(("http://", "https://")):
         return ()
     try:
         parts = urlsplit(url)
     except ValueError:
         return ()
-    host = SISTERS.sub("", parts.netloc.rpartition("@")[2].lower())
-    bare = _bare(parts.path)
+    host = DEVICE_HOSTS.sub("", parts.netloc.rpartition("@")[2].lower())
+    bare = _normal_path(parts.path)
     match = _QUERY.search(parts.query)
-    # what of a query tells articles apart: all but the page's number and where the reader came from
+    # the part of a query that identifies the article: all but the page number and tracking parameters
     rest = parts.query[: match.start()] + parts.query[match.end() :] if match else parts.query
     pairs = [] if not rest or last_id(f"{host}{bare}") else [pair for pair in rest.split("&") if pair]
     kept = [pair for pair in pairs if not TRACKING.match(pair.partition("=")[0].lower())]
-    asked = f"?{'&'.join(kept)}" if kept else ""
-    found = [] if match else [Place(f"{host}{bare}{asked}", None, url)]
+    kept_query = f"?{'&'.join(kept)}" if kept else ""
+    found = [] if match else [Place(f"{host}{bare}{kept_query}", None, url)]
     origin, tail = f"{parts.scheme}://{parts.netloc}", f"?{parts.query}" if parts.query else ""
-    found += [Place(f"{host}{stem}{asked}", number, f"{origin}{form}{tail}") for stem, number, form in _in_path(parts.path)]
+    found += [Place(f"{host}{stem}{kept_query}", number, f"{origin}{form}{tail}") for stem, number, form in _path_marks(parts.path)]
     if match and int(match["number"]) <= MAX_PAGE:
         form = f"{parts.query[: match.start('number')]}{{}}{parts.query[match.end('number') :]}"
-        found.append(Place(f"{host}{bare}{asked}", int(match["number"]), f"{origin}{parts.path}?{form}"))
-    return tuple(place for place in found if host and place.stem != host)  # the pages of a front page are those of a list
+        found.append(Place(f"{host}{bare}{kept_query}", int(match["number"]), f"{origin}{parts.path}?{form}"))
+    return tuple(place for place in found if host and place.stem != host)  # a pager of a front page is one of a list
 
 
-def _bare(path: str) -> str:
-    """Without ending, default document and last slash: what ``/a/``, ``/a/index.html`` and ``/a.html`` share."""
+def _normal_path(path: str) -> str:
+    """Remove the extension, default document and last slash, so that ``/a/``, ``/a/index.html`` and ``/a.html`` are equal."""
     above, _, name = (unquote(path) if "%" in path else path).rstrip("/").rpartition("/")
     name = PAGE_ENDING.sub("", name)
     return above if not name or name.lower() in _DEFAULT else f"{above}/{name}"
 
 
-def _in_path(path: str) -> list[tuple[str, int, str]]:
-    """Stem, number and form of the mark that the last name of a path may hold."""
+def _path_marks(path: str) -> list[tuple[str, int, str]]:
+    """Return stem, number and form for a page mark in the last segment of a path, if any."""
     above, _, last = path.rstrip("/").rpartition("/")
     ending = PAGE_ENDING.search(last)
     name = last[: ending.start()] if ending else last
     match = _WHOLE_NAME.match(name)
     if match:
         up, _, word = above.rpartition("/")
-        stem = _bare(up if _WORD_ALONE.match(word) else above)
+        stem = _normal_path(up if _WORD_ALONE.match(word) else above)
     else:
         match = _IN_NAME.match(name)
-        stem = _bare(f"{above}/{match['stem']}") if match else ""
+        stem = _normal_path(f"{above}/{match['stem']}") if match else ""
     if match is None or int(match["number"]) > MAX_PAGE:
         return []
     at = len(above) + 1
@@ -98,7 +98,7 @@ def _in_path(path: str) -> list[tuple[str, int, str]]:
 
 
 def step(own: Sequence[Place], other: str) -> Step | None:
-    """How the address ``other`` is a page of the article at ``own``; ``None`` if it is not, or the same page."""
+    """Return how ``other`` continues the article at ``own``; ``None`` if it does not, or is the same page."""
     readings = places(other)
     for mine in own:
         for yours in readings:
@@ -108,7 +108,7 @@ def step(own: Sequence[Place], other: str) -> Step | None:
 
 
 def sister_step(own: Sequence[Place], other: str) -> Step | None:
-    """The same on a host for phones: the article's own number is in both addresses, a page mark in ``other`` alone."""
+    """Like :func:`step` for a mobile host: both URLs contain the article's number, only ``other`` has a page mark."""
     for yours in places(other):
         name = last_id(yours.stem)
         for mine in own:
@@ -119,35 +119,35 @@ def sister_step(own: Sequence[Place], other: str) -> Step | None:
 
 
 def last_name(stem: str) -> str:
-    """The last name of a stem's path; empty where a default document stands at the top (``/index.php?id=3``)."""
+    """Return the last segment of a stem's path; empty for a default document at the root (``/index.php?id=3``)."""
     path = stem.partition("?")[0]
     return path.rpartition("/")[2] if "/" in path else ""
 
 
 def last_id(stem: str) -> str | None:
-    """The number or code at the end of a stem, by which an article is known wherever it stands; ``None`` for short ones."""
+    """Return the number or code at the end of a stem, which identifies an article on every host; ``None`` if it is too short."""
     match = _ID.search(last_name(stem))
     return match[0] if match else None
 
 
 def may_be_namesake(form: str) -> bool:
-    """Whether a form is also that of another article with the same heading: blogs call the second one ``open-thread-2/``."""
+    """Return whether a form may be another article with the same title: blogs name the second one ``open-thread-2/``."""
     return _SLUG_COPY.search(form) is not None
 
 
 def without_mark(form: str) -> str:
-    """A guess of the first page's address: the form with its mark left out."""
+    """Return a guess of the first page's URL: the form without its page mark."""
     return _MARK_IN_FORM.sub("", form, count=1)
 
 
-# Pagers that a page draws with a script: what the script is told (how many pages, which one, their name) is read, nothing is run.
+# Pagers drawn by a script: its parameters (page count, current page, name) are read from its text, nothing is run.
 # Forms of the publishing systems of Chinese newspapers::
 #     createPageHTML(5, 0, "t20120117_123", "html")     pages t20120117_123.html, t20120117_123_1.html … _4.html
 #     var currentPage = 0; var countPage = 5; … "<a href=\"t20120117_123" + "_" + nextPage + ".htm\">"
 #     var _PAGE_COUNT = "5"; var _PAGE_INDEX = "0"; var _PAGE_NAME = "t123"; var _PAGE_FILE_EXT = "html"
 
-SIGNS: Final = ("createPage", "countPage", "_PAGE_COUNT")  # a script without these words draws no pager; ``pageCount`` is too common
-MAX_SCRIPT: Final = 60_000  # Characters. Longer scripts are libraries and data; those that draw pagers have below 10,000
+SIGNS: Final = ("createPage", "countPage", "_PAGE_COUNT")  # scripts without these words draw no pager; ``pageCount`` is too common
+MAX_SCRIPT: Final = 60_000  # characters; longer scripts are libraries and data, those that draw pagers have fewer than 10,000
 CALL: Final = re.compile(r"\bcreatePage(?:HTML)?\s*\(([^()<>{};]{5,300})\)", re.IGNORECASE)
 COUNT: Final = re.compile(r"\b(?:countPage|_PAGE_COUNT)\s*=\s*[\"']?(\d{1,3})\b", re.IGNORECASE)
 CURRENT: Final = re.compile(r"\b(?:currentPage|_PAGE_INDEX|curr?Page)\s*=\s*[\"']?(\d{1,3})\b", re.IGNORECASE)
@@ -159,7 +159,7 @@ HREF: Final = re.compile(r"href=([\w./:-]{1,200}?)_\(?[A-Za-z]\w*(?:[-+]1)?\)?\.
 
 @dataclass(frozen=True, slots=True)
 class ScriptPager:
-    """``count`` pages, of which this is number ``current`` (from 0); page n is ``NAME_n.EXTENSION``, the first ``NAME.EXTENSION``."""
+    """A pager with ``count`` pages, in page ``current`` (from 0). Page n is ``NAME_n.EXTENSION``, page 0 ``NAME.EXTENSION``."""
 
     count: int
     current: int
@@ -174,12 +174,12 @@ def script_pagers(document: dom.Document) -> Iterator[ScriptPager]:
     for node in document.root.iter("script"):
         text = node.text
         if text and len(text) <= MAX_SCRIPT and any(sign in text for sign in SIGNS):
-            found = [*(_called(match[1]) for match in CALL.finditer(text)), *_assigned(text)]
+            found = [*(_pager_of_call(match[1]) for match in CALL.finditer(text)), *_pagers_of_assignments(text)]
             yield from (pager for pager in found if pager is not None and 1 < pager.count <= MAX_PAGE)
 
 
-def _called(arguments: str) -> ScriptPager | None:
-    """The numbers and names of a call whose arguments are all literals; some variants name an element first."""
+def _pager_of_call(arguments: str) -> ScriptPager | None:
+    """Parse a call whose arguments are all literals; in some variants an element's name comes first."""
     written = [argument.strip() for argument in arguments.split(",")]
     numbers = [at for at, argument in enumerate(written) if argument.isdecimal()]
     if len(numbers) < 2 or numbers[1] != numbers[0] + 1 or len(written) < numbers[1] + 3:
@@ -190,8 +190,8 @@ def _called(arguments: str) -> ScriptPager | None:
     return ScriptPager(int(written[numbers[0]][:4]), int(written[numbers[1]][:4]), name, extension)
 
 
-def _assigned(text: str) -> Iterator[ScriptPager]:
-    """A pager for each count that is assigned; what else the script says of pages is said of all, and looked for once."""
+def _pagers_of_assignments(text: str) -> Iterator[ScriptPager]:
+    """Yield a pager for each page count assigned; the other variables apply to all of them and are searched once."""
     counts = [int(count[1]) for count in COUNT.finditer(text)]
     if not counts:
         return

@@ -1,4 +1,4 @@
-"""The links of a page that say they turn it, and what they stand among."""
+"""Links that turn the page: next pages, page numbers, single-page views; and the context they are in."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from newsportal.extractors.article.hints import ancestors
 from newsportal.extractors.lists.page_marks import last_id, last_name, places
 from newsportal.text import dom
 
-# What pagers write on their links: 「下一页」 and its kin, page numbers, 「单页阅读」. Shared by the pagers of lists and of articles.
+# Texts of pager links: 「下一页」 and similar, page numbers, 「单页阅读」. Shared by the pagers of lists and of articles.
 
 NEXT_PAGE: Final = (
     r"下一?[页頁]|[后後]一?[页頁]|翻下[页頁]|(?:余下|剩余)(?:全文|内容)|次(?:の)?ページ|次へ|다음\s?페이지|next\s?page"
@@ -20,17 +20,17 @@ NEXT_PAGE: Final = (
     r"|weiter (?:zu|auf|mit) seite \d|auf seite \d|n[äa]chste[rn]? seite"
     r"|weiter zur n[äa]chsten seite|page suivante|p[áa]gina s(?:iguient|eguint)e|pagina successiva|prossima pagina"
     r"|volgende pagina|следующая страница"
-)  # words that name the next *page*, in any of the languages of the development set
+)  # words that name the next *page*, in the languages of the development set
 NEXT: Final = re.compile(
     r"^[\s\[(<【]*(?:下一?[页頁]|[后後]一?[页頁]|下一个?|翻下页|next(?: page| posts)?|older(?: posts| entries| articles)?|[>›»→]{1,2})"
     r"[\s\])>›»→】]*$",
     re.IGNORECASE,
-)  # a link to the next page of a list; the whole text of the link
-FURTHER: Final = re.compile(rf"^[\s\[(（【<>›»→·|]*(?:{NEXT_PAGE})", re.IGNORECASE)  # the page's heading may follow the words
+)  # a link to the next page of a list; matches the full link text
+FURTHER: Final = re.compile(rf"^[\s\[(（【<>›»→·|]*(?:{NEXT_PAGE})", re.IGNORECASE)  # the heading of the next page may follow
 ONWARD: Final = re.compile(
     r"^[\s\[(（【]*(?:下一[个張张图幅]?|后一[个张]|next|weiter|suivante?|siguiente|seguinte|successiv[ao]|avanti|volgende|далее|[>›»→▶]{1,3})[\s\])）】>›»→▶]*$",
     re.IGNORECASE,
-)  # a link that goes on, to the next page or to something else: to be believed only where the address continues this one
+)  # a link to the next page or to something else: accepted only if its URL continues this one
 NUMBER: Final = re.compile(
     r"^[\s\[(（【·]*(?:第|page|seite|p[áa]gina|pagina)?\s*(\d{1,3})\s*[页頁]?(?:[\s\])）】·]*$|\s*[:：—–-])", re.IGNORECASE
 )  # 「2」, 「[2]」, 「第2页」, 「Page 2」, 「第2页：路上」
@@ -42,32 +42,32 @@ WHOLE: Final = re.compile(
     r"|全て表示|1ページで(?:読む|表示))"
     r"[\s\])）】>»]*$",
     re.IGNORECASE,
-)  # a page that holds the whole article
+)  # a link to a single-page view of the article
 BRACKETS: Final = " \t\n[(（【<>›»→·|▶"
 BEGINNINGS: Final = frozenset("0123456789第下后後翻余剩次다页頁在本阅閱查浏展显顯全单單следСЛЕДдД") | frozenset(
     "acdefglnoprstvwACDEFGLNOPRSTVW"
-)  # how the words of a pager begin, brackets aside: the titles of other articles mostly begin otherwise
+)  # first characters of pager texts, after brackets; titles of other articles mostly begin otherwise
 MAY_BEGIN: Final = BEGINNINGS.union(BRACKETS, filter(str.isspace, map(chr, range(0x3001))))
-LONGEST: Final = 40  # characters: what is matched as a whole is no longer
+MAX_FULL_MATCH: Final = 40  # characters: longest text that is matched in full
 Kind = Literal["next", "declared", "onward", "number", "whole", "canonical"]
-NOTHING: Final[tuple[Kind | None, int]] = (None, 0)
-DEAD: Final = frozenset("disabled disable inactive nolink".split())
+NO_LABEL: Final[tuple[Kind | None, int]] = (None, 0)
+DISABLED_CLASSES: Final = frozenset("disabled disable inactive nolink".split())
 MAX_ANCHORS: Final = 5_000
-MAX_LABEL: Final = 60  # Characters of a link's text that are looked at: 「下一页」 may be followed by that page's heading
-MAX_INSIDE: Final = 30  # elements within a link; those of pagers hold a few
-SHORT_KEY: Final = 4  # shorter names (``/t/1.html``) stand in too many addresses to sift links by them
-NOWHERE: Final = "http://page.invalid/"  # base of a page without address, to join its relative links (reserved by RFC 6761)
+MAX_LABEL: Final = 60  # characters of a link's text that are read: the heading of the next page may follow 「下一页」
+MAX_INSIDE: Final = 30  # elements within a link; pager links contain few
+SHORT_KEY: Final = 4  # shorter names (``/t/1.html``) occur in too many URLs to filter links by them
+NOWHERE: Final = "http://page.invalid/"  # base URL to join the relative links of a page without URL (reserved by RFC 6761)
 ASIDE: Final = re.compile(
     r"(?:^|[\s_-])(?:js-)?(?:comments?|commentlist|comment-?(?:section|list|area|box|page)|cmts?|repl(?:y|ies)|pinglun|liuyan|disqus|respond|related|"
     r"recommend(?:ed|ation)?s?|xiangguan|tuijian|calendar|rili)(?:$|[\s_-])",
     re.IGNORECASE,
-)  # Class and id of what stands beside an article
+)  # class and id of elements beside an article
 ASIDE_LEVELS: Final = 6
 COMMENTS: Final = re.compile(
     r"(?:评论|評論|留言|跟帖|回复|回覆|コメント|댓글|comment|repl(?:y|ies)|discussion|отзыв|комментари|coment[aá]rio|commentaire)",
     re.IGNORECASE,
 )
-HEADING: Final = 40  # Characters of what stands above a pager that make it a heading rather than the article's text
+HEADING: Final = 40  # characters: a longer text above a pager is not a heading but the article's text
 COMMENT_LINK: Final = re.compile(r"#\w*(?:comment|reply|respond|cmt|pinglun)|[?&](?:cpage|comment\w*|replytocom)=", re.IGNORECASE)
 
 
@@ -75,26 +75,26 @@ def page_turn_text(text: str) -> tuple[Kind | None, int]:
     if text[:1] not in BEGINNINGS:
         start = text.lstrip(BRACKETS)[:1]
         if start and start not in BEGINNINGS:
-            return NOTHING
+            return NO_LABEL
     if match := NUMBER.match(text):
         return "number", int(match[1])
     if FURTHER.match(text):
         return "next", 0
-    if len(text) > LONGEST:
-        return NOTHING
+    if len(text) > MAX_FULL_MATCH:
+        return NO_LABEL
     if ONWARD.match(text):
         return "onward", 0
-    return ("whole", 0) if WHOLE.match(text) else NOTHING
+    return ("whole", 0) if WHOLE.match(text) else NO_LABEL
 
 
 def dead(node: dom.Element) -> bool:
-    """Whether a link says that it leads nowhere: the pager of the last page."""
-    return bool(DEAD & set((node.get("class") or "").lower().split()))
+    """Return whether a link is marked as disabled: the next link on the last page."""
+    return bool(DISABLED_CLASSES & set((node.get("class") or "").lower().split()))
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A link that says of itself that it turns the page. ``number`` as written, for the kind ``number``."""
+    """A link that turns the page. ``number``: the page number in its text, for the kind ``number``, else 0."""
 
     kind: Kind
     number: int
@@ -103,8 +103,8 @@ class Turn:
 
 
 def turns(document: dom.Document) -> Iterator[Turn]:
-    """The links that say they turn the page. Few links pass the first two looks, which are cheap: most pages have hundreds."""
-    # what an address must hold, or be relative, to continue this one: the shortest last name of its readings
+    """Yield the links that turn the page. Two cheap checks of URL and first character exclude most of a page's hundreds of links."""
+    # a URL that continues this one is relative or contains this: the shortest last name of its interpretations
     key = min((last_id(place.stem) or last_name(place.stem) for place in places(document.url)), key=len, default="")
     sifted = len(key) >= SHORT_KEY and key.isascii()
     for number, node in enumerate(document.root.iter("a", "link", "option")):
@@ -115,7 +115,7 @@ def turns(document: dom.Document) -> Iterator[Turn]:
             continue
         text = node.text
         if text and text[0] not in MAY_BEGIN and not len(node) and node.get("rel") is None and node.tag != "link":
-            continue  # what most links say: the title of another page
+            continue  # as most links: the title of another page
         kind, page = _link_label(node)
         if kind is None or COMMENT_LINK.search(href) or dead(node):
             continue
@@ -129,7 +129,7 @@ def joined(document: dom.Document, href: str) -> str | None:
 
 
 def _link_label(node: dom.Element) -> tuple[Kind | None, int]:
-    """What a link says: in words, else by its ``rel``."""
+    """Return kind and page number of a link by its text, else by its ``rel``."""
     head = node.tag == "link"
     if not head:
         text = written(node) or node.get("title") or node.get("aria-label")
@@ -147,7 +147,7 @@ def _link_label(node: dom.Element) -> tuple[Kind | None, int]:
 
 
 def written(node: dom.Element) -> str:
-    """The text of a link, none for one that holds half a page: so broken markup costs no time."""
+    """Return the text of a link; empty for links with many elements, so that unclosed links are cheap."""
     if not len(node):
         text = node.text
         return text.strip() if text else ""
@@ -160,7 +160,7 @@ def is_aside(node: dom.Element) -> bool:
 
 
 def under_comments(node: dom.Element) -> bool:
-    """Whether a heading or a form of comments stands right above: their pagers continue the article's address with a parameter."""
+    """Return whether a comment form or heading is just above: pagers of comments continue the article's URL with a parameter."""
     for above in (node, *ancestors(node, ASIDE_LEVELS - 1)):
         before = above.getprevious()
         for _ in range(ASIDE_LEVELS):
@@ -168,7 +168,7 @@ def under_comments(node: dom.Element) -> bool:
                 break
             text = dom.text_of(before)
             if len(text) > HEADING * 5:
-                return False  # the text that is paged
+                return False  # the article's text, which the pager belongs to
             if (len(text) <= HEADING and COMMENTS.search(text)) or next(before.iter("textarea"), None) is not None:
                 return True
             before = before.getprevious()

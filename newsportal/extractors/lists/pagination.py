@@ -1,9 +1,9 @@
-"""The pages of an article: which page comes next, which are known, where the whole stands on one page.
+"""Pages of a multi-page article: the next page, the known pages, a single-page view.
 
-Own method; papers B (multi-page articles joined) and C (page turning) name the task. A link is believed for two reasons at once. Its
-*words* say that it turns the page (「下一页」, 「2」, ``rel=next``), and its *address* continues this page's address (:mod:`page_marks`).
-Either alone is wrong too often: ``rel=next`` leads to the next post on half of all blogs, 「下一页」 stands under comments, and
-``news_12.html`` → ``news_13.html`` are two articles. What stands among comments or related stories never counts.
+Own method; papers B (multi-page articles joined) and C (page turning) name the task. A link needs two kinds of evidence: its *text*
+turns the page (「下一页」, 「2」, ``rel=next``), and its *URL* continues the URL of this page (:mod:`page_marks`). Either alone is wrong
+too often: ``rel=next`` links to the next post on half of all blogs, 「下一页」 is found under comments, and ``news_12.html`` →
+``news_13.html`` are two articles. Links among comments or related stories never count.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from newsportal.extractors.lists.page_turns import turns as turning_links
 from newsportal.items import Extraction
 from newsportal.text import dom
 
-MAX_PAGES: Final = 100  # pages that are listed at most; a pager that names more is a list's or a trap's
+MAX_PAGES: Final = 100  # maximum number of pages listed; a longer pager is that of a list or a crawler trap
 THREAD: Final = re.compile(
     r"^https?://(?:[\w-]+\.)*(?:bbs|forums?|club|tieba|boards?|community)\d?\.|viewthread|showthread|viewtopic|thread-\d|/threads?/|/(?:forums?|bbs)/",
     re.IGNORECASE,
-)  # Addresses of forums, by the words that their engines write into them
+)  # URLs of forum threads, by the words that forum software writes into them
 
 
 @dataclass(frozen=True, slots=True)
 class Pager:
-    """The pages of an article. ``pages``: this page and those known to follow it, in order, without gaps; this page alone if it is
-    the only one or the last. ``whole``: a page that holds all of them. ``first``: the article's address, where this is a later page.
-    ``number``: which page this is; ``named``: numbers and addresses of all that it names, in order."""
+    """The pages of an article. ``pages``: this page and the known pages that follow it, in order, without gaps; this page alone if it is
+    the only or last one. ``whole``: a single-page view. ``first``: the article's URL, if this is a later page. ``number``: the number of
+    this page; ``named``: all page numbers and URLs that it links, in order."""
 
     pages: tuple[str, ...]
     next: str | None = None
@@ -45,24 +45,24 @@ class Pager:
 
     @property
     def several_pages(self) -> tuple[str, ...]:
-        """``pages`` where there are several, else none: what an extraction of this page alone says of it."""
+        """``pages`` if there are several, else none: the value for an extraction of this page alone."""
         return self.pages if len(self.pages) > 1 else ()
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Links whose addresses continue this one in one way: page numbers (as a reader counts them) and their addresses."""
+    """Links whose URLs continue this one in the same way: URLs by page number (counted from 1)."""
 
     this: int
     pages: dict[int, str]
 
 
 def find_pager(document: dom.Document) -> Pager:
-    """The pager of a page. Never raises; a page without one is its own only page."""
+    """Return the pager of a page; without one, the page is its own only page. Never raises."""
     turns = list(turning_links(document))
     known = document.url.startswith(("http://", "https://"))
-    own = page_marks.places(document.url) if known else _guessed(turns)
-    row = _row(own, turns) or _script_row(document, own)
+    own = page_marks.places(document.url) if known else _guess_interpretations(turns)
+    row = _row_of_links(own, turns) or _script_row(document, own)
     elsewhere = row.pages.get(row.this, document.url) if row else document.url
     url = document.url if known else own[0].form if own else elsewhere
     steps = ((turn.url, page_marks.step(own, turn.url)) for turn in turns if turn.kind == "canonical")
@@ -74,17 +74,17 @@ def find_pager(document: dom.Document) -> Pager:
     while row.this + len(following) + 1 in row.pages and len(following) < MAX_PAGES - 1:
         following.append(row.pages[row.this + len(following) + 1])
     pages = (url, *following)
-    whole = _whole(own, turns, pages) if following or first else None
+    whole = _single_page_view(own, turns, pages) if following or first else None
     named = tuple(sorted(row.pages.items()))[: 2 * MAX_PAGES]
     return Pager(pages, following[0] if following else None, whole, first, row.this, named)
 
 
 def is_thread(url: str) -> bool:
-    """Whether an address is that of a forum's thread: its further pages are other people's posts, not the rest of an article."""
+    """Return whether a URL is a forum thread: its other pages are other users' posts, not the rest of an article."""
     return THREAD.search(url) is not None
 
 
-def _row(own: Sequence[page_marks.Place], turns: Sequence[Turn]) -> Row | None:
+def _row_of_links(own: Sequence[page_marks.Place], turns: Sequence[Turn]) -> Row | None:
     groups: dict[int | None, list[tuple[Turn, page_marks.Step]]] = defaultdict(list)
     for turn in turns:
         if turn.kind not in ("whole", "canonical"):
@@ -96,9 +96,9 @@ def _row(own: Sequence[page_marks.Place], turns: Sequence[Turn]) -> Row | None:
 
 
 def _read(here: int | None, steps: list[tuple[Turn, page_marks.Step]]) -> Row | None:
-    """The pages that the links of one row name, counted as a reader counts; ``None`` where the row is no pager of this article."""
+    """Return the pages that the links of one row name, counted from 1; ``None`` if the row is no pager of this article."""
     numbered = [(turn.number, found) for turn, found in steps if turn.kind == "number"]
-    shift = _shift(here, numbered, [found for turn, found in steps if turn.kind != "number"])
+    shift = _number_shift(here, numbered, [found for turn, found in steps if turn.kind != "number"])
     this = 1 if here is None else here + shift
     pages: dict[int, str] = {}
     forms: dict[str, list[int]] = defaultdict(list)
@@ -124,8 +124,8 @@ def _read(here: int | None, steps: list[tuple[Turn, page_marks.Step]]) -> Row | 
     return Row(this, pages)
 
 
-def _shift(here: int | None, numbered: list[tuple[int, page_marks.Step]], others: list[page_marks.Step]) -> int:
-    """What must be added to the number in an address to get the page's: 0, or 1 where addresses count from 0 (page 2 is ``_1``)."""
+def _number_shift(here: int | None, numbered: list[tuple[int, page_marks.Step]], others: list[page_marks.Step]) -> int:
+    """Return the difference between page number and number in the URL: 0, or 1 if URLs count from 0 (page 2 is ``_1``)."""
     if said := [number - found.there for number, found in numbered if found.there is not None]:
         return 1 if said.count(1) > said.count(0) else 0
     from_zero = here is None and any(found.there == 1 for found in others) and all(found.there in (0, 1) for found in others)
@@ -146,7 +146,7 @@ def _script_row(document: dom.Document, own: Sequence[page_marks.Place]) -> Row 
     return None
 
 
-def _whole(own: Sequence[page_marks.Place], turns: Sequence[Turn], pages: Sequence[str]) -> str | None:
+def _single_page_view(own: Sequence[page_marks.Place], turns: Sequence[Turn], pages: Sequence[str]) -> str | None:
     for turn in turns:
         if turn.kind == "whole" and turn.url not in pages and not is_aside(turn.node):
             domain = Address(turn.url).domain
@@ -157,8 +157,8 @@ def _whole(own: Sequence[page_marks.Place], turns: Sequence[Turn], pages: Sequen
     return None
 
 
-def _guessed(turns: Sequence[Turn]) -> tuple[page_marks.Place, ...]:
-    """Where a page lies whose address is not known: what it calls itself, else what its own pager continues."""
+def _guess_interpretations(turns: Sequence[Turn]) -> tuple[page_marks.Place, ...]:
+    """Guess the URL of a page that has none: from its canonical link, else from the links of its pager."""
     for turn in turns:
         if turn.kind == "canonical" and (found := page_marks.places(turn.url)):
             return found
@@ -169,13 +169,13 @@ def _guessed(turns: Sequence[Turn]) -> tuple[page_marks.Place, ...]:
     return ()
 
 
-MAX_FETCHED: Final = 30  # pages of one article: written ones have at most 12; longer pagers are photo stories' and traps
-EXPECTED: Final = frozenset(("repeats", "elsewhere", "no-text", "comments"))  # ends of a pager that lose nothing of an article
+MAX_FETCHED: Final = 30  # pages of one article: texts have at most 12; longer pagers are photo stories and crawler traps
+EXPECTED: Final = frozenset(("repeats", "elsewhere", "no-text", "comments"))  # ends without loss of article text
 
 
 class PageRead(NamedTuple):
-    """What one page gave, of one parse: the address that answered, the article on it, where its other pages are, and what the source's own
-    rule found on it (``wrapped``; ``found`` has it already)."""
+    """What one fetched page contained: the final URL, the article, the pager, and what the source's own rule extracted (``wrapped``;
+    already merged into ``found``)."""
 
     url: str
     found: Extraction
@@ -184,9 +184,9 @@ class PageRead(NamedTuple):
 
 
 class MultiPage:
-    """The pages of one article, decided purely: which address to ask for next, what an answer is worth, when to end.
+    """Collector of the pages of one article, without I/O: it chooses the next URL, evaluates each response and decides when to stop.
 
-    Whoever fetches (the crawl, a command) drives it::
+    The caller fetches (the crawl, a command)::
 
         pages = MultiPage(first, same=identity)
         while urls := pages.wanted():
@@ -196,7 +196,7 @@ class MultiPage:
                 pages.refuse(urls[0], why.reason)
         article = pages.result()
 
-    ``same`` gives two addresses of one page the same name; ``ends`` says why it ended, in slugs; empty where the pager just ended.
+    ``same`` maps the URLs of one page to one identity. ``ends``: slugs of the reasons for stopping; empty at the end of the pager.
     """
 
     def __init__(self, first: PageRead, same: Callable[[str], str]) -> None:
@@ -205,16 +205,16 @@ class MultiPage:
         self._read = [first]
         self._urls = [first.url]
         self._seen = {same(first.url)}
-        self._whole = first.pager.whole if first.pager.next else None
+        self._single_page_view = first.pager.whole if first.pager.next else None
         self._at_once: Extraction | None = None
         self._asked: str | None = None
         self._over = first.pager.next is None
 
     def wanted(self) -> tuple[str, ...]:
-        """The one address to ask for; none while it is under way, and when the article has all it can have."""
+        """Return the URL to fetch next; empty while it is being fetched and when the article is complete."""
         if self._over or self._asked is not None:
             return ()
-        asked = self._whole or self._following()
+        asked = self._single_page_view or self._following()
         if asked is not None and len(self._read) >= MAX_FETCHED:
             self.end("too-many")
         if asked is None or self._over:
@@ -223,13 +223,13 @@ class MultiPage:
         return (asked,)
 
     def strays(self, url: str, asked: str) -> bool:
-        """Whether an answer that came from ``url``, after redirects, is not worth reading."""
+        """Return whether a response redirected to ``url`` is to be ignored: a page already read or a front page."""
         return self._same(url) != self._same(asked) and (self._same(url) in self._seen or is_front_page(url))
 
     def take(self, page: PageRead, asked: str) -> None:
         self._asked = None
-        if self._whole is not None:
-            first, whole, self._whole = self._read[0], self._whole, None
+        if self._single_page_view is not None:
+            first, whole, self._single_page_view = self._read[0], self._single_page_view, None
             if whole is not None and joining.is_whole(first.found, page.found):
                 self._at_once = joining.as_whole(first.found, page.found, (*first.pager.pages, whole))
                 self._over = True
@@ -243,10 +243,10 @@ class MultiPage:
         self._read.append(page)
 
     def refuse(self, asked: str, reason: str) -> None:
-        """The page that was wanted cannot be had, or is none. Without the page that holds all, the pages are read one by one."""
+        """Handle a page that could not be fetched or used. Without the single-page view, the pages are read one by one."""
         self._asked = None
-        if self._whole is not None:
-            self._whole = None
+        if self._single_page_view is not None:
+            self._single_page_view = None
         else:
             self.end(reason)
 
@@ -255,7 +255,7 @@ class MultiPage:
         self._over = True
 
     def result(self) -> Extraction:
-        """The article of the pages that came; its ``pages`` are their addresses, none if it is one page alone."""
+        """Return the article joined from the pages read; its ``pages`` are their URLs, empty for a single page."""
         if self._at_once is not None:
             return self._at_once
         if len(self._read) == 1:
@@ -264,7 +264,7 @@ class MultiPage:
         return joining.join([one.found for one in self._read], self._urls)
 
     def _following(self) -> str | None:
-        """The page after the last one read: what it says itself; where it has no pager, what the first page knew."""
+        """Return the URL of the page after the last one read, from its own pager; if it has none, from the first page's."""
         last = self._read[-1].pager
         url = last.next
         if url is None and last.first is None:
@@ -273,6 +273,6 @@ class MultiPage:
 
 
 def is_front_page(url: str) -> bool:
-    """Whether ``url`` is a host's front page: dead links are sent there, and feeds without addresses of their own point at it."""
+    """Return whether ``url`` is a host's front page: dead links redirect there, and feeds without item URLs link to it."""
     parts = urlsplit(url)
     return parts.path in ("", "/") and not parts.query

@@ -1,8 +1,8 @@
-"""Links that lead through a search engine, and where they end.
+"""Redirect links of search engines and their targets.
 
-Most engines write the target into the link; those links are resolved here without a request. Baidu, Sogou, so.com and today's
-Google News do not: :func:`needs_fetch` says so, and the crawler follows the redirect like any other. The rules are those of
-:mod:`newsportal.extractors.lists.engines`. The host decides, so a path that looks alike elsewhere is left alone.
+Most engines put the target into the link; these links are resolved here without a request. Baidu, Sogou, so.com and today's Google News do
+not: for them :func:`needs_fetch` is true, and the crawler follows the redirect like any other. The rules are those of
+:mod:`newsportal.extractors.lists.engines`. They apply by host, so a similar path on another site is not affected.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 from newsportal.extractors.lists import engines
 from newsportal.text.dom import join
 
-MAX_HOPS = 4  # an engine may wrap another one's link; a link that is still wrapped after this many is a trap
-RELATIVE = re.compile(r"^/(link|url|l/|ck/a|interstitial)\b[^#]*[?&](url|q|uddg|u|m)=")  # such a link in a saved page of unknown address
+MAX_HOPS = 4  # a link may pass through several engines; one that is not resolved after this many steps is a crawler trap
+RELATIVE = re.compile(r"^/(link|url|l/|ck/a|interstitial)\b[^#]*[?&](url|q|uddg|u|m)=")  # a redirect link in a saved page without URL
 
 
 def resolve(url: str) -> str:
-    """Where ``url`` ends, as far as the link itself says it; otherwise ``url`` as it is. Pure: nothing is fetched."""
+    """Return the target of ``url``, as far as the link contains it; otherwise ``url`` unchanged. Nothing is fetched."""
     for _ in range(MAX_HOPS):
         target = _target(url)
         if target is None or target == url:
@@ -31,7 +31,7 @@ def resolve(url: str) -> str:
 
 
 def needs_fetch(url: str) -> bool:
-    """Whether only a request can tell where ``url`` ends (Baidu's ``/link?url=``, Sogou's, so.com's, today's Google News)."""
+    """Return whether the target of ``url`` needs a request (Baidu's ``/link?url=``, Sogou's, so.com's, today's Google News)."""
     parts = _split(resolve(url))
     if parts is None:
         return False
@@ -40,7 +40,7 @@ def needs_fetch(url: str) -> bool:
 
 
 def is_redirect(url: str) -> bool:
-    """Whether ``url`` leads through an engine, known target or not. Relative forms (``/link?url=…``) count as well."""
+    """Return whether ``url`` is an engine's redirect link, with a known target or not; also for relative URLs (``/link?url=…``)."""
     return resolve(url) != url or needs_fetch(url) or bool(RELATIVE.match(url))
 
 
@@ -59,7 +59,7 @@ def _split(url: str) -> SplitResult | None:
 
 
 def _target(url: str) -> str | None:
-    """One hop; ``None`` when ``url`` is no redirect we can read."""
+    """Resolve one step; ``None`` if ``url`` is not a redirect or cannot be resolved."""
     parts = _split(f"https:{url}" if url.startswith("//") else url)
     if parts is None:
         return None
@@ -75,12 +75,12 @@ def _target(url: str) -> str | None:
 
 
 def _first_address(parts: SplitResult, *names: str) -> str | None:
-    """Return the first HTTP address among the values of the parameters ``names``."""
+    """Return the first HTTP URL among the values of the parameters ``names``."""
     values = parse_qs(parts.query, max_num_fields=None)
     return next((value for name in names for value in values.get(name, ()) if value.startswith(("http://", "https://"))), None)
 
 
-def _unpack(text: str) -> bytes | None:
+def _decode_base64(text: str) -> bytes | None:
     try:
         return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except (binascii.Error, ValueError):
@@ -88,23 +88,23 @@ def _unpack(text: str) -> bytes | None:
 
 
 def _bing(parts: SplitResult) -> str | None:
-    """``/ck/a?…&u=a1…`` with the address in base64, or a parameter with it in clear."""
+    """``/ck/a?…&u=a1…`` with the URL in base64, or a parameter with the plain URL."""
     if not parts.path.startswith(("/ck/a", "/news/apiclick.aspx", "/fd/ls", "/aclick")):
         return None
     packed = parse_qs(parts.query).get("u", [""])[0]
     if packed.startswith("a1"):
-        data = _unpack(packed[2:])
+        data = _decode_base64(packed[2:])
         return data.decode("utf-8", "replace") if data else None
     return _first_address(parts, "url", "u", "r")
 
 
 def _google(parts: SplitResult) -> str | None:
-    """``/url?q=…``; an article's id of Google News was a base64 message with the address until 2024, since then it holds a key."""
+    """``/url?q=…``; article ids of Google News were base64 messages with the URL until 2024, since then they contain a key."""
     if parts.path in ("/url", "/imgres", "/interstitial"):
         return _first_address(parts, "q", "url", "imgrefurl")
     if "/articles/" not in parts.path:
         return None
-    match = re.search(rb"https?://[\x21-\x7e]+", _unpack(parts.path.rsplit("/", 1)[-1]) or b"")
+    match = re.search(rb"https?://[\x21-\x7e]+", _decode_base64(parts.path.rsplit("/", 1)[-1]) or b"")
     return match[0].decode("ascii") if match else None
 
 

@@ -1,14 +1,14 @@
-"""Result lists without a template: the repeated records of a page whose layout nobody described.
+"""Extract result lists without a template: the repeated records of a page with unknown layout.
 
-    group   = the links of a page that stand in the same kind of place        (three ways to say "same kind", coarse to fine)
-    record  = the highest element above a link of the group that holds no other link of the group; where such an element shows
-              nothing but the title, its following siblings belong to it too (``dt``/``dd``, table rows)
+    group   = links of a page in similar positions        (three definitions of "similar", coarse to fine)
+    record  = the highest element above a link of the group that contains no other link of the group; if most such elements
+              contain only the title, their following siblings belong to the record too (``dt``/``dd``, table rows)
     worth   = title · (0.2 + summary + heading + foreign + dated) - 0.6            per record, see ``Record.worth``
     list    = the element with the largest sum of worths of one group
 
-The idea of repeated regions is that of MDR (Liu, Grossman, Zhai 2003: "Mining Data Records in Web Pages"), turned around: what repeats
-in a result list is the title link, while the records around it differ (pictures, sub-links, answers), so the links are compared and the
-records follow from them. Navigation, hot-word lists and paid results lose by their worth: no summary, links back to the search.
+The idea of repeated regions comes from MDR (Liu, Grossman, Zhai 2003: "Mining Data Records in Web Pages"), with one change: in a result
+list the title link repeats, while the records around it differ (pictures, sub-links, answers). So the links are compared, and the records
+derived from them. Navigation, trending searches and paid results have a low worth: no summary, links back to the search.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from newsportal.extractors.lists.result_fields import HEADING_ROLE, HEADINGS, ho
 from newsportal.text.dom import SKIPPED, Document, Element, is_of_other_scheme, lines_of, printable, text_of
 
 MIN_RECORDS = 2  # one record does not repeat
-MAX_LINKS = 3000  # links looked at; the largest saved result page has 700
-MAX_DEPTH = 100  # elements looked at above a link; the deepest link of the saved result pages has 24
+MAX_LINKS = 3000  # links examined; the largest saved result page has 700
+MAX_DEPTH = 100  # ancestors examined per link; the deepest link of the saved result pages has 24
 FULL_TITLE = 10.0
 FULL_SUMMARY = 60.0
-MAX_RECORD = 3000  # Characters: a title and a summary of full worth, and a record that is no record but a column
-COST = 0.6  # what a record must bring: a bare link (0.2) or a linked heading without more (0.7 at its longest) is no result by itself
-ALIKE = 0.3  # a record worth less than this share of the list's median is a box of the page between the results
+MAX_RECORD = 3000  # characters; longer records get no credit for a summary: they are columns of the page
+COST = 0.6  # minimum for a positive worth: a bare link (0.2) or a linked heading alone (0.7 at its longest) is hardly a result
+ALIKE = 0.3  # a record worth less than this share of the list's median is a box between the results
 OUTSIDE = frozenset({"nav", "footer", "form", "select", "aside"})
 OUTSIDE_NAME = re.compile(
     r"(^|[-_\s])(nav|navbar|footer|foot|pager|pagination|page-?nums?|paging|breadcrumbs?|menu|toolbar|related-?search(es)?|sidebar|ads?|"
@@ -46,7 +46,7 @@ DATED = re.compile(
     r"(19|20)\d\d\s?[-/.年]\s?\d|\d\s?(秒|分钟|小时|天|周|个月)前|昨天|前天|今天|\b\d+\s?(minute|hour|day|week|month|min|hr)s?\.? ago\b|"
     r"[Yy]esterday|\b\d{1,2}[./]\d{1,2}[./](19|20)\d\d\b|\b[A-Z][a-z]{2,8}\.? \d{1,2}\b"
 )
-MAX_SIBLINGS = 4  # a record of rows (DuckDuckGo Lite) has a title row, a summary row, an address row and an empty one
+MAX_SIBLINGS = 4  # a record made of rows (DuckDuckGo Lite) has a title row, a summary row, a URL row and an empty one
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class Record:
 
     anchor: Element
     nodes: tuple[Element, ...]
-    own: str  # Host of the page itself, empty if unknown
-    repeated: frozenset[str] = frozenset()  # lines that several links of the group show
+    own: str  # host of the page, empty if unknown
+    repeated: frozenset[str] = frozenset()  # lines that occur in several links of the group
 
     @cached_property
     def title(self) -> str:
@@ -68,7 +68,7 @@ class Record:
 
     @cached_property
     def worth(self) -> float:
-        """Between about -1 (navigation) and 1.6 (title under a heading, summary, link to another site)."""
+        """Score from about -1 (navigation) to 1.6 (title in a heading, summary, link to another site)."""
         title = min(1.0, 0.5 + 0.5 * len(self.title) / FULL_TITLE) if is_title(self.title) else 0.0
         rest = self.length - len(self.title)
         rest -= sum(len(text_of(link)) for node in self.nodes for link in node.iter("a") if link is not self.anchor)
@@ -76,11 +76,11 @@ class Record:
         dated = self.length <= MAX_RECORD and any(DATED.search(text_of(node)) for node in self.nodes)
         link = (self.anchor.get("href") or "").strip()
         foreign = is_redirect(link) or (bool(self.own) and _site(host_of(link) or self.own) != _site(self.own))
-        return title * (0.2 + summary + 0.5 * (_heading(self.anchor) is not None) + 0.4 * foreign + 0.3 * dated) - COST
+        return title * (0.2 + summary + 0.5 * (_heading_tag(self.anchor) is not None) + 0.4 * foreign + 0.3 * dated) - COST
 
 
 def result_list(document: Document) -> list[Result]:
-    """The entries of the page's main list, in page order; empty where nothing repeats. Links are as written. Never raises."""
+    """Return the entries of the page's main list in page order, with links as written; empty if nothing repeats. Never raises."""
     return [result_of(record.anchor, record.nodes, record.title) for record in records(document)]
 
 
@@ -93,12 +93,12 @@ def records(document: Document) -> list[Record]:
     groups: dict[tuple[str, ...], list[Element]] = defaultdict(list)
     for link in links:
         above = [str(node.tag) for _, node in zip(range(3), link.iterancestors(), strict=False)]
-        if heading := _heading(link):
+        if heading := _heading_tag(link):
             groups["heading", heading].append(link)
         groups["tags", *above[:2]].append(link)
-        groups["class", *above, _names(link), _names(link.getparent())].append(link)
+        groups["class", *above, _class_pattern(link), _class_pattern(link.getparent())].append(link)
     for group in (group for group in groups.values() if len(group) >= MIN_RECORDS):
-        found = _best_list(_records(group, own))
+        found = _best_list(_records_of_group(group, own))
         total = sum(record.worth for record in found)
         if len(found) >= MIN_RECORDS and total > most:
             best, most = found, total
@@ -109,7 +109,7 @@ def records(document: Document) -> list[Record]:
 
 
 def page_host(document: Document) -> str:
-    """The host of the page: its address, what its canonical link and its forms say, or the site most of its links lead to."""
+    """Return the page's host: from its URL, its canonical link or forms, else the site that most of its links lead to."""
     if host := host_of(document.url):
         return host
     said = [node.get("href") or "" for node in document.root.iter("link") if node.get("rel") in ("canonical", "search")]
@@ -121,7 +121,7 @@ def page_host(document: Document) -> str:
 
 
 def _site(host: str) -> str:
-    """The registered part of a host, nearly: two labels, three where the second is a short one (``com.cn``)."""
+    """Return the approximate registered domain of a host: two labels, three if the second-level label is short (``com.cn``)."""
     labels = host.split(".")
     return ".".join(labels[-3:] if len(labels) > 2 and len(labels[-2]) <= 3 and len(labels[-1]) == 2 else labels[-2:])
 
@@ -136,7 +136,7 @@ def _eligible(link: Element, own: str) -> bool:
     except ValueError:
         return False
     if not foreign and not is_redirect(href):
-        # another search on the same engine (related words, pages, filters); ?p=123 is an article of WordPress
+        # another search on the same engine (related queries, pages, filters); ?p=123 is a WordPress article
         words = (value for key, values in parse_qs(parts.query).items() if key in QUERY_KEYS for value in values)
         if any(not word.isdigit() for word in words):
             return False
@@ -144,7 +144,7 @@ def _eligible(link: Element, own: str) -> bool:
 
 
 def _is_outside(link: Element, known: dict[Element, bool]) -> bool:
-    """Whether ``link`` stands in navigation, a form, a paid block. ``known`` remembers the answer for each element above."""
+    """Return whether ``link`` is in navigation, a form or a paid block. ``known`` caches the answer per ancestor."""
     above = []
     answer = False
     for node in link.iterancestors():
@@ -158,8 +158,8 @@ def _is_outside(link: Element, known: dict[Element, bool]) -> bool:
     return answer
 
 
-def _heading(link: Element) -> str | None:
-    """The heading a link is in or holds: its tag, ``role`` for one by role."""
+def _heading_tag(link: Element) -> str | None:
+    """Return the tag of the heading around or inside a link, or ``role`` for ``role="heading"``; ``None`` without one."""
     for node in link.iterancestors():
         if node.tag in HEADINGS:
             return str(node.tag)
@@ -170,17 +170,17 @@ def _heading(link: Element) -> str | None:
     return "role" if link.xpath(HEADING_ROLE) else None
 
 
-def _names(node: Element | None) -> str:
+def _class_pattern(node: Element | None) -> str:
     return "" if node is None else re.sub(r"\d+", "0", node.get("class") or "")
 
 
-def _above(link: Element) -> Iterator[Element]:
+def _ancestors(link: Element) -> Iterator[Element]:
     return islice(link.iterancestors(), MAX_DEPTH)
 
 
-def _records(group: Sequence[Element], own: str) -> list[Record]:
-    above = Counter(node for link in group for node in _above(link))
-    tops = [_top(link, above) for link in group]
+def _records_of_group(group: Sequence[Element], own: str) -> list[Record]:
+    above = Counter(node for link in group for node in _ancestors(link))
+    tops = [_record_root(link, above) for link in group]
     lines = Counter(line for link in group for line in set(lines_of(link)))
     repeated = frozenset(line for line, number in lines.items() if number > 1)
     records = [Record(link, (top,), own, repeated) for link, top in zip(group, tops, strict=True)]
@@ -188,9 +188,9 @@ def _records(group: Sequence[Element], own: str) -> list[Record]:
     return [_with_siblings(record, above) for record in records] if 2 * len(bare) > len(records) else records
 
 
-def _top(link: Element, above: Counter[Element]) -> Element:
+def _record_root(link: Element, above: Counter[Element]) -> Element:
     top = link
-    for node in _above(link):
+    for node in _ancestors(link):
         if above[node] > 1 or node.tag in ("body", "html"):
             break
         top = node
@@ -208,12 +208,12 @@ def _with_siblings(record: Record, above: Counter[Element]) -> Record:
 
 
 def _best_list(found: Sequence[Record]) -> list[Record]:
-    """The records below the element with the largest sum of worths; the deepest such element."""
+    """Return the records below the element with the largest sum of worths; of several, the deepest element."""
     sums: dict[Element, float] = defaultdict(float)
     for record in found:
-        for node in _above(record.anchor):
+        for node in _ancestors(record.anchor):
             sums[node] += record.worth
     if not sums:
         return []
     best = max(sums, key=lambda node: (round(sums[node], 6), sum(1 for _ in node.iterancestors())))
-    return [record for record in found if best in set(_above(record.anchor))]
+    return [record for record in found if best in set(_ancestors(record.anchor))]

@@ -1,12 +1,12 @@
-"""A fetched result page to results: the wrapper first, the template-free reader where it fails, and never a captcha as news.
+"""Extract the results of a fetched result page: by wrapper, else by the template-free reader; captcha pages are detected.
 
-what                                              answer
-the wrapper reads the page                        its results
-… but far fewer than repeat in the page           its results in the longer list, by="generic", changed
-it finds nothing, and the page is a wall          EngineBlocked(reason, rest)
-it finds nothing, and the page says so            no results, no alarm
-it finds nothing, and something repeats           the template-free reader's results, by="generic", changed
-nothing at all                                    no results, changed if the page is no feed
+case                                              result
+the wrapper finds results                         its results
+… but far fewer than repeat in the page           its results within the longer list, by="generic", changed
+it finds none, and the page is a wall             EngineBlocked(reason, rest)
+it finds none, and the page says so               no results, not changed
+it finds none, and something repeats              the template-free reader's results, by="generic", changed
+nothing is found                                  no results, changed unless the engine has no wrapper or the page is a feed
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from newsportal.extractors.lists.result_list import page_host, result_list
 from newsportal.extractors.lists.wrapper import absolute, parse_with
 from newsportal.text.dom import Document, Element, text_of
 
-FEW = 0.5  # a wrapper that finds less than this share of what repeats in the page is suspected to know only half of the layout
-WITHIN = 0.6  # share of the wrapper's results that the longer list must hold; else something else repeats
-LEFTOVER = 2  # so few results beside a real list are what is left of an old layout (a box above the results), not the list: both are kept
-MANY = 5  # entries of a real list; pages that say 「没有找到」 still show a few links (hot words, tips)
+FEW = 0.5  # a wrapper that finds less than this share of the repeated records probably knows only half of the layout
+WITHIN = 0.6  # share of the wrapper's results that the longer list must contain; otherwise it is another list
+LEFTOVER = 2  # up to so many results beside a real list may be a remnant of an old layout (a box above the results): then both are kept
+MANY = 5  # minimum entries of a real list; pages with 「没有找到」 still contain a few links (trending searches, tips)
 
 
 def read(engine: Engine, document: Document, fetched: datetime) -> ResultPage:
-    """The results of a page that ``engine`` answered at ``fetched`` (aware). Raises ``EngineBlocked`` for a captcha, login, consent or
-    quota page: the caller rests the engine for ``rest`` seconds."""
+    """Return the results of a page from ``engine``, fetched at ``fetched`` (aware). Raises ``EngineBlocked`` for a captcha, login, consent
+    or quota page: the caller pauses the engine for ``rest`` seconds."""
     if FEED.match(document.html[:2000]):
         return ResultPage(tuple(read_feed(document, fetched)), "wrapper")
     if (listed := read_json(document, fetched)) is not None:
         return ResultPage(tuple(listed), "wrapper")
     wrapped: list[Result] = []
-    with suppress(NotApplicable):  # a wrapper that cannot work here (a slow pattern) finds nothing, and the change is reported
-        wrapped = _parsed(engine, document, fetched)
+    with suppress(NotApplicable):  # a wrapper that fails here (a slow pattern) counts as one without results, and the change is reported
+        wrapped = _extract(engine, document, fetched)
     if not wrapped and (wall := find_wall(document, certain=True)):
         raise EngineBlocked(wall.reason, wall.hours * HOUR)
     free = [
@@ -52,7 +52,7 @@ def read(engine: Engine, document: Document, fetched: datetime) -> ResultPage:
         for one in result_list(document)
     ]
     if wrapped:
-        longer = _longer(wrapped, free)
+        longer = _merged_list(wrapped, free)
         return ResultPage(tuple(longer or wrapped), "generic" if longer else "wrapper", changed=bool(longer))
     changed = engine.described
     if len(free) < MANY:
@@ -63,15 +63,15 @@ def read(engine: Engine, document: Document, fetched: datetime) -> ResultPage:
     return ResultPage(tuple(free), "generic", changed)
 
 
-def _parsed(engine: Engine, document: Document, fetched: datetime) -> list[Result]:
-    """What a page holds as its engine is described."""
+def _extract(engine: Engine, document: Document, fetched: datetime) -> list[Result]:
+    """Return the results by feed or wrapper, as the engine's description says."""
     if engine.feed:
         return read_feed(document, fetched)
     return parse_with(engine.wrappers, document, fetched) if engine.wrappers else []
 
 
-def _longer(wrapped: Sequence[Result], free: Sequence[Result]) -> list[Result] | None:
-    """The longer list with the wrapper's results in it, if the wrapper read only a part of the page's results."""
+def _merged_list(wrapped: Sequence[Result], free: Sequence[Result]) -> list[Result] | None:
+    """Return the longer list merged with the wrapper's results if the wrapper found only a part of the results, else ``None``."""
     if len(wrapped) >= FEW * len(free):
         return None
     known = {result.link: result for result in wrapped}
@@ -83,40 +83,39 @@ def _longer(wrapped: Sequence[Result], free: Sequence[Result]) -> list[Result] |
 
 
 def target_of(result: Result) -> str:
-    """The article's address as far as it is known without a request: what the page says, or what the link itself holds."""
+    """Return the article's URL as far as it is known without a request: from the page, or from the link itself."""
     target = result.target or ""
     return resolve(target if target.startswith(("http://", "https://")) else result.link)
 
 
-# Whose result page is this? For saved pages that come without a word about their engine.
+# Detect the engine of a saved page of unknown origin.
 
-UNKNOWN = Engine(name="unknown", url="##QUERY##")  # Nobody's page that we know: the template-free reader reads it
-AT_LEAST = 3  # results a wrapper must find to be believed on a page whose host says nothing
+UNKNOWN = Engine(name="unknown", url="##QUERY##")  # an unknown engine: the template-free reader is used
+AT_LEAST = 3  # results a wrapper must find to be accepted on a page of unknown host
 
 
 def guess(document: Document) -> Engine:
-    """The engine whose wrapper reads most of ``document``, among those of its host if it says one; of equals the first."""
+    """Return the engine whose wrapper extracts most from ``document``, among the engines of its host if known; the first of equals."""
     host = page_host(document)
     engines = [load(name) for name in names()]
     own = [engine for engine in engines if any(f".{part}" in f".{host}" for part in engine.hosts)]
     candidates = sorted(own, key=lambda engine: engine.kind == "news") or engines
     best, most = UNKNOWN, 0.0 if own else float(AT_LEAST)
     for engine in candidates:
-        results = _parsed(engine, document, datetime.now(UTC))
-        # a summary and a site make a result count fully, since wide rules find titles anywhere
+        results = _extract(engine, document, datetime.now(UTC))
+        # only results with summary and site count fully, since broad rules find titles anywhere
         weight = sum(0.4 + 0.3 * bool(result.summary) + 0.3 * bool(result.site) for result in results)
         if weight > most:
             best, most = engine, weight
     return best
 
 
-# Pages that engines answer instead of results (captcha, login, consent, quota), and pages that say there are no results. What a page *is*
-# shows in its address, its forms, its frames and the ids of its parts; a phrase counts only on a page that says little else: a search for
-# 「验证码」 gives results *about* such pages, and those must be read.
+# Walls (captcha, login, consent, quota) and pages without results. The type of a page is visible in its URL, forms, frames and element ids;
+# a phrase counts only on a page with little other text: a search for 「验证码」 returns results *about* captchas, which must be extracted.
 
 HOUR = 3600.0
-LITTLE = 1_500  # visible characters up to which a phrase is believed: captcha pages show 20 to 900, result pages over 2,000
-HIDDEN = "[style*='display:none'], [style*='display: none'], [hidden]"  # many pages hide a sentence for no results, for their scripts
+LITTLE = 1_500  # visible characters up to which a phrase counts: captcha pages have 20 to 900, result pages over 2,000
+HIDDEN = "[style*='display:none'], [style*='display: none'], [hidden]"  # many pages have a hidden "no results" sentence for their scripts
 NOTHING_MARKS = (
     ".content_none, .nors, #noresult_part1_container, #no-result, .no-result, .no-results, .noresult, "
     ".result--no-result, .b_no, .mini-no-results, .msg.no-results, .zrp, #noResult, .result-none, .search-no-result, .no_result_content"
@@ -134,14 +133,14 @@ NOTHING_PHRASES = re.compile(
 
 
 def find_wall(document: Document, *, certain: bool = False) -> Wall | None:
-    """The wall ``document`` is, or ``None``. ``certain``: only by the addresses and parts of a known engine's wall, no phrases."""
+    """Return the wall that ``document`` is, or ``None``. ``certain``: only by URLs and marks of a known engine's wall, without phrases."""
     said = None
-    if not certain and len(body := text_of(document.root)) <= LITTLE:  # a phrase is believed only of a page that says little
+    if not certain and len(body := text_of(document.root)) <= LITTLE:  # a phrase counts only on a page with little text
         titles = " ".join(text_of(title) for title in document.root.iter("title"))
         said = f"{titles} {body}"
     for kind in walls():
         if certain and kind.address is None:
-            continue  # a captcha of nobody's in particular may guard a form on any page
+            continue  # a generic captcha may protect a form on any page
         if kind.address and re.search(kind.address, document.url, re.IGNORECASE):
             return kind
         if kind.marks and document.css(kind.marks):
@@ -152,14 +151,14 @@ def find_wall(document: Document, *, certain: bool = False) -> Wall | None:
 
 
 def says_nothing_found(document: Document) -> bool:
-    if any(not (_hides(node) or any(map(_hides, node.iterancestors()))) for node in document.css(NOTHING_MARKS)):
+    if any(not (_is_hidden(node) or any(map(_is_hidden, node.iterancestors()))) for node in document.css(NOTHING_MARKS)):
         return True
     said = len(NOTHING_PHRASES.findall(text_of(document.root)))
-    hidden = (node for node in document.css(HIDDEN) if not any(map(_hides, node.iterancestors()))) if said else ()
+    hidden = (node for node in document.css(HIDDEN) if not any(map(_is_hidden, node.iterancestors()))) if said else ()
     return said > sum(len(NOTHING_PHRASES.findall(text_of(node))) for node in hidden)
 
 
-def _hides(node: Element) -> bool:
+def _is_hidden(node: Element) -> bool:
     return node.get("hidden") is not None or "display:none" in (node.get("style") or "").replace(" ", "").lower()
 
 
@@ -168,29 +167,29 @@ MAX_ITEMS = 500
 
 
 def read_feed(document: Document, fetched: datetime) -> list[Result]:
-    """The entries of a feed of results; titles lose the ``- Site`` of the entry's source. Raises ``NotApplicable``: ``broken-feed``."""
+    """Return the entries of a feed of results; ``- Site`` is removed from titles. Raises ``NotApplicable``: ``broken-feed``."""
     text = feed_bytes.mend_xml(feed_bytes.FeedText(document.html.lstrip("\ufeff \t\r\n"), ())).text
-    return _results(feed_dialects.parse_leniently(text, document.url)["entries"], fetched)
+    return _results_of_entries(feed_dialects.parse_leniently(text, document.url)["entries"], fetched)
 
 
 def read_json(document: Document, fetched: datetime) -> list[Result] | None:
-    """The results of SearXNG's ``format=json``; ``None`` for any other page. Raises ``EngineBlocked`` if all engines it asked refuse."""
+    """Return the results of SearXNG's ``format=json``; ``None`` for another page. Raises ``EngineBlocked`` if all its engines refused."""
     text = document.html.lstrip("\ufeff \r\n\t")
     try:
-        told = json.loads(text) if text.startswith("{") else None
+        data = json.loads(text) if text.startswith("{") else None
     except (ValueError, RecursionError):
         return None
-    if not isinstance(told, dict) or not isinstance(found := told.get("results"), list):
+    if not isinstance(data, dict) or not isinstance(found := data.get("results"), list):
         return None
-    silent = told.get("unresponsive_engines")
+    silent = data.get("unresponsive_engines")
     if not found and silent:
         raise EngineBlocked("captcha" if "captcha" in str(silent).lower() else "quota")
     plain = ({key: value for key, value in row.items() if isinstance(value, str)} for row in found if isinstance(row, dict))
     names = {"url": "link", "content": "summary", "publishedDate": "published", "title": "title"}
-    return _results([{names[key]: value for key, value in row.items() if key in names} for row in plain], fetched)
+    return _results_of_entries([{names[key]: value for key, value in row.items() if key in names} for row in plain], fetched)
 
 
-def _results(entries: Sequence[Mapping[str, Any]], fetched: datetime) -> list[Result]:
+def _results_of_entries(entries: Sequence[Mapping[str, Any]], fetched: datetime) -> list[Result]:
     results = []
     for entry in entries[:MAX_ITEMS]:
         title, link = selector.text(entry.get("title") or ""), (entry.get("link") or "").strip()
@@ -201,7 +200,7 @@ def _results(entries: Sequence[Mapping[str, Any]], fetched: datetime) -> list[Re
         if site:
             title = title.removesuffix(f" - {site}") or title
         date = (entry.get("published") or entry.get("updated") or "").strip() or None
-        # the entry's summary, unless it only says title and site once more (Google News)
+        # the entry's summary, unless it only repeats title and site (Google News)
         summary = selector.text(entry.get("summary") or "")
         rest = (summary or "").replace(title, "").replace(site or title, "").strip(" \xa0-")
         results.append(Result(title, link, site, summary if rest else None, date, published(date, fetched, title)))

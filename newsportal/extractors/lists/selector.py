@@ -1,12 +1,12 @@
-"""Rules of wrappers and of articles: parsel's selectors (CSS, XPath) or a regular expression, each applied to a piece of a page.
+"""Extraction rules of wrappers and articles: parsel's selectors (CSS, XPath) or a regular expression, applied to a part of a page.
 
-    h3 a                    CSS; the first element's text (of a link field: its address)
+    h3 a                    CSS; the first element's text (for a link field: its URL)
     a.title@data-url        CSS and an attribute;  @mu alone is an attribute of the block itself
-    h3::text                parsel's CSS: the text alone; a::attr(href) an attribute
-    .//h3/a[@href]          XPath, when it starts with /, ./, ( or xpath:; re:test(…) and has-class(…) as in parsel
-    re:<h3><a href="(.*?)"  regular expression over the HTML (paper A's form); the first group, or all of the match
+    h3::text                parsel's CSS: the text only; a::attr(href) an attribute
+    .//h3/a[@href]          XPath, if it starts with /, ./, ( or xpath:; re:test(…) and has-class(…) as in parsel
+    re:<h3><a href="(.*?)"  regular expression on the HTML (paper A's form); the first group, or the entire match
 
-A rule may be several rules (a tuple): the first that finds something counts, so a wrapper can follow an engine through the years.
+A rule may be a tuple of rules: the first that finds something is used, so that a wrapper can cover old and new layouts of an engine.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from newsportal.text.dom import Element
 from newsportal.text.expressions import compile_expression, find_all
 
 Rule: TypeAlias = str | tuple[str, ...]
-Piece: TypeAlias = Element | str  # What a rule finds and is applied to: an element, or a stretch of HTML or text
-MAX_INPUT = 2_000_000  # Characters. A regular expression is given no more than this; the largest saved result page has 470,000.
+Piece: TypeAlias = Element | str  # input and output of a rule: an element, or a string of HTML or text
+MAX_INPUT = 2_000_000  # characters; regular expressions get no more input than this. The largest saved result page has 470,000.
 MAX_MATCHES = 500
 ATTRIBUTE = re.compile(r"^(?P<rule>[^@]*)@(?P<name>[\w:-]+)$")
 EMPTY = dom.parse_html("<html><body></body></html>")
@@ -33,7 +33,7 @@ def rules(rule: Rule) -> tuple[str, ...]:
 
 
 def check(rule: Rule) -> None:
-    """Raises ``ValueError`` with the reason if an alternative of ``rule`` is neither CSS, XPath nor a regular expression."""
+    """Check all alternatives of a rule. Raises ``ValueError`` with the reason if one is not CSS, XPath or a regular expression."""
     for one in rules(rule):
         if _is_pattern(one):
             compile_expression(one.removeprefix("re:").strip(), for_html=True)
@@ -42,7 +42,7 @@ def check(rule: Rule) -> None:
 
 
 def select(piece: Piece, rule: Rule) -> list[Piece]:
-    """What the first alternative of ``rule`` that finds anything finds in ``piece``, in page order. Raises ``ValueError`` for a bad one."""
+    """Return the matches of the first alternative of ``rule`` with any, in page order. Raises ``ValueError`` for an invalid rule."""
     for one in rules(rule):
         found = _matches(piece, one) if _is_pattern(one) else _elements(dom.parse_html(piece) if isinstance(piece, str) else piece, one)
         if found:
@@ -60,7 +60,7 @@ def text(piece: Piece | None) -> str | None:
 
 
 def address(piece: Piece | None) -> str | None:
-    """The link a piece is, holds or stands in, as written."""
+    """Return the URL of a link that is the piece, inside it or around it, as written."""
     if piece is None:
         return None
     if isinstance(piece, str):
@@ -78,7 +78,7 @@ def _is_pattern(rule: str) -> bool:
 def _elements(node: Element, rule: str) -> list[Piece]:
     if rule.startswith(("/", "./", "(", "xpath:")):
         path = rule.removeprefix("xpath:").strip()
-        return _by_parsel(node, "xpath", f".{path}" if path.startswith("//") else path)  # inside the piece, which is what a rule means
+        return _by_parsel(node, "xpath", f".{path}" if path.startswith("//") else path)  # relative to the piece, as a rule always is
     if "::" in rule:
         return _by_parsel(node, "css", rule)
     if match := ATTRIBUTE.match(rule):
@@ -89,7 +89,7 @@ def _elements(node: Element, rule: str) -> list[Piece]:
 
 def _by_parsel(node: Element, way: Literal["css", "xpath"], query: str) -> list[Piece]:
     from cssselect import SelectorError
-    from parsel import Selector  # loads what few rules need
+    from parsel import Selector  # imported here since few rules need it
 
     try:
         found = getattr(Selector(root=node), way)(query)
@@ -99,7 +99,7 @@ def _by_parsel(node: Element, way: Literal["css", "xpath"], query: str) -> list[
 
 
 def select_in(document: dom.Document, rule: Rule) -> list[Piece]:
-    """As :func:`select`, in a whole page: a regular expression is applied to its HTML as it came."""
+    """Like :func:`select` for an entire page: a regular expression is applied to the HTML as received."""
     return select(document.html if any(map(_is_pattern, rules(rule))) else document.root, rule)
 
 

@@ -1,6 +1,6 @@
-"""Result pages read by wrappers (paper A): one rule for the entity block, then one rule per field.
+"""Extract result pages with wrappers (paper A): one rule for the entity block, then one rule per field.
 
-An engine has a wrapper for each generation of its layout; :func:`parse_with` takes the one that reads most of the page.
+An engine has a wrapper for each generation of its layout; :func:`parse_with` selects the one with the most results.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from newsportal.text import dom
 from newsportal.text.dom import Document, Element
 
 MAX_BLOCKS = 200  # blocks of one page; engines give at most 100 results a page
-MAX_FOUND = 1000  # matches of the block rule, frames included; a page that nests thousands of them is made to hurt
-NEARLY = 0.6  # the share of the longest list at which an earlier wrapper is preferred
+MAX_FOUND = 1000  # matches of the block rule, including frames; only malicious pages nest thousands of them
+NEARLY = 0.6  # share of the most results at which an earlier wrapper is preferred
 
 
 def parse_with(wrappers: Sequence[Wrapper], document: Document, fetched: datetime) -> list[Result]:
-    """The results of a page by the first of ``wrappers`` (at least one) that finds nearly as many in it as the best one. The order says
-    which to trust: the rules of old layouts are wide."""
+    """Return the results by the first of ``wrappers`` (at least one) that finds nearly as many as the best one. Earlier wrappers are more
+    reliable: the rules of old layouts are broad."""
     found = [list(apply(wrapper, document, fetched)) for wrapper in wrappers]
     most = max(map(len, found))
     return next(results for results in found if len(results) >= NEARLY * most)
 
 
 def apply(wrapper: Wrapper, document: Document, fetched: datetime) -> Iterator[Result]:
-    """The results ``wrapper`` finds, in page order, each title and link once."""
+    """Yield the results that ``wrapper`` finds, in page order, each pair of title and link once."""
     seen = set()
     for block in blocks(wrapper, document):
         result = read_block(wrapper, block, document, fetched)
@@ -41,7 +41,7 @@ def apply(wrapper: Wrapper, document: Document, fetched: datetime) -> Iterator[R
 
 
 def blocks(wrapper: Wrapper, document: Document) -> list[Piece]:
-    """The blocks, without frames: of blocks inside one another those that stand for one result, the outermost of these."""
+    """Return the blocks without frames (blocks around several others); of nested blocks for one result, the outermost."""
     found = selector.select_in(document, wrapper.block)[:MAX_FOUND]
     nodes = [block for block in found if isinstance(block, Element)]
     known = set(nodes)
@@ -53,25 +53,25 @@ def blocks(wrapper: Wrapper, document: Document) -> list[Piece]:
 
 
 def read_block(wrapper: Wrapper, block: Piece, document: Document, fetched: datetime) -> Result | None:
-    """One result, or ``None`` for a block without title or link, or for a paid one."""
+    """Return the result in a block; ``None`` for a block without title or link, and for an advertisement."""
     if wrapper.skip and selector.select(block, wrapper.skip):
         return None
     if isinstance(block, Element) and is_labelled_advert(block):
         return None
     heads = selector.select(block, wrapper.title)
-    titles = ((found, _title_text(_without(found, wrapper.drop)) or _title_text(found)) for found in heads)
+    titles = ((found, _title_text(_without_dropped(found, wrapper.drop)) or _title_text(found)) for found in heads)
     head, title = next((one for one in titles if one[1]), (None, None))
     link = dom.printable((selector.address(_first(block, wrapper.link) if wrapper.link else head) or "").strip())
     if not title or not link or link.startswith("#") or dom.is_of_other_scheme(link) or is_advert(link):
         return None
     small_print = (split_site(selector.text(found)) for found in selector.select(block, wrapper.site))
     site, said = next((one for one in small_print if one[0]), (None, None))
-    found = (selector.text(_without(piece, wrapper.drop)) for piece in selector.select(block, wrapper.summary))
+    found = (selector.text(_without_dropped(piece, wrapper.drop)) for piece in selector.select(block, wrapper.summary))
     summary = next(filter(None, found), None)
     date = said if not wrapper.date else (_date(wrapper, block) or said)
     opening, summary = split_summary(summary, site)
     date = date or opening
-    shown = selector.text(_first(block, wrapper.target)) or ""  # data attributes hold all sorts of things
+    shown = selector.text(_first(block, wrapper.target)) or ""  # data attributes may have other contents
     return Result(
         title,
         absolute(document, link),
@@ -84,7 +84,7 @@ def read_block(wrapper: Wrapper, block: Piece, document: Document, fetched: date
 
 
 def absolute(document: Document, link: str) -> str:
-    """``link`` as an address, without losing anything: as written where the page's own address is not known."""
+    """Return ``link`` as an absolute URL; as written if it cannot be joined or the page's URL is not known."""
     if link.startswith(("http://", "https://")):
         return link
     known = document.base.startswith(("http://", "https://"))
@@ -96,11 +96,11 @@ def _first(block: Piece, rule: Rule) -> Piece | None:
 
 
 def _title_text(piece: Piece) -> str | None:
-    """The text of a title. A link may hold more than the title (address, date): then its heading is the title."""
+    """Return the text of a title. A link may contain more than the title (URL, date): then the title is its heading."""
     return (title_of(piece) or None) if isinstance(piece, Element) and piece.tag == "a" else selector.text(piece)
 
 
-def _without(piece: Piece, drop: str) -> Piece:
+def _without_dropped(piece: Piece, drop: str) -> Piece:
     if not drop or isinstance(piece, str) or not dom.css(piece, drop):
         return piece
     copy = dom.copy_of(piece)

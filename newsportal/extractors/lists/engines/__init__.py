@@ -1,8 +1,8 @@
-"""Search engines: each file beside this one describes those of one provider, and is found by being here.
+"""Search engines: each YAML file in this package describes the engines of one provider; files are discovered by listing.
 
-``engines``: a URL template each, and a :class:`Wrapper` for each generation of its layout (paper A), as ``sources.yaml`` describes one.
-``walls``: pages that come instead of results. ``redirects``: links that lead through the provider. ``adverts``: a regular expression that
-matches host and path of paid links.
+``engines``: a URL template each, and a :class:`Wrapper` for each generation of the layout (paper A), as in ``sources.yaml``. ``walls``:
+pages returned instead of results. ``redirects``: redirect links of the provider. ``adverts``: a regular expression for host and path of
+paid links.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ Described = TypeVar("Described")
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One entry of a result page. ``date`` is as written, ``published`` what it means (aware), where it could be read.
+    """An entry of a result page. ``date`` is as written, ``published`` its parsed value (aware), if it could be parsed.
 
-    ``link`` is the link as the page has it, made absolute where the page's address is known; it may lead through the engine.
-    ``target`` is where such a link ends, when the page itself says so (Baidu's ``mu``, so.com's ``data-mdurl``).
+    ``link`` is the link of the page, absolute if the page's URL is known; it may be a redirect link of the engine. ``target`` is the target
+    of such a link, if the page contains it (Baidu's ``mu``, so.com's ``data-mdurl``).
     """
 
     title: str
@@ -42,7 +42,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class ResultPage:
-    """``by``: who read the page. ``changed``: a wrapper found nothing, or far less than the template-free reader (``generic``)."""
+    """Results of a page. ``by``: the reader used. ``changed``: a wrapper found nothing, or far less than the template-free reader."""
 
     results: tuple[Result, ...]
     by: Literal["wrapper", "generic"]
@@ -51,8 +51,8 @@ class ResultPage:
 
 @dataclass(frozen=True, slots=True)
 class Wall:
-    """A page that comes instead of results, known by its address, parts (CSS) or phrases (regular expressions). ``hours``: so long no
-    request; captchas get worse when asked again, a consent page never goes by waiting."""
+    """A page returned instead of results, recognised by its URL, elements (CSS) or phrases (regular expressions). ``hours``: pause before
+    the next request; captchas get worse if requested again, a consent page never disappears by waiting."""
 
     reason: str
     hours: int
@@ -63,11 +63,11 @@ class Wall:
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
-    """Where the results of a page are, and their fields inside each (rules of :mod:`~newsportal.extractors.lists.selector`).
+    """Rules for the results of a page and their fields (see :mod:`~newsportal.extractors.lists.selector`).
 
-    ``link`` is the title's own by default. ``skip``: a block in which this finds something is no result (paid results).
-    ``drop``: what stands inside title or summary and is neither. ``target``: where the page itself says where a redirect ends.
-    ``site`` may find small print that holds a date as well, and ``date`` a text around the date: they are taken apart.
+    ``link`` defaults to the title's. ``skip``: blocks in which it matches are ignored (paid results). ``drop``: elements removed from title
+    and summary. ``target``: where the page contains the target of a redirect link. ``site`` may match small print that also contains a
+    date, ``date`` a text around the date: they are split.
     """
 
     block: Rule
@@ -81,7 +81,7 @@ class Wrapper:
     target: Rule = ()
 
     def check(self) -> None:
-        """Raises ``ValueError`` that names the field for a rule that is none."""
+        """Check the rules. Raises ``ValueError`` naming the field of an invalid rule."""
         for name in ("block", "title", "link", "site", "summary", "date", "skip", "target", "drop"):
             try:
                 selector.check(getattr(self, name))
@@ -91,10 +91,10 @@ class Wrapper:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """``url`` holds ``##QUERY##`` and, where the engine has further pages, ``##START##``: ``first + n * step`` on page n (from 0).
+    """A search engine. ``url`` contains ``##QUERY##``, and ``##START##`` if it has more pages: ``first + n * step`` on page n (from 0).
 
-    ``feed``: it answers with a feed. Without that and without ``wrappers`` the template-free reader is the plan, not the remedy.
-    ``hosts``: parts of the hosts that serve its pages.
+    ``feed``: it returns a feed. Without ``feed`` and ``wrappers`` the template-free reader is always used, not only as a fallback.
+    ``hosts``: parts of the host names that serve its pages.
     """
 
     name: str
@@ -109,7 +109,7 @@ class Engine:
 
     @property
     def described(self) -> bool:
-        """Whether it is known how its pages are read."""
+        """Whether the engine has a feed or wrappers."""
         return self.feed or bool(self.wrappers)
 
     @property
@@ -117,16 +117,16 @@ class Engine:
         return "##START##" in self.url
 
     def request(self, query: str, page: int = 0) -> str:
-        """The address of result page ``page`` (from 0) for ``query``."""
+        """Return the URL of result page ``page`` (from 0) for ``query``."""
         words = quote(query.encode(self.encoding, "xmlcharrefreplace"), safe="")
         return self.url.replace("##QUERY##", words).replace("##START##", str(self.first + page * self.step))
 
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """Links through the hosts that match ``host``. On paths that match ``path`` the first of ``parameters`` that is an address is where
-    one ends, or :mod:`~newsportal.extractors.lists.redirect` has a reader of the name ``target``; ``opaque``: paths of those whose end only
-    a request can tell. All patterns are regular expressions."""
+    """Redirect links on hosts that match ``host``. On paths that match ``path`` the target is the first of ``parameters`` that is a URL, or
+    is read by the function ``target`` of :mod:`~newsportal.extractors.lists.redirect`. ``opaque``: paths whose targets need a request. All
+    patterns are regular expressions."""
 
     host: str
     path: str | None = None
@@ -137,20 +137,20 @@ class Redirect:
 
 @cache
 def _providers() -> tuple[dict[str, Any], ...]:
-    """What the files say, ordered by their names."""
+    """Return the contents of the YAML files, ordered by file name."""
     names = sorted(file.name for file in files(__name__).iterdir() if file.name.endswith(".yaml"))
     return tuple(described(__name__, name) for name in names)
 
 
-def _made(type_: type[Described], values: Mapping[str, Any], **more: Any) -> Described:
+def _build(type_: type[Described], values: Mapping[str, Any], **more: Any) -> Described:
     return type_(**{name: tuple(value) if isinstance(value, list) else value for name, value in {**values, **more}.items()})
 
 
 @cache
 def _engines() -> dict[str, Engine]:
     return {
-        name: _made(
-            Engine, {"hosts": provider["hosts"], **values}, name=name, wrappers=[_made(Wrapper, one) for one in values.get("wrappers", ())]
+        name: _build(
+            Engine, {"hosts": provider["hosts"], **values}, name=name, wrappers=[_build(Wrapper, one) for one in values.get("wrappers", ())]
         )
         for provider in _providers()
         for name, values in provider["engines"].items()
@@ -169,14 +169,14 @@ def load(name: str) -> Engine:
 
 @cache
 def walls() -> tuple[Wall, ...]:
-    """Those of engines, then those that any server may have."""
+    """Return the walls of engines, then the generic ones of any server."""
     found = (*(wall for provider in _providers() for wall in provider["walls"]), *described(__package__.rpartition(".")[0], "walls.yaml"))
-    return tuple(_made(Wall, wall) for wall in found)
+    return tuple(_build(Wall, wall) for wall in found)
 
 
 @cache
 def redirects() -> tuple[Redirect, ...]:
-    return tuple(_made(Redirect, rule) for provider in _providers() for rule in provider["redirects"])
+    return tuple(_build(Redirect, rule) for provider in _providers() for rule in provider["redirects"])
 
 
 @cache
