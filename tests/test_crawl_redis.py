@@ -42,7 +42,7 @@ def test_restarted_redis_filter_loses_and_duplicates_nothing(web: Any, redis_ser
     sleep(1)
     redis_server.start()
     first, errors = end(crawl)
-    assert "does not serve" in errors or "filled anew" in errors
+    assert "is unavailable" in errors or "refilled from the store" in errors
     store = open_store(f"sqlite:///{tmp_path}/data/newsportal.db")
     stored = {article.url for article in store.all_articles()}
     names, articles = sum(1 for _ in store.identities()), store.tally().articles
@@ -69,7 +69,7 @@ def test_crawl_survives_outage_of_cluster_master(web: Any, tmp_path: Path) -> No
             step()
             before = stored_in(file) + 3  # others are stored during the outage
         first, errors = end(crawl)
-        assert "serves again" in errors
+        assert "is available again" in errors
         store = open_store(f"sqlite:///{file}")
         stored = {article.url for article in store.all_articles()}
         articles = store.tally().articles

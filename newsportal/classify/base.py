@@ -145,7 +145,7 @@ def train(
     if not several and any(len(example.labels) != 1 for example in known):
         raise ModelError("every example needs exactly one label (unless labels do not exclude one another)")
     if not labels or (len(labels) < 2 and not several):
-        raise ModelError(f"there must be at least two labels to tell apart; the examples have {len(labels)}")
+        raise ModelError(f"at least two labels are needed; the examples have {len(labels)}")
     if any(not label.strip() for label in labels):
         raise ModelError("a label must not be empty")
     return _class(name).train(known, several=several, progress=progress or quiet, seed=seed, trained=trained)

@@ -59,7 +59,7 @@ class ChiCosine:
         of = np.array([labels.index(example.labels[0]) for example in examples])
         words, idf, vectors = _fit(counts, of, len(labels))
         if not words:
-            raise ModelError("no word tells the labels apart; the examples need more text")
+            raise ModelError("no word distinguishes the labels; the examples need more text")
         documents = Counter(example.labels[0] for example in examples)
         progress(1.0, "fit")
         return cls._made(labels, Facts("chi_cosine", dict(sorted(documents.items())), {}, trained), words, idf, vectors)
@@ -107,7 +107,7 @@ class ChiCosine:
             words = arrays["words"].tobytes().decode().split("\n")
             idf, vectors = arrays["idf"], arrays["vectors"]
         except (KeyError, TypeError, ValueError) as error:
-            raise ModelError("the model is damaged: a part of it is missing") from error
+            raise ModelError("the model is damaged: a part is missing") from error
         numbers = idf.dtype.kind == vectors.dtype.kind == "f" and bool(np.isfinite(vectors).all() and np.isfinite(idf).all())
         if not numbers or idf.shape != (len(words),) or vectors.shape != (len(words), len(labels)):
             raise ModelError("the model is damaged: its parts do not fit together")

@@ -122,7 +122,7 @@ class Linear:
             labels = tuple(map(str, facts["labels"]))
             codes, idf, weights, bias, curves, scale = (arrays[name] for name in ("codes", "idf", "weights", "bias", "curves", "scale"))
         except (KeyError, TypeError, ValueError) as error:
-            raise ModelError("the model is damaged: a part of it is missing") from error
+            raise ModelError("the model is damaged: a part is missing") from error
         metadata = Facts.from_json(facts)
         if scale.shape == (3,) and scale.dtype.kind == "f":  # a model saved without a level for headlines
             scale = np.concatenate((scale, (NO_LEVEL.features, NO_LEVEL.factor, NO_LEVEL.least)))
@@ -135,7 +135,7 @@ class Linear:
         factor, least, short, *brief = scale.tolist()  # ``least``: minus infinity if nothing is rejected
         finite = (idf, weights, bias, curves, np.array([factor, short, *brief]))
         if not all((np.abs(array) <= HUGE).all() for array in finite) or not least <= HUGE or not brief[1] > 0:
-            raise ModelError("the model is damaged: it holds numbers that are none, or too large")
+            raise ModelError("the model is damaged: it contains NaN, infinite or too large numbers")
         known = Vocabulary(codes, idf.astype(np.float32))
         return cls(labels, metadata, known, weights.astype(np.float32), bias, factor, least, curves, short, Level(*brief))
 

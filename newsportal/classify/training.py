@@ -60,7 +60,7 @@ def learn(examples: Sequence[Example], labels: Sequence[str], *, several: bool, 
         progress(0.3 * done / len(used), "features")
     known = vocabulary(documents)
     if not len(known.codes):
-        raise ModelError("no feature tells the labels apart; the examples need more text")
+        raise ModelError("no feature distinguishes the labels; the examples need more text")
     vectors = matrix(known, documents)
     documents.clear()
     short = float(np.quantile(np.diff(vectors.indptr), SHORT))

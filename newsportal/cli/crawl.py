@@ -128,7 +128,7 @@ def run(options: CrawlOptions, *, progress: bool = False) -> report.Run:
     for failure in failures:
         if isinstance(failure, NewsportalError):
             raise failure
-        raise NewsportalError(f"the crawl broke off: {type(failure).__name__}: {failure}") from failure
+        raise NewsportalError(f"the crawl failed: {type(failure).__name__}: {failure}") from failure
     for crawler in crawlers:
         if crawler.stats is not None and (why := crawler.stats.get_value("frontier/refused")):
             raise FrontierRefused(why)
@@ -210,7 +210,7 @@ def crawl(
 
         after_crawl(known, lambda line: typer.echo(line, err=True))
     if broken := failures(result):
-        raise NewsportalError(f"the crawl broke off: {', '.join(broken)}; run it again once that is mended, nothing is lost")
+        raise NewsportalError(f"the crawl failed: {', '.join(broken)}; correct the cause and run it again, nothing is lost")
 
 
 def progress_table(crawlers: Sequence[Crawler]) -> Table:

@@ -142,10 +142,10 @@ def _take_back(server: Server, version: str) -> None:
 def check(found: Deployed) -> None:
     """Raises ``NewsportalError`` for an egg that was accepted but does not work."""
     if not found.spiders:
-        raise NewsportalError(f"{found.url} found no spider in it, and runs what it ran before: is it an egg of newsportal?")
+        raise NewsportalError(f"{found.url} found no spider in the egg and still runs the previous version: is it an egg of newsportal?")
     if found.runs != found.version:
         raise NewsportalError(
-            f"{found.url} took version {found.version}, and goes on running {found.runs}, which sorts after it: "
+            f"{found.url} accepted version {found.version} but still runs {found.runs}, which sorts after it: "
             "choose a later version (without --version it is the time), or delete the other (delversion.json)"
         )
 

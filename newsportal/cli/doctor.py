@@ -39,7 +39,7 @@ from newsportal.text import words
 
 MIN_FREE = 200 * 1024 * 1024  # bytes: with less, a day's crawl may fill the disk
 
-FILE_REMEDY: Final = "mend what is named; an example to compare with, in a file of its own: newsportal source init example/sources.yaml"
+FILE_REMEDY: Final = "correct it; to write an example file to compare with: newsportal source init example/sources.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,17 +238,17 @@ def _network(sources: Sources) -> Result:
     if not asked:
         return Result(None, "no feed, region, forum or gallery to ask")
     says = f"{len(reached)} of {len(asked)} hosts have an address" + ("" if reached else f" (asked for: {', '.join(asked)})")
-    return Result(bool(reached), says, "check the connection; the portal serves without it what is stored")
+    return Result(bool(reached), says, "check the connection; without it the portal still serves stored articles")
 
 
 CHECKS: Final[Mapping[str, tuple[Callable[[Sources], Result | None], str | None]]] = {
     "store": (_store, "name another place under store: in sources.yaml"),
-    "search index": (_index, "start the server that index: names, or delete the index file; it is built anew"),
+    "search index": (_index, "start the server given under index:, or delete the index file; it will be rebuilt"),
     "sources' health": (_health, None),
-    "sign-ins": (_sign_ins, "see what is said of the store"),
-    "mailboxes": (_mailboxes, "see what is said of the store"),
-    "known addresses": (_filter, "start that Redis, or mend url_filter.redis in sources.yaml; until then the store is asked"),
-    "queue of requests": (_queue, "start that Redis, or mend frontier in sources.yaml; nothing is lost: the store knows its links"),
+    "sign-ins": (_sign_ins, "see the finding for the store"),
+    "mailboxes": (_mailboxes, "see the finding for the store"),
+    "known addresses": (_filter, "start that Redis, or correct url_filter.redis in sources.yaml; until then the store is used instead"),
+    "queue of requests": (_queue, "start that Redis, or correct frontier in sources.yaml; nothing is lost: the store knows its links"),
     "browser": (_browser, None),
     "disk": (_disk, None),
     "user agent": (_agent, None),

@@ -55,7 +55,7 @@ def publish(
         for settings, one in targets:
             number = 0
             for number, tried in enumerate(waiting(Work(store, settings, one), limit=limit), 1):  # noqa: B007  used below
-                for step in (Step(f"not taken: {tried.refused}", {}),) if tried.refused else tried.steps:  # values stand apart, as sent
+                for step in (Step(f"rejected: {tried.refused}", {}),) if tried.refused else tried.steps:  # values stand apart, as sent
                     row = {"target": settings.name, "article": tried.entry.article_id, "step": step.what, "values": step.values}
                     if as_json:
                         typer.echo(json.dumps(row, ensure_ascii=False, default=str))
@@ -183,7 +183,7 @@ def finish(store: Store, targets: Sequence[tuple[Settings, Target]], limit: int 
             for reason in tally.reasons[:10]:
                 typer.echo(clean(f"{tally.target}: {reason}"), err=True)
     if troubles := [f"{tally.target}: {tally.unfit or tally.away}" for tally in tallies if tally.unfit or tally.away]:
-        raise NewsportalError("\n".join([*troubles, "what is new waits; nothing is lost"]))
+        raise NewsportalError("\n".join([*troubles, "new articles wait; nothing is lost"]))
 
 
 def run(store: Store, settings: Settings, target: Target, limit: int | None, *, shown: bool) -> Tally:
@@ -252,7 +252,7 @@ def summary(tally: Tally) -> str | None:
         "put off": tally.put_off,
     }  # fmt: skip
     parts = [f"{number} {what}" for what, number in counts.items() if number]
-    parts += [f"it is away: {tally.away}; what is new waits"] if tally.away else []
+    parts += [f"unavailable: {tally.away}; new articles wait"] if tally.away else []
     parts += [f"nothing can be published there: {tally.unfit}"] if tally.unfit else []
     parts += ["why: newsportal publish status"] if tally.failed else []
     return f"{tally.target}: {', '.join(parts)}" if parts else None

@@ -72,7 +72,7 @@ def read_views(stream: BinaryIO, form: str, name: str) -> Iterator[View]:
         for number, row in (_csv if form == "csv" else _jsonl)(lines, name):  # noqa: B007  used below
             yield _view(row)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise ClicksError(f"{name}: not a gzip file, or cut off; nothing of it was taken") from error
+        raise ClicksError(f"{name}: not a gzip file, or cut off; nothing was imported from it") from error
     except (ValueError, RecursionError, csv.Error) as error:
         raise ClicksError(f"{name}: line {number + 1 if isinstance(error, UnicodeDecodeError) else number}: {error}") from error
     finally:

@@ -33,16 +33,16 @@ from newsportal.store import open_store
 logger = logging.getLogger(__name__)
 
 STARTS: Final = {
-    "retrain": "training the models anew, beside everything else ...",
-    "fit": "learning recommendations, beside everything else ...",
-    "prune": "deleting what is too old ...",
-    "revise": "looking at the events again ...",
+    "retrain": "training the models in the background ...",
+    "fit": "fitting recommendations in the background ...",
+    "prune": "deleting expired data ...",
+    "revise": "revising the events ...",
 }
 STAYS: Final = {
-    "retrain": "the training failed: {}; the models in use stay",
-    "fit": "the fit of recommendations failed: {}; the one before stays in use",
-    "prune": "what is too old could not be deleted: {}; the next night goes on",
-    "revise": "the events could not be looked at again: {}; the next night goes on",
+    "retrain": "the training failed: {}; the current models stay in use",
+    "fit": "the fit of recommendations failed: {}; the previous one stays in use",
+    "prune": "expired data could not be deleted: {}; tried again next night",
+    "revise": "the events could not be revised: {}; tried again next night",
 }
 
 
@@ -73,7 +73,7 @@ def lines(event: str, facts: Mapping[str, Any]) -> Sequence[str]:
             return [STARTS[facts["kind"]]]
         names = facts["sources"]
         what = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-        return [f"job {facts['job']}: {facts['spider']} visits {what}" if facts["spider"] else "crawling what is due ..."]
+        return [f"job {facts['job']}: {facts['spider']} visits {what}" if facts["spider"] else "crawling due sources ..."]
     if event != "ended":
         return [str(facts["message"])]
     if facts["kind"] == CRAWL:
@@ -87,7 +87,7 @@ def _ended_crawl(facts: Mapping[str, Any]) -> Sequence[str]:
     if facts["spider"]:
         return [f"job {facts['job']}: {facts['spider']} ended; {brought(facts)}"]
     why = facts["error"]["text"] if facts["error"] else "it left no report"
-    failed = f"the crawl failed: {why}; the next one takes up what it left; its log says why: newsportal schedule log {facts['job']}"
+    failed = f"the crawl failed: {why}; the next one resumes it; for the reason see its log: newsportal schedule log {facts['job']}"
     outcome = next(iter(facts["outcome"]), None)
     if outcome is None:
         return [failed]

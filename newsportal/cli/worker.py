@@ -68,12 +68,12 @@ def worker(
     options = crawl.CrawlOptions(chosen, due=True, sources_file=sources, log_level=level, log_file=log_file, log_format=log_format)
     ending = run(options, known, console)
     if ending.changed:
-        console.print("sources.yaml has changed: the worker begins anew")
+        console.print("sources.yaml has changed: the worker restarts")
         sys.stdout.flush()
         os.execv(sys.executable, [sys.executable, "-m", "newsportal", *sys.argv[1:]])  # noqa: S606 - our own command
     if ending.broken:
         raise NewsportalError(f"{ending.broken}; start the worker again, nothing is lost")
-    console.print("the worker has stopped; what it had in hand went back to the queue")
+    console.print("the worker has stopped; its requests in progress went back to the queue")
 
 
 def await_store(known: Sources, console: Console) -> bool:

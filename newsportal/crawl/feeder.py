@@ -174,7 +174,7 @@ class Feeder:
             self._saying = frozenset()
         if self.away_since is not None:
             self.away_since, self._failures, self.store_failed = None, 0, False
-            logger.warning("the queue of requests serves again")
+            logger.warning("the queue of requests is available again")
             self.changed()
         return answer
 
@@ -211,7 +211,9 @@ class Feeder:
         self.store_failed = self._failures >= STORE_TRIES and isinstance(fault.__cause__, StoreError)
         if self.away_since is None:
             self.away_since = time.monotonic()
-            logger.warning("the queue of requests does not serve (%s): what is in hand goes on, the rest waits until it does", fault)
+            logger.warning(
+                "the queue of requests is unavailable (%s): requests in progress continue, the others wait until it is back", fault
+            )
 
     async def _start_urls(self) -> None:
         """Make tasks from pushed start URLs, which leave their list once the tasks are in the queue."""

@@ -148,13 +148,13 @@ class SiteMemory:
                     self.knowledge.remember(known, lines)
             except StoreError as error:
                 self._unread.add(site)
-                logger.warning("what is known of %s stays unread: %s", site, error)
+                logger.warning("the stored knowledge of %s cannot be read: %s", site, error)
             except ValueError as error:
-                logger.warning("what is known of %s is broken, and learnt anew: %s", site, error)
+                logger.warning("the stored knowledge of %s is damaged and is learnt again: %s", site, error)
 
     def keep(self, now: datetime) -> None:
         """Save the lines of the sites met in this crawl, and the state of learning extractors."""
-        with warned(logger, "what was learnt of sites is lost"):
+        with warned(logger, "the knowledge learnt about sites could not be saved"):
             self._store.save_site_lines(self._packed_sites(), now=now, most=MAX_SITES)
             for (method, _), made in list(self._extractors.items()):
                 if isinstance(made, Keeper) and not isinstance(made, Best):

@@ -29,16 +29,16 @@ SHARED: Final = "newsportal:"  # prefix of the keys shared by all queues in one 
 
 REMEDIES: Final = {
     ("OOM", "OutOfMemoryError"): "its memory is full (maxmemory): give it more, or take tasks out with: newsportal frontier clear",
-    ("READONLY", "ReadOnlyError"): "it is a replica that takes no writes: name the primary",
+    ("READONLY", "ReadOnlyError"): "it is a read-only replica: use the URL of the primary",
     ("MISCONF",): "it cannot save to its disk and refuses writes: look at its log, free its disk",
     ("LOADING", "BusyLoadingError"): "it is reading its data; it will answer in a moment",
     ("BUSY",): "another script keeps it busy; redis-cli SCRIPT KILL ends that",
     ("NOAUTH",): "it asks for a password: redis://:PASSWORD@HOST:PORT/0",
     ("WRONGPASS", "AuthenticationError", "AuthenticationWrongNumberOfArgsError"): "it refuses the password or the user's name",
     ("NOPERM", "NoPermissionError"): "its user may not run what is needed: allow scripts (@scripting) and the keys of the queue",
-    ("MOVED", "MovedError", "CROSSSLOT", "ClusterCrossSlotError"): "it is a cluster: name it redis+cluster://HOST:PORT",
+    ("MOVED", "MovedError", "CROSSSLOT", "ClusterCrossSlotError"): "it is a cluster: use redis+cluster://HOST:PORT",
     ("CLUSTERDOWN", "ClusterDownError"): (
-        "a part of the cluster is away, and cluster-require-full-coverage is yes: set it to no, and start that part"
+        "a part of the cluster is down and cluster-require-full-coverage is yes: set it to no and start the missing nodes"
     ),
 }
 """Explanations by the first word of a Redis error, or by redis-py's class where it strips that word."""
@@ -85,8 +85,8 @@ def connect(settings: BaseSettings) -> Any:
         raise StoreError(f"no Redis can be at {address(settings)}: {error}; allowed: {allowed}") from error
     except faults() as error:
         alone = "Cluster mode is not enabled" in str(error)
-        why = "it is one Redis, no cluster: name it redis://HOST:PORT" if alone else f"no node of the cluster answers: {error}"
-        raise FrontierUnavailable(f"Redis at {address(settings)} does not serve: {why}") from error
+        why = "it is a single Redis, not a cluster: use redis://HOST:PORT" if alone else f"no node of the cluster answers: {error}"
+        raise FrontierUnavailable(f"Redis at {address(settings)} is unavailable: {why}") from error
 
 
 CLUSTER: Final = re.compile(r"(rediss?)\+cluster://((?:[^/?#]*@)?)([^/?#]*)(.*)")
@@ -124,7 +124,7 @@ def explained(error: Exception, where: str, key: str) -> FrontierUnavailable | F
         return FrontierRefused(f"Redis at {where}: {key} was written by another version of newsportal (form {rest}): update the older one")
     by_word = {word: remedy for words, remedy in REMEDIES.items() for word in words}
     remedy = next((by_word[word] for word in (*text.split(), kind) if word in by_word), text or kind)
-    return FrontierUnavailable(f"queue of requests: Redis at {where} does not serve: {remedy}")
+    return FrontierUnavailable(f"queue of requests: Redis at {where} is unavailable: {remedy}")
 
 
 def queue_names_in(client: Any, queue_key: str | None, owner: str, where: str, prefixes: Sequence[str] = ("",)) -> list[str]:
@@ -134,7 +134,7 @@ def queue_names_in(client: Any, queue_key: str | None, owner: str, where: str, p
         keys = [(prefix, as_text(key)) for prefix in prefixes for key in client.smembers(f"{prefix}{SHARED}queues")]
         found = [(form.fullmatch(key.removeprefix(prefix)), client.hget(f"{key}:about", "owner")) for prefix, key in keys]
     except faults() as error:
-        raise FrontierUnavailable(f"Redis at {where} does not serve: {error}") from error
+        raise FrontierUnavailable(f"Redis at {where} is unavailable: {error}") from error
     finally:
         client.close()
     return sorted({match[1] for match, of in found if match is not None and of is not None and as_text(of) == owner})

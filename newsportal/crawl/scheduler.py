@@ -208,7 +208,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
                 found = await spider.pushed(value) if hasattr(spider, "pushed") else spider.make_request_from_data(value)
                 requests = [found] if isinstance(found, Request) else list(found or ())
             except (ValueError, TypeError, LookupError, AttributeError) as error:
-                logger.error("%s: %r was pushed as a start URL and is none: %s", spider.name, value[:200], error)
+                logger.error("%s: %r was pushed as a start URL but is not valid: %s", spider.name, value[:200], error)
                 self.count("bad-starts")
                 continue
             for request in requests:
@@ -296,7 +296,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
             if self.feeder.away_since is None or self._standing:
                 return
             if self.feeder.store_failed:
-                logger.error("the crawl ends: its store takes nothing any more")
+                logger.error("the crawl ends: the store accepts no writes")
                 self._end(STORE_FAILS)
             elif now - self.feeder.away_since > AWAY_SECONDS:
                 logger.error("the crawl ends: its queue of requests has not served for %.0f minutes", AWAY_SECONDS / 60)

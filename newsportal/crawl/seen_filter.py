@@ -75,7 +75,7 @@ class LocalFilter(StoredUrls):
         self._file = file
         self._bloom, self._position = load(file, capacity, error_rate)
         if self._position > store.last_seq():
-            logger.warning("%s is of another store or of a later state of this one: filled anew", file)
+            logger.warning("%s belongs to another store or to a later state of this one: refilled from the store", file)
             self._bloom, self._position = UrlBloom(capacity=capacity, error_rate=error_rate), 0
         self._lock = Lock()
         self._looked = 0.0
@@ -98,7 +98,9 @@ class LocalFilter(StoredUrls):
             self._file.parent.mkdir(parents=True, exist_ok=True)
             replace_file(self._file, packed(self._bloom, self._position))
         except (OSError, StoreError) as error:
-            logger.warning("%s: known addresses are not kept, the next start asks the store for them: %s", self._file, error)
+            logger.warning(
+                "%s: the filter of known URLs could not be written, the next start reads them from the store: %s", self._file, error
+            )
 
     def _catch_up(self) -> None:
         """Enter what was stored since the last call. The position is read first: identities stored meanwhile are entered twice."""
@@ -116,7 +118,7 @@ def load(file: Path | None, capacity: int, error_rate: float) -> tuple[UrlBloom,
         except FileNotFoundError:
             pass
         except (OSError, Unusable) as why:
-            logger.warning("%s is not used: %s. The filter of known addresses is filled anew from the store", file, why)
+            logger.warning("%s is not used: %s. The filter of known URLs is refilled from the store", file, why)
     return UrlBloom(capacity=capacity, error_rate=error_rate), 0
 
 
@@ -157,7 +159,7 @@ class RedisFilter(StoredUrls):
             try:
                 answer = ask()
             except Emptied:
-                logger.warning("the filter of known addresses has gone from Redis at %s: filled anew from the store", self._where)
+                logger.warning("the filter of known URLs is missing in Redis at %s: refilled from the store", self._where)
                 self._looked = None
                 self._catch_up()
                 answer = ask()
@@ -165,7 +167,7 @@ class RedisFilter(StoredUrls):
             self._away_until, self._looked = monotonic() + AWAY, None
             if not self._is_away:
                 self._is_away = True
-                logger.warning("Redis at %s does not serve (%s): the store is asked about every address until it does", self._where, error)
+                logger.warning("Redis at %s is unavailable (%s): every URL is looked up in the store until it is back", self._where, error)
             return otherwise
         if self._is_away:
             self._is_away = False
@@ -232,7 +234,7 @@ def filter_status(sources: Sources) -> FilterStatus:
         try:
             fill = shared_bloom(sources, settings).fill()
         except faults() as error:
-            raise StoreError(f"Redis at {address(settings)} does not serve: {error}") from error
+            raise StoreError(f"Redis at {address(settings)} is unavailable: {error}") from error
         return FilterStatus(f"Redis at {address(settings)} answers; {_described(fill)}", fill)
     file, form = sources.seen_file, sources.url_filter
     if file is None or not file.exists():
@@ -240,7 +242,7 @@ def filter_status(sources: Sources) -> FilterStatus:
     try:
         bloom, position = unpacked(file.read_bytes(), form.capacity, form.error_rate)
     except (OSError, Unusable) as why:
-        return FilterStatus(f"{file} is not used: {why}; the next crawl makes it anew from the store")
+        return FilterStatus(f"{file} is not used: {why}; the next crawl rebuilds it from the store")
     return FilterStatus(f"{file}: {_described(bloom.fill())}; knows the store up to change {position}", bloom.fill())
 
 

@@ -115,7 +115,7 @@ class Outage:
         if self._crawler.settings.getbool("NEWSPORTAL_STANDING"):
             self._ending = asyncio.ensure_future(self._wait(engine))
         else:
-            logger.error("the crawl ends: its store takes nothing any more")
+            logger.error("the crawl ends: the store accepts no writes")
             self._ending = asyncio.ensure_future(engine.close_spider_async(reason=STORE_FAILS))
 
     async def _wait(self, engine: ExecutionEngine) -> None:
@@ -132,7 +132,7 @@ class Outage:
             except StoreError:
                 continue
             break
-        logger.warning("the store serves again, and the crawl goes on")
+        logger.warning("the store is available again, the crawl continues")
         self._ending, self._served = None, monotonic()
         engine.unpause()
 

@@ -85,7 +85,7 @@ def unpack(data: bytes) -> tuple[Learnt, Weights, dict[str, Any]]:
         lengths = {name: len(ALWAYS) if name == "new" else len(ALWAYS) + len(PERSONAL) for name in found}
         return learnt, {name: _floats(value, (lengths[name],)) for name, value in found.items()}, dict(text["facts"])
     except (ValueError, KeyError, TypeError, IndexError, OverflowError, OSError) as error:
-        raise ModelError("the model of recommendations is damaged: fit it anew") from error
+        raise ModelError("the model of recommendations is damaged: fit it again") from error
 
 
 def _read(name: str, arrays: Mapping[str, Any], stories: int) -> Table:

@@ -98,8 +98,8 @@ def renew(index: Index, store: Store) -> None:
     if not index.needs_rebuild():
         return
     log.warning(
-        "the search index is built anew: another segmenter or other words of one's own cut it, or most of it is of deleted articles; "
-        "searches go on meanwhile"
+        "the search index is rebuilt: the segmenter or the own words have changed, or most of its entries are of deleted articles; "
+        "searches continue meanwhile"
     )
     try:
         index.rebuild(store)

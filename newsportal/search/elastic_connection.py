@@ -32,7 +32,7 @@ class Busy(StoreUnavailable):
 def explained(error: TransportError | ApiError | UnsupportedProductError, place: str) -> StoreError:
     """Return the ``StoreError`` for an ``error`` of the client. Unknown errors keep the server's message."""
     if isinstance(error, UnsupportedProductError):
-        return StoreError(f"{place}: what answers there is not Elasticsearch; correct the URI")
+        return StoreError(f"{place}: the server there is not Elasticsearch; correct the URI")
     if isinstance(error, ApiError):
         return answered(error.status_code, cause(error.body), place)
     if isinstance(error, ConnectionTimeout):
@@ -40,7 +40,7 @@ def explained(error: TransportError | ApiError | UnsupportedProductError, place:
     if isinstance(error, TlsError):
         return StoreError(f"{place}: no secure connection ({error}); name the server's certificate in the URI: ?ca_certs=FILE")
     if isinstance(error, Lost):
-        return ServerUnavailable(f"{place}: Elasticsearch is away ({_cut(error.message)}); start it, or correct the URI")
+        return ServerUnavailable(f"{place}: Elasticsearch is not reachable ({_cut(error.message)}); start it, or correct the URI")
     if isinstance(error, SerializationError):
         return StoreError(f"{place}: what was asked or answered is not JSON ({error}); is there a proxy in between?")
     return StoreUnavailable(f"{place}: {_cut(str(error))}")
@@ -48,7 +48,9 @@ def explained(error: TransportError | ApiError | UnsupportedProductError, place:
 
 def answered(status: int, reason: str, place: str) -> StoreError:
     if FULL in reason:
-        return StoreUnavailable(f"{place}: the disk is nearly full, so nothing can be written; make room on it, and Elasticsearch goes on")
+        return StoreUnavailable(
+            f"{place}: the disk is nearly full, so nothing can be written; make room on the disk, then Elasticsearch accepts writes again"
+        )
     if "blocked by" in reason or "read-only" in reason:
         return StoreUnavailable(
             f"{place}: it is read-only ({_cut(reason)}); see that the disk has room, then take the block away: "

@@ -235,4 +235,4 @@ def _search_errors() -> Iterator[None]:
     try:
         yield
     except StoreError as error:
-        raise SearchError(f"search index {error} (the index may be deleted at any time: it is built anew from the store)") from error
+        raise SearchError(f"search index {error} (the index may be deleted at any time: it is rebuilt from the store)") from error

@@ -48,7 +48,7 @@ REMEDIES: Final[Mapping[int, tuple[str, str]]] = {
     1226: ("this user has used up what the server allows", "wait, or raise the user's limits there"),
     1049: ("there is no such database", "make it, or check its name in the store URI"),
     1129: ("the server blocks this host after many broken connections", "run FLUSH HOSTS there"),
-    1153: ("what is written is larger than the server takes", "raise max_allowed_packet there (64M and more for models)"),
+    1153: ("what is written is larger than the server accepts", "raise max_allowed_packet there (64M and more for models)"),
     1205: ("another process has held a lock too long", "wait for that process or end it, then try again"),
     1213: ("another transaction waited for this one (deadlock)", AGAIN),
     1020: ("another transaction changed the same rows", AGAIN),

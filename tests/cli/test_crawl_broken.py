@@ -29,5 +29,5 @@ def test_error_at_start_of_visits_fails_the_crawl(tmp_path: Path) -> None:
     (tmp_path / "sources.yaml").write_text(SOURCES, "utf-8")
     done = run(script=BROKEN_START, cwd=tmp_path)
     assert done.returncode == 1
-    assert "the crawl broke off: start-failed" in done.stderr
+    assert "the crawl failed: start-failed" in done.stderr
     assert "RuntimeError: an error of ours" in done.stderr

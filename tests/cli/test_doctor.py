@@ -114,7 +114,7 @@ def test_broken_sources_file_is_reported_with_lines_and_remedy(file: Path, conte
     result = run_doctor(file)
     assert result.exit_code == 1
     assert f"✗ sources.yaml: {file}:" in result.output
-    assert "→ mend what is named; an example to compare with" in result.output
+    assert "→ correct it; to write an example file to compare with" in result.output
     assert "--force" not in result.output  # a remedy never destroys anything
     finding = findings_of(run_doctor(file, "--json"))["sources.yaml"]
     assert (finding["ok"], bool(finding["remedy"])) == (False, True)

@@ -209,7 +209,7 @@ def test_frontier_in_redis(shared: Portal, redis_server: Any) -> None:
     redis_server.kill()
     result = shared.says()
     assert isinstance(result.exception, NewsportalError)
-    assert "does not serve" in str(result.exception)
+    assert "is unavailable" in str(result.exception)
 
 
 def test_location_of_the_queue(portal: Portal) -> None:

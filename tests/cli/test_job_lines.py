@@ -27,12 +27,12 @@ def ended(kind: str, **facts: Any) -> list[str]:
             {"result": "failed", "outcome": [TRAINED], "error": {"code": "x", "text": "no such store"}},
             [
                 "trained version 2 of the model of categories on 120 articles: in use now",
-                "the training failed: no such store; the models in use stay",
+                "the training failed: no such store; the current models stay in use",
             ],
         ),
         ("retrain", {"result": "cancelled"}, []),
         ("fit", {"outcome": [{"views": 9, "readers": 2, "seconds": 3.2}]}, ["recommendations learnt from 9 views of 2 readers in 3 s"]),
-        ("fit", {"result": "lost"}, ["the fit of recommendations failed: lost; the one before stays in use"]),
+        ("fit", {"result": "lost"}, ["the fit of recommendations failed: lost; the previous one stays in use"]),
         ("prune", {"outcome": [{"gone": {"articles": 4, "log": 0}}]}, ["deleted for their age: 4 articles"]),
         ("prune", {"outcome": [{"gone": {"log": 0}}]}, []),
         (

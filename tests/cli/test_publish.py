@@ -137,7 +137,7 @@ def test_dry_run_reports_refused_articles_and_continues(folder: Path, store: Sto
     (folder / "sources.yaml").write_text('publish: [{name: files, to: "folder:out", file: "{id}/{id}"}]', "utf-8")
     dry = run("publish", "--dry-run")
     assert dry.exit_code == 0, dry.output
-    assert dry.output.count("  write ") == dry.output.count("not taken: ") == 1
+    assert dry.output.count("  write ") == dry.output.count("rejected: ") == 1
 
 
 def test_undecodable_name_is_not_an_article(folder: Path, store: Store) -> None:
@@ -154,7 +154,7 @@ def test_check_reports_what_to_fix(folder: Path, store: Store) -> None:
     assert any("no such column" in one for one in line["problems"])
     broken = run("publish")
     assert isinstance(broken.exception, NewsportalError)
-    assert "what is new waits" in str(broken.exception)
+    assert "new articles wait" in str(broken.exception)
 
 
 def test_check_needs_no_store_and_writes_nothing(folder: Path, receiver: socket.socket) -> None:
@@ -185,7 +185,7 @@ def test_check_reports_unknown_host_of_a_webhook(folder: Path) -> None:
     wrong = run("publish", "check")
     assert isinstance(wrong.exception, NewsportalError)
     assert "cms.invalid is not found" in wrong.output
-    assert "mend publish.to" in wrong.output
+    assert "correct publish.to" in wrong.output
 
 
 def test_unavailable_target_exits_with_status_1_and_is_retried(folder: Path, store: Store) -> None:

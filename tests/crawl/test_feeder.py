@@ -299,9 +299,9 @@ def test_queue_outage_loses_nothing(file: Path, caplog: pytest.LogCaptureFixture
         await until(lambda: crawl.feeder.quiet)
 
     run(crawl, crawled)
-    assert [record.message for record in caplog.records if "serve" in record.message] == [
-        "the queue of requests does not serve (full): what is in hand goes on, the rest waits until it does",
-        "the queue of requests serves again",
+    assert [record.message for record in caplog.records if "queue of requests is" in record.message] == [
+        "the queue of requests is unavailable (full): requests in progress continue, the others wait until it is back",
+        "the queue of requests is available again",
     ]
 
 

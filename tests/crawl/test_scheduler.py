@@ -143,8 +143,8 @@ def test_crawl_survives_a_redis_restart(site: NumberedSite, start_crawl: Any, re
         crawl = start_crawl(site.url(), REDIS_URL=redis_server.url, DOWNLOAD_DELAY=0.02, DOWNLOAD_TIMEOUT=600)
         until(lambda: len(site.asked) > 30)
         redis_server.kill()
-        until(lambda: "does not serve" in crawl.errors)
+        until(lambda: "is unavailable" in crawl.errors)
     redis_server.start(*options)
     _, log = finish_crawl(crawl)
     assert set(site.counts()) == {f"/{n}" for n in range(PAGES)} | {"/local"}
-    assert "serves again" in log
+    assert "is available again" in log

@@ -83,7 +83,7 @@ def one(queue: str, asked: argparse.Namespace, console: Console) -> dict[str, fl
                     **found,
                     "Redis restarted": asked.restarts if server else 0,
                     "seconds": round(time.monotonic() - began),
-                    "broken": sum(map(bool, statuses)) + crawled.log().count("broke off"),
+                    "broken": sum(map(bool, statuses)) + crawled.log().count("the crawl failed:"),
                 }
         finally:
             if server is not None:

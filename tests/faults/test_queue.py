@@ -18,8 +18,8 @@ def test_crawl_gives_up_waiting_for_queue(portal: Any) -> None:
     portal.sources.write_text(f"{text}\nfrontier:\n  redis: redis://127.0.0.1:1/0\n", "utf-8")  # no server listens there
     done = run(*portal.command("rss"), script=IMPATIENT, timeout=900)
     assert done.returncode == 1
-    assert "the queue of requests does not serve" in done.stderr
-    assert "the crawl broke off: queue-unavailable; run it again once that is mended, nothing is lost" in done.stderr
+    assert "the queue of requests is unavailable" in done.stderr
+    assert "the crawl failed: queue-unavailable; correct the cause and run it again, nothing is lost" in done.stderr
     assert "Traceback" not in done.stderr
     portal.sources.write_text(text, "utf-8")
     assert portal.crawl_report("rss")["total"]["stored"] > 10

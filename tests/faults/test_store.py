@@ -45,7 +45,7 @@ def own_disk(folder: Path, room: int) -> Iterator[None]:
 def broke_off(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     """Return the report of a crawl ended by its store."""
     assert done.returncode == 1
-    assert "the crawl broke off: store-unavailable; run it again once that is mended, nothing is lost" in done.stderr
+    assert "the crawl failed: store-unavailable; correct the cause and run it again, nothing is lost" in done.stderr
     report = json.loads(done.stdout)
     for row in report["sources"]:
         assert row["new"] == row["parsed"] + sum(row["failed"].values()) + row["left"], row

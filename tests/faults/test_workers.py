@@ -131,7 +131,7 @@ def test_worker_waits_until_redis_is_available(tmp_path: Path, redis_server: Red
     redis_server.kill()
     with farm(tmp_path, 2, 5, redis=redis_server.url) as crawled:
         worker = crawled.start()
-        crawled.wait_until(lambda: "does not serve" in crawled.log())
+        crawled.wait_until(lambda: "is unavailable" in crawled.log())
         assert worker.poll() is None
         redis_server.start()
         crawled.wait_until_stored(crawled.articles, 1)
@@ -154,7 +154,7 @@ def test_unavailable_store_is_waited_for(tmp_path: Path) -> None:
         assert worker.poll() is None, "it is the same process"
         found = damage(crawled)
         assert (found["lost"], found["stored twice"]) == (0, 0), found
-        assert "the store serves again, and the crawl goes on" in crawled.log()
+        assert "the store is available again, the crawl continues" in crawled.log()
         assert crawled.stop() == [0]
 
 
@@ -200,7 +200,7 @@ def test_changed_sources_file_is_reloaded(tmp_path: Path) -> None:
         worker = crawled.start()
         crawled.wait_until(lambda: len(crawled.stored()) == 5)
         crawled.sources.write_text("feeds: 7\n", "utf-8")
-        crawled.wait_until(lambda: "as they were before" in crawled.log())
+        crawled.wait_until(lambda: "continues with the last valid sources" in crawled.log())
         crawled.sources.write_text(whole, "utf-8")
         crawled.wait_until_stored(crawled.articles, 1)
         assert worker.poll() is None, "it is the same process"

@@ -67,7 +67,7 @@ def test_only_temporary_errors_are_retried() -> None:
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (Lost("refused"), "Elasticsearch is away .*refused.*; start it"),
+        (Lost("refused"), "Elasticsearch is not reachable .*refused.*; start it"),
         (ConnectionTimeout("slow"), "does not answer in time"),
         (TlsError("self-signed"), "no secure connection .*ca_certs"),
         (UnsupportedProductError("nginx", META, None), "is not Elasticsearch"),

@@ -34,8 +34,8 @@ from servers import Server, own_server
 from tests.test_lying_servers import article
 
 SOURCES, DAILY = 4, 3
-STARTED: Final = "crawling what is due"  # logged by the portal
-NO_QUEUE: Final = "the queue of requests does not serve"  # in the log of a crawl
+STARTED: Final = "crawling due sources"  # logged by the portal
+NO_QUEUE: Final = "the queue of requests is unavailable"  # in the log of a crawl
 ROOM: Final = "64m"  # size of the disk for the portal's data, if one can be mounted
 BLOCK: Final = 1 << 16
 PATIENCE: Final = 900.0  # seconds until a day counts as hanging: no verdict depends on time

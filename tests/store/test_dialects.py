@@ -79,7 +79,7 @@ def test_postgresql_errors_say_what_to_do(error: str, expected: str) -> None:
         (1213, r"\(deadlock\); try again"),
         (1142, "may not do that; let the user"),
         (1045, "does not let this user in; check user, password"),
-        (1153, "larger than the server takes; raise max_allowed_packet"),
+        (1153, "larger than the server accepts; raise max_allowed_packet"),
         (2003, "does not answer; start it"),
         (2013, "connection broke; try again"),
         (1034, "damaged; look into the server's log"),

@@ -124,7 +124,7 @@ class RobotsMiddleware(ObeyingMiddleware):
             except CannotResolveHostError as error:
                 return self._unreachable(str(error), "dns" if hop == 0 else Rules.cause)
             except Exception as error:  # noqa: BLE001 - on any error the rules are unknown, which forbids crawling
-                return self._unreachable(f"its robots.txt cannot be had ({type(error).__name__}: {error})")
+                return self._unreachable(f"its robots.txt could not be fetched ({type(error).__name__}: {error})")
             target = response.headers.get("Location") or b""
             if response.status not in REDIRECTS or not target:
                 self._count(f"robots/status/{response.status}")

@@ -236,7 +236,7 @@ def item(story: Story, url: str | None) -> Item:
 def send_test(work: Work, alert: Alert) -> None:
     """Send a test message. Raises as :func:`send`, and ``Refused`` if the owner's role has changed: Apprise bypasses the egress guard."""
     if not allowed(work, alert):
-        raise Refused("whoever made it may not be told of this any more, or not there")
+        raise Refused("the owner of the alert no longer has the right for this subject or channel")
     try:
         send(alert.channel, alert.fields, test_message(alert, f"test-{work.now().timestamp():.0f}"), work.setting, work.now())
     except Gone:

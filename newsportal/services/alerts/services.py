@@ -92,7 +92,7 @@ def _robot(busy: Collection[int], code: str = "errcode", words: str = "errmsg") 
             reply = json.loads(answer.body)
             number = reply.get(code, reply.get("StatusCode", 0))
         except (ValueError, RecursionError, AttributeError) as error:
-            raise Refused("the service answered something that is no answer of a robot") from error
+            raise Refused("the service's answer is not that of a robot") from error
         if number in busy:
             raise PutOff(f"the service says: too many for now ({number})")
         if number:
@@ -267,7 +267,7 @@ def send(name: str, fields: Mapping[str, str], message: AlertMessage, setting: S
     """Send a message. Raises ``Refused``, ``PutOff``, ``Unclear``, ``DependencyMissing``. Blocking."""
     service = SERVICES.get(name)
     if service is None:
-        raise Refused("there is no such service any more")
+        raise Refused("the service no longer exists")
     if service.signs:
         fields = {**fields, **setting.own()}
     if service.build_request is not None:
@@ -281,7 +281,9 @@ def _by_http(service: Service, request: Request, fields: Mapping[str, str], sett
     try:
         answer = egress.request("POST", request.url, setting.policy, headers, request.body, max_bytes=MAX_ANSWER, timeout=TIMEOUT)
     except EgressDenied as error:
-        raise Refused(f"that address may not be asked ({error.reason}); an operator can allow it: politeness.allow_private") from error
+        raise Refused(
+            f"requests to this URL are not allowed ({error.reason}); an operator can allow it: politeness.allow_private"
+        ) from error
     except FetchFailed as error:
         if egress.never_sent(error):
             raise PutOff(f"it cannot be reached ({error.reason})") from error

@@ -94,7 +94,7 @@ def push_request(fields: Fields, message: AlertMessage, now: datetime) -> Reques
     from cryptography.hazmat.primitives.asymmetric import ec
 
     if not fields.get("subscription"):
-        raise Gone("no browser is subscribed any more; open the alert, subscribe one, save it and switch it on")
+        raise Gone("no browser is subscribed; open the alert, subscribe one, save it and switch it on")
     known = json.loads(fields["subscription"])
     address = message.items[0].address if len(message.items) == 1 else "/alerts"
     payload = {
@@ -109,7 +109,7 @@ def push_request(fields: Fields, message: AlertMessage, now: datetime) -> Reques
             dh=_decoded(known["keys"]["p256dh"]), auth_secret=_decoded(known["keys"]["auth"]), version="aes128gcm",
         )  # fmt: skip
     except ValueError as error:
-        raise Refused("the keys of the subscription are not valid; subscribe the browser anew") from error
+        raise Refused("the keys of the subscription are not valid; subscribe the browser again") from error
     headers = {
         "content-type": "application/octet-stream", "content-encoding": "aes128gcm", "ttl": str(KEPT),
         "authorization": authorization(known["endpoint"], fields["key"], fields.get("contact", ""), now),
@@ -122,7 +122,7 @@ def web_push(check_status: Callable[[Answer], None]) -> Service:
 
     def check(answer: Answer) -> None:
         if answer.status in (404, 410):
-            raise Gone("this browser takes no messages any more; subscribe it anew")
+            raise Gone("this browser no longer accepts messages; subscribe it again")
         check_status(answer)
 
     return Service(

@@ -74,7 +74,7 @@ def incoming(row: Any, now: datetime) -> Incoming:
     if missing := [name for name in NEEDED if name not in there]:
         raise ValueError(f"without {', '.join(missing)}")
     if not _on_the_web(_checked(there, "url", str, "text")):
-        raise ValueError("url is no address of the Web; it begins with https:// or http:// and names a host")
+        raise ValueError("url is not an http(s) URL: it must begin with https:// or http:// and name a host")
     found: dict[str, Any] = {name: _checked(there, name, str, "text") for name in TEXTS if name in there}
     found |= {name: _moment(name, there[name]) for name in MOMENTS if name in there}
     found |= {name: _number(name, _checked(there, name, (int, float), "number")) for name in NUMBERS if name in there}
@@ -141,7 +141,7 @@ def _number(name: str, value: Any) -> float:
     except OverflowError as error:
         raise ValueError(f"{name} is too large") from error
     if not isfinite(number):
-        raise ValueError(f"{name} is no finite number")
+        raise ValueError(f"{name} is not a finite number")
     return number
 
 
@@ -166,7 +166,7 @@ def _moment(name: str, value: Any) -> datetime:
         try:
             moment = datetime.fromisoformat(_checked_text(value))
         except (TypeError, ValueError) as error:
-            raise ValueError(f"{name} is no moment in ISO 8601") from error
+            raise ValueError(f"{name} is not a date and time in ISO 8601") from error
     try:
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except OverflowError as error:

@@ -141,8 +141,8 @@ def more_of(text: str) -> dict[str, Any] | ValueError:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        return ValueError(f"more is no JSON ({error})")
-    return found if isinstance(found, dict) else ValueError("more is no object in JSON")
+        return ValueError(f"more is not valid JSON ({error})")
+    return found if isinstance(found, dict) else ValueError("more is not a JSON object")
 
 
 GROUP: Final = 1000  # rows of a row group: some megabytes of articles

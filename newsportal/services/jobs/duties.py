@@ -110,7 +110,7 @@ PRUNE_LIMIT: Final = 7200.0  # seconds; the next night continues
 REVISE_LIMIT: Final = 3600.0  # seconds; the next night continues
 SILENCE: Final = 1800.0  # seconds without log output after which a crawl counts as hung: Scrapy logs its statistics each minute
 OFFLINE: Final = 30.0  # seconds between checks for a missing network. Only DNS look-ups: no requests to sites
-OFFLINE_TEXT: Final = "there is no network; the portal serves what is stored, and the crawl goes on as soon as there is one"
+OFFLINE_TEXT: Final = "there is no network; the portal serves stored articles, and the crawl resumes as soon as there is one"
 
 NIGHTLY_INTERVAL: Final = 300.0
 NIGHTLY_FIRST: Final = 30.0  # seconds between checks of the hour; the first is delayed during start-up

@@ -74,7 +74,7 @@ class LocalRunner:
             if id in self._children:
                 return
             if self._closed:
-                raise RunnerRefused("this process ends, and starts no job any more")
+                raise RunnerRefused("this process is shutting down and starts no more jobs")
             job = Job(id, wanted.subject, kind=wanted.kind, sources=wanted.sources, started=self._now(), origin=self._origin)
             job = replace(job, by=wanted.by, params=dict(wanted.params), host=platform.node())
             try:

@@ -54,7 +54,9 @@ def exposed(found: Target) -> str | None:
     if parts.hostname in LOOPBACK:
         return None
     if not found.username:
-        return f"{found.url} is asked without a password: if it takes orders so, whoever reaches it can run code there (docs/operations.md)"
+        return (
+            f"{found.url} is used without a password: if it accepts that, anybody who can reach it can run code there (docs/operations.md)"
+        )
     return f"{found.url}: the password goes there unencrypted; use https, or a tunnel" if parts.scheme == "http" else None
 
 
@@ -96,7 +98,7 @@ def _read_targets(file: Path) -> dict[str, dict[str, str]]:
 def _checked(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise TargetError(f"{_without_credentials(url)!r} is no address of a scrapyd; allowed: http://HOST:PORT or https://HOST:PORT")
+        raise TargetError(f"{_without_credentials(url)!r} is not a valid URL of a scrapyd; allowed: http://HOST:PORT or https://HOST:PORT")
     if parts.username is not None or parts.password is not None:
         raise TargetError(
             f"{_without_credentials(url)!r}: a password in an address ends up in lists of processes and in logs; "
@@ -177,14 +179,14 @@ class Server:
         except FetchFailed as error:
             raise RunnerUnavailable(f"scrapyd at {self.target.url} does not answer ({error.reason}): is it running?") from error
         except EgressDenied as error:
-            raise RunnerRefused(f"{self.target.url} is no address to speak to: {error.reason}") from error
+            raise RunnerRefused(f"{self.target.url} must not be contacted: {error.reason}") from error
 
     def _answered(self, answer: Answer) -> dict[str, Any]:
         try:
             reply = json.loads(self._checked(answer).body)
             status = reply["status"]
         except (ValueError, KeyError, TypeError) as error:
-            raise RunnerRefused(f"what answers at {self.target.url} is no scrapyd") from error
+            raise RunnerRefused(f"the server at {self.target.url} is not a scrapyd") from error
         if status != "ok":
             message = str(reply.get("message", status)).strip()
             if "Traceback (most recent call last)" in message:  # without its traceback

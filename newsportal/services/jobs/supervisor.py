@@ -53,7 +53,7 @@ class SourcesReloader:
             self.path = self._write_copy(error)
             return False
         if self._broken is not None:
-            self._say("sources.yaml is mended, and read anew")
+            self._say("sources.yaml is valid again and was reloaded")
         self.path, self._broken, self._good = self._file, None, _content(self.known) if self._copies else None
         return True
 
@@ -64,7 +64,7 @@ class SourcesReloader:
 
     def _write_copy(self, error: SourcesError) -> Path | None:
         if str(error) != self._broken:
-            self._say(f"{error}\nthe crawl goes on with the sources as they were before")
+            self._say(f"{error}\nthe crawl continues with the last valid sources")
         self._broken, path = str(error), self.known.path
         if path is None or self._good is None:
             return self._file
@@ -182,7 +182,7 @@ class Supervisor:
         try:
             self._claims.leave()
         except FrontierUnavailable as error:
-            self._say("hindered", {"message": f"{error}; another schedule takes over when this one is missed"})
+            self._say("hindered", {"message": f"{error}; another schedule takes over when the claim of this one has expired"})
         self._claims.close()
 
     def _wait(self, seconds: float) -> None:
@@ -200,14 +200,14 @@ class Supervisor:
             busy = self._iterate()
         except (StoreError, FrontierUnavailable, RunnerUnavailable, RunnerRefused, OSError) as error:
             if str(error) != self._last_error and not self._stopped.is_set():
-                self._say("hindered", {"message": f"{error}; what is due stays due, looking again"})
+                self._say("hindered", {"message": f"{error}; what is due stays due; retrying"})
             self._last_error = str(error)
             self._waits += 1
             if self._once:
                 raise
             return True
         if self._last_error is not None and busy is not None:
-            self._say("goes on", {"message": "the schedule goes on"})
+            self._say("goes on", {"message": "the schedule continues"})
             self._last_error, self._waits = None, 0
         return bool(busy)
 
@@ -216,7 +216,7 @@ class Supervisor:
         if not self._renew_claim():
             return None
         if self._file.reread():
-            self._say("reread", {"message": f"{self._file.known.path} was changed, and read anew"})
+            self._say("reread", {"message": f"{self._file.known.path} has changed and was reloaded"})
         if (path := self._file.path or self._file.known.path) is not None and path.exists():
             self._use_sources(path)
         jobs = self._runner.jobs()

@@ -32,7 +32,7 @@ def side_by_side(store: Store, name: str, versions: Sequence[int], say: Progress
     unseen = frozenset.intersection(*(model.held_out for model in models))
     known = [training_document(document) for document in store.corpora.documents(name) if document.id in unseen]
     if not known:
-        raise StoreError("there is no document that none of these versions has seen; compare fewer of them")
+        raise StoreError("no document is unseen by all these versions; compare fewer of them")
     reports: dict[int, Report] = {}
     unread = []
     for model in models:

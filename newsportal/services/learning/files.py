@@ -33,7 +33,7 @@ class WrongLine(CorpusError):
     """Raised for a line that is not a labelled text. Nothing of the file was imported."""
 
     def __init__(self, file: str, line: int, why: Message) -> None:
-        super().__init__(f"{file}:{line}: {why}; nothing of the file was taken")
+        super().__init__(f"{file}:{line}: {why}; nothing was imported from the file")
         self.line, self.why = line, why
 
     @property
@@ -54,7 +54,7 @@ def read_file(path: Path, form: str, encoding: str = UTF8, opened: Callable[[Pat
             lines = cast(BinaryIO, gzip.GzipFile(fileobj=stream, mode="rb")) if path.suffix.lower() == ".gz" else stream
             yield from read_stream(lines, form, str(path), encoding)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise CorpusError(f"{path}: not a gzip file, or cut off; nothing of it was taken") from error
+        raise CorpusError(f"{path}: not a gzip file, or cut off; nothing was imported from it") from error
     except OSError as error:
         raise CorpusError(f"{path}: {error.strerror or error}") from error
 
@@ -97,7 +97,7 @@ def check_encoding(encoding: str) -> None:
     try:
         "".encode(encoding)
     except LookupError as error:
-        raise CorpusError(f"{encoding!r} is no encoding; usual ones are utf-8, gb18030, big5") from error
+        raise CorpusError(f"{encoding!r} is not a known encoding; usual ones are utf-8, gb18030, big5") from error
 
 
 def _lines(stream: BinaryIO | BufferedIOBase, name: str, encoding: str) -> Iterator[str]:

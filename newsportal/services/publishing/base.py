@@ -54,7 +54,7 @@ class Overtaken(NewsportalError):
     """Raised if a process with a later lease has already written to the target. The caller discards its entry."""
 
     def __init__(self) -> None:
-        super().__init__("a process that took it later has been there")
+        super().__init__("another process has published it since")
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,7 @@ def _parsed(text: str, kind: Any) -> date | datetime:
     try:
         found = datetime.fromisoformat(text)
     except ValueError as error:
-        raise Refused(f"{text!r} is no date that the column takes; leave the format out, or write %Y-%m-%d %H:%M:%S") from error
+        raise Refused(f"{text!r} is not a date that the column accepts; leave the format out, or write %Y-%m-%d %H:%M:%S") from error
     return found if isinstance(kind, DateTime) else found.date()
 
 
@@ -173,9 +173,9 @@ def notes(table: Table, target: Target) -> Iterator[str]:
     unique = [table.primary_key.columns, *(one.columns for one in table.constraints if isinstance(one, UniqueConstraint))]
     keys = [*(one.keys() for one in unique), *(index.columns.keys() for index in table.indexes if index.unique)]
     if target.key is not None and target.key in table.columns and [target.key] not in keys:
-        yield f"nothing in the table keeps a second row with the same {target.key} out; a UNIQUE index on it would"
+        yield f"nothing in the table prevents a second row with the same {target.key}; a UNIQUE index on it would"
     if _without_transactions(table):
-        yield "the table's engine has no transactions: a row that cannot be written whole may be left half written"
+        yield "the table's engine has no transactions: a row may be left partly written"
 
 
 def _column_mistakes(there: TableColumn[Any], column: Column, *, is_key: bool) -> Iterator[str]:

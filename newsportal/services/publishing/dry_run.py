@@ -39,7 +39,7 @@ def rehearse(target: Target, name: str, now: datetime) -> Rehearsed:
     except (TargetAway, TargetUnfit) as error:
         return Rehearsed(str(error).splitlines())
     except Refused as error:
-        return Rehearsed((f"an article like the made-up one is not taken: {error}",), notes)
+        return Rehearsed((f"an article like the sample is rejected: {error}",), notes)
 
 
 def sample(now: datetime) -> StoredArticle:

@@ -162,7 +162,7 @@ class ElasticsearchTarget(DocumentTarget):
         reason = answered(status, why, self._opened().place)
         if status in (401, 403, 404) or "read-only" in str(reason) or "disk" in str(reason):
             raise self._explained(reason, status)
-        return PutOff("the server has too much to do") if status in BUSY else Refused(f"the index does not take it: {why}")
+        return PutOff("the server has too much to do") if status in BUSY else Refused(f"the index rejects it: {why}")
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -176,7 +176,7 @@ class ElasticsearchTarget(DocumentTarget):
     def _explained(self, error: StoreError, status: int) -> NewsportalError:
         text = f"{self._target.name}: {error}".replace("PREFIX-*", self._index).replace("the URI", "publish.to")
         if status == 413:
-            return Refused("its document is larger than the server takes; raise http.max_content_length there")
+            return Refused("its document is larger than the server accepts; raise http.max_content_length there")
         shut = status in (401, 403) and "read-only" not in text
         return (TargetAway if isinstance(error, StoreUnavailable) and not shut else TargetUnfit)(text)
 

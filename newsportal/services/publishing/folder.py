@@ -47,7 +47,7 @@ REMEDIES: Final = {
     errno.EROFS: "the disk is mounted read-only",
     errno.EACCES: "this user may not write there; check its permissions",
     errno.EPERM: "this user may not write there; check its permissions",
-    errno.ENOTDIR: "something else than a folder stands there; name another one",
+    errno.ENOTDIR: "it is not a folder; name another one",
 }
 
 

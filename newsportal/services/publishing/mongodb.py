@@ -39,8 +39,8 @@ WRITES: Final = frozenset(("insert", "update", "remove"))
 
 UNFIT: Final[Mapping[int, str]] = {
     13: "this user may not do that; give it the role readWrite on the database",
-    18: "user or password is wrong; mend publish.to, with ?authSource=NAME if the user lives in another database",
-    8000: "user or password is wrong; mend publish.to",
+    18: "user or password is wrong; correct publish.to, with ?authSource=NAME if the user lives in another database",
+    8000: "user or password is wrong; correct publish.to",
     13435: "the server is a secondary; name the replica set in publish.to: ?replicaSet=NAME",
 }
 AWAY: Final[Mapping[int, str]] = {
@@ -86,7 +86,7 @@ class MongoTarget(DocumentTarget):
                 raise TargetUnfit(f"{self._place}: {UNFIT[13]}")
             first = articles.find_one({}, {"version": 1})
         foreign = first is not None and "version" not in first
-        return (f"{articles.name} holds documents of somebody else; they are left alone",) if foreign else ()
+        return (f"{articles.name} contains documents of other programs; they are left unchanged",) if foreign else ()
 
     def put_many(self, items: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Placed | NewsportalError]:
         outcomes: dict[str, Placed | NewsportalError] = {entry.article_id: Placed(article.story_id) for article, entry in items}
@@ -221,7 +221,7 @@ def outcomes_of(documents: Sequence[Document], details: Mapping[str, Any]) -> di
         if code == DUPLICATE and set(fault.get("keyPattern") or ("_id",)) == {"_id"}:
             found[id] = Overtaken()
         elif code == DUPLICATE or code in REFUSED:
-            found[id] = Refused(f"the collection does not take it: {text}")
+            found[id] = Refused(f"the collection rejects it: {text}")
         else:
             raise errors.OperationFailure(text, code)
     return found
@@ -230,20 +230,20 @@ def outcomes_of(documents: Sequence[Document], details: Mapping[str, Any]) -> di
 def explained(error: Exception, place: str) -> NewsportalError:
     text = str(error).partition(", Timeout:")[0].partition(", full error:")[0][:300]
     if isinstance(error, errors.ConfigurationError | errors.InvalidName):
-        return TargetUnfit(f"{place}: {text}; mend publish.to, for example mongodb://localhost/newsportal")
+        return TargetUnfit(f"{place}: {text}; correct publish.to, for example mongodb://localhost/newsportal")
     if isinstance(error, errors.DocumentTooLarge):
         return Refused(f"its document is larger than the {LONGEST} bytes that MongoDB takes")
     if isinstance(error, errors.DuplicateKeyError):
         return Overtaken()
     if isinstance(error, errors.ConnectionFailure | errors.ExecutionTimeout):
-        return TargetAway(f"{place}: MongoDB is away ({text}); start it, or mend publish.to")
+        return TargetAway(f"{place}: MongoDB is not reachable ({text}); start it, or correct publish.to")
     if not isinstance(error, errors.OperationFailure):
-        return TargetUnfit(f"{place}: {text}; mend publish.to")
+        return TargetUnfit(f"{place}: {text}; correct publish.to")
     code = error.code or 0
     if code in UNFIT:
         return TargetUnfit(f"{place}: {UNFIT[code]}")
     if code in AWAY:
-        return TargetAway(f"{place}: {AWAY[code]}; what is new waits")
+        return TargetAway(f"{place}: {AWAY[code]}; new articles wait")
     if NO_SPACE.search(text):
         return TargetAway(f"{place}: it cannot be written to ({text}); see whether the server's disk is full or read-only")
     return TargetUnfit(f"{place}: {text}")

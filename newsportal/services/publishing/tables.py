@@ -63,7 +63,7 @@ def marks_table(schema: str | None) -> sa.Table:
     )
 
 
-GONE_THERE: Final = "its row was deleted there; to write it anew: newsportal unpublish, then newsportal publish again"
+GONE_THERE: Final = "its row was deleted there; to write it again: newsportal unpublish, then newsportal publish again"
 REFUSED_STATES: Final = ("P0001", "44000")  # PostgreSQL: RAISE in a trigger; a row outside the view through which it is written
 REFUSED_NUMBERS: Final = (1644, 1369, 3819)
 """MariaDB and MySQL: ``SIGNAL`` in a trigger; a row outside its view; a CHECK. Their driver reports all as operational errors."""
@@ -140,7 +140,7 @@ class TableTarget:
         if self._engine is None:
             file = make_url(self._target.to).database if self._target.to.startswith("sqlite") else None
             if file is not None and not Path(file).exists():
-                raise TargetAway(f"{file}: there is no such database; make it, or mend publish.to")
+                raise TargetAway(f"{file}: there is no such database; create it, or correct publish.to")
             with self._translated_errors():
                 self._engine = open_engine(self._target.to, create=False)
         return self._engine
@@ -194,12 +194,12 @@ class TableTarget:
             yield
         except StoreError as error:
             if is_refusal(error):
-                raise Refused(f"the table does not take it: {_reworded(error)}") from error
+                raise Refused(f"the table rejects it: {_reworded(error)}") from error
             if isinstance(error, StoreUnavailable):
                 raise TargetAway(_reworded(error)) from error
             raise TargetUnfit(_reworded(error)) from error
         except sa.exc.StatementError as error:
-            raise Refused(f"the table does not take it: {error.orig or error}") from error
+            raise Refused(f"the table rejects it: {error.orig or error}") from error
 
     def _mark(self, connection: sa.Connection, entry: Entry) -> Mark | None:
         marks = self._marks

@@ -31,10 +31,10 @@ MAX_ANSWER: Final = 64 * 1024
 TIMEOUT: Final = 20.0  # seconds for a message and its answer
 
 UNFIT_STATUSES: Final = {
-    401: "it does not know us: mend the token in publish.to, or secret",
-    403: "it does not let us in: mend the token in publish.to, or secret, or let us in there",
-    404: "there is nothing at this address: mend publish.to",
-    405: "it takes no POST at this address: mend publish.to",
+    401: "authentication failed: correct the token in publish.to, or secret",
+    403: "access is denied: correct the token in publish.to, or secret, or the permissions there",
+    404: "nothing was found at this URL: correct publish.to",
+    405: "this URL does not accept POST: correct publish.to",
 }
 """Statuses that every other message would get as well, with their remedies."""
 
@@ -60,9 +60,9 @@ class WebhookTarget:
         except EgressDenied as error:
             raise self._denied(error) from error
         except OSError as error:
-            raise TargetAway(f"{self._target.name}: {url.hostname} is not found ({error.strerror or error}); mend publish.to") from error
+            raise TargetAway(f"{self._target.name}: {url.hostname} is not found ({error.strerror or error}); correct publish.to") from error
         plain = self._target.to.startswith("http:")
-        return ("messages go over http://, where everybody on the way reads them; https:// keeps them",) if plain else ()
+        return ("messages are sent over http://, unencrypted; use https:// to protect them",) if plain else ()
 
     def digest(self, article: StoredArticle) -> str:
         return digest_of(fields.plain(article, self._zone))
@@ -109,7 +109,7 @@ class WebhookTarget:
             raise self._denied(error) from error
         except FetchFailed as error:
             if error.reason in PASSING or error.reason == "tls":
-                raise TargetAway(f"{self._target.name}: no answer: {_masked_error(error)}; start it, or mend publish.to") from error
+                raise TargetAway(f"{self._target.name}: no answer: {_masked_error(error)}; start it, or correct publish.to") from error
             raise PutOff(f"its answer cannot be read: {_masked_error(error)}") from error
         answered = f"the receiver answered {answer.status}"
         if 200 <= answer.status < 300:
@@ -121,7 +121,7 @@ class WebhookTarget:
             named = isinstance(found, str | int) and not isinstance(found, bool)
             return Placed(storable(str(found if named else answer.headers.get("location", "")))[:MAX_PLACE])
         if answer.status == 410:
-            raise Unwanted(f"{answered}: it has let the article go")
+            raise Unwanted(f"{answered}: it has deleted the article permanently")
         if answer.status in LATER or answer.status >= 500:
             raise PutOff(answered, retry_after(answer.headers.get("retry-after"), datetime.now(UTC)))
         if answer.status in UNFIT_STATUSES:

@@ -118,7 +118,7 @@ class Overlap:
 
     def summary(self) -> str:
         brought = f", by {', '.join(self.by)}" if self.by else ""
-        return f"{self.stored} of {self.asked} entries are stored already{brought}"
+        return f"{self.stored} of {self.asked} entries are already stored{brought}"
 
 
 def overlap(known: Sources, links: Sequence[Link]) -> Overlap | None:

@@ -55,7 +55,7 @@ def read(file: Path) -> str:
         try:
             return file.read_text("utf-8")
         except UnicodeDecodeError as error:
-            raise LibraryError(f"{file}: no template library: it is no text") from error
+            raise LibraryError(f"{file}: not a template library: it is not text") from error
 
 
 def save(text: str, file: Path) -> None:

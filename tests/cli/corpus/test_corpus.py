@@ -65,7 +65,7 @@ def test_import_from_standard_input_with_encoding(portal: Portal) -> None:
     ("words", "message"),
     [
         (["import", "甲", "x", "--format", "xml"], "is none of"),
-        (["import", "甲", "x", "--encoding", "klingon"], "is no encoding"),
+        (["import", "甲", "x", "--encoding", "klingon"], "is not a known encoding"),
         (["show", "乙"], "no corpus '乙'"),
         (["show", "甲", "--label", "乙"], "has the label '乙'"),
         (["delete", "乙"], "no corpus '乙'"),

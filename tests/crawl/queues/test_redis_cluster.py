@@ -55,14 +55,14 @@ def test_unreachable_or_invalid_cluster_url_is_reported(url: str, words: str) ->
 
 
 def test_single_redis_named_as_cluster_is_reported(redis_for_all: Any) -> None:
-    with pytest.raises(FrontierUnavailable, match="it is one Redis, no cluster: name it redis://"):
+    with pytest.raises(FrontierUnavailable, match="it is a single Redis, not a cluster: use redis://"):
         connect(Settings({"REDIS_URL": f"redis+cluster://127.0.0.1:{redis_for_all.port}"}))
 
 
 @pytest.mark.slow
 def test_cluster_named_as_single_redis_is_reported(redis_masters: Masters) -> None:
     queue = open_plain(Settings({"REDIS_URL": f"redis://127.0.0.1:{redis_masters.servers[0].port}"}), "rss")
-    with pytest.raises(FrontierUnavailable, match=r"it is a cluster: name it redis\+cluster://"):
+    with pytest.raises(FrontierUnavailable, match=r"it is a cluster: use redis\+cluster://"):
         queue.push([task("1", seen="1")])  # its two keys are in two slots
     queue.close()
 

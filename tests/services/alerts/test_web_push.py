@@ -183,7 +183,7 @@ def test_expired_subscription_is_removed(desk: Any, work: Work, service: PushSer
     assert step(work).failed == 1
     found = desk.accounts.alerts.alert(made.id)
     assert (found.enabled, found.fields, found.per_hour) == (False, {}, made.per_hour)
-    assert "subscribe it anew" in desk.accounts.alerts.messages(made.id)[0].reason
+    assert "subscribe it again" in desk.accounts.alerts.messages(made.id)[0].reason
     again = replace(made, id="b")
     desk.accounts.alerts.add(again)
     with pytest.raises(Gone):
@@ -235,7 +235,7 @@ def test_alert_without_subscription_is_disabled(desk: Any, work: Work, service: 
     tally = step(work)
     assert (tally.sent, tally.failed, len(service.got)) == (1, 2, 1)
     assert not desk.accounts.alerts.alert(lost.id).enabled
-    assert "subscribe the browser anew" in desk.accounts.alerts.messages(broken.id)[0].reason
+    assert "subscribe the browser again" in desk.accounts.alerts.messages(broken.id)[0].reason
     with pytest.raises(Gone):
         send_test(work, lost)
 

@@ -181,7 +181,7 @@ def test_cancelled_job_and_broken_sources_are_reported(sources: Path) -> None:
         ended = next_event(process, "ended")
         assert (ended["job"], ended["status"]) == (job, 0)
         sources.write_text("feeds: [{name: a}]", "utf-8")
-        assert "goes on with the sources as they were before" in next_event(process, "hindered")["message"]
+        assert "continues with the last valid sources" in next_event(process, "hindered")["message"]
         log = Records(log.parent).log_file(next_event(process, "started")["job"])
         while "Spider opened" not in (log_text := log.read_text("utf-8") if log.exists() else ""):
             assert "Traceback" not in log_text, "its jobs continue with them, too"

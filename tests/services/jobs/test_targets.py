@@ -61,7 +61,7 @@ def test_netrc_is_read_last(folder: Path, tmp_path: Path) -> None:
     ("name", "text"),
     [
         ("hal", "has no target 'hal'; it has: default, hall, none"),
-        ("ftp://127.0.0.1/", "is no address of a scrapyd"),
+        ("ftp://127.0.0.1/", "is not a valid URL of a scrapyd"),
         ("http://editor:geheim@127.0.0.1:6800", "a password in an address"),
     ],
 )

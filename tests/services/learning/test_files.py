@@ -113,7 +113,7 @@ def test_unreadable_files_are_refused(tmp_path: Path, monkeypatch: pytest.Monkey
     with pytest.raises(CorpusError, match=r"no LABEL/\*\.txt"):
         read(tmp_path / "empty")
     for encoding in ("nonsense", "hex"):
-        with pytest.raises(CorpusError, match="no encoding"):
+        with pytest.raises(CorpusError, match="not a known encoding"):
             read(tmp_path / "none.jsonl", encoding=encoding)
     monkeypatch.setattr("newsportal.services.learning.files.LONGEST_LINE", 100)
     (tmp_path / "c.jsonl").write_bytes(b" " * 200)

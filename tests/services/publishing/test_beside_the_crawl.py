@@ -86,7 +86,7 @@ def test_publishing_errors_do_not_end_a_crawl(store: Store, add: Callable[..., s
     messages: list[str] = []
     add("a")
     after_crawl(known(tmp_path, cms.target().replace("cms.db", "gone.db")), messages.append)
-    assert "it is away" in messages[0]
+    assert "unavailable" in messages[0]
     after_crawl(known(tmp_path, cms.target()), messages.append)
     assert messages[1:] == ["cms: 1 published"]
     after_crawl(known(tmp_path, cms.target()), messages.append)

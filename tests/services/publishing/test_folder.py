@@ -96,7 +96,7 @@ def test_unusable_folder_is_waited_for(store: Store, add: Add, tmp_path: Path) -
     (tmp_path / "出 口").write_text("no folder")
     tally = run(store, tmp_path, target(tmp_path))
     assert tally.away is not None
-    assert "something else than a folder" in tally.away
+    assert "it is not a folder" in tally.away
     (tmp_path / "出 口").unlink()
     assert run(store, tmp_path, target(tmp_path)).published == 1
 

@@ -157,7 +157,8 @@ def test_responses_are_interpreted(
 
 
 @pytest.mark.parametrize(
-    ("status", "remedy"), [(401, "mend the token"), (403, "let us in"), (404, "mend publish.to"), (405, "takes no POST")]
+    ("status", "remedy"),
+    [(401, "correct the token"), (403, "the permissions there"), (404, "correct publish.to"), (405, "does not accept POST")],
 )
 def test_denied_access_stops_the_run_and_articles_wait(
     store: Store, add: Add, receiver: Receiver, tmp_path: Path, status: int, remedy: str
