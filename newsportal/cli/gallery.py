@@ -13,7 +13,7 @@ from newsportal.cli.extract import DELAY, LATER, PUBLIC_ONLY, fetch_public
 from newsportal.cli.output import pick, tracked, write_json_lines
 from newsportal.cli.pages import UNKNOWN, WEB, PageSource, SavedFrom, describe, refuse_for_folder, require_source, saved_pages
 from newsportal.errors import EgressDenied, FetchFailed, NewsportalError, NotApplicable
-from newsportal.extractors.gallery import Assembly, assemble, bears_out, guess, is_end, open_pages, read
+from newsportal.extractors.gallery import Assembly, assemble, guess, is_end, is_same_story_page, open_pages, read
 from newsportal.extractors.gallery.further_pages import MAX_PAGES, parse
 from newsportal.items import GalleryPage, Page
 from newsportal.text import dom
@@ -96,7 +96,7 @@ def _whole_story(url: str, pattern: str | None) -> dict[str, Any]:
             else:
                 lost[wanted[0]] = error.reason
         else:
-            if is_end(found, met, asked=wanted[0]) or (tried is not None and not bears_out(found, met)):
+            if is_end(found, met, asked=wanted[0]) or (tried is not None and not is_same_story_page(found, met)):
                 ended.add(wanted[0])
             else:
                 met.append(found)

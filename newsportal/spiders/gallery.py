@@ -125,7 +125,7 @@ class GallerySpider(NewsSpider):
             page: GalleryPage = await self.tracker.readers.read(_read, page_of(response), None if reading.met else link, url)
             met = list(reading.met)
             why = gallery.is_end(page, met, asked=url)
-            if why is None and reading.guess is not None and met and not gallery.bears_out(page, met):
+            if why is None and reading.guess is not None and met and not gallery.is_same_story_page(page, met):
                 why = "another-story"
             if why is not None:
                 raise NotApplicable(why, response.url)

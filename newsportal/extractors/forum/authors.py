@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from newsportal.extractors.forum.anchors import ACTIONS, AUTHOR_PROPERTIES, holds_date, leads_to_member
-from newsportal.extractors.forum.paths import Overlay, Path, ranked, same_leaf
+from newsportal.extractors.forum.paths import Overlay, Path, best_paths, same_leaf
 from newsportal.extractors.forum.tree import TEMPLATE_TIMES, Tree
 from newsportal.text import clean
 
@@ -56,7 +56,7 @@ def find_authors(tree: Tree, over: Overlay, flags: Sequence[bool], body: int) ->
     """Set each record's ``author`` unless a hint has; a hint without a name is dropped."""
     inside = over.inside(body, over.paths[body].authors)
     scores = [(_score(tree, over, path, flags), number) for number, path in enumerate(over.paths) if number not in inside]
-    order = ranked(scores)
+    order = best_paths(scores)
     if max((score for score, _ in scores), default=0.0) < SURE:
         best, most = [], 0.0
         for number, path in enumerate(over.paths):

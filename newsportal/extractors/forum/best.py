@@ -1,11 +1,11 @@
-"""Posts of a thread's page, whatever engine made it: records found by all that a post has, laid over one another, read place by place.
+"""Extract the posts of a thread's page from any forum software: find records by the parts of a post, overlay them, read them path by path.
 
 1. The page as a flat tree (``tree``); times and names in it (``anchors``).
-2. The posts: by an engine's hints where one is recognised (``engines``), else nodes alike that have time, name and words
+2. The posts: by an engine's hints if one is recognised (``engines``), else similar nodes with time, name and text
    (``groups``), with the siblings that belong to them (``records``).
-3. All posts laid over one another (``paths``): the place of most words is the body, that of names the author, that of times
+3. All posts overlaid (``paths``): the path with most text is the body, that of names the author, that of times
    the time (``authors``, ``times``).
-4. What is no post goes, an opening post in another container comes (``records``).
+4. Records that are not posts are removed, an opening post in another container is added (``records``).
 
 See docs/algorithms/posts.md.
 """
@@ -35,12 +35,12 @@ from newsportal.extractors.forum.tree import MAX_POSTS, Tree, read_tree
 from newsportal.items import Post
 from newsportal.text import clean, dom
 
-LEAST_WORTH: Final = 0.09  # a node alike with neither a time nor a name is no post
-COMMENT_CHARS: Final = 200  # a comment of HTML that holds posts is no shorter
-MARKUP: Final = re.compile(r"<(?:div|li|table|article)\b")  # some pages bring their posts in comments of HTML, which a script takes out
+LEAST_WORTH: Final = 0.09  # a similar node with neither time nor name is not a post
+COMMENT_CHARS: Final = 200  # minimum length of an HTML comment with posts
+MARKUP: Final = re.compile(r"<(?:div|li|table|article)\b")  # some pages deliver their posts in HTML comments, which a script unpacks
 LATER_PAGE: Final = re.compile(
     r"[?&/;]p(?:age)?[=/-]?0*(?:[2-9]|1\d)\d*\b|-\d+-0*(?:[2-9]|1\d)\d*-\d+\.html?$|[?&]start=0*[1-9]", re.IGNORECASE
-)  # An address of a thread's second or later page: there nobody opens the thread
+)  # URL of a thread's second or later page, which has no opening post
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,9 @@ class Page:
 
 
 def extract(document: dom.Document, now: datetime, hints: bool = True) -> tuple[Post, ...]:
-    """The posts in page order. ``now``: when the page was read. Raises ``NotApplicable`` (``no-posts``).
+    """Return the posts in page order. ``now``: fetch time. Raises ``NotApplicable`` (``no-posts``).
 
-    ``hints``: engines that are recognised may say where a post's parts are.
+    ``hints``: use the selectors of recognised engines.
     """
     posts = _posts(document, now, hints)
     if not posts:
@@ -68,7 +68,7 @@ def extract(document: dom.Document, now: datetime, hints: bool = True) -> tuple[
 
 
 def _comments(html: str) -> Iterator[str]:
-    """What stands in the comments of a page. Linear, however many are never closed."""
+    """Yield the text of a page's HTML comments. Time is linear even with many unclosed ones."""
     start = html.find("<!--")
     while start >= 0 and (stop := html.find("-->", start + 4)) >= 0:
         yield html[start + 4 : stop]
@@ -85,9 +85,9 @@ def _posts(document: dom.Document, now: datetime, hints: bool) -> tuple[Post, ..
     records, hinted_at = _records(page, document, hints)
     if not records:
         return ()
-    records = _filled(page, records)
+    records = _with_fields(page, records)
     if records and not hinted_at and (opening := opening_before(page.tree, page.signs, records)):
-        records += _filled(page, [opening])
+        records += _with_fields(page, [opening])
     records.sort(key=lambda record: record.nodes[0])
     nodes = sorted(at for record in records for at in record.nodes)
     if records and not LATER_PAGE.search(document.url):
@@ -97,7 +97,7 @@ def _posts(document: dom.Document, now: datetime, hints: bool) -> tuple[Post, ..
 
 
 def _records(page: Page, document: dom.Document, hints: bool) -> tuple[list[Record], bool]:
-    """The posts, and whether an engine's hints found them."""
+    """Return the posts, and whether an engine's hints found them."""
     for engine in engines_of(document.html) if hints else ():
         if found := hinted(page.tree, page.signs, engine):
             wider = with_siblings(page.tree, page.signs, [record.nodes[0] for record in found])
@@ -112,7 +112,7 @@ def _records(page: Page, document: dom.Document, hints: bool) -> tuple[list[Reco
     return with_siblings(page.tree, page.signs, members), False
 
 
-def _filled(page: Page, records: Sequence[Record]) -> list[Record]:
+def _with_fields(page: Page, records: Sequence[Record]) -> list[Record]:
     over = overlay(page.tree, page.signs, records)
     body = find_bodies(page.tree, over)
     find_authors(page.tree, over, page.authors, body)
@@ -120,7 +120,7 @@ def _filled(page: Page, records: Sequence[Record]) -> list[Record]:
     return without_strangers(page.tree, over, body)
 
 
-# Posts that a page tells machines: JSON-LD of kind DiscussionForumPosting, QAPage and their comments and answers (schema.org).
+# Posts in a page's structured data: JSON-LD of type DiscussionForumPosting, QAPage and their comments and answers (schema.org).
 
 KINDS: Final = re.compile(r"DiscussionForumPosting|SocialMediaPosting|Question$|Comment$|Answer$")
 REPLIES: Final = ("comment", "suggestedAnswer", "acceptedAnswer")
@@ -130,14 +130,14 @@ BREAKS: Final = re.compile(r"<(?:br|/p|/div|/li)[^<>]{0,200}>|\r?\n", re.IGNOREC
 
 
 def structured_posts(document: dom.Document, now: datetime) -> list[Post]:
-    """The opening post and its replies as JSON-LD tells them; none where it tells no texts."""
+    """Return the opening post and its replies from JSON-LD; empty if it has no texts."""
     found: list[Post] = []
     for script in document.root.iter("script"):
         text = script.text or ""
         if "ld+json" not in (script.get("type") or "").lower() or len(text) > MAX_JSON:
             continue
         data = decoded(text)
-        # threads stand at its top, in its graph or as its main thing
+        # threads are at the top, in the graph or the main entity
         tops = data if isinstance(data, list) else [data]
         graph = [inner for top in tops if isinstance(top, dict) and isinstance(top.get("@graph"), list) for inner in top["@graph"]]
         mains = [top.get("mainEntity") for top in (*tops, *graph) if isinstance(top, dict)]
@@ -148,7 +148,7 @@ def structured_posts(document: dom.Document, now: datetime) -> list[Post]:
 
 
 def _thread(thing: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """A posting and what answers it, in order; never recursive."""
+    """Yield a posting and its replies, in order. Not recursive."""
     waiting: deque[Any] = deque([thing])
     seen = 0
     while waiting and seen < MAX_POSTS:

@@ -1,7 +1,7 @@
-"""Posts by the hints that ``engines.yaml`` has on the engine of their forum.
+"""Find posts with the hints in ``engines.yaml`` for their forum software.
 
-Author and time are found as on any page (``authors``, ``times``) where a hint is missing or fails. A page whose engine is not described
-there is read without hints.
+If a hint is missing or fails, author and time are found as on any page (``authors``, ``times``). Pages of other engines are read
+without hints.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from newsportal.extractors.forum.paths import Record
 from newsportal.extractors.forum.tree import Tree, outermost
 from newsportal.text.expressions import word_set
 
-MORE: Final = 1.5  # a later choice of bodies counts where it finds so many times more posts than one before it
-# A part of a selector: a tag, a class, an id or an attribute that is, or begins with, a value
+MORE: Final = 1.5  # a later selector for bodies is used if it finds so many times more posts than the best before
+# A part of a selector: a tag, a class, an id or an attribute that equals or begins with a value
 SIMPLE: Final = re.compile(r"""((?:^([a-z][\w-]*)|\.([\w-]+)|\[([\w-]+)(\^?=)['"]?([^'"\]]+)['"]?\]))""")
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What stands between a selector's spaces; ``child``: of what stands before. Of an attribute: key, value, whether it only begins so."""
+    """A part of a selector between spaces. ``child``: preceded by ``>``. ``attributes``: key, value, whether the value is only a prefix."""
 
     child: bool
     tag: str | None
@@ -52,19 +52,19 @@ def engines() -> tuple[Engine, ...]:
 
 
 @cache
-def _marks_in() -> Callable[[str], list[int]]:
+def _find_marks() -> Callable[[str], list[int]]:
     return word_set([mark for engine in engines() for mark in engine.marks])
 
 
 def engines_of(html: str) -> Iterator[Engine]:
-    """The engines that may have made a page, by their marks; which one did, its selectors show."""
+    """Return the engines that may have generated a page, by their marks; their selectors show which one it is."""
     marked = [engine.name for engine in engines() for _ in engine.marks]
-    made = {marked[number] for number in _marks_in()(html)}
+    made = {marked[number] for number in _find_marks()(html)}
     return (engine for engine in engines() if engine.name in made)
 
 
 def hinted(tree: Tree, signs: Signs, engine: Engine) -> list[Record]:
-    """A record for each post that the engine's selectors find, in page order; none where they find nothing."""
+    """Return a record for each post that the engine's selectors find, in page order."""
     holders = {at for choice in engine.post.split(", ") for at in numbers(tree, choice)} if engine.post else set()
     found: list[Record] = []
     for choice in engine.body.split(", "):
@@ -85,12 +85,13 @@ def hinted(tree: Tree, signs: Signs, engine: Engine) -> list[Record]:
 
 
 def select(tree: Tree, selector: str) -> list[int]:
-    """The nodes that a selector finds, in page order. Of choices parted by commas the first counts that finds any."""
+    """Return the nodes that a selector matches, in page order. Of alternatives separated by commas, the first with a match is used."""
     return next((found for choice in selector.split(", ") if (found := numbers(tree, choice))), [])
 
 
 def numbers(tree: Tree, selector: str) -> list[int]:
-    """The nodes that a selector finds, in page order: of the tree at hand, since XPath reads all classes again for each. Linear."""
+    """Return the nodes that a selector matches, in page order. Linear: it uses the tree's index, while XPath reads all classes each
+    time."""
     found: list[int] = []
     for place, step in enumerate(_steps_of(selector)):
         if step.classes:
@@ -99,7 +100,7 @@ def numbers(tree: Tree, selector: str) -> list[int]:
             named = [at for at, node in enumerate(tree.nodes) if node.tag == step.tag]
         else:
             named = list(tree.values[step.attributes[0][0]])
-        fit = [at for at in named if _fits(tree, at, step)]  # one class of several is known of each
+        fit = [at for at in named if _matches(tree, at, step)]  # the index covers one class; the other conditions are checked here
         if place and step.child:
             above = frozenset(found)
             fit = [at for at in fit if tree.nodes[at].parent in above]
@@ -108,7 +109,7 @@ def numbers(tree: Tree, selector: str) -> list[int]:
 
 
 def _below(tree: Tree, nodes: Sequence[int], tops: Sequence[int]) -> list[int]:
-    """Those of ``nodes`` that lie in one of ``tops``; both are in page order."""
+    """Return those of ``nodes`` that are descendants of one of ``tops``; both are in page order."""
     found, place, reach = [], 0, 0
     for at in nodes:
         while place < len(tops) and tops[place] < at:
@@ -118,7 +119,7 @@ def _below(tree: Tree, nodes: Sequence[int], tops: Sequence[int]) -> list[int]:
     return found
 
 
-def _fits(tree: Tree, at: int, step: Step) -> bool:
+def _matches(tree: Tree, at: int, step: Step) -> bool:
     if step.tag not in (None, tree.nodes[at].tag):
         return False
     if len(step.classes) > 1 and not set(step.classes) <= set(tree.nodes[at].element.get("class", "").split()):
@@ -129,7 +130,7 @@ def _fits(tree: Tree, at: int, step: Step) -> bool:
 
 @lru_cache(maxsize=512)
 def _steps_of(selector: str) -> tuple[Step, ...]:
-    """``div.a > [id^=b] .c``, without more of CSS. Raises ``ValueError`` for anything else."""
+    """Parse a selector such as ``div.a > [id^=b] .c``, the only CSS supported. Raises ``ValueError`` for anything else."""
     steps = []
     for joint, compound in re.findall(r"(?:^|( > | ))([^\s>]+)", selector):
         parts = SIMPLE.findall(compound)
@@ -142,7 +143,7 @@ def _steps_of(selector: str) -> tuple[Step, ...]:
 
 
 def around(tree: Tree, signs: Signs, body: int, bodies: Sequence[int]) -> int:
-    """The largest node around a body that holds no other; of a page's only body the smallest that holds a name and a time."""
+    """Return the largest node around a body without other bodies; for a page's only body, the smallest with a name and a time."""
     place, top = bisect_left(bodies, body), body
     before = bodies[place - 1] if place else -1
     after = bodies[place + 1] if place + 1 < len(bodies) else len(tree.nodes)

@@ -1,14 +1,14 @@
-"""MiBAT: mining data records based on anchor trees (Song et al. 2010, as thesis E tells it in 3.2).
+"""MiBAT: mining data records based on anchor trees (Song et al. 2010, as described in thesis E, 3.2).
 
     TreeSim_f(T1, T2) = |M ∩ (f(V1) × f(V2))| / ((|f(V1)| + |f(V2)|) / 2)       (3-1)
     f_PS(V) = {v ∈ V: parent(v) = parent(p)}                                    (definition 3.2: Pivot and Siblings)
 
-M: a top-down matching; p: an anchor of the tree. Siblings are compared with one another; one that is like an anchor tree becomes one, and
-brings its anchors with it, until none is added.
+M: a top-down matching; p: an anchor of the tree. Siblings are compared with one another; one similar to an anchor tree becomes one and
+contributes its anchors, until none is added.
 
-As we read it: two trees are compared by those pairs of their anchors that stand under the same tags (else M holds no pair of them), and
-the pair most alike counts; M on f is the longest common subsequence of the anchors' siblings, by tag, with the anchors themselves on one
-another. The largest set of anchor trees on the page is the answer.
+Our reading: two trees are compared by the pairs of their anchors below the same tags (else M does not contain the pair), and the most
+similar pair counts; M on f is the longest common subsequence of the anchors' siblings, by tag, with the anchors matched to each other.
+The result is the largest set of anchor trees on the page.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from newsportal.extractors.forum.pean import Marked, as_post, marked_page
 from newsportal.items import Post
 from newsportal.text import dom
 
-THRESHOLD: Final = 0.7  # trees at least so similar are alike. The thesis tells no value
+THRESHOLD: Final = 0.7  # minimum similarity of two trees; the thesis gives no value
 MAX_ANCHORS: Final = 4  # anchors of one tree that are compared: a post that quotes ten others has many
-MAX_SIBLINGS: Final = 12  # siblings of an anchor on either side
-MAX_KINDS: Final = 24  # different anchor trees that a sibling is compared with
+MAX_SIBLINGS: Final = 12  # siblings compared on either side of an anchor
+MAX_KINDS: Final = 24  # different anchor trees compared with a sibling
 Pivot = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]  # tags down to an anchor, of its siblings before, and after
 
 
 def extract(document: dom.Document, now: datetime, threshold: float = THRESHOLD) -> tuple[Post, ...]:
-    """The posts in page order. Raises ``NotApplicable`` (``no-anchors``: no time; ``no-records``: no two trees alike)."""
+    """Return the posts in page order. Raises ``NotApplicable`` (``no-anchors``: no time; ``no-records``: no two similar trees)."""
     page = marked_page(document)
     best: list[int] = []
     for node, children in enumerate(page.children):
@@ -45,7 +45,7 @@ def extract(document: dom.Document, now: datetime, threshold: float = THRESHOLD)
 
 
 def _anchor_trees(page: Marked, siblings: Sequence[int], threshold: float) -> list[int]:
-    """The largest set of siblings that can be reached from one to the next."""
+    """Return the largest set of siblings connected by similarity."""
     pivots = {at: frozenset(_pivots(page, at)) for at in siblings}
     kinds = list(dict.fromkeys(pivots.values()))[:MAX_KINDS]
     alike = {one: [other for other in kinds if _similarity(one, other) >= threshold] for one in kinds}
@@ -82,17 +82,17 @@ def _pivots(page: Marked, top: int) -> list[Pivot]:
 
 
 def _similarity(first: frozenset[Pivot], second: frozenset[Pivot]) -> float:
-    """Formula 3-1 for the two anchors that make it largest."""
+    """Return formula 3-1 for the pair of anchors that maximises it."""
     best = 1.0 if first == second else 0.0
     for one, other in product(first, second) if first != second else ():
         if one[0] == other[0]:
-            matched = 1 + _common(one[1], other[1]) + _common(one[2], other[2])
+            matched = 1 + _lcs_length(one[1], other[1]) + _lcs_length(one[2], other[2])
             sizes = 2 + sum(map(len, (*one[1:], *other[1:])))
             best = max(best, matched / (sizes / 2))
     return best
 
 
-def _common(first: Sequence[str], second: Sequence[str]) -> int:
+def _lcs_length(first: Sequence[str], second: Sequence[str]) -> int:
     row = [0] * (len(second) + 1)
     for tag in first:
         before, row = row, [0]

@@ -1,7 +1,7 @@
-"""The nodes of all posts of a page laid one over another: nodes that stand at the same place in their posts share a path.
+"""All posts of a page overlaid: nodes at the same position in their posts share a path.
 
-A path is the tags with their classes from the post down; among siblings without a class the place counts. What a path holds in all posts
-together says more than what it holds in one: the text of bodies differs and is long, names differ and are short, buttons are the same.
+A path consists of the tags with their classes from the post down; siblings without a class are numbered. The statistics of a path over
+all posts are more reliable than those of one post: bodies are long and differ, names are short and differ, buttons are equal.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ASIDE: Final = re.compile(
     r"|js-comments|comments-link|hidden|d-none|editor|quick-?reply|post-?signature|reply-?(?:to|links?|form)|comment-?(?:form"
     r"|actions?|tools|meta|footer))(?![a-z])",
     re.IGNORECASE,
-)  # what of a post is not its text, by name: the member's card, the signature, buttons, notes of changes, hidden tips
+)  # names of a post's parts other than its text: user card, signature, buttons, edit notes, hidden tips
 STATES: Final = frozenset(
     "odd even first last alt active online offline unread read new clearfix clear cl fadeIn bg bg1 bg2 row1 row2 rowodd roweven "
     "seen hidden".split()
@@ -44,16 +44,16 @@ MAX_PLACE: Final = 4
 KEPT_WORDS: Final = 2
 HELD: Final = 0.8
 MAX_PLACES: Final = 12
-MAX_NODES: Final = 600  # Nodes of a post that are laid over others': what comes later in a longer post is its text
+MAX_NODES: Final = 600  # Nodes of a post that are overlaid: later ones in a longer post belong to its text
 Key = tuple[int, str, str, int]
 COMMENTS: Final = re.compile(r"comments?(?![a-z])|(?<![a-z])(?:lzl|pstl|cm|repl(?:y|ies)|nested|children)(?![a-z])", re.IGNORECASE)
 SOME: Final = 0.3
-MAIN: Final = 0.5  # of all posts' text: no side matter whatever its name (``postdetails`` is a card here, the post there)
+MAIN: Final = 0.5  # share of all posts' text: with more, a path is never aside (``postdetails`` is a card here, the post there)
 
 
 @dataclass(slots=True)
 class Record:
-    """A post: one node, or several siblings. The parts found in it are numbers of nodes."""
+    """A post: one node, or several siblings. The parts found in it are node numbers."""
 
     nodes: tuple[int, ...]
     body: int | None = None
@@ -64,7 +64,7 @@ class Record:
 
 @dataclass(slots=True)
 class Path:
-    """What stands at one place in the posts: ``at``: of each post (by its number) the first node there."""
+    """The nodes at one position in the posts. ``at``: post number → the first node there."""
 
     above: int
     tag: str
@@ -78,20 +78,20 @@ class Path:
 
     @property
     def first(self) -> int:
-        """The node of the first post that has one here."""
+        """Return the node of the first post that has this path."""
         return next(iter(self.at.values()))
 
 
 @dataclass(slots=True)
 class Overlay:
-    """Path 0 is the post itself."""
+    """The paths of overlaid posts; path 0 is the post itself."""
 
     paths: list[Path]
     of_node: dict[int, int]
     records: Sequence[Record]
 
     def inside(self, body: int, held: int) -> set[int]:
-        """The paths at and below the body, where names or times are somebody else's; none if most bodies hold one (``held``)."""
+        """Return the paths at and below the body, where names and times belong to others; none if most bodies contain one (``held``)."""
         found: set[int] = set()
         if body and held < HELD * len(self.paths[body].at):
             for number, path in enumerate(self.paths):
@@ -102,14 +102,14 @@ class Overlay:
 
 @lru_cache(maxsize=4096)
 def signature(names: str) -> str:
-    """The words by which a node is known among posts: the first of its classes, or its id where it has none."""
+    """Return the words that identify a node within posts: its first classes, or its id if it has none."""
     words = [word for word in names.split() if word not in STATES]
     classes = [word for word in words if not word.startswith("#")][:KEPT_WORDS]
     return " ".join(classes or words[:1])
 
 
 def overlay(tree: Tree, signs: Signs, records: Sequence[Record]) -> Overlay:
-    """Lay the records over one another. Nodes of another record inside one (nested posts) are left out."""
+    """Overlay the records. Nodes of another record inside one (nested posts) are left out."""
     paths = [Path(-1, "", "")]
     known: dict[Key, int] = {}
     of_node: dict[int, int] = {}
@@ -120,7 +120,7 @@ def overlay(tree: Tree, signs: Signs, records: Sequence[Record]) -> Overlay:
             of_node[top] = 0
             if len(record.nodes) > 1:
                 key = (0, tree.nodes[top].tag, signature(tree.nodes[top].names), min(place, 3))
-                of_node[top] = _enter(tree, signs, paths, known, number, top, key)
+                of_node[top] = _add_node(tree, signs, paths, known, number, top, key)
             at, seen = top + 1, 0
             places: dict[tuple[int, str, str], int] = {}
             while at < tree.nodes[top].stop and seen < MAX_NODES:
@@ -134,14 +134,14 @@ def overlay(tree: Tree, signs: Signs, records: Sequence[Record]) -> Overlay:
                     like = (node.parent, node.tag, name)
                     among = places[like] = places.get(like, -1) + 1
                 key = (of_node[node.parent], node.tag, name, among if among < MAX_PLACE else MAX_PLACE)
-                of_node[at] = _enter(tree, signs, paths, known, number, at, key)
+                of_node[at] = _add_node(tree, signs, paths, known, number, at, key)
                 at += 1
     whole = paths[0].mass = sum(tree.mass(at) for record in records for at in record.nodes)
     for path in paths[1:]:
         above = paths[path.above]
         most = whole * (FORM if path.tag in ASIDE_TAGS else MAIN)
         named = path.tag in ASIDE_TAGS or is_aside(path.names)
-        # words of others under a post have names and times of their own
+        # replies nested in a post have names and times of their own
         comments = COMMENTS.search(path.names) is not None and min(path.times, path.authors) >= SOME * len(path.at)
         path.aside = above.aside or (path.mass <= most and named) or comments
         if path.aside and not above.aside:
@@ -156,8 +156,8 @@ def overlay(tree: Tree, signs: Signs, records: Sequence[Record]) -> Overlay:
     return Overlay(paths, of_node, records)
 
 
-def _enter(tree: Tree, signs: Signs, paths: list[Path], known: dict[Key, int], number: int, at: int, key: Key) -> int:
-    """Count node ``at`` of post ``number`` at the place of its ``key``: the number of that path."""
+def _add_node(tree: Tree, signs: Signs, paths: list[Path], known: dict[Key, int], number: int, at: int, key: Key) -> int:
+    """Add node ``at`` of post ``number`` to the path with ``key`` and return the path's number."""
     node = tree.nodes[at]
     if (found := known.get(key)) is None:
         found = known[key] = len(paths)
@@ -174,18 +174,18 @@ def _enter(tree: Tree, signs: Signs, paths: list[Path], known: dict[Key, int], n
 
 @lru_cache(maxsize=4096)
 def is_aside(names: str) -> bool:
-    """Whether a node says by its names that it is no text of a post."""
+    """Return whether a node's names exclude it from the text of a post."""
     return bool(names) and ASIDE.search(names) is not None
 
 
-def ranked(scores: Iterable[tuple[float, int]]) -> list[int]:
-    """The numbers of the best places, the best first, among equals the first; those without points are left out."""
+def best_paths(scores: Iterable[tuple[float, int]]) -> list[int]:
+    """Return the numbers of the best paths, the best first; ties keep their order, and paths without points are left out."""
     best = sorted((-score, number) for score, number in scores if score > 0)
     return [number for _, number in best[:MAX_PLACES]]
 
 
 def same_leaf(tree: Tree, record: Record, like: Node, flags: Sequence[bool] | None = None) -> int | None:
-    """The first node of a post with the tag and the names of ``like``, wherever it stands; ``flags``: one of those."""
+    """Return the first node of a post with the tag and the names of ``like``, anywhere in it; with ``flags``, the first flagged one."""
     wanted = signature(like.names)
     if not wanted:
         return None
@@ -194,21 +194,21 @@ def same_leaf(tree: Tree, record: Record, like: Node, flags: Sequence[bool] | No
     return next((at for at in alike if flags is None or flags[at]), None)
 
 
-# Where in the posts the text stands: the path on which most posts have most words of their own, and no name and no time.
+# The path of the posts' text: the one on which most posts have most text of their own, without name and time.
 
-COVERED: Final = 0.5  # a path counts that so many of the posts have: a poll, a picture, an attachment is not in most
-MOST_CHARS: Final = 400  # of a longer text only so many characters weigh: one essay must not outweigh twenty answers
+COVERED: Final = 0.5  # share of posts that must have the path: most have no poll, picture or attachment
+MOST_CHARS: Final = 400  # characters of a text that count: one essay must not outweigh twenty answers
 NAMED: Final = 1.6
-IMPURE: Final = 0.3  # Worth of a path that calls itself content; of one that holds a name or a time in so large a share of the posts
+IMPURE: Final = 0.3  # Factor for a path named as content; for one with a name or time in at least ``MOSTLY`` of the posts
 DEEPER: Final = 1.02
 STAY: Final = 0.8
-# Of equal ones the inner path is better; but not one of those elements of which people's texts are made.
+# Of equal paths the inner one is better, unless it is an element of which texts consist.
 STAYS: Final = frozenset("p ul ol li dl dt dd pre thead tr b i em strong span a font h1 h2 h3 h4 h5 h6 br img code center".split())
 MOSTLY: Final = 0.5
 
 
 def find_bodies(tree: Tree, over: Overlay) -> int:
-    """Set each record's ``body``; answers with the path that most have."""
+    """Set each record's ``body``. Return the path that most of them have."""
     best, most = 0, 0.0
     depth = [0.0] * len(over.paths)
     for number, path in enumerate(over.paths):
@@ -234,7 +234,7 @@ def find_bodies(tree: Tree, over: Overlay) -> int:
 
 
 def _uncommon_body(tree: Tree, over: Overlay, place: int, path: int) -> int:
-    """The body of a post that is made otherwise: where the common path is left, the heaviest child with most of the text."""
+    """Return the body of a post with another structure: from the point where it leaves the common path, the child with most of the text."""
     chain = []
     while path > 0:
         chain.append(path)

@@ -3,11 +3,11 @@
     RMD = (1/n Σ |x_i − x̄|) / |x̄|        (3-2)        x: the anchors of each child that has any
     MPR = max_j P_j / P_i                   (3-3)        P: anchors of node i and of its child j
 
-Step into the child with most anchors (algorithm 3.2) until more than one child has some, RMD < α and MPR < β. That child is the first
+Step into the child with most anchors (algorithm 3.2) until several children have some, RMD < α and MPR < β. That child is the first
 post; its siblings with an anchor, ordered by how many of their nodes match its (algorithm 3.3), are posts until one matches less than
 half as much as the one before it.
 
-Author and text of a post are left open by the thesis: ``text`` is the block's, and nobody is named.
+The thesis does not define a post's author and text: ``text`` is the block's, and ``author`` is ``None``.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from newsportal.text import dom
 #     W(i, j) = treeMatch(A_i, B_j)
 #     M(i, j) = max(M(i, j-1), M(i-1, j), M(i-1, j-1) + W(i, j))          treeMatch(A, B) = M(m, n) + 1, or 0 if the labels differ
 #
-# A, B: trees with the first-level subtrees A_1 … A_m and B_1 … B_n; the label is the tag. Subtrees alike share a shape here, and what two
-# shapes have in common is counted once a page. Beyond ``MAX_CHILDREN`` children or ``MAX_DEPTH`` levels a tree is cut: the thesis compares
-# posts, whose trees are small, and O(n²) would not end on others. ``MAX_COMPARED`` bounds the work of a page.
+# A, B: trees with the first-level subtrees A_1 … A_m and B_1 … B_n; the label is the tag. Equal subtrees share a shape here, and the match
+# of two shapes is computed once per page. Beyond ``MAX_CHILDREN`` children or ``MAX_DEPTH`` levels a tree is cut: the thesis compares
+# posts, whose trees are small, and O(n²) is too slow for others. ``MAX_COMPARED`` bounds the work per page.
 
-# Figure 3-4, which the scan lost; read from the three examples below it: 2014-06-12 10:10:20, 2014/06/12 10:10, 2014/6/12 10:10:20.
+# Figure 3-4 is missing in the scan; derived from the three examples below it: 2014-06-12 10:10:20, 2014/06/12 10:10, 2014/6/12 10:10:20.
 POST_TIME: Final = re.compile(r"(?<!\d)\d{4}[-/]\d{1,2}[-/]\d{1,2}\s{1,3}\d{1,2}:\d{1,2}(?::\d{1,2})?(?!\d)")
-LEAST_ANCHORS: Final = 2  # times of the thesis's forms; a page with fewer is no Chinese forum's, and any written day is an anchor
-MAX_TEXT_CHARS: Final = 2_000  # of a longer text the beginning is looked at: a post time stands in a line
-REMOVED: Final = frozenset(("script", "style"))  # 3.3.2: taken out beforehand, as comments are
+LEAST_ANCHORS: Final = 2  # times in the thesis's forms; a page with fewer is not a Chinese forum's, and any written date is an anchor
+MAX_TEXT_CHARS: Final = 2_000  # characters of a longer text that are searched: a post time is in a short line
+REMOVED: Final = frozenset(("script", "style"))  # 3.3.2: removed beforehand, as comments are
 MAX_CHILDREN: Final = 60
 MAX_DEPTH: Final = 30
 MAX_NODES: Final = 60_000
@@ -50,7 +50,8 @@ Shape = tuple[str, tuple[int, ...]]
 
 @dataclass
 class Marked:
-    """A page's nodes in document order. ``pivots``: anchors at and below; ``shape``: equal for subtrees alike; ``size``: their nodes."""
+    """A page's nodes in document order. ``pivots``: number of anchors in the subtree; ``shape``: the same for equal subtrees; ``size``:
+    nodes in the subtree."""
 
     nodes: list[dom.Element] = field(default_factory=list)
     parent: list[int] = field(default_factory=list)
@@ -79,7 +80,7 @@ class Marked:
         return dom.path_of(self.nodes[0]) + "".join(reversed(steps))
 
     def within(self, top: int) -> Iterator[int]:
-        """The nodes of a subtree in document order; never recursive."""
+        """Yield the nodes of a subtree in document order. Not recursive."""
         waiting = [top]
         while waiting:
             at = waiting.pop()
@@ -88,7 +89,7 @@ class Marked:
 
 
 def marked_page(document: dom.Document) -> Marked:
-    """Mark the nodes of a page. Raises ``NotApplicable`` (``no-anchors``) where none holds a time."""
+    """Mark the nodes of a page. Raises ``NotApplicable`` (``no-anchors``) if none contains a time."""
     body = document.root.find("body")
     page = mark(body if body is not None else document.root)
     if not page.nodes or not page.pivots[0]:
@@ -97,7 +98,7 @@ def marked_page(document: dom.Document) -> Marked:
 
 
 def mark(body: dom.Element) -> Marked:
-    """Number the nodes, and count anchors: nodes whose text holds a post time while no node below has one (definition 3.5)."""
+    """Number the nodes, and count anchors: nodes whose text contains a post time while no node below has one (definition 3.5)."""
     page = Marked()
     current = -1
     events = dom.walk(body)
@@ -114,9 +115,9 @@ def mark(body: dom.Element) -> Marked:
             current = len(page.nodes) - 1
         elif current >= 0 and page.nodes[current] is element:
             current = page.parent[current]
-    _count(page, POST_TIME)
+    _count_anchors(page, POST_TIME)
     if page.nodes and page.pivots[0] < LEAST_ANCHORS:
-        _count(page, ABSOLUTE)
+        _count_anchors(page, ABSOLUTE)
     known: dict[Shape, int] = {}
     count = len(page.nodes)
     page.shape, page.size, height = [0] * count, [1] * count, [1] * count
@@ -132,8 +133,8 @@ def mark(body: dom.Element) -> Marked:
     return page
 
 
-def _count(page: Marked, pattern: re.Pattern[str]) -> None:
-    """A time that stands in a node's text and in none of its descendants' makes the node an anchor."""
+def _count_anchors(page: Marked, pattern: re.Pattern[str]) -> None:
+    """Mark as anchors the nodes whose text matches ``pattern`` while none of their descendants' does, and count them per subtree."""
     dated = []
     for at, node in enumerate(page.nodes):
         texts = (node.text, *(page.nodes[child].tail for child in page.children[at]))
@@ -147,12 +148,12 @@ def _count(page: Marked, pattern: re.Pattern[str]) -> None:
 
 
 def tree_match(page: Marked, first: int, second: int) -> int:
-    """The number of maximal matched nodes of two subtrees (algorithm 3.1)."""
+    """Return the number of maximal matched nodes of two subtrees (algorithm 3.1)."""
     return _match(page, page.shape[first], page.shape[second])
 
 
 def _match(page: Marked, first: int, second: int) -> int:
-    """Recursive to at most ``MAX_DEPTH`` levels."""
+    """Return the match of two shapes, recursively to at most ``MAX_DEPTH`` levels."""
     key = (first, second) if first <= second else (second, first)
     found = page.matched.get(key)
     if found is not None:
@@ -171,11 +172,11 @@ def _match(page: Marked, first: int, second: int) -> int:
     return best
 
 
-# A block that PEAN or MiBAT found, as a post: all its text, and the first time in it.
+# Conversion of a block found by PEAN or MiBAT to a post: all its text, and the first time in it.
 
 
 def as_post(page: Marked, at: int, now: datetime) -> Post:
-    """The block of node ``at``. What a post's text is, and who wrote it, the thesis leaves open."""
+    """Return the block of node ``at`` as a post. The thesis does not define a post's text and author."""
     text = "\n".join(dom.lines_of(page.nodes[at]))
     match = POST_TIME.search(text) or ABSOLUTE.search(text)
     written = match[0] if match else None
@@ -191,12 +192,12 @@ def as_post(page: Marked, at: int, now: datetime) -> Post:
 
 
 ALPHA: Final = 1.0
-BETA: Final = 0.8  # not in the thesis; example 3.1 stops at RMD 0.29, MPR 0.14 and goes on at MPR 1
+BETA: Final = 0.8  # not in the thesis; example 3.1 stops at RMD 0.29, MPR 0.14 and continues at MPR 1
 DROP: Final = 0.5  # algorithm 3.3: ``mappings[C] < lastNum / 2``
 
 
 def extract(document: dom.Document, now: datetime, alpha: float = ALPHA, beta: float = BETA) -> tuple[Post, ...]:
-    """The posts in page order. Raises ``NotApplicable`` (``no-anchors``: no time; ``no-records``: none beside another)."""
+    """Return the posts in page order. Raises ``NotApplicable`` (``no-anchors``: no time; ``no-records``: all posts in one place)."""
     page = marked_page(document)
     node = 0
     while children := [child for child in page.children[node] if page.pivots[child]]:  # algorithm 3.2, without its recursion
@@ -215,7 +216,7 @@ def relative_mean_deviation(sample: Sequence[int]) -> float:
 
 
 def _records(page: Marked, children: Sequence[int], base: int) -> list[int]:
-    """Algorithm 3.3."""
+    """Return the posts among siblings (algorithm 3.3)."""
     matches = sorted(((tree_match(page, child, base), -child) for child in children if child != base), reverse=True)
     found, last = [base], 0
     for size, child in matches:

@@ -14,7 +14,7 @@ from typing import Final
 from newsportal.extractors.fields.date import default_zone, find_dates, parse_date, plausible
 from newsportal.extractors.fields.date_forms import CHINA, number
 from newsportal.extractors.forum.anchors import ABSOLUTE, NOT_POSTED, STAMP, TIMED_NAME, attribute_time
-from newsportal.extractors.forum.paths import Overlay, Path, ranked, same_leaf, signature
+from newsportal.extractors.forum.paths import Overlay, Path, best_paths, same_leaf, signature
 from newsportal.extractors.forum.tree import BREAK, Tree
 from newsportal.text import CJK, chinese_share, clean
 
@@ -153,7 +153,7 @@ def find_times(tree: Tree, over: Overlay, flags: Sequence[bool], body: int, cale
             posts.setdefault(signature(path.names), set()).update(place for place, at in path.at.items() if flags[at])
     covers = {name: len(places) for name, places in posts.items()}
     scores = ((_score(tree, over, path, flags, covers, calendar), number) for number, path in enumerate(over.paths) if number not in inside)
-    order = ranked(scores)
+    order = best_paths(scores)
     for place, record in enumerate(over.records):
         if record.time is not None and time_of(tree, record.time, calendar)[0] is not None:
             continue

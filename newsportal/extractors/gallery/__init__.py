@@ -1,6 +1,6 @@
-"""Photo stories (套图): what one of their pages tells, which pages to ask for next, and one story of all. Pure.
+"""Photo stories (套图): read one page, choose the pages to fetch next, and assemble one story from all. No network access.
 
-Whoever fetches (the crawl, a command) drives it::
+The caller (the crawl, a command) does the fetching::
 
     met, ended = [read(first, now=now)], set()
     while wanted := open_pages(met, ended, pattern):
@@ -16,14 +16,14 @@ Whoever fetches (the crawl, a command) drives it::
                 met.append(page)
     story = assemble(met, link=link, pattern=pattern, ended=ended)
 
-Pages may come in any order, twice, and from several workers: :func:`assemble` puts them right. What was asked for and may come later
-(a time-out, a 503) belongs to neither list: the story is incomplete, and :func:`open_pages` names the page on the next visit.
+Pages may come in any order, repeatedly, and from several workers: :func:`assemble` sorts them. A URL that failed temporarily (a timeout,
+a 503) belongs in neither list: the story is incomplete, and :func:`open_pages` returns the page again on the next visit.
 """
 
 from __future__ import annotations
 
-from newsportal.extractors.gallery.further_pages import bears_out, further, guess, guessed, is_end, open_pages
+from newsportal.extractors.gallery.further_pages import further, guess, guessed, is_end, is_same_story_page, open_pages
 from newsportal.extractors.gallery.page import read
 from newsportal.extractors.gallery.story import Assembly, assemble
 
-__all__ = ["Assembly", "assemble", "bears_out", "further", "guess", "guessed", "is_end", "open_pages", "read"]
+__all__ = ["Assembly", "assemble", "further", "guess", "guessed", "is_end", "is_same_story_page", "open_pages", "read"]

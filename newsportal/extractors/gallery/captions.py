@@ -1,7 +1,7 @@
-"""What stands beside the pictures of a page: the words that belong to each of them, and those that belong to the story.
+"""The text around the pictures of a page: the caption of each picture, and the lines that belong to the story.
 
-Three layouts, the first that fits: one picture, whose words are all that its box says; a box for each picture with words inside (a
-slide); pictures and lines in turn.
+Three layouts; the first that fits is used: a single picture, whose caption is the text of its box; a box per picture with text inside
+(a slide); pictures and lines alternately.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from newsportal.extractors.images.article_images import caption_of
 from newsportal.items import Image
 from newsportal.text import clean, dom, letters
 
-MAX_SLIDE_CHARS: Final = 600  # of one picture's words: agencies' longest captions have some 400, an article's text more
+MAX_SLIDE_CHARS: Final = 600  # characters of one picture's caption: agencies' longest captions have some 400, an article's text more
 MAX_SLIDE_LINES: Final = 4
 HEADS: Final = ("h2", "h3", "h4", "h5", "h6", "dt")
-CLIMB: Final = 12  # Levels above a picture in which its box is looked for
+CLIMB: Final = 12  # Levels above a picture that are searched for its box
 MAX_BOX_CHARS: Final = 20_000
-MIN_WORDS: Final = 2  # Letters of the shortest line that says anything
-INTRODUCTION: Final = 15  # letters of the shortest line taken for the story's text from outside the pictures' box
+MIN_WORDS: Final = 2  # Letters of the shortest line with a meaning
+INTRODUCTION: Final = 15  # letters of the shortest line outside the pictures' box that counts as the story's text
 APART: Final = re.compile(
     r"(?<![a-z])(?:pagers?|pages?|pagination|fenye|turn|tool|tools|bar|tips?|keyboard|editor|edit|source|laiyuan|time|date|pubtime|byline|info|meta"
     r"|button|btn|count|counter|index|num|number|tags?|keywords?|crumbs?|breadcrumbs?|hidden-print|report|statement|disclaimer|zan|like|vote)(?![a-z])",
     re.IGNORECASE,
-)  # Class and id of short pieces around pictures that say nothing of them
-APART_CHARS: Final = 60  # a piece that calls itself so and says more than this is text all the same
+)  # Class and id of short elements near pictures that do not describe them
+APART_CHARS: Final = 60  # characters; longer text is used in spite of such a name
 NOISE: Final = re.compile(
     r"^[\d\s/／|()（）\[\]<>«»‹›←→·.,:：第页頁张張幅共图圖前后後上下一首末尾-]*$"
     r"|^(?:来源|來源|稿源|作者|责任编辑|責任編輯|编辑|編輯|责编|責編|分享|打印|字号|字號|评论|評論|关键词|關鍵詞|标签|標籤|版权|版權|声明|聲明)\s*(?:[:：]|到|至|$)"
@@ -44,26 +44,26 @@ NOISE: Final = re.compile(
     r"|view (?:gallery|fullscreen|original))\b.{0,40}$"
     r"|^.{0,40}\d{4}\s*[-年/.]\s*\d{1,2}\s*[-月/.]\s*\d{1,2}\s*日?\s*(?:\d{1,2}[:：]\d{2}(?:[:：]\d{2})?)?(?:\s.{0,40})?$",
     re.IGNORECASE,
-)  # Lines around pictures that are none of their words: counters, pagers, bylines, what a reader may click
-# What captions begin with for those who only hear them.
+)  # Lines near pictures that are not captions: counters, pagers, bylines, controls
+# Prefixes of captions for screen readers.
 CALLED: Final = re.compile(r"^(?:(?:image|photo|picture)\s+caption|caption|图片说明|圖片說明|图说|圖說)\s*[,，:：]\s*", re.IGNORECASE)
-DATED: Final = re.compile(r"[，。；！？]|, ")  # a line with a date that is a sentence
+DATED: Final = re.compile(r"[，。；！？]|, ")  # a line with a date that is a sentence nevertheless
 
 
 @dataclass(frozen=True, slots=True)
 class CaptionedPictures:
-    """The pictures of a page with their captions, and the lines that belong to none of them."""
+    """The pictures of a page with their captions, and the lines that belong to no picture."""
 
     images: tuple[Image, ...]
     lines: tuple[str, ...] = ()
 
 
 def assign_captions(found: Sequence[PagePicture], document: dom.Document, titles: Sequence[str]) -> CaptionedPictures:
-    """Captions for the story's pictures (at least one); ``titles``: what page and story are called, which is no caption."""
+    """Assign captions to the story's pictures (at least one). ``titles``: titles of page and story, which are not captions."""
     known = {letters(title) for title in titles if title}
     page = letters(next((dom.text_of(node) for node in document.root.iter("title")), "")[:MAX_BOX_CHARS])
     words: list[str | None]
-    words, rest = _of_one(found[0], known) if len(found) == 1 else _of_many(found, known)
+    words, rest = _caption_of_single(found[0], known) if len(found) == 1 else _captions_of_several(found, known)
     captions = [CALLED.sub("", _caption(one, said) or "") or None for one, said in zip(found, words, strict=True)]
     times = Counter(letters(caption) for caption in captions if caption)
     kept = [
@@ -79,7 +79,8 @@ def assign_captions(found: Sequence[PagePicture], document: dom.Document, titles
 
 
 def _caption(one: PagePicture, said: str | None) -> str | None:
-    """What its figure says, what the element around it declares, what stands beside it, what the picture itself declares."""
+    """Return the first of: the figure's caption, an attribute of the element around, the text beside the picture, its own ``alt`` or
+    label."""
     figure = next(one.node.iterancestors("figure"), None)
     figured = list(figure.iter("figcaption")) if figure is not None else []
     lines = [line for line in dom.lines_of(figured[0]) if NOISE.search(line) is None] if len(figured) == 1 else []
@@ -92,8 +93,8 @@ def _caption(one: PagePicture, said: str | None) -> str | None:
     return (said or caption_of(one.node) or None) if one.node.tag == "img" else said or clean(one.node.get("aria-label") or "") or None
 
 
-def _of_one(one: PagePicture, titles: set[str]) -> tuple[list[str | None], Sequence[str]]:
-    """The words of the smallest box around the picture that says anything."""
+def _caption_of_single(one: PagePicture, titles: set[str]) -> tuple[list[str | None], Sequence[str]]:
+    """Return the text of the smallest box around the picture that has any, and the story's lines."""
     for box in ancestors(one.node, CLIMB):
         before, after = flow(box, [one.node], titles)
         if not before and not after:
@@ -108,9 +109,9 @@ def _of_one(one: PagePicture, titles: set[str]) -> tuple[list[str | None], Seque
     return [None], []
 
 
-def _of_many(found: Sequence[PagePicture], titles: set[str]) -> tuple[list[str | None], Sequence[str]]:
+def _captions_of_several(found: Sequence[PagePicture], titles: set[str]) -> tuple[list[str | None], Sequence[str]]:
     nodes = [one.node for one in found]
-    # the largest box around each picture that holds no other, and the smallest around all
+    # the largest box around each picture without other pictures, and the smallest around all
     chains = [list(ancestors(node, CLIMB)) for node in nodes]
     held = Counter(box for chain in chains for box in chain)
     boxes = [next((box for box in reversed(chain) if held[box] == 1), None) for chain in chains]
@@ -126,7 +127,7 @@ def _of_many(found: Sequence[PagePicture], titles: set[str]) -> tuple[list[str |
         used = {line.key for lines in inside if _fits(lines) for line in lines}
         words = [" ".join(lines) if _fits(lines) else None for lines in inside]
     else:
-        taken = _in_turn(gaps)
+        taken = _alternating_lines(gaps)
         used = {line.key for lines in taken for line in lines}
         words = [" ".join(lines) or None for lines in taken]
     rest = [line for lines in gaps for line in lines if line.key not in used]
@@ -141,9 +142,9 @@ def _fits(lines: Sequence[str]) -> bool:
     return 0 < len(lines) <= MAX_SLIDE_LINES and sum(map(len, lines)) <= MAX_SLIDE_CHARS
 
 
-def _in_turn(gaps: list[list[Line]]) -> list[list[Line]]:
-    """The lines of each picture where pictures and lines take turns: those after it; those before it where none follow the last and the
-    line before the first looks like all the others (else it is an introduction)."""
+def _alternating_lines(gaps: list[list[Line]]) -> list[list[Line]]:
+    """Return the lines of each picture in a page of alternating pictures and lines: those after it, or those before it if none follow the
+    last picture and all lines before pictures have the same form (else the line before the first is an introduction)."""
     count = len(gaps) - 1
     before, after = gaps[:-1], gaps[1:]
     forms = {line.form for lines in before for line in lines[-1:]}
@@ -156,7 +157,7 @@ def _in_turn(gaps: list[list[Line]]) -> list[list[Line]]:
 
 
 class Line(str):
-    """A line of text; ``form`` is how the element that it stands in looks: the same for all lines of a kind; ``key``: its letters."""
+    """A line of text. ``form``: tag and attributes of its element, the same for all lines of a kind; ``key``: its letters."""
 
     __slots__ = ("form", "key")
     form: str
@@ -164,14 +165,14 @@ class Line(str):
 
 
 def flow(top: dom.Element, nodes: Sequence[dom.Element], titles: set[str]) -> list[list[Line]]:
-    """The lines before the first of ``nodes``, after the first, and so on; without links, pieces apart, titles and noise."""
+    """Return the lines before the first of ``nodes``, after the first, and so on, without links, asides, titles and noise."""
     marked = set(nodes)
     around = {above for node in nodes for above in (node, *takewhile(lambda one: one is not top, node.iterancestors()))}
     gaps: list[list[Line]] = [[]]
     line: list[str] = []
     holder = top
 
-    def close() -> None:
+    def flush() -> None:
         if not line:
             return
         text = clean("".join(line))
@@ -188,29 +189,29 @@ def flow(top: dom.Element, nodes: Sequence[dom.Element], titles: set[str]) -> li
     walk = dom.walk(top)
     for event, node in walk:
         if event == "start":
-            if node is not top and (node.tag in SKIPPED or _is_apart(node, around)):
-                close()
+            if node is not top and (node.tag in SKIPPED or _is_unrelated(node, around)):
+                flush()
                 walk.skip_subtree()
                 continue
             if node.tag in dom.BREAKING:
-                close()
+                flush()
                 holder = node
             if node in marked:
-                close()
+                flush()
                 gaps.append([])
             if node.text:
                 line.append(node.text.replace("\n", " "))
         else:
             if node.tag in dom.BREAKING:
-                close()
+                flush()
             if node is not top and node.tail:
                 line.append(node.tail.replace("\n", " "))
-    close()
+    flush()
     return gaps
 
 
-def _is_apart(node: dom.Element, around: set[dom.Element]) -> bool:
-    """Whether an element's words are not the story's: a link, a menu, a button, a byline."""
+def _is_unrelated(node: dom.Element, around: set[dom.Element]) -> bool:
+    """Return whether an element's text does not belong to the story: a link, a menu, a button, a byline."""
     tag = node.tag
     if node in around:
         return False

@@ -1,7 +1,7 @@
-"""Which pages of a story to ask for next, and which answers are none of its pages (paper C, 2.2.1).
+"""Choose the pages of a story to fetch next, and reject responses that are not pages of it (paper C, 2.2.1).
 
-The ways, the first that has an answer: the story's own data (a slideshow's page is whole), the source's pattern, the addresses that the
-page's pager names. A number of pages that the page tells (「3/12」) bounds the counting; without one it goes on one by one until it ends.
+Sources of URLs, in order of preference: the story's own data (a slideshow's page is complete), the source's pattern, the links of the
+page's pager. A declared number of pages (「3/12」) is the limit of counting; else pages are fetched one by one until the story ends.
 """
 
 from __future__ import annotations
@@ -20,38 +20,38 @@ from newsportal.extractors.lists.pagination import is_front_page
 from newsportal.items import GalleryPage
 from newsportal.text import letters
 
-MAX_PICTURES: Final = 2_000  # pictures of a story from which on no further page is asked for; the longest known have hundreds
-NEW_LETTERS: Final = 4  # a page with known pictures brings something if it says so much that no other page said
+MAX_PICTURES: Final = 2_000  # pictures of a story; no further pages are fetched beyond that; the longest known have hundreds
+NEW_LETTERS: Final = 4  # letters of new text that make a page with known pictures a further page
 
 
 def further(page: GalleryPage, asked: Collection[str], pattern: str | None, met: Sequence[GalleryPage]) -> tuple[str, ...]:
-    """The addresses to ask for after ``page``, in order; empty where the story ends with it, or all are asked for already.
+    """Return the URLs to fetch after ``page``, in order; empty if the story ends there or all were requested already.
 
-    ``asked`` are the addresses that were asked for in this visit, whatever came; ``met`` the story's pages so far, ``page`` among them or
-    not. Raises ``ValueError`` for a pattern that is none (:func:`parse`).
+    ``asked``: the URLs requested in this visit, whatever the result; ``met``: the story's pages so far, with or without ``page``.
+    Raises ``ValueError`` for an invalid pattern (:func:`parse`).
     """
     known = (*met, page)
     if any(one.whole for one in known) or sum(len(one.images) for one in known) >= MAX_PICTURES:
         return ()
     done = {_name(url) for url in asked} | {_name(one.url) for one in known}
     numbers = {one.number for one in met}
-    left = MAX_PAGES - len(done)  # dead ones count: else a site could name new ones on every page
+    left = MAX_PAGES - len(done)  # dead links count, or a site could name new ones on every page
     total = declared_total(known)
-    found = (url for number, url in _named(page, pattern, total) if number is None or number not in numbers)
+    found = (url for number, url in _page_urls(page, pattern, total) if number is None or number not in numbers)
     return tuple(dict.fromkeys(url for url in found if _name(url) not in done))[: max(left, 0)]
 
 
 def open_pages(met: Sequence[GalleryPage], asked: Collection[str], pattern: str | None = None) -> tuple[str, ...]:
-    """What is still to be asked for, of all pages met so far: where a later visit goes on. Empty for a story that has all it can have."""
+    """Return the URLs still to be fetched, from all pages met so far, for a later visit. Empty for a complete story."""
     return tuple(dict.fromkeys(url for page in met for url in further(page, asked, pattern, met)))
 
 
 def is_end(page: GalleryPage, met: Sequence[GalleryPage], *, asked: str | None = None) -> str | None:
-    """Why an answer is no further page of the story whose pages so far are ``met``; ``None`` if it is one.
+    """Return why a response is not a further page of the story with the pages ``met``; ``None`` if it is one.
 
-    ``front-page``: it came from a host's front page. ``elsewhere``: the request for ``asked`` was sent on to another story.
-    ``repeats``: its pictures are known, and it says nothing new (a pager that repeats the last page, a circle).
-    ``another-story``: its title and its number of pages are another story's.
+    ``front-page``: it is a host's front page. ``elsewhere``: the request for ``asked`` was redirected to another story.
+    ``repeats``: its pictures are known and it has no new text (a pager that repeats the last page, a cycle).
+    ``another-story``: both its title and its number of pages differ.
     """
     if not met:
         return None
@@ -60,10 +60,10 @@ def is_end(page: GalleryPage, met: Sequence[GalleryPage], *, asked: str | None =
     if asked is not None and _name(asked) != _name(page.url):
         stems, others = {place.stem for place in places(page.url)}, (asked, *(one.url for one in met))
         if not any(stems & {place.stem for place in places(other)} or _name(page.url) == _name(other) for other in others):
-            return "elsewhere"  # it does not read like another page of one of them
+            return "elsewhere"  # the URL does not look like another page of one of them
     if _repeats(page, met):
         return "repeats"
-    # title and total both say so, of a story whose own pages agree on theirs
+    # only if title and total both differ, and the story's own pages agree on the title
     titles = {letters(one.title) for one in met if one.title}
     if not page.title or len(titles) != 1 or None in (page.total, met[0].total) or page.total == met[0].total:
         return None
@@ -76,52 +76,52 @@ def declared_total(pages: Sequence[GalleryPage]) -> int | None:
     return max(sorted(set(told)), key=told.count) if told else None
 
 
-def _named(page: GalleryPage, pattern: str | None, total: int | None) -> Iterator[tuple[int | None, str]]:
-    """Numbers and addresses of the pages that pattern or pager name."""
+def _page_urls(page: GalleryPage, pattern: str | None, total: int | None) -> Iterator[tuple[int | None, str]]:
+    """Yield number (if known) and URL of the pages named by pattern or pager."""
     form = parse(pattern) if pattern else None
     if form is not None and (number := form.number(page.url)) is not None:
         upto = min(total or number + 1, MAX_PAGES)
         for count in range(1 if total else number + 1, upto + 1):
-            if (url := form.address(page.url, count)) is not None:
+            if (url := form.url_of(page.url, count)) is not None:
                 yield count, url
         return
     yield from ((None, url) for url in (*page.pages, page.next) if url is not None)
 
 
 def _name(url: str) -> str:
-    """By what an address is known here: without scheme and fragment."""
+    """Return the URL without scheme and fragment, the form in which URLs are compared here."""
     return url.partition("#")[0].partition("://")[2]
 
 
 def _repeats(page: GalleryPage, met: Sequence[GalleryPage]) -> bool:
     known = {key_of(image.url) for one in met for image in one.images}
     fresh = [image for image in page.images if key_of(image.url) not in known]
-    said = {key for one in met for key in _sayings(one)}
-    news = [key for key in _sayings(page) if key not in said and len(key) >= NEW_LETTERS]
+    said = {key for one in met for key in _text_keys(one)}
+    news = [key for key in _text_keys(page) if key not in said and len(key) >= NEW_LETTERS]
     if not fresh:
         return not news
     older = len(page.images) - len(fresh)
-    return older > 0 and not news and bool(_sayings(page)) and not any(image.caption for image in fresh) and len(fresh) <= older
+    return older > 0 and not news and bool(_text_keys(page)) and not any(image.caption for image in fresh) and len(fresh) <= older
 
 
-def _sayings(page: GalleryPage) -> list[str]:
+def _text_keys(page: GalleryPage) -> list[str]:
     captions = [image.caption for image in page.images if image.caption]
     return [letters(line) for line in (*captions, *(page.text or "").split("\n")) if line.strip()]
 
 
-# How a story may go on whose page names no other page and no number of pages (paper C, 2.2.1, way 1, without being told the pattern).
-# The paper counts up in the pattern that its operator wrote down. Where nobody did, the commonest way to name further pages is tried:
-# ``123.html`` is followed by ``123_2.html``, ``123/`` by ``123/2/``, ``123_1.html`` and ``123-01.html`` by the next number. A dead link
-# ends it as ever. What answers counts as a page only under the same title and of the same day: an address beside a story's may be
-# another's.
+# Guess a pattern for a story whose page names no other page and no number of pages (paper C, 2.2.1, way 1, without a given pattern). The
+# paper counts up in the pattern that its operator wrote down. Without one, the commonest URL scheme is tried: ``123.html`` is followed by
+# ``123_2.html``, ``123/`` by ``123/2/``, ``123_1.html`` and ``123-01.html`` by the next number. A dead link ends the story as usual. A
+# response counts as a page only if title and day are the same: a neighbouring URL may be another story's.
 
-FEW: Final = 2  # pictures of a page that may be one of several; a page of more is a story of one page. Chosen: a guess costs a request
+FEW: Final = 2  # pictures of a page that may be one of several; more are a complete story. Chosen: a guess costs a request
 NAME: Final = re.compile(r"(?P<id>[^/]*?[^/_\-])(?:(?P<parted>[_-])(?P<mark>0{0,2}1))?(?P<ending>\.(?:s?html?|php|aspx?|jsp))?/?", re.ASCII)
-NUMBERED: Final = re.compile(r"\d", re.ASCII)  # Names of stories have numbers; ``about.html`` has none
+NUMBERED: Final = re.compile(r"\d", re.ASCII)  # Last path segments of stories contain digits; ``about.html`` does not
 
 
 def guess(page: GalleryPage) -> str | None:
-    """The pattern by which the story of ``page``, its first, may go on; ``None`` where the page says itself how, or cannot go on."""
+    """Return a guessed URL pattern of the story with the first page ``page``; ``None`` if the page names others itself, or none can
+    exist."""
     if page.whole or page.total or page.next or page.pages or not page.title or len(page.images) > FEW:
         return None
     parts = urlsplit(page.url)
@@ -138,41 +138,42 @@ def guess(page: GalleryPage) -> str | None:
 
 
 def guessed(pages: Sequence[GalleryPage]) -> str | None:
-    """The pattern that led to these pages of a story, if it was guessed: that of one of them, which names another."""
+    """Return the guessed pattern that these pages of a story were found with, if any: one that fits at least two of them."""
     patterns = filter(None, map(guess, pages))
     return next((one for one in patterns if sum(parse(one).number(page.url) is not None for page in pages) > 1), None)
 
 
-def bears_out(page: GalleryPage, met: Sequence[GalleryPage]) -> bool:
-    """Whether what answered at a guessed address is of the story: the same title, and no other day."""
+def is_same_story_page(page: GalleryPage, met: Sequence[GalleryPage]) -> bool:
+    """Return whether the response for a guessed URL belongs to the story: the same title, and no other day."""
     days = {one.published.date() for one in met if one.published}
     titles = {letters(one.title) for one in met if one.title}
     return letters(page.title or "") in titles and (page.published is None or not days or page.published.date() in days)
 
 
-# How a site names the further pages of a story (paper C, 2.2.1, way 1): ``{id}_{n}.html``, counted up to a limit.
+# URL patterns of the further pages of a story (paper C, 2.2.1, way 1): ``{id}_{n}.html``, counted up to a limit.
 #
-# A pattern is the end of an address, or a whole one, with places in braces:
+# A pattern is a complete URL or the end of one, with placeholders:
 #
 # =================  =================================================================================
-# ``{id}``           what all pages of a story share: anything but ``/ ? # &``
-# ``{n}``, ``{nn}``  the page's number; ``{nn}`` has two digits at least
+# ``{id}``           the part that all pages of a story share: anything but ``/ ? # &``
+# ``{n}``, ``{nn}``  the page number; ``{nn}`` has at least two digits
 # ``{a}``            the page's letter: a, b, c …
-# ``{n-1}``          the number counts from 0: page 2 of ``{id}.html`` is ``{id}_1.html``; so ``{a-1}``
+# ``{n-1}``          the number counts from 0: page 2 of ``{id}.html`` is ``{id}_1.html``; likewise ``{a-1}``
 # =================  =================================================================================
 #
-# The first page may lack the mark: ``123.html`` goes with ``{id}_{n}.html``, ``123/`` with ``{n}.html``.
+# The first page may lack the number: ``123.html`` belongs to ``{id}_{n}.html``, ``123/`` to ``{n}.html``.
 
-MAX_PAGES: Final = 200  # of one story; the paper gives no figure, and the longest stories known have below 200
+MAX_PAGES: Final = 200  # pages of one story; the paper gives no figure, and the longest stories known have fewer than 200
 PLACE: Final = re.compile(r"\{(id|n{1,4}|a)(-1)?\}")
-# The mark with what parts it from the name: the first page often has neither.
+# The page number with its separator, which the first page's URL often lacks.
 LEFT_OUT: Final = re.compile(r"(?:[?&][\w\[\]-]+=|/(?:pages?/|p)?|[_\-,.]{0,2}(?:pages?|p)?[_\-]?)\{(?:n{1,4}|a)(?:-1)?\}")
 MAX_URL_CHARS: Final = 2_048
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """``marked`` reads an address with a mark, ``bare`` the first page's without one. ``shift``: what the mark lacks to the number."""
+    """``marked`` matches URLs with a page number or letter, ``bare`` the first page's without. ``shift``: page number minus the number in
+    the URL."""
 
     marked: re.Pattern[str]
     bare: re.Pattern[str] | None
@@ -182,7 +183,7 @@ class Pattern:
     text: str
 
     def number(self, url: str) -> int | None:
-        """Which page of its story ``url`` is, from 1; ``None`` for an address that is named otherwise."""
+        """Return the page number of ``url`` in its story, from 1; ``None`` if the URL does not match."""
         if len(url) > MAX_URL_CHARS:
             return None
         if match := self._marked(url):
@@ -190,8 +191,8 @@ class Pattern:
             return (ascii_lowercase.index(mark) + 1 if self.letters else int(mark)) + self.shift or None
         return 1 if self.bare is not None and self.bare.match(url) else None
 
-    def address(self, url: str, number: int) -> str | None:
-        """The address of page ``number`` of the story that ``url`` is a page of; for page 1 only where ``url`` has a mark as well."""
+    def url_of(self, url: str, number: int) -> str | None:
+        """Return the URL of page ``number`` of the story to which ``url`` belongs; of page 1 only if ``url`` has a page number itself."""
         if len(url) > MAX_URL_CHARS or number < 1:
             return None
         match = self._marked(url) or (self.bare.match(url) if self.bare is not None and number > 1 else None)
@@ -205,7 +206,7 @@ class Pattern:
         return found["head"] + "".join(text + part for text, part in zip(fixed, (*parts, ""), strict=True))
 
     def _marked(self, url: str) -> re.Match[str] | None:
-        """Larger numbers than stories have pages, and those with zeros in front, are part of a name: ``2024_0305.html``."""
+        """Match a URL. Numbers above ``MAX_PAGES`` or with extra zeros are part of a name: ``2024_0305.html``."""
         match = self.marked.match(url)
         if match is None or self.letters:
             return match
@@ -215,7 +216,7 @@ class Pattern:
 
 @lru_cache(maxsize=256)
 def parse(text: str) -> Pattern:
-    """Raises ``ValueError``, with the reason in words, for a text that is no pattern."""
+    """Parse a pattern. Raises ``ValueError`` with the reason if it is invalid."""
     found = list(PLACE.finditer(text))
     marks = [place for place in found if place[1] != "id"]
     if len(marks) != 1:
@@ -226,7 +227,7 @@ def parse(text: str) -> Pattern:
         raise ValueError(f"{text!r} has braces that mean nothing; allowed are {{id}}, {{n}}, {{nn}}, {{a}}, {{n-1}} and {{a-1}}")
     mark = marks[0]
     letters = mark[1] == "a"
-    # how the first page is named without its mark
+    # the first page's URL, without the page number
     left = LEFT_OUT.sub("", text, count=1) if mark.start() else ""
     if "?" in text and "?" not in left and "&" in left:
         left = left.replace("&", "?", 1)

@@ -1,8 +1,8 @@
-"""Where a page's story goes on: what its pager names, filled up to the number of pages that it tells.
+"""Find a story's further pages from the page's pager, completed up to the declared number of pages.
 
-The pager is the articles' (:mod:`newsportal.extractors.lists.pagination`). Three kinds are added that photo stories have: pages by letters
-(``123a.html``, ``123b.html``), numbers in a row whose addresses share nothing but their shape, and 「下一张」 beside a counter that says
-there is more. Links to the next *story* (下一组图) are none of these.
+The pager is that of articles (:mod:`newsportal.extractors.lists.pagination`). Photo stories add three kinds: pages by letters
+(``123a.html``, ``123b.html``), a row of numbers whose URLs share only their shape, and 「下一张」 beside a counter that has not reached
+the total. Links to the next *story* (下一组图) are excluded.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from newsportal.extractors.lists.pagination import Pager, find_pager
 from newsportal.text import dom
 
 MAX_TOTAL: Final = 500
-MAX_CHARS: Final = 40  # Characters of a line that is looked at: a counter stands alone, or with the words of a pager
+MAX_CHARS: Final = 40  # Characters of a line that may be a counter: alone or with the words of a pager
 _OPEN, _CLOSE = r"[\[(（【<〈]?\s*", r"\s*[\])）】>〉]?"
 OF: Final = re.compile(
     rf"(?:^|(?<=[^\d./:-])){_OPEN}(?:第|page|photo|image|slide|seite|图|圖)?\s*(?P<number>\d{{1,3}})\s*(?P<first>[页頁张張幅]?)\s*"
@@ -38,14 +38,14 @@ ANOTHER: Final = re.compile(
     r"[下后後]一?[组組套篇条條期辑輯则則]|[上前]一?[组組套篇条條期辑輯则則]|(?:下|上)一(?:个|個)?(?:图集|圖集|组图|組圖|专题|相册)"
     r"|next (?:gallery|story|album|set|article|post)",
     re.IGNORECASE,
-)  # what links to other stories say
+)  # labels of links to other stories
 DIGITS: Final = re.compile(r"\d+")
-LEAST_ROW: Final = 3  # Numbers in a row, this page's included, that are a pager whatever their addresses are
+LEAST_ROW: Final = 3  # Consecutive numbers, this page's included, that make a pager whatever their URLs are
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """``pictures``: the counter says that it counts pictures (张, 幅), not pages. ``several``: it stands under each of many pictures."""
+    """A counter. ``pictures``: its unit is pictures (张, 幅), not pages. ``several``: there is one under each of many pictures."""
 
     number: int | None
     total: int
@@ -53,11 +53,11 @@ class Count:
     several: bool = False
 
 
-def counted(lines: Iterable[str], titles: Iterable[str] = ()) -> Count | None:
-    """The counter that most of a page's lines and titles agree on; ``None`` where there is none, or they do not agree on the total."""
+def find_count(lines: Iterable[str], titles: Iterable[str] = ()) -> Count | None:
+    """Return the counter in a page's lines and titles; ``None`` if there is none, or if totals differ."""
     found = [count for title in titles if (count := _read(title, strict=True)) is not None]
     found += [count for line in lines if len(line) <= MAX_CHARS and (count := _read(line.replace("\t", ""), strict=False)) is not None]
-    found = [count for count in found if count.number is not None] or found  # 「共12张」 stands under other stories, too
+    found = [count for count in found if count.number is not None] or found  # 「共12张」 also occurs under other stories
     totals = {count.total for count in found}
     if len(totals) != 1:
         return None
@@ -67,7 +67,7 @@ def counted(lines: Iterable[str], titles: Iterable[str] = ()) -> Count | None:
 
 
 def _read(text: str, strict: bool) -> Count | None:
-    """``strict``: only in brackets or with words; a line that is a counter and nothing else needs neither."""
+    """Read the counter in a text. ``strict``: only with brackets or words, which a line that is nothing but a counter does not need."""
     if match := OF.search(text):
         number, total = int(match["number"]), int(match["total"])
         alone = match.group().strip() == text.strip()
@@ -80,71 +80,71 @@ def _read(text: str, strict: bool) -> Count | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
-    """``number``: which page this is, as far as known; ``pages``: addresses in order, this page's among them; ``next``: the next one."""
+class PageLinks:
+    """``number``: this page's number, if known; ``pages``: URLs in order, this page's included; ``next``: the next page's URL."""
 
     number: int | None = None
     pages: tuple[str, ...] = ()
     next: str | None = None
 
 
-def ways(document: dom.Document, count: Count | None) -> Ways:
-    """Never raises. ``count`` is the page's own counter."""
+def find_page_links(document: dom.Document, count: Count | None) -> PageLinks:
+    """Return the links to the story's other pages. Never raises. ``count``: the page's own counter."""
     pager = find_pager(document)
     if pager.next is not None or pager.number is not None:
-        return _of_pager(document.url, pager, count)
+        return _from_pager(document.url, pager, count)
     links = _links(document)
-    if named := _lettered(document.url, [link.url for link in links]) or _numbered(links, count):
-        return _of_row(document.url, named)
+    if named := _lettered_pages(document.url, [link.url for link in links]) or _numbered_pages(links, count):
+        return _from_row(document.url, named)
     url = document.url
     if count is None or count.number is None:
-        return Ways()
+        return PageLinks()
     if count.number < count.total:
-        # 「下一张」 where the counter says that this is not the last, and the address has this page's shape
+        # 「下一张」 if the counter has not reached the total and the URL has this page's shape
         shape = pattern(Address(url))
         onward = (link.url for link in links if link.kind in ("next", "onward") and pattern(Address(link.url)) == shape)
         following = next((other for other in onward if other.partition("#")[0] != url.partition("#")[0]), None)
         if following is not None:
-            return Ways(count.number, next=following)
+            return PageLinks(count.number, next=following)
     marked: Place | None = next((place for place in places(url) if place.number == count.number), None)
     if marked is not None:
         pages = [marked.form.replace("{}", str(number), 1) for number in range(1, min(count.total, MAX_PAGES) + 1)]
     else:
         lettered = _letter_of(url)
         if lettered is None or not lettered[1] or ord(lettered[1].lower()) - ord("a") + 1 != count.number or count.total > 26:
-            return Ways(count.number)
+            return PageLinks(count.number)
         at = url.rindex(lettered[1], 0, url.rindex("."))
         pages = [f"{url[:at]}{chr(ord('a') + number)}{url[at + 1 :]}" for number in range(count.total)]
     following = pages[count.number] if count.number < len(pages) else None
-    return Ways(count.number, tuple(pages), following)
+    return PageLinks(count.number, tuple(pages), following)
 
 
-def by_pictures(url: str, targets: Iterable[str | None], count: Count | None) -> Ways:
-    """The pages that the pictures of a page lead to: arrows that are drawn, a row of small copies."""
+def links_of_pictures(url: str, targets: Iterable[str | None], count: Count | None) -> PageLinks:
+    """Return the pages to which the pictures of a page link: drawn arrows, a row of thumbnails."""
     own = places(url)
     steps = [(found, target) for target in targets if target is not None and (found := step(own, target)) is not None]
     if not steps:
         lettered = {target for target in targets if target is not None and same_story(url, target)}
-        return _of_row(url, _lettered(url, lettered)) if lettered else Ways()
+        return _from_row(url, _lettered_pages(url, lettered)) if lettered else PageLinks()
     here = next(found.here for found, _ in steps)
     named = {found.there if found.there is not None else 1: target for found, target in steps if found.here == here}
     form = next((found.form for found, _ in steps if found.there is not None), None)
     number = here if here is not None else 1
     named[number] = url
     if form is not None:
-        named = _filled(named, form, max(*named, count.total if count is not None and not count.pictures else 0))
-    return _of_row(url, named)
+        named = _fill_up(named, form, max(*named, count.total if count is not None and not count.pictures else 0))
+    return _from_row(url, named)
 
 
 def same_story(url: str, other: str) -> bool:
-    """Whether two addresses read like pages of one story."""
+    """Return whether two URLs look like pages of one story."""
     if url.partition("#")[0] == other.partition("#")[0] or step(places(url), other) is not None:
         return True
     mine, theirs = _letter_of(url), _letter_of(other)
     return mine is not None and theirs is not None and mine[0] == theirs[0]
 
 
-def _of_pager(url: str, pager: Pager, count: Count | None) -> Ways:
+def _from_pager(url: str, pager: Pager, count: Count | None) -> PageLinks:
     number = pager.number or 1
     named = dict(pager.named) | {number: url}
     if pager.first is not None:
@@ -154,12 +154,13 @@ def _of_pager(url: str, pager: Pager, count: Count | None) -> Ways:
         None,
     )
     if count is not None and form is not None and (count.number in (None, number)) and not count.pictures:
-        named = _filled(named, form, count.total)
-    return Ways(number, tuple(address for _, address in sorted(named.items()))[:MAX_PAGES], pager.next)
+        named = _fill_up(named, form, count.total)
+    return PageLinks(number, tuple(address for _, address in sorted(named.items()))[:MAX_PAGES], pager.next)
 
 
-def _filled(named: Mapping[int, str], form: str, total: int) -> dict[int, str]:
-    """Addresses up to ``total`` in the form of those known; what their numbers lack to the pages' is told by one that is known."""
+def _fill_up(named: Mapping[int, str], form: str, total: int) -> dict[int, str]:
+    """Return URLs up to ``total`` in the form of the known ones; a known one gives the difference between page number and number in the
+    URL."""
     numbered = re.compile(re.escape(form).replace(re.escape("{}"), r"(\d+)", 1))
     shift = next((number - int(match[1]) for number, url in named.items() if (match := numbered.fullmatch(url))), 0)
     pages = {number: form.replace("{}", str(number - shift), 1) for number in range(2, min(total, MAX_PAGES) + 1)}
@@ -167,7 +168,7 @@ def _filled(named: Mapping[int, str], form: str, total: int) -> dict[int, str]:
 
 
 def _links(document: dom.Document) -> list[Turn]:
-    """The links that may turn the page: short ones that do not name another story."""
+    """Return the links that may lead to other pages: short labels that do not name another story."""
     found = []
     for node in islice(document.root.iter("a"), MAX_ANCHORS + 1):
         href = node.get("href")
@@ -185,13 +186,13 @@ def _links(document: dom.Document) -> list[Turn]:
 
 
 def _letter_of(url: str) -> tuple[str, str | None] | None:
-    """What the pages of a story by letters share, and this page's letter."""
+    """Return the URL without the page's letter (for stories with pages a, b, c …), and the letter."""
     parts = urlsplit(url)
     match = LETTERED.match(parts.path)
     return (f"{parts.netloc}{match['stem']}{match['ending']}", match["letter"]) if match else None
 
 
-def _lettered(url: str, links: Iterable[str]) -> dict[int, str]:
+def _lettered_pages(url: str, links: Iterable[str]) -> dict[int, str]:
     own = _letter_of(url)
     named: dict[int, str] = {}
     for link in links:
@@ -204,10 +205,10 @@ def _lettered(url: str, links: Iterable[str]) -> dict[int, str]:
     return named
 
 
-def _numbered(links: list[Turn], count: Count | None) -> dict[int, str]:
-    """A row of numbers that counts without gaps but for this page's: links of one box and one shape of address."""
+def _numbered_pages(links: list[Turn], count: Count | None) -> dict[int, str]:
+    """Return a row of numbers without gaps except for this page's: links in one box with one URL shape."""
     rows: dict[tuple[int, str], dict[int, str]] = defaultdict(dict)
-    holders: dict[int, dom.Element] = {}  # what is held keeps its id
+    holders: dict[int, dom.Element] = {}  # keep the elements alive, so that their id is not reused
     for link in links:
         above = link.node.getparent()
         above = above.getparent() if above is not None and above.tag in ("li", "span", "td") else above
@@ -220,7 +221,7 @@ def _numbered(links: list[Turn], count: Count | None) -> dict[int, str]:
         own = (
             gaps[0] if len(gaps) == 1 else 1 if not gaps and numbers[0] == 2 else numbers[-1] + 1 if not gaps and numbers[0] == 1 else None
         )
-        # whether a row of numbers has this one as well, without a link
+        # check that the row contains this page's number as well, without a link
         if (
             own is None
             or str(own) not in DIGITS.findall(dom.text_of(holders[box])[:2000])
@@ -232,7 +233,7 @@ def _numbered(links: list[Turn], count: Count | None) -> dict[int, str]:
     return {}
 
 
-def _of_row(url: str, named: Mapping[int, str]) -> Ways:
+def _from_row(url: str, named: Mapping[int, str]) -> PageLinks:
     own = next((number for number, address in named.items() if address in ("", url)), 1)
     pages = {**named, own: url}
-    return Ways(own, tuple(address for _, address in sorted(pages.items()))[:MAX_PAGES], pages.get(own + 1))
+    return PageLinks(own, tuple(address for _, address in sorted(pages.items()))[:MAX_PAGES], pages.get(own + 1))

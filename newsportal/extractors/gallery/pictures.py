@@ -1,7 +1,7 @@
-"""The pictures that a page shows, in order, and what each of them is: the story's, a small copy, or a way to something else.
+"""The pictures of a page, in order, each classified: the story's, a thumbnail, or a link to something else.
 
-Nothing here knows a site. A picture is judged by its address (shared with :mod:`newsportal.extractors.images.article_images`), its
-declared size, the names of what it stands in, and where a click on it leads.
+There are no rules for particular sites. A picture is classified by its URL (as in :mod:`newsportal.extractors.images.article_images`), its
+declared size, the class and id of the elements around it, and the target of its link.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from newsportal.extractors.lists.page_turns import written
 from newsportal.items import Image
 from newsportal.text import dom
 
-# The names that tell what a picture of a page is: classes and ids around it, attributes, files, what ``alt`` says.
+# Patterns that classify a picture: classes and ids around it, attributes, file names, ``alt`` texts.
 
 ASIDE: Final = re.compile(
     r"relat|recommend|tuijian|xiangguan|guess|comment|cmt|pinglun|(?<![a-z])foot|copyright|(?<![a-z])nav(?![a-z])|menu|topbar|toolbar|breadcrumb"
@@ -30,31 +30,31 @@ ASIDE: Final = re.compile(
     r"|(?<![a-z])ad[-_]|[-_]ad(?![a-z])|sponsor|guanggao|popup|author|avatar|(?<![a-z])user-?(?:info|name|pic|head|card|face)|profile|(?<![a-z])rank|(?<![a-z])hot(?![a-z])|login|friend"
     r"|logo|download|app-?(?:down|code)|more(?![a-z])|promo|next-?(?:group|album|set|story|gallery)|prev-?(?:group|album|set|story|gallery)|also|latest",
     re.IGNORECASE,
-)  # Class and id of what stands beside a story
+)  # Class and id of elements beside a story
 ASIDE_TAGS: Final = frozenset(("nav", "aside", "footer"))
 SHOWCASE: Final = re.compile(
     r"(?<![a-z])(?:gallery|album|slides?|slideshow|photo|pic|picture|img|image|main|content|article|big|figure|swiper|viewer|stage|tuji|tuku)(?![a-z])",
     re.IGNORECASE,
-)  # Class and id of what a story's pictures stand in
-# Class and id of a row of small copies.
+)  # Class and id of elements with a story's pictures
+# Class and id of a row of thumbnails.
 STRIP: Final = re.compile(r"thumb|strip|small|(?<![a-z])mini|tiny|(?<![a-z])nav|filmstrip|xiaotu|indicator|dots", re.IGNORECASE)
 BACKGROUND: Final = re.compile(r"background(?:-image)?\s*:[^;]{0,200}?url\(\s*[\"']?([^\"')]{1,3000})", re.IGNORECASE)
 BACKGROUND_NAMES: Final = ("data-bg", "data-background", "data-background-image", "data-bgimage", "data-bgset", "data-image")
-LARGE_NAME: Final = re.compile(r"big|large|full|zoom|orig|hi-?res|high|max", re.IGNORECASE)  # attributes with the large copy of ``src``
+LARGE_NAME: Final = re.compile(r"big|large|full|zoom|orig|hi-?res|high|max", re.IGNORECASE)  # attributes with the large ``src``
 SKIPPED: Final = frozenset("script style template iframe object svg head select".split())
-DEAD: Final = re.compile(r"#|[a-z]+:(?!//)", re.IGNORECASE)  # Links that lead to no page: fragments, scripts, mail
-# The picture that a viewer is asked to show: ``show.html?http://…/1.jpg``.
+DEAD: Final = re.compile(r"#|[a-z]+:(?!//)", re.IGNORECASE)  # Links that are not pages: fragments, scripts, mail
+# The picture to be shown by a viewer page: ``show.html?http://…/1.jpg``.
 VIEWED: Final = re.compile(r"[?&=](https?://[^&\s\"'<>]{5,1000}\.(?:jpe?g|png|gif|webp|avif))(?:$|[&?])", re.IGNORECASE)
 NO_STORY: Final = re.compile(
     r"二维码|二維碼|扫一扫|扫码|头像|頭像|广告|廣告|(?<![a-z])logo(?![a-z])|(?<![a-z])qr code|advertisement|^ad$", re.IGNORECASE
-)  # what ``alt`` says of pictures that belong to no story
+)  # ``alt`` texts of pictures that belong to no story
 FACE: Final = re.compile(
     r"(?:^|/)(?:ico_|icon_|btn_|arrow_)?(?:face|portrait|head_?(?:pic|img|shot)?|user|author|reporter|wechat|weixin|weibo"
     r"|left|right|prev(?:ious)?|next|arrow|close|zoom|play|top|up|down|bg|background|line|dot|search|menu)[_-]?\w{0,2}\.\w+(?:$|\?)",
     re.IGNORECASE,
-)  # Files that are called after people and channels, and what a page's frame is made of
+)  # Names of files with people, channel logos or parts of the page's layout
 GIF: Final = re.compile(r"\.gif(?:$|[?!@])", re.IGNORECASE)
-HEADINGS: Final = 3  # headings of a page that are taken for its story's
+HEADINGS: Final = 3  # the first headings of a page, assumed to be its story's
 
 
 @dataclass(slots=True)
@@ -68,9 +68,9 @@ class WalkedPicture:
 
 
 def walk_pictures(body: dom.Element, base: str) -> Iterator[WalkedPicture]:
-    """Pictures in document order; what stands around one is known without climbing."""
+    """Yield pictures in document order, with their surroundings, which are tracked in the same pass."""
     walk = dom.walk(body)
-    # what stands around the page's headings
+    # elements around the page's headings
     titled = {body, *(above for heading in islice(body.iter("h1"), HEADINGS) for above in heading.iterancestors())}
     asides: list[dom.Element] = []
     links: list[dom.Element] = []
@@ -101,14 +101,14 @@ def walk_pictures(body: dom.Element, base: str) -> Iterator[WalkedPicture]:
         link = links[-1].get("href") if links else None
         if tag == "img":
             large = caption = None
-            if holders and holders[-1][1]:  # the innermost large copy around goes with the first picture inside
+            if holders and holders[-1][1]:  # the innermost large version around belongs to the first picture inside
                 holder, large, caption = holders[-1]
                 holders[-1] = (holder, "", caption)
             named = (value for name, value in node.items() if LARGE_NAME.search(name) and PICTURE.match(value))
             large = large or next((url for value in named if (url := dom.join(base, value))), None)
             yield WalkedPicture(node, source_of(node, base), link, large, bool(asides), caption)
             continue
-        if holds := _held(node, base):
+        if holds := _large_version(node, base):
             names = ("data-caption", "data-sub-html", "data-desc", "data-description", "data-title", "data-intro", "title")
             holders.append((node, holds, next((value for value in map(node.get, names) if value and value.strip()), None)))
             continue
@@ -116,8 +116,9 @@ def walk_pictures(body: dom.Element, base: str) -> Iterator[WalkedPicture]:
             yield WalkedPicture(node, background, link, None, bool(asides), None)
 
 
-def _held(node: dom.Element, base: str) -> str | None:
-    """The large picture that an element holds for the small one inside: ``<a href=big.jpg>``, ``<li data-src=big.jpg>``."""
+def _large_version(node: dom.Element, base: str) -> str | None:
+    """Return the URL of the large version that an element gives for the small one inside: ``<a href=big.jpg>``, ``<li
+    data-src=big.jpg>``."""
     if node.tag == "a":
         href = node.get("href") or ""
         viewed = VIEWED.search(href)
@@ -141,32 +142,32 @@ def _background(node: dom.Element, base: str) -> str | None:
 
 def says(pattern: re.Pattern[str], node: dom.Element) -> bool:
     name = f"{node.get('class') or ''} {node.get('id') or ''}"[:200]
-    return name != " " and _found(pattern, name)
+    return name != " " and _matches(pattern, name)
 
 
-@lru_cache(maxsize=4096)  # of a page's elements few have a name of their own
-def _found(pattern: re.Pattern[str], name: str) -> bool:
+@lru_cache(maxsize=4096)  # pages repeat few distinct names
+def _matches(pattern: re.Pattern[str], name: str) -> bool:
     return pattern.search(name) is not None
 
 
-Lead = Literal["none", "story", "page", "site"]  # where a click leads: nowhere, to a page of the story, of the site, elsewhere
-MAX_PICTURES: Final = 2_000  # pictures of one page that are looked at
+Lead = Literal["none", "story", "page", "site"]  # target of the picture's link: none, a page of the story, of the site, of another site
+MAX_PICTURES: Final = 2_000  # pictures of one page at most
 CARD_LEVELS: Final = 3
 MAX_CARD: Final = 60  # Elements of a card at most
-CARD_CHARS: Final = 6  # characters of a heading that leads to another page
-CARD_SHARE: Final = 0.5  # the share of links in the words beside a picture above which both announce another page
+CARD_CHARS: Final = 6  # characters of a heading with a link to another page
+CARD_SHARE: Final = 0.5  # share of link text beside a picture above which both announce another page
 BANNER: Final = 3.0
-BANNER_HEIGHT: Final = 130  # A picture so many times as wide as high, and no higher than this, is a banner (468 x 60, 728 x 90, 970 x 120)
-SAID_SMALL: Final = 160  # a picture that declares both its sides below this is a small copy or an icon
-FEW: Final = 2  # pictures of a page of a long story; where it has no more, a linked one may be its largest
-STRIP_LEAST: Final = 3  # pictures of one form that lead to so many pages of the story are a row of small copies
-LEVELS: Final = 4  # elements above a picture whose names are asked what it stands in
+BANNER_HEIGHT: Final = 130  # A picture so many times as wide as high, and at most this high, is a banner (468 x 60, 728 x 90, 970 x 120)
+SAID_SMALL: Final = 160  # a picture with both declared sides below this is a thumbnail or an icon
+FEW: Final = 2  # pictures of a page of a long story; if there are no more, a linked one may be its main picture
+STRIP_LEAST: Final = 3  # different story pages linked from pictures of one form that make a row of thumbnails
+LEVELS: Final = 4  # levels above a picture whose class and id are checked
 
 
 @dataclass(frozen=True, slots=True)
 class PagePicture:
-    """A picture where it stands. ``lead`` and ``target``: where a click leads; ``aside``: among what stands beside the story; ``small``:
-    one of a row of small copies; ``form``: the elements around it, the same for all of a list."""
+    """A picture in its context. ``lead`` and ``target``: kind and URL of its link; ``aside``: in an element beside the story; ``small``: in
+    a row of thumbnails; ``form``: tags and classes around it, the same for all pictures of a list."""
 
     image: Image
     node: dom.Element = field(repr=False)
@@ -176,15 +177,15 @@ class PagePicture:
     small: bool = False
     form: str = ""
     showcased: bool = False
-    caption: str | None = None  # what an attribute of the element around it says under it
+    caption: str | None = None  # caption in an attribute of an element around it
 
 
 def pictures_of(document: dom.Document, akin: Callable[[str], bool]) -> list[PagePicture]:
-    """Every picture of a page that is no icon, in page order; ``akin`` tells whether an address is a page of this story."""
+    """Return all pictures of a page except icons, in page order. ``akin`` returns whether a URL is a page of this story."""
     body = next(iter(document.root.iter("body")), None)
-    walked = (_judged(met, document, akin) for met in walk_pictures(body, document.base)) if body is not None else ()
+    walked = (_classify(met, document, akin) for met in walk_pictures(body, document.base)) if body is not None else ()
     found = list(islice((one for one in walked if one is not None), MAX_PICTURES))
-    # pictures that lead nowhere themselves, but stand in a list of boxes with a heading each that leads to another page, lead there
+    # a picture without a link gets the target of the heading in its box, if there are several such boxes
     forms = Counter(one.form for one in found if one.lead == "none")
     judged = [
         replace(one, lead="page", target=target)
@@ -197,7 +198,7 @@ def pictures_of(document: dom.Document, akin: Callable[[str], bool]) -> list[Pag
 
 
 def _heading_of_card(node: dom.Element, document: dom.Document, akin: Callable[[str], bool]) -> str | None:
-    """Where the words in the box of a picture lead, if most of them lead to one other page."""
+    """Return the target of the text in a picture's box, if most of it links to one other page."""
     box = node.getparent()
     for _ in range(CARD_LEVELS):
         if box is None or box.tag in ("body", "main", "article") or len(list(islice(box.iter("img"), 3))) > 2:
@@ -216,7 +217,7 @@ def _heading_of_card(node: dom.Element, document: dom.Document, akin: Callable[[
 
 
 def of_story(found: list[PagePicture]) -> list[PagePicture]:
-    """The story's own pictures: first those that lead nowhere or to its next page, without rows of small copies."""
+    """Return the story's own pictures: preferably those without a link or with one to its next page, without rows of thumbnails."""
     forms = Counter(one.form for one in found if one.lead == "page")
     targets: dict[str, set[str | None]] = defaultdict(set)
     for one in found:
@@ -226,7 +227,7 @@ def of_story(found: list[PagePicture]) -> list[PagePicture]:
     own = [one for one in inside if one.lead == "none" or (one.lead == "story" and len(targets[one.form]) < STRIP_LEAST)]
     alone = [one for one in inside if one.lead == "page" and forms[one.form] == 1]
     large = [one for one in own if not one.small]
-    gifs = [one for one in large if GIF.search(one.image.url)]  # a few among other pictures are counters, marks, placeholders
+    gifs = [one for one in large if GIF.search(one.image.url)]  # a few GIFs among other pictures are counters, marks or placeholders
     large = [one for one in large if one not in gifs] if 2 * len(gifs) <= len(large) else large
     showcased = [one for one in alone if one.showcased and not one.small]
     chosen = [*large, *(showcased if len(large) <= FEW else ())] if large else showcased or alone or own
@@ -244,8 +245,8 @@ def of_story(found: list[PagePicture]) -> list[PagePicture]:
     return list(once.values())
 
 
-def _judged(met: WalkedPicture, document: dom.Document, akin: Callable[[str], bool]) -> PagePicture | None:
-    """The picture with its place; ``None`` for icons, counters and banners."""
+def _classify(met: WalkedPicture, document: dom.Document, akin: Callable[[str], bool]) -> PagePicture | None:
+    """Return the picture in its context; ``None`` for icons, counters and banners."""
     node, url = met.node, met.large or met.url
     if (
         not url
@@ -281,7 +282,7 @@ def _lead(met: WalkedPicture, document: dom.Document, akin: Callable[[str], bool
     href = (met.link or "").strip()
     target = dom.join(document.base, href) if href and not href.startswith("#") and not PICTURE.match(href) else None
     if target is None and href and not DEAD.match(href) and not PICTURE.match(href):
-        return "page", href  # of a page whose own address is not known
+        return "page", href  # the page's own URL is unknown
     if target is None or target == met.url:
         return "none", None
     if akin(target):

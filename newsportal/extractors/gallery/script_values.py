@@ -1,9 +1,9 @@
-"""Values that hold addresses of pictures, wherever a page keeps data: scripts, hidden elements, attributes. Nothing is run.
+"""Values with URLs of pictures in the data of a page: scripts, hidden elements, attributes. No script is run.
 
     var slides = {"list": […]};     window.__STATE__ = {…}     gallery: JSON.parse("…")     <script type="application/json">
     photos.push({src: "/1.jpg"});   pics[0] = "/1.jpg"; texts[0] = "…";     <textarea hidden>{…}</textarea>     <div data-slides="[…]">
 
-Bytes and tries are bounded, so the time is linear in the page. :mod:`newsportal.extractors.fields.embedded` looks there for long texts.
+Bytes and attempts are limited, so time is linear in the page's size. :mod:`newsportal.extractors.fields.embedded` finds long texts there.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any, Final
 from newsportal.extractors.fields.embedded import decoded, unescaped
 from newsportal.text import dom
 
-MAX_CHARS: Final = 12_000_000  # of one page, read as JSON; a page with more data than this is no page
+MAX_CHARS: Final = 12_000_000  # of one page, read as JSON; no real page has more data
 MAX_LITERAL_CHARS: Final = 600_000  # of one page, read as JavaScript literals, which takes fifty times as long
-MAX_VALUES: Final = 300  # values that are tried in one page
-MAX_SIGNS: Final = 30_000  # places where a value may begin that are looked at in one page
+MAX_VALUES: Final = 300  # values that are parsed per page
+MAX_SIGNS: Final = 30_000  # possible starts of a value that are checked per page
 SIGN: Final = re.compile(
     r"(?:[=:(]|\breturn\b)\s*+(?:(?P<parse>(?:\$|jQuery|JSON)\s*+\.\s*+parse(?:JSON)?\s*+\(\s*+(?=[\"']))|new\s++Array\s*+(?=\()|(?=[{\[])|(?P<text>(?=[\"'])))"
 )
@@ -32,7 +32,7 @@ PICTURED: Final = re.compile(r"\.(?:jpe?g|png|webp|avif|gif)\b", re.IGNORECASE)
 MAYBE_PICTURED: Final = re.compile(
     r"\.(?:jpe?g|png|webp|avif|gif)\b|(?:image|img|pic|photo|src|thumb)[\w-]{0,20}\\?[\"']?\s*:", re.IGNORECASE
 )
-NEAR: Final = 6_000  # Characters of a value in which a picture must be named for it to be read at all
+NEAR: Final = 6_000  # Characters from a value's start in which a picture must be mentioned for it to be parsed
 LINKED_DATA: Final = "ld+json"
 HOLDERS: Final = ("textarea", "xmp", "pre", "code", "div", "span", "template", "noscript", "p", "input")
 IN_ATTRIBUTE: Final = re.compile(r"""=\s*(?:"\s*[\[{]|'\s*[\[{])""")
@@ -41,18 +41,18 @@ DECODER: Final = json.JSONDecoder(strict=False)
 
 
 class _Budget:
-    """How much may still be read of a page."""
+    """The amount of a page that may still be read."""
 
     def __init__(self) -> None:
         self.json, self.literals, self.values, self.signs = MAX_CHARS, MAX_LITERAL_CHARS, MAX_VALUES, MAX_SIGNS
 
     @property
-    def spent(self) -> bool:
+    def is_spent(self) -> bool:
         return self.values <= 0 or self.json <= 0
 
 
 def values(document: dom.Document) -> Iterator[tuple[str, Any]]:
-    """Name and value of what may hold pictures, in page order, scripts first."""
+    """Yield name and value of data that may contain pictures, in page order, scripts first."""
     budget = _Budget()
     for node in document.root.iter("script"):
         text = node.text or ""
@@ -62,7 +62,7 @@ def values(document: dom.Document) -> Iterator[tuple[str, Any]]:
                 yield from _bare_value(text, LINKED_DATA if LINKED_DATA in kind else node.get("id") or "", budget)
             else:
                 yield from _in_script(text, budget)
-    if budget.spent:
+    if budget.is_spent:
         return
     for node in document.root.iter(*HOLDERS):
         text = node.get("value") if node.tag == "input" else node.text
@@ -81,12 +81,12 @@ def _bare_value(text: str, name: str, budget: _Budget) -> Iterator[tuple[str, An
 
 
 def _in_script(text: str, budget: _Budget) -> Iterator[tuple[str, Any]]:
-    """The values of one script; those that are put together piece by piece come last, as one object of lists."""
+    """Yield the values of one script; those assembled piece by piece come last, as one object of lists."""
     pieces: dict[str, dict[str, Any]] = {}
     pictures = MAYBE_PICTURED.finditer(text)
     pictured = next(pictures, None)
     at = 0
-    while not budget.spent and budget.signs > 0:
+    while not budget.is_spent and budget.signs > 0:
         budget.signs -= 1
         sign = SIGN.search(text, at)
         if sign is None:
@@ -110,7 +110,7 @@ def _in_script(text: str, budget: _Budget) -> Iterator[tuple[str, Any]]:
         value, at = found
         name = named["name"] if named is not None else ""
         if pushed or placed:
-            _place(pieces.setdefault(name, {}), named, value, pushed)
+            _add_piece(pieces.setdefault(name, {}), named, value, pushed)
         elif isinstance(value, list) and value and all(isinstance(one, str) for one in value):
             pieces.setdefault(name, {str(number): one for number, one in enumerate(value)})
         else:
@@ -119,8 +119,8 @@ def _in_script(text: str, budget: _Budget) -> Iterator[tuple[str, Any]]:
         yield "", lists
 
 
-def _place(held: dict[str, Any], named: re.Match[str] | None, value: Any, pushed: bool) -> None:
-    """``x.push(value)``, ``x[0] = value``, ``x[0].src = value``."""
+def _add_piece(held: dict[str, Any], named: re.Match[str] | None, value: Any, pushed: bool) -> None:
+    """Add a value from ``x.push(value)``, ``x[0] = value`` or ``x[0].src = value``."""
     if pushed or named is None:
         held[str(len(held))] = value
     elif named["field"]:
@@ -132,7 +132,7 @@ def _place(held: dict[str, Any], named: re.Match[str] | None, value: Any, pushed
 
 
 def _read(text: str, at: int, budget: _Budget) -> tuple[Any, int] | None:
-    """The value at ``at`` and where it ends: JSON, else a literal; a text that is JSON itself is opened."""
+    """Parse the value at ``at``: JSON, else a JavaScript literal; a string that contains JSON is parsed. Return it with its end."""
     budget.values -= 1
     try:
         value, end = DECODER.raw_decode(text, at)
@@ -149,15 +149,15 @@ def _read(text: str, at: int, budget: _Budget) -> tuple[Any, int] | None:
             budget.literals = 0
             return None
         budget.literals -= end - at
-        return _opened(value, budget), end
+        return _parse_nested(value, budget), end
     except (ValueError, RecursionError):
         budget.json -= len(text) - at
         return None
     budget.json -= end - at
-    return _opened(value, budget), end
+    return _parse_nested(value, budget), end
 
 
-def _opened(value: Any, budget: _Budget) -> Any:
+def _parse_nested(value: Any, budget: _Budget) -> Any:
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
         return value
     budget.json -= len(value)
@@ -165,9 +165,9 @@ def _opened(value: Any, budget: _Budget) -> Any:
     return value if found is None else found
 
 
-# Object literals of JavaScript that are no JSON: quotes of any kind, names without quotes, commas before a bracket, comments.
+# JavaScript object literals that are not JSON: any kind of quotes, names without quotes, commas before a bracket, comments.
 #     {img: '/1.jpg', note: "…", /* old */ big: "/1b.jpg",}
-# Nothing is run: a call, a sum or a function is no literal. The time is linear in the text.
+# Nothing is run: a call, a sum or a function is not a literal. Time is linear in the length of the text.
 
 MAX_DEPTH: Final = 60
 TOKEN: Final = re.compile(
@@ -181,7 +181,7 @@ OPEN: Final = {"{": "}", "[": "]", "(": ")"}
 
 
 class NoLiteral(ValueError):
-    """Raised for text that is no literal; ``at`` is how far it was read. The caller goes on behind it."""
+    """Raised for text that is not a literal. ``at``: where reading stopped; the caller continues after it."""
 
     def __init__(self, at: int) -> None:
         super().__init__(f"no literal at {at}")
@@ -196,14 +196,14 @@ def _token(text: str, at: int, end: int) -> re.Match[str]:
 
 
 def literal(text: str, start: int, end: int, depth: int = 0) -> tuple[Any, int]:
-    """The literal that begins at ``start`` and ends before ``end``, and where it ends. Raises :class:`NoLiteral`."""
+    """Parse the literal that begins at ``start`` and ends before ``end``. Return it with its end. Raises :class:`NoLiteral`."""
     match = _token(text, start, end)
     mark = match["mark"]
     if mark in OPEN and depth < MAX_DEPTH:
         return (_object if mark == "{" else _list)(text, match.end(), end, depth + 1)
     if mark is not None:
         raise NoLiteral(start)
-    return _plain(match), match.end()
+    return _scalar(match), match.end()
 
 
 def _object(text: str, at: int, end: int, depth: int) -> tuple[Any, int]:
@@ -217,7 +217,7 @@ def _object(text: str, at: int, end: int, depth: int) -> tuple[Any, int]:
         if key is None or colon["mark"] != ":":
             raise NoLiteral(at)
         found[unescaped(key)], at = literal(text, colon.end(), end, depth)
-        at = _behind_comma(text, at, end, "}")
+        at = _after_comma(text, at, end, "}")
 
 
 def _list(text: str, at: int, end: int, depth: int) -> tuple[Any, int]:
@@ -228,11 +228,11 @@ def _list(text: str, at: int, end: int, depth: int) -> tuple[Any, int]:
             return found, match.end()
         value, at = literal(text, at, end, depth)
         found.append(value)
-        at = _behind_comma(text, at, end, "])")
+        at = _after_comma(text, at, end, "])")
 
 
-def _behind_comma(text: str, at: int, end: int, closing: str) -> int:
-    """Where the next value begins; at the bracket where there is none."""
+def _after_comma(text: str, at: int, end: int, closing: str) -> int:
+    """Return where the next value begins, or the closing bracket's position if there is none."""
     match = _token(text, at, end)
     mark = match["mark"]
     if mark is None or (mark != "," and mark not in closing):
@@ -240,7 +240,7 @@ def _behind_comma(text: str, at: int, end: int, closing: str) -> int:
     return match.end() if mark == "," else match.start("mark")
 
 
-def _plain(match: re.Match[str]) -> Any:
+def _scalar(match: re.Match[str]) -> Any:
     for name in ("double", "single", "back"):
         if match[name] is not None:
             return unescaped(match[name])

@@ -1,7 +1,7 @@
-"""The story that a page carries as data (paper C, 2.2.2, read instead of run): the list whose records hold a picture and its words.
+"""The story in a page's data (paper C, 2.2.2, read instead of run): the list whose records have a picture and its caption.
 
-Found by shape, in whatever script, hidden element or attribute it stands, under whatever name. A list of records that lead to other
-pages is a list of other stories; a list of the sizes of one picture is one picture.
+It is found by shape, in any script, hidden element or attribute, under any name. A list of records that link to other pages is a list
+of other stories; a list of the sizes of one picture is one picture.
 """
 
 from __future__ import annotations
@@ -24,25 +24,26 @@ MAX_LISTS: Final = 400
 MAX_DEPTH: Final = 30
 MAX_SLIDES: Final = 500
 LEAST: Final = 2  # Pictures of the smallest slideshow
-PICTURED: Final = 0.8  # the share of a list's records that must hold a picture
-LEADING: Final = 0.5  # the share of records that lead to other pages above which a list is one of other stories
-SURE: Final = 3  # pictures without words of which the page shows none or one: fewer are the forms of its lead picture
+PICTURED: Final = 0.8  # share of a list's records that must have a picture
+LEADING: Final = 0.5  # share of records with links to other pages above which a list is one of other stories
+SURE: Final = 3  # pictures without captions when the page shows none or one; fewer are versions of its lead picture
 LAST_NUMBER: Final = re.compile(r"^(.*?)(\d{2,4})(?=\D*$)")
 LEAST_SIZE: Final = 60
-STEP: Final = 10  # Numbers at the end of names that are sizes of one picture, not places in a series: large, and not near to one another
+STEP: Final = 10  # Numbers at the end of file names are sizes of one picture if they are large and far apart; else positions in a series
 STORY_KEY: Final = re.compile(
     r"^(?:slug|publish\w*|pub_?(?:date|time)\w*|date_?published|comment_?count|teaser\w*|headline|article_?id)$", re.IGNORECASE
-)  # what records of other stories have, and those of pictures have not
+)  # keys of records of other stories, not of pictures
 OBJECTS_OF_PICTURES: Final = re.compile(r"ImageObject|Photograph")
 OTHER_STORIES: Final = re.compile(
     r"relat|recommend|tuijian|more|(?<!p)hot|rank|next|prev|ads?$|advert|latest|focus|menu|nav|also|guess|other", re.IGNORECASE
-)  # what lists of other stories are called
+)  # names of lists of other stories
 STORY_LIST: Final = re.compile(r"slide|galler|photo|pic|image|img|album|list|items", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Slides:
-    """The pictures of a story from its page's data; ``title`` as the data call it; ``names``: those of their list, the innermost first."""
+    """The pictures of a story from its page's data. ``title``: the title in the data; ``names``: keys leading to the list, the innermost
+    first."""
 
     images: tuple[Image, ...]
     title: str | None
@@ -50,8 +51,8 @@ class Slides:
 
 
 def slideshow(document: dom.Document, shown: Sequence[str], total: int | None, title: str | None) -> Slides | None:
-    """The list that is most likely the page's own story, if there is one. ``shown``: the pictures that the page shows or names as its
-    own, ``total``: the number it tells, ``title``: the story's."""
+    """Return the list that is most likely the page's own story, or ``None``. ``shown``: the pictures that the page shows or names as its
+    own, ``total``: its counter's total, ``title``: the story's."""
     known = frozenset(map(key_of, shown))
     best, most = None, 0.0
     for name, value in chain(values(document), written(document)):
@@ -63,7 +64,7 @@ def slideshow(document: dom.Document, shown: Sequence[str], total: int | None, t
 
 
 def _score(found: Slides, known: frozenset[str], total: int | None, title: str | None) -> float:
-    """0 for a list that nothing ties to the page."""
+    """Return the list's score; 0 if nothing relates it to the page."""
     count = len(found.images)
     if count < LEAST or any(OTHER_STORIES.search(name) for name in found.names[:2]):
         return 0.0
@@ -72,7 +73,7 @@ def _score(found: Slides, known: frozenset[str], total: int | None, title: str |
     mine, theirs = letters(found.title or ""), letters(title or "")
     agrees = bool(mine and theirs) and (mine in theirs or theirs in mine)
     called = any(STORY_LIST.search(name) for name in found.names[:2])
-    drawn = not known and called and (2 * captions >= count or count >= SURE)  # a script draws all that the page shows
+    drawn = not known and called and (2 * captions >= count or count >= SURE)  # a script draws everything on the page
     tied = total == count or there > 0 or agrees or drawn
     if not tied or (not captions and (_are_sizes(found.images) or (total != count and there < 2 and count < SURE))):
         return 0.0
@@ -81,7 +82,8 @@ def _score(found: Slides, known: frozenset[str], total: int | None, title: str |
 
 
 def _are_sizes(images: Sequence[Image]) -> bool:
-    """Whether a list without words is one of the sizes of one picture: equal names, names that differ by a size, all other widths."""
+    """Return whether a list without captions contains the sizes of one picture: equal file names, names that differ by a size, or all
+    widths different."""
     names = [image.url.partition("?")[0].rstrip("/").rpartition("/")[2] for image in images]
     if len(set(names)) <= (len(names) + 1) / 2:
         return True
@@ -96,7 +98,7 @@ def _are_sizes(images: Sequence[Image]) -> bool:
 
 
 def _lists(name: str, value: Any, base: str) -> Iterator[Slides]:
-    """Every list of pictures in a value, with its names from the innermost out and the title of the object around it."""
+    """Yield every list of pictures in a value, with its names from the innermost out and the title of the object around it."""
     waiting: list[tuple[Any, tuple[str, ...], tuple[Mapping[str, Any], ...]]] = [(value, (name,), ())]
     seen = 0
     while waiting and seen < MAX_OBJECTS:
@@ -106,7 +108,7 @@ def _lists(name: str, value: Any, base: str) -> Iterator[Slides]:
             continue
         if isinstance(held, dict):
             yield from _parallel(held, names, owners, base)
-            if len(held) >= LEAST and all(key.isdecimal() for key in held):  # an object that counts: ``{"0": {…}, "1": {…}}``
+            if len(held) >= LEAST and all(key.isdecimal() for key in held):  # an object used as a list: ``{"0": {…}, "1": {…}}``
                 yield from _records([held[key] for key in sorted(held, key=int)], names, owners, base)
             within = (held, *owners)[:3]
             waiting.extend((inner, (str(key), *names), within) for key, inner in reversed(held.items()) if isinstance(inner, (dict, list)))
@@ -129,13 +131,13 @@ def _records(held: Sequence[Any], names: tuple[str, ...], owners: tuple[Mapping[
         enter(found, picture)
     least = PICTURED * min(len(held), MAX_SLIDES)
     if pictured >= LEAST and pictured >= least - 1 and leading <= LEADING * pictured:
-        yield Slides(_settled(found), _title(owners), names)
+        yield Slides(_without_shared_caption(found), _title(owners), names)
 
 
 def _parallel(held: Mapping[str, Any], names: tuple[str, ...], owners: tuple[Mapping[str, Any], ...], base: str) -> Iterator[Slides]:
-    """Lists side by side in one object: the addresses in one, the words in another of the same length."""
+    """Yield slides from parallel lists in one object: URLs in one, captions in another of the same length."""
     if names[-1] == LINKED_DATA:
-        return  # lists of the forms of a lead picture
+        return  # lists of versions of a lead picture
     lists = {key: value for key, value in held.items() if isinstance(value, list) and len(value) >= LEAST}
     for key, value in lists.items():
         urls = [address_of(one, base) if isinstance(one, str) and PICTURE.match(one.strip()) else None for one in value[:MAX_SLIDES]]
@@ -151,22 +153,22 @@ def _parallel(held: Mapping[str, Any], names: tuple[str, ...], owners: tuple[Map
             if url is not None:
                 enter(found, Image(url, words_of(texts[number]) if texts else None))
         if len(found) >= LEAST:
-            yield Slides(_settled(found), _title((held, *owners)), (key, *names))
+            yield Slides(_without_shared_caption(found), _title((held, *owners)), (key, *names))
 
 
 def _are_words(texts: Sequence[Any]) -> bool:
     return all(isinstance(text, str) for text in texts) and not any(PICTURE.match(text.strip()) or "://" in text[:10] for text in texts)
 
 
-def _settled(found: Mapping[str, Image]) -> tuple[Image, ...]:
-    """Without words that all the pictures share: they are the story's."""
+def _without_shared_caption(found: Mapping[str, Image]) -> tuple[Image, ...]:
+    """Return the pictures without a caption that all of them share: it belongs to the story."""
     captions = {letters(image.caption) for image in found.values() if image.caption}
     alike = len(captions) == 1 and len(found) > 1
     return tuple(Image(image.url, None if alike else image.caption, image.width, image.height) for image in found.values())
 
 
 def _title(owners: Sequence[Mapping[str, Any]]) -> str | None:
-    """What the object around a list, or one in it (``{"slide": {"title": …}, "images": […]}``), is called."""
+    """Return the title of the object around a list, or of an object in it (``{"slide": {"title": …}, "images": […]}``)."""
     objects = (held for owner in owners for held in (owner, *(value for value in owner.values() if isinstance(value, dict))))
     told = (held.get(key) for held in objects for key in ("title", "headline", "setname", "name"))
     titles = (value for value in told if isinstance(value, str) and len(value.strip()) > 3 and not PICTURE.match(value))

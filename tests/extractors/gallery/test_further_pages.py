@@ -8,7 +8,7 @@ from stories import CAPTIONS, TITLE, URL, page, picture, story
 
 from newsportal.extractors.gallery import assemble, further, is_end, open_pages
 from newsportal.extractors.gallery.further_pages import MAX_PAGES, MAX_PICTURES, parse
-from newsportal.extractors.gallery.next_page import counted
+from newsportal.extractors.gallery.next_page import find_count
 from newsportal.items import GalleryPage, Image
 
 P = "https://p.example/photo/"
@@ -36,7 +36,7 @@ P = "https://p.example/photo/"
 )
 def test_pattern_gives_page_number_and_next_url(pattern: str, url: str, number: int | None, second: str | None) -> None:
     assert parse(pattern).number(url) == number
-    assert parse(pattern).address(url, 2) == second
+    assert parse(pattern).url_of(url, 2) == second
 
 
 @pytest.mark.parametrize("text", ["{id}.html", "{n}_{n}.html", "{id}_{x}{n}.html", "{id}{id}{n}", ""])
@@ -58,18 +58,18 @@ def test_invalid_pattern_is_refused(text: str) -> None:
     ],
 )
 def test_counters_are_read(line: str, number: int | None, total: int) -> None:
-    found = counted(["别的一行字", line])
+    found = find_count(["别的一行字", line])
     assert found is not None
     assert (found.number, found.total) == (number, total)
 
 
 @pytest.mark.parametrize("line", ["12/25/2024", "2024/3/12", "6/10分", "比分 3/2", "9/3", "5月3/4日的事情一直拖到今天也没有人管", "1/1"])
 def test_counter_like_text_is_ignored(line: str) -> None:
-    assert counted([line]) is None
+    assert find_count([line]) is None
 
 
 def test_contradictory_counters_are_ignored() -> None:
-    assert counted(["1/5", "1/7"]) is None
+    assert find_count(["1/5", "1/7"]) is None
 
 
 def story_page(url: str, at: int, more: str = "", *, title: str = TITLE) -> GalleryPage:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from newsportal.extractors.gallery import bears_out, further, guess, guessed
+from newsportal.extractors.gallery import further, guess, guessed, is_same_story_page
 from newsportal.items import GalleryPage, Image
 
 P = "https://p.example/photo/"
@@ -56,10 +56,10 @@ def test_no_guess_with_pager_or_unusual_url(page: GalleryPage) -> None:
 def test_guessed_page_must_match_title_and_day() -> None:
     met = [first_page(P + "123.html")]
     second = first_page(P + "123_2.html")
-    assert bears_out(second, met)
-    assert bears_out(replace(second, published=None), met)
-    assert not bears_out(replace(second, title="北麓冰上帆船赛"), met)
-    assert not bears_out(replace(second, published=NOON.replace(day=9)), met), "another issue of a series"
+    assert is_same_story_page(second, met)
+    assert is_same_story_page(replace(second, published=None), met)
+    assert not is_same_story_page(replace(second, title="北麓冰上帆船赛"), met)
+    assert not is_same_story_page(replace(second, published=NOON.replace(day=9)), met), "another issue of a series"
 
 
 def test_guessed_pattern_is_derived_from_pages() -> None:
