@@ -55,31 +55,31 @@ class Feeder:
     delay: float
     lease: float = Terms().lease
     starts: StartUrls | None = None
-    doing: dict[str, str] = field(default_factory=dict)
+    activity: dict[str, str] = field(default_factory=dict)
     leases: Leases = field(default_factory=Leases)
     queue: Queue | None = None
     away_since: float | None = None
     store_failed: bool = False  # the queue is unavailable because its store failed STORE_TRIES times in a row
     _next: Order = field(init=False)
-    _saying: frozenset[str] = frozenset()  # tasks being acknowledged by the current exchange
+    _acknowledging: frozenset[str] = frozenset()  # tasks being acknowledged by the current exchange
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="frontier"))
     _task: asyncio.Task[None] | None = None
     _changes: int = 0
     _drained: tuple[int, bool] = (-1, False)
     _last_take: float = 0.0
-    _beaten: float = 0.0
+    _last_beat: float = 0.0
     _soon: float = 0.0
     _failures: int = 0
     _read: list[bytes] = field(default_factory=list)
     _starts_read: float = 0.0
     _over: bool = False
 
-    turns: HostLocks = field(init=False)
+    host_locks: HostLocks = field(init=False)
 
     def __post_init__(self) -> None:
         self._next = Order(delay=self.delay, ahead=AHEAD)
-        self.turns = HostLocks(self.host_queues, self.leases, self.crawl, self.request_work)
+        self.host_locks = HostLocks(self.host_queues, self.leases, self.crawl, self.request_work)
 
     # for the scheduler
 
@@ -89,7 +89,7 @@ class Feeder:
         self._task.add_done_callback(lambda task: None if task.cancelled() or not (why := task.exception()) else broken(why))
 
     def push(self, task: Task) -> None:
-        if task.id in self._saying or task.id in self._next.done or self.leases.over(task.id, self.crawl.in_progress):
+        if task.id in self._acknowledging or task.id in self._next.done or self.leases.is_done(task.id, self.crawl.in_progress):
             self._next.requeue.append(task)
         else:
             self._next.push.append(task)
@@ -139,14 +139,14 @@ class Feeder:
     async def _run(self) -> None:
         while not self._over:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), TICK if not self.turns.waiters else GATHER * 10)
+                await asyncio.wait_for(self._wake.wait(), TICK if not self.host_locks.waiters else GATHER * 10)
             self._wake.clear()
             await asyncio.sleep(GATHER)
             if self._over:
                 return
             if self.crawl.ending:
-                self.turns.dismiss()
-            if self.turns.release_hosts(self._next):
+                self.host_locks.cancel_waiters()
+            if self.host_locks.release_hosts(self._next):
                 self._changes += 1
             changes, order = self._changes, self._order()
             answer = await self._converse(order)
@@ -161,7 +161,7 @@ class Feeder:
         """Exchange an order for an answer. ``None`` while the queue is unavailable: the order's content is merged into the next one."""
         if not order.has_content:
             return Answer()
-        self._saying = frozenset(order.done)
+        self._acknowledging = frozenset(order.done)
         try:
             answer = await self._in_thread(lambda: self._exchange(order))
         except FrontierUnavailable as fault:
@@ -171,7 +171,7 @@ class Feeder:
             later.free = {**order.free, **later.free}
             return None
         finally:
-            self._saying = frozenset()
+            self._acknowledging = frozenset()
         if self.away_since is not None:
             self.away_since, self._failures, self.store_failed = None, 0, False
             logger.warning("the queue of requests is available again")
@@ -198,9 +198,9 @@ class Feeder:
         if last:
             return order
         now = time.monotonic()
-        order.hold = list(dict.fromkeys([*self.turns.waiters, *self.host_queues.unheld()]))[:HOLDS]
-        if now - self._beaten >= self.beat_seconds:
-            order.beat, self._beaten = dict(self.doing), now
+        order.hold = list(dict.fromkeys([*self.host_locks.waiters, *self.host_queues.unheld()]))[:HOLDS]
+        if now - self._last_beat >= self.beat_seconds:
+            order.beat, self._last_beat = dict(self.activity), now
         places = max(self.prefetch - self.host_queues.waiting, 0)
         if not self.crawl.ending and (order.changes or now - self._last_take >= min(max(self._soon, LEAST), TICK)):
             order.take, self._last_take = places, now
@@ -240,7 +240,7 @@ class Feeder:
         now = time.monotonic()
         for host, seconds in answer.holds.items():
             if seconds is not None:
-                self.turns.holds(host, now + seconds)
+                self.host_locks.mark_held(host, now + seconds)
         lost = list(self.leases.lose(answer.lost))
         for held in lost:
             if self.leases.single(held.task.id):
@@ -255,7 +255,7 @@ class Feeder:
             await self._apply_taken(answer, changes, now)
 
     async def _apply_taken(self, taken: Answer, changes: int, now: float) -> None:
-        self.turns.taken(taken, now)
+        self.host_locks.apply_answer(taken, now)
         readable: list[tuple[Task, Request]] = []
         for lease in taken.leases:
             try:
@@ -270,7 +270,7 @@ class Feeder:
                 self._next.done.append(task.id)
                 continue
             self.leases.take(task)
-            self.leases.waits(task.id)
+            self.leases.add_waiting(task.id)
             self.host_queues.add(task.host, Entry(request, task.id, own=True))
         if self._next.done:
             self.changed()

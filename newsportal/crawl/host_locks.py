@@ -190,7 +190,7 @@ class HostLocks:
             self.wake()
             await future
 
-    def taken(self, answer: Answer, now: float) -> None:
+    def apply_answer(self, answer: Answer, now: float) -> None:
         """Apply the queue's answer: the hosts that this worker now holds."""
         for name, host in list(self.host_queues.hosts.items()):
             if host.held and name not in answer.held:
@@ -198,10 +198,10 @@ class HostLocks:
         for name, seconds in answer.held.items():
             host = self.host_queues.host(name)
             if not host.held:
-                self.holds(name, now + seconds)
+                self.mark_held(name, now + seconds)
             host.yields = name in answer.yielded
 
-    def holds(self, name: str, ready: float) -> None:
+    def mark_held(self, name: str, ready: float) -> None:
         self.host_queues.hold(name, ready)
         self._release(name)
 
@@ -242,7 +242,7 @@ class HostLocks:
         host.pause_until = 0.0
         self.host_queues.loose(host.name)
 
-    def dismiss(self) -> None:
+    def cancel_waiters(self) -> None:
         """Raise :class:`Ending` in all waiting calls."""
         for name in list(self.waiters):
             for future in self.waiters.pop(name):

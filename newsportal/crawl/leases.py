@@ -34,7 +34,7 @@ class Leases:
     def take(self, task: Task) -> None:
         self._held[task.id] = Held(task)
 
-    def waits(self, id: str | None) -> None:
+    def add_waiting(self, id: str | None) -> None:
         """One more request under this lease waits here."""
         if id in self._held:
             self._held[id].waiting += 1
@@ -50,7 +50,7 @@ class Leases:
         held = self._held.get(id or "")
         return held is not None and held.waiting == 1 and not held.out
 
-    def over(self, id: str, in_progress: Container[Any]) -> bool:
+    def is_done(self, id: str, in_progress: Container[Any]) -> bool:
         """Return whether all requests of a lease are done, though it is not acknowledged."""
         held = self._held.get(id)
         return held is not None and not held.waiting and all(request not in in_progress for request in held.out)

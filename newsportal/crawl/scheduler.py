@@ -83,7 +83,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
         if self._standing:
             self._crawler.signals.connect(_keep_open, signal=signals.spider_idle)
         if self.feeder is not None:
-            self.feeder.doing["spider"] = spider.name
+            self.feeder.activity["spider"] = spider.name
             self.feeder.starts = open_start_urls(self._crawler.settings, spider)
             if self.feeder.starts is not None and hasattr(spider, "fetch_data"):
                 spider.fetch_data = lambda key, number: []  # scrapy-redis' spiders pop start URLs, and lose them when they are killed
@@ -150,7 +150,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
         if self.feeder is None:
             self.host_queues.hold(host, 0.0)
         else:
-            self.feeder.leases.waits(lease)
+            self.feeder.leases.add_waiting(lease)
             self.feeder.changed()
         self.host_queues.add(host, Entry(request, lease))
         return True
@@ -233,7 +233,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
         host = host_of(request.url)
         if self._crawler.engine is not None:
             self._slots[host] = self._crawler.engine.downloader.get_slot_key(request)
-        await self.feeder.turns.acquire(host)
+        await self.feeder.host_locks.acquire(host)
 
     def pause_host(self, request: Request, seconds: float) -> None:
         """Pause the host of ``request`` for all processes."""

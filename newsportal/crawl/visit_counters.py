@@ -62,7 +62,7 @@ class Reach:
         self._missed.add(urlsplit(reason.partition(" ")[0].rstrip(":")).netloc or source)
 
     @property
-    def away(self) -> bool:
+    def offline(self) -> bool:
         """Whether several hosts were unreachable and none was reached within the last ``LATELY`` seconds."""
         return len(self._missed) > 1 and (self._reached is None or self._clock() - self._reached > LATELY)
 
@@ -169,7 +169,7 @@ class SourceStates:
         if column == "list_pages":
             self._reach.reached()
 
-    def took(self, source: str, seconds: float) -> None:
+    def add_seconds(self, source: str, seconds: float) -> None:
         key = f"{PREFIX}{source}/{SECONDS}"
         self._stats.set_value(key, self._stats.get_value(key, 0.0) + seconds)
 
@@ -242,7 +242,7 @@ class SourceStates:
     @property
     def offline(self) -> bool:
         """Whether the network is down, which is not counted against the sources."""
-        return self._reach.away
+        return self._reach.offline
 
     def unreached(self, source: str) -> bool:
         return self._errors.get(source, "").startswith(OUTAGE)

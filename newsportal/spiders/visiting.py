@@ -131,7 +131,7 @@ class Visiting:
         for source in (self.open & set(ended)) - lost:
             opened = self._open[source]
             seconds = ((opened.idle_since or now) - opened.began).total_seconds()
-            self._tracker.took(source, seconds)
+            self._tracker.add_seconds(source, seconds)
             parts.append(Visit(source, now, seconds=seconds))
         with warned(logger, "what %d visits brought is not remembered", len(parts)):
             if parts:

@@ -205,7 +205,7 @@ def test_short_lease_lasts_while_its_worker_lives(file: Path, monkeypatch: pytes
         await crawl.taken(1)
         for _ in range(10):
             now[0] += 0.06
-            await until(lambda: crawl.feeder._beaten == now[0])
+            await until(lambda: crawl.feeder._last_beat == now[0])
             assert other.take(1, delay=0.0, ahead=1.0).leases == ()
         crawl.in_progress.clear()
         await until(lambda: crawl.feeder.quiet)
@@ -219,7 +219,7 @@ def test_host_is_held_before_requests_and_released_with_its_wait(file: Path) -> 
 
     async def asked() -> None:
         crawl.busy_hosts.add("a.example")
-        await crawl.feeder.turns.acquire("a.example")
+        await crawl.feeder.host_locks.acquire("a.example")
         assert other.hold("a.example") is None
         crawl.busy_hosts.clear()
         held: list[float | None] = [None]
@@ -240,13 +240,13 @@ def test_host_held_by_another_is_awaited_until_the_crawl_ends(file: Path) -> Non
 
     async def asked() -> None:
         assert other.hold("a.example") == 0.0
-        waiting = asyncio.ensure_future(crawl.feeder.turns.acquire("a.example"))
+        waiting = asyncio.ensure_future(crawl.feeder.host_locks.acquire("a.example"))
         await asyncio.sleep(0.1)
         assert not waiting.done()
         other.free({"a.example": 0.0})
         await waiting
         assert other.hold("b.example") == 0.0
-        last = asyncio.ensure_future(crawl.feeder.turns.acquire("b.example"))
+        last = asyncio.ensure_future(crawl.feeder.host_locks.acquire("b.example"))
         await asyncio.sleep(0.05)
         crawl.ending = True
         with pytest.raises(Ending):
@@ -266,12 +266,12 @@ def test_tasks_of_a_paused_host_are_given_back_for_later(file: Path) -> None:
         crawl.hand.pause("a.example", time.monotonic() + 3600.0)
         crawl.feeder.changed()
         with pytest.raises(HostPaused):
-            await crawl.feeder.turns.acquire("a.example")
+            await crawl.feeder.host_locks.acquire("a.example")
         await until(lambda: other.state().later == 2)
         crawl.in_progress.clear()
         await until(lambda: crawl.feeder.quiet)
         with pytest.raises(HostPaused):
-            await crawl.feeder.turns.acquire("a.example")
+            await crawl.feeder.host_locks.acquire("a.example")
         assert other.hold("a.example") is None or (other.hold("a.example") or 0.0) > 3000
 
     run(crawl, asked)

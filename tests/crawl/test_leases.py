@@ -13,7 +13,7 @@ def task(id: str) -> Task:
 def test_lease_is_finished_when_the_request_is() -> None:
     leases = Leases()
     leases.take(task("1"))
-    leases.waits("1")
+    leases.add_waiting("1")
     assert leases.finished(set()) == []
     leases.mark_sent("1", "page")
     assert leases.finished({"page"}) == []
@@ -24,9 +24,9 @@ def test_lease_is_finished_when_the_request_is() -> None:
 def test_retry_or_further_page_keeps_the_lease() -> None:
     leases = Leases()
     leases.take(task("1"))
-    leases.waits("1")
+    leases.add_waiting("1")
     leases.mark_sent("1", "page")
-    leases.waits("1")  # its callback made a request that is not in the queue
+    leases.add_waiting("1")  # its callback made a request that is not in the queue
     assert leases.finished(set()) == []
     leases.mark_sent("1", "further")
     assert leases.finished({"further"}) == []
@@ -36,11 +36,11 @@ def test_retry_or_further_page_keeps_the_lease() -> None:
 def test_only_unsent_lease_can_be_given_back() -> None:
     leases = Leases()
     leases.take(task("1"))
-    leases.waits("1")
+    leases.add_waiting("1")
     assert leases.single("1")
     leases.mark_sent("1", "page")
     assert not leases.single("1")
-    leases.waits("1")
+    leases.add_waiting("1")
     assert not leases.single("1")
     assert not leases.single(None)
 
@@ -49,7 +49,7 @@ def test_lost_lease_is_not_acknowledged() -> None:
     leases = Leases()
     for id in ("1", "2"):
         leases.take(task(id))
-        leases.waits(id)
+        leases.add_waiting(id)
         leases.mark_sent(id, id)
     assert [held.task.id for held in leases.lose({"1", "unknown"})] == ["1"]
     assert list(leases.lose({"1"})) == []

@@ -11,18 +11,18 @@ def test_several_unreachable_hosts_mean_no_network() -> None:
     now = [1000.0]
     reach = Reach(lambda: now[0])
     reach.missed("feed:甲", "https://a.example/feed: no address")
-    assert not reach.away
+    assert not reach.offline
     reach.missed("feed:甲", "https://b.example/feed: no address")
-    assert reach.away
+    assert reach.offline
     reach.reached()
-    assert not reach.away
+    assert not reach.offline
 
 
 def test_several_urls_of_one_host_do_not_mean_no_network() -> None:
     reach = Reach()
     for path in ("news", "sport", "weather"):
         reach.missed("feed:甲", f"https://a.example/{path}: no address")
-    assert not reach.away
+    assert not reach.offline
 
 
 def test_recently_reached_host_means_network_is_available() -> None:
@@ -31,9 +31,9 @@ def test_recently_reached_host_means_network_is_available() -> None:
     reach.reached()
     reach.missed("feed:甲", "https://a.example/: no address")
     reach.missed("feed:甲", "https://b.example/: no address")
-    assert not reach.away
+    assert not reach.offline
     now[0] += LATELY + 1
-    assert reach.away
+    assert reach.offline
 
 
 @pytest.mark.parametrize(

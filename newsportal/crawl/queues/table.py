@@ -105,7 +105,7 @@ class TableQueue(LinksBacked):
             turn.add(order.requeue)
             for ids, at in order.back:
                 turn.give_back(_leased(turn, turn.rows(ids)), at)
-            table_workers.let_go(turn, turn.worker, {cut(host): max(0.0, seconds) for host, seconds in order.free.items()})
+            table_workers.release_hosts(turn, turn.worker, {cut(host): max(0.0, seconds) for host, seconds in order.free.items()})
         if order.beat:
             doing = json.dumps(dict(order.beat), ensure_ascii=False)
             turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(doing=doing))
@@ -128,7 +128,7 @@ class TableQueue(LinksBacked):
     def leave(self) -> None:
         with self._lock:
             if self._number:
-                self._work(lambda turn: table_workers.part(turn, turn.worker))
+                self._work(lambda turn: table_workers.remove_worker(turn, turn.worker))
                 self._number, self._looked = 0, None
                 self._mine.clear()
 

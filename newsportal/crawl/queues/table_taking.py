@@ -141,7 +141,7 @@ def take(turn: Turn, taking: Taking) -> None:
         table_workers.ripen(turn, taking.ahead)
     if taking.number > 0:
         if not (concerns.suspects and _take_suspect(turn, taking)):
-            share, own, poorer = _poorer(turn) if concerns.poor else (MANY, 0, [])
+            share, own, poorer = _fair_share(turn) if concerns.poor else (MANY, 0, [])
             taking.answer.yielded |= _reserve(turn, own - share, poorer)
             _take_ready(turn, taking, max(0, share - own) if poorer else taking.number)
         turn.settle()
@@ -202,7 +202,7 @@ def _take_suspect(turn: Turn, taking: Taking) -> bool:
     """Take a suspect, or drain for one unless another worker does. Return whether nothing else may be taken."""
     for row in turn.connection.execute(SUSPECT, {"q": turn.queue}).all():
         if row.holder not in (0, turn.worker, -turn.worker):
-            table_workers.want(turn, row.host)
+            table_workers.request_host(turn, row.host)
         elif any(taking.held_by_host.values()):
             taking.draining = turn.connection.scalar(DRAINING, {"q": turn.queue, "w": turn.worker}) is None
             return taking.draining
@@ -223,7 +223,7 @@ def _hosts_of(number: Any) -> Any:
     return select(func.count()).select_from(HOSTS).where(HOSTS.c.holder == number).scalar_subquery()
 
 
-def _poorer(turn: Turn) -> tuple[int, int, list[tuple[int, int]]]:
+def _fair_share(turn: Turn) -> tuple[int, int, list[tuple[int, int]]]:
     """Return the fair share of hosts, how many this worker holds, and how many each hungry worker lacks."""
     asked = select(WORKERS.c.number, WORKERS.c.hungry, _hosts_of(WORKERS.c.number))
     others = turn.connection.execute(asked.where(WORKERS.c.queue == turn.queue, WORKERS.c.number != turn.worker)).all()
@@ -265,4 +265,4 @@ def request_hosts(turn: Turn) -> None:
     own = select(WORKERS.c.number).where(WORKERS.c.queue == turn.queue)
     for number in turn.connection.scalars(asked.where(LINES.c.holder.not_in(own))).all():
         for host, *_ in turn.connection.execute(OPEN, {"q": turn.queue, "of": number, "most": MAX_WANTED}).all():
-            table_workers.want(turn, host)
+            table_workers.request_host(turn, host)

@@ -94,14 +94,14 @@ def bury(turn: Turn, number: int) -> None:
     name = turn.connection.scalar(select(WORKERS.c.name).where(WORKERS.c.number == number)) or ""
     for row in leased(turn, number):
         turn.bury(row, name)
-    part(turn, number)
+    remove_worker(turn, number)
 
 
-def part(turn: Turn, number: int) -> None:
+def remove_worker(turn: Turn, number: int) -> None:
     """Remove a worker: its leases return to the queue, and its hosts wait as if they had been requested just now."""
     delay = turn.connection.scalar(select(WORKERS.c.delay).where(WORKERS.c.number == number)) or 0.0
     turn.give_back(leased(turn, number))
-    let_go(turn, number, dict.fromkeys(turn.connection.scalars(select(HOSTS.c.host).where(HOSTS.c.holder == number)), delay))
+    release_hosts(turn, number, dict.fromkeys(turn.connection.scalars(select(HOSTS.c.host).where(HOSTS.c.holder == number)), delay))
     turn.connection.execute(update(HOSTS).where(HOSTS.c.wanted_by == number).values(wanted_until=0.0))
     _offer(turn)
     turn.connection.execute(delete(CLAIMS).where(CLAIMS.c.worker == number))
@@ -148,7 +148,7 @@ def holder(turn: Turn, host: str) -> int:
     return 0 if found is None else int(found[0] or (-found[2] if found[3] > turn.ticks else 0))
 
 
-def want(turn: Turn, host: str) -> None:
+def request_host(turn: Turn, host: str) -> None:
     """Request a host from its holder for this worker, unless another has done so."""
     mine = HOSTS.c.wanted_by.in_([0, turn.worker]) | (HOSTS.c.wanted_until <= turn.ticks)
     values = {"wanted_by": turn.worker, "wanted_until": turn.ticks + WANTED}
@@ -162,11 +162,11 @@ def hold(turn: Turn, host: str) -> float | None:
         of = holder(turn, host)
     if of in (0, turn.worker, -turn.worker):
         return take_hosts(turn, [host])[host]
-    want(turn, host)
+    request_host(turn, host)
     return None
 
 
-def let_go(turn: Turn, of: int, hosts: Mapping[str, float]) -> None:
+def release_hosts(turn: Turn, of: int, hosts: Mapping[str, float]) -> None:
     """Release hosts of worker ``of``, each with the seconds until the next request, and reserve them for the workers that wait for them."""
     freed, lines = list[dict[str, Any]](), list[dict[str, Any]]()
     for host, (holder, _, by, until) in _states(turn, hosts).items():
