@@ -312,7 +312,7 @@ def test_visit_is_requested_and_its_progress_shown(made: Any, newsroom: ModuleTy
     crawling.store.visits.add(Visit("feed:甲报", newsroom.NOW + timedelta(minutes=1), list_pages=1, entries=77, new=3))
     done = crawling.get(poll.replace("&amp;", "&"), headers={"hx-request": "true"})
     assert "77" in done.text
-    assert "还没有它的文章入库" in done.text
+    assert "该来源还没有文章入库" in done.text
     newsroom.write(crawling.store, newsroom.article("渡轮今晨复航", "码头上站满了人。" * 9, source="feed:甲报"))
     assert "渡轮今晨复航" in crawling.get(poll.replace("&amp;", "&"), headers={"hx-request": "true"}).text
     assert "hx-get" not in done.text
