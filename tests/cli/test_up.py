@@ -42,7 +42,7 @@ def test_stopped_background_starts_no_crawl(tmp_path: Path) -> None:
     (tmp_path / "sources.yaml").write_text("feeds: []\n", "utf-8")
     background = Background(tmp_path / "sources.yaml", known := load(tmp_path / "sources.yaml"), 10.0)
     background.stop()
-    background.supervisor._try()  # as if the signal came just before a step
+    background.supervisor._run_iteration()  # as if the signal came just before a step
     assert Records(known.jobs_folder).all() == []
 
 
