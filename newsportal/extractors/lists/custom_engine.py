@@ -23,7 +23,7 @@ from newsportal.text.dom import Document
 
 TITLES = ("h3 a", "h2 a", "h4 a", "a")  # where to look for a title without a rule
 FIELDS = ("title", "link", "site", "summary", "date")
-ENOUGH = 0.8  # minimum share of results with a field for its rule to be trusted; about one result in ten lacks site or date
+MIN_SHARE = 0.8  # minimum share of results with a field for its rule to be trusted; about one result in ten lacks site or date
 
 
 def custom(
@@ -99,6 +99,6 @@ def cross_check(engine: Engine, documents: Sequence[Document], fetched: datetime
             problems.append(Message("check.page", page=number, why=Message("check.no-results")))
     for name in FIELDS[2:]:
         share = sum(bool(getattr(result, name)) for result in results) / max(len(results), 1)
-        if 0 < share < ENOUGH:
+        if 0 < share < MIN_SHARE:
             problems.append(Message("check.share", field=name, share=f"{share:.0%}"))
     return CrossCheck(len(documents), len(results), agreed, tuple(problems))
