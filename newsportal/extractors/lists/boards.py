@@ -101,7 +101,7 @@ def _json_entries(page: Page, rules: BoardRules) -> Iterator[Parts]:
     try:
         items = _expression(rules.items).search(json.loads(decode(page.body, page.content_type)[0]))
     except (ValueError, RecursionError, JMESPathError) as error:
-        raise NotApplicable("no-entries", f"no JSON that the rules can read: {type(error).__name__}") from error
+        raise NotApplicable("no-entries", f"not JSON that the rules can be applied to: {type(error).__name__}") from error
 
     def part(item: Any, name: str) -> str | None:
         try:

@@ -23,7 +23,7 @@ from newsportal.text.dom import Document
 
 TITLES = ("h3 a", "h2 a", "h4 a", "a")  # where to look for a title without a rule
 FIELDS = ("title", "link", "site", "summary", "date")
-ENOUGH = 0.8  # minimum share of results with a field for its rule to be trusted; about one result in ten lacks site or date
+MIN_SHARE = 0.8  # minimum share of results with a field for its rule to be trusted; about one result in ten lacks site or date
 
 
 def custom(
@@ -44,20 +44,20 @@ def custom(
     """Create an engine from settings of ``sources.yaml``; rules as in :mod:`newsportal.extractors.lists.selector`. Raises ``ValueError``
     naming the field for a URL without ``##QUERY##``, an unknown encoding or an invalid rule."""
     if "##QUERY##" not in url:
-        raise ValueError(f"url: must hold ##QUERY##, the place of the words: {url!r}")
+        raise ValueError(f"url: must contain ##QUERY##, the placeholder for the query: {url!r}")
     try:
         parts = urlsplit(url.replace("##QUERY##", "q").replace("##START##", "0"))
     except ValueError as error:
         raise ValueError(f"url: {error}: {url!r}") from error
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(f"url: must be an http or https address: {url!r}")
+        raise ValueError(f"url: must be an http or https URL: {url!r}")
     try:
         codecs.lookup(encoding)
     except LookupError as error:
         raise ValueError(f"encoding: unknown: {encoding!r}") from error
     if not block:
         if given := [key for key, rule in zip(FIELDS, (title, link, site, summary, date), strict=True) if rule]:
-            raise ValueError(f"{given[0]}: a rule for a field needs a rule for the block it is in")
+            raise ValueError(f"{given[0]}: a rule for a field needs a rule for the block that contains it")
         return Engine(name, url, (), kind, first, step, encoding)
     wrapper = Wrapper(block, title or TITLES, link, site, summary, date)
     wrapper.check()
@@ -99,6 +99,6 @@ def cross_check(engine: Engine, documents: Sequence[Document], fetched: datetime
             problems.append(Message("check.page", page=number, why=Message("check.no-results")))
     for name in FIELDS[2:]:
         share = sum(bool(getattr(result, name)) for result in results) / max(len(results), 1)
-        if 0 < share < ENOUGH:
+        if 0 < share < MIN_SHARE:
             problems.append(Message("check.share", field=name, share=f"{share:.0%}"))
     return CrossCheck(len(documents), len(results), agreed, tuple(problems))

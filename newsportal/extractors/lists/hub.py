@@ -145,7 +145,7 @@ class HubRules:
             return score
         if any(rule.startswith(EXPRESSION) for rule in allowed):
             return 1.0
-        return hub_score.raised(score, ALLOWED) if allowed else 0.0
+        return hub_score.add_evidence(score, ALLOWED) if allowed else 0.0
 
 
 def links(document: dom.Document, rules: HubRules | None = None, now: datetime | None = None, base: str | None = None) -> list[HubLink]:

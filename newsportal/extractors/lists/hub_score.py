@@ -116,7 +116,7 @@ def board_form(anchors: Sequence[Anchor], page: Address) -> ThreadForm | None:
     return max(forms, key=lambda form: forms[form]) if many or BOARD.search(page.url[:JUDGED_CHARS]) else None
 
 
-def raised(score: float, logits: float) -> float:
+def add_evidence(score: float, logits: float) -> float:
     """Return ``score`` raised by ``logits`` of evidence."""
     share = min(max(score, 1e-9), 1 - 1e-9)
     return _sigmoid(math.log(share / (1 - share)) + logits)

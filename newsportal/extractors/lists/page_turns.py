@@ -26,7 +26,7 @@ NEXT: Final = re.compile(
     r"[\s\])>›»→】]*$",
     re.IGNORECASE,
 )  # a link to the next page of a list; matches the full link text
-FURTHER: Final = re.compile(rf"^[\s\[(（【<>›»→·|]*(?:{NEXT_PAGE})", re.IGNORECASE)  # the heading of the next page may follow
+NEXT_PAGE_LINK: Final = re.compile(rf"^[\s\[(（【<>›»→·|]*(?:{NEXT_PAGE})", re.IGNORECASE)  # the heading of the next page may follow
 ONWARD: Final = re.compile(
     r"^[\s\[(（【]*(?:下一[个張张图幅]?|后一[个张]|next|weiter|suivante?|siguiente|seguinte|successiv[ao]|avanti|volgende|далее|[>›»→▶]{1,3})[\s\])）】>›»→▶]*$",
     re.IGNORECASE,
@@ -34,7 +34,7 @@ ONWARD: Final = re.compile(
 NUMBER: Final = re.compile(
     r"^[\s\[(（【·]*(?:第|page|seite|p[áa]gina|pagina)?\s*(\d{1,3})\s*[页頁]?(?:[\s\])）】·]*$|\s*[:：—–-])", re.IGNORECASE
 )  # 「2」, 「[2]」, 「第2页」, 「Page 2」, 「第2页：路上」
-WHOLE: Final = re.compile(
+SINGLE_PAGE: Final = re.compile(
     r"^[\s\[(（【>»]*(?:(?:在)?本[页頁](?:阅读|顯示|显示)?全文|(?:阅读|閱讀|查看|浏览|展开|显示|顯示)?(?:全文|全部(?:内容)?)(?:阅读|閱讀)?|单[页頁](?:阅读|浏览|显示)?"
     r"|單[页頁](?:閱讀|瀏覽|顯示)?"
     r"|(?:view|read|show)?\s*(?:as|on)?\s*(?:(?:a\s+)?(?:single|one)[- ]page|full article|all pages|entire article)(?:\s+view)?|view all"
@@ -47,7 +47,7 @@ BRACKETS: Final = " \t\n[(（【<>›»→·|▶"
 BEGINNINGS: Final = frozenset("0123456789第下后後翻余剩次다页頁在本阅閱查浏展显顯全单單следСЛЕДдД") | frozenset(
     "acdefglnoprstvwACDEFGLNOPRSTVW"
 )  # first characters of pager texts, after brackets; titles of other articles mostly begin otherwise
-MAY_BEGIN: Final = BEGINNINGS.union(BRACKETS, filter(str.isspace, map(chr, range(0x3001))))
+POSSIBLE_BEGINNINGS: Final = BEGINNINGS.union(BRACKETS, filter(str.isspace, map(chr, range(0x3001))))
 MAX_FULL_MATCH: Final = 40  # characters: longest text that is matched in full
 Kind = Literal["next", "declared", "onward", "number", "whole", "canonical"]
 NO_LABEL: Final[tuple[Kind | None, int]] = (None, 0)
@@ -67,7 +67,7 @@ COMMENTS: Final = re.compile(
     r"(?:评论|評論|留言|跟帖|回复|回覆|コメント|댓글|comment|repl(?:y|ies)|discussion|отзыв|комментари|coment[aá]rio|commentaire)",
     re.IGNORECASE,
 )
-HEADING: Final = 40  # characters: a longer text above a pager is not a heading but the article's text
+MAX_HEADING: Final = 40  # characters: a longer text above a pager is not a heading but the article's text
 COMMENT_LINK: Final = re.compile(r"#\w*(?:comment|reply|respond|cmt|pinglun)|[?&](?:cpage|comment\w*|replytocom)=", re.IGNORECASE)
 
 
@@ -78,13 +78,13 @@ def page_turn_text(text: str) -> tuple[Kind | None, int]:
             return NO_LABEL
     if match := NUMBER.match(text):
         return "number", int(match[1])
-    if FURTHER.match(text):
+    if NEXT_PAGE_LINK.match(text):
         return "next", 0
     if len(text) > MAX_FULL_MATCH:
         return NO_LABEL
     if ONWARD.match(text):
         return "onward", 0
-    return ("whole", 0) if WHOLE.match(text) else NO_LABEL
+    return ("whole", 0) if SINGLE_PAGE.match(text) else NO_LABEL
 
 
 def dead(node: dom.Element) -> bool:
@@ -102,7 +102,7 @@ class Turn:
     node: dom.Element
 
 
-def turns(document: dom.Document) -> Iterator[Turn]:
+def pager_links(document: dom.Document) -> Iterator[Turn]:
     """Yield the links that turn the page. Two cheap checks of URL and first character exclude most of a page's hundreds of links."""
     # a URL that continues this one is relative or contains this: the shortest last name of its interpretations
     key = min((last_id(place.stem) or last_name(place.stem) for place in places(document.url)), key=len, default="")
@@ -114,16 +114,16 @@ def turns(document: dom.Document) -> Iterator[Turn]:
         if sifted and key not in href and "/" in href and not href.startswith(("?", "./")):
             continue
         text = node.text
-        if text and text[0] not in MAY_BEGIN and not len(node) and node.get("rel") is None and node.tag != "link":
+        if text and text[0] not in POSSIBLE_BEGINNINGS and not len(node) and node.get("rel") is None and node.tag != "link":
             continue  # as most links: the title of another page
         kind, page = _link_label(node)
         if kind is None or COMMENT_LINK.search(href) or dead(node):
             continue
-        if (url := joined(document, href)) is not None:
+        if (url := absolute_url(document, href)) is not None:
             yield Turn(kind, page, url, node)
 
 
-def joined(document: dom.Document, href: str) -> str | None:
+def absolute_url(document: dom.Document, href: str) -> str | None:
     base = document.base
     return dom.join(base if base.startswith("http") else NOWHERE, href)
 
@@ -167,9 +167,9 @@ def under_comments(node: dom.Element) -> bool:
             if before is None:
                 break
             text = dom.text_of(before)
-            if len(text) > HEADING * 5:
+            if len(text) > MAX_HEADING * 5:
                 return False  # the article's text, which the pager belongs to
-            if (len(text) <= HEADING and COMMENTS.search(text)) or next(before.iter("textarea"), None) is not None:
+            if (len(text) <= MAX_HEADING and COMMENTS.search(text)) or next(before.iter("textarea"), None) is not None:
                 return True
             before = before.getprevious()
     return False

@@ -18,8 +18,7 @@ from urllib.parse import urlsplit
 from newsportal.extractors.article import joining
 from newsportal.extractors.lists import page_marks
 from newsportal.extractors.lists.hub_urls import Address
-from newsportal.extractors.lists.page_turns import SHORT_KEY, Turn, is_aside, joined, under_comments
-from newsportal.extractors.lists.page_turns import turns as turning_links
+from newsportal.extractors.lists.page_turns import SHORT_KEY, Turn, absolute_url, is_aside, pager_links, under_comments
 from newsportal.items import Extraction
 from newsportal.text import dom
 
@@ -59,7 +58,7 @@ class Row:
 
 def find_pager(document: dom.Document) -> Pager:
     """Return the pager of a page; without one, the page is its own only page. Never raises."""
-    turns = list(turning_links(document))
+    turns = list(pager_links(document))
     known = document.url.startswith(("http://", "https://"))
     own = page_marks.places(document.url) if known else _guess_interpretations(turns)
     row = _row_of_links(own, turns) or _script_row(document, own)
@@ -134,7 +133,7 @@ def _number_shift(here: int | None, numbered: list[tuple[int, page_marks.Step]],
 
 def _script_row(document: dom.Document, own: Sequence[page_marks.Place]) -> Row | None:
     for pager in page_marks.script_pagers(document):
-        addresses = {index: joined(document, pager.address(index)) for index in range(min(pager.count, MAX_PAGES))}
+        addresses = {index: absolute_url(document, pager.address(index)) for index in range(min(pager.count, MAX_PAGES))}
         stems = {place.stem for place in own}
         pages = {
             index + 1: url
@@ -206,20 +205,20 @@ class MultiPage:
         self._urls = [first.url]
         self._seen = {same(first.url)}
         self._single_page_view = first.pager.whole if first.pager.next else None
-        self._at_once: Extraction | None = None
-        self._asked: str | None = None
-        self._over = first.pager.next is None
+        self._single_page_article: Extraction | None = None
+        self._pending: str | None = None
+        self._finished = first.pager.next is None
 
     def wanted(self) -> tuple[str, ...]:
         """Return the URL to fetch next; empty while it is being fetched and when the article is complete."""
-        if self._over or self._asked is not None:
+        if self._finished or self._pending is not None:
             return ()
-        asked = self._single_page_view or self._following()
+        asked = self._single_page_view or self._next_url()
         if asked is not None and len(self._read) >= MAX_FETCHED:
             self.end("too-many")
-        if asked is None or self._over:
+        if asked is None or self._finished:
             return ()
-        self._asked = asked
+        self._pending = asked
         return (asked,)
 
     def strays(self, url: str, asked: str) -> bool:
@@ -227,12 +226,12 @@ class MultiPage:
         return self._same(url) != self._same(asked) and (self._same(url) in self._seen or is_front_page(url))
 
     def take(self, page: PageRead, asked: str) -> None:
-        self._asked = None
+        self._pending = None
         if self._single_page_view is not None:
             first, whole, self._single_page_view = self._read[0], self._single_page_view, None
             if whole is not None and joining.is_whole(first.found, page.found):
-                self._at_once = joining.as_whole(first.found, page.found, (*first.pager.pages, whole))
-                self._over = True
+                self._single_page_article = joining.as_whole(first.found, page.found, (*first.pager.pages, whole))
+                self._finished = True
             return
         reason = "elsewhere" if self.strays(page.url, asked) else joining.why_not([one.found for one in self._read], page.found)
         if reason is not None:
@@ -244,7 +243,7 @@ class MultiPage:
 
     def refuse(self, asked: str, reason: str) -> None:
         """Handle a page that could not be fetched or used. Without the single-page view, the pages are read one by one."""
-        self._asked = None
+        self._pending = None
         if self._single_page_view is not None:
             self._single_page_view = None
         else:
@@ -252,18 +251,18 @@ class MultiPage:
 
     def end(self, reason: str) -> None:
         self.ends.append(reason)
-        self._over = True
+        self._finished = True
 
     def result(self) -> Extraction:
         """Return the article joined from the pages read; its ``pages`` are their URLs, empty for a single page."""
-        if self._at_once is not None:
-            return self._at_once
+        if self._single_page_article is not None:
+            return self._single_page_article
         if len(self._read) == 1:
             first = self._read[0]
             return joining.unmarked(first.found) if first.pager.next else first.found
         return joining.join([one.found for one in self._read], self._urls)
 
-    def _following(self) -> str | None:
+    def _next_url(self) -> str | None:
         """Return the URL of the page after the last one read, from its own pager; if it has none, from the first page's."""
         last = self._read[-1].pager
         url = last.next

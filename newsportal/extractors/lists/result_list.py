@@ -34,7 +34,7 @@ FULL_TITLE = 10.0
 FULL_SUMMARY = 60.0
 MAX_RECORD = 3000  # characters; longer records get no credit for a summary: they are columns of the page
 COST = 0.6  # minimum for a positive worth: a bare link (0.2) or a linked heading alone (0.7 at its longest) is hardly a result
-ALIKE = 0.3  # a record worth less than this share of the list's median is a box between the results
+MIN_RELATIVE_WORTH = 0.3  # a record worth less than this share of the list's median is a box between the results
 OUTSIDE = frozenset({"nav", "footer", "form", "select", "aside"})
 OUTSIDE_NAME = re.compile(
     r"(^|[-_\s])(nav|navbar|footer|foot|pager|pagination|page-?nums?|paging|breadcrumbs?|menu|toolbar|related-?search(es)?|sidebar|ads?|"
@@ -105,7 +105,7 @@ def records(document: Document) -> list[Record]:
     if not best:
         return []
     typical = median(record.worth for record in best if record.worth > 0)
-    return [record for record in best if record.worth >= ALIKE * typical and not any(map(is_labelled_advert, record.nodes))]
+    return [record for record in best if record.worth >= MIN_RELATIVE_WORTH * typical and not any(map(is_labelled_advert, record.nodes))]
 
 
 def page_host(document: Document) -> str:

@@ -29,10 +29,10 @@ from newsportal.extractors.lists.result_list import page_host, result_list
 from newsportal.extractors.lists.wrapper import absolute, parse_with
 from newsportal.text.dom import Document, Element, text_of
 
-FEW = 0.5  # a wrapper that finds less than this share of the repeated records probably knows only half of the layout
-WITHIN = 0.6  # share of the wrapper's results that the longer list must contain; otherwise it is another list
-LEFTOVER = 2  # up to so many results beside a real list may be a remnant of an old layout (a box above the results): then both are kept
-MANY = 5  # minimum entries of a real list; pages with 「没有找到」 still contain a few links (trending searches, tips)
+MIN_SHARE = 0.5  # a wrapper that finds less than this share of the repeated records probably knows only half of the layout
+MIN_OVERLAP = 0.6  # share of the wrapper's results that the longer list must contain; otherwise it is another list
+MAX_LEFTOVER = 2  # up to so many results beside a real list may be a remnant of an old layout (a box above the results): then both are kept
+MIN_LIST = 5  # minimum entries of a real list; pages with 「没有找到」 still contain a few links (trending searches, tips)
 
 
 def read(engine: Engine, document: Document, fetched: datetime) -> ResultPage:
@@ -55,7 +55,7 @@ def read(engine: Engine, document: Document, fetched: datetime) -> ResultPage:
         longer = _merged_list(wrapped, free)
         return ResultPage(tuple(longer or wrapped), "generic" if longer else "wrapper", changed=bool(longer))
     changed = engine.described
-    if len(free) < MANY:
+    if len(free) < MIN_LIST:
         if wall := find_wall(document):
             raise EngineBlocked(wall.reason, wall.hours * HOUR)
         if says_nothing_found(document):
@@ -72,11 +72,11 @@ def _extract(engine: Engine, document: Document, fetched: datetime) -> list[Resu
 
 def _merged_list(wrapped: Sequence[Result], free: Sequence[Result]) -> list[Result] | None:
     """Return the longer list merged with the wrapper's results if the wrapper found only a part of the results, else ``None``."""
-    if len(wrapped) >= FEW * len(free):
+    if len(wrapped) >= MIN_SHARE * len(free):
         return None
     known = {result.link: result for result in wrapped}
     within = sum(1 for result in free if result.link in known)
-    if within < WITHIN * len(known) and not (len(wrapped) <= LEFTOVER and len(free) >= MANY):
+    if within < MIN_OVERLAP * len(known) and not (len(wrapped) <= MAX_LEFTOVER and len(free) >= MIN_LIST):
         return None
     rest = [result for result in wrapped if result.link not in {other.link for other in free}]
     return rest + [known.get(result.link, result) for result in free]
@@ -91,7 +91,7 @@ def target_of(result: Result) -> str:
 # Detect the engine of a saved page of unknown origin.
 
 UNKNOWN = Engine(name="unknown", url="##QUERY##")  # an unknown engine: the template-free reader is used
-AT_LEAST = 3  # results a wrapper must find to be accepted on a page of unknown host
+MIN_RESULTS = 3  # results a wrapper must find to be accepted on a page of unknown host
 
 
 def guess(document: Document) -> Engine:
@@ -100,7 +100,7 @@ def guess(document: Document) -> Engine:
     engines = [load(name) for name in names()]
     own = [engine for engine in engines if any(f".{part}" in f".{host}" for part in engine.hosts)]
     candidates = sorted(own, key=lambda engine: engine.kind == "news") or engines
-    best, most = UNKNOWN, 0.0 if own else float(AT_LEAST)
+    best, most = UNKNOWN, 0.0 if own else float(MIN_RESULTS)
     for engine in candidates:
         results = _extract(engine, document, datetime.now(UTC))
         # only results with summary and site count fully, since broad rules find titles anywhere
@@ -114,7 +114,7 @@ def guess(document: Document) -> Engine:
 # a phrase counts only on a page with little other text: a search for 「验证码」 returns results *about* captchas, which must be extracted.
 
 HOUR = 3600.0
-LITTLE = 1_500  # visible characters up to which a phrase counts: captcha pages have 20 to 900, result pages over 2,000
+MAX_WALL_CHARS = 1_500  # visible characters up to which a phrase counts: captcha pages have 20 to 900, result pages over 2,000
 HIDDEN = "[style*='display:none'], [style*='display: none'], [hidden]"  # many pages have a hidden "no results" sentence for their scripts
 NOTHING_MARKS = (
     ".content_none, .nors, #noresult_part1_container, #no-result, .no-result, .no-results, .noresult, "
@@ -135,7 +135,7 @@ NOTHING_PHRASES = re.compile(
 def find_wall(document: Document, *, certain: bool = False) -> Wall | None:
     """Return the wall that ``document`` is, or ``None``. ``certain``: only by URLs and marks of a known engine's wall, without phrases."""
     said = None
-    if not certain and len(body := text_of(document.root)) <= LITTLE:  # a phrase counts only on a page with little text
+    if not certain and len(body := text_of(document.root)) <= MAX_WALL_CHARS:  # a phrase counts only on a page with little text
         titles = " ".join(text_of(title) for title in document.root.iter("title"))
         said = f"{titles} {body}"
     for kind in walls():

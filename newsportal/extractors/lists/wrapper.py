@@ -19,7 +19,7 @@ from newsportal.text.dom import Document, Element
 
 MAX_BLOCKS = 200  # blocks of one page; engines give at most 100 results a page
 MAX_FOUND = 1000  # matches of the block rule, including frames; only malicious pages nest thousands of them
-NEARLY = 0.6  # share of the most results at which an earlier wrapper is preferred
+MIN_RELATIVE_COUNT = 0.6  # share of the most results at which an earlier wrapper is preferred
 
 
 def parse_with(wrappers: Sequence[Wrapper], document: Document, fetched: datetime) -> list[Result]:
@@ -27,7 +27,7 @@ def parse_with(wrappers: Sequence[Wrapper], document: Document, fetched: datetim
     reliable: the rules of old layouts are broad."""
     found = [list(apply(wrapper, document, fetched)) for wrapper in wrappers]
     most = max(map(len, found))
-    return next(results for results in found if len(results) >= NEARLY * most)
+    return next(results for results in found if len(results) >= MIN_RELATIVE_COUNT * most)
 
 
 def apply(wrapper: Wrapper, document: Document, fetched: datetime) -> Iterator[Result]:
@@ -65,13 +65,13 @@ def read_block(wrapper: Wrapper, block: Piece, document: Document, fetched: date
     if not title or not link or link.startswith("#") or dom.is_of_other_scheme(link) or is_advert(link):
         return None
     small_print = (split_site(selector.text(found)) for found in selector.select(block, wrapper.site))
-    site, said = next((one for one in small_print if one[0]), (None, None))
+    site, inner_date = next((one for one in small_print if one[0]), (None, None))
     found = (selector.text(_without_dropped(piece, wrapper.drop)) for piece in selector.select(block, wrapper.summary))
     summary = next(filter(None, found), None)
-    date = said if not wrapper.date else (_date(wrapper, block) or said)
+    date = inner_date if not wrapper.date else (_date(wrapper, block) or inner_date)
     opening, summary = split_summary(summary, site)
     date = date or opening
-    shown = selector.text(_first(block, wrapper.target)) or ""  # data attributes may have other contents
+    target = selector.text(_first(block, wrapper.target)) or ""  # data attributes may have other contents
     return Result(
         title,
         absolute(document, link),
@@ -79,7 +79,7 @@ def read_block(wrapper: Wrapper, block: Piece, document: Document, fetched: date
         summary,
         date,
         published(date, fetched, f"{title}{summary}"),
-        shown if shown.startswith(("http://", "https://")) else None,
+        target if target.startswith(("http://", "https://")) else None,
     )
 
 
@@ -111,9 +111,9 @@ def _without_dropped(piece: Piece, drop: str) -> Piece:
 
 
 def _date(wrapper: Wrapper, block: Piece) -> str | None:
-    for shown in map(selector.text, selector.select(block, wrapper.date)):
-        if shown and is_date(shown):
-            return shown.strip(EDGE)
-        if date := split_site(shown)[1]:
+    for text in map(selector.text, selector.select(block, wrapper.date)):
+        if text and is_date(text):
+            return text.strip(EDGE)
+        if date := split_site(text)[1]:
             return date
     return None

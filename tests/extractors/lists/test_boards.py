@@ -75,7 +75,7 @@ def test_rank_falls_back_to_order_and_urls_are_unique() -> None:
     ],
 )
 def test_invalid_answer_is_not_applicable(body: Any) -> None:
-    with pytest.raises(NotApplicable, match=r"no item|no JSON") as caught:
+    with pytest.raises(NotApplicable, match=r"no item|not JSON") as caught:
         read_board(page(body), ROWS)
     assert caught.value.reason == "no-entries"
 

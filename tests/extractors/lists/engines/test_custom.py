@@ -52,7 +52,7 @@ def test_rules_of_any_kind_and_none(rules: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"url": "https://sou.example.cn/search"}, "url: must hold ##QUERY##"),
+        ({"url": "https://sou.example.cn/search"}, "url: must contain ##QUERY##"),
         ({"url": "ftp://sou.example.cn/##QUERY##"}, "url: must be an http"),
         ({"url": "https:///##QUERY##"}, "url: must be an http"),
         ({"url": "http://[x/##QUERY##"}, "url: "),
