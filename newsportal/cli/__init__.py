@@ -22,7 +22,7 @@ from newsportal.services.jobs.base import in_job, run_as_job
 GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "Daily": {
         "up": "Serve the portal and keep it up to date.",
-        "crawl": "Crawl what sources.yaml says and print the run report.",
+        "crawl": "Crawl the sources of sources.yaml and print the run report.",
         "serve": "Serve the portal.",
         "mcp": "Serve an assistant over standard input and output.",
         "search": "Search the stored articles, threads and photo stories.",
@@ -31,7 +31,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "Sources": {
         "source": "List, check, test, add, change and schedule sources.",
         "topic": "Preview topics and apply them to stored articles.",
-        "category": "List categories and change what sources.yaml says of them.",
+        "category": "List categories and change them in sources.yaml.",
         "gallery": "Read one photo story from its address.",
     },
     "Articles": {
@@ -43,7 +43,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "unpublish": "Withdraw articles from the targets.",
         "briefing": "Sum up a day's events in sentences of their articles.",
         "rising": "Show words, names and events whose rate leaves their own past.",
-        "boards": "Show hot lists, with how long and how high each entry stands.",
+        "boards": "Show hot lists, with the rank and duration of each entry.",
         "export": "Write articles to JSON lines, CSV, Parquet or WARC.",
         "import": "Store articles from JSON lines, CSV, Parquet or WARC.",
         "process": "Make articles of the pages in WARC archives, here or on Spark.",
@@ -55,11 +55,11 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "assistant": "Check the language model that people may ask.",
     },
     "Operations": {
-        "worker": "Crawl what is due, beside other workers, until stopped.",
+        "worker": "Crawl due sources, together with other workers, until stopped.",
         "schedule": "Run due visits as jobs on this machine or in a scrapyd.",
         "deploy": "Send the project to a scrapyd.",
         "frontier": "Show and repair the queue of requests.",
-        "prune": "Delete what is older than sources.yaml allows.",
+        "prune": "Delete data older than sources.yaml allows.",
         "store": "Show, check and copy the store.",
         "index": "Show and rebuild the search index.",
         "backup": "Write a store and sources.yaml to one file.",

@@ -103,11 +103,11 @@ def _test(which: Which, sources: SourcesFile = None) -> None:
 
 
 def send(
-    once: Annotated[bool, typer.Option("--once", help="Send what is due now, and end.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Send the messages that are due now, and exit.")] = False,
     as_json: AsJsonLine = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Send alerts where no serve or up runs."""
+    """Send alerts if neither serve nor up runs."""
     events = EventFollower()
     with open_work(sources) as work:
         while True:
@@ -131,4 +131,4 @@ def send(
             time.sleep(EVERY)
 
 
-group = command_group("What people are told of, and where.", list_, preview_, _test, send)
+group = command_group("Alerts: their subjects, channels and messages.", list_, preview_, _test, send)

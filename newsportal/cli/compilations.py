@@ -78,7 +78,7 @@ MOST_DAYS = 28
 def rising(
     topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
     days: Annotated[int, typer.Option(min=1, max=MOST_DAYS, help="Days to compare with the four weeks before.")] = 1,
-    at: Annotated[str | None, typer.Option(help="What rose on that day or at that time (2026-03-01T08:30).")] = None,
+    at: Annotated[str | None, typer.Option(help="End of the period: a day or a time (2026-03-01T08:30); default: now.")] = None,
     count: Annotated[int, typer.Option(min=1, max=200, help="Events, and words, at most.")] = ENTRIES,
     as_json: AsJsonLine = False,
     sources: SourcesFile = None,

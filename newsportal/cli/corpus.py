@@ -127,7 +127,7 @@ def label(
     id: Annotated[str, typer.Argument(metavar="ID", help="A stored article, or a document of the corpus.")],
     label: Annotated[str | None, typer.Argument(metavar="[LABEL]", help="Its label.")] = None,
     corpus: Annotated[str, typer.Option(help="The corpus, made if it is new.")] = CATEGORIES,
-    by: Annotated[str | None, typer.Option(help="Who says so; default: this machine's user.")] = None,
+    by: Annotated[str | None, typer.Option(help="The name of the editor; default: this machine's user.")] = None,
     leave_out: Annotated[bool, typer.Option("--leave-out", help="No label: never train on it.")] = False,
     sources: SourcesFile = None,
     as_json: AsJson = False,

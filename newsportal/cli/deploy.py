@@ -157,7 +157,7 @@ def deploy(
     egg: Annotated[Path | None, typer.Option(help="Send this egg instead of making one.")] = None,
     build_only: Annotated[Path | None, typer.Option("--build-egg", help="Write the egg there; send nothing.")] = None,
     sources: Annotated[Path | None, typer.Option(help="The sources file for the egg; default: the nearest sources.yaml.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what the server has now as one line of JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the state of the server as one line of JSON.")] = False,
 ) -> None:
     """Send newsportal with sources.yaml to a scrapyd. Exit status 1 unless it runs this version."""
     if egg is not None and build_only is not None:

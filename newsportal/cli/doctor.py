@@ -57,7 +57,7 @@ def doctor(
     network: Annotated[bool, typer.Option(help="Resolve some of the sources' hosts.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="One finding a line as JSON.")] = False,
 ) -> None:
-    """Check this machine and sources.yaml; exit status 1 if something is amiss."""
+    """Check this machine and sources.yaml; exit status 1 if a check fails."""
     console = Console(emoji=False, highlight=False, markup=True, soft_wrap=True)
     bad = False
     for finding in findings(sources, network=network):

@@ -30,7 +30,7 @@ def list_(
     topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
     since: Annotated[str | None, typer.Option(help="Only since then: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
     least: Annotated[int, typer.Option(min=1, help="Stories at least.")] = 2,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 30,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of events to list.")] = 30,
     newest: Annotated[bool, typer.Option("--newest", help="Newest first.")] = False,
     as_json: AsJson = False,
     sources: SourcesFile = None,
@@ -61,14 +61,14 @@ def show(id: Id, as_json: AsJsonLine = False, sources: SourcesFile = None) -> No
 
 
 def rebuild(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
-    """Put all stories into events anew; what editors did stays."""
+    """Rebuild all events from the stories. Edits are kept."""
     with open_record(sources) as (_, store), count_bar(quiet=as_json) as tell:
         done = following.rebuild(store, lambda position, last: tell("changes", position, last))
     print_result({"changes": done}, f"{counted(done, 'change')} read, all stories are in events", as_json)
 
 
 def revise(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
-    """Split and join the events that changed, as newsportal up does each night; event undo takes it back."""
+    """Split and join the events that changed, as newsportal up does each night; undo it with event undo."""
     with open_record(sources) as (_, store), report_progress() as tell:
         done = editing.revise(store, datetime.now(UTC), lambda position, last: tell(position / last, "looking at articles"))
     rest = f"; {done.conflicts} changed meanwhile" if done.conflicts else ""
@@ -118,7 +118,7 @@ def undo(
     as_json: AsJsonLine = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Take an edit back, unless the same was changed since."""
+    """Undo an edit, unless its story or event was changed since."""
     with changing(sources) as (store, log):
         print_edit(editing.undo(store, number, **edited_now(log)).event_id, number, as_json)
 
@@ -148,4 +148,4 @@ def whole(seen: EventView) -> dict[str, Any]:
     return plain(seen.event) | {"points": points, "stories": stories, "tellers": tellers}
 
 
-group = command_group("Events: what happened and how it went on.", list_, show, rebuild, revise, rename, pin, split, join, undo)
+group = command_group("Events: list, show and edit them.", list_, show, rebuild, revise, rename, pin, split, join, undo)

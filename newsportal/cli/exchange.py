@@ -227,7 +227,7 @@ SHOWN: Final = 20  # invalid rows that are printed; --json prints all
 def import_files(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Files in a form of export; -: standard input.")],
     format: Annotated[Format | None, typer.Option(help="Their form; default: by their names.")] = None,
-    store: Annotated[str | None, typer.Option(help="Instead of that of sources.yaml.")] = None,
+    store: Annotated[str | None, typer.Option(help="The store to use; default: that of sources.yaml.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A line of JSON for each row, and one of all.")] = False,
     sources: SourcesFile = None,
 ) -> None:

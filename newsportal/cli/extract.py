@@ -40,7 +40,9 @@ from newsportal.text import clean, dom
 
 Rows = Iterable[dict[str, Any]]
 Format = Annotated[str, typer.Option("--format", "-f", help="json: a line a page; markdown, text, html: bodies alone.")]
-Out = Annotated[Path | None, typer.Option("--out", "-o", help="Where to write (of a folder's bodies a folder); default: standard output.")]
+Out = Annotated[
+    Path | None, typer.Option("--out", "-o", help="The file to write, or a folder for the bodies of a folder; default: standard output.")
+]
 BODIES: Final[dict[str, tuple[str, Callable[[dict[str, Any]], str]]]] = {
     "markdown": (".md", lambda row: markdown_of(row["html"] or "", row["title"])),
     "text": (".txt", lambda row: row["text"] or ""),
@@ -128,7 +130,9 @@ def extract(
     algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"{', '.join(EXTRACTORS)}.")] = "best",
     form: Format = "json",
     out: Out = None,
-    library: Annotated[Path | None, typer.Option("--library", help="Where best or url_tree keeps what it learns of sites.")] = None,
+    library: Annotated[
+        Path | None, typer.Option("--library", help="The file in which best or url_tree saves what it learns about sites.")
+    ] = None,
     render: Annotated[bool, typer.Option("--render", help="Render an address in a browser.")] = False,
 ) -> None:
     """Read the main content of pages, one JSON line each; from an address over all its pages. A page without content gives "error"."""

@@ -41,13 +41,13 @@ class OpenQueues:
 def frontier(
     context: typer.Context, spider: Spider = None, hosts: Hosts = 10, sources: SourcesFile = None, as_json: AsJson = False
 ) -> None:
-    """Show what waits, who works, which hosts are busy, what was set aside."""
+    """Show waiting requests, workers, busy hosts and requests that were set aside."""
     if context.invoked_subcommand is None:
         status(spider, hosts, sources, as_json)
 
 
 def status(spider: Spider = None, hosts: Hosts = 10, sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """Show what waits, who works, which hosts are busy, what was set aside."""
+    """Show waiting requests, workers, busy hosts and requests that were set aside."""
     with open_queues(sources, spider) as found:
         states = [queue.state(hosts) for _, queue in found.queues]
         retries = [row for _, queue in found.queues for row in queue.retries()]
@@ -63,7 +63,7 @@ def aside(
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the requests of which several workers died."""
+    """List the requests during which several workers died."""
     with open_queues(sources, spider) as found:
         rows = [
             {"queue": name, "id": one.task.id, "url": url_of(one.task.body), **pick(one.task, "host", "source")}
@@ -90,13 +90,13 @@ def again(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, a
 
 
 def drop(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """Forget requests that were set aside, until a list page names them again."""
+    """Drop requests that were set aside, until a list page links to them again."""
     with open_queues(sources, spider) as found:
         _print_count("dropped", sum(queue.drop(which) for queue, which in _chosen(found, ids)), "{} forgotten", as_json)
 
 
 def clear(spider: Spider = None, yes: Yes = False, sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """Forget all that waits, until a list page names it again."""
+    """Drop all waiting requests, until a list page links to them again."""
     with open_queues(sources, spider) as found:
         waiting = sum(state.waiting + state.later for state in (queue.state(1) for _, queue in found.queues))
         if waiting and not yes and not typer.confirm(f"Forget {counted(waiting, 'request')} in {found.place}?", err=True):

@@ -101,14 +101,14 @@ def compare(
 def activate(
     name: CorpusName, version: Annotated[int, typer.Argument(metavar="VERSION", help="Its number.")], sources: SourcesFile = None
 ) -> None:
-    """Put a version to use."""
+    """Activate a version."""
     with open_record(sources) as (_, store):
         put_to_use(store, name, version, datetime.now(UTC))
     typer.echo(f"{name}: version {version} is in use")
 
 
 def rollback(name: CorpusName, sources: SourcesFile = None) -> None:
-    """Go back to the version before."""
+    """Activate the previous version."""
     with open_record(sources) as (_, store):
         version = store.corpora.rollback(name, now=datetime.now(UTC))
     typer.echo(f"{name}: version {version} is in use again")
@@ -130,9 +130,7 @@ def delete(
             typer.echo(f"{name}: version {version} is deleted")
 
 
-group = command_group(
-    "Versions of a corpus' model: what they are worth, and which of them is in use.", list_, show, compare, activate, rollback, delete
-)
+group = command_group("Versions of a corpus' model: their figures, and the active one.", list_, show, compare, activate, rollback, delete)
 
 
 def train(

@@ -31,7 +31,7 @@ AsJsonRows = Annotated[bool, typer.Option("--json", help="One JSON line a row.")
 Algorithms = Annotated[list[str] | None, typer.Option("--algorithm", "-a", help="Which to score; repeatable; default: all.")]
 LogLevel = Annotated[str, typer.Option(help="DEBUG, INFO, WARNING or ERROR.")]
 LogFile = Annotated[Path | None, typer.Option(help="Write the log there; at 16 MB it becomes FILE.1, then FILE.2 to FILE.5.")]
-OutFile = Annotated[Path | None, typer.Option("--out", "-o", help="Where to write; default: standard output.")]
+OutFile = Annotated[Path | None, typer.Option("--out", "-o", help="The file to write; default: standard output.")]
 CorpusName = Annotated[str, typer.Argument(metavar="NAME", help="A corpus.")]
 Days = Annotated[int, typer.Option(min=1, max=36_500, help="Only articles of the last days.")]  # up to a hundred years
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]

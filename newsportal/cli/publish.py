@@ -108,7 +108,7 @@ def again(
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Try again what failed; of named articles also what was taken back."""
+    """Publish failed articles again; named articles also if they were withdrawn."""
     with targets_of(sources, target) as (store, targets):
         now = datetime.now(UTC)
         ids = [article_named(store, name) for name in article or ()]
@@ -121,7 +121,7 @@ def again(
 
 
 def check(target: Named = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """Show what would become of an article at each target. Nothing is written or sent, and no store is needed."""
+    """Show what each target would write for a sample article. Nothing is written or sent, and no store is needed."""
     wrong = 0
     known = load(sources)
     with open_targets(known, chosen(known, target, everything=True)) as targets:
@@ -206,7 +206,7 @@ def unpublish(
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take articles back, until `publish again ARTICLE`."""
+    """Withdraw articles, until `publish again ARTICLE`."""
     with targets_of(sources, target) as (store, targets):
         now, ids = datetime.now(UTC), [article_named(store, name) for name in article]
         names = [settings.name for settings, _ in targets]
@@ -289,4 +289,4 @@ class Publisher(PeriodicThread):
         self._reported[about] = line
 
 
-group = command_group("Publish what is new where sources.yaml says.", status, again, check, default=publish)
+group = command_group("Publish new articles to the targets of sources.yaml.", status, again, check, default=publish)

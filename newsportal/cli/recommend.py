@@ -135,7 +135,7 @@ def fit(
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Learn from what readers looked at, the same here and on Spark; the portal uses it within a minute."""
+    """Fit recommendations to the stories that readers viewed, the same here and on Spark; the portal uses it within a minute."""
     if gently:
         os.nice(NICENESS)
     with open_record(sources) as (known, store), report_progress() as say:
@@ -236,7 +236,7 @@ BY: Final = {
 def show(
     sources: SourcesFile = None, as_json: Annotated[bool, typer.Option("--json", help="Everything as one line of JSON.")] = False
 ) -> None:
-    """Show what was learnt: figures of the latest fit, reading by month, how interest fades."""
+    """Show the figures of the latest fit, reading by month, how interest fades."""
     with open_record(sources) as (_, store):
         fits = store.readers.fits()
         views, readers = store.readers.counts()
@@ -315,4 +315,4 @@ def for_(
         typer.echo("nothing to recommend: no story of the last days is stored that this reader has not seen")
 
 
-group = command_group("Learn what readers like; look at what was learnt, and what a reader gets.", fit, show, for_, import_, export)
+group = command_group("Fit recommendations; show the fit, and what a reader is recommended.", fit, show, for_, import_, export)

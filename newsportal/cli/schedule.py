@@ -162,8 +162,8 @@ def schedule(
     setting: Settings = None,
     most: Annotated[int, typer.Option("--jobs", min=1, max=1000, help="Jobs at the same time.")] = JOBS,
     batch: Annotated[int, typer.Option(min=1, max=1000, help="Sources of a job, at most.")] = BATCH,
-    every: Annotated[float, typer.Option(min=0.1, help="Seconds between looks at what is due.")] = EVERY,
-    once: Annotated[bool, typer.Option("--once", help="Visit what is due now, and end.")] = False,
+    every: Annotated[float, typer.Option(min=0.1, help="Seconds between checks for due sources.")] = EVERY,
+    once: Annotated[bool, typer.Option("--once", help="Visit the sources that are due now, and exit.")] = False,
     sources: SourcesFile = None,
     as_json: AsJson = False,
     log_file: LogFile = None,
@@ -218,7 +218,7 @@ def _claims(sources: Sources) -> Claims:
 def jobs(
     scrapyd: Where = None, local: Local = False, project: Project = None, sources: SourcesFile = None, as_json: AsJson = False
 ) -> None:
-    """List the jobs, newest first, with what they brought."""
+    """List the jobs, newest first, with their results."""
     known = load(sources)
     runner, _ = runner_of(known, scrapyd, local, project)
     runs: dict[str, Run] = {}
@@ -232,7 +232,7 @@ def jobs(
 
 
 def log(id: Id, scrapyd: Where = None, local: Local = False, project: Project = None, sources: SourcesFile = None) -> None:
-    """Print what a job said so far."""
+    """Print the log of a job so far."""
     runner, job = _job(id, scrapyd, local, project, sources)
     text = runner.log(job.id)
     if text is None:
@@ -241,7 +241,7 @@ def log(id: Id, scrapyd: Where = None, local: Local = False, project: Project = 
 
 
 def cancel(id: Id, scrapyd: Where = None, local: Local = False, project: Project = None, sources: SourcesFile = None) -> None:
-    """End a job in order; a second time at once."""
+    """Stop a job gracefully; a second call kills it."""
     runner, job = _job(id, scrapyd, local, project, sources)
     if not runner.cancel(job.id):
         raise NewsportalError(f"job {job.id} does not run any more")
@@ -271,4 +271,4 @@ def as_row(job: Job) -> dict[str, Any]:
     return row
 
 
-group = command_group("Visit what is due, by jobs on this machine or in a scrapyd.", jobs, log, cancel, default=schedule)
+group = command_group("Visit due sources, by jobs on this machine or in a scrapyd.", jobs, log, cancel, default=schedule)

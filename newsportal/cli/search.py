@@ -23,7 +23,7 @@ from newsportal.text import clean
 MARK = re.compile(r"<mark>(.*?)</mark>", re.DOTALL)
 
 Topic = Annotated[str | None, typer.Option(help="Only this topic.")]
-Site = Annotated[str | None, typer.Option(help="Only this site: its whole name.")]
+Site = Annotated[str | None, typer.Option(help="Only this site: its full name.")]
 Category = Annotated[str | None, typer.Option(help="Only this category.")]
 Since = Annotated[str | None, typer.Option(help="Only since then: 2026-03-01, 2026-03-01T08:30+08:00.")]
 Until = Annotated[str | None, typer.Option(help="Only to the end of this date, or before this time.")]

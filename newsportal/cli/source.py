@@ -161,7 +161,7 @@ def undo(
     sources: SourcesFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each version.")] = False,
 ) -> None:
-    """Take back the last changes of sources.yaml by a command or the portal."""
+    """Undo the last changes of sources.yaml by a command or the portal."""
     path = sources_path(sources).resolve()
     if list_ or as_json:
         for place, one in enumerate(versions(path), 1):

@@ -51,7 +51,7 @@ def add(
     sources: SourcesFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each source found.")] = False,
 ) -> None:
-    """Look at an address, show its sources, and add them to sources.yaml."""
+    """Find the sources of a site by its URL, show them, and add them to sources.yaml."""
     if forum and gallery:
         raise typer.BadParameter("--forum and --gallery are two kinds of sources: give one of them")
     given: list[Family] = [*(["forum"] if forum else []), *(["gallery"] if gallery else []), *([kind] if kind else [])]  # type: ignore[list-item]
@@ -147,7 +147,7 @@ LOOKED = 5  # sites that --look visits: each costs up to 24 requests
 def suggest(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many to list.")] = 20,
     days: Days = 90,
-    look: Annotated[bool, typer.Option("--look", help=f"Try the first {LOOKED}, and rank by what they bring.")] = False,
+    look: Annotated[bool, typer.Option("--look", help=f"Try the first {LOOKED}, and rank them by their results.")] = False,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:

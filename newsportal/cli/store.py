@@ -119,7 +119,7 @@ def prune(
     as_json: AsJsonLine = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Delete what is older than `retention` allows, and count it by reason. May be stopped at any time."""
+    """Delete data older than `retention` allows, and count it by reason. May be stopped at any time."""
     from newsportal.services.recommending.parts import alpha_of  # not imported by the other commands
 
     with open_record(sources) as (known, store), closing(open_accounts(known.accounts_uri)) as accounts:
@@ -154,7 +154,7 @@ def status(sources: SourcesFile = None, as_json: AsJson = False) -> None:
 
 
 def rebuild(sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """Build the index anew from the store. Searches go on."""
+    """Rebuild the search index from the store. Searches continue."""
     with open_all(sources) as (_, store, opened):
         total = store.tally().articles
         with count_bar(quiet=as_json) as update:
@@ -173,15 +173,15 @@ def print_status(index: Index, store: Store, *, as_json: bool) -> None:
     Console(emoji=False, highlight=False, soft_wrap=True).print(Text(f"{found.says}: {counted(found.articles, 'article')}{size}, {late}"))
 
 
-index_group = command_group("Look at the search index, or build it anew.", status, rebuild, default=index)
+index_group = command_group("Show or rebuild the search index.", status, rebuild, default=index)
 
 FORM = "newsportal-%Y%m%d-%H%M%S.tar.zst"  # name of a backup in a folder, by this machine's clock; matched by DATED
 
 
 def backup(
     place: Annotated[Path, typer.Argument(metavar="FILE", help="A .tar.zst or .zip file, or a folder, where its name is the time.")],
-    keep: Annotated[int | None, typer.Option(min=1, help="In a folder: keep only the newest so many.")] = None,
-    store: Annotated[str | None, typer.Option(help="Instead of that of sources.yaml.")] = None,
+    keep: Annotated[int | None, typer.Option(min=1, help="In a folder: the number of newest backups to keep.")] = None,
+    store: Annotated[str | None, typer.Option(help="The store to use; default: that of sources.yaml.")] = None,
     sources: SourcesFile = None,
     as_json: AsJsonLine = False,
 ) -> None:

@@ -121,7 +121,7 @@ def _print(story: Story, as_json: bool, store: Store) -> None:
         wide.print(make_table(("", "size", "caption", "address"), pictures))
 
 
-ChangeAsJson = Annotated[bool, typer.Option("--json", help="Print what came of it as JSON.")]
+ChangeAsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Named = Annotated[str, typer.Argument(metavar="ARTICLE", help="Its id.")]
 Several = Annotated[list[str], typer.Argument(metavar="ARTICLE...", help="Their ids.")]
 Whole = Annotated[bool, typer.Option("--whole", help="All versions of the story.")]
@@ -177,7 +177,7 @@ def correct(
 
 
 def withdraw(article: Named, as_json: ChangeAsJson = False, sources: SourcesFile = None) -> None:
-    """Take back all that editors corrected."""
+    """Withdraw all corrections of an article."""
     with editing(sources) as editor:
         number = editor.withdraw(_article(editor.store, article))
         _print_article(_article(editor.store, article), as_json, f"revision {number}, as its page says")
@@ -221,6 +221,4 @@ def _print_article(article: StoredArticle, as_json: bool, sentence: str) -> None
     print_result(row, f"{article.id}: {sentence}", as_json)
 
 
-group = command_group(
-    "Look at a story and its versions; put versions together or take them apart.", show, fold, unfold, correct, withdraw, hide, reveal
-)
+group = command_group("Show a story and its versions; move versions to other stories.", show, fold, unfold, correct, withdraw, hide, reveal)

@@ -50,7 +50,7 @@ def preview_(
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show which stories a topic's words find, which are new to it, and which would go."""
+    """Show which stories a topic's words find, which are new to it, and which would be removed."""
     with open_all(sources) as (known, store, index):
         topic = known.topic(name)
         if must or any_ or never:
@@ -78,11 +78,13 @@ def preview_(
 def assign(
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="Default: all enabled ones.")] = None,
     days: Days = 30,
-    gone: Annotated[list[str] | None, typer.Option("--gone", help="A deleted topic: remove what its keywords brought.")] = None,
+    gone: Annotated[
+        list[str] | None, typer.Option("--gone", help="A deleted topic: remove the articles that its keywords assigned to it.")
+    ] = None,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Update the topics of stored articles by their words. What a source, a search or a model brought stays."""
+    """Update the topics of stored articles by keywords. Topics from a source, a search or a model stay."""
     with open_record(sources) as (known, store), report_progress() as say:
         rules = [] if names or gone else [one.rule for one in known.topics if one.enabled]
         for name in names or ():
@@ -102,7 +104,7 @@ def assign(
 
 
 group = command_group(
-    "Topics of sources.yaml: what their words find among stored articles, and stored articles that follow them.", list_, preview_, assign
+    "Topics of sources.yaml: preview their keywords on stored articles, and update the topics of stored articles.", list_, preview_, assign
 )
 
 CategoryName = Annotated[str, typer.Argument(metavar="NAME", help="A category.")]
@@ -128,7 +130,7 @@ def set_(
     enabled: Annotated[bool | None, typer.Option("--on/--off", help="Whether the lexicon uses it.")] = None,
     sources: SourcesFile = None,
 ) -> None:
-    """Change or add a category in sources.yaml; what is not named stays."""
+    """Change or add a category in sources.yaml; options that are not given stay unchanged."""
     path = sources_path(sources)
     found = next((one for one in list_categories(load(path).categories) if one.name == name), None)
     if rename and (found is None or found.packaged is not None):

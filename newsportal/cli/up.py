@@ -64,12 +64,12 @@ def up(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port; default: the first free one from 8000 on.")] = None,
     sources: SourcesFile = None,
-    every: Annotated[float, typer.Option(min=0.1, help="Minutes between looks at what is due.")] = DEFAULT_EVERY,
+    every: Annotated[float, typer.Option(min=0.1, help="Minutes between checks for due sources.")] = DEFAULT_EVERY,
     log_file: LogFile = None,
     log_format: LogFormat = "text",
     access: serve.AccessLog = False,
 ) -> None:
-    """Serve the portal, and crawl what is due, again and again."""
+    """Serve the portal, and crawl the sources whenever they are due."""
     known = load(sources)  # mistakes are reported before anything starts
     serve.write_log(log_format, log_file, access=access)
     if word := hints.packaged(known):

@@ -130,7 +130,7 @@ def _print_password(person: Person, made: str | None, sentence: str, as_json: bo
         typer.echo(f"password (shown this once): {made}")
 
 
-group = command_group("The people of the portal: who they are, what they may.", list_, add, role, password, disable, enable, remove)
+group = command_group("The users of the portal and their roles.", list_, add, role, password, disable, enable, remove)
 
 
 def token_values(token: Token, name: str) -> dict[str, Any]:
@@ -155,7 +155,7 @@ def list_tokens(as_json: AsJson = False, sources: SourcesFile = None) -> None:
 
 def add_token(
     name: Name,
-    use: Annotated[str, typer.Argument(metavar="FOR", help="What will use it.")],
+    use: Annotated[str, typer.Argument(metavar="FOR", help="The program that will use it.")],
     right: Annotated[list[Right] | None, typer.Option(help="A right; repeatable; default: read.")] = None,
     days: Annotated[int, typer.Option(min=0, max=3650, help="Days until it expires; 0: never.")] = 90,
     as_json: AsJson = False,

@@ -50,7 +50,7 @@ def worker(
     log_file: LogFile = None,
     log_format: LogFormat = "text",
 ) -> None:
-    """Crawl what is due, beside other workers, until SIGTERM or Ctrl-C."""
+    """Crawl due sources, together with other workers, until SIGTERM or Ctrl-C."""
     if unknown := set(spiders or ()) - set(crawl.SPIDERS):
         raise typer.BadParameter(f"no spider {min(unknown)!r}; there are: {', '.join(crawl.SPIDERS)}", param_hint="--spider")
     level = log_level_of(log_level)

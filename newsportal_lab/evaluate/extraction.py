@@ -39,7 +39,7 @@ def extraction(
         typer.Option("--algorithm", "-a", help="Which to score; repeatable; default: all; with --peer: best."),
     ] = None,
     peer: Annotated[list[str] | None, typer.Option("--peer", "-p", help=f"To compare with: {', '.join(PEERS)}, all.")] = None,
-    worst: Annotated[int, typer.Option("--worst", "-w", min=0, help="Also list so many of the worst pages, with their mistakes.")] = 0,
+    worst: Annotated[int, typer.Option("--worst", "-w", min=0, help="Also list this many of the worst pages, with their mistakes.")] = 0,
     html: Annotated[Path | None, typer.Option("--html", help="Also write an HTML report there.")] = None,
     by_site: Annotated[int | None, typer.Option("--by-site", min=1, help="Also a row for each site with so many pages.")] = None,
     sweep: Annotated[str | None, typer.Option(help="Score one method by a parameter: METHOD.PARAMETER=FIRST:LAST:STEP.")] = None,

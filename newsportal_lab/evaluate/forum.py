@@ -54,7 +54,7 @@ def forum(
         Path, typer.Argument(metavar="DIR", help="A folder of <id>.html(.gz), beside each <id>.json with posts: text, author, date.")
     ],
     algorithm: Algorithms = None,
-    worst: Annotated[int, typer.Option("--worst", "-w", min=0, help="Also list so many of the worst pages, with their mistakes.")] = 0,
+    worst: Annotated[int, typer.Option("--worst", "-w", min=0, help="Also list this many of the worst pages, with their mistakes.")] = 0,
     html: Annotated[Path | None, typer.Option("--html", help="Also write an HTML report there.")] = None,
     by_engine: Annotated[bool, typer.Option("--by-engine", help="Also a row for each engine.")] = False,
     as_json: AsJsonRows = False,

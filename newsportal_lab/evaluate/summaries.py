@@ -119,7 +119,7 @@ def _share(words: frozenset[str], others: frozenset[str]) -> float:
 
 def summaries(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A document a line, in time order; those of gold events have event.")],
-    sample: Annotated[int, typer.Option(min=0, help="Print so many of our sentences instead.")] = 0,
+    sample: Annotated[int, typer.Option(min=0, help="Print this many of our sentences instead.")] = 0,
     as_json: AsJsonRows = False,
 ) -> None:
     """Coverage of later round-ups by an event's daily summaries, redundancy and length: ours, lead-3, random."""
