@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
-from newsportal.extractors.images.head import look
-from newsportal.extractors.images.thumbnails import FLAT, FULL_SIDE, LOW, THUMB_SIDE, distance, phash, print_of, rewritten
+from newsportal.extractors.images.head import read_header
+from newsportal.extractors.images.thumbnails import FLAT, FULL_SIDE, LOW, THUMB_SIDE, distance, fingerprint, phash, reencode
 
 Picture = Image.Image
 WIDTH, HEIGHT = 480, 320
@@ -88,10 +88,10 @@ def costs(picture: Picture) -> None:
     picture.resize((2400, 1600), Image.Resampling.BICUBIC).save(out, "JPEG", quality=85)
     data = out.getvalue()
     jobs: Mapping[str, tuple[Callable[[], object], int]] = {
-        "head": (lambda: look(data[:65536]), 2000),
-        "print": (lambda: print_of(data), 20),
-        "thumbnail": (lambda: rewritten(data, THUMB_SIDE), 20),
-        "whole": (lambda: rewritten(data, FULL_SIDE), 5),
+        "head": (lambda: read_header(data[:65536]), 2000),
+        "print": (lambda: fingerprint(data), 20),
+        "thumbnail": (lambda: reencode(data, THUMB_SIDE), 20),
+        "whole": (lambda: reencode(data, FULL_SIDE), 5),
     }
     print(f"\nms for a JPEG of 2400 × 1600 ({len(data) >> 10} kB):")
     for name, (job, times) in jobs.items():

@@ -28,7 +28,7 @@ from newsportal.cli.pages import (
 )
 from newsportal.dedup.canonical import identity
 from newsportal.errors import EgressDenied, FetchFailed, LibraryError, NewsportalError, NotApplicable
-from newsportal.extractors import EXTRACTORS, Extract, Keeper, Learner, extractor
+from newsportal.extractors import EXTRACTORS, Extract, Learner, PersistentLearner, extractor
 from newsportal.extractors.article.markdown import markdown_of
 from newsportal.extractors.article.page_kind import NO_CONTENT, NONE
 from newsportal.extractors.article.site import site_of
@@ -155,7 +155,7 @@ def extract(
     if library is None:
         write(answers(source, url, algorithm, run, fetch=fetch))
         return
-    if not isinstance(run, Keeper):
+    if not isinstance(run, PersistentLearner):
         raise typer.BadParameter(f"{algorithm} keeps nothing from run to run", param_hint="--library")
     if not library.parent.is_dir():
         raise typer.BadParameter(f"there is no folder {library.parent}; make it first", param_hint="--library")
@@ -166,7 +166,7 @@ def extract(
         except LibraryError as error:
             raise LibraryError(f"{library}: {error}; name another file: every algorithm keeps one of its own") from error
     write(answers(source, url, algorithm, run, keeping=True, fetch=fetch))
-    templates.save(run.saved(), library)
+    templates.save(run.dump(), library)
 
 
 def fetch_public(url: str) -> Page:

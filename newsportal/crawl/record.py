@@ -17,7 +17,7 @@ from newsportal.crawl.reader_pool import ReaderPool
 from newsportal.crawl.seen_filter import open_filter
 from newsportal.crawl.visit_counters import Reach
 from newsportal.errors import LibraryError, ModelError, StoreError
-from newsportal.extractors import Extract, Keeper, extractor
+from newsportal.extractors import Extract, PersistentLearner, extractor
 from newsportal.extractors.article.best import Best
 from newsportal.extractors.article.site import MAX_PAGES, MAX_SITES, PageLines, SiteKnowledge, packed, site_of, unpacked
 from newsportal.logs import warned
@@ -101,14 +101,14 @@ class Models:
         return Loaded(version, base.restore(self._store.corpora.blob(corpus, version)), float(figure) if figure is not None else None)
 
 
-def join(method: str, made: Keeper, kept: str | None) -> str:
+def join(method: str, made: PersistentLearner, kept: str | None) -> str:
     """Return the learned state of ``made`` merged with ``kept``, the state that other crawls saved."""
     try:
         if kept is not None:
             made.restore(kept)
     except LibraryError as error:
         logger.warning("what %s learnt in earlier crawls is not used: %s", method, error)
-    return made.saved()
+    return made.dump()
 
 
 class SiteMemory:
@@ -128,7 +128,7 @@ class SiteMemory:
         with self._lock:
             if key not in self._extractors:
                 made: Extract = Best(self.knowledge) if method == "best" else extractor(method, **options)
-                if isinstance(made, Keeper) and not isinstance(made, Best):
+                if isinstance(made, PersistentLearner) and not isinstance(made, Best):
                     with warned(logger, "what %s learnt in earlier crawls is not used", method):
                         join(method, made, self._store.learnt(method))
                 self._extractors[key] = made
@@ -157,7 +157,7 @@ class SiteMemory:
         with warned(logger, "the knowledge learnt about sites could not be saved"):
             self._store.save_site_lines(self._packed_sites(), now=now, most=MAX_SITES)
             for (method, _), made in list(self._extractors.items()):
-                if isinstance(made, Keeper) and not isinstance(made, Best):
+                if isinstance(made, PersistentLearner) and not isinstance(made, Best):
                     self._store.change_learnt(method, partial(join, method, made), now=now)
 
     def _packed_sites(self) -> Mapping[str, Mapping[str, bytes]]:

@@ -44,17 +44,17 @@ class Learner(Protocol):
 
 
 @runtime_checkable
-class Keeper(Learner, Protocol):
+class PersistentLearner(Learner, Protocol):
     """A learner whose state can be saved between runs."""
 
-    def saved(self) -> str:
+    def dump(self) -> str:
         """Return the learned state as text for :meth:`restore`."""
 
     def restore(self, text: str) -> None:
-        """Load a state written by :meth:`saved`. Raises an error of ``newsportal.errors`` for any other text."""
+        """Load a state written by :meth:`dump`. Raises an error of ``newsportal.errors`` for any other text."""
 
 
-def described(package: str, name: str) -> Any:
+def load_yaml(package: str, name: str) -> Any:
     """Load the YAML file ``name`` from the directory of ``package``."""
     import yaml  # loaded late
 

@@ -54,7 +54,7 @@ class PicturesPipeline(Stage):
         except StoreError as error:  # the stage that stores the story reports an outage
             logger.error("the pictures of %s are not counted: %s", gallery.url, error, extra={"url": gallery.url})
             return gallery
-        gallery = replace(gallery, images=rules.judged(gallery.images, reasons))
+        gallery = replace(gallery, images=rules.mark_dropped(gallery.images, reasons))
         self._dropped[gallery.link.source] += Counter(rules.left_out(gallery.images))
         return gallery
 

@@ -17,7 +17,7 @@ from newsportal.crawl.requests import askable
 from newsportal.errors import NotApplicable
 from newsportal.extractors.forum import kinds, poster
 from newsportal.extractors.forum.addresses import cleaned, key_of, read
-from newsportal.extractors.forum.kinds import Listed, Signpost
+from newsportal.extractors.forum.kinds import ForumPage, Listed
 from newsportal.extractors.forum.thread import ThreadPage, read_page
 from newsportal.extractors.pages import read_thread
 from newsportal.items import Link, Page, Post, Thread
@@ -119,7 +119,7 @@ class ForumSpider(NewsSpider):
         return source.boards or (source.url,)
 
     def read_links(self, response: Response, source: Forum) -> list[Link | str]:
-        found = _look(page_of(response))
+        found = _classify(page_of(response))
         if found.kind in NO_LIST:
             raise NotApplicable(found.kind)
         return [*(board.url for board in found.boards), *(self.link(listed, source) for listed in found.threads)]
@@ -135,7 +135,7 @@ class ForumSpider(NewsSpider):
     async def parse_forum(
         self, response: Response, source: Forum, root: bool = False, page: int = 1, level: int = 0, board: str | None = None
     ) -> AsyncIterator[Any]:
-        found = await self.tracker.readers.read(_look, page_of(response))
+        found = await self.tracker.readers.read(_classify, page_of(response))
         self._listed[source.key].add(_name_of(response.url))  # a redirect may have led there
         if found.kind == "login" and not root:
             self.tracker.count_skipped_list(source.key, "login")
@@ -155,7 +155,7 @@ class ForumSpider(NewsSpider):
         if root and not entries and not found.boards and not old:
             raise NotApplicable("no-threads", "neither boards nor threads are found there")
 
-    def _to_boards(self, found: Signpost, source: Forum, level: int) -> Iterable[Request]:
+    def _to_boards(self, found: ForumPage, source: Forum, level: int) -> Iterable[Request]:
         """Yield requests for boards not visited yet; none if the file lists the boards."""
         if source.boards or level >= MAX_LEVEL:
             return
@@ -167,7 +167,7 @@ class ForumSpider(NewsSpider):
                 self._boards[source.key] += 1
                 yield self.list_page(board.url, source, self.parse_forum, level=level + 1, board=board.title)
 
-    def _goes_on(self, found: Signpost, source: Forum, filtered: Filtered, page: int, old: int) -> bool:
+    def _goes_on(self, found: ForumPage, source: Forum, filtered: Filtered, page: int, old: int) -> bool:
         """Return whether to fetch the list's next page. Lists are sorted from new to old, so one old thread ends them."""
         if not found.next or page >= source.pages or not askable(found.next) or (old and not filtered.requests):
             return False
@@ -195,7 +195,7 @@ class ForumSpider(NewsSpider):
         self.tracker.count_skipped_list(key, outcome.reason)
         self.tracker.note(key, Message("note.board-failed", reason=outcome.reason, board=request.cb_kwargs.get("board") or request.url))
 
-    def entries(self, found: Signpost, source: Forum) -> tuple[list[tuple[Link, Listed]], int]:
+    def entries(self, found: ForumPage, source: Forum) -> tuple[list[tuple[Link, Listed]], int]:
         """Return the threads of a list as links, without those whose last reply is too old, and the number of the latter."""
         oldest = self.began - timedelta(days=source.max_age) if source.max_age else None
         young = [one for one in found.threads if oldest is None or one.last is None or one.last >= oldest]
@@ -279,8 +279,8 @@ class ForumSpider(NewsSpider):
             self.tracker.note(key, Message("left.old", number=number))
 
 
-def _look(page: Page) -> Signpost:
-    return kinds.look(dom.document(page), page.fetched)
+def _classify(page: Page) -> ForumPage:
+    return kinds.classify(dom.document(page), page.fetched)
 
 
 def _read(page: Page, alone: bool, asked: str | None) -> ThreadPage:

@@ -23,8 +23,8 @@ from newsportal.crawl.link_tracker import LinkTracker, utcnow
 from newsportal.crawl.requests import askable
 from newsportal.errors import NotApplicable, StoreError
 from newsportal.extractors.images.filter import key
-from newsportal.extractors.images.head import FIRST_BYTES, MAX_PIXELS, Head, look
-from newsportal.extractors.images.thumbnails import print_of
+from newsportal.extractors.images.head import FIRST_BYTES, MAX_PIXELS, Head, read_header
+from newsportal.extractors.images.thumbnails import fingerprint
 from newsportal.items import Gallery, Image
 from newsportal.spiders.fetcher import Fetcher, Outcome, PageUnavailable, header
 from newsportal.store.pictures import Picture
@@ -126,19 +126,19 @@ class ImageFetcher:
                 raise
             got = await self._fetch(image, gallery, None)  # retry as a browser does: some servers do not support Range
         try:
-            head = look(got.body, max_pixels=self._max_pixels)
+            head = read_header(got.body, max_pixels=self._max_pixels)
         except NotApplicable as why:
             if why.reason != "cut":
                 raise
             if got.whole:
                 raise NotApplicable("broken", why.detail) from why
             got = await self._fetch(image, gallery, MORE_BYTES)
-            head = look(got.body, max_pixels=self._max_pixels)
+            head = read_header(got.body, max_pixels=self._max_pixels)
         return head, await asyncio.to_thread(self._print, got) if head.whole or got.whole else None
 
     def _print(self, got: Bytes) -> str | None:
         try:
-            return print_of(got.body, max_pixels=self._max_pixels)
+            return fingerprint(got.body, max_pixels=self._max_pixels)
         except NotApplicable:  # its head is valid: browsers show the rest as far as possible
             return None
 

@@ -16,7 +16,7 @@ from newsportal.crawl.link_tracker import utcnow
 from newsportal.crawl.requests import askable
 from newsportal.errors import NotApplicable
 from newsportal.extractors.feeds import sitemap
-from newsportal.extractors.feeds.sitemap import Chosen, children, choose
+from newsportal.extractors.feeds.sitemap import Selection, children, choose
 from newsportal.extractors.feeds.xml_stream import MAX_BYTES
 from newsportal.extractors.lists.hub import HubRules
 from newsportal.items import Link, Page
@@ -109,7 +109,7 @@ class SitemapSpider(NewsSpider):
         # changed dates without added or removed pages since the previous visit are no sign of changed articles
         told = [entry.changed for entry in found.entries if entry.changed]
         newest = max(told).isoformat() if told else None
-        now = sitemap.print_of(found.entries)
+        now = sitemap.fingerprint(found.entries)
         before, then = (await self.tracker.state(source.key)).validators.get(response.url + PRINT, (None, None))
         if before == now and then and newest and then != newest:
             self.tracker.note(source.key, Message("warning.lastmod-moves"))
@@ -120,7 +120,7 @@ class SitemapSpider(NewsSpider):
         async for request in self._fresh(response, source, chosen):
             yield request
 
-    async def _fresh(self, response: Response, source: Sitemap, chosen: Chosen) -> AsyncIterator[Request]:
+    async def _fresh(self, response: Response, source: Sitemap, chosen: Selection) -> AsyncIterator[Request]:
         """Yield requests for the new links, up to the limit of the visit. The next visit finds the rest."""
         progress, place = self._progress[source.key], 0
         while place < len(chosen.entries):

@@ -24,7 +24,7 @@ import pytest
 from factories import article
 from PIL import Image as Pillow
 
-from newsportal.extractors.images.thumbnails import Written
+from newsportal.extractors.images.thumbnails import EncodedImage
 from newsportal.items import Article, Gallery, Image, Link, content_id
 from newsportal.net.egress import Policy
 from newsportal.portal.reading import picture_cache, picture_proxy
@@ -352,15 +352,15 @@ def test_foreign_files_in_the_folder_are_kept(tmp_path: Path) -> None:
 def test_waiting_for_the_decoder_occupies_no_threads(publisher: Publisher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     working, most = 0, 0
 
-    def slow(body: bytes, side: int, *, max_pixels: int) -> Written:
+    def slow(body: bytes, side: int, *, max_pixels: int) -> EncodedImage:
         nonlocal working, most
         working += 1
         most = max(most, working)
         time.sleep(0.02)
         working -= 1
-        return Written(b"picture", "image/jpeg", 1, 1)
+        return EncodedImage(b"picture", "image/jpeg", 1, 1)
 
-    monkeypatch.setattr(picture_proxy, "rewritten", slow)
+    monkeypatch.setattr(picture_proxy, "reencode", slow)
     desk = PictureProxy(PictureCache(tmp_path, 1_000_000), Policy((f"127.0.0.1:{publisher.port}",)), "newsportal/1")
 
     async def all_at_once() -> list[Any]:

@@ -45,11 +45,11 @@ class Best:
         """Return title, text, date, author and images. Raises ``NotApplicable`` with the reason if the page is not an article."""
         return extract(document, link, fetched, self.knowledge)
 
-    def saved(self) -> str:
+    def dump(self) -> str:
         return write_knowledge(self.knowledge)
 
     def restore(self, text: str) -> None:
-        """Load a state written by :meth:`saved`. Raises ``LibraryError``."""
+        """Load a state written by :meth:`dump`. Raises ``LibraryError``."""
         self.knowledge = read_knowledge(text)
 
 

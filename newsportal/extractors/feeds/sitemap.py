@@ -1,7 +1,7 @@
 """Parse sitemaps, tolerant of broken bytes: URL sets, indexes, news sitemaps, plain text lists, gzipped or not.
 
 sitemaps.org (protocol 0.9) and Google's news extension; images and videos are ignored. Warnings: those of :mod:`xml_stream`,
-``too-many-tags``, ``too-many-entries`` (cut), ``bad-address``, ``lastmod-now`` and ``lastmod-same`` (useless dates: :func:`lies`).
+``too-many-tags``, ``too-many-entries`` (cut), ``bad-address``, ``lastmod-now`` and ``lastmod-same`` (:func:`useless_lastmod`).
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Sitemap:
         return any(entry.title or entry.published for entry in self.entries)
 
 
-def lies(entries: Sequence[SitemapEntry], fetched: datetime) -> str | None:
+def useless_lastmod(entries: Sequence[SitemapEntry], fetched: datetime) -> str | None:
     """Return why ``lastmod`` dates are useless: ``lastmod-now`` (generated for each request), ``lastmod-same`` (equal for all)."""
     told = [entry.changed for entry in entries if entry.changed is not None]
     if len(told) < FEW:
@@ -89,7 +89,7 @@ def lies(entries: Sequence[SitemapEntry], fetched: datetime) -> str | None:
     return "lastmod-same" if most >= ALIKE * len(told) and timed else None
 
 
-def print_of(entries: Iterable[SitemapEntry]) -> str:
+def fingerprint(entries: Iterable[SitemapEntry]) -> str:
     """Return a fingerprint of a sitemap's URLs: it changes only if a page is added or removed, whatever the dates."""
     made = blake2b(digest_size=16)
     for url in sorted(entry.url for entry in entries):
@@ -97,13 +97,13 @@ def print_of(entries: Iterable[SitemapEntry]) -> str:
     return made.hexdigest()
 
 
-def honest(found: Sitemap, fetched: datetime) -> Sitemap:
+def without_useless_lastmod(found: Sitemap, fetched: datetime) -> Sitemap:
     """Return the sitemap without useless ``lastmod`` dates, and with a warning."""
-    lie = lies([entry for entry in found.entries if entry.published is None], fetched)
-    if lie is None:
+    reason = useless_lastmod([entry for entry in found.entries if entry.published is None], fetched)
+    if reason is None:
         return found
     entries = tuple(replace(entry, changed=None) for entry in found.entries)
-    return replace(found, entries=entries, warnings=(*found.warnings, lie))
+    return replace(found, entries=entries, warnings=(*found.warnings, reason))
 
 
 def parse(body: bytes, url: str, content_type: str | None, fetched: datetime) -> Sitemap:
@@ -134,7 +134,7 @@ def parse(body: bytes, url: str, content_type: str | None, fetched: datetime) ->
         kind = "text"
     if reader.broken:
         text.tell("bad-address")
-    return honest(Sitemap(kind, tuple(reader.entries), reader.broken, tuple(text.warnings)), fetched)
+    return without_useless_lastmod(Sitemap(kind, tuple(reader.entries), reader.broken, tuple(text.warnings)), fetched)
 
 
 def named_in(robots: bytes, url: str) -> list[str]:
@@ -272,7 +272,7 @@ def _take_lines(lines: Iterable[str], reader: _Reader, text: XmlText) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class Selection:
     """``entries``: newest first, entries without a date last, in file order. ``left``: numbers of entries left out, by reason (``foreign``:
     of another site; ``old``; ``rules``: allow and deny; ``no-article``)."""
 
@@ -280,7 +280,7 @@ class Chosen:
     left: Counter[str] = field(default_factory=Counter)
 
 
-def choose(entries: Iterable[SitemapEntry], of: str, rules: HubRules, max_age: timedelta, now: datetime) -> Chosen:
+def choose(entries: Iterable[SitemapEntry], of: str, rules: HubRules, max_age: timedelta, now: datetime) -> Selection:
     """Choose the entries to fetch; ``of`` is the sitemap's URL.
 
     URLs of other sites are left out (sitemaps.org, "Sitemap file location") unless a rule in ``allow`` matches them. If the sitemap has no
@@ -300,17 +300,17 @@ def choose(entries: Iterable[SitemapEntry], of: str, rules: HubRules, max_age: t
         else:
             kept.append((when or LEAST, entry))
     kept.sort(key=lambda pair: pair[0], reverse=True)
-    return Chosen(tuple(entry for _, entry in kept), left)
+    return Selection(tuple(entry for _, entry in kept), left)
 
 
-def children(entries: Sequence[SitemapEntry], of: str, max_age: timedelta, now: datetime, most: int) -> Chosen:
+def children(entries: Sequence[SitemapEntry], of: str, max_age: timedelta, now: datetime, most: int) -> Selection:
     """Return the ``most`` recently changed sitemaps of an index; ``left`` also counts ``many``. One day of tolerance for ``lastmod``."""
     site, oldest = Address(of).domain, now - max_age - timedelta(days=1)
     own = [entry for entry in entries if Address(entry.url).domain == site]
     young = [entry for entry in own if entry.changed is None or entry.changed >= oldest]
     young.sort(key=lambda entry: entry.changed or LEAST, reverse=True)
     left = Counter({"foreign": len(entries) - len(own), "old": len(own) - len(young), "many": max(0, len(young) - most)})
-    return Chosen(tuple(young[:most]), +left)
+    return Selection(tuple(young[:most]), +left)
 
 
 def _rejection(entry: SitemapEntry, site: str, rules: HubRules) -> str | None:

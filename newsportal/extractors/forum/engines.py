@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from itertools import chain
 from typing import Final
 
-from newsportal.extractors import described
+from newsportal.extractors import load_yaml
 from newsportal.extractors.forum.groups import Signs
 from newsportal.extractors.forum.paths import Record
 from newsportal.extractors.forum.tree import Tree, outermost
@@ -48,7 +48,7 @@ class Engine:
 @cache
 def engines() -> tuple[Engine, ...]:
     """The engines of ``engines.yaml``, in its order."""
-    return tuple(Engine(name, **hints) for name, hints in described(__package__, "engines.yaml").items())
+    return tuple(Engine(name, **hints) for name, hints in load_yaml(__package__, "engines.yaml").items())
 
 
 @cache

@@ -48,7 +48,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Signpost:
+class ForumPage:
     """``key`` identifies the board or thread, ``place`` is the page number or offset in the URL (0: the first)."""
 
     kind: Kind
@@ -66,12 +66,12 @@ class Anchor:
     text: str
 
 
-def look(document: dom.Document, now: datetime) -> Signpost:
+def classify(document: dom.Document, now: datetime) -> ForumPage:
     """Return the page's kind and links. Never raises."""
     own = read(document.url)
     anchors = list(_anchors(document))
     if own.kind in ("thread", "post"):
-        return Signpost("thread", own.key, own.place, next=_next(document, own, anchors))
+        return ForumPage("thread", own.key, own.place, next=_next(document, own, anchors))
     if not any(anchor.at.kind in ("board", "thread") and anchor.at.key != own.key for anchor in anchors):
         # classify the same links by their rows instead of their URLs
         open_ = [(anchor.node, anchor.at.url, anchor.text) for anchor in anchors if anchor.at.kind == "other"]
@@ -86,15 +86,15 @@ def look(document: dom.Document, now: datetime) -> Signpost:
     following = _next(document, own, anchors)
     if own.kind == "board":
         kind: Kind = "board" if threads or boards or not is_wall(document) else "login"
-        return Signpost(kind, own.key, own.place, boards, threads, following)
+        return ForumPage(kind, own.key, own.place, boards, threads, following)
     # a box of the latest threads on a front page lists titles only, without activity
     bare = sum(one.replies is None and one.last is None for one in threads)
     if len(threads) > len(boards) and not (boards and bare > len(threads) / 2):  # a list of boards names at most one thread per board
-        return Signpost("board", key_of(document.url), 0, boards, threads, following)
+        return ForumPage("board", key_of(document.url), 0, boards, threads, following)
     if boards:
-        return Signpost("front", boards=boards)
+        return ForumPage("front", boards=boards)
     kind = "login" if is_wall(document) else own.kind if own.kind in ("member", "search", "calendar", "login") else "other"
-    return Signpost(kind, next=following)
+    return ForumPage(kind, next=following)
 
 
 def next_of_thread(document: dom.Document) -> str | None:

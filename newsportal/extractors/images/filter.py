@@ -110,17 +110,17 @@ def enough(counted: int) -> int:
     return min(max(LEAST, counted // SHARE), MOST)
 
 
-def judged(images: Sequence[Image], reasons: Mapping[str, str | None]) -> tuple[Image, ...]:
+def mark_dropped(images: Sequence[Image], reasons: Mapping[str, str | None]) -> tuple[Image, ...]:
     """Return the images with ``dropped`` set by ``reasons`` (key → reason), size or name; those an editor kept (:data:`KEPT`) stay."""
     areas = [image.width * image.height for image in images if image.width and image.height and image.format and not image.dropped]
     usual = median(areas) if len(areas) > THUMBNAIL_OTHERS else None
     return tuple(
-        image if image.dropped or (reason := reasons.get(key(image.url))) == KEPT else replace(image, dropped=reason or unfit(image, usual))
-        for image in images
+        one if one.dropped or (reason := reasons.get(key(one.url))) == KEPT else replace(one, dropped=reason or drop_reason(one, usual))
+        for one in images
     )
 
 
-def unfit(image: Image, others: float | None = None) -> str | None:
+def drop_reason(image: Image, others: float | None = None) -> str | None:
     """Return why an image cannot be a story's photograph, by size and name, or ``None``. ``others``: median area of the story's images."""
     width, height = image.width, image.height
     if not width or not height:

@@ -140,7 +140,7 @@ class Head:
     whole: bool
 
 
-def look(data: bytes, *, max_pixels: int = MAX_PIXELS) -> Head:
+def read_header(data: bytes, *, max_pixels: int = MAX_PIXELS) -> Head:
     """Return the header of the image that starts with ``data``.
 
     Raises ``NotApplicable``: ``empty``, ``markup`` (an HTML page under an image's URL), ``svg`` (may contain scripts), ``not-a-picture``,

@@ -16,7 +16,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors.images.head import MAX_PIXELS, Head, look
+from newsportal.extractors.images.head import MAX_PIXELS, Head, read_header
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Decoded
@@ -36,16 +36,16 @@ TYPES: Final = {"JPEG": "image/jpeg", "WEBP": "image/webp"}
 
 
 @contextmanager
-def decoded(data: bytes, wanted: Sized, *, max_pixels: int = MAX_PIXELS) -> Iterator[tuple[Head, Decoded]]:
+def decode_image(data: bytes, wanted: Sized, *, max_pixels: int = MAX_PIXELS) -> Iterator[tuple[Head, Decoded]]:
     """Yield the header and the first frame of an image: upright, reduced to no less than ``wanted``, in Pillow's mode RGBA if it has
     transparent parts, else RGB.
 
-    Raises ``NotApplicable``: those of :func:`look`, ``too-large`` if decoding would take too much memory or time, and ``broken`` if it
-    cannot be decoded completely.
+    Raises ``NotApplicable``: those of :func:`read_header`, ``too-large`` if decoding would take too much memory or time, and ``broken`` if
+    it cannot be decoded completely.
     """
     from PIL import Image, ImageOps  # takes some 40 ms, so it is loaded on first use
 
-    head = look(data, max_pixels=max_pixels)
+    head = read_header(data, max_pixels=max_pixels)
     _check(head.format, data, head.width * head.height, max_pixels)
     with BUSY, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about odd metadata and large images: our own limit applies
@@ -93,7 +93,7 @@ def _check(format: str, data: bytes, pixels: int, max_pixels: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class EncodedImage:
     """A re-encoded image: its bytes, media type, and size in pixels."""
 
     body: bytes
@@ -102,9 +102,9 @@ class Written:
     height: int
 
 
-def rewritten(data: bytes, side: int, *, max_pixels: int = MAX_PIXELS) -> Written:
+def reencode(data: bytes, side: int, *, max_pixels: int = MAX_PIXELS) -> EncodedImage:
     """Re-encode the image with a longer side of at most ``side`` (a long image: width of a quarter of it). Raises ``NotApplicable``."""
-    with decoded(data, partial(_inside, side=side), max_pixels=max_pixels) as (_, picture):
+    with decode_image(data, partial(_inside, side=side), max_pixels=max_pixels) as (_, picture):
         try:
             from PIL import Image
 
@@ -113,7 +113,7 @@ def rewritten(data: bytes, side: int, *, max_pixels: int = MAX_PIXELS) -> Writte
             bare.paste(picture)
             out, format = BytesIO(), "WEBP" if picture.mode == "RGBA" else "JPEG"
             bare.save(out, format, quality=QUALITY, **({} if format == "WEBP" else {"optimize": True, "progressive": True}))
-            return Written(out.getvalue(), TYPES[format], bare.width, bare.height)
+            return EncodedImage(out.getvalue(), TYPES[format], bare.width, bare.height)
         except (OSError, ValueError, MemoryError) as error:
             raise NotApplicable("broken", f"cannot be written anew: {error}") from error
 
@@ -142,9 +142,9 @@ FLAT: Final = 2.0  # standard deviation of the grey levels below which an image 
 HEX_DIGITS: Final = 16
 
 
-def print_of(data: bytes, *, max_pixels: int = MAX_PIXELS) -> str | None:
+def fingerprint(data: bytes, *, max_pixels: int = MAX_PIXELS) -> str | None:
     """Return the pHash of an image file as 16 hexadecimal digits; ``None`` for a flat image. Raises ``NotApplicable``."""
-    with decoded(data, lambda width, height: (DRAFT, DRAFT), max_pixels=max_pixels) as (_, picture):
+    with decode_image(data, lambda width, height: (DRAFT, DRAFT), max_pixels=max_pixels) as (_, picture):
         return phash(picture)
 
 

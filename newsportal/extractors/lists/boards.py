@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 from urllib.parse import urljoin, urlsplit
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors import described
+from newsportal.extractors import load_yaml
 from newsportal.extractors.lists import selector
 from newsportal.items import Page
 from newsportal.text import clean, dom
@@ -53,7 +53,7 @@ class BoardEntry:
 @cache
 def presets() -> dict[str, dict[str, str]]:
     """Return the settings of the known boards (``boards.yaml``) by board name, with the keys of a list in ``sources.yaml``."""
-    found: dict[str, dict[str, str]] = described(__package__, "boards.yaml")
+    found: dict[str, dict[str, str]] = load_yaml(__package__, "boards.yaml")
     return found
 
 

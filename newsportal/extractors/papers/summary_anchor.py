@@ -188,13 +188,13 @@ class SummaryAnchor:
             with suppress(NotApplicable):  # nothing to learn; :meth:`__call__` reports the reason
                 self._found(read_source(document.html), anchor, site, fetched)
 
-    def saved(self) -> str:
+    def dump(self) -> str:
         with self._lock:
             sites = {site: {layout: since.isoformat() for layout, since in own.items()} for site, own in self._layouts.items()}
         return json.dumps({"summary_anchor": sites}, ensure_ascii=False)
 
     def restore(self, text: str) -> None:
-        """Add a state written by :meth:`saved`, as older than the current one. Raises ``LibraryError`` for any other text."""
+        """Add a state written by :meth:`dump`, as older than the current one. Raises ``LibraryError`` for any other text."""
         try:
             sites = json.loads(text)["summary_anchor"]
             known = [(datetime.fromisoformat(at), site, layout) for site, own in sites.items() for layout, at in own.items()]

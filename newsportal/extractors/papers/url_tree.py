@@ -188,12 +188,12 @@ class UrlTree:
         with suppress(NotApplicable):  # :meth:`__call__` reports the reason
             self._template(*_read(document))
 
-    def saved(self) -> str:
+    def dump(self) -> str:
         with self._lock:
             return write_library(self.library)
 
     def restore(self, text: str) -> None:
-        """Load a state written by :meth:`saved`, but keep the sites of pages read by this instance. Raises ``LibraryError`` for any other
+        """Load a state written by :meth:`dump`, but keep the sites of pages read by this instance. Raises ``LibraryError`` for any other
         text, without changing the state."""
         library = read_library(text)
         with self._lock:

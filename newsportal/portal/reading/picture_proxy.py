@@ -18,7 +18,7 @@ from fastapi import APIRouter, Request, Response
 
 from newsportal.errors import EgressDenied, FetchFailed, NotApplicable
 from newsportal.extractors.images.head import MAX_PIXELS
-from newsportal.extractors.images.thumbnails import FULL_SIDE, THUMB_SIDE, rewritten
+from newsportal.extractors.images.thumbnails import FULL_SIDE, THUMB_SIDE, reencode
 from newsportal.items import Image, content_id
 from newsportal.net import egress
 from newsportal.portal.context import Portal
@@ -153,7 +153,7 @@ class PictureProxy:
 
     async def _write(self, name: str, body: bytes, side: int) -> ProxiedPicture:
         async with self._decoding:
-            made = await asyncio.to_thread(rewritten, body, side, max_pixels=self._max_pixels)
+            made = await asyncio.to_thread(reencode, body, side, max_pixels=self._max_pixels)
             await asyncio.to_thread(self.cache.put, f"{name}.{ENDINGS[made.type]}", made.body)
         return ProxiedPicture(made.body, made.type)
 

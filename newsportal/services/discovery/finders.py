@@ -176,7 +176,7 @@ def region_of(page: Page, document: dom.Document, why: Message = LIST) -> Propos
 
 def forum_of(page: Page, document: dom.Document) -> Proposal | None:
     """Return the page as a forum if its URL, or enough of its links, have the form of forum URLs: by layout, news look like threads."""
-    found = kinds.look(document, page.fetched)
+    found = kinds.classify(document, page.fetched)
     own = urlsplit(document.url).hostname
     links = {url for node in document.root.iter("a") if (url := dom.link_of(node, document.base)) and urlsplit(url).hostname == own}
     named = Counter(addresses.read(url).kind for url in links)
@@ -188,7 +188,7 @@ def forum_of(page: Page, document: dom.Document) -> Proposal | None:
     return forum_proposal(page, found, len(found.threads) or len(found.boards), (why,))
 
 
-def forum_proposal(page: Page, found: kinds.Signpost, entries: int, why: tuple[Message, ...] = ()) -> Proposal:
+def forum_proposal(page: Page, found: kinds.ForumPage, entries: int, why: tuple[Message, ...] = ()) -> Proposal:
     """Return a forum page as an entry of ``sources.yaml``."""
     links = [Link(one.url, "", one.title, published=one.last) for one in found.threads]
     values = {"name": urlsplit(page.url).hostname or page.url, "url": page.url}

@@ -204,7 +204,7 @@ def _found(url: str, kind: Family | None, everything: bool, visit: Visitor) -> t
             if len(galleries) < MIN_GALLERIES:
                 raise NoSource("find.few-galleries", number=len(galleries))
             return [gallery_proposal(page, document, galleries)], []
-        seen = kinds.look(document, page.fetched)
+        seen = kinds.classify(document, page.fetched)
         if not seen.boards and not seen.threads:
             raise NoSource("find.members" if seen.kind == "login" else "find.no-threads")
         return [forum_proposal(page, seen, len(seen.boards) or len(seen.threads))], []

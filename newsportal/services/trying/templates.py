@@ -95,7 +95,7 @@ def teach(store: Store, pages: Iterable[Page], now: datetime) -> int:
         for page in pages:
             tree.learn(dom.document(page), None, page.fetched)
         more = len(list(tree.library)) - before
-        return tree.saved()
+        return tree.dump()
 
     store.change_learnt(METHOD, learnt, now=now)
     return more

@@ -267,9 +267,9 @@ def forum_trial(source: Forum, fetch: Fetch) -> tuple[Trial, ArticleTrial | None
     return trial, first_reading(trial, lambda link: _read_thread(link, fetch))
 
 
-def _forum_page(url: str, fetch: Fetch) -> kinds.Signpost:
+def _forum_page(url: str, fetch: Fetch) -> kinds.ForumPage:
     page = page_of(url, fetch)
-    return kinds.look(dom.document(page), page.fetched)
+    return kinds.classify(dom.document(page), page.fetched)
 
 
 def _read_thread(link: Link, fetch: Fetch) -> ArticleTrial:

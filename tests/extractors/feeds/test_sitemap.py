@@ -247,8 +247,8 @@ def test_identical_lastmod_times_are_ignored_but_days_kept() -> None:
 
 def test_fingerprint_covers_urls_not_dates() -> None:
     one, other = dated("2026-11-01", "2026-11-02"), dated("2026-11-03", "2026-11-04")
-    assert sitemap.print_of(one.entries) == sitemap.print_of(reversed(other.entries))
-    assert sitemap.print_of(one.entries) != sitemap.print_of(one.entries[:1])
+    assert sitemap.fingerprint(one.entries) == sitemap.fingerprint(reversed(other.entries))
+    assert sitemap.fingerprint(one.entries) != sitemap.fingerprint(one.entries[:1])
 
 
 def test_robots_txt_lists_sitemaps() -> None:

@@ -15,7 +15,7 @@ from work import ends
 
 from newsportal.crawl.list_filters import has_grown
 from newsportal.extractors.forum import kinds
-from newsportal.extractors.forum.kinds import Listed, Signpost
+from newsportal.extractors.forum.kinds import ForumPage, Listed
 from newsportal.extractors.forum.rows import by_shape
 from newsportal.items import Page
 from newsportal.store.threads import StoredThread
@@ -49,7 +49,7 @@ def at(form: str, number: int, place: int) -> str:
     return form.format(number, counted)
 
 
-def listing_errors(found: Signpost, board: Board, place: int) -> list[str]:
+def listing_errors(found: ForumPage, board: Board, place: int) -> list[str]:
     """Return the differences between a board's listing and its threads."""
     listed = {one.title: one for one in found.threads}
     wrong = [f"missing {thread.title}" for thread in board.page(0, place) if thread.title not in listed]
@@ -69,7 +69,7 @@ def listing_errors(found: Signpost, board: Board, place: int) -> list[str]:
 
 @pytest.mark.parametrize("key", ENGINES)
 def test_front_page_lists_boards(key: str) -> None:
-    found = kinds.look(page(key, FRONT_PATHS.get(key, "/")), NOW)
+    found = kinds.classify(page(key, FRONT_PATHS.get(key, "/")), NOW)
     assert found.kind == "front"
     assert {board.title for board in found.boards} >= {board.name for board in FORUMS[key].boards if not board.above}
     assert {board.title for board in found.boards} <= {board.name for board in FORUMS[key].boards}
@@ -78,7 +78,7 @@ def test_front_page_lists_boards(key: str) -> None:
 
 def test_front_page_with_latest_threads_is_no_board() -> None:
     box = "".join(f'<li><a href="/thread-{number}-1-1.html">最新的帖子之 {number}</a></li>' for number in range(20))
-    found = kinds.look(
+    found = kinds.classify(
         page("discuz", "/", change=lambda html: html.replace('<div class="fl bm">', f'<ul>{box}</ul><div class="fl bm">')), NOW
     )
     assert (found.kind, len(found.boards), found.threads) == ("front", 4, ())
@@ -88,17 +88,17 @@ def test_front_page_with_latest_threads_is_no_board() -> None:
 def test_board_lists_threads_and_next_page(key: str) -> None:
     for board in FORUMS[key].boards[:4]:
         for place in range(1, board.pages(0) + 1):
-            found = kinds.look(page(key, at(BOARDS[key], board.number, place)), NOW)
+            found = kinds.classify(page(key, at(BOARDS[key], board.number, place)), NOW)
             assert found.kind == "board"
             assert listing_errors(found, board, place) == []
             assert (found.next is not None) == (place < board.pages(0))
-    below = kinds.look(page(key, at(BOARDS[key], 4, 1)), NOW).boards
+    below = kinds.classify(page(key, at(BOARDS[key], 4, 1)), NOW).boards
     assert key == "discourse" or [board.title for board in below] == [FORUMS[key].boards[3].name]
 
 
 @pytest.mark.parametrize("key", ENGINES)
 def test_members_only_page_is_a_login_wall(key: str) -> None:
-    assert kinds.look(page(key, at(BOARDS[key], 6, 1)), NOW).kind == "login"
+    assert kinds.classify(page(key, at(BOARDS[key], 6, 1)), NOW).kind == "login"
     thread = FORUMS[key].boards[4].threads[0]
     assert kinds.is_wall(page(key, at(THREADS[key], thread.number, 1)))
 
@@ -107,7 +107,7 @@ def test_members_only_page_is_a_login_wall(key: str) -> None:
 def test_thread_pages_are_followed_to_the_end(key: str) -> None:
     thread = next(one for one in FORUMS[key].boards[0].threads if one.pages(0) == 3)
     document = page(key, at(THREADS[key], thread.number, 1))
-    assert kinds.look(document, NOW).kind in ("thread", "other")
+    assert kinds.classify(document, NOW).kind in ("thread", "other")
     assert not kinds.is_wall(document)
     seen = [document.url]
     while (following := kinds.next_of_thread(document)) is not None and len(seen) < 9:
@@ -124,7 +124,7 @@ def test_thread_pages_are_followed_to_the_end(key: str) -> None:
     ],
 )  # fmt: skip
 def test_calendars_and_profiles_yield_no_links(key: str, target: str) -> None:
-    found = kinds.look(page(key, target), NOW)
+    found = kinds.classify(page(key, target), NOW)
     assert (found.boards, found.threads) == ((), ())
     assert found.kind in ("calendar", "member", "other")
 
@@ -150,11 +150,11 @@ def with_opaque_urls(html: str) -> str:
 
 @pytest.mark.parametrize("key", ["discuz", "phpwind", "phpbb"])
 def test_boards_are_recognised_without_url_patterns(key: str) -> None:
-    front = kinds.look(page(key, "/", change=with_opaque_urls), NOW)
+    front = kinds.classify(page(key, "/", change=with_opaque_urls), NOW)
     assert [board.title for board in front.boards] == [board.name for board in FORUMS[key].boards if not board.above]
     board = FORUMS[key].boards[0]
     hidden = page(key, at(BOARDS[key], 2, 1), change=with_opaque_urls)
-    found = kinds.look(dom.from_text(hidden.html, f"{HOST}/y/2"), NOW)
+    found = kinds.classify(dom.from_text(hidden.html, f"{HOST}/y/2"), NOW)
     assert (found.kind, listing_errors(found, board, 1)) == ("board", [])
 
 
@@ -209,11 +209,11 @@ BAD = ("", "<a href=//[>x</a>", '<a href="javascript:x">a</a>', "<base href='htt
 def test_malformed_page_is_read_in_bounded_time(html: str) -> None:
     for url in (f"{HOST}/", f"{HOST}/forum-2-1.html", f"{HOST}/thread-1-1-1.html", "about:blank"):
         with ends():
-            kinds.look(dom.from_text(html, url), NOW)
+            kinds.classify(dom.from_text(html, url), NOW)
 
 
 def test_five_thousand_threads_are_listed() -> None:
-    found = kinds.look(dom.from_text(f"<table>{ROWS}</table>", f"{HOST}/forum-2-1.html"), NOW)
+    found = kinds.classify(dom.from_text(f"<table>{ROWS}</table>", f"{HOST}/forum-2-1.html"), NOW)
     assert len(found.threads) == 5_000
     assert all(one.replies == number for number, one in enumerate(found.threads[:100]))
 

@@ -9,8 +9,8 @@ from PIL import Image
 
 from newsportal.errors import NotApplicable
 from newsportal.extractors.images import thumbnails
-from newsportal.extractors.images.head import look
-from newsportal.extractors.images.thumbnails import MAX_SCANS, decoded, reduced
+from newsportal.extractors.images.head import read_header
+from newsportal.extractors.images.thumbnails import MAX_SCANS, decode_image, reduced
 
 
 def saved(picture: Image.Image, format: str, **how: object) -> bytes:
@@ -31,20 +31,20 @@ def test_jpeg_with_too_many_scans_is_refused() -> None:
     data = saved(noise(64, 64), "JPEG", progressive=True)
     at = data.rindex(thumbnails.SCAN)
     bomb = data[:at] + data[at:-2] * MAX_SCANS + data[-2:]
-    assert look(bomb).width == 64  # its header is valid
-    with pytest.raises(NotApplicable, match="scans") as caught, decoded(bomb, half):
+    assert read_header(bomb).width == 64  # its header is valid
+    with pytest.raises(NotApplicable, match="scans") as caught, decode_image(bomb, half):
         pass
     assert caught.value.reason == "too-large"
-    with decoded(data, half) as (_, picture):
+    with decode_image(data, half) as (_, picture):
         assert picture.size == (32, 32)
 
 
 @pytest.mark.parametrize(("format", "most"), [("JPEG", 10_000), ("PNG", 10_000), ("WEBP", 20_000), ("AVIF", 12_000)])
 def test_memory_intensive_formats_have_lower_pixel_limits(format: str, most: int) -> None:
     data = saved(noise(100, 100), format)
-    with decoded(data, half, max_pixels=most):
+    with decode_image(data, half, max_pixels=most):
         pass
-    with pytest.raises(NotApplicable) as caught, decoded(data, half, max_pixels=most - 1):
+    with pytest.raises(NotApplicable) as caught, decode_image(data, half, max_pixels=most - 1):
         pass
     assert caught.value.reason == "too-large"
 
@@ -62,10 +62,10 @@ def test_reduction_in_bands_equals_reduction_at_once(mode: str, monkeypatch: pyt
 
 def test_transparency_is_kept_and_exif_rotation_applied() -> None:
     palette = noise(400, 300, "L").convert("P")
-    with decoded(saved(palette, "PNG", transparency=0), half) as (_, picture):
+    with decode_image(saved(palette, "PNG", transparency=0), half) as (_, picture):
         assert (picture.mode, picture.size) == ("RGBA", (200, 150))
     lying = Image.Exif()
     lying[0x0112] = 6
-    with decoded(saved(noise(400, 300), "JPEG", exif=lying.tobytes()), half) as (head, picture):
+    with decode_image(saved(noise(400, 300), "JPEG", exif=lying.tobytes()), half) as (head, picture):
         assert (head.width, head.height) == (300, 400)
         assert picture.size == (150, 200)

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from newsportal.extractors.images import filter as rules
-from newsportal.extractors.images.filter import StoryPictures, copies, different, frequent, judged, key, title_key, unfit
+from newsportal.extractors.images.filter import StoryPictures, copies, different, drop_reason, frequent, key, mark_dropped, title_key
 from newsportal.items import Image
 
 SITE = "photo.example"
@@ -110,13 +110,13 @@ def test_title_key_ignores_labels() -> None:
     ],
 )  # fmt: skip
 def test_size_limits(width: int, height: int, reason: str | None) -> None:
-    assert unfit(image(width, height)) == reason
+    assert drop_reason(image(width, height)) == reason
 
 
 def test_declared_size_is_weaker_evidence() -> None:
-    assert unfit(image(120, 90, format=None)) is None  # it may only be displayed small
-    assert unfit(image(32, 32, format=None)) == "small"
-    assert unfit(image(None, None)) is None
+    assert drop_reason(image(120, 90, format=None)) is None  # it may only be displayed small
+    assert drop_reason(image(32, 32, format=None)) == "small"
+    assert drop_reason(image(None, None)) is None
 
 
 @pytest.mark.parametrize(
@@ -129,18 +129,18 @@ def test_declared_size_is_weaker_evidence() -> None:
 )  # fmt: skip
 def test_names_count_only_for_small_images(path: str, named: bool) -> None:
     url = f"https://a.example{path}"
-    assert (unfit(image(300, 300, url)) == "name") is named
-    assert (unfit(image(None, None, url)) == "name") is named
-    assert unfit(image(1200, 800, url)) is None
+    assert (drop_reason(image(300, 300, url)) == "name") is named
+    assert (drop_reason(image(None, None, url)) == "name") is named
+    assert drop_reason(image(1200, 800, url)) is None
 
 
 def test_thumbnail_beside_photographs_is_dropped() -> None:
     photographs = [image(1200, 800, f"https://a.example/{number}.jpg") for number in range(5)]
     images = [*photographs, image(240, 180, "https://a.example/next.jpg")]
-    assert [one.dropped for one in judged(images, {})] == [None] * 5 + ["small"]
+    assert [one.dropped for one in mark_dropped(images, {})] == [None] * 5 + ["small"]
     old = [image(400, 300, f"https://a.example/{number}.jpg") for number in range(5)]
-    assert [one.dropped for one in judged([*old, image(240, 180, "https://a.example/next.jpg")], {})] == [None] * 6
-    assert [one.dropped for one in judged([photographs[0], images[-1]], {})] == [None, None]  # one image is too few to compare with
+    assert [one.dropped for one in mark_dropped([*old, image(240, 180, "https://a.example/next.jpg")], {})] == [None] * 6
+    assert [one.dropped for one in mark_dropped([photographs[0], images[-1]], {})] == [None, None]  # one image is too few to compare with
 
 
 def test_reasons_and_order_are_kept() -> None:
@@ -150,7 +150,7 @@ def test_reasons_and_order_are_kept() -> None:
         Image("https://a.example/ad.jpg?r=7", width=900, height=600, format="jpeg"),
         Image("https://a.example/2.jpg", width=60, height=60, format="png"),
     ]
-    found = judged(images, {"a.example/ad.jpg": "frequent"})
+    found = mark_dropped(images, {"a.example/ad.jpg": "frequent"})
     assert [one.url for one in found] == [one.url for one in images]
     assert [one.dropped for one in found] == [None, "gone", "frequent", "small"]
     assert rules.left_out(found) == {"gone": 1, "frequent": 1, "small": 1}
@@ -158,5 +158,5 @@ def test_reasons_and_order_are_kept() -> None:
 
 def test_editor_decision_overrides_filter() -> None:
     logo = image(60, 60, "https://a.example/logo.png")
-    assert judged([logo], {"a.example/logo.png": rules.KEPT}) == (logo,)
-    assert judged([logo], {"a.example/logo.png": rules.BY_HAND})[0].dropped == "by-hand"
+    assert mark_dropped([logo], {"a.example/logo.png": rules.KEPT}) == (logo,)
+    assert mark_dropped([logo], {"a.example/logo.png": rules.BY_HAND})[0].dropped == "by-hand"

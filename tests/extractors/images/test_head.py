@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors.images.head import FIRST_BYTES, MAX_PIXELS, Head, look
+from newsportal.extractors.images.head import FIRST_BYTES, MAX_PIXELS, Head, read_header
 
 FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "AVIF", "BMP")
 ORIENTATION = 0x0112
@@ -31,13 +31,13 @@ def turned(way: int) -> Image.Exif:
 
 def refusal_reason(data: bytes, **options: Any) -> str:
     with pytest.raises(NotApplicable) as error:
-        look(data, **options)
+        read_header(data, **options)
     return error.value.reason
 
 
 def size_or_reason(data: bytes) -> tuple[int, int] | str:
     try:
-        head = look(data)
+        head = read_header(data)
     except NotApplicable as why:
         return why.reason
     return head.width, head.height
@@ -45,13 +45,13 @@ def size_or_reason(data: bytes) -> tuple[int, int] | str:
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_format_and_size_of_complete_image(format: str) -> None:
-    assert look(encoded_image(format)) == Head(format.lower(), 301, 207, whole=True)
+    assert read_header(encoded_image(format)) == Head(format.lower(), 301, 207, whole=True)
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_truncated_image_reports_size(format: str) -> None:
     data = encoded_image(format)
-    assert look(data[: len(data) // 2]) == Head(format.lower(), 301, 207, whole=False)
+    assert read_header(data[: len(data) // 2]) == Head(format.lower(), 301, 207, whole=False)
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -64,24 +64,24 @@ def test_any_truncation_is_read_or_refused(format: str) -> None:
 
 @pytest.mark.parametrize("options", [{"lossless": True}, {"exif": turned(1)}, {"quality": 5}], ids=["VP8L", "VP8X", "VP8"])
 def test_webp_variants(options: dict[str, Any]) -> None:
-    assert look(encoded_image("WEBP", 1023, 7, **options)) == Head("webp", 1023, 7, whole=True)
+    assert read_header(encoded_image("WEBP", 1023, 7, **options)) == Head("webp", 1023, 7, whole=True)
 
 
 def test_exif_rotation_swaps_width_and_height() -> None:
     for way, size in ((1, (301, 207)), (3, (301, 207)), (6, (207, 301)), (8, (207, 301))):
-        head = look(encoded_image("JPEG", exif=turned(way)))
+        head = read_header(encoded_image("JPEG", exif=turned(way)))
         assert (head.width, head.height) == size
-    assert look(encoded_image("AVIF", exif=turned(6))).width == 207
+    assert read_header(encoded_image("AVIF", exif=turned(6))).width == 207
 
 
 def test_progressive_and_grey_jpeg_and_top_down_bmp() -> None:
-    assert look(encoded_image("JPEG", progressive=True)).width == 301
+    assert read_header(encoded_image("JPEG", progressive=True)).width == 301
     grey = BytesIO()
     Image.new("L", (40, 30)).save(grey, "JPEG")
-    assert look(grey.getvalue()).height == 30
+    assert read_header(grey.getvalue()).height == 30
     downwards = bytearray(encoded_image("BMP"))
     downwards[22:26] = struct.pack("<i", -207)
-    assert look(bytes(downwards)) == Head("bmp", 301, 207, whole=True)
+    assert read_header(bytes(downwards)) == Head("bmp", 301, 207, whole=True)
 
 
 def test_size_beyond_first_bytes_is_reported_as_cut() -> None:
@@ -89,7 +89,7 @@ def test_size_beyond_first_bytes_is_reported_as_cut() -> None:
     data = encoded_image("JPEG")
     long = data[:2] + profile + data[2:]
     assert refusal_reason(long[:FIRST_BYTES]) == "cut"
-    assert look(long).width == 301
+    assert read_header(long).width == 301
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_declared_size_limits() -> None:
     assert refusal_reason(png_of(4_000_000_000, 1)) == "too-large"
     assert refusal_reason(png_of(40_000, 100)) == "too-large"  # one side is too long
     assert refusal_reason(png_of(1000, 1000), max_pixels=999_999) == "too-large"
-    assert look(png_of(6000, MAX_PIXELS // 6000)).width == 6000
+    assert read_header(png_of(6000, MAX_PIXELS // 6000)).width == 6000
     assert refusal_reason(b"GIF89a\xff\xff\xff\xff" + b"\0" * 20) == "too-large"
     assert refusal_reason(b"RIFF\x20\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff" + b"\0" * 20) == "too-large"
 
@@ -145,11 +145,11 @@ def test_invalid_exif_length_is_tolerated() -> None:
     at = data.index(b"Exif\0\0") + 6
     for broken in (b"\xff\xff\xff\xff", b"\0\0\0\0"):
         odd = data[: at + 4] + broken + data[at + 8 :]
-        assert look(odd).width in (301, 207)
+        assert read_header(odd).width in (301, 207)
 
 
 @pytest.mark.parametrize("filling", [b"\xff", b"\xff\x01", b"\xff\xe5\0\2"], ids=["fill bytes", "lone markers", "empty segments"])
 def test_jpeg_of_only_markers_is_refused(filling: bytes) -> None:
     with pytest.raises(NotApplicable) as caught:
-        look(b"\xff\xd8\xff\xe0\0\2" + filling * 20_000)
+        read_header(b"\xff\xd8\xff\xe0\0\2" + filling * 20_000)
     assert caught.value.reason == "broken"

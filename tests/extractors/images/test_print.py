@@ -11,7 +11,7 @@ import pytest
 from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors.images.thumbnails import SAME, distance, phash, print_of
+from newsportal.extractors.images.thumbnails import SAME, distance, fingerprint, phash
 
 Picture = Image.Image
 
@@ -80,34 +80,34 @@ def test_different_images_have_distant_hashes() -> None:
 
 def test_hash_has_sixteen_digits_and_is_deterministic() -> None:
     data = saved(photos()[0], quality=80)
-    assert print_of(data) == print_of(data)
-    assert len(print_of(data) or "") == 16
+    assert fingerprint(data) == fingerprint(data)
+    assert len(fingerprint(data) or "") == 16
     assert distance("0" * 16, "f" * 16) == 64
 
 
 def test_uniform_image_has_no_hash() -> None:
-    assert print_of(saved(Image.new("RGB", (300, 200), "white"))) is None
+    assert fingerprint(saved(Image.new("RGB", (300, 200), "white"))) is None
     clear = Image.new("RGBA", (300, 200), (0, 0, 0, 0))
-    assert print_of(saved(clear, "PNG")) is None  # transparent pixels count as white, whatever their colour
+    assert fingerprint(saved(clear, "PNG")) is None  # transparent pixels count as white, whatever their colour
 
 
 def test_exif_rotation_is_applied_before_hashing() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
     lying = saved(photos()[1].transpose(Image.Transpose.ROTATE_90), exif=exif)  # type: ignore[arg-type]
-    assert distance(print_of(lying) or "", print_of(saved(photos()[1])) or "") <= 6
+    assert distance(fingerprint(lying) or "", fingerprint(saved(photos()[1])) or "") <= 6
 
 
 @pytest.mark.parametrize("format", ["JPEG", "PNG", "GIF", "WEBP", "AVIF", "BMP"])
 def test_every_format_is_hashed(format: str) -> None:
-    assert distance(print_of(saved(photos()[2], format)) or "", phash(photos()[2]) or "") <= SAME
+    assert distance(fingerprint(saved(photos()[2], format)) or "", phash(photos()[2]) or "") <= SAME
 
 
 def test_undecodable_image_is_refused() -> None:
     data = saved(photos()[3])
     with pytest.raises(NotApplicable, match="broken"):
-        print_of(data[: len(data) // 2])
+        fingerprint(data[: len(data) // 2])
     with pytest.raises(NotApplicable, match="too-large"):
-        print_of(data, max_pixels=1000)
+        fingerprint(data, max_pixels=1000)
     with pytest.raises(NotApplicable, match="markup"):
-        print_of(b"<html>")
+        fingerprint(b"<html>")

@@ -11,8 +11,8 @@ import pytest
 from PIL import Image, PngImagePlugin
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors.images.head import look
-from newsportal.extractors.images.thumbnails import FULL_SIDE, THUMB_SIDE, rewritten
+from newsportal.extractors.images.head import read_header
+from newsportal.extractors.images.thumbnails import FULL_SIDE, THUMB_SIDE, reencode
 
 
 def saved(picture: Image.Image, format: str, **options: Any) -> bytes:
@@ -27,14 +27,14 @@ def noise(width: int, height: int, mode: str = "RGB") -> Image.Image:
 
 @pytest.mark.parametrize("format", ["JPEG", "PNG", "GIF", "WEBP", "AVIF", "BMP"])
 def test_every_format_becomes_a_jpeg_thumbnail(format: str) -> None:
-    made = rewritten(saved(noise(1200, 800), format), THUMB_SIDE)
-    head = look(made.body)
+    made = reencode(saved(noise(1200, 800), format), THUMB_SIDE)
+    head = read_header(made.body)
     assert (made.type, head.format, head.width, head.height) == ("image/jpeg", "jpeg", 480, 320)
     assert (made.width, made.height) == (480, 320)
 
 
 def test_small_image_is_not_enlarged() -> None:
-    assert rewritten(saved(noise(200, 100), "PNG"), THUMB_SIDE).width == 200
+    assert reencode(saved(noise(200, 100), "PNG"), THUMB_SIDE).width == 200
 
 
 def test_rotation_is_applied_and_metadata_removed() -> None:
@@ -42,7 +42,7 @@ def test_rotation_is_applied_and_metadata_removed() -> None:
     exif[0x0112] = 6
     exif[0x010E] = "geheim"
     data = saved(noise(600, 300), "JPEG", exif=exif, comment=b"geheim", icc_profile=b"geheim" * 50)
-    made = rewritten(data, THUMB_SIDE)
+    made = reencode(data, THUMB_SIDE)
     assert (made.width, made.height) == (240, 480)
     assert b"geheim" not in made.body
     with Image.open(BytesIO(made.body)) as image:
@@ -56,25 +56,25 @@ def test_data_appended_to_image_is_removed() -> None:
     text.add_text("comment", script.decode())
     for data in (saved(noise(300, 200), "JPEG") + script, saved(noise(300, 200), "PNG", pnginfo=text) + script):
         assert b"script" in data
-        assert b"script" not in rewritten(data, FULL_SIDE).body
+        assert b"script" not in reencode(data, FULL_SIDE).body
 
 
 def test_transparency_is_kept() -> None:
     picture = noise(300, 200, "RGBA")
     picture.putalpha(Image.linear_gradient("L").resize((300, 200)))
-    made = rewritten(saved(picture, "PNG"), THUMB_SIDE)
+    made = reencode(saved(picture, "PNG"), THUMB_SIDE)
     assert made.type == "image/webp"
     with Image.open(BytesIO(made.body)) as image:
         assert image.mode == "RGBA"
         assert image.getpixel((150, 5))[3] < 40  # type: ignore[index]
     palette = saved(Image.new("P", (300, 200), 3), "GIF", transparency=3)
-    assert rewritten(palette, THUMB_SIDE).type == "image/webp"
+    assert reencode(palette, THUMB_SIDE).type == "image/webp"
 
 
 def test_tall_image_keeps_its_width() -> None:
     data = saved(noise(640, 6400), "JPEG")
-    assert (rewritten(data, FULL_SIDE).width, rewritten(data, FULL_SIDE).height) == (640, 6400)
-    assert rewritten(data, THUMB_SIDE).height == 480
+    assert (reencode(data, FULL_SIDE).width, reencode(data, FULL_SIDE).height) == (640, 6400)
+    assert reencode(data, THUMB_SIDE).height == 480
 
 
 def chunk(kind: bytes, data: bytes) -> bytes:
@@ -98,7 +98,7 @@ def test_bombs_are_refused_before_decoding() -> None:
         (b"%!PS-Adobe-3.0 EPSF-3.0\n(id) system", "not-a-picture"),
     ):
         with pytest.raises(NotApplicable) as error:
-            rewritten(data, THUMB_SIDE)
+            reencode(data, THUMB_SIDE)
         assert error.value.reason == reason
 
 
@@ -108,15 +108,15 @@ def test_decoded_size_is_checked_when_header_differs() -> None:
     canvas = b"VP8X" + struct.pack("<I", 10) + b"\0\0\0\0" + (63).to_bytes(3, "little") * 2  # says 64 × 64
     lying = b"WEBP" + canvas + large[12:]
     data = b"RIFF" + struct.pack("<I", len(lying)) + lying
-    assert look(data).width == 64
+    assert read_header(data).width == 64
     with pytest.raises(NotApplicable):
-        rewritten(data, THUMB_SIDE, max_pixels=1_000_000)
-    assert rewritten(small, THUMB_SIDE, max_pixels=1_000_000).width == 64
+        reencode(data, THUMB_SIDE, max_pixels=1_000_000)
+    assert reencode(small, THUMB_SIDE, max_pixels=1_000_000).width == 64
 
 
 def test_first_frame_of_animation_is_used() -> None:
     frames = [Image.new("RGB", (300, 200), colour) for colour in ("red", "blue", "green")]
     data = saved(frames[0], "GIF", save_all=True, append_images=frames[1:])
-    with Image.open(BytesIO(rewritten(data, THUMB_SIDE).body)) as image:
+    with Image.open(BytesIO(reencode(data, THUMB_SIDE).body)) as image:
         red, _, blue = image.convert("RGB").getpixel((100, 100))  # type: ignore[misc]
     assert red > 200 > 60 > blue

@@ -14,7 +14,7 @@ from rapidfuzz.distance import LCSseq
 
 from newsportal.cli.pages import saved_pages
 from newsportal.errors import LibraryError, NotApplicable
-from newsportal.extractors import Keeper, Learner, extractor
+from newsportal.extractors import Learner, PersistentLearner, extractor
 from newsportal.extractors.papers.url_tree import (
     MAX_DEPTH,
     MAX_TEMPLATES,
@@ -166,7 +166,7 @@ def test_concurrent_learning_and_extraction() -> None:
 def test_extractor_is_a_learner_and_keeper() -> None:
     run = extractor("url_tree")
     assert isinstance(run, Learner)
-    assert isinstance(run, Keeper)
+    assert isinstance(run, PersistentLearner)
     assert extractor("url_tree") is not run
     assert not isinstance(extractor("cevc"), Learner)
 
@@ -175,8 +175,8 @@ def test_saved_library_is_restored() -> None:
     run, later = UrlTree(), UrlTree()
     learn(run, "/news/a", "/news/b", "/sport/waits")
     learn(run, "/t/a", "/t/b", layout="table")
-    later.restore(run.saved())
-    assert later.saved() == run.saved()
+    later.restore(run.dump())
+    assert later.dump() == run.dump()
     assert extract_text(later, "甲", "/news/x") == sentence("甲")
     assert extract_text(later, "乙", "/sport/y") == sentence("乙")  # uses the page that was waiting in the first run
 
@@ -196,7 +196,7 @@ def test_forget_removes_templates_and_waiting_pages() -> None:
 def library_dict() -> dict[str, object]:
     run = UrlTree()
     learn(run, "/news/a", "/news/b", "/sport/waits")
-    found: dict[str, object] = json.loads(run.saved())
+    found: dict[str, object] = json.loads(run.dump())
     return found
 
 
@@ -236,10 +236,10 @@ def test_corrupt_library_is_refused(where: tuple[str | int, ...], value: object)
 def test_invalid_library_leaves_state_unchanged(text: str) -> None:
     run = UrlTree()
     learn(run, "/news/a", "/news/b")
-    before = run.saved()
+    before = run.dump()
     with pytest.raises(LibraryError):
         run.restore(text)
-    assert run.saved() == before
+    assert run.dump() == before
 
 
 PATHS = st.lists(
@@ -259,7 +259,7 @@ def test_any_library_round_trips(pages: list[tuple[list[str], str, str]]) -> Non
         key = (site, directory[:-1] if directory else None, template.structure, template.content[0])
         assert key not in seen
         seen.add(key)
-    assert write_library(read_library(run.saved())) == run.saved()
+    assert write_library(read_library(run.dump())) == run.dump()
 
 
 @pytest.mark.data

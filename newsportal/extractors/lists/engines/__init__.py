@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import Any, Literal, TypeVar
 from urllib.parse import quote
 
-from newsportal.extractors import described
+from newsportal.extractors import load_yaml
 from newsportal.extractors.lists import selector
 from newsportal.extractors.lists.selector import Rule
 
@@ -139,7 +139,7 @@ class Redirect:
 def _providers() -> tuple[dict[str, Any], ...]:
     """Return the contents of the YAML files, ordered by file name."""
     names = sorted(file.name for file in files(__name__).iterdir() if file.name.endswith(".yaml"))
-    return tuple(described(__name__, name) for name in names)
+    return tuple(load_yaml(__name__, name) for name in names)
 
 
 def _build(type_: type[Described], values: Mapping[str, Any], **more: Any) -> Described:
@@ -170,7 +170,7 @@ def load(name: str) -> Engine:
 @cache
 def walls() -> tuple[Wall, ...]:
     """Return the walls of engines, then the generic ones of any server."""
-    found = (*(wall for provider in _providers() for wall in provider["walls"]), *described(__package__.rpartition(".")[0], "walls.yaml"))
+    found = (*(wall for provider in _providers() for wall in provider["walls"]), *load_yaml(__package__.rpartition(".")[0], "walls.yaml"))
     return tuple(_build(Wall, wall) for wall in found)
 
 
