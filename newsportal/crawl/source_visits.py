@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from scrapy.http import Response
 
 from newsportal.crawl.link_tracker import LinkTracker, utcnow
-from newsportal.crawl.requests import askable
+from newsportal.crawl.requests import can_request
 from newsportal.dedup.canonical import identity
 from newsportal.logs import warned
 from newsportal.schedule import freshness, policies
@@ -138,7 +138,7 @@ async def note_hub(tracker: LinkTracker, source: str, response: Response, hub: s
 
 def _is_hub_url(url: str) -> bool:
     """Return whether the URL can be fetched and printed; feeds in JSON may hold lone surrogates."""
-    return askable(url) and url.isprintable()
+    return can_request(url) and url.isprintable()
 
 
 def _save_subscription(tracker: LinkTracker, source: str, hub: str, topic: str) -> None:

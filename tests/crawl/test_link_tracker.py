@@ -233,7 +233,7 @@ def test_list_failure_in_another_process_fails_the_visit(tracker: LinkTracker) -
 def test_new_report_starts_with_unfinished_links(tracker: LinkTracker) -> None:
     filtered(tracker, [link("1"), link("2"), link("3", B)])
     asyncio.run(tracker.settle(link("2"), "stored"))
-    tracker.over(B)  # done by another process
+    tracker.forget_visit(B)  # done by another process
     tracker.reset_report()
     assert [(one.source, one.entries, one.new, one.left) for one in tracker.report()] == [(A, 1, 1, 1)]
     asyncio.run(tracker.settle(link("1"), "stored"))
