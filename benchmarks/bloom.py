@@ -50,14 +50,14 @@ def row(name: str, number: int, enter: Callable[[list[str]], Any], ask: Callable
 
 def local(number: int, capacity: int) -> str:
     bloom = UrlBloom(capacity=capacity)
-    return row("local, pybloom-live, grows", number, bloom.enter, lambda page: len(bloom.perhaps(page)), lambda: bloom.fill().bytes)
+    return row("local, pybloom-live, grows", number, bloom.add, lambda page: len(bloom.candidates(page)), lambda: bloom.fill().bytes)
 
 
 def shared(number: int, capacity: int, client: Any) -> str:
     bloom = RedisBloom(client, key="newsportal:benchmark", capacity=capacity)
     bloom.clear()
     bloom.open()
-    said = row("Redis, a script a page, grows", number, bloom.enter, lambda page: len(bloom.perhaps(page)), lambda: bloom.fill().bytes)
+    said = row("Redis, a script a page, grows", number, bloom.add, lambda page: len(bloom.candidates(page)), lambda: bloom.fill().bytes)
     bloom.clear()
     return said
 

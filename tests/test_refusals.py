@@ -64,7 +64,7 @@ def queries_of(spider: Any, state: SourceState) -> list[tuple[str, int]]:
 def rest_after_captcha(spider: Any, state: SourceState) -> timedelta:
     """Return how long the engine rests after a captcha, given its state."""
     spider.tracker.store.save_source_state(state)
-    spider.past(KEY)
+    spider.forget_visit(KEY)
 
     async def visit() -> None:
         source = next(iter(spider.sources()))

@@ -22,7 +22,7 @@ from newsportal.cli.output import confirm_loss, make_table, print_json, print_ro
 from newsportal.errors import ModelError
 from newsportal.messages import Message, format_time, from_dict, to_json
 from newsportal.services.jobs.base import NICENESS
-from newsportal.services.learning.evaluation import put_to_use, side_by_side, stored_versions
+from newsportal.services.learning.evaluation import activate_version, side_by_side, stored_versions
 from newsportal.services.learning.files import FORMS, UTF8, is_empty
 from newsportal.services.learning.training import Trained, TrainingDocument, train_corpus
 from newsportal.services.learning.training import retrain as retrain_all
@@ -103,7 +103,7 @@ def activate(
 ) -> None:
     """Activate a version."""
     with open_record(sources) as (_, store):
-        put_to_use(store, name, version, datetime.now(UTC))
+        activate_version(store, name, version, datetime.now(UTC))
     typer.echo(f"{name}: version {version} is in use")
 
 

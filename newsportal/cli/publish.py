@@ -22,7 +22,7 @@ from newsportal.cli.output import print_json, print_rows, progress
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.services.periodic import PeriodicThread
 from newsportal.services.publishing.base import Step, Target
-from newsportal.services.publishing.dry_run import rehearse, waiting
+from newsportal.services.publishing.dry_run import dry_run, waiting
 from newsportal.services.publishing.run import Tally, Work
 from newsportal.services.publishing.run import publish as published
 from newsportal.services.publishing.targets import open_target
@@ -126,7 +126,7 @@ def check(target: Named = None, sources: SourcesFile = None, as_json: AsJson = F
     known = load(sources)
     with open_targets(known, chosen(known, target, everything=True)) as targets:
         for settings, one in targets:
-            found = rehearse(one, settings.name, datetime.now(UTC))
+            found = dry_run(one, settings.name, datetime.now(UTC))
             wrong += bool(found.problems)
             if as_json:
                 typer.echo(json.dumps({"target": settings.name, **asdict(found)}, ensure_ascii=False, default=str))

@@ -20,7 +20,7 @@ from newsportal.crawl import backoff
 from newsportal.crawl.addon import SourcesAddon
 from newsportal.crawl.reader_pool import CrawlReaders
 from newsportal.crawl.record import record_of
-from newsportal.crawl.requests import NO_ADDRESS, ROW, askable, id_of, is_entry, name_of, sound, task_of
+from newsportal.crawl.requests import NO_ADDRESS, ROW, can_request, id_of, is_entry, is_readable, name_of, task_of
 from newsportal.crawl.visit_counters import OUTAGE, PREFIX, SourceStates
 from newsportal.crawl.visit_counters import utcnow as utcnow  # the clock of all parts of a crawl
 from newsportal.dedup.canonical import identity, set_apart, shared, spellings
@@ -100,8 +100,8 @@ class LinkTracker(SourceStates):
     async def filter_new(self, links: Sequence[Link], spider: Spider, ask: Ask, *, again: bool = False) -> Filtered:
         """Queue the new entries of a list page: neither stored nor queued nor finished in this visit (unless ``again``). Counts every
         entry. Raises ``StoreError``; then nothing is counted or queued."""
-        broken = [link for link in links if not sound(link)]
-        links = await self._set_apart([link for link in links if sound(link)])
+        broken = [link for link in links if not is_readable(link)]
+        links = await self._set_apart([link for link in links if is_readable(link)])
         by_name: dict[str, Link] = {}
         for link in links:
             by_name.setdefault(name_of(link), link)
@@ -176,7 +176,7 @@ class LinkTracker(SourceStates):
 
     async def follow_redirect(self, link: Link, target: str, spider: Spider, ask: Ask) -> Request | None:
         """Follow the redirect of ``link`` to ``target``; return the request to send, if any. Raises ``StoreError``; then ``link`` waits."""
-        if not askable(target):
+        if not can_request(target):
             await self.fail(link, NO_ADDRESS)
             return None
         found, name = replace(link, url=target, identity=None), identity(target)
@@ -296,7 +296,7 @@ class LinkTracker(SourceStates):
         """Sources with links counted in this process that have no outcome in it."""
         return frozenset(source for source, names in self._counted.items() if names)
 
-    def over(self, source: str) -> None:
+    def forget_visit(self, source: str) -> None:
         self.forget(source)
         self._counted.pop(source, None)
 

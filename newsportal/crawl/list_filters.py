@@ -13,7 +13,7 @@ from scrapy import Request, Spider
 
 from newsportal.crawl.backoff import paused
 from newsportal.crawl.link_tracker import Filtered, LinkTracker, utcnow
-from newsportal.crawl.requests import askable, name_of
+from newsportal.crawl.requests import can_request, name_of
 from newsportal.extractors.forum.kinds import Listed
 from newsportal.items import Link
 from newsportal.logs import warned
@@ -53,7 +53,7 @@ async def filter_threads(
 
     Raises ``StoreError``; then nothing is counted or selected.
     """
-    names = {listed.key: (link, listed) for link, listed in reversed(entries) if askable(link.url)}
+    names = {listed.key: (link, listed) for link, listed in reversed(entries) if can_request(link.url)}
     kept = await asyncio.to_thread(tracker.store.threads.find_stored, list(names))
     old = {name for name, (_, listed) in names.items() if name in kept and not has_grown(listed, kept[name])}
     alone = await paused(tracker, [link for link, _ in names.values()])
@@ -65,8 +65,8 @@ async def filter_threads(
         return ask(Wanted(link, names[name][1], kept.get(name)))
 
     requests = await tracker.open(links, spider, request, settled=False)
-    listed = [(listed.key, link) for link, listed in entries if askable(link.url)]
-    await tracker.count_listed(listed, requests, old, [link for link, _ in entries if not askable(link.url)])
+    listed = [(listed.key, link) for link, listed in entries if can_request(link.url)]
+    await tracker.count_listed(listed, requests, old, [link for link, _ in entries if not can_request(link.url)])
     stale = all(listed.key in old or listed.sticky for _, listed in entries)
     return Filtered(tuple(requests.values()), stale)
 
@@ -76,7 +76,7 @@ async def filter_galleries(tracker: LinkTracker, links: Sequence[Link], spider: 
 
     Raises ``StoreError``; then nothing is counted or selected.
     """
-    names = {name_of(link): link for link in reversed(links) if askable(link.url)}
+    names = {name_of(link): link for link in reversed(links) if can_request(link.url)}
     known = await asyncio.to_thread(tracker.stored_urls.find_stored, list(names))
     kept = await asyncio.to_thread(tracker.store.galleries.find_stored, known)
     old = {name for name in known if (story := kept.get(name)) is None or story.complete or story.vain >= MAX_VAIN}
@@ -84,8 +84,8 @@ async def filter_galleries(tracker: LinkTracker, links: Sequence[Link], spider: 
     old |= refused | await paused(tracker, list(names.values()))
     requests = await tracker.open([names[name] for name in reversed(names) if name not in old], spider, ask, settled=False)
     stale = bool(names) and old == set(names) and not await tracker.added_in_visit(names.values())
-    broken = [link for link in links if not askable(link.url)]
-    await tracker.count_listed([(name_of(link), link) for link in links if askable(link.url)], requests, old, broken)
+    broken = [link for link in links if not can_request(link.url)]
+    await tracker.count_listed([(name_of(link), link) for link in links if can_request(link.url)], requests, old, broken)
     return Filtered(tuple(requests.values()), stale)
 
 

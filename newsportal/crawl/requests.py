@@ -1,8 +1,8 @@
 """Requests as JSON, so that they can wait on disk or in Redis and be resumed by another process. Nothing is ever unpickled.
 
 Callbacks and errbacks are written as names of the spider's methods; values of ``cb_kwargs`` and ``meta`` as JSON, with dataclasses of
-:data:`WORDS` by their fields, and objects that the spider can name (``refer``: a source by its key) by that name. Whatever is read from
-a queue is validated: a writer to the queue can only make the crawler request URLs, which the egress guard checks.
+:data:`DATACLASSES` by their fields, and objects that the spider can name (``reference_to``: a source by its key) by that name. Whatever is
+read from a queue is validated: a writer to the queue can only make the crawler request URLs, which the egress guard checks.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def is_entry(link: Link) -> bool:
     return link.identity is not None and "#" in link.identity
 
 
-def askable(url: str) -> bool:
+def can_request(url: str) -> bool:
     """Return whether a request can be made for ``url``. Scrapy raises for URLs that it cannot send."""
     try:
         parts = urlsplit(url)
@@ -56,21 +56,21 @@ def askable(url: str) -> bool:
         return False
 
 
-def sound(link: Link) -> bool:
+def is_readable(link: Link) -> bool:
     """Return whether a link's article can be read, by a request or from the feed entry itself."""
-    return is_entry(link) or askable(link.url)
+    return is_entry(link) or can_request(link.url)
 
 
 MARK: Final = "$"  # key of a JSON object that encodes something other than a dict: its type
-WORDS: Final[Mapping[str, type]] = {"Link": Link, "Listed": Listed}  # dataclasses written by their fields
+DATACLASSES: Final[Mapping[str, type]] = {"Link": Link, "Listed": Listed}  # dataclasses written by their fields
 LANE: Final = "lane"  # meta key: requests of one lane are sent one at a time
 AT: Final = "not_before"  # meta key: earliest time to send the request, in seconds since 1970
 ROW: Final = "frontier_row"  # meta key: the link's row is already in the link table
-UNSAID: Final = frozenset({LEASE, PARENT, LANE, AT, ROW, "download_slot", "download_latency"})  # not serialized
+NOT_SERIALIZED: Final = frozenset({LEASE, PARENT, LANE, AT, ROW, "download_slot", "download_latency"})
 
 # Meta keys about the manner or origin of a request; they do not count towards its identity.
-MANNERS: Final = frozenset(
-    {*UNSAID, "depth", "is_start_request", "source", "thorough", "list_page", "obey_robots", "verify_certificate", "render"}
+NOT_IN_IDENTITY: Final = frozenset(
+    {*NOT_SERIALIZED, "depth", "is_start_request", "source", "thorough", "list_page", "obey_robots", "verify_certificate", "render"}
 )
 
 
@@ -116,7 +116,7 @@ def task_of(request: Request, spider: Spider, seen: str | None = None) -> Task:
         "callback": _name(request.callback, spider) if request.callback is not None else None,
         "errback": _name(request.errback, spider) if request.errback is not None else None,
         "cookies": _value(request.cookies, spider),
-        "meta": _value({key: value for key, value in request.meta.items() if key not in UNSAID}, spider),
+        "meta": _value({key: value for key, value in request.meta.items() if key not in NOT_SERIALIZED}, spider),
         "cb_kwargs": _value(request.cb_kwargs, spider),
         "encoding": request.encoding if request.encoding != "utf-8" else None,
         "dont_filter": request.dont_filter,
@@ -152,12 +152,12 @@ def host_of(url: str) -> str:
 
 def identity_of(request: Request, written: Mapping[str, Any]) -> str:
     """Return an id that is equal for equal requests in every process: a hash of method, URL, body, callback and arguments (of a link its
-    identity alone) and the meta without :data:`MANNERS`."""
+    identity alone) and the meta without :data:`NOT_IN_IDENTITY`."""
     arguments = dict(written.get("cb_kwargs", {}))
     for name, value in arguments.items():
-        if isinstance(value, dict) and value.get(MARK) in WORDS:
+        if isinstance(value, dict) and value.get(MARK) in DATACLASSES:
             arguments[name] = value.get("identity") if value[MARK] == "Link" else value["key"]
-    meta = {name: value for name, value in written.get("meta", {}).items() if name not in MANNERS}
+    meta = {name: value for name, value in written.get("meta", {}).items() if name not in NOT_IN_IDENTITY}
     said = [written.get("method"), request.url, written.get("body"), written.get("callback"), arguments, meta]
     return blake2b(json.dumps(said, sort_keys=True).encode(), digest_size=12).hexdigest()
 
@@ -187,16 +187,16 @@ def _value(value: Any, spider: Spider) -> Any:
     if isinstance(value, datetime):
         return {MARK: "time", "of": value.isoformat()}
     name = type(value).__name__
-    word: Any = WORDS.get(name)
+    word: Any = DATACLASSES.get(name)
     if word is type(value):
         told = {one.name: getattr(value, one.name) for one in fields(word) if getattr(value, one.name) != one.default}
         return {MARK: name, **{key: _value(one, spider) for key, one in told.items()}}
     if callable(value) and getattr(value, "__self__", None) is spider:
         return {MARK: "method", "of": _name(value, spider)}
-    refer = getattr(spider, "refer", None)
-    if refer is None or (referred := refer(value)) is None:
+    reference_to = getattr(spider, "reference_to", None)
+    if reference_to is None or (reference := reference_to(value)) is None:
         raise Unwritable(f"{name} cannot be written")
-    return {MARK: "named", "of": list(referred)}
+    return {MARK: "named", "of": list(reference)}
 
 
 # reading
@@ -233,12 +233,12 @@ def _read(value: Any, spider: Spider) -> Any:
     kind = value.get(MARK)
     if kind is None:
         return {key: _read(one, spider) for key, one in value.items()}
-    if kind in WORDS:
-        return _word(WORDS[kind], {key: _read(one, spider) for key, one in value.items() if key != MARK})
+    if kind in DATACLASSES:
+        return _dataclass(DATACLASSES[kind], {key: _read(one, spider) for key, one in value.items() if key != MARK})
     return READERS[kind](value["of"], spider)
 
 
-def _word(kind: type, told: dict[str, Any]) -> Any:
+def _dataclass(kind: type, told: dict[str, Any]) -> Any:
     """Build a dataclass. Raises ``ValueError`` for a missing field or a wrong type: these values are trusted afterwards."""
     for one in fields(kind):
         given = told.get(one.name, one.default)
@@ -248,7 +248,7 @@ def _word(kind: type, told: dict[str, Any]) -> Any:
     return kind(**told)
 
 
-TYPES: Final[Mapping[str, Any]] = {"str": str, "int": int, "float": (int, float), "bool": bool, "datetime": datetime}  # of fields of WORDS
+TYPES: Final[Mapping[str, Any]] = {"str": str, "int": int, "float": (int, float), "bool": bool, "datetime": datetime}  # of fields
 
 
 def _method(name: Any, spider: Spider) -> Any:
@@ -273,5 +273,5 @@ READERS: Final[Mapping[str, Callable[[Any, Spider], Any]]] = {
     "bytes": lambda told, _: b64decode(told, validate=True),
     "time": _time,
     "method": _method,
-    "named": lambda told, spider: spider.referred(*map(str, told)),  # type: ignore[attr-defined]  # without it: AttributeError
+    "named": lambda told, spider: spider.resolve_reference(*map(str, told)),  # type: ignore[attr-defined]  # without it: AttributeError
 }

@@ -44,26 +44,26 @@ class StoredUrls(ABC):
         self._store = store
 
     def find_stored(self, identities: Collection[str]) -> set[str]:
-        perhaps = self.perhaps(identities)
-        return self._store.find_stored(perhaps) if perhaps else set()
+        candidates = self.candidates(identities)
+        return self._store.find_stored(candidates) if candidates else set()
 
     def alias(self, names: Iterable[str], known: str) -> None:
         """Record ``names`` as further identities of the article stored as ``known``. Raises ``StoreError`` if there is no such article."""
         others = set(names) - {known}
         if others:
             self._store.add_aliases(others, known)
-        self.enter({known, *others})
+        self.add({known, *others})
 
     @abstractmethod
-    def perhaps(self, identities: Collection[str]) -> set[str]:
+    def candidates(self, identities: Collection[str]) -> set[str]:
         """Return the identities that may be stored and have to be verified in the store; all others are unknown."""
 
     @abstractmethod
-    def enter(self, identities: Collection[str]) -> None:
+    def add(self, identities: Collection[str]) -> None:
         """Enter identities that have just been stored."""
 
     @abstractmethod
-    def keep(self) -> None:
+    def save(self) -> None:
         """Save the filter at the end of a crawl."""
 
 
@@ -81,15 +81,15 @@ class LocalFilter(StoredUrls):
         self._looked = 0.0
         self._catch_up()
 
-    def perhaps(self, identities: Collection[str]) -> set[str]:
+    def candidates(self, identities: Collection[str]) -> set[str]:
         if monotonic() - self._looked > CATCH_UP:
             self._catch_up()
-        return self._bloom.perhaps(identities)
+        return self._bloom.candidates(identities)
 
-    def enter(self, identities: Collection[str]) -> None:
-        self._bloom.enter(identities)
+    def add(self, identities: Collection[str]) -> None:
+        self._bloom.add(identities)
 
-    def keep(self) -> None:
+    def save(self) -> None:
         """Write the file atomically."""
         if self._file is None:
             return
@@ -106,7 +106,7 @@ class LocalFilter(StoredUrls):
         """Enter what was stored since the last call. The position is read first: identities stored meanwhile are entered twice."""
         with self._lock:
             position = self._store.last_seq()
-            self._bloom.enter(self._store.identities(after=self._position))
+            self._bloom.add(self._store.identities(after=self._position))
             self._position, self._looked = position, monotonic()
 
 
@@ -135,18 +135,18 @@ class RedisFilter(StoredUrls):
         self._is_away = False
         self._call(lambda: None, None)
 
-    def perhaps(self, identities: Collection[str]) -> set[str]:
+    def candidates(self, identities: Collection[str]) -> set[str]:
         everything = set(identities)
-        return self._call(lambda: self._bloom.perhaps(everything), everything)
+        return self._call(lambda: self._bloom.candidates(everything), everything)
 
-    def enter(self, identities: Collection[str]) -> None:
+    def add(self, identities: Collection[str]) -> None:
         none: set[str] = set()
         try:
-            self._call(lambda: self._bloom.enter(identities), none)
+            self._call(lambda: self._bloom.add(identities), none)
         except StoreError:  # the articles are stored; the next catch-up enters them
             self._looked = None
 
-    def keep(self) -> None:
+    def save(self) -> None:
         self._looked, self._away_until = None, 0.0  # what was stored while Redis was unreachable is entered by the worker that ends
         self._call(lambda: None, None)
 
@@ -183,7 +183,7 @@ class RedisFilter(StoredUrls):
             if since > position:  # another store, or an earlier state of this one
                 self._bloom.clear()
                 since = self._bloom.open()
-            self._bloom.enter(self._store.identities(after=since))
+            self._bloom.add(self._store.identities(after=since))
             self._bloom.moved(position)
             self._looked = monotonic()
 

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from scrapy.http import Response
 
 from newsportal.crawl.link_tracker import LinkTracker, utcnow
-from newsportal.crawl.requests import askable
+from newsportal.crawl.requests import can_request
 from newsportal.dedup.canonical import identity
 from newsportal.logs import warned
 from newsportal.schedule import freshness, policies
@@ -37,11 +37,11 @@ class Timing:
 
     def __init__(self, tracker: LinkTracker) -> None:
         self._tracker = tracker
-        self._worth: float | None = None
+        self._request_price: float | None = None
         self._priced: float | None = None
 
     def rules(self, source: Any) -> policies.Rules:
-        return timing.rules(self._tracker.sources, source, self._worth)
+        return timing.rules(self._tracker.sources, source, self._request_price)
 
     def due_at(self, source: Any, state: SourceState, now: datetime) -> datetime:
         return timing.due_at(state, self.rules(source), now)
@@ -69,12 +69,12 @@ class Timing:
             sources = self._tracker.sources
             visited = {source.key for source in sources.all() if source.enabled}
             visited |= {f"engine:{name}" for topic in sources.topics for name in topic.engines}
-            self._worth, self._priced = timing.worth(sources, store.source_states(), visited), monotonic()
+            self._request_price, self._priced = timing.request_price(sources, store.source_states(), visited), monotonic()
         state, visits = store.source_state(source.key), store.visits.of(source.key, limit=timing.LOOKED_BACK)
         subscribed = store.subscriptions.of(source.key)
-        asked = timing.slower(self.rules(source)) if subscribed and timing.is_reliable(subscribed, now) else self.rules(source)
+        asked = timing.with_pushes(self.rules(source)) if subscribed and timing.is_reliable(subscribed, now) else self.rules(source)
         found = timing.plan(state, visits, asked, now)
-        if timing.keeps(asked):
+        if timing.is_fixed(asked):
             at = timing.due_at(replace(state, next_visit=None), asked, now)
         else:
             at = max(found.at, now + timedelta(minutes=asked.shortest))  # a visit that took hours is not followed by the next at once
@@ -138,7 +138,7 @@ async def note_hub(tracker: LinkTracker, source: str, response: Response, hub: s
 
 def _is_hub_url(url: str) -> bool:
     """Return whether the URL can be fetched and printed; feeds in JSON may hold lone surrogates."""
-    return askable(url) and url.isprintable()
+    return can_request(url) and url.isprintable()
 
 
 def _save_subscription(tracker: LinkTracker, source: str, hub: str, topic: str) -> None:

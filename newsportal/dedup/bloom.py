@@ -53,14 +53,14 @@ class UrlBloom:
         self.capacity, self.error_rate = capacity, error_rate
         self.scalable = _scalable()(initial_capacity=capacity, error_rate=error_rate * SHARE, mode=_scalable().LARGE_SET_GROWTH)
         self._lock = Lock()
-        self.enter(identities)
+        self.add(identities)
 
-    def enter(self, identities: Iterable[str]) -> None:
+    def add(self, identities: Iterable[str]) -> None:
         for identity in identities:
             with self._lock:  # growing takes several steps
                 self.scalable.add(_key(identity))
 
-    def perhaps(self, identities: Collection[str]) -> set[str]:
+    def candidates(self, identities: Collection[str]) -> set[str]:
         """Return those that may have been entered; the others were certainly not."""
         return {identity for identity in identities if identity in self}
 

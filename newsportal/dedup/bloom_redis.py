@@ -66,11 +66,11 @@ class RedisBloom:
         """Record that all names up to this change of the store are entered. The position never decreases."""
         self._run_script(self._move, [position])
 
-    def enter(self, identities: Iterable[str]) -> set[str]:
+    def add(self, identities: Iterable[str]) -> set[str]:
         """Enter identities, atomically per batch, and return those that had (or seem to have) been entered before."""
         return self._each(self._enter, identities)
 
-    def perhaps(self, identities: Collection[str]) -> set[str]:
+    def candidates(self, identities: Collection[str]) -> set[str]:
         """Return those that may have been entered; the others were certainly not."""
         return self._each(self._perhaps, identities)
 

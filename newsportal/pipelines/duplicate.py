@@ -36,7 +36,7 @@ class UrlFilterPipeline(Stage):
 
     async def close_spider(self) -> None:
         """Save the filter for the next crawl."""
-        await asyncio.to_thread(self.tracker.stored_urls.keep)
+        await asyncio.to_thread(self.tracker.stored_urls.save)
 
     def _look_up(self, article: Article, own: str, said: Declared | None) -> tuple[str | None, str, str | None]:
         """Return the identity under which the article is stored, if it is, and the identities of :meth:`_named`."""

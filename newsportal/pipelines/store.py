@@ -83,7 +83,7 @@ class BatchWriter:
 
     def add_and_enter(self, articles: Sequence[Article]) -> list[Added]:
         added = self._store.add_all([(article, article.keys) for article in articles], now=utcnow())
-        self._stored_urls.enter({article.identity for article in articles if article.identity is not None})
+        self._stored_urls.add({article.identity for article in articles if article.identity is not None})
         return added
 
 

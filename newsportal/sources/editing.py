@@ -91,7 +91,7 @@ def earlier(path: Path, steps: int = 1) -> Version:
     return known[steps - 1]
 
 
-def keep(path: Path, content: bytes) -> str:
+def save_version(path: Path, content: bytes) -> str:
     """Save ``content`` as a version, delete the oldest ones, and return its id. Raises ``OSError``."""
     folder = _folder(path)
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -191,7 +191,7 @@ def _written(path: Path, make: Callable[[bytes, Path], bytes], expected: str | N
             raise EditConflict(path)
         written = Written(digest_of(after))
         if after != before:
-            written.replaced = keep(path, before)
+            written.replaced = save_version(path, before)
             replace_file(path, after)
     return written
 

@@ -38,8 +38,8 @@ LONGEST_REST: Final = timedelta(days=8)
 """The longest plausible pause: a quarantine lasts a week at most. A later end is a wrong clock's and ignored: none lasts forever."""
 
 
-def rules(sources: Sources, source: Any, worth: float | None = None) -> Rules:
-    """Return the scheduling rules for a source of the file, or for a search engine. ``worth``: the price of a request (:func:`worth`). A
+def rules(sources: Sources, source: Any, request_price: float | None = None) -> Rules:
+    """Return the scheduling rules for a source of the file, or for a search engine. ``request_price`` as of :func:`request_price`. A
     source's interval overrides the policy; photo stories are scheduled by their weight (paper C)."""
     schedule = sources.schedule
     hours = frozenset(getattr(source, "hours", ()))
@@ -47,14 +47,14 @@ def rules(sources: Sources, source: Any, worth: float | None = None) -> Rules:
     found = Rules(
         source.key, schedule.policy, interval=getattr(source, "interval", None), usual=max(schedule.usual, least),
         hours=hours if len(hours) < 24 else frozenset(), shortest=max(schedule.shortest, least), longest=max(schedule.longest, least),
-        price=worth, zone=ZoneInfo(sources.portal.timezone),
+        price=request_price, zone=ZoneInfo(sources.portal.timezone),
     )  # fmt: skip
     if (weight := getattr(source, "weight", None)) is None:
         return found
     return replace(found, policy="weight", weight=weight, shortest=source.min_period, longest=source.max_period)
 
 
-def worth(sources: Sources, states: Iterable[SourceState], keys: Collection[str]) -> float | None:
+def request_price(sources: Sources, states: Iterable[SourceState], keys: Collection[str]) -> float | None:
     """Return the price of a request at which the sources with these keys and known rates stay within the budget; ``None`` without rates."""
     wanted = keys if isinstance(keys, frozenset | set | dict) else frozenset(keys)
     rates = [state.rate for state in states if state.rate is not None and state.source in wanted]
@@ -80,7 +80,7 @@ def paused_until(state: SourceState, now: datetime) -> datetime | None:
     return until if until is not None and until <= now + LONGEST_REST else None
 
 
-def keeps(asked: Rules) -> bool:
+def is_fixed(asked: Rules) -> bool:
     """Return whether the file determines the visits of the source, regardless of its history."""
     return asked.interval is not None or asked.policy in ("fixed", "weight")
 
@@ -90,7 +90,7 @@ def is_reliable(subscribed: Subscription, now: datetime) -> bool:
     return subscribed.holds(now) and subscribed.pushed is not None and now - subscribed.pushed < RELIED_ON
 
 
-def slower(asked: Rules) -> Rules:
+def with_pushes(asked: Rules) -> Rules:
     """Return the rules for a source with WebSub pushes: visits are a safety net. An interval of the file overrides."""
     return asked if asked.interval else replace(asked, usual=max(asked.usual, NET), shortest=max(asked.shortest, min(NET, asked.longest)))
 
@@ -102,7 +102,7 @@ def due_at(state: SourceState | None, asked: Rules, now: datetime) -> datetime:
     if state is None or state.last_run is None or state.last_run > now + SKEW:
         return next_visit(Past(rest_until=rest), replace(asked, policy="fixed"), now).at  # at once, in its hours: no past to learn from
     planned = state.next_visit if state.next_visit is not None and state.next_visit >= state.last_run else None
-    if planned is None or keeps(asked):
+    if planned is None or is_fixed(asked):
         found = next_visit(_past(state, (), now), asked, now).at
         if planned is None:
             return found
@@ -188,11 +188,11 @@ def visited(sources: Sources) -> Iterator[Visited]:
 def timetable(known: Sources, store: Store, chosen: Sequence[Visited], now: datetime) -> list[Planned]:
     """Return the schedule of ``chosen`` at ``now`` (aware), in their order; times in its zone. Raises ``StoreError``."""
     states = {state.source: state for state in store.source_states()}
-    price_of = worth(known, states.values(), frozenset(one.key for one in visited(known)))
+    price_of = request_price(known, states.values(), frozenset(one.key for one in visited(known)))
     subscribed = {known.source for known in store.subscriptions.all() if is_reliable(known, now)}
     past = store.visits.recent([one.key for one in chosen], each=LOOKED_BACK if len(chosen) <= FEW else FEWER)
     asked = {one.key: rules(known, one.source, price_of) for one in chosen}
-    asked |= {key: slower(rules) for key, rules in asked.items() if key in subscribed}
+    asked |= {key: with_pushes(rules) for key, rules in asked.items() if key in subscribed}
     return [
         _planned(states.get(key) or SourceState(key), past.get(key, []), rules, now, hub=key in subscribed) for key, rules in asked.items()
     ]

@@ -17,7 +17,7 @@ from scrapy.http import Request
 from newsportal.crawl.link_tracker import STORE_FAILS, Filtered, LinkTracker, tracker_of, utcnow
 from newsportal.crawl.queues.base import Queue
 from newsportal.crawl.redis_connection import parse_pushed
-from newsportal.crawl.requests import askable, is_entry, link_of
+from newsportal.crawl.requests import can_request, is_entry, link_of
 from newsportal.crawl.scheduler import BROKEN as FRONTIER_FAILS
 from newsportal.crawl.scheduler import scheduler_of
 from newsportal.crawl.source_visits import Timing, note_health
@@ -71,7 +71,7 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
     @cached_property
     def visiting(self) -> Visiting:
         """The visits that this spider has begun."""
-        return Visiting(self.tracker, self._queue, self.ended, self.past)
+        return Visiting(self.tracker, self._queue, self.end_visit, self.forget_visit)
 
     @cached_property
     def _by_key(self) -> dict[str, Any]:
@@ -164,12 +164,12 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
         async for request in self.visit(source, state):
             yield request
 
-    async def ended(self, key: str) -> None:
+    async def end_visit(self, key: str) -> None:
         """Save and forget the state of a visit whose last task is done."""
         # An unreachable source is judged at the end of the crawl: the network may have been down.
         if not self.tracker.unreached(key) or self.settings.getbool("NEWSPORTAL_STANDING"):
             await self._close([key], finished=True)
-            self.past(key)
+            self.forget_visit(key)
 
     def of_visits(self, kind: Callable[[], Memory]) -> defaultdict[str, Memory]:
         """Return a dict of values per visit, by the source's key, that are deleted when the visit ends."""
@@ -182,12 +182,12 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
         """The sources with remembered visits."""
         return self.thorough.union(*self._memories)
 
-    def past(self, key: str) -> None:
+    def forget_visit(self, key: str) -> None:
         """Forget a visit that no worker continues."""
         self.thorough.discard(key)
         for memory in self._memories:
             memory.pop(key, None)
-        self.tracker.over(key)
+        self.tracker.forget_visit(key)
 
     async def resumed(self, source: Any) -> list[Any]:
         """Return the articles of feed entries that an earlier run left. Other requests are in the queue. Raises ``StoreError``."""
@@ -195,12 +195,12 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
         if released and (queue := self._queue()) is not None:
             await asyncio.to_thread(queue.refresh, released)
         links = [link for body in bodies if (link := link_of(body, self)) is not None]
-        return [self.wanted(link) for link, unknown in zip(links, await self.tracker.count_taken(links), strict=True) if unknown]
+        return [self.output_for(link) for link, unknown in zip(links, await self.tracker.count_taken(links), strict=True) if unknown]
 
     async def filter_new(self, links: Sequence[Link], ask: Callable[[Link], Request] | None = None) -> tuple[list[Any], Filtered]:
         """Queue the new entries of a list page; return their requests, or articles of feed entries. Raises ``StoreError``."""
         found = await self.tracker.filter_new(links, self, ask or self.article)
-        wanted = [self.wanted(link) if is_entry(link) else request for link, request in zip(found.fresh, found.requests, strict=True)]
+        wanted = [self.output_for(link) if is_entry(link) else request for link, request in zip(found.fresh, found.requests, strict=True)]
         return wanted, found
 
     def skips(self, source: Any, state: SourceState) -> bool:
@@ -214,12 +214,12 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
 
     # requests of other processes
 
-    def refer(self, value: object) -> tuple[str, str] | None:
+    def reference_to(self, value: object) -> tuple[str, str] | None:
         """Return the name by which a queued request refers to a source (``newsportal.crawl.requests``)."""
         key = getattr(value, "key", None)
         return ("source", key) if isinstance(key, str) and self.by_key(key) is value else None
 
-    def referred(self, kind: str, name: str) -> object:
+    def resolve_reference(self, kind: str, name: str) -> object:
         """Return the source that a queued request refers to. Raises ``LookupError`` if it was removed from the file."""
         found = self.by_key(name) if kind == "source" else None
         if found is None:
@@ -236,7 +236,7 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
         """Return the requests for the URL of an article pushed into ``NAME:start_urls``, plain or as JSON with fields of its link. It is an
         entry of the source ``pushed:NAME`` in the report. Raises ``ValueError`` for invalid values."""
         said = parse_pushed(value)
-        if not askable(said["url"]):
+        if not can_request(said["url"]):
             raise ValueError("no address that can be asked")
         source = f"pushed:{self.name}"
         known: dict[str, Any] = {name: str(said[name]) for name in ("title", "summary", "site", "topic", "category") if said.get(name)}

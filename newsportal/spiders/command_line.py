@@ -115,7 +115,7 @@ class SinglePage(PageRequests):
             found = []
         for one in found:
             url, about = (one, None) if isinstance(one, str) else (one.url, one)
-            yield Request(url, callback=self.parse, cb_kwargs={"link": about}, dont_filter=True, meta=self.manners(source))
+            yield Request(url, callback=self.parse, cb_kwargs={"link": about}, dont_filter=True, meta=self.source_meta(source))
         if not found:
             try:
                 yield await asyncio.to_thread(self.read_page, page_of(response), link or Link(response.url, source.key))
@@ -135,4 +135,4 @@ class SourceContract(Contract):
     def adjust_request_args(self, args: dict[str, Any]) -> dict[str, Any]:
         spider = self._spider
         source = next((source for source in spider.sources() if spider.is_selected(source)), None)
-        return args if source is None else {**args, "url": spider.entry_pages(source)[0], "meta": spider.manners(source)}
+        return args if source is None else {**args, "url": spider.entry_pages(source)[0], "meta": spider.source_meta(source)}

@@ -13,7 +13,7 @@ from twisted.python.failure import Failure
 
 from newsportal.crawl.link_tracker import Filtered, utcnow
 from newsportal.crawl.list_filters import Wanted, filter_threads
-from newsportal.crawl.requests import askable
+from newsportal.crawl.requests import can_request
 from newsportal.errors import NotApplicable
 from newsportal.extractors.forum import kinds, poster
 from newsportal.extractors.forum.addresses import cleaned, key_of, read
@@ -77,7 +77,7 @@ class ThreadVisit:
             self.posts.setdefault(post.id, post)
         self.pages.append(url)
         if page.next and len(self.posts) > before:
-            self.next = page.next if len(self.pages) < self.source.depth and askable(page.next) else None
+            self.next = page.next if len(self.pages) < self.source.depth and can_request(page.next) else None
             self.whole = self.next is not None
 
     def refuse(self, asked: str, reason: str) -> None:
@@ -150,7 +150,7 @@ class ForumSpider(NewsSpider):
         if not (root and found.threads and read(response.url).kind == "board"):  # else the file names a board: only that one is wanted
             for request in self._to_boards(found, source, level):
                 yield request
-        if self._goes_on(found, source, filtered, page, old) and found.next:
+        if self._has_next_page(found, source, filtered, page, old) and found.next:
             yield self.list_page(found.next, source, self.parse_forum, page=page + 1, level=level, board=board)
         if root and not entries and not found.boards and not old:
             raise NotApplicable("no-threads", "neither boards nor threads are found there")
@@ -163,13 +163,13 @@ class ForumSpider(NewsSpider):
             if self._boards[source.key] >= MAX_BOARDS:
                 self.tracker.note(source.key, Message("note.many-boards", most=MAX_BOARDS))
                 return
-            if askable(board.url) and self._is_new(source, board.url):
+            if can_request(board.url) and self._is_new(source, board.url):
                 self._boards[source.key] += 1
                 yield self.list_page(board.url, source, self.parse_forum, level=level + 1, board=board.title)
 
-    def _goes_on(self, found: ForumPage, source: Forum, filtered: Filtered, page: int, old: int) -> bool:
+    def _has_next_page(self, found: ForumPage, source: Forum, filtered: Filtered, page: int, old: int) -> bool:
         """Return whether to fetch the list's next page. Lists are sorted from new to old, so one old thread ends them."""
-        if not found.next or page >= source.pages or not askable(found.next) or (old and not filtered.requests):
+        if not found.next or page >= source.pages or not can_request(found.next) or (old and not filtered.requests):
             return False
         if not found.threads or (filtered.stale and source.key not in self.thorough):
             return False

@@ -14,7 +14,7 @@ from scrapy.http import Request, Response
 
 from newsportal.crawl.link_tracker import utcnow
 from newsportal.crawl.list_filters import NO_PICTURES, filter_galleries, refuse
-from newsportal.crawl.requests import askable
+from newsportal.crawl.requests import can_request
 from newsportal.dedup.canonical import identity
 from newsportal.errors import NotApplicable
 from newsportal.extractors import gallery
@@ -83,7 +83,7 @@ class GallerySpider(NewsSpider):
         filtered = await filter_galleries(self.tracker, links, self, lambda one: self.first_request(one.url, one, source, asked=one.url))
         for request in filtered.requests:
             yield request
-        following = next((url for url in more if identity(url) not in listed and askable(url)), None)
+        following = next((url for url in more if identity(url) not in listed and can_request(url)), None)
         if following and page < source.pages and (not filtered.stale or source.key in self.thorough):
             listed.add(identity(following))
             yield self.list_page(following, source, self.parse_index, page=page + 1)

@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 from scrapy.http import Request, Response
 
 from newsportal.crawl.link_tracker import utcnow
-from newsportal.crawl.requests import LANE, askable
+from newsportal.crawl.requests import LANE, can_request
 from newsportal.dedup.canonical import identity
 from newsportal.errors import NotApplicable
 from newsportal.extractors.lists import hub as lists
@@ -37,9 +37,9 @@ class HubSpider(NewsSpider):
         super().__init__(**kwargs)
         self._listed = self.of_visits(set[str])  # pagers contain cycles, and link to earlier pages as well
 
-    def manners(self, source: Any) -> dict[str, Any]:
+    def source_meta(self, source: Any) -> dict[str, Any]:
         """One request of a region is in flight at a time (paper B: a queue whose URL was taken is blocked until it is done)."""
-        return {**super().manners(source), LANE: source.key}
+        return {**super().source_meta(source), LANE: source.key}
 
     def entry_pages(self, source: Region) -> Sequence[str]:
         return source.seeds or (source.prefix,)
@@ -71,7 +71,7 @@ class HubSpider(NewsSpider):
         for request in requests:
             yield request
         listed = self._listed[source.key]
-        following = next((url for url in more if url not in listed and askable(url)), None)
+        following = next((url for url in more if url not in listed and can_request(url)), None)
         if following and page < source.pages and self.goes_on(source, filtered):
             listed.add(following)
             yield self.list_page(following, source, self.parse_hub, page=page + 1, hub=hub)
@@ -123,7 +123,7 @@ def _sorted(url: str, found: Sequence[lists.HubLink], more: Sequence[str], sourc
     ]
     own, rules = {identity(address) for address in (url, *source.seeds, *more)}, _rules(source)
     inside = (link.url.partition("#")[0] for link in found if link.kind == "hub" and rules.includes(link.url))
-    return links, [address for address in inside if askable(address) and identity(address) not in own]
+    return links, [address for address in inside if can_request(address) and identity(address) not in own]
 
 
 def _rules(source: Region) -> lists.HubRules:

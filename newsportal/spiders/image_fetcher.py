@@ -20,7 +20,7 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Response
 
 from newsportal.crawl.link_tracker import LinkTracker, utcnow
-from newsportal.crawl.requests import askable
+from newsportal.crawl.requests import can_request
 from newsportal.errors import NotApplicable, StoreError
 from newsportal.extractors.images.filter import key
 from newsportal.extractors.images.head import FIRST_BYTES, MAX_PIXELS, Head, read_header
@@ -107,7 +107,7 @@ class ImageFetcher:
     async def inspect(self, image: Image, gallery: Gallery, *, whole: bool = False) -> Picture:
         """Return the facts of an image; ``looked`` stays ``None`` if it could not be fetched for now. Raises ``Interrupted``."""
         plain = Picture(key(image.url), image.url)
-        if not askable(image.url):
+        if not can_request(image.url):
             return replace(plain, refused="bad-address", looked=utcnow())
         try:
             head, print = await self._head(image, gallery, None if whole else FIRST_BYTES)

@@ -100,11 +100,11 @@ class MetasearchSpider(NewsSpider):
         async for request in super().start():
             yield request
 
-    def refer(self, value: object) -> tuple[str, str] | None:
-        return ("topic", value.name) if isinstance(value, Topic) else super().refer(value)
+    def reference_to(self, value: object) -> tuple[str, str] | None:
+        return ("topic", value.name) if isinstance(value, Topic) else super().reference_to(value)
 
-    def referred(self, kind: str, name: str) -> object:
-        found = self.tracker.sources.topic(name) if kind == "topic" else super().referred(kind, name)
+    def resolve_reference(self, kind: str, name: str) -> object:
+        found = self.tracker.sources.topic(name) if kind == "topic" else super().resolve_reference(kind, name)
         if found is None:
             raise LookupError(f"sources.yaml has no topic {name!r} any more")
         return found
@@ -160,8 +160,8 @@ class MetasearchSpider(NewsSpider):
 
     def result_page(self, source: Search, topic: Topic, query: str, page: int, pages: int) -> Request:
         url = source.engine.request(query, page)
-        manners = {} if source.robots_on_results is None else {"obey_robots": source.robots_on_results}
-        return self.list_page(url, source, self.parse_results, meta=manners, topic=topic, query=query, page=page, pages=pages)
+        meta = {} if source.robots_on_results is None else {"obey_robots": source.robots_on_results}
+        return self.list_page(url, source, self.parse_results, meta=meta, topic=topic, query=query, page=page, pages=pages)
 
     async def parse_results(
         self, response: Response, source: Search, topic: Topic, query: str, page: int, pages: int

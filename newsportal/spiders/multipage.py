@@ -14,7 +14,7 @@ from scrapy.http import Response
 
 from newsportal.crawl.article_reader import ArticleReader
 from newsportal.crawl.link_tracker import LinkTracker
-from newsportal.crawl.requests import askable
+from newsportal.crawl.requests import can_request
 from newsportal.dedup.canonical import identity
 from newsportal.errors import NotApplicable
 from newsportal.extractors.lists.pagination import EXPECTED, MultiPage, Pager, PageRead
@@ -113,7 +113,7 @@ class ArticleFetcher:
             source, pages = article.source, _ArticlePages(first, identity)
 
             async def fetch(url: str) -> PageRead:
-                if not askable(url):
+                if not can_request(url):
                     raise NotApplicable("bad-address")
                 if identity(url) == identity(met.url):
                     return met
@@ -135,7 +135,7 @@ class ArticleFetcher:
     async def _begin(self, article: Article, met: PageRead) -> tuple[Article, PageRead]:
         """Return the article from its first page if the list linked to a later one; if that is unavailable, from the current page."""
         url = met.pager.first
-        if url is None or not askable(url) or identity(url) == identity(article.url):
+        if url is None or not can_request(url) or identity(url) == identity(article.url):
             return article, met
         if await self._is_stored(identity(url)):
             return replace(article, url=url), met._replace(url=url, pager=Pager((url,)))  # the URL filter finds it known

@@ -94,6 +94,6 @@ class NewsletterSpider(NewsSpider):
         for raw in response.mails:
             for one in source.links(await asyncio.to_thread(parse, raw.raw, raw.received, raw.is_cut)):
                 if one.content is None:
-                    yield Request(one.url, callback=self.parse, cb_kwargs={"link": one}, dont_filter=True, meta=self.manners(source))
+                    yield Request(one.url, callback=self.parse, cb_kwargs={"link": one}, dont_filter=True, meta=self.source_meta(source))
                 else:
                     yield fill(Article(one.url, one, utcnow()), read_fragment(one.content, one.url))

@@ -56,7 +56,7 @@ class PageRequests:
         """Return the source of a link; ``None`` if it was removed from the file."""
         raise NotImplementedError
 
-    def manners(self, source: Any) -> dict[str, Any]:
+    def source_meta(self, source: Any) -> dict[str, Any]:
         """Return the meta that the middlewares need for a source."""
         obeys = getattr(source, "obey_robots", None)
         return {
@@ -72,7 +72,7 @@ class PageRequests:
     def request_meta(self, key: str) -> dict[str, Any]:
         """Return the meta of a request for a source, by its key."""
         source = self.by_key(key)
-        return {"source": key, **(self.manners(source) if source else {})}
+        return {"source": key, **(self.source_meta(source) if source else {})}
 
     @cached_property
     def fetch(self) -> Fetcher:
@@ -160,7 +160,7 @@ class ListPages(PageRequests):
                 "handle_httpstatus_list": [304],
                 "list_page": url if state else None,
                 **({"thorough": True} if source.key in self.thorough else {}),
-                **self.manners(source),
+                **self.source_meta(source),
                 **(meta or {}),
             },
             cb_kwargs={"source": source, "read": callback, **kwargs},
@@ -239,7 +239,7 @@ class ArticlePages(PageRequests):
     def articles(self) -> ArticleFetcher:
         return ArticleFetcher(self.tracker, self.fetch)
 
-    def wanted(self, link: Link) -> Request | Article:
+    def output_for(self, link: Link) -> Request | Article:
         """Return the request for a link's page; if all entries share one page, the article of the entry itself."""
         if not is_entry(link):
             return self.article(link)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from newsportal.crawl.link_tracker import utcnow
-from newsportal.crawl.requests import askable, name_of
+from newsportal.crawl.requests import can_request, name_of
 from newsportal.extractors import gallery
 from newsportal.items import Gallery, GalleryPage, Link
 from newsportal.sources import Gallery as Source
@@ -138,7 +138,7 @@ class StoryVisit:
 
     def _enter(self, urls: Iterable[str]) -> None:
         for url in urls:
-            if not askable(url):
+            if not can_request(url):
                 self.ended[url] = "bad-address"
             elif url not in self.requested and url not in self.open:
                 self.open.append(url)

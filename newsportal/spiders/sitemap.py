@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from scrapy.http import Request, Response
 
 from newsportal.crawl.link_tracker import utcnow
-from newsportal.crawl.requests import askable
+from newsportal.crawl.requests import can_request
 from newsportal.errors import NotApplicable
 from newsportal.extractors.feeds import sitemap
 from newsportal.extractors.feeds.sitemap import Selection, children, choose
@@ -88,7 +88,7 @@ class SitemapSpider(NewsSpider):
             return
         progress = self._progress[source.key]
         room = MAX_CHILDREN + 1 - len(progress.requested)
-        fresh = [entry for entry in found.entries if entry.url not in progress.requested and askable(entry.url)]
+        fresh = [entry for entry in found.entries if entry.url not in progress.requested and can_request(entry.url)]
         chosen = children(fresh, response.url, timedelta(days=source.max_age), utcnow(), max(0, room))
         progress.skipped.update(chosen.left)
         state = await self.tracker.state(source.key)

@@ -59,19 +59,19 @@ class _Open:
 
 class Visiting:
     """See the module. ``queue`` returns the queue of requests, ``None`` if there is none, and raises ``FrontierUnavailable`` while it is
-    not open. ``over`` is called with each source whose visit has ended, ``past`` if another worker closes it."""
+    not open. ``end_visit`` is called with each source whose visit has ended, ``forget_visit`` if another worker closes it."""
 
     def __init__(
         self,
         tracker: LinkTracker,
         queue: Callable[[], Queue | None],
-        over: Callable[[str], Awaitable[None]],
-        past: Callable[[str], None] = lambda source: None,
+        end_visit: Callable[[str], Awaitable[None]],
+        forget_visit: Callable[[str], None] = lambda source: None,
     ) -> None:
         self._tracker = tracker
         self._queue = queue
-        self._over = over
-        self._past = past
+        self._end_visit = end_visit
+        self._forget_visit = forget_visit
         self._open: dict[str, _Open] = {}
         self._task: asyncio.Task[None] | None = None
 
@@ -164,19 +164,19 @@ class Visiting:
             if now - forgotten >= DAILY:
                 forgotten = now
                 await self.forget()
-            for source in await self._calm():
+            for source in await self._ended_visits():
                 try:
                     if source in self.open:
-                        await self._over(source)
+                        await self._end_visit(source)
                     elif self._open.pop(source, None) is not None:
-                        self._past(source)
+                        self._forget_visit(source)
                 except Exception:  # do not block other visits; the source stays claimed, lest it be visited repeatedly
                     logger.exception(
                         "%s: its visit cannot be ended, nobody begins another for %g hours", source, CLAIM / 3600, extra={"source": source}
                     )
                     self._open.pop(source, None)
 
-    async def _calm(self) -> list[str]:
+    async def _ended_visits(self) -> list[str]:
         """Return the visits that have ended."""
         asked = list(self._open)
         left: Mapping[str, int] = dict.fromkeys(asked, 1)  # while unknown

@@ -36,7 +36,7 @@ def store_article(tracker: LinkTracker, found: Link) -> None:
     """Store the article of a link."""
     article = Article(url=found.url, link=found, fetched=NOW, identity=name_of(found), title=found.title or "", text="正文")
     tracker.store.add(article, now=NOW)
-    tracker.stored_urls.enter([name_of(found)])
+    tracker.stored_urls.add([name_of(found)])
 
 
 def row(tracker: LinkTracker, source: str = A) -> SourceReport:
@@ -77,7 +77,7 @@ def test_new_link_is_queued_once_before_it_is_fetched(tracker: LinkTracker) -> N
 def test_list_page_is_stale_if_all_links_were_stored_before(tracker: LinkTracker) -> None:
     tracker.store.add(Article(url="https://a.example/1", link=link("1"), fetched=NOW, identity="old", title="题", text="正文"), now=NOW)
     tracker.store.add_aliases([identity("https://a.example/1")], "old")
-    tracker.stored_urls.enter([identity("https://a.example/1")])  # as if read from the store at the start
+    tracker.stored_urls.add([identity("https://a.example/1")])  # as if read from the store at the start
     assert filtered(tracker, [link("1")]).stale
     filtered(tracker, [link("2")])
     store_article(tracker, link("2"))
@@ -233,7 +233,7 @@ def test_list_failure_in_another_process_fails_the_visit(tracker: LinkTracker) -
 def test_new_report_starts_with_unfinished_links(tracker: LinkTracker) -> None:
     filtered(tracker, [link("1"), link("2"), link("3", B)])
     asyncio.run(tracker.settle(link("2"), "stored"))
-    tracker.over(B)  # done by another process
+    tracker.forget_visit(B)  # done by another process
     tracker.reset_report()
     assert [(one.source, one.entries, one.new, one.left) for one in tracker.report()] == [(A, 1, 1, 1)]
     asyncio.run(tracker.settle(link("1"), "stored"))

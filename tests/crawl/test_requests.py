@@ -41,10 +41,10 @@ class Reads(Spider):
 
     def failed(self, failure: Any) -> None: ...
 
-    def refer(self, value: object) -> tuple[str, str] | None:
+    def reference_to(self, value: object) -> tuple[str, str] | None:
         return ("source", "feed:甲") if value is SOURCE else None
 
-    def referred(self, kind: str, name: str) -> object:
+    def resolve_reference(self, kind: str, name: str) -> object:
         return {"feed:甲": SOURCE}[name]
 
 

@@ -54,53 +54,53 @@ class RecordingStore:
 class TestLocal:
     def test_restart_reads_only_newer_identities(self, store: Store, file: Path) -> None:
         put(store, "a.example/1", "a.example/2")
-        LocalFilter(store, file).keep()
+        LocalFilter(store, file).save()
         put(store, "a.example/3")
         store.add_aliases(["m.a.example/3"], "a.example/3")
         recording: Any = RecordingStore(store)
         again = LocalFilter(recording, file)
         known = {"a.example/1", "a.example/2", "a.example/3", "m.a.example/3"}
-        assert again.perhaps([*known, "a.example/4"]) == known
+        assert again.candidates([*known, "a.example/4"]) == known
         assert recording.since == [2]
 
     def test_filter_is_filled_from_the_store_without_a_file(self, store: Store) -> None:
         put(store, "a.example/1")
         filled = LocalFilter(store)
-        filled.keep()
-        assert filled.perhaps(["a.example/1", "a.example/2"]) == {"a.example/1"}
+        filled.save()
+        assert filled.candidates(["a.example/1", "a.example/2"]) == {"a.example/1"}
 
     @pytest.mark.parametrize("damage", [b"", b"newsportal known 0\n", b"\x80\x04pickle", None])
     def test_damaged_file_is_rebuilt_with_a_warning(
         self, store: Store, file: Path, damage: bytes | None, caplog: pytest.LogCaptureFixture
     ) -> None:
         put(store, "a.example/1")
-        LocalFilter(store, file).keep()
+        LocalFilter(store, file).save()
         content = file.read_bytes()
         file.write_bytes(content[:-20] + b"x" * 20 if damage is None else damage)
         again = LocalFilter(store, file)
         assert [record.levelno for record in caplog.records] == [logging.WARNING]
         assert str(file) in caplog.text
-        assert again.perhaps(["a.example/1"]) == {"a.example/1"}
-        again.keep()
+        assert again.candidates(["a.example/1"]) == {"a.example/1"}
+        again.save()
         assert file.read_bytes() == content
 
     def test_changed_settings_rebuild_the_filter(self, store: Store, file: Path) -> None:
         put(store, "a.example/1")
-        LocalFilter(store, file).keep()
-        assert LocalFilter(store, file, capacity=5000).perhaps(["a.example/1"]) == {"a.example/1"}
+        LocalFilter(store, file).save()
+        assert LocalFilter(store, file, capacity=5000).candidates(["a.example/1"]) == {"a.example/1"}
 
     def test_file_of_a_later_store_is_not_used(self, store: Store, file: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
         put(store, "a.example/1", "a.example/2", "a.example/3")
-        LocalFilter(store, file).keep()
+        LocalFilter(store, file).save()
         other = open_store(f"sqlite:///{tmp_path}/restored.db")
         put(other, "a.example/9")
-        assert LocalFilter(other, file).perhaps(["a.example/9", "a.example/1"]) == {"a.example/9"}
+        assert LocalFilter(other, file).candidates(["a.example/9", "a.example/1"]) == {"a.example/9"}
         assert "belongs to another store" in caplog.text
         other.close()
 
     def test_unwritable_file_is_not_an_error(self, store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
         (tmp_path / "taken").mkdir()
-        LocalFilter(store, tmp_path / "taken").keep()
+        LocalFilter(store, tmp_path / "taken").save()
         assert "could not be written" in caplog.text
         assert not list(tmp_path.glob("*.new"))
 
@@ -108,17 +108,17 @@ class TestLocal:
         put(store, "a.example/1")
         shared = LocalFilter(store, file)
         with ThreadPoolExecutor(8) as pool:
-            for saved in [pool.submit(shared.keep) for _ in range(64)]:
+            for saved in [pool.submit(shared.save) for _ in range(64)]:
                 saved.result()
         assert not caplog.records
-        assert LocalFilter(store, file).perhaps(["a.example/1"]) == {"a.example/1"}
+        assert LocalFilter(store, file).candidates(["a.example/1"]) == {"a.example/1"}
 
     def test_articles_of_another_process_are_known_after_a_while(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         ours = LocalFilter(store)
         put(store, "a.example/1")
-        assert ours.perhaps(["a.example/1"]) == set()
+        assert ours.candidates(["a.example/1"]) == set()
         monkeypatch.setattr(seen_filter, "CATCH_UP", -1.0)
-        assert ours.perhaps(["a.example/1"]) == {"a.example/1"}
+        assert ours.candidates(["a.example/1"]) == {"a.example/1"}
 
 
 @pytest.fixture
@@ -140,8 +140,8 @@ class TestShared:
         second = connect(recording)
         assert recording.since == [2], "earlier identities are not read again"
         put(store, "a.example/3")
-        first.enter(["a.example/3"])
-        assert second.perhaps(["a.example/1", "a.example/3", "a.example/4"]) == {"a.example/1", "a.example/3"}
+        first.add(["a.example/3"])
+        assert second.candidates(["a.example/1", "a.example/3", "a.example/4"]) == {"a.example/1", "a.example/3"}
 
     def test_redis_outage_falls_back_to_the_store(
         self, store: Store, connect: Callable[..., RedisFilter], redis_server: Any, caplog: pytest.LogCaptureFixture, monkeypatch: Any
@@ -151,14 +151,14 @@ class TestShared:
         known = shared_one
         redis_server.kill()
         put(store, "a.example/2")
-        known.enter(["a.example/2"])
+        known.add(["a.example/2"])
         assert known.find_stored(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}
         assert caplog.text.count("is unavailable") == 1, "logged once"
         redis_server.start()
         monkeypatch.setattr(shared_one, "_away_until", 0.0)
         assert known.find_stored(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}
         assert "answers again" in caplog.text
-        assert shared_one.perhaps(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}, (
+        assert shared_one.candidates(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}, (
             "missed identities were added"
         )
 
@@ -169,7 +169,7 @@ class TestShared:
         put(store, "a.example/1")
         known = connect()
         assert known.find_stored(["a.example/1", "a.example/2"]) == {"a.example/1"}
-        known.keep()
+        known.save()
         assert "is unavailable" in caplog.text
 
     def test_emptied_redis_is_filled_again(
@@ -179,7 +179,7 @@ class TestShared:
         ours = connect()
         redis_server.kill()
         redis_server.start()
-        assert ours.perhaps(["a.example/1", "a.example/2"]) == {"a.example/1"}
+        assert ours.candidates(["a.example/1", "a.example/2"]) == {"a.example/1"}
         assert "refilled from the store" in caplog.text
 
     def test_full_redis_falls_back_to_the_store(
@@ -189,8 +189,8 @@ class TestShared:
         redis_server.kill()
         redis_server.start("--maxmemory", "1mb", "--maxmemory-policy", "noeviction")
         full = connect(capacity=100_000_000)
-        full.enter([f"b.example/{n}" for n in range(2000)])
-        assert full.perhaps(["a.example/1", "x.example/1"]) >= {"a.example/1"}
+        full.add([f"b.example/{n}" for n in range(2000)])
+        assert full.candidates(["a.example/1", "x.example/1"]) >= {"a.example/1"}
         assert "is unavailable" in caplog.text
 
     def test_password_is_never_shown(self, store: Store, redis_server: Any, caplog: pytest.LogCaptureFixture) -> None:
@@ -198,7 +198,7 @@ class TestShared:
         redis_server.start("--requirepass", "right")
         url = redis_server.url.replace("redis://", "redis://:geheim@")
         made = seen_filter.open_filter(Sources(), Settings({"REDIS_URL": url}), store)
-        assert made.perhaps(["a.example/1"]) == {"a.example/1"}
+        assert made.candidates(["a.example/1"]) == {"a.example/1"}
         assert "is unavailable" in caplog.text
         assert "geheim" not in caplog.text
 
@@ -206,8 +206,8 @@ class TestShared:
         settings = Settings({"REDIS_HOST": "127.0.0.1", "REDIS_PORT": redis_server.port})
         one, other = (seen_filter.shared_bloom(Sources.model_validate({"store": f"sqlite:////srv/{name}.db"}), settings) for name in "ab")
         one.open(), other.open()
-        one.enter(["a.example/1"])
-        assert other.perhaps(["a.example/1"]) == set()
+        one.add(["a.example/1"])
+        assert other.candidates(["a.example/1"]) == set()
 
     def test_filter_is_configured_by_file_and_command_line(
         self, redis_server: Any, tmp_path: Path, crawler_for: Callable[..., Crawler]
@@ -233,7 +233,7 @@ class TestTold:
         put(store, "a.example/1")
         sources = Sources.model_validate({"store": f"sqlite:///{tmp_path}/news.db"})
         assert sources.seen_file == file
-        LocalFilter(store, file).keep()
+        LocalFilter(store, file).save()
         status = seen_filter.filter_status(sources)
         assert status.fill is not None
         assert "1 of 100,000 entered" in status.says
@@ -257,5 +257,5 @@ def test_articles_of_earlier_runs_are_known_at_start(tracker: LinkTracker) -> No
 
 
 def test_store_decides_on_false_positives(tracker: LinkTracker) -> None:
-    tracker.stored_urls.enter(["a.example/gone"])
+    tracker.stored_urls.add(["a.example/gone"])
     assert tracker.stored_urls.find_stored(["a.example/gone"]) == set()

@@ -15,7 +15,7 @@ def names(count: int, host: str = "example.com") -> list[str]:
 
 def test_entered_urls_are_found_beyond_first_capacity() -> None:
     bloom = UrlBloom(names(500), capacity=100)
-    assert bloom.perhaps(names(500)) == set(names(500))
+    assert bloom.candidates(names(500)) == set(names(500))
     assert len(bloom) == 500
     assert bloom.fill().filters > 1
     assert bloom.fill().capacity >= 500
@@ -24,26 +24,26 @@ def test_entered_urls_are_found_beyond_first_capacity() -> None:
 def test_false_positive_rate_holds_after_growth() -> None:
     bloom = UrlBloom(names(20_000), capacity=200, error_rate=1e-2)
     assert bloom.fill().filters >= 4
-    wrong = len(bloom.perhaps(names(20_000, "example.org")))
+    wrong = len(bloom.candidates(names(20_000, "example.org")))
     assert wrong <= 200  # a filter that answers yes to everything has 20,000
     assert bloom.fill().error <= 1e-2
 
 
 def test_filter_grows_with_concurrent_writers() -> None:
     bloom = UrlBloom(capacity=50)
-    threads = [threading.Thread(target=bloom.enter, args=(names(2_000, f"{n}.example"),)) for n in range(4)]
+    threads = [threading.Thread(target=bloom.add, args=(names(2_000, f"{n}.example"),)) for n in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert all(len(bloom.perhaps(names(2_000, f"{n}.example"))) == 2_000 for n in range(4))
+    assert all(len(bloom.candidates(names(2_000, f"{n}.example"))) == 2_000 for n in range(4))
 
 
 @pytest.mark.slow
 @given(st.lists(st.text(max_size=30), max_size=20))
 def test_any_text_is_accepted(texts: list[str]) -> None:
     bloom = UrlBloom([*texts, "http://\ud800"], capacity=1000)
-    assert bloom.perhaps([*texts, "http://\ud800"]) == {*texts, "http://\ud800"}
+    assert bloom.candidates([*texts, "http://\ud800"]) == {*texts, "http://\ud800"}
 
 
 def test_expected_error_follows_the_formula() -> None:
@@ -56,10 +56,10 @@ class TestFile:
     def test_round_trip(self) -> None:
         bloom, position = unpacked(packed(UrlBloom(names(500), capacity=100), 42), 100, 1e-4)
         assert position == 42
-        assert bloom.perhaps(names(500)) == set(names(500))
-        assert not bloom.perhaps(names(500, "example.org"))
-        bloom.enter(names(3000))
-        assert len(bloom.perhaps(names(3000))) == 3000, "a restored filter keeps growing"
+        assert bloom.candidates(names(500)) == set(names(500))
+        assert not bloom.candidates(names(500, "example.org"))
+        bloom.add(names(3000))
+        assert len(bloom.candidates(names(3000))) == 3000, "a restored filter keeps growing"
 
     def test_empty_filter_round_trip(self) -> None:
         bloom, position = unpacked(packed(UrlBloom(), 0), 100_000, 1e-4)

@@ -29,35 +29,35 @@ def open_bloom(client: Any, **options: Any) -> RedisBloom:
 
 def test_entered_urls_are_found_by_all_clients(client: Any) -> None:
     one, other = open_bloom(client), open_bloom(client)
-    assert one.enter(names(100)) == set()
-    assert other.perhaps(names(200)) == set(names(100))
-    assert other.enter(names(150)) == set(names(100)), "already entered"
+    assert one.add(names(100)) == set()
+    assert other.candidates(names(200)) == set(names(100))
+    assert other.add(names(150)) == set(names(100)), "already entered"
     assert one.fill().entered == 150
 
 
 def test_client_with_decoded_responses(redis_server: Any) -> None:
     with redis.Redis(port=redis_server.port, decode_responses=True) as client:
         bloom = open_bloom(client)
-        bloom.enter(names(10))
-        assert bloom.perhaps(names(20)) == set(names(10))
+        bloom.add(names(10))
+        assert bloom.candidates(names(20)) == set(names(10))
         assert bloom.fill().entered == 10
 
 
 def test_filter_grows_within_the_error_rate(client: Any) -> None:
     bloom = open_bloom(client, capacity=500, error_rate=1e-2)
-    bloom.enter(names(12_000))
-    assert bloom.perhaps(names(12_000)) == set(names(12_000))
+    bloom.add(names(12_000))
+    assert bloom.candidates(names(12_000)) == set(names(12_000))
     fill = bloom.fill()
     assert fill.filters == 5  # the filters of 500, 1,000, 2,000 and 4,000 are full
     assert fill.entered == pytest.approx(12_000, rel=0.01)
     assert fill.error <= 1e-2
-    assert len(bloom.perhaps(names(20_000, "example.org"))) <= 200
+    assert len(bloom.candidates(names(20_000, "example.org"))) <= 200
 
 
 def test_bit_positions_follow_the_documented_formulas(client: Any) -> None:
     """Reads the documented positions by GETBIT: other clients rely on them."""
     bloom = open_bloom(client)
-    bloom.enter(["example.com/新闻"])
+    bloom.add(["example.com/新闻"])
     _, bits, hashes = shape(0, 1000, first_hashes(1e-4))
     first, second = hashes_of("example.com/新闻")
     places = {(first + turn * second) % bits for turn in range(hashes)}
@@ -75,24 +75,24 @@ def test_filter_is_limited_to_the_largest_redis_string() -> None:
 
 def test_changed_settings_replace_the_filter(client: Any) -> None:
     bloom = open_bloom(client, capacity=10)
-    bloom.enter(names(100))
+    bloom.add(names(100))
     bloom.moved(7)
     assert open_bloom(client, capacity=10).open() == 7
     other = RedisBloom(client, capacity=2000)
     assert other.open() == 0
-    assert other.perhaps(names(100)) == set()
+    assert other.candidates(names(100)) == set()
     assert client.keys("*") == [b"{newsportal:known}"]
     with pytest.raises(Emptied):
-        bloom.enter(["example.com/new"])  # a client with the earlier settings
+        bloom.add(["example.com/new"])  # a client with the earlier settings
     with pytest.raises(Emptied):
-        bloom.perhaps(["example.com/new"])
+        bloom.candidates(["example.com/new"])
 
 
 def test_flushed_redis_is_detected(client: Any) -> None:
     bloom = open_bloom(client)
-    bloom.enter(names(10))
+    bloom.add(names(10))
     client.flushall()
-    for ask in (bloom.enter, bloom.perhaps):
+    for ask in (bloom.add, bloom.candidates):
         with pytest.raises(Emptied):
             ask(names(3))
     with pytest.raises(Emptied):
@@ -109,7 +109,7 @@ def test_position_never_decreases(client: Any) -> None:
 
 def test_clear_removes_all_keys(client: Any) -> None:
     bloom = open_bloom(client, capacity=10)
-    bloom.enter(names(100))
+    bloom.add(names(100))
     bloom.clear()
     assert client.keys("*") == []
 
@@ -117,5 +117,5 @@ def test_clear_removes_all_keys(client: Any) -> None:
 @pytest.mark.parametrize("text", ["", "http://\ud800", "新" * 5000])
 def test_any_text_is_accepted(client: Any, text: str) -> None:
     bloom = open_bloom(client)
-    bloom.enter([text])
-    assert bloom.perhaps([text]) == {text}
+    bloom.add([text])
+    assert bloom.candidates([text]) == {text}

@@ -18,7 +18,7 @@ from newsportal.services.accounts.alerts import Alert
 from newsportal.services.jobs.base import Job
 from newsportal.services.jobs.records import Records
 from newsportal.services.learning.training import train_corpus
-from newsportal.sources.editing import keep
+from newsportal.sources.editing import save_version
 from newsportal.store.events import Placed
 from newsportal.store.labels import NewDocument
 from newsportal.store.results import StoryFilter
@@ -97,7 +97,7 @@ def fill(site: Any) -> None:
     store.save_site_lines({"port.example": {url: packed(known) for url, known in lines.pages()}}, now=now, most=10)
     config = site.app.state.portal.config
     Records(config.jobs_folder).save(Job("walk1", "rss", "done", started=now, ended=now))
-    keep(config.folder / "sources.yaml", b"portal: {title: before}\n")
+    save_version(config.folder / "sources.yaml", b"portal: {title: before}\n")
     for number in range(30):
         store.visits.add(Visit(config.feeds[0].key, now - number * timedelta(hours=3), list_pages=1, entries=9, new=number % 5, stored=2))
     site.ids |= {"job": "walk1", "source": config.feeds[0].key}

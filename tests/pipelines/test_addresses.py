@@ -13,7 +13,7 @@ from scrapy.crawler import Crawler
 from scrapy.utils.misc import load_object
 
 from newsportal.crawl.link_tracker import LinkTracker
-from newsportal.crawl.requests import is_entry, sound
+from newsportal.crawl.requests import is_entry, is_readable
 from newsportal.dedup.canonical import bare, identity
 from newsportal.items import Article, Link, Page
 from newsportal.items.report import SourceReport
@@ -137,7 +137,7 @@ def test_links_with_same_normalized_url_are_all_fetched(crawler: Crawler, tracke
     fresh = filtered(tracker, links).fresh
     assert [link.url for link in fresh] == [link.url for link in links]
     assert not any(is_entry(link) for link in fresh), "their pages are requested"
-    assert all(sound(link) for link in fresh)
+    assert all(is_readable(link) for link in fresh)
     articles = [page(link.url, str(link.title), identity=link.identity, link_url=link.url) for link in fresh]
     process_all(crawler, tracker, articles)
     assert urls(tracker) == {article.url for article in articles}

@@ -118,12 +118,12 @@ def test_plan_backs_off_after_failures_and_learns_rate(config: Sources) -> None:
 def test_price_meets_budget(config: Sources) -> None:
     states = [SourceState(f"feed:{n}", rate=float(rate)) for n, rate in enumerate((1, 10, 100))]
     keys = frozenset(state.source for state in states)
-    found = timing.worth(config, states, keys)
+    found = timing.request_price(config, states, keys)
     assert found is not None
     visits = sum((rate / (2 * found)) ** 0.5 for rate in (1, 10, 100))
     assert visits == pytest.approx(6 * 24, rel=0.01)
-    assert timing.worth(config, [SourceState("feed:x")], frozenset({"feed:x"})) is None
-    half = timing.worth(config, states, keys | {"feed:3", "feed:4", "feed:5"})
+    assert timing.request_price(config, [SourceState("feed:x")], frozenset({"feed:x"})) is None
+    half = timing.request_price(config, states, keys | {"feed:3", "feed:4", "feed:5"})
     assert half == pytest.approx(4 * found, rel=0.01), "three of six sources get half of the budget"
 
 

@@ -17,7 +17,7 @@ from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
 from newsportal.crawl.link_tracker import LinkTracker, tracker_of, utcnow
-from newsportal.crawl.requests import askable
+from newsportal.crawl.requests import can_request
 from newsportal.extractors.feeds.feed import parse
 from newsportal.extractors.lists.engines import Result
 from newsportal.extractors.lists.engines import load as engine
@@ -69,12 +69,12 @@ INVALID_URLS = ("http://news.example:99999/1.html", "http://[news.example/2.html
 
 @pytest.mark.parametrize("url", INVALID_URLS)
 def test_invalid_urls_are_not_askable(url: str) -> None:
-    assert not askable(url)
+    assert not can_request(url)
 
 
 @pytest.mark.parametrize("url", ["http://news.example", "https://新闻.example/文章?编号=1", "http://news.example:8080/a b.html"])
 def test_askable_url_makes_a_request(url: str) -> None:
-    assert askable(url)
+    assert can_request(url)
     Request(url)
 
 

@@ -77,7 +77,7 @@ def test_second_visit_follows_pagers(spider_of: Callable[[Any], Any], kind: Any)
 
     async def visits() -> list[list[str]]:
         first = await visited(spider, 1)
-        spider.past(key)
+        spider.forget_visit(key)
         return [first, await visited(spider, 2)]
 
     assert asyncio.run(visits()) == [[SITE, f"{SITE}?page=2"]] * 2
@@ -96,6 +96,6 @@ def test_state_is_cleared_after_visit(spider_of: Callable[[Any], Any], kind: Any
         assert memory[source.key] is not None  # created on first access
     spider.thorough.add(source.key)
     assert spider.remembered == {source.key}
-    spider.past(source.key)
+    spider.forget_visit(source.key)
     assert spider.remembered == set()
     assert asyncio.run(visit()) == 1

@@ -176,7 +176,7 @@ def switch(request: Request, id: str, sent: Form) -> Response:
 @router.post("/alerts/{id}/again")
 def send_again(request: Request, visit: Here, id: str) -> Response:
     own_alert(request, id)
-    number = accounts_of(request).alerts.again(id, now=visit.portal.now())
+    number = accounts_of(request).alerts.resend(id, now=visit.portal.now())
     log_change(request, "alert.again", id, {"messages": number})
     text = visit.say_number("%(num)d message will be sent again.", "%(num)d messages will be sent again.", number)
     return redirect_with(request, f"/alerts/{id}", text)

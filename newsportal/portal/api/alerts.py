@@ -130,7 +130,7 @@ def off(request: Request, id: str) -> AlertOut:
 def again(request: Request, portal: ThisPortal, id: str) -> Waiting:
     """Messages whose delivery is uncertain may arrive twice."""
     own_alert(request, id)
-    number = accounts_of(request).alerts.again(id, now=portal.now())
+    number = accounts_of(request).alerts.resend(id, now=portal.now())
     log_change(request, "alert.again", id, {"messages": number})
     return Waiting(waiting=number)
 

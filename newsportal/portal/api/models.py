@@ -21,7 +21,7 @@ from newsportal.portal.context import ThisPortal, Visit
 from newsportal.portal.desk.corpora import TRAINED, corpus_of, json_lines, model_of
 from newsportal.portal.desk.jobs import jobs_of
 from newsportal.services.jobs.base import Job
-from newsportal.services.learning.evaluation import Mistakes, mistakes, opened, put_to_use, words_for
+from newsportal.services.learning.evaluation import Mistakes, activate_version, mistakes, opened, words_for
 from newsportal.services.learning.files import is_empty, read_stream
 from newsportal.services.learning.files import mistakes as bad_lines
 from newsportal.services.learning.gathering import give_label
@@ -198,7 +198,7 @@ def trained(request: Request, corpus: str, asked: TrainIn) -> Job:
 def used(request: Request, portal: ThisPortal, corpus: str, version: int) -> None:
     corpus_of(request, corpus)
     with api_error_for(StoreError, ModelError, status=404, code="no-model"):
-        put_to_use(portal.store, corpus, version, portal.now())
+        activate_version(portal.store, corpus, version, portal.now())
     log_change(request, "model.use", corpus, {"version": version})
 
 

@@ -15,7 +15,7 @@ from newsportal.portal.api.paging import Limit
 from newsportal.portal.context import ThisPortal
 from newsportal.services.publishing.base import TargetAway, TargetUnfit
 from newsportal.services.publishing.dry_run import Tried, try_target
-from newsportal.services.publishing.targets import ask_for
+from newsportal.services.publishing.targets import request_publication
 from newsportal.store.outbox import STATES, Entry, State
 
 router = APIRouter(tags=["Publishing"], dependencies=WATCH)
@@ -88,7 +88,7 @@ def again(request: Request, portal: ThisPortal, sent: AgainIn) -> AgainOut:
 )  # fmt: skip
 def ask(request: Request, portal: ThisPortal, sent: AskIn) -> Entry:
     """The next publisher run does it."""
-    ask_for(portal.store, portal.site.publishes, sent.target, sent.article, sent.wanted, portal.now())
+    request_publication(portal.store, portal.site.publishes, sent.target, sent.article, sent.wanted, portal.now())
     log_change(request, "publishing.ask", sent.article, {"target": sent.target, "wanted": sent.wanted})
     return entries(portal, sent.target, None, sent.article, 1)[0]
 

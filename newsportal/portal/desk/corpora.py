@@ -25,7 +25,7 @@ from newsportal.portal.desk.jobs import jobs_of, start_job
 from newsportal.portal.language import _
 from newsportal.portal.render import address, notify, render
 from newsportal.portal.request_body import MAX_FILE, Form, Refused
-from newsportal.services.learning.evaluation import mistakes, opened, put_to_use, words_for
+from newsportal.services.learning.evaluation import activate_version, mistakes, opened, words_for
 from newsportal.services.learning.files import UTF8, is_empty, plain, read_stream
 from newsportal.services.learning.files import mistakes as bad_lines
 from newsportal.services.learning.gathering import give_label
@@ -206,7 +206,7 @@ def train(request: Request, corpus: str, fields: Form) -> Response:
 @router.post("/models/{corpus}/{version}/use")
 def use(request: Request, portal: ThisPortal, corpus: str, version: int) -> Response:
     text = _("Version %(version)s is in use now.")
-    return _change_model(request, corpus, "model.use", version, lambda: put_to_use(portal.store, corpus, version, portal.now()), text)
+    return _change_model(request, corpus, "model.use", version, lambda: activate_version(portal.store, corpus, version, portal.now()), text)
 
 
 @router.post("/models/{corpus}/back")

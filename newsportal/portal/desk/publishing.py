@@ -21,8 +21,8 @@ from newsportal.portal.language import _
 from newsportal.portal.render import address, notify, redirect_with, render
 from newsportal.portal.request_body import Form
 from newsportal.services.publishing.base import TargetAway, TargetUnfit
-from newsportal.services.publishing.dry_run import Rehearsed, rehearse, try_target
-from newsportal.services.publishing.targets import ask_for, open_target
+from newsportal.services.publishing.dry_run import DryRun, dry_run, try_target
+from newsportal.services.publishing.targets import open_target, request_publication
 from newsportal.sources import edit, parse
 from newsportal.sources.changing import drop_entry, entry_digest, entry_of, set_entry
 from newsportal.sources.editing import Change, append_entry, changed
@@ -86,7 +86,7 @@ def ask(request: Request, fields: Form) -> Response:
     """Fields: ``target``, ``article``, ``wanted``: ``there`` (publish it, possibly again) or ``gone`` (withdraw it)."""
     sent, portal = {**request.query_params, **fields}, Visit(request).portal
     target, article, wish = sent.get("target", ""), sent.get("article", ""), sent.get("wanted")
-    before = ask_for(portal.store, portal.site.publishes, target, article, wish or "", portal.now())
+    before = request_publication(portal.store, portal.site.publishes, target, article, wish or "", portal.now())
     log_change(request, "publishing.ask", article, {"target": target, "wanted": wish})
     query = urlencode({"target": target, "article": article, "wanted": before})
     message = _("The article waits to be published there.") if wish == "there" else _("The article waits to be withdrawn there.")
@@ -171,7 +171,7 @@ def _save(request: Request, name: str | None, sent: Form) -> Response:
         change = set_entry(LIST, name, {**values, "columns": columns}, sent.get("seen") or None)
     try:
         if sent.get("step") == "try":
-            return _form(request, name, values, tried=_rehearse(request, change, str(values["name"] or "")))
+            return _form(request, name, values, tried=_dry_run(request, change, str(values["name"] or "")))
         action, logged = "publishing.change" if name else "publishing.add", {**values, "secret": "***" if values["secret"] else None}
         undo = write(request, lambda path: edit(path, change), action, values["name"] or "", logged)
     except (NewsportalError, OSError) as error:
@@ -181,13 +181,13 @@ def _save(request: Request, name: str | None, sent: Form) -> Response:
     return notify(request, "/publishing", _("The destination %(name)s was saved."), name=values["name"] or "", undo=undo)
 
 
-def _rehearse(request: Request, change: Change, name: str) -> Rehearsed:
+def _dry_run(request: Request, change: Change, name: str) -> DryRun:
     """Return what the destination would be sent for an invented article, with the form's values. Raises the errors of the file's check."""
     path = path_of(request)
     known = parse(changed(path.read_bytes(), change, path), path)
     settings = next(target for target in known.publish if target.name == name.strip())
     with closing(open_target(settings, known)) as target:
-        return rehearse(target, settings.name, Visit(request).portal.now())
+        return dry_run(target, settings.name, Visit(request).portal.now())
 
 
 def parse_columns(lines: list[str] | None) -> dict[str, Any] | None:
@@ -209,7 +209,7 @@ def _form(
     values: Mapping[str, Any],
     mistakes: FormErrors = NONE,
     status: int = 200,
-    tried: Rehearsed | None = None,
+    tried: DryRun | None = None,
 ) -> Response:
     columns = values.get("columns")
     pairs = columns.items() if isinstance(columns, Mapping) else ()

@@ -171,7 +171,7 @@ class Alerts(Part):
         over = MESSAGES.c.state.not_in(("waiting", "sending"))
         return self._delete_old(MESSAGES, MESSAGES.c.changed < before, over, dry_run=dry_run)
 
-    def again(self, alert_id: str, *, now: datetime) -> int:
+    def resend(self, alert_id: str, *, now: datetime) -> int:
         """Queue failed and unknown messages again, on request. Return their number."""
         wanted = (MESSAGES.c.alert_id == alert_id, MESSAGES.c.state.in_(("failed", "unknown")))
         return self._execute(update(MESSAGES).where(*wanted).values(state="waiting", due=now, tries=0, changed=now))

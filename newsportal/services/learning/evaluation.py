@@ -45,7 +45,7 @@ def side_by_side(store: Store, name: str, versions: Sequence[int], say: Progress
     return reports, unread
 
 
-def put_to_use(store: Store, name: str, version: int, now: datetime) -> None:
+def activate_version(store: Store, name: str, version: int, now: datetime) -> None:
     """Activate a version after checking that it can be read. Raises ``StoreError`` and ``ModelError``."""
     opened(store, name, version)
     store.corpora.activate(name, version, now=now)

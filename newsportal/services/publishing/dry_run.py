@@ -23,7 +23,7 @@ MOST_TRIED: Final = 20  # articles in a dry run on a page
 
 
 @dataclass(frozen=True, slots=True)
-class Rehearsed:
+class DryRun:
     """Result of a check. ``problems``: to be corrected before publishing; ``notes``: remarks; ``steps``: what would be written."""
 
     problems: Sequence[str] = ()
@@ -31,15 +31,15 @@ class Rehearsed:
     steps: Sequence[Step] = ()
 
 
-def rehearse(target: Target, name: str, now: datetime) -> Rehearsed:
+def dry_run(target: Target, name: str, now: datetime) -> DryRun:
     """Check ``target``, named ``name``, with a sample article, without writing or sending anything."""
     try:
         notes = target.check()
-        return Rehearsed((), notes, target.steps(sample(now), Entry(name, sample(now).id, now, now)))
+        return DryRun((), notes, target.steps(sample(now), Entry(name, sample(now).id, now, now)))
     except (TargetAway, TargetUnfit) as error:
-        return Rehearsed(str(error).splitlines())
+        return DryRun(str(error).splitlines())
     except Refused as error:
-        return Rehearsed((f"an article like the sample is rejected: {error}",), notes)
+        return DryRun((f"an article like the sample is rejected: {error}",), notes)
 
 
 def sample(now: datetime) -> StoredArticle:

@@ -99,7 +99,7 @@ def open_target(target: Settings, known: Sources) -> Target:
     return made(target, zone)
 
 
-def ask_for(store: Store, targets: Collection[str], target: str, article_id: str, wish: str, now: datetime) -> str:
+def request_publication(store: Store, targets: Collection[str], target: str, article_id: str, wish: str, now: datetime) -> str:
     """Request that an article be ``there`` or ``gone``; return what was wanted before, ``gone`` by default. Raises ``UnknownTarget``."""
     before = store.outbox.of(target, [article_id]).get(article_id)
     known = target in targets or before is not None

@@ -273,7 +273,7 @@ def test_unclear_delivery_is_repeated_only_on_request(desk: Any, receiver: Any) 
     desk.pass_time(days=1)
     step(desk.work)
     assert len(receiver.got) == 1
-    assert desk.accounts.alerts.again(alert.id, now=desk.clock[0]) == 1
+    assert desk.accounts.alerts.resend(alert.id, now=desk.clock[0]) == 1
     step(desk.work)
     assert len(receiver.got) == 2
 

@@ -22,7 +22,7 @@ from servers import Servers, own_server
 
 from newsportal.items import Image
 from newsportal.services.publishing.base import Overtaken, Refused, TargetAway, TargetUnfit
-from newsportal.services.publishing.dry_run import rehearse, sample
+from newsportal.services.publishing.dry_run import dry_run, sample
 from newsportal.services.publishing.fields import DocumentTarget, document, words_of
 from newsportal.services.publishing.mongodb import explained, outcomes_of
 from newsportal.services.publishing.run import LEASE, pending, publish
@@ -201,7 +201,7 @@ def test_publishers_share_one_outbox(store: Store, add: Add, docs: DocumentServe
 def test_checks_and_dry_runs_write_nothing(store: Store, add: Add, docs: DocumentServer, tmp_path: Path) -> None:
     id = add("a")
     with work_on(store, tmp_path, docs.target()) as work:
-        found = rehearse(work.target, "docs", NOW)
+        found = dry_run(work.target, "docs", NOW)
         assert (found.problems, len(found.steps)) == ((), 1)
         steps = [step for article, entry in pending(work) for step in work.target.steps(article, entry)]
         assert id in steps[0].what
@@ -429,7 +429,7 @@ def test_missing_driver_error_names_its_extra(tmp_path: Path, monkeypatch: pytes
     for name in ("pymongo", "bson", "elasticsearch", "elastic_transport"):
         monkeypatch.setitem(sys.modules, name, None)
     known = sources_with(tmp_path, target_of(uri))
-    found = rehearse(open_target(known.publish[0], known), "docs", NOW)
+    found = dry_run(open_target(known.publish[0], known), "docs", NOW)
     assert f"pip install -e '.[{driver}]'" in found.problems[0]
 
 
