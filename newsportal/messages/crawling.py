@@ -213,7 +213,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "find.no-source": "No source was found there: %(why)s",
     "find.there": "%(address)s is already listed, as %(key)s.",
     "find.nothing": (
-        "It is no feed, names none, and has fewer than %(few)s links to articles of its own. "
+        "It is not a feed, links to none, and has fewer than %(few)s links to articles of its own. "
         "If it is a list of photo stories or a forum, choose that as its kind (--gallery, --forum)."
     ),
     "find.members": "Only members may read it.",
