@@ -105,7 +105,7 @@ def moment(text: str | None, option: str = "--since") -> datetime | None:
         return aware(datetime.fromisoformat(text))
     except (ValueError, OverflowError) as error:
         raise typer.BadParameter(
-            f"{text!r} is no date; allowed: 2026-03-01, 2026-03-01T08:30, 2026-03-01T08:30+08:00", param_hint=option
+            f"{text!r} is not a date; allowed: 2026-03-01, 2026-03-01T08:30, 2026-03-01T08:30+08:00", param_hint=option
         ) from error
 
 

@@ -277,7 +277,7 @@ def _print_plan(listed: OutlineList, plan: Import) -> None:
     if len(plan.new) > SHOWN:
         out.print(f"  … and {len(plan.new) - SHOWN} more", style="dim", markup=False)
     for url, key in plan.there[:SHOWN]:
-        out.print(f"  {clean(url)} is there already, as {key}", style="dim", markup=False)
+        out.print(f"  {clean(url)} is already listed, as {key}", style="dim", markup=False)
     for url, why in plan.bad[:SHOWN]:
         out.print(f"  {clean(url)}: {why}", style="red", markup=False)
     counts = [f"{len(plan.new)} new", f"{len(plan.there)} there already", f"{listed.repeated} repeated in the list"]

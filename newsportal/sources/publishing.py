@@ -139,7 +139,7 @@ def _target(value: str, info: ValidationInfo) -> str:
         "postgresql://…, mysql://…, mariadb://…, sqlite:///FILE, mongodb://HOST/DATABASE, elasticsearch://HOST:9200/INDEX, folder:PATH, "
         "https://…"
     )
-    raise mistake(f"found {mask(value)!r}, which is no place to publish to; allowed: {allowed}")
+    raise mistake(f"found {mask(value)!r}, which is not a supported target; allowed: {allowed}")
 
 
 def index_of(uri: str) -> str:
@@ -154,7 +154,7 @@ def _since(value: Any) -> Any:
         found = datetime.fromisoformat(value)
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise mistake(f"{value!r} is no date; allowed: 2026-03-01, 2026-03-01T08:30+08:00") from None
+        raise mistake(f"{value!r} is not a date; allowed: 2026-03-01, 2026-03-01T08:30+08:00") from None
 
 
 def _unpublish(value: Any) -> Any:
@@ -295,7 +295,7 @@ class Target(Part):
         if self.way in ("mongodb", "elasticsearch") and not urlsplit(self.to).netloc.rpartition("@")[2]:
             raise mistake(f"{mask(self.to)!r} names no host; allowed: mongodb://HOST/DATABASE, elasticsearch://HOST:9200/INDEX", at=("to",))
         if self.way == "elasticsearch" and (not INDEX.fullmatch(index := index_of(self.to)) or index != index.lower()):
-            raise mistake(f"{index!r} is no name of an index; allowed: letters in lower case, digits, - and _", at=("to",))
+            raise mistake(f"{index!r} is not a valid index name; allowed: letters in lower case, digits, - and _", at=("to",))
         if self.way == "webhook" and not self.secret:
             raise mistake("a webhook needs a secret, by which the receiver knows who speaks", "secret: ${NAME}")
         if self.way == "folder" and "id" not in template_names(self.file):

@@ -71,7 +71,7 @@ def test_add_forum_by_url_once(forums: MadeUpForums, tmp_path: Path) -> None:
     forum = load(path).forums[0]
     assert (forum.url, forum.category) == (forums.url("phpbb"), "闲谈")
     again = run_command("source", "add", forums.url("phpbb"), "--forum", "--sources", path)
-    assert "is there already" in str(again.exception)
+    assert "is already listed" in str(again.exception)
     nothing = run_command("source", "add", forums.url("phpbb", "/memberlist.php?mode=viewprofile&u=2"), "--forum", "--sources", path)
     assert "Neither boards nor threads" in str(nothing.exception)
 

@@ -49,7 +49,7 @@ def opml(tmp_path: Path) -> Path:
 def test_import_keeps_comments_and_reports_known_feeds(file: Path, opml: Path) -> None:
     done = run("import", opml, "--sources", file)
     assert done.exit_code == 0, done.output
-    assert "https://qingtai.example/atom.xml is there already, as feed:青苔科技" in done.stdout
+    assert "https://qingtai.example/atom.xml is already listed, as feed:青苔科技" in done.stdout
     feeds = load(file).feeds
     assert [(feed.name, feed.category) for feed in feeds][:3] == [("青苔科技", "科技"), ("北辰-股市", "财经"), ("青苔科技 2", None)]
     text = file.read_text("utf-8")
@@ -67,8 +67,8 @@ def test_other_spelling_of_a_url_is_the_same_feed(file: Path, tmp_path: Path) ->
     path = tmp_path / "spelt.opml"
     path.write_text(f"<opml><body>{rows}</body></opml>", "utf-8")
     done = run("import", path, "--sources", file)
-    assert "http://www.qingtai.example/atom.xml is there already, as feed:青苔科技" in done.stdout
-    assert "https://new.example/feed is there already, as feed:x" in done.stdout
+    assert "http://www.qingtai.example/atom.xml is already listed, as feed:青苔科技" in done.stdout
+    assert "https://new.example/feed is already listed, as feed:x" in done.stdout
     assert [feed.url for feed in load(file).feeds][1:] == ["http://new.example/feed", "https://new.example/feed?id=2"]
 
 
@@ -77,7 +77,7 @@ def test_dry_run_writes_nothing(file: Path, opml: Path) -> None:
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert rows[0] == {"name": "北辰-股市", "url": "https://beichen.example/rss", "category": "要闻", "enabled": False, "added": False}
     assert {"url": "https://qingtai.example/atom.xml", "added": False, "there": "feed:青苔科技"} in rows
-    error = "'http://user:***@a.example/ x' holds a space, a backslash or a control character"
+    error = "'http://user:***@a.example/ x' contains a space, a backslash or a control character"
     assert [row["error"] for row in rows if "error" in row] == [error]
     assert file.read_text("utf-8") == FILE
 

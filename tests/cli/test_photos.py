@@ -14,7 +14,7 @@ from factories import empty_store
 from typer.testing import CliRunner, Result
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "spiders"))  # import picture_site
-from picture_site import PictureSite, serving, written
+from picture_site import PictureSite, serving, write_sources
 
 from newsportal import cli
 from newsportal.items import Gallery, Image, Link
@@ -125,7 +125,7 @@ def site() -> Iterator[PictureSite]:
 
 @pytest.mark.slow
 def test_try_a_gallery_channel(site: PictureSite, tmp_path: Path) -> None:
-    sources = written(tmp_path, site, "  seed: /photo/2026/\n  pattern: '{id}_{n}.html'\n")
+    sources = write_sources(tmp_path, site, "  seed: /photo/2026/\n  pattern: '{id}_{n}.html'\n")
     (trial,) = lines("source", "test", "图站", "--sources", str(sources), "--json")
     assert len(trial["links"]) == 3
     assert trial["article"]["note"]["code"] == "look.pictures"
@@ -135,7 +135,7 @@ def test_try_a_gallery_channel(site: PictureSite, tmp_path: Path) -> None:
     assert "3 photo stories" in text
     assert "one photo story: http://" in text
     assert "3 pictures on 3 pages, all that there are" in text
-    nothing = written(tmp_path, site, "  seed: /nowhere/\n")
+    nothing = write_sources(tmp_path, site, "  seed: /nowhere/\n")
     found = run("source", "test", "图站", "--sources", str(nothing))
     assert found.exit_code == 1
     assert "No link contains '/nowhere/'. (no-seed)" in found.stdout
@@ -150,6 +150,6 @@ def test_add_gallery_channel_by_url(site: PictureSite, tmp_path: Path) -> None:
     assert "gallery:桥 added" in added.stdout
     assert load(path).galleries[0].seeds == (f"{site.at}/photo/",)
     again = CliRunner().invoke(cli.app, ["source", "add", f"{site.at}/photo/", "--gallery", "--sources", str(path)])
-    assert "is there already, as gallery:桥" in str(again.exception)
+    assert "is already listed, as gallery:桥" in str(again.exception)
     none = CliRunner().invoke(cli.app, ["source", "add", f"{site.at}/photo/2026/11_1.html", "--gallery", "--sources", str(path)])
     assert "Only 0 links look like photo stories" in str(none.exception)

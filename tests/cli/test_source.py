@@ -162,7 +162,7 @@ def test_add_feed_by_url_once(loopback: Path, tmp_path: Path) -> None:
     assert (feed.url, feed.category) == (known.url, "旅游")
     assert feed.name
     assert path.read_text("utf-8").startswith("# mine\n")
-    assert "is there already, as feed:" in str(run("add", known.url, "--sources", path).exception)
+    assert "is already listed, as feed:" in str(run("add", known.url, "--sources", path).exception)
 
 
 @pytest.mark.slow

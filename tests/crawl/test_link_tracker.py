@@ -252,7 +252,7 @@ def test_temporarily_failed_link_is_retried_at_the_next_visit(tracker: LinkTrack
     assert filtered(tracker, [link("1")]).fresh == (), "it is queued for later"
     assert len(asyncio.run(tracker.resume(A))[0]) == 1
     assert tracker.store.links.waiting() == []
-    assert "asks again" in str(row(tracker).notes[0])
+    assert "retries articles" in str(row(tracker).notes[0])
     assert asyncio.run(tracker.resume(B)) == ([], [])
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-ASKS_AGAIN = "asks again for articles that an earlier run could not fetch"
+ASKS_AGAIN = "retries articles that an earlier run could not fetch"
 
 
 def notes(report: dict[str, Any]) -> set[str]:

@@ -56,14 +56,14 @@ def test_credentials_are_never_shown() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (('"${SECRET}"', "s3cr3t-word"), "a secret stands in the file"),
-        (('${SECRET}"}\n    cookies', '${SECRET:-s3cr3t-word}"}\n    cookies'), "a secret stands in the file"),
+        (('"${SECRET}"', "s3cr3t-word"), "the file contains a secret"),
+        (('${SECRET}"}\n    cookies', '${SECRET:-s3cr3t-word}"}\n    cookies'), "the file contains a secret"),
         (("https:", "http:"), "a sign-in would be sent over http"),
-        (('"${SECRET}"', '"${BROKEN}"'), "the variable holds nothing, a line break"),
-        (('"${SECRET}"', '"${EMPTY}"'), "the variable holds nothing, a line break"),
+        (('"${SECRET}"', '"${BROKEN}"'), "the variable is empty, or contains a line break"),
+        (('"${SECRET}"', '"${EMPTY}"'), "the variable is empty, or contains a line break"),
         (('"${SECRET}"', '"${MISSING}"'), "the environment variable MISSING is not set"),
-        (("X-Token", "Host"), "'Host' is no name of a header"),
-        (("session:", "'a b':"), "'a b' is no name of a header or cookie"),
+        (("X-Token", "Host"), "'Host' is not the name of a header"),
+        (("session:", "'a b':"), "'a b' is not the name of a header or cookie"),
     ],
 )
 def test_unsafe_credentials_are_refused_and_not_shown(change: tuple[str, str], message: str) -> None:

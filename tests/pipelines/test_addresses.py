@@ -148,4 +148,4 @@ def test_links_with_same_normalized_url_are_all_fetched(crawler: Crawler, tracke
 def test_results_sharing_a_url_are_fetched_once_and_noted(tracker: LinkTracker) -> None:
     links = [Link("https://b.example/jump", "engine:搜", title=title) for title in TITLES]
     assert len(filtered(tracker, links).fresh) == 1
-    assert "lead to one address" in str(tracker.report()[0].notes[0])
+    assert "link to the same URL" in str(tracker.report()[0].notes[0])

@@ -254,7 +254,7 @@ async def edits(one: Assistant) -> None:
     added = await one.does("add_source", kind="feeds", values=values, preview=False)
     assert added["key"] == f"feed:{values['name']}"
     assert values["name"] in [one.name for one in load(file).feeds]
-    assert "the name of another one" in await one.refused("add_source", kind="feeds", values=values, preview=False)
+    assert "already used in line" in await one.refused("add_source", kind="feeds", values=values, preview=False)
     assert "not-valid" in await one.refused("add_source", kind="feeds", values={"name": "y", "url": 5}, preview=False)
     name = f"古镇 {id(one)}"
     preview = await one.does("add_topic", name=name, any=["古镇"])

@@ -121,14 +121,14 @@ def test_change_keeps_comments_and_is_undone(made: Any, path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "field", "zh", "en"),
     [
-        ({"url": "ftp://a.example/"}, "url", "不是网址", "is no Web address"),
+        ({"url": "ftp://a.example/"}, "url", "不是网址", "is not a Web address"),
         ({"url": ""}, "url", "缺少", "is missing"),
-        ({"name": "乙报"}, "name", "已被使用", "name of another one"),
-        ({"name": "甲/乙"}, "name", "斜杠", "holds a slash"),
+        ({"name": "乙报"}, "name", "已被使用", "already used in line"),
+        ({"name": "甲/乙"}, "name", "斜杠", "contains a slash"),
         ({"interval": "bald"}, "interval", "不是数字", "allowed: a number"),
         ({"interval": "-3"}, "interval", "必须大于 0", "allowed: more than 0"),
         ({"article__body": "p:::"}, "article.body", "", ""),
-        ({"topics": ["没有"]}, "topics", "不存在", "is no topic"),
+        ({"topics": ["没有"]}, "topics", "不存在", "is not a topic"),
     ],
 )
 def test_error_is_beside_its_field_and_input_is_kept(made: Any, path: Path, changes: dict[str, Any], field: str, zh: str, en: str) -> None:

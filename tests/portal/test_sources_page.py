@@ -65,14 +65,14 @@ def test_failing_sources_come_first_with_reason_and_remedy(client: httpx.Client)
 def test_state_filter_in_english(client: httpx.Client) -> None:
     page = client.get("/sources?state=failing&lang=en").text
     assert list(_rows(page)) == ["feed:坏报"]
-    assert "6 visits in a row failed: its name has no address (dns)." in page
+    assert "6 visits in a row failed: its host name cannot be resolved (dns)." in page
     assert client.get("/sources?state=<script>").status_code == 200
     assert 'href="/desk"' in client.get("/").text
     assert 'href="/sources"' in client.get("/desk").text
 
 
 @pytest.mark.parametrize(
-    ("language", "once", "rest"), [("zh", "最近一次访问失败：", "拒绝访问"), ("en", "The last visit failed: ", "shuts us out")]
+    ("language", "once", "rest"), [("zh", "最近一次访问失败：", "拒绝访问"), ("en", "The last visit failed: ", "blocks the crawler")]
 )
 def test_single_failure_and_pause_have_reasons(language: str, once: str, rest: str) -> None:
     now = datetime(2026, 3, 1, tzinfo=UTC)

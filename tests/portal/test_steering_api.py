@@ -71,7 +71,7 @@ def test_corpora_are_imported_labelled_and_exported(editor: httpx.Client, store:
     assert editor.post("corpora/新闻/documents", **sent).json()["same"] == 4
     wrong = editor.post("corpora/新闻/documents", content=b"{broken\n{}\n", headers={"content-type": "application/x-ndjson"})
     assert wrong.status_code == 422
-    assert "Line 1: this is no JSON" in wrong.json()["error"]["message"]
+    assert "Line 1: not valid JSON" in wrong.json()["error"]["message"]
     assert "Line 2: label must be" in wrong.json()["error"]["message"]
     (corpus,) = editor.get("corpora").json()
     assert (corpus["name"], corpus["documents"], corpus["labels"]) == ("新闻", 4, 2)

@@ -84,7 +84,7 @@ def test_disabled_and_resting_states() -> None:
     assert health(HISTORIES["quarantined"], NOW, enabled=False).state == "off"
     resting = health(HISTORIES["healthy"], NOW, known=RestingState(NOW + HOUR, "blocked: captcha"))
     assert (resting.state, resting.bad) == ("resting", False)
-    assert "shuts us out" in str(resting.reason())
+    assert "blocks the crawler" in str(resting.reason())
     assert health(HISTORIES["healthy"], NOW, known=RestingState(NOW - HOUR)).state == "healthy"
 
 

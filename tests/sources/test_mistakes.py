@@ -34,15 +34,21 @@ CASES = {
         "topics:\n- name: 甲\n  engines:\n  - bing_news\n  - Baidu-News",
         5,
         "topics[0].engines[1]",
-        "found 'Baidu-News', which is no engine; allowed: baidu_news",
+        "found 'Baidu-News', which is not an engine; allowed: baidu_news",
         "did you mean 'baidu_news'?",
     ),
-    "lone unknown engine": ("topics:\n- {name: 甲, engines: bing_new}", 2, "topics[0].engines", "no engine", "did you mean 'bing_news'?"),
+    "lone unknown engine": (
+        "topics:\n- {name: 甲, engines: bing_new}",
+        2,
+        "topics[0].engines",
+        "not an engine",
+        "did you mean 'bing_news'?",
+    ),
     "unknown topic": (
         "topics:\n- name: 旅游\nfeeds:\n- {name: a, url: 'https://a.example/', topics: [旅行]}",
         4,
         "feeds[0].topics[0]",
-        "found '旅行', which is no topic; allowed: 旅游",
+        "found '旅行', which is not a topic; allowed: 旅游",
         None,
     ),
     "no topics declared": ("feeds:\n- {name: a, url: 'https://a.example/', topics: [甲]}", 2, "feeds[0].topics[0]", "allowed: none", None),
@@ -50,11 +56,11 @@ CASES = {
         "topics:\n- name: 甲\n- name: 乙\n- name: 甲",
         4,
         "topics[2].name",
-        "found '甲', the name of another one in line 2",
+        "found '甲', already used in line 2",
         None,
     ),
-    "name with a slash": ("topics:\n- name: a/b", 2, "topics[0].name", "'a/b' holds a slash", None),
-    "name with an escape": ('topics:\n- name: "a\\eb"', 2, "topics[0].name", "holds a control character", None),
+    "name with a slash": ("topics:\n- name: a/b", 2, "topics[0].name", "'a/b' contains a slash", None),
+    "name with an escape": ('topics:\n- name: "a\\eb"', 2, "topics[0].name", "contains a control character", None),
     "blank name": ('topics:\n- name: "  "', 2, "topics[0].name", "an empty name", None),
     "name too long": (f"topics:\n- name: {'长' * 101}", 2, "topics[0].name", "found 101 characters; allowed: up to 100", None),
     "URL without a scheme": (
@@ -66,8 +72,8 @@ CASES = {
     ),
     "URL of a file": ("feeds:\n- {name: a, url: 'file:///etc/passwd'}", 2, "feeds[0].url", "allowed: an absolute URL", None),
     "URL without a host": ("feeds:\n- {name: a, url: 'https:///x'}", 2, "feeds[0].url", "names no host", None),
-    "URL with a space": ("feeds:\n- {name: a, url: 'https://a.example/b c'}", 2, "feeds[0].url", "holds a space", "%20"),
-    "URL with a bad port": ("feeds:\n- {name: a, url: 'https://a.example:99999/'}", 2, "feeds[0].url", "is no address", None),
+    "URL with a space": ("feeds:\n- {name: a, url: 'https://a.example/b c'}", 2, "feeds[0].url", "contains a space", "%20"),
+    "URL with a bad port": ("feeds:\n- {name: a, url: 'https://a.example:99999/'}", 2, "feeds[0].url", "is not a valid URL", None),
     "URL with a backslash": ("feeds:\n- {name: a, url: 'http://169.254.169.254\\@a.example/'}", 2, "feeds[0].url", "a backslash", "%20"),
     "engine without placeholder": (
         "engines:\n- name: a\n  url: https://a.example/?q=",
@@ -87,7 +93,7 @@ CASES = {
         "engines:\n- {name: a, url: 'https://a.example/?q=##QUERY##', encoding: utf9}",
         2,
         "engines[0].encoding",
-        "'utf9' is no encoding",
+        "'utf9' is not a known encoding",
         "did you mean 'utf-8'?",
     ),
     "hours out of range": (
@@ -136,12 +142,18 @@ CASES = {
         None,
     ),
     "not a boolean": ("politeness: {obey_robots: maybe}", 1, "politeness.obey_robots", "found 'maybe'; allowed: true or false", None),
-    "unit MX": ("politeness: {max_size: 3 MX}", 1, "politeness.max_size", "'3 MX' is no size; allowed: a number of bytes, or 500 kB", None),
-    "header injection": ('politeness: {user_agent: "a\\r\\nX: y"}', 1, "politeness.user_agent", "holds a line break", None),
-    "bad time zone": ("portal: {timezone: Asia/Shangai}", 1, "portal.timezone", "no time zone", "did you mean 'Asia/Shanghai'?"),
+    "unit MX": (
+        "politeness: {max_size: 3 MX}",
+        1,
+        "politeness.max_size",
+        "'3 MX' is not a size; allowed: a number of bytes, or 500 kB",
+        None,
+    ),
+    "header injection": ('politeness: {user_agent: "a\\r\\nX: y"}', 1, "politeness.user_agent", "contains a line break", None),
+    "bad time zone": ("portal: {timezone: Asia/Shangai}", 1, "portal.timezone", "not a time zone", "did you mean 'Asia/Shanghai'?"),
     "unset variable": ("store: postgresql://u:${DB_PW}@h/db", 1, "store", "DB_PW is not set", "${DB_PW:-a default}"),
-    "unknown store type": ("store: sqlit:///a.db", 1, "store", "no known address; allowed: sqlite://…", "did you mean 'sqlite://'?"),
-    "store without a scheme": ("store: data/a.db", 1, "store", "no known address", "did you mean 'sqlite:///data/a.db'?"),
+    "unknown store type": ("store: sqlit:///a.db", 1, "store", "not a supported URL; allowed: sqlite://…", "did you mean 'sqlite://'?"),
+    "store without a scheme": ("store: data/a.db", 1, "store", "not a supported URL", "did you mean 'sqlite:///data/a.db'?"),
     "gallery without a page": ("galleries:\n- {name: a, seeds: []}", 2, "galleries[0].seeds", "an empty list; allowed: at least one", None),
     "periods in the wrong order": (
         "galleries:\n- name: a\n  seeds: https://a.example/\n  min_period: 300",
@@ -209,7 +221,7 @@ def test_all_mistakes_are_reported_in_file_order(problems_of: ProblemsOf) -> Non
 def test_duplicate_key_gives_both_lines(problems_of: ProblemsOf) -> None:
     (problem,) = problems_of("portal:\n  title: 甲\n  language: zh\n  title: 乙\n")
     assert (problem.line, problem.key) == (4, "portal.title")
-    assert "second time; the first is in line 2" in str(problem.message)
+    assert "; the first is in line 2" in str(problem.message)
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,7 @@ def test_missing_page_is_given_up_after_max_tries(site: PictureSite, tmp_path: P
     nothing = Gallery(article.url, article.title, link, article.fetched, identity=article.identity, failure="http-404", later=True)
     vain = [store.galleries.save(nothing, now=article.fetched).vain for _ in range(MAX_VAIN - 1)]
     assert vain[-1] == MAX_VAIN - 1
-    assert texts(crawl(sources))[-1].endswith("1 incomplete (http-404 × 1); 1 not tried any more")
+    assert texts(crawl(sources))[-1].endswith("1 incomplete (http-404 × 1); 1 no longer tried")
     site.asked.clear()
     row = crawl(sources)
     assert (site.asked, row["known"]) == (["/photo/"], 1)

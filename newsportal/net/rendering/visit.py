@@ -149,7 +149,7 @@ class Visit:
             else:
                 await self._answer(route, request)
         except Error as error:
-            logger.debug("the page is gone: %s", error)
+            logger.debug("the page has been closed: %s", error)
 
     async def _answer(self, route: Route, request: Request) -> None:
         navigates = request.is_navigation_request()

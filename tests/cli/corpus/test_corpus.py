@@ -72,7 +72,7 @@ def test_import_from_standard_input_with_encoding(portal: Portal) -> None:
         (["label", "x", "乙"], "neither a stored article"),
         (["label", "x"], "either a label or --leave-out"),
         (["label", "x", "y", "--leave-out"], "either a label or --leave-out"),
-        (["from-store", "--since", "gestern"], "is no date"),
+        (["from-store", "--since", "gestern"], "is not a date"),
     ],
 )
 def test_invalid_usage_is_reported(portal: Portal, rows: Rows, words: list[str], message: str) -> None:

@@ -138,7 +138,7 @@ def test_large_and_unusual_texts(portal: Portal, model: str) -> None:
         (["train", "t.jsonl", "--corpus", "x"], "say either FILE"),
         (["train", "t.jsonl", "--model", "m", "-a", "magic"], "no classifier is called 'magic'"),
         (["train", "none.jsonl", "--model", "m"], "none.jsonl: No such file"),
-        (["train", "one.jsonl", "--model", "m"], "one.jsonl: there must be at least two labels"),
+        (["train", "one.jsonl", "--model", "m"], "one.jsonl: at least two labels are needed"),
         (["train", "bad.jsonl", "--model", "m"], "bad.jsonl:1: "),
         (["train", "t.jsonl", "--model", "."], "cannot be written"),
         (["train", "t.jsonl", "--model", "t.jsonl/m"], "cannot be written"),
@@ -184,7 +184,7 @@ def test_model_versions(portal: Portal, rows: Rows) -> None:
     assert (first["version"], first["active"], first["why"]["code"]) == (1, True, "train.first")
     second = portal("train", "--corpus", "甲", *QUICK, "--json").rows[0]
     assert (second["version"], second["active"]) == (2, True)
-    assert "on 8 documents that neither has seen" in second["why"]["text"]
+    assert "on 8 documents unseen by both" in second["why"]["text"]
     assert portal("train", "--corpus", "甲", *QUICK, "--no-activate", "--json").rows[0]["active"] is False
     assert [(row["version"], row["state"]) for row in portal("model", "list", "甲", "--json").rows] == [
         (3, "kept"),

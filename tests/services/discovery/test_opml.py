@@ -115,11 +115,11 @@ def test_broken_xml_is_recovered() -> None:
     ("body", "words"),
     [
         (b"", "empty"),
-        (b"hello", "no OPML"),
+        (b"hello", "not an OPML"),
         (b"<html><body>login</body></html>", "an HTML page"),
         (b"<rss><channel/></rss>", "a feed"),
         (b"<?xml version='1.0'?>", "no"),
-        (b"\x89PNG\r\n\x1a\n\x00\x00", "no OPML"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "not an OPML"),
         (b"<opml><body>" + b" " * (MAX_BYTES + 1), "larger than 8 MB"),
     ],
 )

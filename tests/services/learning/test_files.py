@@ -67,7 +67,7 @@ GOOD = LINES[0].encode() + b"\n"
 WRONG = {
     "not utf-8": (GOOD + '{"text":"中","label":"体"}'.encode("gb18030"), r"a\.jsonl:2: not utf-8 \(byte 10 .*--encoding gb18030"),
     "truncated": (GOOD + b'{"text": "', r"a\.jsonl:2: "),
-    "not an object": (b"[1]", r"a\.jsonl:1: no object"),
+    "not an object": (b"[1]", r"a\.jsonl:1: not a JSON object"),
     "no label": (GOOD + b"\n" + b'{"text": "x"}', r"a\.jsonl:3: label must be"),
     "empty label": (b'{"text": "x", "label": " "}', "label must be"),
     "list of labels": (b'{"text": "x", "label": ["a"]}', "label must be"),

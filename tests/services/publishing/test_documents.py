@@ -445,9 +445,9 @@ def test_document_has_plain_values() -> None:
     ("target", "error"),
     [
         ("- {name: a, to: 'mongodb:///x'}", "names no host"),
-        ("- {name: a, to: 'elasticsearch://h/Big'}", "'Big' is no name of an index"),
-        ("- {name: a, to: 'elasticsearch://h/a/b'}", "'a/b' is no name of an index"),
-        ("- {name: a, to: 'elasticsearch+http://h/a'}", "no place to publish to"),
+        ("- {name: a, to: 'elasticsearch://h/Big'}", "'Big' is not a valid index name"),
+        ("- {name: a, to: 'elasticsearch://h/a/b'}", "'a/b' is not a valid index name"),
+        ("- {name: a, to: 'elasticsearch+http://h/a'}", "not a supported target"),
         (
             "- {name: a, to: 'elasticsearch://h/a', collection: x}",
             "collection is for a collection of MongoDB, and this is an index of Elas",
