@@ -57,7 +57,7 @@ def main() -> None:
         assert isinstance(store, Store)
         if not there:
             timed("fill stories", lambda: fill(store, given.stories))
-            timed("import views", lambda: store.readers.bring(views(given), now=NOW))
+            timed("import views", lambda: store.readers.import_views(views(given), now=NOW))
         report(store, uri, given.spark, file)
         store.close()
 
@@ -65,7 +65,7 @@ def main() -> None:
 def report(store: Store, uri: str, master: str | None, file: Path) -> None:
     print(f"{store.readers.counts()} views, readers; {file.stat().st_size / 1e6:.0f} MB")
     ids = [told.story for told, _ in zip(store.readers.stories(NOW - timedelta(days=DAYS)), range(1000), strict=False)]
-    each("record one view", lambda number: store.readers.saw(f"new{number % 50}", ids[number], [1], pictures=8, now=NOW), 1000)
+    each("record one view", lambda number: store.readers.record_view(f"new{number % 50}", ids[number], [1], pictures=8, now=NOW), 1000)
     timed("stream views", lambda: sum(1 for _ in store.readers.views()))
     timed("months", lambda: store.readers.months(alpha=0.532))
     timed("ages", lambda: store.readers.ages(hours=48))

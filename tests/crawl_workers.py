@@ -107,7 +107,7 @@ def unfinished(store: Store) -> Sequence[Any]:
     """Return the waiting and leased rows of the link table."""
     asked = select(LINKS.c.id, LINKS.c.source, LINKS.c.state, LINKS.c.reason, LINKS.c.not_before)
     asked = asked.where(LINKS.c.state.in_((*OUTSTANDING, LATER, HELD)))
-    return store.links.read(lambda turn: turn.connection.execute(asked).all())
+    return store.links.read(lambda tx: tx.connection.execute(asked).all())
 
 
 def await_end(store: Store, workers: Workers, wanted: frozenset[str], kills: int, until: float) -> None:

@@ -38,11 +38,11 @@ def waiting(store: Store, source: str | None = None) -> list[str]:
     """Return the URLs of unfinished links in order of arrival."""
     asked = select(LINKS.c.body).where(LINKS.c.link == 1, LINKS.c.state.not_in(OVER)).order_by(LINKS.c.number)
     asked = asked if source is None else asked.where(LINKS.c.source == source)
-    return [json.loads(body)["url"] for body in store.links.read(lambda turn: turn.connection.scalars(asked).all())]
+    return [json.loads(body)["url"] for body in store.links.read(lambda tx: tx.connection.scalars(asked).all())]
 
 
 def age(store: Store, link: Link, seconds: float) -> None:
     """Make a link ``seconds`` older."""
     row = store.links.states([id_of(link)])[id_of(link)]
     older = update(LINKS).where(LINKS.c.id == id_of(link)).values(added=row.added - seconds, changed=row.changed - seconds)
-    store.links.write(lambda turn: turn.connection.execute(older))
+    store.links.write(lambda tx: tx.connection.execute(older))

@@ -24,7 +24,7 @@ from newsportal.errors import NewsportalError
 from newsportal.messages import Message, format_time
 from newsportal.services.jobs.base import progress_reporter
 from newsportal.services.jobs.records import alive
-from newsportal.store.copying import Tell
+from newsportal.store.copying import OnProgress
 from newsportal.text import clean
 
 NUMBER = re.compile(r"[\d.]*")
@@ -119,7 +119,7 @@ def progress(*columns: Any, quiet: bool = False) -> Progress:
 
 
 @contextmanager
-def count_bar(*, quiet: bool = False) -> Iterator[Tell]:
+def count_bar(*, quiet: bool = False) -> Iterator[OnProgress]:
     """Show a progress bar of ``done`` of ``total``."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with progress_bar(*columns, quiet=quiet) as bar:

@@ -174,7 +174,7 @@ def import_(
                 replace(view, story=canonical.identity(view.story)) if "://" in view.story else view
                 for view in read_views(stream, form, name)
             )
-            brought = store.readers.bring(bar.track(views, total=total, description="views"), now=datetime.now(UTC))
+            brought = store.readers.import_views(bar.track(views, total=total, description="views"), now=datetime.now(UTC))
     if as_json:
         print_json({"views": total, **pick(brought, "taken", "unknown", "old", "off")})
         return

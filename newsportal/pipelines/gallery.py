@@ -67,7 +67,7 @@ class PicturesPipeline(Stage):
         story = StoryPictures(content_id(gallery.identity or identity(gallery.url)), site, rules.title_key(gallery.title), frozenset(shown))
         facts = {rules.key(image.url): _facts_of(image, now) for image in gallery.images if image.url in gallery.looked}
         known = store.find_stored(shown)
-        store.saw(story, [facts.get(key) or known.get(key) or Picture(key, url) for key, url in shown.items()], now=now)
+        store.record_story(story, [facts.get(key) or known.get(key) or Picture(key, url) for key, url in shown.items()], now=now)
         reasons = {key: picture.frequent for key, picture in known.items() if picture.frequent}
         stories = store.stories([key for key in shown if key not in reasons], least=rules.LEAST, most=SAMPLE)
         sites = {one.site for found in stories.values() for one in found}

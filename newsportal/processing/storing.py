@@ -15,7 +15,7 @@ from newsportal.processing.archives import Planner, scan
 from newsportal.processing.mapping import Mapped
 from newsportal.processing.reading import ReadPage, read_articles
 from newsportal.processing.tracker import ArchiveTracker, Shared
-from newsportal.store.copying import Tell
+from newsportal.store.copying import OnProgress
 from newsportal.store.store import Store
 
 Became = Callable[[ReadPage, str, str | None], None]
@@ -43,7 +43,7 @@ class Summary:
 
 def process_archives(
     shared: Shared, files: Sequence[str], store: Store, mapped: Mapped, summary: Summary, *, listed: bool = False,
-    tell: Tell | None = None, became: Became | None = None,
+    tell: OnProgress | None = None, became: Became | None = None,
 ) -> None:  # fmt: skip
     """Read the articles of archives, store them, and count the outcomes. ``listed``: only those linked from list pages in the archives.
 

@@ -19,7 +19,7 @@ from newsportal import __version__
 from newsportal.errors import BackupError, NewsportalError
 from newsportal.store import container
 from newsportal.store.container import new_file
-from newsportal.store.copying import Tell, is_empty, nothing
+from newsportal.store.copying import OnProgress, is_empty, nothing
 from newsportal.store.dialects import chunks
 from newsportal.store.records import BY_NAME, FORMS, PAGE, Digest, Form, Records, TableReader, from_plain, plain
 from newsportal.store.store import Store
@@ -54,7 +54,7 @@ class Manifest:
         return hashlib.blake2b(json.dumps([self.made, dict(self.files)], sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
-def back_up(store: Store, path: Path, *, sources: bytes | None, now: datetime, tell: Tell = nothing) -> Manifest:
+def back_up(store: Store, path: Path, *, sources: bytes | None, now: datetime, tell: OnProgress = nothing) -> Manifest:
     """Write the contents of ``store`` to a temporary file beside ``path``, verify it and rename it, so that a file at ``path`` is always
     complete. Temporary files of killed backups are deleted.
 
@@ -75,7 +75,7 @@ def back_up(store: Store, path: Path, *, sources: bytes | None, now: datetime, t
     return manifest
 
 
-def _write(store: Store, put: container.Put, sources: bytes | None, now: datetime, tell: Tell) -> Manifest:
+def _write(store: Store, put: container.Put, sources: bytes | None, now: datetime, tell: OnProgress) -> Manifest:
     files: Files = {}
 
     def add(name: str, content: bytes) -> None:
@@ -93,7 +93,7 @@ def _write(store: Store, put: container.Put, sources: bytes | None, now: datetim
     return manifest
 
 
-def _write_tables(look: TableReader, add: container.Put, tell: Tell) -> dict[str, dict[str, Any]]:
+def _write_tables(look: TableReader, add: container.Put, tell: OnProgress) -> dict[str, dict[str, Any]]:
     total, done = sum(look.count(form) for form in FORMS), 0
     tables: dict[str, dict[str, Any]] = {}
     for form in FORMS:
@@ -124,7 +124,7 @@ def _to_line(row: Mapping[str, Any]) -> bytes:
         return (json.dumps(row, separators=(",", ":")) + "\n").encode()
 
 
-def checked(path: Path, tell: Tell = nothing) -> Manifest:
+def checked(path: Path, tell: OnProgress = nothing) -> Manifest:
     """Read a backup completely and verify it against its manifest. Raises ``BackupError`` for any difference."""
     found: Files = {}
     sums = {form.name: Digest() for form in FORMS}
@@ -212,7 +212,7 @@ class Restored:
     left_out: int
 
 
-def restore(path: Path, store: Store, *, manifest: Manifest, tell: Tell = nothing) -> Restored:
+def restore(path: Path, store: Store, *, manifest: Manifest, tell: OnProgress = nothing) -> Restored:
     """Write a backup verified by :func:`checked` into an empty store, or resume its interrupted restore. If that fails, the rows written
     are deleted; if the process dies, the mark in the store identifies the unfinished backup.
 
@@ -261,7 +261,7 @@ def _delete_restored(path: Path, records: Records, error: BaseException) -> None
         ) from error
 
 
-def _write_rows(path: Path, records: Records, total: int, tell: Tell) -> int:
+def _write_rows(path: Path, records: Records, total: int, tell: OnProgress) -> int:
     """Write the rows in the order of the file: parents before their children."""
     written = done = 0
     for name, content in container.files(path):

@@ -23,7 +23,7 @@ LOG: Final = BY_NAME["changes"]
 """The append-only change log: a store is a copy of another if its log is a prefix of the other's."""
 
 PASSES: Final = 5  # maximum passes over a source that is written to meanwhile; each has less to copy. Chosen, not measured.
-Tell = Callable[[str, int, int], None]  # progress callback: current step (``copying articles``), rows done, total rows
+OnProgress = Callable[[str, int, int], None]  # progress callback: current step (``copying articles``), rows done, total rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def is_empty(records: Records) -> bool:
         return not any(look.count(form) for form in FORMS)
 
 
-def copy(source: Store, target: Store, *, again: bool = False, tell: Tell = nothing) -> Copied:
+def copy(source: Store, target: Store, *, again: bool = False, tell: OnProgress = nothing) -> Copied:
     """Make ``target`` equal to ``source``. Raises ``StoreError`` if the target is not empty, unless it is an earlier copy of ``source`` and
     ``again`` is set."""
     if not is_empty(target.records):
@@ -113,7 +113,7 @@ def _find_own(look: TableReader, there: TableReader) -> str | None:
     return None
 
 
-def _copy_once(look: TableReader, target: Records, tell: Tell) -> tuple[dict[str, Digest], int, int]:
+def _copy_once(look: TableReader, target: Records, tell: OnProgress) -> tuple[dict[str, Digest], int, int]:
     """Read every table once. Return the digests of the rows read, and the numbers of rows written and deleted."""
     totals = {form.name: look.count(form) for form in FORMS}
     total, done, written = sum(totals.values()), 0, 0
@@ -170,7 +170,7 @@ class Fault:
     why: str
 
 
-def faults(records: Records, tell: Tell = nothing) -> list[Fault]:
+def faults(records: Records, tell: OnProgress = nothing) -> list[Fault]:
     """Return all inconsistencies of a store; an empty list means that it is sound."""
     found: list[Fault] = []
     with records.reading() as look:

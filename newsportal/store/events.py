@@ -45,7 +45,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class Assignment:
     """Assignment of a story to an event: similarity, the words that decided, and the editor who made it (``None``: the algorithm)."""
 
     story_id: str
@@ -112,7 +112,7 @@ class Events(Part):
                 yield row["id"], zlib.decompress(row["vector"])
 
     def place(
-        self, placed: Sequence[Placed], vectors: Mapping[str, str], *, after: int, upto: int, touched: Collection[str] = (),
+        self, placed: Sequence[Assignment], vectors: Mapping[str, str], *, after: int, upto: int, touched: Collection[str] = (),
         again: bool = False, edited: int | None = None,
     ) -> bool:  # fmt: skip
         """Assign stories to events and store the events' ``vectors``. Return False, with nothing written, if another process was faster.
@@ -223,18 +223,18 @@ class Events(Part):
         """Return events changed after this number, in order of change."""
         return self._events(select(*READ).where(EVENTS.c.changed > changed).order_by(EVENTS.c.changed, EVENTS.c.id).limit(limit))
 
-    def of(self, story_ids: Collection[str]) -> dict[str, Placed]:
+    def of(self, story_ids: Collection[str]) -> dict[str, Assignment]:
         """Return the assignment of each story that is in an event."""
         rows = self._select_in(select(EVENT_STORIES), EVENT_STORIES.c.story_id, story_ids)
-        return {row["story_id"]: build(Placed, row, words=tuple) for row in rows}
+        return {row["story_id"]: build(Assignment, row, words=tuple) for row in rows}
 
-    def members(self, event_ids: Collection[str]) -> dict[str, list[Placed]]:
+    def members(self, event_ids: Collection[str]) -> dict[str, list[Assignment]]:
         """Return the stories of each event, earliest first, without hidden ones."""
         columns = select(EVENT_STORIES, STORIES.c.moment).join(STORIES, STORIES.c.id == EVENT_STORIES.c.story_id)
         rows = self._select_in(columns.where(STORIES.c.count > 0), EVENT_STORIES.c.event_id, event_ids)
-        found: dict[str, list[Placed]] = {}
+        found: dict[str, list[Assignment]] = {}
         for row in sorted(rows, key=lambda row: (row["moment"], row["story_id"])):
-            found.setdefault(row["event_id"], []).append(build(Placed, row, words=tuple))
+            found.setdefault(row["event_id"], []).append(build(Assignment, row, words=tuple))
         return found
 
     def tellers(self, event_id: str) -> list[Teller]:

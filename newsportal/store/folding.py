@@ -23,7 +23,7 @@ from newsportal.store.article_rows import visible
 from newsportal.store.columns import EPOCH, name, shifted, storable
 from newsportal.store.dialects import chunks, insert_new, upsert
 from newsportal.store.gallery_tables import GALLERIES
-from newsportal.store.prints import Printed
+from newsportal.store.prints import TextPrint
 from newsportal.store.reading import FIND, FIND_ALL, IDS, WANTED
 from newsportal.store.tables import ARTICLES, EARLIEST_FIRST, EVENT_STORIES, FOLD_KEYS, LABELS, PRINTS, STORIES, TOPICS
 
@@ -278,7 +278,7 @@ class NewRows:
         self._rows[STORIES].append(story)
         self._rows[LABELS] += labels_of(story, [founder], topics)
 
-    def add(self, row: dict[str, Any], topics: list[dict[str, Any]], keys: Collection[str], new: Printed, now: datetime) -> None:
+    def add(self, row: dict[str, Any], topics: list[dict[str, Any]], keys: Collection[str], new: TextPrint, now: datetime) -> None:
         self._rows[ARTICLES].append(row)
         self._rows[TOPICS] += topics
         self._rows[FOLD_KEYS] += key_rows(row["id"], row["moment"], keys)

@@ -77,7 +77,7 @@ HOST = select(HOSTS.c.holder, HOSTS.c.free_at, HOSTS.c.wanted_by, HOSTS.c.wanted
 
 
 @dataclass(slots=True)
-class Turn:
+class LinkTransaction:
     """One transaction on the link table, for ``queue`` and ``worker`` (0: none)."""
 
     connection: Connection
@@ -278,11 +278,11 @@ def rebuild(connection: Connection) -> None:
         connection.execute(delete(table))
     connection.execute(update(LINKS).where(LINKS.c.state == LEASED).values(state="ready", worker=None, since=None))
     connection.execute(update(LINKS).where(LINKS.c.state == "ready", LINKS.c.lane.is_not(None)).values(state="behind"))
-    turn = Turn(connection, Moments(0.0, 0.0))
+    tx = LinkTransaction(connection, Moments(0.0, 0.0))
     waits = select(LINKS.c.host, LINKS.c.queue, LINKS.c.state, func.count()).where(LINKS.c.state.in_(WAITING))
     for host, queue, state, number in connection.execute(waits.group_by(LINKS.c.host, LINKS.c.queue, LINKS.c.state)).all():
-        turn._waiting[host, queue] += number
-        turn._ready[host, queue] += number if state == "ready" else 0
+        tx._waiting[host, queue] += number
+        tx._ready[host, queue] += number if state == "ready" else 0
     lanes = select(LINKS.c.queue, LINKS.c.lane).where(LINKS.c.state == "behind").distinct()
-    turn._lanes.update(dict.fromkeys(connection.execute(lanes).all()))
-    turn.settle()
+    tx._lanes.update(dict.fromkeys(connection.execute(lanes).all()))
+    tx.settle()

@@ -14,7 +14,7 @@ from newsportal.items import Article, content_id
 from newsportal.store import reading as articles
 from newsportal.store.columns import name as cut
 from newsportal.store.dialects import Part, select_in
-from newsportal.store.link_rows import Turn, rows_of
+from newsportal.store.link_rows import LinkTransaction, rows_of
 from newsportal.store.link_tables import (
     HELD,
     LATER,
@@ -46,21 +46,21 @@ class Links(Part):
         self._lock = RLock() if engine.dialect.name == "sqlite" else nullcontext()  # threads wait here instead of polling the file lock
 
     @contextmanager
-    def turn(self, queue: str = "", terms: Terms | None = None) -> Iterator[Turn]:
+    def transaction(self, queue: str = "", terms: Terms | None = None) -> Iterator[LinkTransaction]:
         """Run one transaction that changes rows."""
         with self._lock, self._write() as connection:
-            turn = Turn(connection, self._clock(connection), terms or Terms(), queue)
-            yield turn
-            turn.settle()
+            tx = LinkTransaction(connection, self._clock(connection), terms or Terms(), queue)
+            yield tx
+            tx.settle()
 
-    def write(self, step: Callable[[Turn], Answer], queue: str = "", terms: Terms | None = None) -> Answer:
+    def write(self, step: Callable[[LinkTransaction], Answer], queue: str = "", terms: Terms | None = None) -> Answer:
         """Return the result of ``step``, run in one transaction."""
-        with self.turn(queue, terms) as turn:
-            return step(turn)
+        with self.transaction(queue, terms) as tx:
+            return step(tx)
 
-    def read(self, step: Callable[[Turn], Answer], queue: str = "", terms: Terms | None = None) -> Answer:
+    def read(self, step: Callable[[LinkTransaction], Answer], queue: str = "", terms: Terms | None = None) -> Answer:
         with self._read() as connection:
-            return step(Turn(connection, self._clock(connection), terms or Terms(), queue))
+            return step(LinkTransaction(connection, self._clock(connection), terms or Terms(), queue))
 
     # links
 
@@ -75,32 +75,32 @@ class Links(Part):
         ``since``, and (``names``: id → identity) whose article is stored. Those in ``held`` are not leased by the queue."""
         if not tasks:
             return set()
-        with self.turn(queue) as turn:
-            there = states(turn.connection, [task.id for task in tasks])
-            stored = articles.find_stored(turn.connection, names.values()) if names else {}
+        with self.transaction(queue) as tx:
+            there = states(tx.connection, [task.id for task in tasks])
+            stored = articles.find_stored(tx.connection, names.values()) if names else {}
             waits = {row.id for row in there.values() if row.state not in OVER or row.changed >= since}
             fresh = [task for task in tasks if (names or {}).get(task.id) not in stored and task.id not in waits]
             over = [task.id for task in fresh if task.id in there]
-            turn.remove([row for row in turn.rows(over, anywhere=True) if row.queue != queue])  # move them to this queue
-            entered = turn.add(fresh)
+            tx.remove([row for row in tx.rows(over, anywhere=True) if row.queue != queue])  # move them to this queue
+            entered = tx.add(fresh)
             if kept := entered.intersection(held):
-                turn.move(turn.rows(kept), HELD)
+                tx.move(tx.rows(kept), HELD)
             return entered
 
     def finish(self, ids: Collection[str], state: str = STORED, reason: str | None = None) -> None:
         """Finish these links in any queue."""
         if not ids:
             return
-        with self.turn() as turn:
-            rows = turn.rows(ids, anywhere=True)
-            turn.end([row for row in rows if row.link and (row.state not in OVER or state == STORED != row.state)], state, reason)
+        with self.transaction() as tx:
+            rows = tx.rows(ids, anywhere=True)
+            tx.end([row for row in rows if row.link and (row.state not in OVER or state == STORED != row.state)], state, reason)
 
     def postpone(self, id: str, reason: str, at: float | None) -> None:
         """Record a temporary failure of a link, which waits until ``at`` (``None``: only for its host)."""
-        with self.turn() as turn:
-            for row in turn.rows([id], anywhere=True):
+        with self.transaction() as tx:
+            for row in tx.rows([id], anywhere=True):
                 if row.state in (*WAITING, LATER, LEASED, HELD):
-                    turn.fail(row, reason, at)
+                    tx.fail(row, reason, at)
 
     def release(self, source: str) -> list[str]:
         """Retry links of a source now that failed temporarily, and return their ids."""
@@ -109,14 +109,14 @@ class Links(Part):
         )
         if not self._scalars(asked.limit(1)):
             return []
-        with self.turn() as turn:
-            rows = turn.rows(turn.connection.scalars(asked).all(), anywhere=True)
-            turn.give_back(rows, not_before=None)
+        with self.transaction() as tx:
+            rows = tx.rows(tx.connection.scalars(asked).all(), anywhere=True)
+            tx.give_back(rows, not_before=None)
             return [row.id for row in rows]
 
     def forget(self, source: str) -> None:
         waits = (LINKS.c.source == source, LINKS.c.state.not_in((*OVER, PRUNED)))
-        self.write(lambda turn: turn.connection.execute(LINKS.delete().where(*waits)))
+        self.write(lambda tx: tx.connection.execute(LINKS.delete().where(*waits)))
 
     def held(self, source: str) -> list[str]:
         """Return the requests (JSON) of a source's held feed entries, oldest first."""
@@ -151,6 +151,6 @@ def finish_stored(connection: Connection, stored: Iterable[Article]) -> None:
     names.update(map(identity, urls))
     rows = [row for row in rows_of(connection, [content_id(name) for name in names if name]) if row.link and row.state != STORED]
     if rows:
-        turn = Turn(connection, clock_of(connection))
-        turn.end(rows, STORED)
-        turn.settle()
+        tx = LinkTransaction(connection, clock_of(connection))
+        tx.end(rows, STORED)
+        tx.settle()

@@ -113,7 +113,7 @@ class Pictures(Part):
         with self._read() as connection:
             return {picture.key: picture for picture in _pictures(connection, map(name_id, keys))}
 
-    def saw(self, story: StoryPictures, pictures: Sequence[Picture], *, now: datetime) -> None:
+    def record_story(self, story: StoryPictures, pictures: Sequence[Picture], *, now: datetime) -> None:
         """Record that the story shows these pictures (``story.pictures`` are their keys), in addition to earlier ones; properties read from
         their bytes (``looked``) replace older ones."""
         with self._write() as connection:

@@ -211,7 +211,7 @@ def story_number(story_id: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Printed:
+class TextPrint:
     """An article's text in the form compared: its fingerprint and the letters of its title, made before the write lock is taken."""
 
     index: PrintIndex
@@ -220,15 +220,15 @@ class Printed:
     made_from: tuple[str | None, str | None]
 
 
-def printed(index: PrintIndex, article: Article) -> Printed:
+def printed(index: PrintIndex, article: Article) -> TextPrint:
     """Return the form made for the article's decision, unless title or text changed since."""
     made_from, made = (article.title, article.text), article.decision and article.decision.printed
-    if isinstance(made, Printed) and made.index is index and made.made_from == made_from:
+    if isinstance(made, TextPrint) and made.index is index and made.made_from == made_from:
         return made
-    return Printed(index, fingerprint(article.text or ""), title_letters(article.title), made_from)
+    return TextPrint(index, fingerprint(article.text or ""), title_letters(article.title), made_from)
 
 
-def repeated(connection: Connection, row: Mapping[str, Any], new: Printed, apart: Collection[str]) -> Fold | None:
+def repeated(connection: Connection, row: Mapping[str, Any], new: TextPrint, apart: Collection[str]) -> Fold | None:
     """Return the stored article that ``row`` repeats by the rule of ``dedup.judge``; stories of ``apart`` are excluded.
 
     Call :meth:`PrintIndex.follow` first, before the transaction writes.
@@ -251,7 +251,7 @@ def repeated(connection: Connection, row: Mapping[str, Any], new: Printed, apart
     return None
 
 
-def print_rows(article_id: str, moment: datetime, new: Printed, now: datetime) -> list[dict[str, Any]]:
+def print_rows(article_id: str, moment: datetime, new: TextPrint, now: datetime) -> list[dict[str, Any]]:
     """Return the row of an article's fingerprint; empty for a text without runs."""
     if not new.fingerprint.length:
         return []

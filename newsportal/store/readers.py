@@ -21,7 +21,7 @@ from newsportal.store.reader_views import (
     OFFERS,
     SWITCHED_OFF,
     VIEWS,
-    Brought,
+    ImportedViews,
     Month,
     by_story,
     month_of,
@@ -76,7 +76,7 @@ LOOKS: Final = select(VIEWS, ARTICLES.c.story_id).join(ARTICLES, ARTICLES.c.id =
 
 
 class Readers(Part):
-    def saw(self, reader: str, article_id: str, places: Collection[int], *, pictures: int, now: datetime) -> bool:
+    def record_view(self, reader: str, article_id: str, places: Collection[int], *, pictures: int, now: datetime) -> bool:
         """Record that the reader saw these pictures (from 1) of a story, in addition to earlier ones. An article without pictures
         (``pictures`` 0) counts as one with one.
 
@@ -177,15 +177,15 @@ class Readers(Part):
         with self._read() as connection:
             return months(connection, alpha)
 
-    def bring(self, views: Iterable[View], *, now: datetime) -> Brought:
+    def import_views(self, views: Iterable[View], *, now: datetime) -> ImportedViews:
         """Import views from elsewhere; ``View.story`` is an article's id or one of its identities. Idempotent. Uses small transactions, so
         that readers do not wait."""
         counts = Counter(taken=0)
         for batch in chunks(views, reader_views.WRITTEN_AT_ONCE):
             with self._write() as connection:
                 for piece in chunks(batch, reader_views.AT_ONCE):
-                    counts.update(reader_views.bring(connection, piece, now))
-        return Brought(**counts)
+                    counts.update(reader_views.import_views(connection, piece, now))
+        return ImportedViews(**counts)
 
     def outdated(self, before: datetime) -> int:
         """Return the number of views older than ``before``."""

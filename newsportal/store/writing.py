@@ -19,7 +19,7 @@ from newsportal.store.corrections import Written, crawled
 from newsportal.store.dialects import Part, upsert
 from newsportal.store.gallery_folding import refresh_galleries
 from newsportal.store.links import finish_stored
-from newsportal.store.prints import FinderIndex, Printed, PrintIndex, printed
+from newsportal.store.prints import FinderIndex, PrintIndex, TextPrint, printed
 from newsportal.store.reading import find, find_stored
 from newsportal.store.results import Added
 from newsportal.store.tables import ALIASES, ARTICLES, CHANGES, DECLARED, EARLIEST_FIRST, FOLD_KEYS, REVISIONS, STORIES, TOPICS, UNFOLDED
@@ -40,7 +40,7 @@ class Batch:
     _new: folding.NewRows = field(default_factory=folding.NewRows)
     _unread: bool = True  # the index lacks rows committed by others, or written here
 
-    def add(self, article: Article, keys: Sequence[FoldKey], new: Printed) -> Added:
+    def add(self, article: Article, keys: Sequence[FoldKey], new: TextPrint) -> Added:
         row, hashes = row_of(article, now=self.now), folding.hashed(keys)
         id = self.existing.get(row["id"])
         if id is not None or self.index.finder is not None or self._new.may_repeat(new.fingerprint.runs, hashes):
@@ -60,7 +60,7 @@ class Batch:
         return Added("folded" if found else "stored", row["id"], story_id, found.reason if found else None)
 
     def _insert(
-        self, row: Mapping[str, Any], topics: Mapping[str, TopicMark], hashes: Collection[str], new: Printed, found: Fold | None
+        self, row: Mapping[str, Any], topics: Mapping[str, TopicMark], hashes: Collection[str], new: TextPrint, found: Fold | None
     ) -> str:
         """Insert a new article, and return its story. A repost is written at once, and its story updated."""
         id, story_id, hidden = str(row["id"]), str(row["id"]), dict[str, Any]()
@@ -86,7 +86,7 @@ class Batch:
 
 
 def _repeated(
-    connection: Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], new: Printed, apart: Collection[str] = ()
+    connection: Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], new: TextPrint, apart: Collection[str] = ()
 ) -> Fold | None:
     """Return what an article repeats by its text, else by its keys; or by the configured finder. Stories of ``apart`` are excluded."""
     if new.index.finder is not None:
@@ -94,7 +94,9 @@ def _repeated(
     return prints.repeated(connection, row, new, apart) or folding.choose(connection, row, keys, apart)
 
 
-def _readd(connection: Connection, known: dict[str, Any], article: Article, keys: Sequence[FoldKey], new: Printed, now: datetime) -> Added:
+def _readd(
+    connection: Connection, known: dict[str, Any], article: Article, keys: Sequence[FoldKey], new: TextPrint, now: datetime
+) -> Added:
     id = known["id"]
     revised = is_newer(page_version(connection, known), article)
     if revised:
@@ -114,7 +116,7 @@ def _readd(connection: Connection, known: dict[str, Any], article: Article, keys
     return Added("revised" if revised else "same", id, story_id)
 
 
-def _fold_revised(connection: Connection, known: Mapping[str, Any], keys: Sequence[FoldKey], new: Printed) -> str:
+def _fold_revised(connection: Connection, known: Mapping[str, Any], keys: Sequence[FoldKey], new: TextPrint) -> str:
     """Fold a revised article that is alone in its story, and return its story: a page first published incomplete may be a repost."""
     if len(_members(connection, known["story_id"])) > 1:
         return str(known["story_id"])

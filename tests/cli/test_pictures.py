@@ -40,7 +40,7 @@ def save(store: Store, number: int) -> None:
     store.galleries.save(Gallery(page, "组图", Link(page, "gallery:甲"), NOW, images, complete=True, identity=page), now=NOW)
     pictures = [Picture(key(image.url), image.url, 300, 250, "png", looked=NOW) for image in images]
     story = StoryPictures(content_id(page), "photo.example", str(number), frozenset(one.key for one in pictures))
-    store.pictures.saw(story, pictures, now=NOW)
+    store.pictures.record_story(story, pictures, now=NOW)
 
 
 def run(folder: Path, *options: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from newsportal.store.events import Placed
+from newsportal.store.events import Assignment
 from newsportal.store.results import StoryFilter
 
 
@@ -14,7 +14,7 @@ from newsportal.store.results import StoryFilter
 def site(own_site: Any) -> Any:
     """Return a portal with an event of its three newest stories."""
     ids = [story.id for story in own_site.store.stories(StoryFilter(limit=3)).stories]
-    placed = [Placed(id, "bridge", 1.0, ("观景桥",)) for id in ids]
+    placed = [Assignment(id, "bridge", 1.0, ("观景桥",)) for id in ids]
     assert own_site.store.events.place(placed, {"bridge": "[0,{},{},[]]"}, after=0, upto=own_site.store.last_seq())
     return own_site
 

@@ -342,7 +342,7 @@ def test_monitor_draws_monthly_charts(visit: Any, options: dict[str, Any], monke
     visitor = visit(role="editor", **options)
     store, now = visitor.site.store, visitor.site.newsroom.NOW
     story = visitor.site.ids["album-bridge"]
-    store.readers.bring([View(f"{ago:032x}", story, 3, 9, now - timedelta(days=ago)) for ago in (100, 70, 40, 10)], now=now)
+    store.readers.import_views([View(f"{ago:032x}", story, 3, 9, now - timedelta(days=ago)) for ago in (100, 70, 40, 10)], now=now)
     page = visitor.go("/monitor/reading")
     until(lambda: page.locator(".curve canvas").count() == 2)
     until(lambda: page.evaluate(DRAWN) == [True, True])

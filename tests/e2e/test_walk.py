@@ -19,7 +19,7 @@ from newsportal.services.jobs.base import Job
 from newsportal.services.jobs.records import Records
 from newsportal.services.learning.training import train_corpus
 from newsportal.sources.editing import save_version
-from newsportal.store.events import Placed
+from newsportal.store.events import Assignment
 from newsportal.store.labels import NewDocument
 from newsportal.store.results import StoryFilter
 
@@ -90,7 +90,7 @@ def fill(site: Any) -> None:
     site.accounts.searches.keep(person.id, "峡谷", "q=峡谷", now=now)
     store.correct(site.ids["bridge"], {"title": "更正后的标题", "published": None}, by="林编辑", now=now)
     store.hide([store.stories(StoryFilter(limit=9)).stories[-1].head.id], by="林编辑", reason="误登", now=now)
-    placed = [Placed(site.ids[name], "bridge", 0.5, ("峡谷",)) for name in ("bridge", "沿江三省")]
+    placed = [Assignment(site.ids[name], "bridge", 0.5, ("峡谷",)) for name in ("bridge", "沿江三省")]
     assert store.events.place(placed, {"bridge": "[0,{},{},[]]"}, after=store.events.position(), upto=store.last_seq())
     lines = SiteKnowledge()
     lines.learn("https://port.example/news/1.html", ["首页", "关于我们的站点", "海港网版权所有"], "题")

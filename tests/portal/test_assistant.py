@@ -13,7 +13,7 @@ from factories import empty_store
 from lxml import html
 from model_endpoint import ModelEndpoint, model_endpoint
 
-from newsportal.store.events import Placed
+from newsportal.store.events import Assignment
 from newsportal.store.store import Store
 
 SUMMARY = "大桥垮塌，<script>alert(1)</script>两人受伤。"
@@ -33,7 +33,7 @@ def store(newsroom: ModuleType) -> Iterator[Store]:
         first = newsroom.article("大桥垮塌", "青河大桥16日晚垮塌，两人受伤。" * 3, site="青河网")
         second = newsroom.article("Bridge rebuilt", "The bridge over the Qing will be rebuilt. " * 3, site="Herald", language="en", ago=30)
         ids = newsroom.write(opened, first) + newsroom.write(opened, second)
-        placed = [Placed(id, "bridge", 0.5, ("青河",)) for id in ids]
+        placed = [Assignment(id, "bridge", 0.5, ("青河",)) for id in ids]
         assert opened.events.place(placed, {"bridge": "[0,{},{},[]]"}, after=0, upto=opened.last_seq())
         opened.made = ids  # type: ignore[attr-defined]
         yield opened

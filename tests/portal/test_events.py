@@ -13,7 +13,7 @@ import pytest
 from factories import empty_store
 
 from newsportal.items import Image
-from newsportal.store.events import Placed
+from newsportal.store.events import Assignment
 from newsportal.store.store import Store
 
 EVIL = "<script>alert(1)</script>"
@@ -35,7 +35,7 @@ def shelf(newsroom: ModuleType) -> Store:
     for number, (title, text) in enumerate(zip(titles, texts, strict=True)):
         made = newsroom.article(title, text * 3, site=f"站点{number}", topics=("旅游",), ago=(4 - number) * 1440)
         ids += newsroom.write(store, replace(made, images=(picture,)))
-    placed = [Placed(id, "bridge", 0.5, ("青河", "垮塌")) for id in ids[:3]] + [Placed(ids[3], "kelp", 1.0)]
+    placed = [Assignment(id, "bridge", 0.5, ("青河", "垮塌")) for id in ids[:3]] + [Assignment(ids[3], "kelp", 1.0)]
     assert store.events.place(placed, {"bridge": "[0,{},{},[]]", "kelp": "[0,{},{},[]]"}, after=0, upto=store.last_seq())
     store.made = ids  # type: ignore[attr-defined]
     return store

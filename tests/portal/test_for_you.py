@@ -61,7 +61,7 @@ def test_seen_stories_are_excluded_and_used_for_reasons(reader: httpx.Client, sh
         for number in range(10)
         for story in (*seen, shelf.made["album-more-1"])
     ]
-    shelf.readers.bring(views, now=newsroom.NOW)
+    shelf.readers.import_views(views, now=newsroom.NOW)
     fit(shelf, newsroom.NOW)
     for story in seen:
         record_view(reader, story, list(range(1, 10)))
@@ -167,7 +167,7 @@ def test_monitor_shows_months_and_training(serve, shelf: Store, newsroom: Module
     views = [
         View(f"{number:032x}", shelf.made["album-bridge"], 3, 9, newsroom.NOW - timedelta(days=ago)) for number, ago in enumerate(days)
     ]
-    shelf.readers.bring(views, now=newsroom.NOW)
+    shelf.readers.import_views(views, now=newsroom.NOW)
     made = fit(shelf, newsroom.NOW)
     client = serve(shelf, role="editor")
     page = lxml_html.document_fromstring(client.get("/monitor/reading").text)

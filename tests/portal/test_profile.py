@@ -184,7 +184,7 @@ def test_busy_store_loses_the_view_but_serves_pages(serve, shelf: Store, caplog:
         def __getattr__(self, name: str) -> object:
             return getattr(shelf, name) if name != "readers" else self
 
-        def saw(self, *_: object, **__: object) -> bool:
+        def record_view(self, *_: object, **__: object) -> bool:
             raise StoreUnavailable("locked")
 
     client = serve(Busy())

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from factories import empty_store
 
-from newsportal.store.events import Placed
+from newsportal.store.events import Assignment
 from newsportal.store.store import Store
 
 EVIL = "<b>台风</b>"
@@ -29,7 +29,7 @@ def shelf(newsroom: ModuleType) -> Store:
         for number in range(2):
             write(day * 1440 + 120, number, "天气", topics=("旅游",))
     ids = [write(60, number, EVIL, "海燕", topics=("旅游",) if number < 4 else ()) for number in range(6)]
-    placed = [Placed(id, "storm", 1.0) for id in ids]
+    placed = [Assignment(id, "storm", 1.0) for id in ids]
     assert store.events.place(placed, {"storm": "[0,{},{},[]]"}, after=0, upto=store.last_seq())
     return store
 

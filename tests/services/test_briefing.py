@@ -16,7 +16,7 @@ from newsportal.items import Article, Link
 from newsportal.services.briefing import DAY, Quote, as_dict, compile_briefing, day_range, passages
 from newsportal.services.events.editing import rename
 from newsportal.services.events.following import vector_over
-from newsportal.store.events import Placed
+from newsportal.store.events import Assignment
 from newsportal.store.store import Store
 
 NOW = datetime(2026, 5, 20, 8, tzinfo=UTC)
@@ -84,7 +84,7 @@ def test_sentences_of_the_previous_day_are_left_out(store: Store) -> None:
 def test_stored_events_and_their_edits_are_used(store: Store) -> None:
     ferry, bridge = write(store, "远山船厂渡轮下水", FERRY, ago=3 * HOUR), write(store, "观景桥因大风关闭", BRIDGE, ago=2 * HOUR)
     assert [event.event for event in compile_briefing(store, NOW - DAY, NOW).events] == [None, None]
-    placed = [Placed(ferry, "spring", 1.0), Placed(bridge, "spring", 1.0)]
+    placed = [Assignment(ferry, "spring", 1.0), Assignment(bridge, "spring", 1.0)]
     states = {"spring": vector_over("spring", store.articles([ferry, bridge]))}
     assert store.events.place(placed, states, after=0, upto=store.last_seq())
     rename(store, "spring", "春天的两件事", by="编辑", now=NOW)

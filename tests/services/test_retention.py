@@ -42,7 +42,7 @@ def test_forever_means_no_limit() -> None:
 def test_defaults_keep_articles_and_delete_old_records(store: Store, accounts: Accounts) -> None:
     added = store.add(article("a"), now=NOW)
     store.save_run(Run("r", NOW, NOW, "finished", ("rss",), ()))
-    store.readers.saw("林", added.id, [1], pictures=1, now=NOW)
+    store.readers.record_view("林", added.id, [1], pictures=1, now=NOW)
     accounts.trail.add(None, "source.add", now=NOW)
     store.boards.add("list:热", NOW + 364 * DAY, [Place("a" * 20, "题", "https://a.example/", 1)])
     accounts.alerts.add(Alert("alert", "p", "快讯", "topic", "旅游", "webhook", {}, NOW))
@@ -63,7 +63,7 @@ def test_defaults_keep_articles_and_delete_old_records(store: Store, accounts: A
 def test_starred_stories_and_monthly_figures_are_kept(store: Store, accounts: Accounts) -> None:
     starred, plain = (store.add(article(name, text=invented(n)), now=NOW) for n, name in enumerate("ab"))
     accounts.marks.star("林", starred.story_id, True, now=NOW)
-    store.readers.saw("林", plain.id, [1], pictures=1, now=NOW)
+    store.readers.record_view("林", plain.id, [1], pictures=1, now=NOW)
     before = store.readers.months(alpha=0.5)
     found = prune(store, accounts, Retention(articles=90), alpha=0.5, now=LATE)
     assert (found.gone["articles"], found.retained) == (1, {"marked": 1})

@@ -12,7 +12,7 @@ from factories import empty_store
 
 from newsportal.items import Article, Link
 from newsportal.services.boards import compile_board, rising_row
-from newsportal.store.events import Placed
+from newsportal.store.events import Assignment
 from newsportal.store.store import Store
 
 NOW = datetime(2026, 5, 20, 8, tzinfo=UTC)
@@ -39,7 +39,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
                 write(opened, number, day * DAY + 2 * HOUR, "天气", topics=("航运",))
         ids = [write(opened, number, HOUR, "台风", "海燕", title="台风海燕登陆", topics=("航运",)) for number in range(4)]
         ids += [write(opened, number, HOUR, title="台风逼近") for number in range(4, 6)]
-        placed = [Placed(id, "storm", 1.0) for id in ids]
+        placed = [Assignment(id, "storm", 1.0) for id in ids]
         assert opened.events.place(placed, {"storm": "[0,{},{},[]]"}, after=0, upto=opened.last_seq())
         yield opened
 

@@ -97,7 +97,7 @@ def test_pushed_url_is_an_entry_and_waits_in_store(spider_of: Callable[[Any], An
     for value in ("https://c.example/1", json.dumps(told), " https://c.example/1\n"):
         asked = asyncio.run(spider.pushed(value.encode()))
         assert [request.callback for request in asked] == [spider.parse_article] * (not value.startswith(" "))
-    bodies = spider.tracker.store.links.read(lambda turn: turn.connection.scalars(select(LINKS.c.body)).all())
+    bodies = spider.tracker.store.links.read(lambda tx: tx.connection.scalars(select(LINKS.c.body)).all())
     links = [link_of(body, spider) for body in bodies]
     assert [(link.url, link.title, link.topic) for link in links if link] == [
         ("https://c.example/1", None, None),

@@ -15,7 +15,7 @@ from newsportal.items.visits import Visit
 from newsportal.recommend.base import Recommendation
 from newsportal.store.boards import Place
 from newsportal.store.crawl_state import Subscription
-from newsportal.store.events import Edit, Placed
+from newsportal.store.events import Assignment, Edit
 from newsportal.store.labels import NewDocument
 from newsportal.store.link_tables import Task
 from newsportal.store.outbox import Result
@@ -53,8 +53,8 @@ def _articles(store: Store) -> None:
     store.set_category(first.id, "文化", by="editor", now=LATER)
     store.correct(first.id, {"title": "旧粮仓里的图书馆", "published": None}, by="林编辑", now=LATER)
     store.hide([twin.id], by="陈编辑", reason="误登", now=LATER)
-    store.readers.saw("林", first.id, [1, 9], pictures=20, now=NOW)
-    store.readers.saw("陈", first.id, [1], pictures=20, now=NOW - VIEWS_KEPT * 2)
+    store.readers.record_view("林", first.id, [1, 9], pictures=20, now=NOW)
+    store.readers.record_view("陈", first.id, [1], pictures=20, now=NOW - VIEWS_KEPT * 2)
     store.readers.let_go(alpha=0.5, now=NOW)
     store.readers.offer("林", (Recommendation(first.story_id, 1.0, "neighbours"),), now=NOW)
     store.readers.switch("off", False, now=NOW)
@@ -78,13 +78,15 @@ def _threads_and_galleries(store: Store) -> None:
     store.galleries.save(story, now=NOW)
     store.galleries.refuse("pic.example/index", "no-story", now=NOW)
     shown = StoryPictures(f"{7:020x}", "pic.example", "t", frozenset({"static.example/logo.png"}))
-    store.pictures.saw(shown, [Picture("static.example/logo.png", "https://static.example/logo.png", 3, 4, "png", looked=NOW)], now=NOW)
+    store.pictures.record_story(
+        shown, [Picture("static.example/logo.png", "https://static.example/logo.png", 3, 4, "png", looked=NOW)], now=NOW
+    )
     store.pictures.mark({"static.example/logo.png": "logo"}, now=LATER)
 
 
 def _events(store: Store) -> None:
     stories = [one.story_id for one in store.all_articles()][:2]
-    placed = [Placed(id, "event", 0.5, ("图书馆", NASTY)) for id in dict.fromkeys(stories)]
+    placed = [Assignment(id, "event", 0.5, ("图书馆", NASTY)) for id in dict.fromkeys(stories)]
     assert store.events.place(placed, {"event": '[1,{"桥":1.0},{},[]]'}, after=0, upto=store.last_seq())
     moves = {stories[0]: ("event", "other")}
     store.events.edit(Edit("join", "other", LATER, "林编辑", moves), {"other": "[]"})

@@ -9,7 +9,7 @@ import pytest
 from factories import HOUR, NOW, article
 
 from newsportal.errors import StoreError
-from newsportal.store.events import Edit, Placed
+from newsportal.store.events import Assignment, Edit
 from newsportal.store.pruning import REVISIONS_KEPT
 from newsportal.store.store import Store
 
@@ -21,7 +21,7 @@ def place(store: Store, *pairs: tuple[str, str]) -> dict[str, str]:
         moment = NOW + number * HOUR
         made = article(name, text=f"{name} 的正文 " * 20, topic="旅游", published=moment)
         stories[name] = store.add(replace(made, site=f"site {name}"), now=moment).story_id
-    placed = [Placed(stories[name], event, 0.5, ("桥", "垮塌")) for name, event in pairs]
+    placed = [Assignment(stories[name], event, 0.5, ("桥", "垮塌")) for name, event in pairs]
     assert store.events.place(
         placed, dict.fromkeys({event for _, event in pairs}, "[]"), after=store.events.position(), upto=store.last_seq()
     )
@@ -36,7 +36,7 @@ def test_event_has_counts_and_title_of_most_reported_story(store: Store) -> None
     assert [event.id for event in store.events.listed().events] == ["e1"]
     assert [event.id for event in store.events.listed(least=1, order="newest").events] == ["e2", "e1"]
     assert [one.story_id for one in store.events.members(["e1"])["e1"]] == [stories["a"], stories["b"]]
-    assert store.events.of([stories["a"], "nobody"])[stories["a"]] == Placed(stories["a"], "e1", 0.5, ("桥", "垮塌"))
+    assert store.events.of([stories["a"], "nobody"])[stories["a"]] == Assignment(stories["a"], "e1", 0.5, ("桥", "垮塌"))
     assert store.events.event("nobody") is None
 
 
@@ -58,7 +58,7 @@ def test_event_lists_are_paged_and_filtered_by_topic(store: Store) -> None:
 def test_slower_follower_writes_nothing(store: Store) -> None:
     stories = place(store, ("a", "e1"))
     after = store.events.position()
-    assert not store.events.place([Placed(stories["a"], "e2", 1.0)], {"e2": "[]"}, after=after - 1, upto=after)
+    assert not store.events.place([Assignment(stories["a"], "e2", 1.0)], {"e2": "[]"}, after=after - 1, upto=after)
     assert store.events.event("e2") is None
 
 
@@ -68,9 +68,9 @@ def test_placement_computed_before_an_edit_is_refused(store: Store) -> None:
     store.events.edit(Edit("join", "e1", NOW, "", {stories["b"]: ("e2", "e1")}), {"e1": "[1]"})
     late = store.add(article("late", text="后来的正文 " * 20), now=NOW).story_id
     for event in ("e1", "e2"):
-        assert not store.events.place([Placed(late, event, 1.0)], {event: "[]"}, after=after, upto=store.last_seq(), edited=edited)
+        assert not store.events.place([Assignment(late, event, 1.0)], {event: "[]"}, after=after, upto=store.last_seq(), edited=edited)
     assert (store.events.event("e2"), dict(store.events.vectors(9))) == (None, {"e1": b"[1]"})
-    assert store.events.place([Placed(late, "e3", 1.0)], {"e3": "[]"}, after=after, upto=store.last_seq(), edited=edited)
+    assert store.events.place([Assignment(late, "e3", 1.0)], {"e3": "[]"}, after=after, upto=store.last_seq(), edited=edited)
 
 
 def test_hidden_or_folded_story_leaves_its_event(store: Store) -> None:
@@ -97,7 +97,7 @@ def test_edits_by_editors_are_kept(store: Store) -> None:
     stories = place(store, ("a", "e1"), ("b", "e1"))
     split = Edit("split", "e1", NOW, "林", {stories["b"]: ("e1", "e9")})
     number = store.events.edit(split, {"e1": "[1]", "e9": "[2]"})
-    assert store.events.of([stories["b"]])[stories["b"]] == Placed(stories["b"], "e9", 1.0, (), "林")
+    assert store.events.of([stories["b"]])[stories["b"]] == Assignment(stories["b"], "e9", 1.0, (), "林")
     assert dict(store.events.vectors(10))["e9"] == b"[2]"
     store.events.edit(Edit("rename", "e1", NOW, "林", title=(None, "桥的事")), {})
     store.events.edit(Edit("pin", "e1", NOW, "林", pinned=(False, True)), {})

@@ -21,7 +21,7 @@ def shown(number: int, *keys: str, site: str = "news.example", title: str | None
 
 def save(store: Store, story: StoryPictures, now: datetime = NOW, **learnt: object) -> None:
     pictures = [Picture(key, f"https://{key}", **learnt) for key in sorted(story.pictures)]  # type: ignore[arg-type]
-    store.pictures.saw(story, pictures, now=now)
+    store.pictures.record_story(story, pictures, now=now)
 
 
 def test_story_is_counted_once(store: Store) -> None:

@@ -146,7 +146,7 @@ class TestArticles:
         keys = ("alone", "shared", "frequent")
         for id, shown in ((old, keys), (new, ("shared",))):
             seen = StoryPictures(id, "站", "题", frozenset(shown))
-            store.pictures.saw(seen, [Picture(key, f"https://i.example/{key}.jpg") for key in shown], now=NOW)
+            store.pictures.record_story(seen, [Picture(key, f"https://i.example/{key}.jpg") for key in shown], now=NOW)
         store.pictures.mark({"frequent": "logo"}, now=NOW)
         store.pruning.articles(NINETY, no_marks, now=LATE)
         assert set(store.pictures.find_stored(keys)) == {"shared", "frequent"}

@@ -10,7 +10,7 @@ import pytest
 from factories import article
 
 from newsportal.recommend.base import Recommendation, View
-from newsportal.store.reader_views import OFFERS_KEPT, OPENED_WITHIN, VIEWS_KEPT, Brought, Month
+from newsportal.store.reader_views import OFFERS_KEPT, OPENED_WITHIN, VIEWS_KEPT, ImportedViews, Month
 from newsportal.store.readers import Fit
 from newsportal.store.store import Store
 
@@ -33,10 +33,10 @@ def view_shares(views: Sequence[View]) -> list[tuple[str, int, int]]:
 
 
 def test_views_are_added_up(store: Store, ids: list[str]) -> None:
-    assert store.readers.saw("林", ids[0], [1, 2, 2], pictures=8, now=NOW)
-    assert store.readers.saw("林", ids[0], [2, 3, 99, 0, -1], pictures=8, now=NOW + HOUR)
-    assert store.readers.saw("林", ids[1], [], pictures=0, now=NOW + MINUTE)
-    assert store.readers.saw("陈", ids[0], [], pictures=8, now=NOW)
+    assert store.readers.record_view("林", ids[0], [1, 2, 2], pictures=8, now=NOW)
+    assert store.readers.record_view("林", ids[0], [2, 3, 99, 0, -1], pictures=8, now=NOW + HOUR)
+    assert store.readers.record_view("林", ids[1], [], pictures=0, now=NOW + MINUTE)
+    assert store.readers.record_view("陈", ids[0], [], pictures=8, now=NOW)
     assert store.readers.history("林") == [View("林", ids[0], 3, 8, NOW + HOUR), View("林", ids[1], 1, 1, NOW + MINUTE)]
     assert view_shares(store.readers.history("陈")) == [(ids[0], 0, 8)]
     assert store.readers.history("nobody") == []
@@ -45,30 +45,30 @@ def test_views_are_added_up(store: Store, ids: list[str]) -> None:
 
 
 def test_number_of_pictures_is_the_current_one(store: Store, ids: list[str]) -> None:
-    store.readers.saw("林", ids[0], range(1, 9), pictures=8, now=NOW)
-    store.readers.saw("林", ids[0], [12], pictures=12, now=NOW + HOUR)
+    store.readers.record_view("林", ids[0], range(1, 9), pictures=8, now=NOW)
+    store.readers.record_view("林", ids[0], [12], pictures=12, now=NOW + HOUR)
     assert view_shares(store.readers.history("林")) == [(ids[0], 9, 12)]
-    store.readers.saw("林", ids[0], [1], pictures=4, now=NOW + 2 * HOUR)
+    store.readers.record_view("林", ids[0], [1], pictures=4, now=NOW + 2 * HOUR)
     assert view_shares(store.readers.history("林")) == [(ids[0], 4, 4)]
 
 
 def test_seen_pictures_are_limited(store: Store, ids: list[str]) -> None:
-    assert store.readers.saw("林", ids[0], range(1, 9000), pictures=9000, now=NOW)
+    assert store.readers.record_view("林", ids[0], range(1, 9000), pictures=9000, now=NOW)
     assert view_shares(store.readers.history("林")) == [(ids[0], 2000, 9000)]
 
 
 def test_unknown_articles_are_ignored_and_unusual_names_kept(store: Store, ids: list[str]) -> None:
-    assert not store.readers.saw("林", "nobody", [1], pictures=3, now=NOW)
+    assert not store.readers.record_view("林", "nobody", [1], pictures=3, now=NOW)
     for name in ("x" * 500, "a\x00b", "\ud800", ""):
-        assert store.readers.saw(name, ids[0], [1], pictures=3, now=NOW)
+        assert store.readers.record_view(name, ids[0], [1], pictures=3, now=NOW)
         assert view_shares(store.readers.history(name)) == [(ids[0], 1, 3)]
     assert store.readers.counts() == (4, 4)
 
 
 def test_views_refer_to_the_current_story(store: Store, ids: list[str]) -> None:
-    store.readers.saw("林", ids[0], [1], pictures=8, now=NOW)
-    store.readers.saw("林", ids[1], range(1, 7), pictures=6, now=NOW - HOUR)
-    store.readers.saw("林", ids[2], [1], pictures=1, now=NOW - DAY)
+    store.readers.record_view("林", ids[0], [1], pictures=8, now=NOW)
+    store.readers.record_view("林", ids[1], range(1, 7), pictures=6, now=NOW - HOUR)
+    store.readers.record_view("林", ids[2], [1], pictures=1, now=NOW - DAY)
     store.fold(ids[1], ids[0], reason="by-hand", now=NOW)
     assert store.readers.history("林") == [View("林", ids[0], 6, 6, NOW), View("林", ids[2], 1, 1, NOW - DAY)]
     assert store.readers.recent(NOW - 2 * HOUR) == [View("林", ids[0], 6, 6, NOW)]
@@ -77,8 +77,8 @@ def test_views_refer_to_the_current_story(store: Store, ids: list[str]) -> None:
 
 def test_reader_can_delete_profile_or_one_story(store: Store, ids: list[str]) -> None:
     for id in ids[:4]:
-        store.readers.saw("林", id, [1], pictures=1, now=NOW)
-        store.readers.saw("陈", id, [1], pictures=1, now=NOW)
+        store.readers.record_view("林", id, [1], pictures=1, now=NOW)
+        store.readers.record_view("陈", id, [1], pictures=1, now=NOW)
     store.fold(ids[1], ids[0], reason="by-hand", now=NOW)
     store.readers.offer("林", recommendations(ids[0], ids[4]), now=NOW)
     store.readers.forget("林", ids[0])  # both articles of the story
@@ -93,16 +93,16 @@ def test_reader_can_delete_profile_or_one_story(store: Store, ids: list[str]) ->
 
 
 def test_nothing_is_stored_for_a_reader_who_opted_out(store: Store, ids: list[str]) -> None:
-    store.readers.saw("林", ids[0], [1], pictures=1, now=NOW)
+    store.readers.record_view("林", ids[0], [1], pictures=1, now=NOW)
     store.readers.offer("林", recommendations(ids[1]), now=NOW)
     store.readers.switch("林", False, now=NOW)
     store.readers.switch("林", False, now=NOW)
-    assert not store.readers.saw("林", ids[0], [1], pictures=1, now=NOW)
+    assert not store.readers.record_view("林", ids[0], [1], pictures=1, now=NOW)
     store.readers.offer("林", recommendations(ids[1]), now=NOW)
-    assert store.readers.bring([View("林", ids[0], 1, 1, NOW)], now=NOW) == Brought(0, off=1)
+    assert store.readers.import_views([View("林", ids[0], 1, 1, NOW)], now=NOW) == ImportedViews(0, off=1)
     assert (store.readers.history("林"), store.readers.counts(), store.readers.months(alpha=0.5)) == ([], (0, 0), [])
     store.readers.switch("林", True, now=NOW)
-    assert store.readers.saw("林", ids[0], [1], pictures=1, now=NOW)
+    assert store.readers.record_view("林", ids[0], [1], pictures=1, now=NOW)
 
 
 def test_views_are_streamed_completely_and_in_parts(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,7 +110,7 @@ def test_views_are_streamed_completely_and_in_parts(store: Store, ids: list[str]
     readers = [f"reader{number:02}" for number in range(12)]
     for place, reader in enumerate(readers):
         for id in ids[: 1 + place % 4]:
-            store.readers.saw(reader, id, [1], pictures=2, now=NOW + place * MINUTE)
+            store.readers.record_view(reader, id, [1], pictures=2, now=NOW + place * MINUTE)
     everything = list(store.readers.views())
     assert [(view.reader, view.story) for view in everything] == sorted((view.reader, view.story) for view in everything)
     assert len(everything) == 30
@@ -126,13 +126,13 @@ def test_views_are_streamed_completely_and_in_parts(store: Store, ids: list[str]
 def test_offers_count_once_a_day_with_opened_and_liked(store: Store, ids: list[str]) -> None:
     store.readers.offer("林", recommendations(*ids[:4]), now=NOW)
     store.readers.offer("林", recommendations(*ids[:4]), now=NOW + HOUR)
-    store.readers.saw("林", ids[0], [1, 2, 3], pictures=4, now=NOW + HOUR)  # opened and liked
-    store.readers.saw("林", ids[1], [1], pictures=4, now=NOW + HOUR)  # opened
-    store.readers.saw("林", ids[2], [1], pictures=1, now=NOW + OPENED_WITHIN + MINUTE)  # too late
-    store.readers.saw("陈", ids[3], [1], pictures=1, now=NOW)  # another reader
+    store.readers.record_view("林", ids[0], [1, 2, 3], pictures=4, now=NOW + HOUR)  # opened and liked
+    store.readers.record_view("林", ids[1], [1], pictures=4, now=NOW + HOUR)  # opened
+    store.readers.record_view("林", ids[2], [1], pictures=1, now=NOW + OPENED_WITHIN + MINUTE)  # too late
+    store.readers.record_view("陈", ids[3], [1], pictures=1, now=NOW)  # another reader
     assert store.readers.months(alpha=0.532) == [Month(datetime(2026, 3, 1, tzinfo=UTC), 4, 6, 2, 4, 2, 1)]
     store.readers.offer("林", recommendations(ids[3], ids[4]), now=NOW + DAY)
-    store.readers.saw("林", ids[3], [1], pictures=1, now=NOW + DAY + HOUR)
+    store.readers.record_view("林", ids[3], [1], pictures=1, now=NOW + DAY + HOUR)
     assert store.readers.months(alpha=0.2)[0] == Month(datetime(2026, 3, 1, tzinfo=UTC), 5, 7, 2, 6, 3, 3)
     assert store.readers.months(alpha=1.0)[0].liked == 1  # the threshold where most stories are articles: one read completely is liked
 
@@ -140,7 +140,7 @@ def test_offers_count_once_a_day_with_opened_and_liked(store: Store, ids: list[s
 def test_offer_is_opened_by_any_article_of_the_story(store: Store, ids: list[str]) -> None:
     store.fold(ids[1], ids[0], reason="by-hand", now=NOW)
     store.readers.offer("林", recommendations(ids[0]), now=NOW)
-    store.readers.saw("林", ids[1], [1], pictures=1, now=NOW + HOUR)
+    store.readers.record_view("林", ids[1], [1], pictures=1, now=NOW + HOUR)
     month = store.readers.months(alpha=0.5)[0]
     assert (month.offered, month.opened, month.liked) == (1, 1, 1)
 
@@ -158,22 +158,22 @@ def test_imported_views_are_merged_once(store: Store, ids: list[str], monkeypatc
         View("陈", ids[3], 1, 1, NOW - VIEWS_KEPT - DAY),
     ]
     for _ in range(2):
-        assert store.readers.bring(iter(log), now=NOW) == Brought(5, unknown=1, old=1)
+        assert store.readers.import_views(iter(log), now=NOW) == ImportedViews(5, unknown=1, old=1)
         assert store.readers.history("林") == [View("林", ids[1], 1, 1, NOW), View("林", ids[0], 5, 8, NOW - HOUR)]
         assert view_shares(store.readers.history("陈")) == [(ids[2], 3, 3)]
-    store.readers.saw("林", ids[0], [8], pictures=8, now=NOW + HOUR)
-    assert store.readers.bring(log, now=NOW + HOUR).taken == 5
+    store.readers.record_view("林", ids[0], [8], pictures=8, now=NOW + HOUR)
+    assert store.readers.import_views(log, now=NOW + HOUR).taken == 5
     assert view_shares(store.readers.history("林"))[0] == (ids[0], 6, 8), "views here are kept"
-    assert store.readers.bring([], now=NOW) == Brought(0)
+    assert store.readers.import_views([], now=NOW) == ImportedViews(0)
 
 
 def test_expired_views_are_deleted_and_monthly_figures_kept(store: Store, ids: list[str]) -> None:
     long_ago = NOW - VIEWS_KEPT - 20 * DAY
     store.readers.offer("林", recommendations(ids[0]), now=long_ago)
-    store.readers.saw("林", ids[0], [1, 2], pictures=2, now=long_ago + HOUR)
-    store.readers.saw("林", ids[1], [1], pictures=2, now=long_ago)
-    store.readers.saw("林", ids[1], [1], pictures=2, now=NOW)  # viewed again: kept
-    store.readers.saw("陈", ids[2], [1], pictures=1, now=NOW)
+    store.readers.record_view("林", ids[0], [1, 2], pictures=2, now=long_ago + HOUR)
+    store.readers.record_view("林", ids[1], [1], pictures=2, now=long_ago)
+    store.readers.record_view("林", ids[1], [1], pictures=2, now=NOW)  # viewed again: kept
+    store.readers.record_view("陈", ids[2], [1], pictures=1, now=NOW)
     before = store.readers.months(alpha=0.5)
     assert (before[0].views, before[0].offered, before[0].liked, before[-1].views) == (2, 1, 1, 1)
     assert len(before) == 14, "months without views are included"
@@ -213,7 +213,7 @@ def test_concurrent_views_of_two_processes_are_kept(store: Store, another: Calla
     def look(which: Store, places: range) -> None:
         try:
             for place in places:
-                which.readers.saw("林", ids[0], [place], pictures=100, now=NOW)
+                which.readers.record_view("林", ids[0], [place], pictures=100, now=NOW)
         except BaseException as error:
             failed.append(error)
 
@@ -230,7 +230,7 @@ def test_concurrent_views_of_two_processes_are_kept(store: Store, another: Calla
 def test_stories_have_their_labels(store: Store, ids: list[str]) -> None:
     old = store.add(article("old", published=NOW - 60 * DAY, topic="桥", title="旧事", text="长" * 900), now=NOW).story_id
     older = store.add(article("older", published=NOW - 90 * DAY), now=NOW).story_id
-    store.readers.saw("林", old, [1], pictures=1, now=NOW)
+    store.readers.record_view("林", old, [1], pictures=1, now=NOW)
     by_id = {one.story: one for one in store.readers.stories(NOW - 30 * DAY)}
     assert set(by_id) == {*ids, old}
     assert (by_id[old].title, by_id[old].text, by_id[old].published) == ("旧事", "长" * 300, NOW - 60 * DAY)
@@ -260,7 +260,7 @@ def test_views_are_counted_by_age_of_the_article(store: Store, ids: list[str]) -
     published = NOW - 5 * HOUR
     id = store.add(article("aged", published=published), now=NOW).id
     for reader, at in (("甲", published), ("乙", published + 90 * MINUTE), ("丙", published + 100 * MINUTE), ("丁", published + 9 * HOUR)):
-        store.readers.saw(reader, id, [1], pictures=1, now=at)
-    store.readers.saw("戊", id, [1], pictures=1, now=published - HOUR)
-    store.readers.saw("甲", id, [1], pictures=1, now=published + 2 * HOUR)  # viewed again: the first time counts
+        store.readers.record_view(reader, id, [1], pictures=1, now=at)
+    store.readers.record_view("戊", id, [1], pictures=1, now=published - HOUR)
+    store.readers.record_view("甲", id, [1], pictures=1, now=published + 2 * HOUR)  # viewed again: the first time counts
     assert store.readers.ages(hours=4) == [1, 2, 0, 0]

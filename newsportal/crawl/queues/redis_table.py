@@ -20,7 +20,7 @@ from newsportal.crawl.queues.redis_queue import RedisQueue
 from newsportal.crawl.queues.table import LinksBacked, end_requests
 from newsportal.errors import FrontierUnavailable
 from newsportal.store.dialects import chunks
-from newsportal.store.link_rows import TASK, Turn, task_of
+from newsportal.store.link_rows import TASK, LinkTransaction, task_of
 from newsportal.store.link_tables import FAILED, LATER, LINKS, WAITING
 from newsportal.store.links import Links
 
@@ -46,7 +46,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
             self._compare()
         entered = set[str]()
         if order.push or order.done or order.requeue or any(at is not None for _, at in order.back):
-            entered, order = self._table(lambda turn, order=order: self._write(turn, order))  # type: ignore[misc]
+            entered, order = self._table(lambda tx, order=order: self._write(tx, order))  # type: ignore[misc]
         answer = super().exchange(order)
         if self._was_away and order.take is not None and not answer.leases:  # a node is back, without the changes it missed
             self._compare()
@@ -54,24 +54,24 @@ class RedisTableQueue(LinksBacked, RedisQueue):
             answer = replace(super().exchange(once_more), lost=answer.lost, holds=answer.holds)
         answer.pushed = entered
         if ids := [lease.task.id for lease in answer.leases]:
-            waits = {task.id: task for task in self._table(lambda turn: self._waiting_tasks(turn, ids), write=False)}
+            waits = {task.id: task for task in self._table(lambda tx: self._waiting_tasks(tx, ids), write=False)}
             super().exchange(Order(done=[id for id in ids if id not in waits]))
             answer.leases = tuple(
                 replace(one, task=_with_body(one.task, waits[one.task.id])) for one in answer.leases if one.task.id in waits
             )
         return answer
 
-    def _write(self, turn: Turn, order: Order) -> tuple[set[str], Order]:
+    def _write(self, tx: LinkTransaction, order: Order) -> tuple[set[str], Order]:
         """Apply ``order`` to the table; return the ids that were queued, and the order that is left for Redis."""
-        entered = turn.add(order.push)
-        pushed = self._waiting_tasks(turn, [task.id for task in order.push])
-        end_requests(turn, [row for row in turn.rows(order.done) if row.state in WAITING])
-        failed = {task.id: task.at for task in self._waiting_tasks(turn, order.done)}  # transient failures: they wait for a retry
-        turn.add(order.requeue)
-        requeued = self._waiting_tasks(turn, [task.id for task in order.requeue])
+        entered = tx.add(order.push)
+        pushed = self._waiting_tasks(tx, [task.id for task in order.push])
+        end_requests(tx, [row for row in tx.rows(order.done) if row.state in WAITING])
+        failed = {task.id: task.at for task in self._waiting_tasks(tx, order.done)}  # transient failures: they wait for a retry
+        tx.add(order.requeue)
+        requeued = self._waiting_tasks(tx, [task.id for task in order.requeue])
         for ids, at in order.back:
             if at is not None:
-                turn.give_back([row for row in turn.rows(ids) if row.state in WAITING], at)
+                tx.give_back([row for row in tx.rows(ids) if row.state in WAITING], at)
         return entered, replace(
             order,
             push=_without_bodies(pushed),
@@ -81,7 +81,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         )
 
     def refresh(self, ids: Collection[str]) -> None:
-        order = Order(push=_without_bodies(self._table(lambda turn: self._waiting_tasks(turn, ids), write=False)))
+        order = Order(push=_without_bodies(self._table(lambda tx: self._waiting_tasks(tx, ids), write=False)))
         told = self._by_part(order)
         self._each(lambda part: part.hasten(told[part].push), told, strict=self.whole)
 
@@ -93,23 +93,23 @@ class RedisTableQueue(LinksBacked, RedisQueue):
 
     def aside(self, limit: int = 100) -> list[Aside]:
         found = super().aside(limit)
-        waits = {task.id: task for task in self._table(lambda turn: self._waiting_tasks(turn, [one.task.id for one in found]), write=False)}
+        waits = {task.id: task for task in self._table(lambda tx: self._waiting_tasks(tx, [one.task.id for one in found]), write=False)}
         return [replace(one, task=_with_body(one.task, waits.get(one.task.id, one.task))) for one in found]
 
     def drop(self, ids: Collection[str] | None = None) -> int:
         gone = [one.task.id for one in self.aside(10_000) if ids is None or one.task.id in ids]
 
-        def step(turn: Turn) -> None:
-            rows = turn.rows(gone)
-            turn.end([row for row in rows if row.link], FAILED, "dropped")
-            turn.remove([row for row in rows if not row.link])
+        def step(tx: LinkTransaction) -> None:
+            rows = tx.rows(gone)
+            tx.end([row for row in rows if row.link], FAILED, "dropped")
+            tx.remove([row for row in rows if not row.link])
 
         self._table(step)
         return super().drop(ids)
 
     def clear(self) -> int:
-        self._table(lambda turn: turn.clear())
-        self._table(lambda turn: turn.forget_seen())
+        self._table(lambda tx: tx.clear())
+        self._table(lambda tx: tx.forget_seen())
         return super().clear()
 
     def close(self) -> None:
@@ -127,7 +127,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
             asked = select(*TASK).where(*self._waits()).order_by(LINKS.c.number).limit(PAGE)
             for _ in range(PAGES if self._walked is not None else 0):
                 page = asked.where(LINKS.c.number > self._walked)
-                found = self._table(lambda turn, page=page: turn.connection.execute(page).all(), write=False)  # type: ignore[misc]
+                found = self._table(lambda tx, page=page: tx.connection.execute(page).all(), write=False)  # type: ignore[misc]
                 super().exchange(Order(push=_without_bodies(map(task_of, found))))
                 self._walked = found[-1].number if found else None
                 if not found:
@@ -136,7 +136,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
     def _differs(self) -> bool:
         """Return whether Redis has fewer tasks than the table, or was unreachable: finished tasks it still has may hide missing ones."""
         count = select(func.count()).select_from(LINKS).where(*self._waits())
-        number = self._table(lambda turn: turn.connection.scalar(count) or 0, write=False)
+        number = self._table(lambda tx: tx.connection.scalar(count) or 0, write=False)
         was_away, self._was_away = self._was_away, False
         self._compared = monotonic()
         try:
@@ -148,10 +148,10 @@ class RedisTableQueue(LinksBacked, RedisQueue):
     def _waits(self) -> tuple[Any, ...]:
         return LINKS.c.queue == self.name, LINKS.c.state.in_((*WAITING, LATER))
 
-    def _waiting_tasks(self, turn: Turn, ids: Collection[str]) -> list[Task]:
+    def _waiting_tasks(self, tx: LinkTransaction, ids: Collection[str]) -> list[Task]:
         """Return those of these rows that wait."""
         asked = select(*TASK).where(*self._waits()).order_by(LINKS.c.number)
-        return [task_of(one) for some in chunks(ids) for one in turn.connection.execute(asked.where(LINKS.c.id.in_(some)))]
+        return [task_of(one) for some in chunks(ids) for one in tx.connection.execute(asked.where(LINKS.c.id.in_(some)))]
 
 
 def _without_bodies(tasks: Iterable[Task]) -> list[Task]:

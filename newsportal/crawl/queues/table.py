@@ -18,7 +18,7 @@ from newsportal.crawl.queues import base, table_taking, table_workers
 from newsportal.errors import FrontierUnavailable, StoreError
 from newsportal.store.columns import name as cut
 from newsportal.store.dialects import chunks
-from newsportal.store.link_rows import ROW, SUSPECT_TRIES, TASK, Row, Turn, task_of
+from newsportal.store.link_rows import ROW, SUSPECT_TRIES, TASK, LinkTransaction, Row, task_of
 from newsportal.store.link_tables import ASIDE, DONE, FAILED, HOSTS, LATER, LEASED, LINES, LINKS, OUTSTANDING, WAITING, WORKERS
 from newsportal.store.links import Links
 
@@ -43,10 +43,10 @@ class LinksBacked(base.Queue):
         of_queue = (LINKS.c.queue == self.name, LINKS.c.state.in_(OUTSTANDING))
         asked = select(LINKS.c.source, func.count()).where(*of_queue).group_by(LINKS.c.source)
         parts = [asked.where(LINKS.c.source.in_(some)) for some in chunks(names)]
-        found = self._table(lambda turn: [row for part in parts for row in turn.connection.execute(part)], write=False)
+        found = self._table(lambda tx: [row for part in parts for row in tx.connection.execute(part)], write=False)
         return Counter({names[source]: number for source, number in found})
 
-    def _table(self, step: Callable[[Turn], Answered], *, write: bool = True) -> Answered:
+    def _table(self, step: Callable[[LinkTransaction], Answered], *, write: bool = True) -> Answered:
         try:
             return (self.links.write if write else self.links.read)(step, self.name, self.terms)
         except StoreError as error:
@@ -82,161 +82,161 @@ class TableQueue(LinksBacked):
             answer = base.Answer()
             taking = table_taking.Taking(number, order.delay, order.ahead, in_hand, answer)
             only_takes = order.take is not None and not order.changes and order.beat is None
-            if only_takes and self._table(lambda turn: self._idle(turn, taking), write=False):
+            if only_takes and self._table(lambda tx: self._idle(tx, taking), write=False):
                 return answer
             beat = order.beat is not None
             joins = beat or order.take is not None or bool(order.hold)
-            self._work(lambda turn: self._converse(turn, order, mine, taking), joins=joins, beat=beat)
+            self._work(lambda tx: self._converse(tx, order, mine, taking), joins=joins, beat=beat)
             taken = {lease.task.id: lease for lease in answer.leases}
             self._mine = {**{id: lease for id, lease in mine.items() if id not in answer.lost}, **taken}
             return answer
 
-    def _idle(self, turn: Turn, taking: table_taking.Taking) -> bool:
-        turn.worker = self._number
-        return self._number != 0 and not self._is_due(turn) and table_taking.idle(turn, taking)
+    def _idle(self, tx: LinkTransaction, taking: table_taking.Taking) -> bool:
+        tx.worker = self._number
+        return self._number != 0 and not self._is_due(tx) and table_taking.idle(tx, taking)
 
-    def _converse(self, turn: Turn, order: base.Order, mine: Mapping[str, base.Lease], taking: table_taking.Taking) -> None:
+    def _converse(self, tx: LinkTransaction, order: base.Order, mine: Mapping[str, base.Lease], taking: table_taking.Taking) -> None:
         answer = taking.answer
-        answer.pushed = turn.add(order.push)
-        if turn.worker:  # a worker that has left, or never took anything, has no leases
-            rows = turn.rows(order.done)
+        answer.pushed = tx.add(order.push)
+        if tx.worker:  # a worker that has left, or never took anything, has no leases
+            rows = tx.rows(order.done)
             lost = [row for row in rows if not row.link and row.id in self._mine and row.state in WAITING]
-            end_requests(turn, [*_leased(turn, rows), *lost])
-            turn.add(order.requeue)
+            end_requests(tx, [*_leased(tx, rows), *lost])
+            tx.add(order.requeue)
             for ids, at in order.back:
-                turn.give_back(_leased(turn, turn.rows(ids)), at)
-            table_workers.release_hosts(turn, turn.worker, {cut(host): max(0.0, seconds) for host, seconds in order.free.items()})
+                tx.give_back(_leased(tx, tx.rows(ids)), at)
+            table_workers.release_hosts(tx, tx.worker, {cut(host): max(0.0, seconds) for host, seconds in order.free.items()})
         if order.beat:
             doing = json.dumps(dict(order.beat), ensure_ascii=False)
-            turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(doing=doing))
+            tx.connection.execute(update(WORKERS).where(WORKERS.c.number == tx.worker).values(doing=doing))
         if order.beat is not None:
-            held = {row.id for row in table_workers.leased(turn, turn.worker)}
+            held = {row.id for row in table_workers.leased(tx, tx.worker)}
             # storing an article ends the lease of its link shortly before the request is done
-            held |= {row.id for row in turn.rows(mine.keys() - held) if row.state not in (*WAITING, LEASED)}
+            held |= {row.id for row in tx.rows(mine.keys() - held) if row.state not in (*WAITING, LEASED)}
             answer.lost = mine.keys() - held
-        answer.holds = {host: table_workers.hold(turn, cut(host)) for host in order.hold}
+        answer.holds = {host: table_workers.hold(tx, cut(host)) for host in order.hold}
         if order.take is not None:
-            table_taking.take(turn, taking)
+            table_taking.take(tx, taking)
 
     def claim(self, job: str, seconds: float) -> bool:
-        return self._work(lambda turn: table_workers.claim(turn, cut(job), seconds))
+        return self._work(lambda tx: table_workers.claim(tx, cut(job), seconds))
 
     def release(self, job: str) -> None:
         if self._number:
-            self._work(lambda turn: table_workers.release(turn, cut(job)))
+            self._work(lambda tx: table_workers.release(tx, cut(job)))
 
     def leave(self) -> None:
         with self._lock:
             if self._number:
-                self._work(lambda turn: table_workers.remove_worker(turn, turn.worker))
+                self._work(lambda tx: table_workers.remove_worker(tx, tx.worker))
                 self._number, self._looked = 0, None
                 self._mine.clear()
 
     def state(self, hosts: int = 20) -> base.QueueState:
-        return self._table(lambda turn: _state(turn, hosts), write=False)
+        return self._table(lambda tx: _state(tx, hosts), write=False)
 
     def aside(self, limit: int = 100) -> list[base.Aside]:
         """Return the tasks set aside, the latest first."""
         asked = select(*TASK, LINKS.c.reason, LINKS.c.since).where(LINKS.c.queue == self.name, LINKS.c.state == ASIDE)
         asked = asked.order_by(LINKS.c.since.desc(), LINKS.c.number.desc()).limit(limit)
-        found = self._table(lambda turn: turn.connection.execute(asked).all(), write=False)
+        found = self._table(lambda tx: tx.connection.execute(asked).all(), write=False)
         return [base.Aside(task_of(one), one.reason or "", one.tries, one.since) for one in found]
 
     def again(self, ids: Collection[str] | None = None) -> int:
-        return self._settle(ids, lambda turn, rows: turn.give_back([row._replace(tries=0) for row in rows], tries=0, reason=None))
+        return self._settle(ids, lambda tx, rows: tx.give_back([row._replace(tries=0) for row in rows], tries=0, reason=None))
 
     def drop(self, ids: Collection[str] | None = None) -> int:
-        return self._settle(ids, Turn.remove)
+        return self._settle(ids, LinkTransaction.remove)
 
-    def _settle(self, ids: Collection[str] | None, what: Callable[[Turn, list[Row]], None]) -> int:
+    def _settle(self, ids: Collection[str] | None, what: Callable[[LinkTransaction, list[Row]], None]) -> int:
         """Apply ``what`` to rows that were set aside: all, or these."""
 
-        def step(turn: Turn) -> int:
-            asked = select(*ROW).where(LINKS.c.queue == turn.queue, LINKS.c.state == ASIDE)
-            rows = [Row(*found) for found in turn.connection.execute(asked).all()]
+        def step(tx: LinkTransaction) -> int:
+            asked = select(*ROW).where(LINKS.c.queue == tx.queue, LINKS.c.state == ASIDE)
+            rows = [Row(*found) for found in tx.connection.execute(asked).all()]
             found = [row for row in rows if ids is None or row.id in ids]
-            what(turn, found)
+            what(tx, found)
             return len(found)
 
         return self._table(step)
 
     def clear(self) -> int:
-        number = sum(iter(lambda: self._table(lambda turn: turn.clear()), 0))
-        self._table(lambda turn: turn.forget_seen())
+        number = sum(iter(lambda: self._table(lambda tx: tx.clear()), 0))
+        self._table(lambda tx: tx.forget_seen())
         return number
 
     def close(self) -> None:
         self._close()
 
-    def _is_due(self, turn: Turn) -> bool:
-        return self._looked is None or not 0 <= turn.ticks - self._looked < min(table_workers.SWEEP, self.terms.lease / 4)
+    def _is_due(self, tx: LinkTransaction) -> bool:
+        return self._looked is None or not 0 <= tx.ticks - self._looked < min(table_workers.SWEEP, self.terms.lease / 4)
 
-    def _work(self, step: Callable[[Turn], Answered], *, joins: bool = True, beat: bool = True) -> Answered:
+    def _work(self, step: Callable[[LinkTransaction], Answered], *, joins: bool = True, beat: bool = True) -> Answered:
         """Run ``step`` as a registered worker: it registers with its first work, and again after it was presumed dead."""
 
-        def whole(turn: Turn) -> tuple[Answered, int, float | None]:
-            turn.worker, looked = self._number, self._looked
-            if (turn.worker or joins) and (beat or self._is_due(turn)):
-                looked = turn.ticks
-                beats = turn.connection.execute(table_workers.BEAT, {"w": turn.worker, "now": turn.ticks})
+        def whole(tx: LinkTransaction) -> tuple[Answered, int, float | None]:
+            tx.worker, looked = self._number, self._looked
+            if (tx.worker or joins) and (beat or self._is_due(tx)):
+                looked = tx.ticks
+                beats = tx.connection.execute(table_workers.BEAT, {"w": tx.worker, "now": tx.ticks})
                 if not beats.rowcount:
-                    turn.worker = table_workers.join(turn, self.worker)
-                table_workers.sweep(turn)
-            return step(turn), turn.worker, looked
+                    tx.worker = table_workers.join(tx, self.worker)
+                table_workers.sweep(tx)
+            return step(tx), tx.worker, looked
 
         with self._lock:
             answer, self._number, self._looked = self._table(whole)
             return answer
 
 
-def end_requests(turn: Turn, rows: Sequence[Row]) -> None:
+def end_requests(tx: LinkTransaction, rows: Sequence[Row]) -> None:
     """Finish requests that were answered: links without an outcome wait for a retry; other rows are deleted, except for fingerprints."""
-    turn.remove([row for row in rows if not row.link and row.seen is None])
-    turn.end([row for row in rows if not row.link and row.seen is not None], DONE)
+    tx.remove([row for row in rows if not row.link and row.seen is None])
+    tx.end([row for row in rows if not row.link and row.seen is not None], DONE)
     for row in rows:
         if row.link and row.failures >= MOST_UNFINISHED:
-            turn.end([row], FAILED, "unfinished")
+            tx.end([row], FAILED, "unfinished")
         elif row.link:
-            turn.fail(row, "unfinished", turn.wall + UNFINISHED * 2**row.failures)
+            tx.fail(row, "unfinished", tx.wall + UNFINISHED * 2**row.failures)
 
 
-def _leased(turn: Turn, rows: Sequence[Row]) -> list[Row]:
-    return [row for row in rows if row.worker == turn.worker and row.state == LEASED]
+def _leased(tx: LinkTransaction, rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if row.worker == tx.worker and row.state == LEASED]
 
 
-def _state(turn: Turn, hosts: int) -> base.QueueState:
-    counted = select(LINKS.c.state, func.count()).where(LINKS.c.queue == turn.queue).group_by(LINKS.c.state)
-    counts: dict[str, int] = dict(turn.connection.execute(counted).all())
+def _state(tx: LinkTransaction, hosts: int) -> base.QueueState:
+    counted = select(LINKS.c.state, func.count()).where(LINKS.c.queue == tx.queue).group_by(LINKS.c.state)
+    counts: dict[str, int] = dict(tx.connection.execute(counted).all())
     # the hosts of this queue with most waiting, then those held by its workers
     named = select(LINES.c.host, LINES.c.waiting, WORKERS.c.name, func.coalesce(HOSTS.c.free_at, 0.0))
     joined = LINES.outerjoin(HOSTS, HOSTS.c.host == LINES.c.host).outerjoin(WORKERS, WORKERS.c.number == HOSTS.c.holder)
-    waits = named.select_from(joined).where(LINES.c.queue == turn.queue).order_by(LINES.c.waiting.desc(), LINES.c.host).limit(hosts)
-    found: list[Any] = list(turn.connection.execute(waits).all())
+    waits = named.select_from(joined).where(LINES.c.queue == tx.queue).order_by(LINES.c.waiting.desc(), LINES.c.host).limit(hosts)
+    found: list[Any] = list(tx.connection.execute(waits).all())
     listed = {one[0] for one in found}
     held = select(HOSTS.c.host, WORKERS.c.name, HOSTS.c.free_at).join(WORKERS, WORKERS.c.number == HOSTS.c.holder)
-    for host, name, free_at in turn.connection.execute(held.where(WORKERS.c.queue == turn.queue).limit(hosts)).all():
+    for host, name, free_at in tx.connection.execute(held.where(WORKERS.c.queue == tx.queue).limit(hosts)).all():
         if host not in listed:
             found.append((host, 0, name, free_at))
     return base.QueueState(
-        turn.queue,
+        tx.queue,
         waiting=sum(counts.get(one, 0) for one in WAITING),
         later=counts.get(LATER, 0),
         leased=counts.get(LEASED, 0),
         aside=counts.get(ASIDE, 0),
-        workers=tuple(_workers(turn)),
-        hosts=tuple(base.HostState(host, waiting, name, max(0.0, free_at - turn.ticks)) for host, waiting, name, free_at in found[:hosts]),
+        workers=tuple(_workers(tx)),
+        hosts=tuple(base.HostState(host, waiting, name, max(0.0, free_at - tx.ticks)) for host, waiting, name, free_at in found[:hosts]),
     )
 
 
-def _workers(turn: Turn) -> list[base.WorkerState]:
+def _workers(tx: LinkTransaction) -> list[base.WorkerState]:
     """Return the workers whose processes are alive, as far as is known."""
-    found = turn.connection.execute(select(WORKERS).where(WORKERS.c.queue == turn.queue).order_by(WORKERS.c.number)).all()
+    found = tx.connection.execute(select(WORKERS).where(WORKERS.c.queue == tx.queue).order_by(WORKERS.c.number)).all()
     workers = []
     for one in found:
         if base.gone(base.Identity(one.name, one.machine, one.pid, one.started)):
             continue
         mine = select(func.count()).select_from(LINKS).where(LINKS.c.worker == one.number, LINKS.c.state == LEASED)
-        hosts = turn.connection.scalars(select(HOSTS.c.host).where(HOSTS.c.holder == one.number).order_by(HOSTS.c.host)).all()
-        beat = turn.wall - (turn.ticks - one.beat)
-        workers.append(base.WorkerState(one.name, one.since, beat, turn.connection.scalar(mine) or 0, tuple(hosts), json.loads(one.doing)))
+        hosts = tx.connection.scalars(select(HOSTS.c.host).where(HOSTS.c.holder == one.number).order_by(HOSTS.c.host)).all()
+        beat = tx.wall - (tx.ticks - one.beat)
+        workers.append(base.WorkerState(one.name, one.since, beat, tx.connection.scalar(mine) or 0, tuple(hosts), json.loads(one.doing)))
     return workers

@@ -20,7 +20,7 @@ from sqlalchemy import CompoundSelect, Select, and_, bindparam, exists, func, se
 from newsportal.crawl.queues import table_workers
 from newsportal.crawl.queues.base import Answer, Lease
 from newsportal.store.dialects import chunks
-from newsportal.store.link_rows import ROW, TASK, Row, Turn, task_of
+from newsportal.store.link_rows import ROW, TASK, LinkTransaction, Row, task_of
 from newsportal.store.link_tables import HOSTS, LATER, LEASED, LINES, LINKS, WORKERS
 
 WAKE: Final = 1000  # rows that one call wakes at most; the next calls wake the rest
@@ -116,64 +116,64 @@ class Taking:
         return {host for host, number in self.held_by_host.items() if number >= self.places}
 
 
-def idle(turn: Turn, taking: Taking) -> bool:
+def idle(tx: LinkTransaction, taking: Taking) -> bool:
     """Answer without a write if nothing can be taken and nothing is due. Return whether that was possible."""
-    taking.answer.held, taking.answer.yielded = table_workers.held_hosts(turn)
-    _look_ahead(turn, taking)
-    busy = taking.answer.waiting and taking.number > 0 and any(_concerns(turn, taking)[len(OWN) :])
+    taking.answer.held, taking.answer.yielded = table_workers.held_hosts(tx)
+    _look_ahead(tx, taking)
+    busy = taking.answer.waiting and taking.number > 0 and any(_concerns(tx, taking)[len(OWN) :])
     return not busy and taking.answer.soon != 0.0
 
 
-def _concerns(turn: Turn, taking: Taking) -> Any:
-    moments = {"now": turn.ticks, "wall": turn.wall, "until": turn.ticks + taking.ahead}
-    return turn.connection.execute(CONCERNS, {"q": turn.queue, "w": turn.worker, "full": list(taking.full), **moments}).one()
+def _concerns(tx: LinkTransaction, taking: Taking) -> Any:
+    moments = {"now": tx.ticks, "wall": tx.wall, "until": tx.ticks + taking.ahead}
+    return tx.connection.execute(CONCERNS, {"q": tx.queue, "w": tx.worker, "full": list(taking.full), **moments}).one()
 
 
-def take(turn: Turn, taking: Taking) -> None:
-    taking.answer.held, taking.answer.yielded = table_workers.held_hosts(turn)
-    turn.settle()
-    concerns = _concerns(turn, taking)
+def take(tx: LinkTransaction, taking: Taking) -> None:
+    taking.answer.held, taking.answer.yielded = table_workers.held_hosts(tx)
+    tx.settle()
+    concerns = _concerns(tx, taking)
     if concerns.due:
-        turn.wake(WAKE)
-        turn.settle()
-        concerns = _concerns(turn, taking)
+        tx.wake(WAKE)
+        tx.settle()
+        concerns = _concerns(tx, taking)
     if concerns.rested:
-        table_workers.ripen(turn, taking.ahead)
+        table_workers.ripen(tx, taking.ahead)
     if taking.number > 0:
-        if not (concerns.suspects and _take_suspect(turn, taking)):
-            share, own, poorer = _fair_share(turn) if concerns.poor else (MANY, 0, [])
-            taking.answer.yielded |= _reserve(turn, own - share, poorer)
-            _take_ready(turn, taking, max(0, share - own) if poorer else taking.number)
-        turn.settle()
+        if not (concerns.suspects and _take_suspect(tx, taking)):
+            share, own, poorer = _fair_share(tx) if concerns.poor else (MANY, 0, [])
+            taking.answer.yielded |= _reserve(tx, own - share, poorer)
+            _take_ready(tx, taking, max(0, share - own) if poorer else taking.number)
+        tx.settle()
     hungry = len(taking.answer.leases) < taking.number
-    prolonged = hungry and (concerns.hungry or 0.0) > turn.ticks + HUNGER / 2
-    until = concerns.hungry if prolonged else turn.ticks + HUNGER if hungry else 0.0
+    prolonged = hungry and (concerns.hungry or 0.0) > tx.ticks + HUNGER / 2
+    until = concerns.hungry if prolonged else tx.ticks + HUNGER if hungry else 0.0
     if (taking.delay, until, taking.draining) != concerns[: len(OWN)]:
         values = {"delay": taking.delay, "hungry": until, "draining": int(taking.draining)}
-        turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(values))
+        tx.connection.execute(update(WORKERS).where(WORKERS.c.number == tx.worker).values(values))
     if hungry and concerns.elsewhere:
-        request_hosts(turn)
-    _look_ahead(turn, taking)
+        request_hosts(tx)
+    _look_ahead(tx, taking)
 
 
-def _look_ahead(turn: Turn, taking: Taking) -> None:
+def _look_ahead(tx: LinkTransaction, taking: Taking) -> None:
     """Answer how many tasks wait, and when to poll again."""
     answer = taking.answer
-    waiting, due = turn.connection.execute(OUTLOOK, {"q": turn.queue}).one()
-    waits = [] if due is None else [max(0.0, due - turn.wall)]
+    waiting, due = tx.connection.execute(OUTLOOK, {"q": tx.queue}).one()
+    waits = [] if due is None else [max(0.0, due - tx.wall)]
     if waiting:
         full = 0 < taking.number <= len(answer.leases)
         waits.append(0.0 if full else POLL if taking.delay <= 0 else min(POLL, taking.delay))
     answer.waiting, answer.soon = int(waiting), min(waits, default=None)
 
 
-def _take_ready(turn: Turn, taking: Taking, allowance: int) -> None:
+def _take_ready(tx: LinkTransaction, taking: Taking, allowance: int) -> None:
     """Lease ready rows. ``allowance``: how many free hosts this worker may take."""
     full = taking.full | taking.answer.yielded
-    holders = {"own": turn.worker, "reserved": -turn.worker, "free": 0}
+    holders = {"own": tx.worker, "reserved": -tx.worker, "free": 0}
     limits = {"most_own": taking.number + len(full), "most_reserved": taking.number, "most_free": min(taking.number, allowance)}
-    until = turn.ticks + taking.ahead  # more of its own than needed, in case the first ones cannot be served
-    lines = turn.connection.execute(OPEN_HERE, {"q": turn.queue, **holders, **limits}).all()
+    until = tx.ticks + taking.ahead  # more of its own than needed, in case the first ones cannot be served
+    lines = tx.connection.execute(OPEN_HERE, {"q": tx.queue, **holders, **limits}).all()
     found = [line for line in lines if line.host not in full and (line.holder >= 0 or line.free_at <= until)]
     found.sort(key=lambda line: line.top)
     even = max(1, taking.number // max(1, len(found)))
@@ -185,84 +185,84 @@ def _take_ready(turn: Turn, taking: Taking, allowance: int) -> None:
             more = max(0, min(most - quotas[host], left))
             quotas[host] += more
             left -= more
-    _lease(turn, taking, [row for some in chunks(+quotas, HOSTS_AT_ONCE) for row in _rows(turn, {host: quotas[host] for host in some})])
+    _lease(tx, taking, [row for some in chunks(+quotas, HOSTS_AT_ONCE) for row in _rows(tx, {host: quotas[host] for host in some})])
 
 
-def _rows(turn: Turn, quotas: Mapping[str, int]) -> list[Any]:
+def _rows(tx: LinkTransaction, quotas: Mapping[str, int]) -> list[Any]:
     """Return the given number of ready rows of each host, in the order of the hosts."""
     size = 1 << (len(quotas) - 1).bit_length()  # few distinct statements for any number of hosts
     places = {host: place for place, host in enumerate(quotas)}
     of_hosts = [*quotas.items(), *[("", 0)] * (size - len(quotas))]
     asked = {f"host{n}": host for n, (host, _) in enumerate(of_hosts)} | {f"most{n}": most for n, (_, most) in enumerate(of_hosts)}
-    found = turn.connection.execute(_ready(size), {"q": turn.queue, **asked}).all()
+    found = tx.connection.execute(_ready(size), {"q": tx.queue, **asked}).all()
     return sorted(found, key=lambda row: (places[row.host], row.precedence, row.number))
 
 
-def _take_suspect(turn: Turn, taking: Taking) -> bool:
+def _take_suspect(tx: LinkTransaction, taking: Taking) -> bool:
     """Take a suspect, or drain for one unless another worker does. Return whether nothing else may be taken."""
-    for row in turn.connection.execute(SUSPECT, {"q": turn.queue}).all():
-        if row.holder not in (0, turn.worker, -turn.worker):
-            table_workers.request_host(turn, row.host)
+    for row in tx.connection.execute(SUSPECT, {"q": tx.queue}).all():
+        if row.holder not in (0, tx.worker, -tx.worker):
+            table_workers.request_host(tx, row.host)
         elif any(taking.held_by_host.values()):
-            taking.draining = turn.connection.scalar(DRAINING, {"q": turn.queue, "w": turn.worker}) is None
+            taking.draining = tx.connection.scalar(DRAINING, {"q": tx.queue, "w": tx.worker}) is None
             return taking.draining
         else:
-            _lease(turn, taking, [row])
+            _lease(tx, taking, [row])
             return True
     return False
 
 
-def _lease(turn: Turn, taking: Taking, rows: Sequence[Any]) -> None:
-    turn.move([Row(*one[: len(ROW)]) for one in rows], LEASED, worker=turn.worker)
+def _lease(tx: LinkTransaction, taking: Taking, rows: Sequence[Any]) -> None:
+    tx.move([Row(*one[: len(ROW)]) for one in rows], LEASED, worker=tx.worker)
     taking.answer.leases += tuple(Lease(task_of(one), one.tries) for one in rows)
     fresh = [host for host in {one.host: None for one in rows} if host not in taking.answer.held]
-    taking.answer.held |= table_workers.take_hosts(turn, fresh)
+    taking.answer.held |= table_workers.take_hosts(tx, fresh)
 
 
 def _hosts_of(number: Any) -> Any:
     return select(func.count()).select_from(HOSTS).where(HOSTS.c.holder == number).scalar_subquery()
 
 
-def _fair_share(turn: Turn) -> tuple[int, int, list[tuple[int, int]]]:
+def _fair_share(tx: LinkTransaction) -> tuple[int, int, list[tuple[int, int]]]:
     """Return the fair share of hosts, how many this worker holds, and how many each hungry worker lacks."""
     asked = select(WORKERS.c.number, WORKERS.c.hungry, _hosts_of(WORKERS.c.number))
-    others = turn.connection.execute(asked.where(WORKERS.c.queue == turn.queue, WORKERS.c.number != turn.worker)).all()
-    own = turn.connection.scalar(select(_hosts_of(turn.worker))) or 0
-    open_ = (LINES.c.queue == turn.queue, LINES.c.holder <= 0, LINES.c.ready > 0, LINES.c.resting == 0)
-    free = turn.connection.scalar(select(func.count()).select_from(LINES).where(*open_)) or 0
-    counted = [number for _, hungry, number in others if hungry > turn.ticks or number]
+    others = tx.connection.execute(asked.where(WORKERS.c.queue == tx.queue, WORKERS.c.number != tx.worker)).all()
+    own = tx.connection.scalar(select(_hosts_of(tx.worker))) or 0
+    open_ = (LINES.c.queue == tx.queue, LINES.c.holder <= 0, LINES.c.ready > 0, LINES.c.resting == 0)
+    free = tx.connection.scalar(select(func.count()).select_from(LINES).where(*open_)) or 0
+    counted = [number for _, hungry, number in others if hungry > tx.ticks or number]
     share = ceil((free + own + sum(counted)) / (1 + len(counted)))
-    return share, own, [(number, share - has) for number, hungry, has in others if hungry > turn.ticks and has < share]
+    return share, own, [(number, share - has) for number, hungry, has in others if hungry > tx.ticks and has < share]
 
 
-def _reserve(turn: Turn, excess: int, poorer: list[tuple[int, int]]) -> set[str]:
+def _reserve(tx: LinkTransaction, excess: int, poorer: list[tuple[int, int]]) -> set[str]:
     """Reserve hosts beyond the share for hungry workers, those without leases first. Return the hosts."""
     spare = min(excess, sum(lacking for _, lacking in poorer))
     if spare <= 0:
         return set()
-    mine = (HOSTS.c.holder == turn.worker, HOSTS.c.wanted_until > turn.ticks)
-    wanted = turn.connection.scalar(select(func.count()).select_from(HOSTS).where(*mine)) or 0
-    busy = exists().where(LINKS.c.worker == turn.worker, LINKS.c.state == LEASED, LINKS.c.host == LINES.c.host)
-    hosts = turn.connection.scalars(
+    mine = (HOSTS.c.holder == tx.worker, HOSTS.c.wanted_until > tx.ticks)
+    wanted = tx.connection.scalar(select(func.count()).select_from(HOSTS).where(*mine)) or 0
+    busy = exists().where(LINKS.c.worker == tx.worker, LINKS.c.state == LEASED, LINKS.c.host == LINES.c.host)
+    hosts = tx.connection.scalars(
         select(LINES.c.host)
         .join(HOSTS, HOSTS.c.host == LINES.c.host)
-        .where(LINES.c.queue == turn.queue, LINES.c.holder == turn.worker, LINES.c.ready > 0, HOSTS.c.wanted_until <= turn.ticks)
+        .where(LINES.c.queue == tx.queue, LINES.c.holder == tx.worker, LINES.c.ready > 0, HOSTS.c.wanted_until <= tx.ticks)
         .order_by(busy, LINES.c.waiting.desc())
         .limit(max(0, spare - wanted))
     ).all()
     to = [number for number, lacking in poorer for _ in range(lacking)]
-    until = turn.ticks + table_workers.WANTED
+    until = tx.ticks + table_workers.WANTED
     for host, by in zip(hosts, to, strict=False):
-        turn.connection.execute(update(HOSTS).where(HOSTS.c.host == host).values(wanted_by=by, wanted_until=until))
+        tx.connection.execute(update(HOSTS).where(HOSTS.c.host == host).values(wanted_by=by, wanted_until=until))
     # prolong earlier reservations while a worker is hungry
-    turn.connection.execute(update(HOSTS).where(*mine, HOSTS.c.wanted_by != turn.worker).values(wanted_until=until))
+    tx.connection.execute(update(HOSTS).where(*mine, HOSTS.c.wanted_by != tx.worker).values(wanted_until=until))
     return {host for host, _ in zip(hosts, to, strict=False)}
 
 
-def request_hosts(turn: Turn) -> None:
+def request_hosts(tx: LinkTransaction) -> None:
     """Request hosts that this queue waits for from workers of other queues."""
-    asked = select(LINES.c.holder).where(LINES.c.queue == turn.queue, LINES.c.holder > 0, LINES.c.ready > 0).distinct()
-    own = select(WORKERS.c.number).where(WORKERS.c.queue == turn.queue)
-    for number in turn.connection.scalars(asked.where(LINES.c.holder.not_in(own))).all():
-        for host, *_ in turn.connection.execute(OPEN, {"q": turn.queue, "of": number, "most": MAX_WANTED}).all():
-            table_workers.request_host(turn, host)
+    asked = select(LINES.c.holder).where(LINES.c.queue == tx.queue, LINES.c.holder > 0, LINES.c.ready > 0).distinct()
+    own = select(WORKERS.c.number).where(WORKERS.c.queue == tx.queue)
+    for number in tx.connection.scalars(asked.where(LINES.c.holder.not_in(own))).all():
+        for host, *_ in tx.connection.execute(OPEN, {"q": tx.queue, "of": number, "most": MAX_WANTED}).all():
+            table_workers.request_host(tx, host)

@@ -108,7 +108,7 @@ def record(portal: Portal, reader: str, article_id: str, places: frozenset[int])
     try:
         pictures = or_404(pictures_of(portal.store, article_id))
         valid = places & frozenset(range(1, max(pictures, 1) + 1))
-        return bool(valid) and portal.store.readers.saw(reader, article_id, sorted(valid), pictures=pictures, now=portal.now())
+        return bool(valid) and portal.store.readers.record_view(reader, article_id, sorted(valid), pictures=pictures, now=portal.now())
     except StoreError as error:
         portal.missed["seen"] += 1
         log.warning("a view was not recorded: %s", error)

@@ -12,7 +12,7 @@ from newsportal.events import EventClusters, Story
 from newsportal.events.revision import components
 from newsportal.items import content_id
 from newsportal.services.events.following import MOST_EVENTS, state_of, story_of, vector_over
-from newsportal.store.events import Edit, Event, Placed
+from newsportal.store.events import Assignment, Edit, Event
 from newsportal.store.store import Store
 
 Log = Callable[[str, str, Mapping[str, Any]], None]
@@ -190,7 +190,7 @@ def _is_named(event: Event) -> bool:
     return event.renamed or event.pinned is not None
 
 
-def _stories(store: Store, placed: Sequence[Placed]) -> list[Story]:
+def _stories(store: Store, placed: Sequence[Assignment]) -> list[Story]:
     """Return the stories, earliest first."""
     heads = [story.head.id for story in store.listed([one.story_id for one in placed]).values()]
     articles = sorted(store.articles(heads), key=lambda one: (one.moment, one.id))

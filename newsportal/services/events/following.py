@@ -13,7 +13,7 @@ from newsportal.classify.keywords import terms as weighted_terms
 from newsportal.errors import StoreError
 from newsportal.events import TERMS, EventClusters, EventState, Story, combined_state, places_among
 from newsportal.events.summaries import RepeatedSentences
-from newsportal.store.events import Placed
+from newsportal.store.events import Assignment
 from newsportal.store.results import Change, StoredArticle, is_thread
 from newsportal.store.store import Store
 
@@ -83,11 +83,11 @@ class EventFollower:
         in_order = sorted(new.values(), key=lambda one: (one.moment, one.id))
         for one in in_order:
             self._sentences.add(one.story_id, one.site or one.source, one.text)
-        placed = list[Placed]()
+        placed = list[Assignment]()
         for one in in_order:
             text = self._sentences.without(one.site or one.source, one.text)
             found = clusters.add(story_of(one.story_id, one.title, text, one.moment))
-            placed.append(Placed(one.story_id, found.event, found.score, found.terms))
+            placed.append(Assignment(one.story_id, found.event, found.score, found.terms))
         vectors = {event: vector_of(clusters.state(event)) for event in {one.event_id for one in placed}}
         moved = any(change.kind != "article" for change in changes)
         self._clusters = None  # until written: if writing fails, the additions must be forgotten

@@ -23,7 +23,7 @@ from newsportal.search.base import Index, Query
 from newsportal.search.overview import AROUND, similar
 from newsportal.search.suggesting import QUOTED
 from newsportal.store.columns import shifted
-from newsportal.store.events import Event, Placed, Teller
+from newsportal.store.events import Assignment, Event, Teller
 from newsportal.store.results import StoredArticle, Story
 from newsportal.store.store import Store
 from newsportal.text import clean
@@ -63,7 +63,7 @@ class EventView:
     articles: tuple[StoredArticle, ...]
     points: tuple[Point, ...]
     tellers: tuple[Teller, ...]
-    placed: dict[str, Placed]
+    placed: dict[str, Assignment]
     changed: tuple[StoredArticle, ...] = ()
 
 

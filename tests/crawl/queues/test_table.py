@@ -275,7 +275,7 @@ def test_old_fingerprints_are_forgotten(bench: TableBench) -> None:
     bench.pass_by(TERMS.forget + 1)
     queue.push([task("new", seen="new")])
     queue.beat()
-    assert queue.links.read(lambda turn: turn.connection.scalar(select(func.count()).select_from(LINKS))) == 1
+    assert queue.links.read(lambda tx: tx.connection.scalar(select(func.count()).select_from(LINKS))) == 1
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ from newsportal.services.alerts.run import LEASE, TOGETHER, send_test, step
 from newsportal.services.publishing.base import FIRST_WAIT, Refused
 from newsportal.sources.timing import Watched
 from newsportal.store import open_store
-from newsportal.store.events import Edit, Placed
+from newsportal.store.events import Assignment, Edit
 
 pytestmark = pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")  # Apprise imports it in Python 3.11
 
@@ -105,7 +105,9 @@ def test_event_alert_waits_for_placement_and_follows_joins(desk: Any, receiver: 
     first = desk.write("青河大桥垮塌", topics=())
 
     def place(id: str, event: str) -> None:
-        assert store.events.place([Placed(id, event, 1.0)], {event: "[0,{},{},[]]"}, after=store.events.position(), upto=store.last_seq())
+        assert store.events.place(
+            [Assignment(id, event, 1.0)], {event: "[0,{},{},[]]"}, after=store.events.position(), upto=store.last_seq()
+        )
 
     place(first.story_id, "bridge")
     desk.alert("webhook", {"url": receiver.address}, about="event", of="bridge")
@@ -113,7 +115,7 @@ def test_event_alert_waits_for_placement_and_follows_joins(desk: Any, receiver: 
     step(desk.work)
     assert receiver.stories == [], "not yet placed into an event"
     assert store.events.place(
-        [Placed(second.story_id, "bridge", 1.0), Placed(other.story_id, "kelp", 1.0)],
+        [Assignment(second.story_id, "bridge", 1.0), Assignment(other.story_id, "kelp", 1.0)],
         {"bridge": "[0,{},{},[]]", "kelp": "[0,{},{},[]]"},
         after=store.events.position(), upto=store.last_seq(),
     )  # fmt: skip
@@ -132,7 +134,7 @@ def test_event_alert_waits_for_placement_and_follows_joins(desk: Any, receiver: 
 def test_event_preview_lists_earlier_stories(desk: Any, receiver: Any) -> None:
     store = desk.work.store
     first = desk.write("青河大桥垮塌", topics=())
-    assert store.events.place([Placed(first.story_id, "bridge", 1.0)], {"bridge": "[0,{},{},[]]"}, after=0, upto=store.last_seq())
+    assert store.events.place([Assignment(first.story_id, "bridge", 1.0)], {"bridge": "[0,{},{},[]]"}, after=0, upto=store.last_seq())
     desk.pass_time(minutes=5)
     found = preview(desk.work, desk.alert("webhook", {"url": receiver.address}, about="event", of="bridge"))
     assert [item.title for one in found.planned for item in one.items] == ["青河大桥垮塌"]

@@ -13,7 +13,7 @@ from newsportal.events.revision import components
 from newsportal.services.events import editing
 from newsportal.services.events.editing import Revision, revise
 from newsportal.services.events.following import EventFollower, state_of, vector_over
-from newsportal.store.events import Placed
+from newsportal.store.events import Assignment
 from newsportal.store.store import Store
 
 AGAIN = "灯笼作坊昨夜起火以后，青河市老城的消防员今天清理了灯笼作坊的火场，作坊主赵远山的轻伤已经包扎，大火扑灭用了三个小时。"
@@ -26,7 +26,7 @@ def place(store: Store, **events: list[str]) -> None:
     vectors = {
         id: vector_over(id, store.articles([story.head.id for story in store.listed(stories).values()])) for id, stories in events.items()
     }
-    placed = [Placed(story, id, 1.0) for id, stories in events.items() for story in stories]
+    placed = [Assignment(story, id, 1.0) for id, stories in events.items() for story in stories]
     assert store.events.place(placed, vectors, after=store.events.position(), upto=store.last_seq())
 
 

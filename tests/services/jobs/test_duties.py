@@ -41,7 +41,7 @@ def file(tmp_path: Path) -> SourcesReloader:
     store = open_store(known.store)
     link = Link("https://news.example/a", "feed:甲")
     added = store.add(Article(link.url, link, NOW, identity="news.example/a", title="题", text="文"), now=NOW)
-    store.readers.saw("林", added.id, [1], pictures=1, now=NOW)
+    store.readers.record_view("林", added.id, [1], pictures=1, now=NOW)
     store.close()
     return SourcesReloader(path, known, print)
 

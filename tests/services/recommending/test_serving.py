@@ -41,13 +41,13 @@ def add_views(store: Store, ids: list[str]) -> None:
     for reader in range(40):
         for step in range(6):
             number = reader % 2 + 2 * ((reader * 7 + step * 3) % 20)
-            store.readers.saw(f"r{reader}", ids[number], [1], pictures=1, now=NOW - HOUR + timedelta(seconds=reader * 60 + step))
+            store.readers.record_view(f"r{reader}", ids[number], [1], pictures=1, now=NOW - HOUR + timedelta(seconds=reader * 60 + step))
 
 
 def test_new_stories_are_recommended_before_any_view(store: Store, ids: list[str]) -> None:
     assert Recommender(store, fresh=0).recommended(None, NOW, 5)[0].because is None
     assert len({one.story.id for one in Recommender(store, fresh=0).recommended("林", NOW, 500)}) == 60
-    store.readers.saw("林", ids[0], [1], pictures=1, now=NOW)
+    store.readers.record_view("林", ids[0], [1], pictures=1, now=NOW)
     assert ids[0] not in {one.story.id for one in Recommender(store, fresh=0).recommended("林", NOW, 60)}
 
 
@@ -66,7 +66,7 @@ def test_early_counts_are_refreshed_until_the_first_fit(store: Store, ids: list[
     assert len(recommender.recommended(None, NOW, 100)) == 60
     new = add(store, 999, NOW)
     for reader in range(30):
-        store.readers.saw(f"n{reader}", new, [1], pictures=1, now=NOW + timedelta(seconds=30))
+        store.readers.record_view(f"n{reader}", new, [1], pictures=1, now=NOW + timedelta(seconds=30))
     assert new in {one.story.id for one in recommender.recommended(None, NOW + timedelta(minutes=1), 5)}
     assert counted == [NOW]
     recommender.recommended(None, NOW + timedelta(minutes=11), 5)
@@ -100,11 +100,11 @@ def test_views_since_the_fit_count(store: Store, ids: list[str]) -> None:
     recommender = Recommender(store, fresh=0)
     new = add(store, 999, NOW + HOUR)
     for reader in range(30):
-        store.readers.saw(f"n{reader}", new, [1], pictures=1, now=NOW + HOUR)
+        store.readers.record_view(f"n{reader}", new, [1], pictures=1, now=NOW + HOUR)
     later = NOW + 2 * HOUR
     assert new in {one.story.id for one in recommender.recommended(None, later, 10)}
     assert new in {one.story.id for one in recommender.recommended("r0", later, 20)}
-    store.readers.saw("r0", new, [1], pictures=1, now=later)
+    store.readers.record_view("r0", new, [1], pictures=1, now=later)
     assert new not in {one.story.id for one in recommender.recommended("r0", later, 20)}
 
 

@@ -196,5 +196,5 @@ def _fill(store: Store) -> list[str]:
         View(f"r{chance.randrange(60)}", ids[int(120 * chance.random() ** 2)], chance.randrange(9), 8, NOW - HOUR * 50 * chance.random())
         for _ in range(2500)
     ]
-    store.readers.bring(log, now=NOW)
+    store.readers.import_views(log, now=NOW)
     return [f"r{number}" for number in range(0, 60, 7)]

@@ -47,7 +47,7 @@ def fill(store: Store, now: datetime, seed: int = 1) -> Generated:
     sizes = {story: _size(store, head) for story, head in heads.items()}
     names = [f"{chance.getrandbits(128):032x}" for _ in range(READERS)]
     views = [view for name in names for view in _looks(name, told, sizes, now, chance)] if told else []
-    store.readers.bring([replace(view, story=heads[view.story]) for view in views], now=now)
+    store.readers.import_views([replace(view, story=heads[view.story]) for view in views], now=now)
     parts.fit(store, now)
     recommender = Recommender(store)
     for name in names:
@@ -93,7 +93,7 @@ def _looks(name: str, told: Sequence[StoryOffer], sizes: dict[str, int], now: da
 
 def _look(store: Store, name: str, article: str, size: int, now: datetime, chance: Random) -> None:
     seen = size if chance.random() < ALPHA else chance.randint(1, size or 1)
-    store.readers.saw(name, article, range(1, seen + 1), pictures=size, now=now)
+    store.readers.record_view(name, article, range(1, seen + 1), pictures=size, now=now)
 
 
 def _size(store: Store, article: str) -> int:
