@@ -1,4 +1,4 @@
-"""The filter of known addresses: entered and asked a second, bytes an address, false positives, beside a set, plain SETBIT, and rbloom.
+"""The filter of known URLs: insertions and look-ups per second, bytes per URL, false positives; compared with a set, SETBIT and rbloom.
 
     python benchmarks/bloom.py [1000000] [--capacity 100000] [--redis redis://127.0.0.1:6379/9]
 
@@ -20,7 +20,7 @@ from newsportal.dedup.bloom import ERROR_RATE, INITIAL_CAPACITY, UrlBloom
 from newsportal.dedup.bloom_redis import RedisBloom, first_hashes, hashes_of, shape
 
 PAGE = 100
-"""Names that a list page brings: what one look-up of the crawl asks for."""
+"""URLs on a list page: the size of one look-up of the crawl."""
 
 
 def names(number: int, kind: str) -> Iterator[str]:
@@ -63,7 +63,7 @@ def shared(number: int, capacity: int, client: Any) -> str:
 
 
 def plain(number: int, client: Any) -> str:
-    """SETBIT and GETBIT one by one in a pipeline, into one filter of the right size: as the thesis writes it."""
+    """SETBIT and GETBIT one by one in a pipeline, on one filter of the right size, as the thesis describes it."""
     _, bits, hashes = shape(0, number, first_hashes(ERROR_RATE) - 1)
     key = "newsportal:benchmark:plain"
     client.delete(key)

@@ -1,4 +1,4 @@
-"""Classifying beside scikit-learn's: articles a second on one core, with words cut and keywords found once an article, and without.
+"""Classification compared with scikit-learn's: articles per second on one core, with and without segmentation and keywords.
 
 python benchmarks/classify.py FOLDER    (with train.jsonl.gz and test.jsonl.gz, see docs/commands.md, evaluate classify)
 """

@@ -40,13 +40,13 @@ from search import Vocabulary
 
 KINDS = ("fetch", "fields", *(("trafilatura",) if find_spec("trafilatura") else ()), "line")
 GOALS = {"fields": 0.4, "trafilatura": 2.5}
-"""What the line's speed is to be of each peer's."""
+"""Minimum speed of the line relative to each peer's."""
 HOSTS = [f"127.0.0.{number}" for number in range(2, 22)]
 PAGE_BYTES = 72_000
 PARAGRAPHS = 12
 SEED = 20260301
 POLITENESS = {"CONCURRENT_REQUESTS": 64, "CONCURRENT_REQUESTS_PER_DOMAIN": 16, "DOWNLOAD_DELAY": 0}
-"""The same for all: nobody's server is spared here."""
+"""Settings of all crawls, without delay: the server is local."""
 
 # the pages
 
@@ -67,7 +67,7 @@ def links(chance: random.Random, number: int, name: str) -> str:
 
 @cache
 def frame() -> tuple[str, str]:
-    """What stands around every article: menus, lists of other stories, scripts, as many as make a page of ``PAGE_BYTES``."""
+    """Return the parts of a page before and after the article: menus, links to other stories, scripts, up to ``PAGE_BYTES``."""
     chance = random.Random(SEED)
     script = "".join(f'var _c{n}={{id:{n},src:"/static/js/{chance.getrandbits(64):x}.js",on:true}};' for n in range(250))
     style = "".join(f".m{n}{{margin:{n}px auto;color:#{chance.getrandbits(24):06x}}}" for n in range(150))
@@ -103,7 +103,7 @@ def hub_page(numbers: range) -> bytes:
 
 
 class Answer(asyncio.Protocol):
-    """As little of HTTP/1.1 as a crawler needs: GET, kept alive."""
+    """Minimal HTTP/1.1 server for a crawler: GET, keep-alive."""
 
     def __init__(self, pages: dict[str, bytes]) -> None:
         self._pages = pages
@@ -121,7 +121,7 @@ class Answer(asyncio.Protocol):
 
 
 async def serve(articles: int) -> None:
-    """Every page is made before the port is told on standard output."""
+    """Make all pages before the port is printed to standard output."""
     share = -(-articles // len(HOSTS))
     pages = {f"/news/2026/02/{number}.html": article_page(number) for number in range(articles)}
     for place, host in enumerate(HOSTS):
@@ -201,7 +201,7 @@ def line(port: int, folder: Path, processes: int) -> tuple[Any, Any]:
 
 
 def crawl(kind: str, port: int, processes: int, profile: Path | None) -> dict[str, Any]:
-    """One crawl in this process: seconds of the clock and of the processor, and how many articles came out of it."""
+    """Run one crawl in this process; return its seconds by the clock and of the processor, and the number of articles."""
     from scrapy import signals
     from scrapy.crawler import AsyncCrawlerProcess
 
@@ -236,7 +236,7 @@ def crawl(kind: str, port: int, processes: int, profile: Path | None) -> dict[st
 
 @contextmanager
 def profiled(path: Path | None) -> Iterator[None]:
-    """cProfile of every thread in seconds of the processor, added up."""
+    """Sum cProfile's figures of all threads, in processor seconds."""
     if path is None:
         yield
         return
@@ -261,7 +261,7 @@ def profiled(path: Path | None) -> Iterator[None]:
 
 
 def measured(kind: str, articles: int, port: int, processes: int, profile: Path | None = None) -> dict[str, Any]:
-    """A crawl in a process of its own."""
+    """Run a crawl in a separate process."""
     command = [
         sys.executable,
         __file__,

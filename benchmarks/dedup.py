@@ -1,4 +1,4 @@
-"""Folding beside MinHash LSH and plain winnowing: documents a second, memory, bytes a document, on made-up news.
+"""Folding compared with MinHash LSH and winnowing: documents per second, memory, bytes per document, on made-up news.
 
     python benchmarks/dedup.py CORPUS/docs.jsonl.gz --documents 10000 100000 [--finders judge datasketch winnowing]
 
@@ -32,7 +32,7 @@ from newsportal.dedup.judge import Judge
 from newsportal.text import letters, segment
 
 LENGTH = 700
-"""Characters of a made-up document, about; the corpus' own have 770."""
+"""Approximate characters of a made-up document; the corpus' own have 770."""
 
 ENDS = frozenset(["。", "！", "？", ""])
 
@@ -40,11 +40,11 @@ Look = Callable[[Document], object]
 
 
 Chain = dict[str, list[str]]
-"""A word → the words that follow it in the corpus, as often as they do; the empty word begins and ends a sentence."""
+"""Map each word to the words that follow it in the corpus, with their frequencies; the empty word begins and ends a sentence."""
 
 
 def bodies(file: Path) -> list[str]:
-    """One text of each cluster."""
+    """Return one text of each cluster."""
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         first = {document["cluster"]: document["body"] for document in map(json.loads, lines)}
     return list(first.values())
@@ -60,7 +60,7 @@ def chain(texts: list[str]) -> Chain:
 
 
 def sentence(follows: Chain, chance: random.Random) -> str:
-    """Between a mark that ends sentences and the next, at most ``LENGTH`` characters."""
+    """Return a random sentence, cut after about ``LENGTH`` characters if it has not ended."""
     words, word, length = [], "", 0
     while length < LENGTH:
         word = chance.choice(follows[word])
@@ -93,7 +93,7 @@ def documents(follows: Chain, number: int, seed: int = 1) -> Iterator[Document]:
 
 
 def common(texts: Iterable[str]) -> float:
-    """The share of the texts' sampled runs that five and more of them hold."""
+    """Return the share of the texts' sampled runs that occur in five or more of them."""
     runs = np.concatenate([fingerprint(text).runs for text in texts])
     _, counts = np.unique(runs, return_counts=True)
     return float(counts[counts >= 5].sum() / len(runs))
@@ -157,7 +157,7 @@ def measure(name: str, corpus: Path, number: int, channel: multiprocessing.Queue
 
 
 def resident() -> int:
-    """Bytes of this process in memory (Linux)."""
+    """Return the resident memory of this process in bytes (Linux)."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 

@@ -1,4 +1,4 @@
-"""What placing a story costs while a store grows to so many, and what the clusters take in memory.
+"""The cost of assigning a story to an event in a growing store, and the memory of the clusters.
 
     python benchmarks/events.py [--stories 100000] [CORPUS.jsonl.gz]
 

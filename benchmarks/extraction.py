@@ -1,8 +1,8 @@
 """The claim: ``best`` reads title, text, date, author and pictures of a page in a fifth of trafilatura's time or less.
 
-    python benchmarks/extraction.py FOLDER... [--limit 100] [--repeat 3]     against peers, page by page
-    python benchmarks/extraction.py FOLDER... --parts                        where the time of ``best`` goes
-    python benchmarks/extraction.py FOLDER... --memory [--pages 10000]       what a process holds after so many pages
+    python benchmarks/extraction.py FOLDER... [--limit 100] [--repeat 3]     compared with peers, page by page
+    python benchmarks/extraction.py FOLDER... --parts                        the time of ``best`` by module
+    python benchmarks/extraction.py FOLDER... --memory [--pages 10000]       memory of a process after this many pages
     python benchmarks/extraction.py --growth                                 time against the size of the page, up to 5 MB
 
 A FOLDER holds ``<id>.html`` or ``<id>.html.gz``. Processor milliseconds a page, decoding and parsing included; every page is read by
@@ -93,7 +93,7 @@ def compare(folders: list[str], limit: int, repeat: int) -> None:
 
 
 def measure(readers: dict[str, Reader], pages: list[SavedPage], repeat: int) -> dict[str, float]:
-    """Processor seconds of each reader over all pages, each page's median of the repeats, after one page to warm up."""
+    """Return each reader's processor seconds over all pages: the sum of each page's median of the repeats, after one page to warm up."""
     for read in readers.values():
         read(pages[0])
     spent = dict.fromkeys(readers, 0.0)
@@ -115,7 +115,7 @@ def table(name: str, pages: int, size: int, spent: dict[str, float]) -> None:
 
 
 def parts(folders: list[str], limit: int) -> None:
-    """Own time by module of newsportal; what a module spends in libraries and built-ins counts as its own."""
+    """Return own time by module of newsportal; time in libraries and built-ins counts towards the module that calls them."""
     pages = [page for folder in folders for page in islice(saved_pages(folder), limit) if not page.error]
     best(pages[0])
     plain = sum(seconds(best, page) for page in pages)
@@ -133,7 +133,7 @@ def parts(folders: list[str], limit: int) -> None:
 
 
 def by_module(stats: pstats.Stats) -> Counter[str]:
-    """A function outside newsportal hands its time to its callers, as much to each as it was called for, until they are ours."""
+    """Return own time by module. A function outside newsportal passes its time to its callers, in proportion to calls, up to ours."""
     table = stats.stats  # type: ignore[attr-defined]
     shares: Counter[str] = Counter()
     for function, (_, _, own, _, callers) in table.items():
@@ -168,7 +168,7 @@ def ours(file: str) -> str | None:
 
 
 def memory(folders: list[str], number: int) -> None:
-    """Reads the folders' pages again and again; the process should hold no more after the last thousand than after the first."""
+    """Read the folders' pages repeatedly; the process should use no more memory after the last thousand than after the first."""
     pages = [page for folder in folders for page in saved_pages(folder) if not page.error]
     held = []
     for count in range(1, number + 1):
@@ -181,7 +181,7 @@ def memory(folders: list[str], number: int) -> None:
 
 
 def resident() -> float:
-    """Megabytes of memory that the process holds (Linux)."""
+    """Return the resident memory of the process in megabytes (Linux)."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * 4096 / 1e6
 

@@ -1,4 +1,4 @@
-"""What finding reposts costs the store: time and bytes written per article, at growing numbers of stored articles.
+"""The cost of finding reposts in the store: time and bytes written per article, at growing numbers of stored articles.
 
     python benchmarks/folding.py CORPUS/docs.jsonl.gz --stored 1000 10000 100000
 
@@ -38,7 +38,7 @@ def articles(follows: Chain, number: int, seed: int = 1) -> Iterator[Article]:
 
 
 def measured(steps: Iterator[Callable[[], object]]) -> tuple[float, float, float]:
-    """Milliseconds of the clock and of the processor, and kB written, a step."""
+    """Return milliseconds by the clock and of the processor, and kB written, per step."""
     wall, cpu, wrote, count = time.perf_counter(), time.process_time(), written(), 0
     for step in steps:
         step()
@@ -47,7 +47,7 @@ def measured(steps: Iterator[Callable[[], object]]) -> tuple[float, float, float
 
 
 def written() -> int:
-    """Bytes this process has handed to the system (Linux)."""
+    """Return the bytes that this process has written (Linux)."""
     return next(int(line.split()[1]) for line in Path("/proc/self/io").read_text().splitlines() if line.startswith("wchar"))
 
 
@@ -56,7 +56,7 @@ def stored(store: Store, more: Iterator[Article]) -> tuple[float, float, float]:
 
 
 def postings(folder: str, number: int) -> tuple[float, float, float]:
-    """The table, filled in order (its best case), then looked up and written at random."""
+    """Fill the table in order (its best case), then read and write at random."""
     chance = random.Random(1)
     base = sqlite3.connect(f"{folder}/postings.db", isolation_level=None)
     base.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")

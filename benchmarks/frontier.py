@@ -1,5 +1,5 @@
-"""The claims: twenty polite hosts and two processes lose a tenth of what politeness allows, and no host is ever asked too soon; without
-delays a request costs 1.3 times what Scrapy's own scheduler takes, and loses nothing for it; a million requests may wait in Redis.
+"""The claims: twenty polite hosts and two processes lose a tenth of what politeness allows, and no host is ever requested too soon; without
+delays a request costs 1.3 times as much as with Scrapy's own scheduler, and none is lost; a million requests may wait in Redis.
 
     python benchmarks/frontier.py [--part polite|cost|million|cluster] [--pages 60] [--repeat 3]
 

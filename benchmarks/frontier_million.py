@@ -1,4 +1,4 @@
-"""``frontier.py --part million|cluster``: what waits and what was seen in Redis, in bytes, and what calls of the queue take."""
+"""``frontier.py --part million|cluster``: bytes of waiting tasks and seen names in Redis, and the duration of the queue's calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The claim: photo stories are collected and folded better than the paper tells of its own (99.5 / 97.2 % and 95 / 92.3 %).
+"""The claim: photo stories are collected and folded better than the paper reports for its method (99.5 / 97.2 % and 95 / 92.3 %).
 
     python benchmarks/galleries.py [--hosts KEY...] [--seed N]
 

@@ -1,4 +1,4 @@
-"""The claim: a page costs no more when much is stored: folding, known addresses and the search index at growing numbers of articles.
+"""The claim: the cost of a page does not grow with the store: folding, known URLs and the search index at growing numbers of articles.
 
     python benchmarks/growth.py CORPUS/docs.jsonl.gz --stored 1000 10000 100000 [--keep FOLDER]
 

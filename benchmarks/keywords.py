@@ -1,4 +1,4 @@
-"""Keywords beside those that pages name themselves (a silver measure), and the time they take.
+"""Keywords compared with those that pages declare (a silver standard), and their duration.
 
     python benchmarks/keywords.py FOLDER...
 

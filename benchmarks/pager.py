@@ -1,4 +1,4 @@
-"""The claim: the further pages of an article are looked for in 0.3 ms a page, since that is done on every page of a crawl.
+"""The claim: the search for further pages of an article takes 0.3 ms per page, since it runs on every page of a crawl.
 
     python benchmarks/pager.py FOLDER [--repeat 3]
 

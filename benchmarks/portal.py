@@ -1,6 +1,6 @@
 """How fast the portal answers: ``python benchmarks/portal.py [ARTICLES] [--keep FOLDER] [--index FILE]``.
 
-20,000 articles by default; 5,000 were made in 7 s. With ``--keep`` store and index stay in FOLDER, and another run asks them again.
+20,000 articles by default; 5,000 were made in 7 s. With ``--keep`` store and index stay in FOLDER, and another run reuses them.
 ``--index`` takes an index that ``benchmarks/search.py`` kept of as many articles: they are the same ones.
 
 Articles are those of ``benchmarks/search.py``, written as rows (nothing is folded; of ten articles three are versions of one story, and
@@ -93,7 +93,7 @@ def label_rows(story: dict[str, Any], versions: Sequence[StoredArticle]) -> list
 
 
 def event_rows(stories: Sequence[dict[str, Any]], vector: bytes) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The events of the stories of ten articles, and which of them holds each: the first three are one."""
+    """Return rows of events, and of the event of each story, for the stories of ten articles: the first three stories share an event."""
     events = []
     for same in (stories[:3], *([story] for story in stories[3:])):
         first = same[0]
@@ -107,7 +107,7 @@ def event_rows(stories: Sequence[dict[str, Any]], vector: bytes) -> tuple[list[d
 
 
 def tens(articles: Iterator[StoredArticle]) -> Iterator[list[StoredArticle]]:
-    """Ten at a time: the first three are one story."""
+    """Yield ten articles at a time: the first three are one story."""
     while ten := list(islice(articles, 10)):
         yield ten
 

@@ -1,4 +1,4 @@
-"""Perceptual hashes of made-up photographs: how far they move under what is done to pictures, how far apart others lie, and what heads,
+"""Perceptual hashes of made-up photographs: their distance after edits of pictures and between different ones, and the cost of headers,
 prints and thumbnails cost. ``python benchmarks/prints.py 200``"""
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def cropped(picture: Picture, share: float) -> Picture:
 
 
 def marked(picture: Picture) -> Picture:
-    """With the name of a site in a corner, half transparent."""
+    """Add the name of a site in a corner, half transparent."""
     layer = Image.new("RGBA", picture.size, (0, 0, 0, 0))
     font = ImageFont.load_default(size=picture.width // 30)
     ImageDraw.Draw(layer).text((picture.width * 0.7, picture.height * 0.92), "news.example", fill=(255, 255, 255, 150), font=font)

@@ -1,4 +1,4 @@
-"""What it takes to make articles of an archive: in one process, in several, and on Spark; the answers of all are compared.
+"""The cost of extracting articles from an archive in one process, in several, and on Spark; the results are compared.
 
     python benchmarks/process.py ARCHIVE --sources sources.yaml [--mode 1] [--mode 2] [--mode 'local[1]'] [--mode 'local[2]']
 
@@ -59,7 +59,7 @@ def mapping(shared: Shared, mode: str) -> Iterator[Mapped]:
 
 
 def processor() -> float:
-    """Seconds of this process and of those that it has started and that live."""
+    """Return the processor seconds of this process and of its live child processes."""
     own = Process()
     return sum(times.user + times.system for times in (one.cpu_times() for one in (own, *own.children(recursive=True))))
 

@@ -1,4 +1,4 @@
-"""The code's weight, counted: no figure may grow past ``ratchet.json``.
+"""Counts of the code's size and cost: none may exceed ``ratchet.json``.
 
     python benchmarks/ratchet.py [--update]
 
@@ -36,7 +36,7 @@ ARTICLES, LONG_ARTICLE = 8, 200  # articles of the made-up Web that are read, of
 
 
 def imports(tree: ast.Module, modules: set[str]) -> set[str]:
-    """Modules of the packages that ``tree`` imports when it runs, at the top or in a function."""
+    """Return the modules of the packages that ``tree`` imports, at the top or in a function."""
     checks = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")]
     only_types = {id(inner) for check in checks for inner in ast.walk(check)}
     found: set[str] = set()
@@ -52,7 +52,7 @@ def imports(tree: ast.Module, modules: set[str]) -> set[str]:
 
 
 def is_in_circle(graph: dict[str, set[str]], start: str) -> bool:
-    """Whether a module imports itself by way of others."""
+    """Return whether a module imports itself through others."""
     found, waiting = set[str](), list(graph[start])
     while waiting:
         if (name := waiting.pop()) not in found:
@@ -66,13 +66,13 @@ def functions(tree: ast.Module) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
 
 
 def used_once(tree: ast.Module, text: str) -> int:
-    """Private functions whose name stands in the file only once more than where it is defined."""
+    """Return the number of private functions whose name occurs only once besides their definition."""
     words = Counter(re.findall(r"\b_[a-z]\w*", text))
     return sum(words[node.name] == 2 for node in functions(tree))
 
 
 def made_up_pages(number: int) -> list[Page]:
-    """So many pages of the made-up Web with an article each."""
+    """Return this many pages of the made-up Web, each with an article."""
     sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "site")]
     from madeup.exchange import Request
     from madeup.manifest import manifest
@@ -122,7 +122,7 @@ def calls_through_line() -> int:
 
 
 def calls_per_page() -> int:
-    """Functions called while ``best`` reads an article of the made-up Web, on the average of a few."""
+    """Return the average number of functions called while ``best`` reads an article of the made-up Web."""
     pages = made_up_pages(ARTICLES)
     from work import count_calls
 

@@ -86,11 +86,11 @@ def rsc15(folder: Path, kind: str = NEXT) -> Iterator[Split]:
 
 SETS = {"ml-100k": ml_100k, "rsc15": rsc15, "rsc15-again": partial(rsc15, kind=AGAIN), "sim": sim, "sim-unlabelled": sim_unlabelled}
 FOLDERS = {"rsc15-again": "rsc15", "sim-unlabelled": "sim"}
-"""Where a set does not lie under its own name."""
+"""Folders of sets that are not named after the set."""
 
 
 def als(clicks: Clicks, now: float, *, fades: float | None = None) -> Scored:
-    """implicit's ALS (Hu, Koren, Volinsky 2008), 64 factors; readers are folded in with what they have seen now."""
+    """ALS of ``implicit`` (Hu, Koren, Volinsky 2008) with 64 factors; readers are folded in with their views so far."""
     from implicit.als import AlternatingLeastSquares
     from scipy import sparse
 
@@ -115,7 +115,7 @@ def als_decay(clicks: Clicks, now: float) -> Scored:
 
 
 class AsShown:
-    """Ours as a reader sees it: varied, and with stories to explore."""
+    """Our method as shown to readers: diversified, with stories to explore."""
 
     def __init__(self, model: best.Best) -> None:
         self.model = model
@@ -126,7 +126,7 @@ class AsShown:
 
 
 class SeenFirst:
-    """Ours, the latest stories of the history in front."""
+    """Our method, preceded by the latest stories of the history."""
 
     def __init__(self, model: best.Best) -> None:
         self.model = model
@@ -137,7 +137,7 @@ class SeenFirst:
 
 
 def again(model: Any) -> Any:
-    """The model, free to name what was seen."""
+    """Return the model, allowed to recommend stories that were seen."""
     return SeenFirst(model) if isinstance(model, best.Best) else replace(model, again=True)
 
 

@@ -1,4 +1,4 @@
-"""What it costs to remember readers and to learn from them: recording, streaming, the fit on this machine and on Spark, and an answer.
+"""The cost of storing views and of learning from them: recording, streaming, the fit on this machine and on Spark, and an answer.
 
     python benchmarks/recommend_fit.py --stories 100000 --readers 10000 --views 1000000 [--spark 'local[2]'] [--keep news.db]
 
@@ -116,7 +116,7 @@ def each(what: str, step: Callable[[int], Any], number: int) -> None:
 
 
 def fill(store: Store, number: int) -> None:
-    """Stories of one article, as the store would write them, without looking for reposts."""
+    """Insert single-article stories, as the store would write them, without the search for reposts."""
     chance = random.Random(1)
     words = ["".join(chr(0x4E00 + chance.randrange(3000)) for _ in range(2)) for _ in range(WORDS)]
     for start in range(0, number, 5000):
@@ -155,7 +155,7 @@ def _labels(place: int, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def views(given: argparse.Namespace) -> Iterator[View]:
-    """Readers like three topics; of each they look at what is popular there, soon after it appeared."""
+    """Yield views: readers like three topics, and view what is popular there soon after it appeared."""
     chance = random.Random(2)
     for number in range(given.views):
         reader = int(given.readers * chance.random() ** 1.5)

@@ -1,4 +1,4 @@
-"""The claim: from its front page alone a region finds 97 % of a site's articles, at two requests an article at most.
+"""The claim: from its front page alone a region finds 97 % of a site's articles, at two requests per article at most.
 
     python benchmarks/regions.py [SITE...]
 

@@ -31,7 +31,7 @@ fetch('/data/' + location.pathname.slice(1) + '.json').then(answer => answer.jso
 const watcher = new IntersectionObserver(seen => seen.forEach(one => { if (one.isIntersecting) one.target.src = one.target.dataset.src; }));
 """
 LIBRARY = "".join(f"function f{n}(a) {{ return a.map(b => b * {n}).filter(Boolean); }}\n" for n in range(3000))
-"""As long as the libraries that pages bring: some 180 kB."""
+"""A script of the length of the libraries that pages load: some 180 kB."""
 
 
 class Site(BaseHTTPRequestHandler):

@@ -1,7 +1,7 @@
 """Whether a portal with ``retention`` stays as large and as quick as it was: ``python benchmarks/retention.py [--daily 300] [--days 450]``.
 
-Days pass as fast as the store takes them: each brings so many made-up articles (those of ``storage.py``, every fourth a repost), the
-index follows, and a night's ``prune`` lets go what is older than ``--kept``. A row for every so many days: rows, bytes of the files, and
+Days pass as fast as the store takes them: each brings ``--daily`` made-up articles (those of ``storage.py``, every fourth a repost), the
+index follows, and a night's ``prune`` deletes what is older than ``--kept``. A row at intervals of days: rows, bytes of the files, and
 the longest of ten latencies. Names of deleted articles are kept for a year, so all is level from that day and ``--kept`` on.
 """
 
@@ -36,7 +36,7 @@ COLUMNS = ("day", "articles", "changes", "store MB", "index MB", "front page ms"
 
 
 def longest(ask: Callable[[], object]) -> float:
-    """Milliseconds of the longest of some calls."""
+    """Return the longest duration of ``TIMES`` calls, in milliseconds."""
     found = []
     for _ in range(TIMES):
         began = time.perf_counter()

@@ -1,8 +1,8 @@
-"""How long entries wait until they are found, and for how many requests: every policy of the schedule over made and real publication times.
+"""The delay until entries are found, and the number of requests: every policy of the schedule over made and real publication times.
 
     python benchmarks/schedule.py                        made sources of ten kinds, six weeks
     python benchmarks/schedule.py --real FOLDER          and the posts and entries of saved forums and feeds (FOLDER/forum, FOLDER/feeds)
-    python benchmarks/schedule.py --round 5000           what it takes to decide for so many sources
+    python benchmarks/schedule.py --round 5000           the cost of deciding for this many sources
 
 Each policy is run over the same sources; then the learnt one is run with the budget at which it spends as many requests, so that delays
 compare at the same cost. The first weeks teach and are not counted. Times are simulated; nothing is fetched.
@@ -47,7 +47,7 @@ class Made:
 
 @dataclass
 class Told:
-    """What one run of a policy brought."""
+    """The result of one run of a policy."""
 
     delays: list[float] = field(default_factory=list)
     by_kind: dict[str, list[float]] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class Told:
 
 @dataclass(frozen=True)
 class Point:
-    """A policy in the drawing: visits a day of each source, and mean minutes until an entry was found."""
+    """A policy in the chart: visits per day of each source, and mean minutes until an entry was found."""
 
     name: str
     visits: float
@@ -89,7 +89,7 @@ def daytime(daily: float, peak: float, width: float, *, weekend: float = 0.4) ->
 
 
 def batches(hours: Sequence[float], size: int, jitter: float, days: int, chance: random.Random) -> list[float]:
-    """So many entries at the same hours of every day, some minutes early or late."""
+    """Return this many entries at the same hours of every day, some minutes early or late."""
     found = []
     for day in range(days):
         for hour in hours:
@@ -244,7 +244,7 @@ def at_cost(sources: Sequence[Made], rules: Sequence[Rules], days: int, warm: in
 
 
 def compare(title: str, sources: list[Made], days: int, warm: int) -> list[Point]:
-    """Print the table; answers what can be drawn."""
+    """Print the table; return what can be plotted."""
     plain = [Rules(source.name, zone=ZONE) for source in sources]
     rates = sorted(len(source.times) for source in sources)
     weights = [1 + 9 * bisect.bisect_left(rates, len(source.times)) / max(1, len(rates) - 1) for source in sources]
@@ -317,7 +317,7 @@ def show(name: str, told: Told, source_days: int) -> None:
 
 
 def round_of(number: int) -> None:
-    """One decision for each of so many sources with fifty visits behind them."""
+    """Time one decision for each of this many sources with fifty visits."""
     sources = made(min(number, 100), 4, 7)
     pasts = []
     for source in sources:

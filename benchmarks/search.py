@@ -1,7 +1,7 @@
-"""How fast the search index answers and is built: ``python benchmarks/search.py [ARTICLES] [--keep FOLDER] [--elasticsearch URI]``.
+"""Speed of the search index, in queries and building: ``python benchmarks/search.py [ARTICLES] [--keep FOLDER] [--elasticsearch URI]``.
 
 20,000 articles by default; 1,000,000 take about half an hour on an idle machine, and 9 GB in FOLDER (else in the temporary folder) while
-it runs. With ``--keep`` the index stays there, and another run asks it again without building. With the URI of an Elasticsearch (as
+it runs. With ``--keep`` the index stays there, and another run queries it without building. With the URI of an Elasticsearch (as
 ``scripts/servers`` starts one) the same articles are indexed there and the same queries asked, in the same run.
 
 Articles are made up: words of jieba's dictionary as often as the dictionary says, 12 to a title and 300 to a body (about 650
@@ -54,7 +54,7 @@ class Vocabulary:
 
 
 class MadeUp:
-    """As much of a store as an index asks for."""
+    """The part of a store that an index needs."""
 
     def __init__(self, number: int, vocabulary: Vocabulary) -> None:
         self.number, self.vocabulary = number, vocabulary
@@ -161,7 +161,7 @@ def measure(number: int, uri: str, vocabulary: Vocabulary) -> None:
 
 
 def built(number: int, uri: str, vocabulary: Vocabulary) -> None:
-    """Build the index, unless it was kept; say how long it took and how large it is."""
+    """Build the index, unless it was kept; print the duration and size."""
     index = open_index(uri)
     if index.position() < number:
         store: Any = MadeUp(number, vocabulary)
@@ -178,7 +178,7 @@ def built(number: int, uri: str, vocabulary: Vocabulary) -> None:
 
 
 def typing(vocabulary: Vocabulary) -> list[str]:
-    """Beginnings of queries: a character or two."""
+    """Prefixes of queries: a character or two."""
     chance = random.Random(SEED + 2)
     return [chance.choice(vocabulary.words[100:COMMON])[: 1 + n % 2] for n in range(QUERIES)]
 

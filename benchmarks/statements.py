@@ -1,9 +1,9 @@
-"""The claim: an article costs at most eight statements from the URL filter to its link's end, with sixteen on their way at once.
+"""The claim: an article costs at most eight statements from the URL filter to the end of its link, with sixteen in progress.
 
     python benchmarks/statements.py [ARTICLES] [--at-once 1 4 16] [--each]
 
 Made-up articles, one in twenty a repost, pass the stages ``url_filter``, ``duplicate`` and ``store`` into SQLite; BEGIN is not counted.
-``--each``: what is asked how often. How many share a transaction depends on how busy the machine is.
+``--each``: the number of each statement. How many share a transaction depends on how busy the machine is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How fast the stores write, and that everything moves between them: ``python benchmarks/storage.py [--part write|copy] [--stores …]``.
+"""Writing speed of the stores, and copies between them: ``python benchmarks/storage.py [--part write|copy] [--stores …]``.
 
 ``write``: articles a second into each store, one by one and in batches, with reposts folded and (``apart``) every text its own story. Each
 is all of a crawl's work in the store: whether it is known, text, topics, fingerprint, fold, story, labels, change log. In brackets: the
@@ -46,7 +46,7 @@ New = tuple[Article, Sequence[FoldKey]]
 
 
 def made_up(number: int, *, reposts: bool, seed: int = SEED) -> Iterator[New]:
-    """So many articles with their keys."""
+    """Yield this many articles with their keys."""
     chance, words = random.Random(seed), Vocabulary()
     texts: list[str] = []
     for n in range(number):
@@ -91,7 +91,7 @@ def write(stores: Sequence[str], number: int, stack: ExitStack) -> None:
 
 
 def fresh(servers: Servers, name: str, articles: Sequence[New], batch: int) -> str:
-    """Into an empty store."""
+    """Write into an empty store."""
     if name == "sqlite":
         with tempfile.TemporaryDirectory() as folder, closing(open_store(f"sqlite:///{folder}/news.db")) as store:
             return written(store, articles, batch)
@@ -100,7 +100,7 @@ def fresh(servers: Servers, name: str, articles: Sequence[New], batch: int) -> s
 
 
 def move(number: int, stack: ExitStack) -> bool:
-    """The round through every store; answers whether each copy, and the last of all, was equal."""
+    """Copy through every store; return whether each copy, and the last of all, was equal."""
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
     servers = stack.enter_context(servers_of(folder))
     here = first = stack.enter_context(closing(open_store(f"sqlite:///{folder}/first.db")))

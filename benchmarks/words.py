@@ -1,4 +1,4 @@
-"""Segmenters beside one another: start, memory, MB/s, the share of boundaries in common with jieba; and what words cost an article.
+"""Comparison of segmenters: start, memory, MB/s, the share of boundaries in common with jieba; and the cost of words per article.
 
     python benchmarks/words.py CORPUS.jsonl.gz [--documents 400] [--engines jieba rjieba jieba_fast fmm]
 
@@ -29,7 +29,7 @@ ENGINES = ("jieba", "rjieba", "jieba_fast", "jieba_next", "jieba_fast_dat", "fmm
 
 
 def opened(name: str) -> Cut:
-    """Ours through our own door, others as they come. Raises ``ImportError``."""
+    """Return our segmenter through our own interface, others as they are. Raises ``ImportError``."""
     if name in OURS:
         return open_cutter(engine=name).cut
     if name == "fmm":
@@ -42,7 +42,7 @@ def opened(name: str) -> Cut:
 
 
 def boundaries(words: Iterable[str]) -> set[int]:
-    """Where words end, in characters that are not white space (forward matching gives none)."""
+    """Return the ends of words, counted in characters that are not white space (which forward matching omits)."""
     place, found = 0, set()
     for word in words:
         place += len("".join(word.split()))
@@ -51,7 +51,7 @@ def boundaries(words: Iterable[str]) -> set[int]:
 
 
 def measured(name: str, texts: list[str]) -> tuple[float, float, float, list[set[int]]] | None:
-    """Seconds to start, MB more memory, MB of text a second (the best of three), and the boundaries."""
+    """Return the seconds to start, the MB of additional memory, the MB of text per second (best of three), and the boundaries."""
     warnings.simplefilter("ignore")
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     begin = time.perf_counter()
@@ -71,13 +71,13 @@ def measured(name: str, texts: list[str]) -> tuple[float, float, float, list[set
 
 
 def agreement(one: list[set[int]], other: list[set[int]]) -> float:
-    """The F1 of the boundaries of two segmenters."""
+    """Return the F1 score of the boundaries of two segmenters."""
     common = sum(len(first & second) for first, second in zip(one, other, strict=True))
     return 2 * common / max(1, sum(map(len, one)) + sum(map(len, other)))
 
 
 def costs(texts: list[str]) -> None:
-    """What words cost an article, part by part."""
+    """Print the cost of words per article, step by step."""
     parts: dict[str, Callable[[str], object]] = {
         "segment": segment,
         "words of the index": lambda text: list(index_words(runs(text))),

@@ -1,4 +1,4 @@
-"""``newsportal templates``: look at what ``newsportal extract --algorithm url_tree --library FILE`` has learnt, and make it forget."""
+"""``newsportal templates``: show and delete the templates learned by ``newsportal extract --algorithm url_tree --library FILE``."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def forget(file: File, site: Site, directory: Below = None) -> None:
 
 
 def _waiting(library: Library, site: str, below: Directory) -> str:
-    """``1 page``, ``2 pages`` that wait for a sibling; nothing where none does."""
+    """Return ``1 page``, ``2 pages`` that wait for a sibling; an empty text for none."""
     branch = library.sites.get(site)
     count = sum(place[: len(below)] == below for place, _ in branch.waiting) if branch else 0
     return f"{count} page{'' if count == 1 else 's'}" if count else ""

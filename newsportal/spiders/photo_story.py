@@ -16,7 +16,7 @@ from newsportal.spiders.fetcher import Outcome
 AT_ONCE: Final = 8
 """Concurrent requests for pages of one story whose URLs are known; delays and limits of the host apply as well."""
 
-GONE: Final = frozenset({"http-404", "http-410", "replay-missing"})  # Statuses of pages that do not exist
+GONE: Final = frozenset({"http-404", "http-410", "replay-missing"})  # HTTP statuses of pages that do not exist
 PASSING: Final = frozenset({"login", "captcha", "error-page", "challenge"})
 """Reasons why an existing page cannot be read: it is missing, rather than the end of its story."""
 
@@ -68,7 +68,7 @@ class StoryVisit:
 
     @property
     def unproven(self) -> bool:
-        """Whether only a guess suggests that the story continues."""
+        """Whether only a guessed URL suggests that the story continues."""
         return self.guess is not None and len(self.met) == 1
 
     @property
@@ -144,7 +144,7 @@ class StoryVisit:
                 self.open.append(url)
 
     def story(self) -> Gallery:
-        """The story as it is after this visit."""
+        """The story after this visit."""
         link, source = self.link, self.source
         over = (*self.ended, *self.answered)
         story = gallery.assemble(self.met, link=link, pattern=self.pattern, ended=over)
@@ -161,7 +161,7 @@ class StoryVisit:
         )
 
     def _failure(self, lost: Outcome | None) -> str:
-        """Why pages are missing, in one word."""
+        """Return the reason code for the missing pages."""
         if lost is not None:
             return lost.reason
         return "too-slow" if self.slow else next((why for why in self.ended.values() if why in GONE), "missing-pages")

@@ -48,7 +48,7 @@ class RssSpider(NewsSpider):
 
 
 def requested_waits(response: Response, found: feed.Feed) -> Iterable[float]:
-    """Seconds for which the feed asks to be left alone, in each way in which it does."""
+    """Return the seconds between visits that the feed requests, one per way of stating them."""
     headers = [value.decode("latin-1") if (value := response.headers.get(name)) else None for name in ("Cache-Control", "Expires", "Date")]
     waits = (found.ttl_minutes and found.ttl_minutes * 60.0, cached_for(*headers), skipped_for(found.skip_hours, found.skip_days, utcnow()))
     return (wait for wait in waits if wait)

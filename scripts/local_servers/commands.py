@@ -18,12 +18,12 @@ ABOUT = "Real servers on the loopback, for tests and for trying out: Redis, Post
 
 
 def running(arguments: argparse.Namespace) -> Path:
-    """Where the servers of the command line live, and what is known of them."""
+    """The folder of the command line's servers, and their state."""
     return Path(arguments.folder) if arguments.folder else cache() / "running"
 
 
 def install(arguments: argparse.Namespace) -> int:
-    """One line a server. A server that cannot be had fails nothing: its tests are skipped, and say so."""
+    """Print a line per server. A server that is not available is no failure: its tests are skipped, with the reason."""
     for name in arguments.names:
         kind = KINDS[name]
         try:
@@ -35,7 +35,7 @@ def install(arguments: argparse.Namespace) -> int:
 
 
 def start(arguments: argparse.Namespace) -> int:
-    """Start what does not run, all at once, and tell where they are; 1 when one of them cannot be had."""
+    """Start the servers that do not run, all at once, and print their URIs; return 1 if one is not available."""
     folder = running(arguments)
     with ThreadPoolExecutor(len(KINDS)) as threads:
         told = dict(zip(arguments.names, threads.map(lambda name: keeping.start(name, folder), arguments.names), strict=True))
@@ -52,7 +52,7 @@ def start(arguments: argparse.Namespace) -> int:
 
 
 def wait(arguments: argparse.Namespace, folder: Path) -> None:
-    """Until Ctrl-C, SIGTERM, or the end of whoever started this; then stop them all."""
+    """Wait for Ctrl-C, SIGTERM or the end of the parent process; then stop all servers."""
     ended: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda number, _: ended.append(number))
@@ -71,7 +71,7 @@ def stop(arguments: argparse.Namespace) -> int:
 
 
 def status(arguments: argparse.Namespace) -> int:
-    """Which there are, which run, what is missing and how it is had."""
+    """Print the servers, which of them run, which are missing, and how to install those."""
     found = {}
     for name in arguments.names:
         told = keeping.state(running(arguments), name)
@@ -91,7 +91,7 @@ def status(arguments: argparse.Namespace) -> int:
 
 
 def env(arguments: argparse.Namespace) -> int:
-    """Lines for a shell: where the servers are that run."""
+    """Print shell lines with the URIs of running servers."""
     for name in arguments.names:
         told = keeping.state(running(arguments), name)
         if told is not None and "error" not in told:

@@ -1,4 +1,4 @@
-"""Elasticsearch from Maven Central: the whole server with its core analysers, as its makers test their clients against."""
+"""Elasticsearch from Maven Central: the complete server with its core analysers, as its authors test their clients against it."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ STOP = signal.SIGTERM
 
 ARTIFACT = f"org.elasticsearch.distribution.integ-test-zip:elasticsearch:{VERSION}:zip"
 SHA512 = "bd600df798d23d2683c999e19299164a2b3af265bc09b43fb86e1f5fbc0ccb14e8b2ac12b36631d835bcabc0eda2a050e06696e9f9ac283a309be6a6612a8017"
-"""Of the zip, as Maven Central publishes it beside it."""
+"""Of the zip, as published by Maven Central."""
 
 OLDEST_JAVA = 17
 HEAP = "512m"
 FIRST_COMPILER = "-XX:TieredStopAtLevel=1"
-"""To start takes 9 s of the processor instead of 16; the better compiler pays only where it runs for long."""
+"""Starts with 9 s of the processor instead of 16; the better compiler pays only in long runs."""
 UNVERIFIED = ("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote")
-"""To verify classes of an archive whose checksum is right takes 1.5 s of a start."""
+"""Verifying the classes of an archive with a correct checksum takes 1.5 s of a start."""
 INTO_HOME = ("-Xlog", "-XX:ErrorFile", "-XX:HeapDumpPath", "-XX:+HeapDumpOnOutOfMemoryError")
-"""Options of its Java that write into its home, which belongs to all."""
+"""Java options that write into its home, which is shared by all servers."""
 
 SETTINGS = """
 cluster.name: newsportal-tests
@@ -50,7 +50,7 @@ def home() -> Path:
 
 
 def java() -> Path:
-    """The home of a Java that is new enough: ``JAVA_HOME``, the one on the path, any of the system's."""
+    """Return the home of a sufficiently new Java: ``JAVA_HOME``, the one on the path, or any of the system's."""
     tried = [Path(os.environ["JAVA_HOME"])] if "JAVA_HOME" in os.environ else []
     if (found := program("java")) is not None:
         tried.append(Path(found).resolve().parents[1])
@@ -80,7 +80,7 @@ def install() -> None:
 
 
 def newest_java() -> None:
-    """Debian and Ubuntu have one or the other."""
+    """Install Java: Debian and Ubuntu have one or the other package."""
     try:
         apt("openjdk-21-jre-headless")
     except Missing:
@@ -88,7 +88,7 @@ def newest_java() -> None:
 
 
 def fetched() -> Path:
-    """The zip, from Maven's own store on this machine or from Maven Central; its checksum is right."""
+    """Return the zip, from the local Maven repository or from Maven Central, with its checksum verified."""
     found = cache() / f"elasticsearch-{VERSION}.zip"
     if not found.exists() or sha512(found) != SHA512:
         maven = program("mvn")
@@ -105,7 +105,7 @@ def fetched() -> Path:
 
 
 def unpack(archive: Path) -> None:
-    """Whole or not at all, and the programs may be run (a zip does not keep that)."""
+    """Unpack atomically, and make programs executable (a zip does not preserve that)."""
     part = home().with_name(home().name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     with zipfile.ZipFile(archive) as opened:
@@ -124,7 +124,7 @@ def version() -> str:
 
 
 def prepare(place: Place) -> None:
-    """Its settings lie in its own folder: what was unpacked belongs to all."""
+    """Write its settings into its own folder: the unpacked files are shared."""
     config = place.folder / "config"
     shutil.copytree(home() / "config", config)
     ports = f"http.port: {place.port}\ntransport.port: {free_port()}\n"

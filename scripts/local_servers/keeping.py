@@ -23,7 +23,7 @@ from local_servers.running import START_SECONDS, STOP_SECONDS, Server
 
 SCRIPT = Path(__file__).resolve().parents[1] / "servers"
 LOOK_SECONDS = 0.2
-"""Between two looks at whether a server is still alive and needed."""
+"""Seconds between two checks whether a server is alive and needed."""
 
 State = dict[str, Any]
 """``name``, ``keeper`` and ``pid`` (processes), ``port``, ``uri``, ``version``, ``folder``; or ``error``, in one line or more."""
@@ -34,7 +34,7 @@ def state_file(folder: Path, name: str) -> Path:
 
 
 def state(folder: Path, name: str) -> State | None:
-    """What the keeper of ``name`` wrote, while it lives."""
+    """Return what the keeper of ``name`` wrote, while it is alive."""
     try:
         told: State = json.loads(state_file(folder, name).read_text("utf-8"))
     except (FileNotFoundError, ValueError):
@@ -97,7 +97,8 @@ def needed(held: Path | None):
 
 
 def start(name: str, folder: Path, held: Path | None = None) -> State:
-    """Where ``name`` runs: it is started unless it does. Many may call this at once. ``{"error": ...}`` when it cannot be had."""
+    """Return the state of ``name``, which is started unless it runs. Safe for concurrent calls. ``{"error": ...}`` if it is not
+    available."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / f"{name}.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -124,7 +125,7 @@ def awaited(keeper: subprocess.Popen[bytes], folder: Path, name: str) -> State:
 
 
 def stop(name: str, folder: Path) -> bool:
-    """End ``name`` and wait until it is gone; whether it ran."""
+    """Stop ``name`` and wait for its end; return whether it ran."""
     running = state(folder, name)
     if running is None or "error" in running:
         state_file(folder, name).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""What is on this machine, and how more comes to it."""
+"""Programs of this machine, and the installation of further ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MEMORY_ROOM = 2 * 1024**3
 
 
 class Missing(Exception):
-    """A server that cannot be had. The message says in one line why, and what would help."""
+    """Raised for a server that is not available. The message is one line with the reason and a remedy."""
 
 
 def say(line: str) -> None:
@@ -54,7 +54,7 @@ def scratch(name: str) -> Path:
 
 
 def there(pid: int) -> bool:
-    """Whether a process runs (one that ended and whose parent has not asked for it is gone)."""
+    """Return whether a process runs (a zombie does not)."""
     try:
         return Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[0] != "Z"
     except OSError:
@@ -62,7 +62,7 @@ def there(pid: int) -> bool:
 
 
 def signalled(pid: int, number: int) -> bool:
-    """Send a signal; whether there was a process to get it."""
+    """Send a signal; return whether the process existed."""
     try:
         os.kill(pid, number)
     except ProcessLookupError:
@@ -71,19 +71,19 @@ def signalled(pid: int, number: int) -> bool:
 
 
 def program(*names: str, folders: Sequence[Path] = ()) -> str | None:
-    """The first of ``names`` that there is, in ``folders`` or on the path (and where administrators' programs lie)."""
+    """Return the first existing program of ``names``, in ``folders`` or on the path (and in administrators' directories)."""
     path = os.pathsep.join([*map(str, folders), os.environ.get("PATH", ""), "/usr/local/sbin", "/usr/sbin", "/sbin"])
     return next((found for name in names if (found := shutil.which(name, path=path))), None)
 
 
 def output(*command: str) -> str:
-    """What a program says when it is asked for its version."""
+    """Return a program's answer to the request for its version."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     return (done.stdout or done.stderr).strip()
 
 
 def run(what: str, *command: str, cwd: Path | None = None, seconds: float = 1800, **environment: str) -> None:
-    """Run a program to its end, quietly; :class:`Missing` with its last line when it fails."""
+    """Run a program to its end, quietly. Raises :class:`Missing` with its last line if it fails."""
     try:
         done = subprocess.run(
             command, cwd=cwd, capture_output=True, text=True, timeout=seconds, check=False, env={**os.environ, **environment}
@@ -96,7 +96,7 @@ def run(what: str, *command: str, cwd: Path | None = None, seconds: float = 1800
 
 
 def apt(*packages: str) -> None:
-    """Install packages of Debian or Ubuntu, as root; their own services are not started where the system heeds the run level."""
+    """Install packages of Debian or Ubuntu, as root; their services are not started if the system obeys the run level."""
     command = f"apt install {' '.join(packages)}"
     if program("apt-get") is None:
         raise Missing(f"install {' '.join(packages)} with this system's package manager")
@@ -115,7 +115,7 @@ def sha512(path: Path) -> str:
 
 @contextmanager
 def alone(folder: Path):
-    """Only one process at a time makes what lies in ``folder``."""
+    """Lock ``folder``: one process at a time creates its content."""
     import fcntl
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""MariaDB (or MySQL's own server where that is installed), of the system. Its root has no password: it is for tests."""
+"""MariaDB (or MySQL if that is installed), from the system's packages. Its root has no password: it is for tests."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OPTIONS = (
 
 
 def programs() -> tuple[str, str]:
-    """The server and what makes its folder."""
+    """Return the server and the program that creates its data directory."""
     server, maker = program("mariadbd"), program("mariadb-install-db", "mysql_install_db")
     if server is None or maker is None:
         raise Missing("no mariadbd; install it with: sudo apt install mariadb-server")
@@ -53,7 +53,7 @@ def prepare(place: Place) -> None:
 
 
 def sockets(place: Place) -> Path:
-    """The path of a Unix socket has at most 107 bytes: one deep in a folder may be too long."""
+    """Return a path for the Unix socket, which has at most 107 bytes: a path deep in a folder may be too long."""
     near = place.folder / "mariadb.sock"
     return near if len(bytes(near)) < 100 else Path(tempfile.gettempdir()) / f"newsportal-mariadb-{place.port}.sock"
 
@@ -64,7 +64,7 @@ def command(place: Place) -> list[str]:
 
 
 def answers(port: int) -> bool:
-    """It speaks first: protocol 10, or an error."""
+    """The server speaks first: protocol 10, or an error."""
     with closing(socket.create_connection(("127.0.0.1", port), timeout=5)) as asking:
         greeting = asking.recv(5)
         return len(greeting) == 5 and greeting[4] == 10

@@ -30,11 +30,11 @@ LOOKS_THROUGH, LOOKS_UP = """DefaultColumn + "->'$._id'\"""", """DefaultColumn +
 """FerretDB 1.24 asks SQLite for ``_id`` by another expression than that of the index which it makes for it (``->"_id"``), so SQLite looks
 through the whole table for every row. It is built with the expression of its index."""
 OLDEST_GO = (1, 21)
-"""Go that fetches a newer one by itself when ``go.mod`` asks for it (https://go.dev/doc/toolchain)."""
+"""A Go that fetches a newer one by itself when ``go.mod`` requires it (https://go.dev/doc/toolchain)."""
 
 
 def built() -> Path:
-    """Where the FerretDB of this very source is kept."""
+    """Return the folder of the FerretDB built from exactly this source."""
     source = b"".join((SOURCE / name).read_bytes() for name in ("go.mod", "go.sum", "main.go")) + LOOKS_UP.encode()
     return cache() / f"ferretdb-{hashlib.sha256(source).hexdigest()[:12]}" / "ferretdb"
 
@@ -55,7 +55,7 @@ def install() -> None:
 
 
 def go() -> str:
-    """A Go that builds it."""
+    """Return a Go that can build it."""
     folders = [Path("/usr/local/go/bin"), Path.home() / "go" / "bin"]
     if (found := program("go", folders=folders)) is None:
         apt("golang-go")
@@ -83,7 +83,7 @@ def build(found: str) -> None:
 
 
 def corrected(found: str) -> Path:
-    """A ``go.mod`` with a FerretDB in whose SQLite a document is found by its ``_id`` at once."""
+    """Write a ``go.mod`` with a FerretDB whose SQLite finds documents by ``_id`` through the index."""
     fetched = output(found, "-C", str(SOURCE), "list", "-m", "-f", "{{.Dir}}", MODULE)
     changed = built().with_name("changed")
     shutil.rmtree(changed, ignore_errors=True)
@@ -107,7 +107,7 @@ def version() -> str:
 
 
 def prepare(place: Place) -> None:
-    """It needs nothing but its folder."""
+    """No-op: a folder is enough."""
 
 
 def command(place: Place) -> list[str]:
@@ -118,7 +118,7 @@ def command(place: Place) -> list[str]:
 
 
 def answers(port: int) -> bool:
-    """``{hello: 1, $db: "admin"}`` as OP_MSG is answered with ``ok: 1.0``."""
+    """Check that ``{hello: 1, $db: "admin"}`` as OP_MSG is answered with ``ok: 1.0``."""
     body = b"\x10hello\0" + struct.pack("<i", 1) + b"\x02$db\0" + struct.pack("<i", 6) + b"admin\0" + b"\0"
     message = struct.pack("<i", 0) + b"\0" + struct.pack("<i", 4 + len(body)) + body
     with closing(socket.create_connection(("127.0.0.1", port), timeout=5)) as asking:

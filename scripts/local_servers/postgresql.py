@@ -1,4 +1,4 @@
-"""PostgreSQL, of the system. Everybody on this machine may use it, nobody else: it is for tests."""
+"""PostgreSQL, from the system's packages. Any local user may connect: it is for tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from local_servers.running import Place, prepared
 NAME = "postgresql"
 VERSIONS = "13 and later"
 STOP = signal.SIGINT
-"""Its "fast" shutdown: clients are sent away."""
+""""Fast" shutdown: open connections are closed."""
 
 SUPERUSER = "postgres"
 OPTIONS = {
@@ -31,12 +31,12 @@ OPTIONS = {
 
 
 def folders() -> list[Path]:
-    """Debian keeps each version apart; the newest first."""
+    """Return Debian's program directories, one per version, the newest first."""
     return sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda found: int(found.parent.name), reverse=True)
 
 
 def programs() -> tuple[str, str]:
-    """``postgres`` and ``initdb``."""
+    """Return the paths of ``postgres`` and ``initdb``."""
     postgres, initdb = program("postgres", folders=folders()), program("initdb", folders=folders())
     if postgres is None or initdb is None:
         raise Missing("no postgres; install it with: sudo apt install postgresql")
@@ -66,7 +66,7 @@ def command(place: Place) -> list[str]:
 
 
 def answers(port: int) -> bool:
-    """Protocol 3: a start-up message is answered with R (come in) or E (not yet)."""
+    """Protocol 3: the server answers a start-up message with R (authentication) or E (not ready)."""
     words = b"\0".join((b"user", SUPERUSER.encode(), b"database", b"postgres")) + b"\0\0"
     with closing(socket.create_connection(("127.0.0.1", port), timeout=5)) as asking:
         asking.sendall(struct.pack("!ii", 8 + len(words), 196608) + words)

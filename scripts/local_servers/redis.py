@@ -1,4 +1,4 @@
-"""Redis, of the system."""
+"""Redis, from the system's packages."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def version() -> str:
 
 
 def prepare(place: Place) -> None:
-    """It needs nothing but its folder."""
+    """No-op: a folder is enough."""
 
 
 def command(place: Place) -> list[str]:
@@ -46,5 +46,5 @@ def answers(port: int) -> bool:
 
 
 def uri(port: int, database: str) -> str:
-    """Redis has numbers for databases: the first."""
+    """Return the URI of database 0: databases of Redis are numbered."""
     return f"redis://127.0.0.1:{port}/0"

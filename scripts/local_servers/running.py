@@ -25,7 +25,7 @@ PORTS = range(12_000, 22_000)
 Cluster, which listen at the port 10,000 above, too."""
 
 START_SECONDS = 180
-"""Until a server must answer. Elasticsearch takes 12 s on two idle cores; a loaded machine several times as long."""
+"""Seconds within which a server must answer. Elasticsearch takes 12 s on two idle cores; a loaded machine several times as long."""
 
 STOP_SECONDS = 20
 TAIL_LINES = 12
@@ -33,7 +33,7 @@ TAIL_LINES = 12
 
 @dataclass(frozen=True)
 class Place:
-    """Where a server lives: its folder, its port."""
+    """The folder and port of a server."""
 
     folder: Path
     port: int
@@ -48,7 +48,7 @@ class Place:
 
     @property
     def tail(self) -> str:
-        """The last lines that the server said."""
+        """Return the last lines of the server's log."""
         if not self.log.exists():
             return ""
         return "\n".join(self.log.read_text("utf-8", "replace").splitlines()[-TAIL_LINES:])
@@ -67,12 +67,12 @@ def free_port() -> int:
 
 
 def user() -> str | None:
-    """Whom the servers run as: another than oneself only for root."""
+    """Return the user that servers run as: another one only for root."""
     return UNPRIVILEGED if os.geteuid() == 0 else None
 
 
 def own(folder: Path) -> None:
-    """Give ``folder`` with all in it to whom the servers run as. It must lie where that user may go."""
+    """Give ``folder`` with its content to the servers' user, who must be able to reach it."""
     name = user()
     if name is None:
         return
@@ -81,12 +81,12 @@ def own(folder: Path) -> None:
 
 
 def tied(*command: str) -> list[str]:
-    """``command`` as the servers' user, ending with this process."""
+    """Return ``command`` run by the servers' user, ending with this process."""
     return [sys.executable, "-I", "-S", str(TIED), str(os.getpid()), user() or "-", *command]
 
 
 def prepared(what: str, place: Place, *command: str) -> None:
-    """Run a program that makes a server's data, as the servers' user."""
+    """Run a program that creates a server's data, as the servers' user."""
     how = {"cwd": place.folder, "env": surroundings(place)}
     done = subprocess.run(tied(*command), capture_output=True, text=True, timeout=300, check=False, **how)
     if done.returncode != 0:
@@ -94,7 +94,7 @@ def prepared(what: str, place: Place, *command: str) -> None:
 
 
 def surroundings(place: Place) -> dict[str, str]:
-    """The environment of a server: this process's, with a home that is its own."""
+    """Return the environment of a server: this process's, with a home of the server's own."""
     return {**os.environ, "HOME": str(place.folder), "LC_ALL": "C.UTF-8"}
 
 
@@ -119,7 +119,7 @@ class Server:
         return str(self.kind.uri(self.port, database))
 
     def start(self, *options: str) -> None:
-        """Start and wait until it serves. Raises ``Missing`` with the end of its log."""
+        """Start the server and wait until it answers. Raises ``Missing`` with the end of its log."""
         if self.process is not None:
             return
         self.kind.programs()
@@ -133,7 +133,7 @@ class Server:
         self._wait()
 
     def _prepare(self) -> None:
-        """Make its data, unless that was done; what was begun and not finished is thrown away."""
+        """Create its data unless that is done; incomplete data are deleted."""
         done = self.place.folder / "prepared"
         if done.exists():
             return
@@ -164,7 +164,7 @@ class Server:
         return self.process is not None and self.process.poll() is None
 
     def kill(self) -> None:
-        """As kill -9, of the server with all its processes: nothing is said, nothing saved."""
+        """Kill the server with all its processes (SIGKILL), without any shutdown."""
         if self.process is None:
             return
         those = [self.process.pid, *descendants(self.process.pid)]
@@ -175,7 +175,7 @@ class Server:
         self.process = None
 
     def stop(self) -> None:
-        """End it well; if that takes too long, kill it."""
+        """Shut it down; if that takes too long, kill it."""
         if self.process is None:
             return
         signalled(self.process.pid, self.kind.STOP)
@@ -186,7 +186,7 @@ class Server:
         self.kill()
 
     def remove(self) -> None:
-        """End it and leave nothing of it."""
+        """Stop it and delete its files."""
         self.stop()
         shutil.rmtree(self.place.folder, ignore_errors=True)
 
@@ -198,7 +198,7 @@ def wait_gone(pids: list[int], seconds: float = 10.0) -> None:
 
 
 def descendants(pid: int) -> list[int]:
-    """All processes that ``pid`` started, and those that they started."""
+    """Return all descendants of the process ``pid``."""
     children: dict[int, list[int]] = {}
     for child, parent in parents():
         children.setdefault(parent, []).append(child)
@@ -209,7 +209,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def parents() -> list[tuple[int, int]]:
-    """(process, its parent) of all processes."""
+    """Return (process, its parent) of all processes."""
     if sys.platform != "linux":
         listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=False).stdout
         return [(int(pid), int(parent)) for pid, parent in (line.split() for line in listed.splitlines())]
