@@ -278,7 +278,9 @@ def test_lagging_index_is_filled_in_large_batches_with_progress(
     monkeypatch.setattr(sqlite_fts, "BATCH", 2)
     index, written = sqlite_fts.SqliteIndex(f"sqlite:///{tmp_path}/i.db"), list[int]()
     take_in = index._index_batch
-    monkeypatch.setattr(index, "_index_batch", lambda store, changes, *place: written.append(len(changes)) or take_in(store, changes, *place))
+    monkeypatch.setattr(
+        index, "_index_batch", lambda store, changes, *place: written.append(len(changes)) or take_in(store, changes, *place)
+    )
     with closing(index), closing(empty_store()) as store:
         for n in range(45):  # the last five are newer versions of the first
             link = Link(f"https://a.example/{n % 40}", "feed:x")
