@@ -58,7 +58,7 @@ class Extracting(Method):
 
 
 class Duplicates(Method):
-    """By what articles are taken for reposts: a method's name, or a mapping with its parameters."""
+    """How reposts are detected: a method's name, or a mapping with its parameters."""
 
     PARAMETERS: ClassVar[Mapping[str, Collection[str]]] = {
         "theta": ("feature_string", "cosine"),
@@ -70,4 +70,4 @@ class Duplicates(Method):
     theta: Annotated[float, Field(gt=0, lt=1)] | None = None
     """feature_string: the share of the longer string that a run must pass (0.5); cosine: the least cosine (0.3)."""
     days: Annotated[float, Field(gt=0, le=366)] | None = None
-    """How far back articles are compared: trie 1, feature_string 7, title_index and cosine without end."""
+    """Days for which articles are compared: trie 1, feature_string 7, title_index and cosine unlimited."""

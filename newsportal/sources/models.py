@@ -53,7 +53,7 @@ class Prompts(Part):
 
 
 class Assistant(Part):
-    """A language model that people may ask on the pages of articles and events. Opening a page never asks it."""
+    """A language model that users can call on the pages of articles and events. Opening a page never calls it."""
 
     url: Url | None = None
     """The endpoint's base address, before /chat/completions: https://api.example.org/v1, http://localhost:11434/v1. Without it the
@@ -99,7 +99,7 @@ class Sources(parts.Part):
     index: IndexUri | None = None
     """Where the search index is kept; by default beside the store (see docs/storage.md), each store's its own."""
     politeness: parts.Politeness = parts.Politeness()
-    """How other people's servers are treated."""
+    """Limits for requests to other servers."""
     rendering: parts.Rendering = parts.Rendering()
     """The browser for sources with render: true."""
     pictures: parts.Pictures = parts.Pictures()
@@ -131,7 +131,7 @@ class Sources(parts.Part):
     extractor: methods.Extracting = methods.Extracting()
     """How articles are read, where their source names no method of its own."""
     duplicates: methods.Duplicates = methods.Duplicates()
-    """By what articles are taken for reposts."""
+    """How reposts are detected."""
     engines: tuple[CustomEngine, ...] = ()
     """Search engines of one's own, besides the built-in ones."""
     feeds: tuple[Feed, ...] = ()
@@ -151,11 +151,11 @@ class Sources(parts.Part):
     publish: tuple[Target, ...] = ()
     """Where articles are published besides the portal."""
     retention: parts.Retention = parts.Retention()
-    """How long what is stored is kept."""
+    """Retention: how long stored data are kept."""
     alerts: parts.Alerting = parts.Alerting()
-    """How people are told of what is new."""
+    """Alerts about new stories and about problems."""
     assistant: Assistant = Assistant()
-    """A language model that people may ask for summaries, translations and titles of events; off by default."""
+    """A language model for summaries, translations and titles of events; off by default."""
 
     _folder: Path = PrivateAttr(default_factory=Path.cwd)
     _path: Path | None = PrivateAttr(default=None)

@@ -53,9 +53,9 @@ class Newsletter(ArticlePlace):
     folder: FilePath | None = None
     """In place of imap: a folder of mails as files (*.eml), or a maildir."""
     from_: Words = Field(default=(), alias="from")
-    """If given, only mails whose From holds one of these: an address, or the part behind its @."""
+    """If given, only mails whose From contains one of these: an address, or the part after its @."""
     list_: Words = Field(default=(), alias="list")
-    """If given, only mails whose List-Id holds one of these."""
+    """If given, only mails whose List-Id contains one of these."""
     max_age: Annotated[float, Field(gt=0, le=3650)] = 30.0
     """Days: at its first visit mails that came earlier are left; of a folder of files all are read."""
     limit: Annotated[int, Field(ge=1, le=1000)] = 100

@@ -85,7 +85,7 @@ class Portal(Part):
     url: values.Url | None = None
     """The address readers use, for the links in feeds and alerts."""
     contact: values.Line | None = None
-    """Whom readers and publishers can write to. It also goes into the user agent, unless politeness.contact is given."""
+    """Contact address for readers and publishers. It is also part of the user agent, unless politeness.contact is given."""
     reading: Literal["open", "members"] = "open"
     """Who reads: everybody; who is signed in or has a token."""
     accounts: values.AccountsUri | None = None
@@ -97,7 +97,7 @@ class Portal(Part):
 
 
 class Politeness(Part):
-    """How other people's servers are treated."""
+    """Limits for requests to other servers."""
 
     delay: Annotated[float, Field(ge=0, le=3600)] = 1.0
     """Seconds between two requests to one host."""
@@ -155,11 +155,11 @@ class Frontier(Part):
     lease: Annotated[float, Field(ge=1, le=3600)] = 60.0
     """Seconds without a sign of life until a worker counts as dead and its requests are handed on."""
     tries: Annotated[int, Field(ge=2, le=100)] = 6
-    """A request during which so many workers died is set aside."""
+    """A request is set aside after this many workers died during it."""
 
 
 class UrlFilter(Part):
-    """The Bloom filter of known addresses. The store is asked only where it says "perhaps"."""
+    """The Bloom filter of known addresses. The store is queried only where it says "perhaps"."""
 
     redis: values.RedisUri | None = None
     """A Redis that all processes and machines share the filter in; by default each has its own, beside the SQLite store, else in data."""
@@ -187,7 +187,7 @@ MailServer = Annotated[values.Filled, AfterValidator(_mail_server)]
 
 
 class Alerting(Part):
-    """How people are told of what is new."""
+    """Alerts about new stories and about problems."""
 
     enabled: bool = True
     """false: nothing is sent; what people set up is kept."""
@@ -200,7 +200,7 @@ class Alerting(Part):
     disk_free: Annotated[float, Field(gt=0, lt=100)] = 10.0
     """Per cent of the disk: alerts about the disk are sent when less of it is free."""
     crawl_hours: Annotated[float, Field(gt=0, le=720)] = 12.0
-    """Hours: alerts about the crawl are sent when none has come to an end for so long."""
+    """Hours: alerts about the crawl are sent if no crawl has finished for this long."""
 
 
 class CategoryWords(Part):
@@ -220,7 +220,7 @@ class Classifying(Part):
     """When a trained model takes the lexicon's place, and whether it is trained anew by itself."""
 
     good_enough: Annotated[float, Field(ge=0, le=1)] = 0.75
-    """The macro-F1 on texts held back that a model needs to be used; below it the lexicon goes on."""
+    """Minimum macro-F1 on held-out texts for a model to be used; below it the lexicon stays in use."""
     retrain: bool = True
     """Whether newsportal up trains models by itself once enough new articles are known."""
     least_new: Annotated[int, Field(ge=1, le=1_000_000)] = 200
@@ -253,7 +253,7 @@ class Recommending(Part):
     enabled: bool = True
     """false: nothing is recorded of readers, and nothing recommended."""
     fit_hour: Annotated[int, Field(ge=0, le=23)] = 4
-    """The hour, in the portal's time zone, at which newsportal up learns anew."""
+    """The hour, in the portal's time zone, at which newsportal up fits recommendations."""
     days: Annotated[int, Field(ge=1, le=366)] = 30
     """Stories of the last days that may be recommended without anybody having looked at them."""
     method: Literal["best", "paper"] = "best"
@@ -267,7 +267,7 @@ class Recommending(Part):
 
 
 class Retention(Part):
-    """For how many days what is stored is kept. newsportal up deletes at night what is older; newsportal prune does it at once."""
+    """For how many days stored data are kept. newsportal up deletes older data at night; newsportal prune deletes them at once."""
 
     articles: Days | None = None
     """Days after an article was stored, or its text changed last; by default for ever. Stories go as a whole, once all versions are old.
@@ -287,7 +287,7 @@ class Retention(Part):
     assistant: Days = 30
     """What the assistant answered."""
     log: Days = 1095
-    """The log of what people changed."""
+    """The log of changes by users."""
     messages: Days = 400
     """What alerts sent."""
     boards: Days = 90
@@ -295,7 +295,7 @@ class Retention(Part):
 
 
 class Scheduling(Part):
-    """How the visits are timed."""
+    """The schedule of visits."""
 
     policy: Literal["learnt", "fixed", "hours", "weight"] = "learnt"
     """learnt: by what each source's visits brought; fixed: every usual minutes; hours and weight: as two papers tell it."""

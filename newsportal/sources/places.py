@@ -100,7 +100,7 @@ class ArticlePlace(Place):
     """A place whose pages are articles."""
 
     auto_classify: bool = False
-    """true: the classifier chooses each article's category; category holds where it is not sure."""
+    """true: the classifier chooses each article's category; category is used where it is not sure."""
     article_: ArticleSelectors | None = Field(default=None, alias="article")
     """This source's own rule for its article pages; by default they are read without one."""
     extractor: Extracting | None = None
@@ -135,9 +135,9 @@ class Sitemap(ArticlePlace):
     url: Url
     """The address of the sitemap or of an index of sitemaps; of a robots.txt, all sitemaps that it names."""
     allow: Patterns = ()
-    """If given, only addresses that fit one of these are taken, on other hosts too: a part of the URL, or re: and a regular expression."""
+    """If given, only addresses that match one of these are used, on other hosts too: a part of the URL, or re: and a regular expression."""
     deny: Patterns = ()
-    """Addresses that fit one of these are never taken."""
+    """Addresses that match one of these are ignored."""
     max_age: Annotated[float, Field(gt=0, le=3650)] = 7.0
     """Days: what was published or changed longer ago is not taken, as far as the sitemap tells."""
     limit: Annotated[int, Field(ge=1, le=50_000)] = 500
@@ -154,13 +154,13 @@ class Region(ArticlePlace):
     seeds: Urls = ()
     """The list pages that are visited; by default the prefix itself."""
     auto_classify: bool = False
-    """true: the classifier chooses the category; category holds where it is not sure."""
+    """true: the classifier chooses the category; category is used where it is not sure."""
     hours: Hours = DAY
     """The hours of the day in which it is visited, as '6-24', '6-9,18-23' or a list."""
     allow: Patterns = ()
-    """If given, only links that fit one of these are followed: a part of the URL, or re: and a regular expression."""
+    """If given, only links that match one of these are followed: a part of the URL, or re: and a regular expression."""
     deny: Patterns = ()
-    """Links that fit one of these are never followed."""
+    """Links that match one of these are never followed."""
     pages: Pages = 1
     """How many pages of each list are read, by its pager."""
     depth: Annotated[int, Field(ge=0, le=5)] = 2
@@ -192,7 +192,7 @@ class Forum(Place):
     pages: Annotated[int, Field(ge=1, le=1000)] = 10
     """How many pages of each board are read at most; a visit ends earlier where everything is known."""
     depth: Annotated[int, Field(ge=1, le=1000)] = 20
-    """How many pages of a thread are read in one visit; the next visit goes on from there."""
+    """How many pages of a thread are read in one visit; the next visit continues from there."""
 
     @model_validator(mode="before")
     @classmethod
@@ -229,7 +229,7 @@ class Gallery(Place):
     pages: Pages = 3
     """How many pages of each index are read at most, by its pager; a visit ends earlier where everything is known."""
     auto_classify: bool = False
-    """true: the classifier chooses each story's category; category holds where it is not sure."""
+    """true: the classifier chooses each story's category; category is used where it is not sure."""
 
     @model_validator(mode="after")
     def _pattern_is_one(self) -> Gallery:
@@ -270,7 +270,7 @@ class HotList(ArticlePlace):
     rank: Line | None = None
     """Where its rank stands; by default the order counts."""
     heat: Line | None = None
-    """Where a number for its heat stands (1,204, 356 万)."""
+    """The element with the number of its heat (1,204, 356 万)."""
     limit: Annotated[int, Field(ge=1, le=500)] = 50
     """Entries of the list at most."""
     articles: bool = False

@@ -202,7 +202,7 @@ class Column(Part):
     by: Literal["category", "topic", "site", "source", "kind", "language"] = "category"
     """The field that is looked up; of several topics the first that lookup has."""
     default: Scalar | None = None
-    """What stands there where the article has nothing, or lookup does not have it."""
+    """The value if the article has none, or lookup does not contain it."""
     max: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
     """Characters; longer texts are cut."""
     format: Line | None = None
@@ -210,7 +210,7 @@ class Column(Part):
     zone: TimeZone | None = None
     """The time zone in which a moment is written; by default portal.timezone."""
     join: Annotated[str, StringConstraints(max_length=50)] = ", "
-    """What stands between several topics, keywords or pictures."""
+    """The separator of several topics, keywords or pictures."""
 
     @model_validator(mode="before")
     @classmethod
@@ -252,7 +252,7 @@ class Target(Part):
     only: Only = Only()
     """Which articles are published there."""
     revisions: Literal["update", "ignore"] = "update"
-    """update: what changes here is changed there; ignore: what stands there is left alone."""
+    """update: changes are written to the target; ignore: published articles are left unchanged."""
     unpublish: Unpublish = "delete"
     """What becomes of an article that is taken back: delete, or columns and what they are set to, as {status: trash}."""
     table: Word | None = None
