@@ -129,12 +129,12 @@ def test_try_a_gallery_channel(site: PictureSite, tmp_path: Path) -> None:
     (trial,) = lines("source", "test", "图站", "--sources", str(sources), "--json")
     assert len(trial["links"]) == 3
     assert trial["article"]["note"]["code"] == "look.pictures"
-    assert trial["article"]["note"]["text"].startswith("3 pictures on 3 pages, all that there are")
+    assert trial["article"]["note"]["text"].startswith("3 pictures on 3 pages, all of them")
     assert trial["article"]["text"].startswith("第11号桥的第1张照片")
     text = run("source", "test", "gallery:图站", "--sources", str(sources)).stdout
     assert "3 photo stories" in text
     assert "one photo story: http://" in text
-    assert "3 pictures on 3 pages, all that there are" in text
+    assert "3 pictures on 3 pages, all of them" in text
     nothing = write_sources(tmp_path, site, "  seed: /nowhere/\n")
     found = run("source", "test", "图站", "--sources", str(nothing))
     assert found.exit_code == 1

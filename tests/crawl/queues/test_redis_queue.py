@@ -246,7 +246,7 @@ def test_replica_and_wrong_password_are_reported(redis_server: Any) -> None:
     client = connect(redis_server)
     queue = RedisQueue(client, "rss", TERMS, where="127.0.0.1:6379")
     client.execute_command("REPLICAOF", "127.0.0.1", "1")
-    with pytest.raises(FrontierUnavailable, match=r"127\.0\.0\.1:6379 is unavailable: it is a replica"):
+    with pytest.raises(FrontierUnavailable, match=r"127\.0\.0\.1:6379 is unavailable: it is a read-only replica"):
         queue.push(tasks(1))
     client.execute_command("REPLICAOF", "NO", "ONE")
     client.config_set("requirepass", "secret")

@@ -151,4 +151,4 @@ def test_version_that_would_not_run_is_a_failure(scrapyd: Any, tmp_path: Path) -
     for version, status in (("1.9", 0), ("1.10", 0), ("1.2", 1)):
         done = deploy(scrapyd, "--egg", str(egg), "--version", version)
         assert done.returncode == status, done.stderr
-    assert "goes on running 0001_0010" in done.stderr
+    assert "still runs 0001_0010" in done.stderr

@@ -29,7 +29,7 @@ def test_broken_file_is_replaced_by_last_valid_copy(tmp_path: Path) -> None:
     path.write_text("feeds: [{name: 乙, url: 'https://b.example/rss'}]\n", "utf-8")
     assert good.reread()
     assert good.path == path
-    assert "mended" in messages[1]
+    assert "valid again" in messages[1]
     path.write_text("nonsense", "utf-8")
     good.reread()
     assert [feed.name for feed in load(good.path).feeds] == ["乙"]
