@@ -93,7 +93,7 @@ def dead(node: dom.Element) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class PagerLink:
     """A link that says of itself that it turns the page. ``number`` as written, for the kind ``number``."""
 
     kind: Kind
@@ -102,7 +102,7 @@ class Turn:
     node: dom.Element
 
 
-def turns(document: dom.Document) -> Iterator[Turn]:
+def turns(document: dom.Document) -> Iterator[PagerLink]:
     """The links that say they turn the page. Few links pass the first two looks, which are cheap: most pages have hundreds."""
     # what an address must hold, or be relative, to continue this one: the shortest last name of its readings
     key = min((last_id(place.stem) or last_name(place.stem) for place in places(document.url)), key=len, default="")
@@ -120,7 +120,7 @@ def turns(document: dom.Document) -> Iterator[Turn]:
         if kind is None or COMMENT_LINK.search(href) or dead(node):
             continue
         if (url := joined(document, href)) is not None:
-            yield Turn(kind, page, url, node)
+            yield PagerLink(kind, page, url, node)
 
 
 def joined(document: dom.Document, href: str) -> str | None:

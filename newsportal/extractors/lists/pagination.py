@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from newsportal.extractors.article import joining
 from newsportal.extractors.lists import page_marks
 from newsportal.extractors.lists.hub_urls import Address
-from newsportal.extractors.lists.page_turns import SHORT_KEY, Turn, is_aside, joined, under_comments
+from newsportal.extractors.lists.page_turns import SHORT_KEY, PagerLink, is_aside, joined, under_comments
 from newsportal.extractors.lists.page_turns import turns as turning_links
 from newsportal.items import Extraction
 from newsportal.text import dom
@@ -84,8 +84,8 @@ def is_thread(url: str) -> bool:
     return THREAD.search(url) is not None
 
 
-def _row(own: Sequence[page_marks.Place], turns: Sequence[Turn]) -> Row | None:
-    groups: dict[int | None, list[tuple[Turn, page_marks.Step]]] = defaultdict(list)
+def _row(own: Sequence[page_marks.Place], turns: Sequence[PagerLink]) -> Row | None:
+    groups: dict[int | None, list[tuple[PagerLink, page_marks.Step]]] = defaultdict(list)
     for turn in turns:
         if turn.kind not in ("whole", "canonical"):
             found = page_marks.step(own, turn.url) or (page_marks.sister_step(own, turn.url) if turn.kind == "next" else None)
@@ -95,7 +95,7 @@ def _row(own: Sequence[page_marks.Place], turns: Sequence[Turn]) -> Row | None:
     return next((row for here, steps in ranked if (row := _read(here, steps)) is not None), None)
 
 
-def _read(here: int | None, steps: list[tuple[Turn, page_marks.Step]]) -> Row | None:
+def _read(here: int | None, steps: list[tuple[PagerLink, page_marks.Step]]) -> Row | None:
     """The pages that the links of one row name, counted as a reader counts; ``None`` where the row is no pager of this article."""
     numbered = [(turn.number, found) for turn, found in steps if turn.kind == "number"]
     shift = _shift(here, numbered, [found for turn, found in steps if turn.kind != "number"])
@@ -146,7 +146,7 @@ def _script_row(document: dom.Document, own: Sequence[page_marks.Place]) -> Row 
     return None
 
 
-def _whole(own: Sequence[page_marks.Place], turns: Sequence[Turn], pages: Sequence[str]) -> str | None:
+def _whole(own: Sequence[page_marks.Place], turns: Sequence[PagerLink], pages: Sequence[str]) -> str | None:
     for turn in turns:
         if turn.kind == "whole" and turn.url not in pages and not is_aside(turn.node):
             domain = Address(turn.url).domain
@@ -157,7 +157,7 @@ def _whole(own: Sequence[page_marks.Place], turns: Sequence[Turn], pages: Sequen
     return None
 
 
-def _guessed(turns: Sequence[Turn]) -> tuple[page_marks.Place, ...]:
+def _guessed(turns: Sequence[PagerLink]) -> tuple[page_marks.Place, ...]:
     """Where a page lies whose address is not known: what it calls itself, else what its own pager continues."""
     for turn in turns:
         if turn.kind == "canonical" and (found := page_marks.places(turn.url)):
