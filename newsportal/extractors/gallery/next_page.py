@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from newsportal.extractors.gallery.further_pages import MAX_PAGES
 from newsportal.extractors.lists.hub_urls import Address, pattern
 from newsportal.extractors.lists.page_marks import Place, places, step
-from newsportal.extractors.lists.page_turns import MAX_ANCHORS, MAX_LABEL, Turn, dead, is_aside, page_turn_text, written
+from newsportal.extractors.lists.page_turns import MAX_ANCHORS, MAX_LABEL, PagerLink, dead, is_aside, page_turn_text, written
 from newsportal.extractors.lists.pagination import Pager, find_pager
 from newsportal.text import dom
 
@@ -167,7 +167,7 @@ def _fill_up(named: Mapping[int, str], form: str, total: int) -> dict[int, str]:
     return {**pages, **named}
 
 
-def _links(document: dom.Document) -> list[Turn]:
+def _links(document: dom.Document) -> list[PagerLink]:
     """Return the links that may lead to other pages: short labels that do not name another story."""
     found = []
     for node in islice(document.root.iter("a"), MAX_ANCHORS + 1):
@@ -181,7 +181,7 @@ def _links(document: dom.Document) -> list[Turn]:
         if kind is None or dead(node) or is_aside(node):
             continue
         if (url := dom.join(document.base, href)) is not None:
-            found.append(Turn(kind, page, url, node))
+            found.append(PagerLink(kind, page, url, node))
     return found
 
 
@@ -205,7 +205,7 @@ def _lettered_pages(url: str, links: Iterable[str]) -> dict[int, str]:
     return named
 
 
-def _numbered_pages(links: list[Turn], count: Count | None) -> dict[int, str]:
+def _numbered_pages(links: list[PagerLink], count: Count | None) -> dict[int, str]:
     """Return a row of numbers without gaps except for this page's: links in one box with one URL shape."""
     rows: dict[tuple[int, str], dict[int, str]] = defaultdict(dict)
     holders: dict[int, dom.Element] = {}  # keep the elements alive, so that their id is not reused

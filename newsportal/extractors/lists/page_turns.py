@@ -93,7 +93,7 @@ def dead(node: dom.Element) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class PagerLink:
     """A link that turns the page. ``number``: the page number in its text, for the kind ``number``, else 0."""
 
     kind: Kind
@@ -102,7 +102,7 @@ class Turn:
     node: dom.Element
 
 
-def pager_links(document: dom.Document) -> Iterator[Turn]:
+def pager_links(document: dom.Document) -> Iterator[PagerLink]:
     """Yield the links that turn the page. Two cheap checks of URL and first character exclude most of a page's hundreds of links."""
     # a URL that continues this one is relative or contains this: the shortest last name of its interpretations
     key = min((last_id(place.stem) or last_name(place.stem) for place in places(document.url)), key=len, default="")
@@ -120,7 +120,7 @@ def pager_links(document: dom.Document) -> Iterator[Turn]:
         if kind is None or COMMENT_LINK.search(href) or dead(node):
             continue
         if (url := absolute_url(document, href)) is not None:
-            yield Turn(kind, page, url, node)
+            yield PagerLink(kind, page, url, node)
 
 
 def absolute_url(document: dom.Document, href: str) -> str | None:

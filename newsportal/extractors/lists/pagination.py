@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from newsportal.extractors.article import joining
 from newsportal.extractors.lists import page_marks
 from newsportal.extractors.lists.hub_urls import Address
-from newsportal.extractors.lists.page_turns import SHORT_KEY, Turn, absolute_url, is_aside, pager_links, under_comments
+from newsportal.extractors.lists.page_turns import SHORT_KEY, PagerLink, absolute_url, is_aside, pager_links, under_comments
 from newsportal.items import Extraction
 from newsportal.text import dom
 
@@ -83,8 +83,8 @@ def is_thread(url: str) -> bool:
     return THREAD.search(url) is not None
 
 
-def _row_of_links(own: Sequence[page_marks.Place], turns: Sequence[Turn]) -> Row | None:
-    groups: dict[int | None, list[tuple[Turn, page_marks.Step]]] = defaultdict(list)
+def _row_of_links(own: Sequence[page_marks.Place], turns: Sequence[PagerLink]) -> Row | None:
+    groups: dict[int | None, list[tuple[PagerLink, page_marks.Step]]] = defaultdict(list)
     for turn in turns:
         if turn.kind not in ("whole", "canonical"):
             found = page_marks.step(own, turn.url) or (page_marks.sister_step(own, turn.url) if turn.kind == "next" else None)
@@ -94,7 +94,7 @@ def _row_of_links(own: Sequence[page_marks.Place], turns: Sequence[Turn]) -> Row
     return next((row for here, steps in ranked if (row := _read(here, steps)) is not None), None)
 
 
-def _read(here: int | None, steps: list[tuple[Turn, page_marks.Step]]) -> Row | None:
+def _read(here: int | None, steps: list[tuple[PagerLink, page_marks.Step]]) -> Row | None:
     """Return the pages that the links of one row name, counted from 1; ``None`` if the row is no pager of this article."""
     numbered = [(turn.number, found) for turn, found in steps if turn.kind == "number"]
     shift = _number_shift(here, numbered, [found for turn, found in steps if turn.kind != "number"])
@@ -145,7 +145,7 @@ def _script_row(document: dom.Document, own: Sequence[page_marks.Place]) -> Row 
     return None
 
 
-def _single_page_view(own: Sequence[page_marks.Place], turns: Sequence[Turn], pages: Sequence[str]) -> str | None:
+def _single_page_view(own: Sequence[page_marks.Place], turns: Sequence[PagerLink], pages: Sequence[str]) -> str | None:
     for turn in turns:
         if turn.kind == "whole" and turn.url not in pages and not is_aside(turn.node):
             domain = Address(turn.url).domain
@@ -156,7 +156,7 @@ def _single_page_view(own: Sequence[page_marks.Place], turns: Sequence[Turn], pa
     return None
 
 
-def _guess_interpretations(turns: Sequence[Turn]) -> tuple[page_marks.Place, ...]:
+def _guess_interpretations(turns: Sequence[PagerLink]) -> tuple[page_marks.Place, ...]:
     """Guess the URL of a page that has none: from its canonical link, else from the links of its pager."""
     for turn in turns:
         if turn.kind == "canonical" and (found := page_marks.places(turn.url)):

@@ -58,7 +58,7 @@ class Overtaken(NewsportalError):
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class Published:
     """A published article. ``place``: where it is, in the target's notation (JSON, a path); ``note``: a remark for the operator."""
 
     place: str
@@ -84,7 +84,7 @@ class Target(Protocol):
     def digest(self, article: StoredArticle) -> str:
         """Return a digest of all that would be published: it changes with the content. Raises ``Refused``."""
 
-    def put(self, article: StoredArticle, entry: Entry) -> Placed:
+    def put(self, article: StoredArticle, entry: Entry) -> Published:
         """Publish or replace the article. Raises ``Refused``, ``PutOff``, ``Unwanted``, ``Overtaken``."""
 
     def remove(self, article: StoredArticle | None, entry: Entry) -> None:

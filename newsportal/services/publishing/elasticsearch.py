@@ -18,7 +18,7 @@ from elasticsearch import ApiError, Elasticsearch
 from newsportal.errors import NewsportalError, StoreError, StoreUnavailable
 from newsportal.search.elastic_connection import BUSY, Connection, answered, cause, portions
 from newsportal.search.elastic_layout import ANALYSERS
-from newsportal.services.publishing.base import Overtaken, Placed, PutOff, Refused, Step, TargetAway, TargetUnfit
+from newsportal.services.publishing.base import Overtaken, Published, PutOff, Refused, Step, TargetAway, TargetUnfit
 from newsportal.services.publishing.fields import DocumentTarget, document, words_of
 from newsportal.sources.publishing import Target, index_of
 from newsportal.store.outbox import Entry
@@ -75,14 +75,14 @@ class ElasticsearchTarget(DocumentTarget):
             self._ready = self._missing(client) == {}
         return ()
 
-    def put_many(self, items: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Placed | NewsportalError]:
+    def put_many(self, items: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Published | NewsportalError]:
         failures: list[NewsportalError | None] = []
         with self._errors():
             client = self._opened().client
             self._prepare(client)
             for portion in portions([(_line(self._action(entry)), _line(_document(article))) for article, entry in items]):
                 failures += [self._failure(item) for item in self._bulk([line for pair in portion for line in pair])]
-        return [failure or Placed(article.story_id) for failure, (article, _) in zip(failures, items, strict=True)]
+        return [failure or Published(article.story_id) for failure, (article, _) in zip(failures, items, strict=True)]
 
     def remove(self, article: StoredArticle | None, entry: Entry) -> None:
         with self._errors():

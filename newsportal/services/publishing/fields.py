@@ -17,7 +17,7 @@ from typing import Any, Final, NoReturn
 from newsportal.errors import DependencyMissing, NewsportalError
 from newsportal.events.summaries import beginning
 from newsportal.extractors.article.sanitise import sanitise
-from newsportal.services.publishing.base import Placed, Target, TargetUnfit, digest_of
+from newsportal.services.publishing.base import Published, Target, TargetUnfit, digest_of
 from newsportal.sources.publishing import FIELDS, template_parts
 from newsportal.store.columns import storable
 from newsportal.store.outbox import Entry
@@ -144,14 +144,14 @@ class DocumentTarget(Target):
     its story: when a story changes, all its published versions are updated."""
 
     @abstractmethod
-    def put_many(self, items: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Placed | NewsportalError]:
+    def put_many(self, items: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Published | NewsportalError]:
         """Call ``put`` for each; return the results in the same order, including errors about single articles."""
 
     def digest(self, article: StoredArticle) -> str:
         """Compute the digest without the words, which are derived from title and text."""
         return digest_of(document(article))
 
-    def put(self, article: StoredArticle, entry: Entry) -> Placed:
+    def put(self, article: StoredArticle, entry: Entry) -> Published:
         (outcome,) = self.put_many([(article, entry)])
         if isinstance(outcome, Exception):
             raise outcome

@@ -20,7 +20,7 @@ from urllib.parse import quote
 import yaml
 
 from newsportal.services.publishing import fields
-from newsportal.services.publishing.base import Placed, Refused, Step, TargetAway, digest_of
+from newsportal.services.publishing.base import Published, Refused, Step, TargetAway, digest_of
 from newsportal.sources.editing import replace_file
 from newsportal.sources.publishing import FIELDS, FOLDER, Target
 from newsportal.store.outbox import Entry
@@ -68,13 +68,13 @@ class FolderTarget:
     def digest(self, article: StoredArticle) -> str:
         return digest_of([self._name(article), self._content(article)])
 
-    def put(self, article: StoredArticle, entry: Entry) -> Placed:
+    def put(self, article: StoredArticle, entry: Entry) -> Published:
         name = self._name(article)
         with self._translated_errors(name):
             write(self._path(name), self._content(article))
             if entry.place not in (None, name):
                 self._path(entry.place or "").unlink(missing_ok=True)
-        return Placed(name)
+        return Published(name)
 
     def remove(self, article: StoredArticle | None, entry: Entry) -> None:
         for name in {entry.place, None if article is None else self._name(article)} - {None}:

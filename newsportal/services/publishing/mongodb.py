@@ -21,7 +21,7 @@ from pymongo.collection import Collection
 from pymongo.operations import ReplaceOne
 
 from newsportal.errors import NewsportalError
-from newsportal.services.publishing.base import Overtaken, Placed, Refused, Step, TargetAway, TargetUnfit
+from newsportal.services.publishing.base import Overtaken, Published, Refused, Step, TargetAway, TargetUnfit
 from newsportal.services.publishing.fields import DocumentTarget, document, words_of
 from newsportal.sources.publishing import Target
 from newsportal.sources.uris import mask
@@ -88,8 +88,8 @@ class MongoTarget(DocumentTarget):
         foreign = first is not None and "version" not in first
         return (f"{articles.name} contains documents of other programs; they are left unchanged",) if foreign else ()
 
-    def put_many(self, items: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Placed | NewsportalError]:
-        outcomes: dict[str, Placed | NewsportalError] = {entry.article_id: Placed(article.story_id) for article, entry in items}
+    def put_many(self, items: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Published | NewsportalError]:
+        outcomes: dict[str, Published | NewsportalError] = {entry.article_id: Published(article.story_id) for article, entry in items}
         documents: dict[str, Document] = {}
         with self._errors():
             articles = self._prepared()
@@ -105,7 +105,7 @@ class MongoTarget(DocumentTarget):
                 outcomes[id] = Overtaken()
                 del documents[id]
             outcomes |= self._write(articles, [entry for _, entry in items if entry.article_id in documents], documents)
-            late = self._newer_ids(self._withdrawn(), [entry for _, entry in items if isinstance(outcomes[entry.article_id], Placed)])
+            late = self._newer_ids(self._withdrawn(), [entry for _, entry in items if isinstance(outcomes[entry.article_id], Published)])
             for entry in (entry for _, entry in items if entry.article_id in late):  # withdrawn since the first check
                 articles.delete_one(self._filter(entry))
                 outcomes[entry.article_id] = Overtaken()

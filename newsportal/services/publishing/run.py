@@ -21,7 +21,7 @@ from typing import Final
 from uuid import uuid4
 
 from newsportal.errors import NewsportalError
-from newsportal.services.publishing.base import Overtaken, Placed, PutOff, Refused, Target, TargetAway, TargetUnfit, Unwanted
+from newsportal.services.publishing.base import Overtaken, Published, PutOff, Refused, Target, TargetAway, TargetUnfit, Unwanted
 from newsportal.services.publishing.fields import DocumentTarget, story_version
 from newsportal.services.publishing.targets import Action, candidates, decide
 from newsportal.sources.publishing import Target as Settings
@@ -181,7 +181,7 @@ def _handle(work: Work, held: Sequence[Entry], tally: Tally) -> None:
         elif isinstance(result, Result):
             work.store.outbox.settle(entry, result, now=work.now())
     for (article, entry), digest, outcome in zip(puts, digests, _put_all(work.target, puts), strict=True):
-        if isinstance(outcome, Placed):
+        if isinstance(outcome, Published):
             tally.revised += entry.published
             tally.published += not entry.published
             settled: Result | None = Result("done", outcome.note, article.revision, digest, outcome.place)
@@ -191,7 +191,7 @@ def _handle(work: Work, held: Sequence[Entry], tally: Tally) -> None:
             work.store.outbox.settle(entry, settled, now=work.now())
 
 
-def _put_all(target: Target, puts: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Placed | Exception]:
+def _put_all(target: Target, puts: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Published | Exception]:
     """Return the result of each: in one call if the target takes many, one by one if that fails."""
     if isinstance(target, DocumentTarget) and len(puts) > 1:
         try:
@@ -200,7 +200,7 @@ def _put_all(target: Target, puts: Sequence[tuple[StoredArticle, Entry]]) -> Seq
             raise
         except Exception:
             logger.warning("%s: %d articles one by one", puts[0][1].target, len(puts), exc_info=True)
-    outcomes: list[Placed | Exception] = []
+    outcomes: list[Published | Exception] = []
     for article, entry in puts:
         try:
             outcomes.append(target.put(article, entry))

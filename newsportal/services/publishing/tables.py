@@ -22,7 +22,7 @@ from sqlalchemy.engine.interfaces import ReflectedIndex
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.messages import did_you_mean
 from newsportal.services.publishing import columns
-from newsportal.services.publishing.base import Overtaken, Placed, Refused, Step, TargetAway, TargetUnfit, digest_of
+from newsportal.services.publishing.base import Overtaken, Published, Refused, Step, TargetAway, TargetUnfit, digest_of
 from newsportal.services.publishing.columns import bound, key_of, row_of
 from newsportal.sources.publishing import Target
 from newsportal.store.columns import build
@@ -86,16 +86,16 @@ class TableTarget:
     def digest(self, article: StoredArticle) -> str:
         return digest_of(row_of(article, self._target.columns, self._zone))
 
-    def put(self, article: StoredArticle, entry: Entry) -> Placed:
+    def put(self, article: StoredArticle, entry: Entry) -> Published:
         table, digest = self._reflected(), self.digest(article)
         row = self._row(article, table)
         with self._writing() as connection:
             mark = self._current(connection, entry)
             if mark is not None and mark.digest == digest:
-                return Placed(mark.place)
+                return Published(mark.place)
             where = self._where(connection, table, article, entry, mark)
             if where is None and (entry.published or (mark is not None and mark.digest)):
-                return Placed(entry.place or "", GONE_THERE)
+                return Published(entry.place or "", GONE_THERE)
             if where is not None:
                 connection.execute(sa.update(table).where(self._key_clause(table, where)).values(row))
                 where |= {name: row[name] for name in where if name in row and not isinstance(row[name], sa.ColumnElement)}
@@ -105,7 +105,7 @@ class TableTarget:
                 where = dict(zip(table.primary_key.columns.keys(), made, strict=True)) if key is None else {key: row[key]}
             written = Mark(_place_json(where), article.revision, digest, entry.fence)
             self._save_mark(connection, entry, written, new=mark is None)
-            return Placed(written.place)
+            return Published(written.place)
 
     def remove(self, article: StoredArticle | None, entry: Entry) -> None:
         table = self._reflected()

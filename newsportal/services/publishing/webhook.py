@@ -18,7 +18,7 @@ from newsportal.errors import EgressDenied, FetchFailed
 from newsportal.net import egress
 from newsportal.schedule.freshness import retry_after
 from newsportal.services.publishing import fields
-from newsportal.services.publishing.base import Placed, PutOff, Refused, Step, TargetAway, TargetUnfit, Unwanted, digest_of
+from newsportal.services.publishing.base import Published, PutOff, Refused, Step, TargetAway, TargetUnfit, Unwanted, digest_of
 from newsportal.sources.publishing import Target
 from newsportal.sources.uris import mask
 from newsportal.store.columns import storable
@@ -67,7 +67,7 @@ class WebhookTarget:
     def digest(self, article: StoredArticle) -> str:
         return digest_of(fields.plain(article, self._zone))
 
-    def put(self, article: StoredArticle, entry: Entry) -> Placed:
+    def put(self, article: StoredArticle, entry: Entry) -> Published:
         return self._send(self._message(article, entry), self._key(article, entry))
 
     def remove(self, article: StoredArticle | None, entry: Entry) -> None:
@@ -97,7 +97,7 @@ class WebhookTarget:
         what = "withdrawn" if article is None else self.digest(article)
         return digest_of([entry.target, entry.article_id, what, entry.asked])
 
-    def _send(self, message: Mapping[str, Any], key: str) -> Placed:
+    def _send(self, message: Mapping[str, Any], key: str) -> Published:
         body = json.dumps(message, ensure_ascii=False).encode()
         headers = {
             "user-agent": self._agent, "content-type": "application/json; charset=utf-8", "accept": "application/json",
@@ -119,7 +119,7 @@ class WebhookTarget:
                 reply = None
             found = reply.get("id") if isinstance(reply, dict) else None
             named = isinstance(found, str | int) and not isinstance(found, bool)
-            return Placed(storable(str(found if named else answer.headers.get("location", "")))[:MAX_PLACE])
+            return Published(storable(str(found if named else answer.headers.get("location", "")))[:MAX_PLACE])
         if answer.status == 410:
             raise Unwanted(f"{answered}: it has deleted the article permanently")
         if answer.status in LATER or answer.status >= 500:

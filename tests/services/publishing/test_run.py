@@ -11,7 +11,7 @@ import pytest
 from cms import Cms, run, work_on
 from factories import NOW, article, invented
 
-from newsportal.services.publishing.base import Placed, TargetAway
+from newsportal.services.publishing.base import Published, TargetAway
 from newsportal.services.publishing.run import BUSY_WAIT, LEASE, MOST_TRIES, follow, pending, publish
 from newsportal.store.outbox import Entry
 from newsportal.store.results import StoredArticle
@@ -246,7 +246,7 @@ def test_internal_error_of_one_article_does_not_block_others(
     with work_on(store, tmp_path, cms.target()) as work:
         put = work.target.put
 
-        def breaking(one: StoredArticle, entry: Entry) -> Placed:
+        def breaking(one: StoredArticle, entry: Entry) -> Published:
             if one.id == bad:
                 raise RuntimeError("a fault of ours")
             return put(one, entry)
@@ -267,7 +267,7 @@ def test_target_unavailable_for_one_article_takes_the_others(
     with work_on(store, tmp_path, cms.target()) as work:
         put = work.target.put
 
-        def slow(one: StoredArticle, entry: Entry) -> Placed:
+        def slow(one: StoredArticle, entry: Entry) -> Published:
             if one.id == bad:
                 raise TargetAway("no answer")
             return put(one, entry)
