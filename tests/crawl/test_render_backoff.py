@@ -48,7 +48,7 @@ def test_page_that_times_out_in_three_runs_is_paused_for_a_week(rendering: LinkT
     assert [visit(rendering) for _ in range(5)] == [(1, 1), (1, 1), (1, 0), (0, 0), (0, 0)]
     row = next(row for row in rendering.report() if row.source == KEY)
     assert (row.failed, row.known) == ({"render-timeout": 3}, 2)
-    assert any("left alone for 7 days" in str(note) for note in row.notes)
+    assert any("skipped for 7 days" in str(note) for note in row.notes)
     state = rendering.store.source_state(KEY)
     long_ago = (datetime.now(UTC) - timedelta(days=8)).isoformat()
     rendering.store.save_source_state(replace(state, hung={id: (runs, long_ago) for id, (runs, _) in state.hung.items()}))

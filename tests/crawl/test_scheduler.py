@@ -132,7 +132,7 @@ def test_start_urls_pushed_to_redis_are_crawled(site: NumberedSite, start_crawl:
     crawl.terminate()
     printed, log = finish_crawl(crawl)
     assert set(printed) == {f"read {site.url('/150')}", f"read {site.url('/151')}"}
-    assert "'no address' was pushed as a start URL and is none" in log.replace('b"', "'").replace("b'", "'")
+    assert "'no address' was pushed as a start URL but is not valid" in log.replace('b"', "'").replace("b'", "'")
 
 
 @pytest.mark.parametrize("options", [(), ("--appendonly", "yes")], ids=["data lost", "data kept"])

@@ -149,11 +149,11 @@ def test_daily_limits_of_calls_and_tokens(store: Store, stored: StoredArticle, e
     sources = sources_of(endpoint, calls=1)
     client = client_of(store, sources)
     client.ask(summary_of(sources, stored), NOW)
-    with pytest.raises(AssistantError, match=r"its 1 calls of today; .*assistant\.calls"):
+    with pytest.raises(AssistantError, match=r"its limit of 1 calls a day; .*assistant\.calls"):
         client.ask(article_task(sources.assistant, "translation", stored, "en"), NOW)
     assert len(endpoint.got) == 1
     sources = sources_of(endpoint, tokens=100)
-    with pytest.raises(AssistantError, match="its 100 tokens"):
+    with pytest.raises(AssistantError, match="limit of 100 tokens"):
         client_of(store, sources).ask(article_task(sources.assistant, "translation", stored, "en"), NOW)
 
 

@@ -321,7 +321,7 @@ def test_lost_right_blocks_test_message_and_preview(
         desk.accounts.people.disable(desk.person)
     else:
         desk.accounts.people.set_role(desk.person, role)
-    with pytest.raises(Refused, match="any more"):
+    with pytest.raises(Refused, match="no longer"):
         send_test(desk.work, alert)
     assert receiver.got == []
     if about == "sources":

@@ -206,7 +206,7 @@ def test_overtaken_publisher_writes_nothing(store: Store, add: Add, cms: Cms, tm
         add("a", title="新的标题")
         later = replace(work, now=lambda: NOW + timedelta(seconds=LEASE + 1))
         assert publish(later).published == 1
-        with pytest.raises(Exception, match="later"):
+        with pytest.raises(Exception, match="another process"):
             work.target.put(old, slow)
     assert cms.rows()[0]["title"] == "新的标题"
 
