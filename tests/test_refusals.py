@@ -193,10 +193,10 @@ def test_own_searxng_instance_as_engine(web: Any, tmp_path: Path) -> None:
 
 
 def found_for_topics(folder: Path) -> int:
-    """Return the number of articles per topic, summed over the topics."""
+    """Return the number of articles with a topic. Which of two topics' queries met an article first does not change it."""
     store = open_store(f"sqlite:///{folder}/data/newsportal.db", create=False)
     try:
-        return sum(topic in TOPICS for article in store.all_articles() for topic in article.topics)
+        return sum(not set(TOPICS).isdisjoint(article.topics) for article in store.all_articles())
     finally:
         store.close()
 
