@@ -40,15 +40,15 @@ def _(message: str) -> str:
 
 def catalog(language: str) -> Catalog:
     """Return all messages of ``language`` (not the source language). Raises ``ValueError`` if a message is in two files."""
-    whole = Catalog(locale=language)
+    merged = Catalog(locale=language)
     folder = resources.files("newsportal.portal").joinpath("locale", language)
     for file in sorted(folder.iterdir(), key=lambda file: file.name):
         for message in read_po(BytesIO(file.read_bytes()), locale=language):
-            if message.id and message.id in whole:
+            if message.id and message.id in merged:
                 raise ValueError(f"{file.name}: {message.id!r} stands in another file already")
             if message.id:
-                whole[message.id] = message
-    return whole
+                merged[message.id] = message
+    return merged
 
 
 @cache
@@ -62,10 +62,10 @@ def translations(language: str) -> NullTranslations:
     return GNUTranslations(compiled)
 
 
-def choose(wanted: str | None, accept: str, default: str) -> str:
+def choose(choice: str | None, accept: str, default: str) -> str:
     """Return the reader's choice if it is supported, else the best of ``Accept-Language``, else ``default``, else Chinese."""
-    if wanted in LANGUAGES:
-        return str(wanted)
+    if choice in LANGUAGES:
+        return str(choice)
     # Sort the tags of the header by weight, without malformed parts. Regions fall back to the plain language.
     weighted: list[tuple[float, int, str]] = []
     for place, part in enumerate(accept[:1000].split(",")):

@@ -68,12 +68,12 @@ PICTURE = re.compile(r'<img(?P<before>(?: (?!src=)[a-z]+="[^"]*")*)(?: src="(?P<
 BLANK_PARAGRAPH = re.compile(r"<p>(?:\s|&nbsp;|<br>|\u3000)*</p>")
 
 
-def body(article: StoredArticle, shown: Callable[[str], str | None]) -> Markup:
-    """Return the article's body as safe HTML: the stored HTML, sanitised again, or its text in paragraphs. ``shown`` maps the URL of a
-    picture to the one for browsers; pictures mapped to None are left out."""
+def body(article: StoredArticle, browser_url: Callable[[str], str | None]) -> Markup:
+    """Return the article's body as safe HTML: the stored HTML, sanitised again, or its text in paragraphs. ``browser_url`` maps the URL of
+    a picture to the one for browsers; pictures mapped to None are left out."""
 
     def replace_source(picture: re.Match[str]) -> str:
-        source = shown(html.unescape(picture["src"])) if picture["src"] else None
+        source = browser_url(html.unescape(picture["src"])) if picture["src"] else None
         return f'<img{picture["before"]} src="{escape(source)}"{picture["after"]}>' if source else ""
 
     cleaned = BLANK_PARAGRAPH.sub("", sanitised(article.html, article.url)).strip() if article.html else ""
@@ -163,14 +163,14 @@ def body_picture_urls(article: StoredArticle) -> list[str]:
     return [html.unescape(picture["src"]) for picture in found if picture["src"]]
 
 
-def pictures(article: StoredArticle, shown: Callable[[str], str | None]) -> list[Image]:
+def pictures(article: StoredArticle, browser_url: Callable[[str], str | None]) -> list[Image]:
     """Return the article's pictures that its body does not show, with their URLs for browsers."""
     inside = set(body_picture_urls(article))
-    found = ((image, shown(image.url)) for image in dict.fromkeys(article.images) if image.url not in inside)
-    return [replace(image, url=place) for image, place in found if place]
+    found = ((image, browser_url(image.url)) for image in dict.fromkeys(article.images) if image.url not in inside)
+    return [replace(image, url=url) for image, url in found if url]
 
 
 def thumbnail(images: Sequence[Image]) -> tuple[int, Image] | None:
     """Return the first picture large enough to stand beside a headline, and its position (from 1). Unknown sizes count as large."""
-    sized = ((one, min(one[1].width or MIN_THUMBNAIL, one[1].height or MIN_THUMBNAIL)) for one in enumerate(images, 1))
-    return next((one for one, side in sized if side >= MIN_THUMBNAIL and web_address(one[1].url)), None)
+    sized = ((numbered, min(numbered[1].width or MIN_THUMBNAIL, numbered[1].height or MIN_THUMBNAIL)) for numbered in enumerate(images, 1))
+    return next((numbered for numbered, side in sized if side >= MIN_THUMBNAIL and web_address(numbered[1].url)), None)

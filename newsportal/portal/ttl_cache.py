@@ -36,19 +36,19 @@ class TtlCache(Generic[T]):
     def cached(self, key: Hashable) -> list[T]:
         """Return the cached value of ``key`` in a list, which is empty if there is none."""
         with self._lock:
-            kept = self._made.get(key)
-        return [kept[1]] if kept is not None and self._clock() - kept[0] < self._seconds else []
+            entry = self._made.get(key)
+        return [entry[1]] if entry is not None and self._clock() - entry[0] < self._seconds else []
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        for made in self.cached(key):
-            return made
-        made = make()
+        for value in self.cached(key):
+            return value
+        value = make()
         with self._lock:
             self._made.pop(key, None)
-            self._made[key] = self._clock(), made
+            self._made[key] = self._clock(), value
             if len(self._made) > self._most:
                 self._made.popitem(last=False)
-        return made
+        return value
 
 
 MAX_WAITING = 20  # values in progress or queued; beyond that, no more are begun: readers come faster than one thread makes them
@@ -57,22 +57,22 @@ MAX_WAITING = 20  # values in progress or queued; beyond that, no more are begun
 class BackgroundCache(Generic[T]):
     """The same, made in a thread: callers wait up to ``within`` seconds, then do without. Exceptions of ``make`` reach those who wait."""
 
-    def __init__(self, kept: TtlCache[T], within: float) -> None:
-        self._kept, self._within = kept, within
+    def __init__(self, cache: TtlCache[T], within: float) -> None:
+        self._kept, self._within = cache, within
         self._making: dict[Hashable, Future[T]] = {}
         self._lock = Lock()
         self._threads = ThreadPoolExecutor(1, "soon")
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T | None:
         """Return the value, or None if it is not ready."""
-        for made in self._kept.cached(key):
-            return made
+        for value in self._kept.cached(key):
+            return value
         with self._lock:
-            making = self._making.get(key)
-            if making is None and len(self._making) < MAX_WAITING:
-                making = self._making[key] = self._threads.submit(self._make, key, make)
+            future = self._making.get(key)
+            if future is None and len(self._making) < MAX_WAITING:
+                future = self._making[key] = self._threads.submit(self._make, key, make)
         try:
-            return making.result(self._within) if making is not None else None
+            return future.result(self._within) if future is not None else None
         except TimeoutError:
             return None
 
@@ -159,8 +159,8 @@ class Compilations:
     def get(self, visitor: str, make: Callable[[], T], until: datetime, *key: Hashable) -> T:
         """Return the result of ``make`` for the time before ``until``. Unless it is cached, raises 429 if ``visitor``, an IP address, has
         requested too many, and 503 if those before it take too long."""
-        whole = (until.timestamp() // COMPILED_SECONDS, *key)
-        found: list[T] = self._kept.cached(whole)
+        full_key = (until.timestamp() // COMPILED_SECONDS, *key)
+        found: list[T] = self._kept.cached(full_key)
         if found:
             return found[0]
         if not self._pace.allows(visitor):
@@ -168,7 +168,7 @@ class Compilations:
         if not self._working.acquire(timeout=self._patience):
             raise HTTPException(503)
         try:
-            made: T = self._kept.get(whole, make)  # the one before may have made it
+            value: T = self._kept.get(full_key, make)  # the one before may have made it
         finally:
             self._working.release()
-        return made
+        return value

@@ -127,10 +127,10 @@ def feed(visit: Here, ending: str) -> Response:
         raise HTTPException(404)
     ids = [story_id for _, story_id in accounts.marks.starred(person, limit=max_stories(ending))]
     heads = [story.head.id for story in existing_stories(visit, ids)]
-    found = list_response(visit, ending, feed_addresses(visit, "").title, "/starred", heads)
-    found.headers["cache-control"] = f"private, {found.headers['cache-control']}"
-    found.headers["referrer-policy"] = "no-referrer"
-    return found
+    response = list_response(visit, ending, feed_addresses(visit, "").title, "/starred", heads)
+    response.headers["cache-control"] = f"private, {response.headers['cache-control']}"
+    response.headers["referrer-policy"] = "no-referrer"
+    return response
 
 
 MAX_UNDO = 1_500  # characters of a URL that undoes a removal: it travels in a cookie
@@ -140,8 +140,8 @@ MAX_UNDO = 1_500  # characters of a URL that undoes a removal: it travels in a c
 def searches(request: Request, visit: Here) -> Response:
     accounts, person = accounts_and_person(visit)
     lines = [
-        {"search": search, "address": (asked := parse_search(search.asked)).address(), "text": asked.text,
-         "filters": tuple(chip.label for chip in chips(asked, visit)), "feed": feed_of(asked, visit)}
+        {"search": search, "address": (parsed := parse_search(search.asked)).address(), "text": parsed.text,
+         "filters": tuple(chip.label for chip in chips(parsed, visit)), "feed": feed_of(parsed, visit)}
         for search in accounts.searches.of(person)
     ]  # fmt: skip
     return render(request, "searches.html", lines=lines, most=MAX_NAME)
@@ -150,26 +150,26 @@ def searches(request: Request, visit: Here) -> Response:
 @router.post("/searches")
 def save_search(request: Request, sent: Form) -> Response:
     """Save the search ``asked`` (a query string) as ``name``, or as its words by default."""
-    asked = parse_search(sent.get("asked", ""))
-    if asked.empty:
+    search = parse_search(sent.get("asked", ""))
+    if search.empty:
         raise HTTPException(400)
-    return _save_search(request, asked, sent.get("name", "").strip() or default_name(asked), asked.address())
+    return _save_search(request, search, sent.get("name", "").strip() or default_name(search), search.address())
 
 
-def default_name(asked: SearchRequest) -> str:
+def default_name(search: SearchRequest) -> str:
     """Return the default name of a search."""
-    return asked.text or " · ".join(asked.filters.values())
+    return search.text or " · ".join(search.filters.values())
 
 
-def _save_search(request: Request, asked: SearchRequest, name: str, back: str) -> Response:
+def _save_search(request: Request, search: SearchRequest, name: str, back: str) -> Response:
     visit = Visit(request)
     accounts, person = accounts_and_person(visit)
     try:
-        kept = accounts.searches.keep(person, name[:MAX_NAME], asked.address("").removeprefix("?"), now=visit.portal.now())
+        saved = accounts.searches.keep(person, name[:MAX_NAME], search.address("").removeprefix("?"), now=visit.portal.now())
     except SearchNotSaved:
         return notify(request, back, _("The search was not saved: the limit is reached. Remove one first."))
-    log_change(request, "search.keep", kept.id, {"name": kept.name})
-    return notify(request, back, _("The search was saved as “%(name)s”."), name=kept.name)
+    log_change(request, "search.keep", saved.id, {"name": saved.name})
+    return notify(request, back, _("The search was saved as “%(name)s”."), name=saved.name)
 
 
 @router.post("/searches/rename")
@@ -197,7 +197,7 @@ def remove(request: Request, sent: Form) -> Response:
 @router.post("/searches/back")
 def restore_search(request: Request, visit: Here) -> Response:
     """Save a removed search again."""
-    asked = parse_search(visit.text("asked", MAX_UNDO) or "")
-    if asked.empty:
+    search = parse_search(visit.text("asked", MAX_UNDO) or "")
+    if search.empty:
         raise HTTPException(400)
-    return _save_search(request, asked, visit.text("name") or default_name(asked), "/searches")
+    return _save_search(request, search, visit.text("name") or default_name(search), "/searches")

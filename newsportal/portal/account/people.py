@@ -28,13 +28,13 @@ def people(request: Request) -> Response:
 
 @router.post("/people")
 def add(request: Request, sent: Form) -> Response:
-    accounts, visit, made = accounts_of(request), Visit(request), random_password()
+    accounts, visit, password = accounts_of(request), Visit(request), random_password()
     try:
-        person = accounts.people.add(sent.get("name", ""), made, _role_named(sent.get("role", "")), now=visit.portal.now())
+        person = accounts.people.add(sent.get("name", ""), password, _role_named(sent.get("role", "")), now=visit.portal.now())
     except AccountError as error:
         return _page(request, 422, mistakes={"name": visit.clock.says(error.message)}, typed=sent)
     log_change(request, "person.add", person.name, {"role": person.role})
-    return _page(request, secret=made, secret_of=person.name)
+    return _page(request, secret=password, secret_of=person.name)
 
 
 @router.post("/people/{person_id}/role")
@@ -57,11 +57,11 @@ def enable(request: Request, person_id: str) -> Response:
 
 @router.post("/people/{person_id}/password")
 def password(request: Request, person_id: str) -> Response:
-    accounts, made = accounts_of(request), random_password()
+    accounts, password = accounts_of(request), random_password()
     person = _person(accounts, person_id)
-    accounts.people.set_password(person.id, made)
+    accounts.people.set_password(person.id, password)
     log_change(request, "person.password", person.name)
-    return _page(request, secret=made, secret_of=person.name)
+    return _page(request, secret=password, secret_of=person.name)
 
 
 @router.get("/people/{person_id}/remove")
@@ -90,9 +90,9 @@ def _page(
         {"person": person, "sessions": len(accounts.sessions.of(person.id, now=now)), "tokens": tokens[person.id]}
         for person in accounts.people.all()
     ]
-    shown = {"mistakes": defaultdict(str, mistakes or {}), "typed": dict(typed or {}), "secret": secret, "secret_of": secret_of}
+    values = {"mistakes": defaultdict(str, mistakes or {}), "typed": dict(typed or {}), "secret": secret, "secret_of": secret_of}
     roles = {role: visit.clock.says(Message(f"role.{role}")) for role in Role}
-    return render(request, "people.html", status, rows=rows, roles=roles, **shown)
+    return render(request, "people.html", status, rows=rows, roles=roles, **values)
 
 
 def _change(
@@ -124,8 +124,8 @@ AUDIT_DAYS = (0, 1, 7, 30, 365)  # 0: any time
 @router.get("/audit")
 def audit(request: Request) -> Response:
     visit, trail = Visit(request), accounts_of(request).trail
-    asked = visit.integer("days", 0)
-    days = asked if asked in AUDIT_DAYS else 0
+    requested = visit.integer("days", 0)
+    days = requested if requested in AUDIT_DAYS else 0
     found = trail.entries(
         before=visit.integer("before", 0) or None, person=visit.text("person"), action=visit.text("action"),
         since=visit.portal.now() - timedelta(days=days) if days else None, limit=AUDIT_ENTRIES + 1,

@@ -105,9 +105,9 @@ class FiguresCache:
     def crawled(self, portal: Portal, days: int) -> Crawled:
         return self._of("crawled", days, lambda: crawled(portal.store.runs(MAX_RUNS), portal, days))
 
-    def _of(self, what: str, days: int, find: Callable[[], T]) -> T:
+    def _of(self, kind: str, days: int, find: Callable[[], T]) -> T:
         with self._lock:
-            return cast(T, self._found.get((what, days), find))
+            return cast(T, self._found.get((kind, days), find))
 
 
 def figures(portal: Portal, daily: DailySums, days: int) -> Figures:
@@ -128,15 +128,15 @@ def last_days(portal: Portal, days: int) -> tuple[date, date]:
 
 def crawled(runs: Sequence[Run], portal: Portal, days: int) -> Crawled:
     since = portal.now() - timedelta(days=days)
-    chosen = [run for run in runs if run.started >= since]
-    named: dict[str, list[SourceReport]] = {}
-    for run in chosen:
+    recent = [run for run in runs if run.started >= since]
+    by_source: dict[str, list[SourceReport]] = {}
+    for run in recent:
         for row in run.sources:
-            named.setdefault(row.source, []).append(row)
-    rows = tuple(sorted((add_up(name, found) for name, found in named.items()), key=lambda row: (-row.entries, row.source)))
-    seconds = sum((run.ended - run.started).total_seconds() for run in chosen if run.ended is not None)
+            by_source.setdefault(row.source, []).append(row)
+    rows = tuple(sorted((add_up(name, found) for name, found in by_source.items()), key=lambda row: (-row.entries, row.source)))
+    seconds = sum((run.ended - run.started).total_seconds() for run in recent if run.ended is not None)
     total = replace(add_up("total", rows), seconds=seconds)
-    return Crawled(len(chosen), seconds, rows, total, failures(rows), len(chosen) == len(runs) == MAX_RUNS)
+    return Crawled(len(recent), seconds, rows, total, failures(rows), len(recent) == len(runs) == MAX_RUNS)
 
 
 def running_crawls(runs: Iterable[Run], now: datetime) -> list[RunningCrawl]:

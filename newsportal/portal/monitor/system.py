@@ -50,9 +50,9 @@ class Line:
 class LogBuffer(logging.Handler):
     """Keeps the last log lines of this process."""
 
-    def __init__(self, kept: int = MAX_LINES) -> None:
+    def __init__(self, limit: int = MAX_LINES) -> None:
         super().__init__(logging.INFO)
-        self._lines: deque[Line] = deque(maxlen=kept)
+        self._lines: deque[Line] = deque(maxlen=limit)
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -80,10 +80,10 @@ def redact(text: str) -> str:
 
 def read_tail(file: Path, limit: int = MAX_LINES) -> list[Line]:
     """Return the last lines of a crawl's log, earliest first. Raises ``OSError``."""
-    with file.open("rb") as opened:
-        size = opened.seek(0, os.SEEK_END)
-        opened.seek(max(0, size - TAIL_BYTES))
-        raw = opened.read(TAIL_BYTES).decode("utf-8", "replace").splitlines()
+    with file.open("rb") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, size - TAIL_BYTES))
+        raw = stream.read(TAIL_BYTES).decode("utf-8", "replace").splitlines()
     return list(_lines(raw[1:] if size > TAIL_BYTES else raw))[-limit:]
 
 
@@ -100,8 +100,8 @@ def _lines(raw: list[str]) -> Iterator[Line]:
 def find_lines(lines: list[Line], level: str | None, words: str | None, limit: int) -> list[Line]:
     """Return the last lines of at least ``level`` that contain ``words``, latest first."""
     least = LEVELS.index(level) if level in LEVELS else 0
-    wanted = (words or "").lower()
-    found = [line for line in lines if LEVELS.index(line.level) >= least and wanted in f"{line.from_} {line.text}".lower()]
+    text = (words or "").lower()
+    found = [line for line in lines if LEVELS.index(line.level) >= least and text in f"{line.from_} {line.text}".lower()]
     return list(reversed(found[-limit:]))
 
 
@@ -141,8 +141,8 @@ def system(request: Request, visit: Here) -> Response:
     minutes = meter.minutes()
     return render(
         request, "system.html", here="/monitor/system", ways=monitor_links(visit), machine=measure_machine(visit.portal.config),
-        parts={name: visit.say(text) for name, text in PARTS.items()}, minutes=[sum(one.values()) for one in minutes],
-        kinds={kind: sum(one.get(kind, 0) for one in minutes) for kind in sorted({kind for one in minutes for kind in one})},
+        parts={name: visit.say(text) for name, text in PARTS.items()}, minutes=[sum(minute.values()) for minute in minutes],
+        kinds={kind: sum(minute.get(kind, 0) for minute in minutes) for kind in sorted({kind for minute in minutes for kind in minute})},
         **log_of(request, visit),
     )  # fmt: skip
 
@@ -162,9 +162,9 @@ def log_of(request: Request, visit: Visit) -> dict[str, Any]:
         lines = read_tail(file) if file is not None else ring.lines()
     except OSError:  # deleted meanwhile
         failed = True
-    labels = {one.stem: log_label(visit, one) for one in dict.fromkeys((*log_files(visit.portal), *((file,) if file else ())))}
-    shown = {"level": level if level in LEVELS else None, "words": words, "file": file.stem if file else None}
-    return {"lines": find_lines(lines, shown["level"], words, SHOWN), "levels": LEVELS, "files": labels, "wanted": shown, "failed": failed}
+    labels = {path.stem: log_label(visit, path) for path in dict.fromkeys((*log_files(visit.portal), *((file,) if file else ())))}
+    query = {"level": level if level in LEVELS else None, "words": words, "file": file.stem if file else None}
+    return {"lines": find_lines(lines, query["level"], words, SHOWN), "levels": LEVELS, "files": labels, "wanted": query, "failed": failed}
 
 
 def run_log(visit: Visit, run: Run) -> dict[str, Any]:

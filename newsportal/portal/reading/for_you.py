@@ -94,13 +94,13 @@ async def seen(request: Request) -> Response:
         raise HTTPException(400)
     portal: Portal = Visit(request).portal
     reader = reader_of(request)
-    answer = Response(status_code=204, headers={"cache-control": "no-store"})
+    response = Response(status_code=204, headers={"cache-control": "no-store"})
     if not reader.is_recorded or not portal.pace.allows(address_of(request)):
-        return answer
+        return response
     name = reader.name or secrets.token_hex(RANDOM_BYTES)
     if await run_in_threadpool(record, portal, name, article, frozenset(places)):
-        set_reader_cookie(answer, request, name)
-    return answer
+        set_reader_cookie(response, request, name)
+    return response
 
 
 def record(portal: Portal, reader: str, article_id: str, places: frozenset[int]) -> bool:
@@ -117,9 +117,9 @@ def record(portal: Portal, reader: str, article_id: str, places: frozenset[int])
 
 def pictures_of(store: Store, article_id: str) -> int | None:
     """Return the number of visible pictures of a photo story, 0 for other articles; None for an unknown article."""
-    kept = store.galleries.gallery(article_id)
-    if kept is not None:
-        return kept.pictures
+    gallery = store.galleries.gallery(article_id)
+    if gallery is not None:
+        return gallery.pictures
     article = store.article(article_id)
     return None if article is None else len(article.images) if is_gallery(article.source) else 0
 
@@ -162,24 +162,24 @@ def clear(request: Request) -> Response:
     reader = reader_of(request)
     if reader.name is not None:
         Visit(request).portal.store.readers.forget(reader.name)
-    answer = redirect_to_profile()
-    answer.delete_cookie(NAME, path="/")
-    return answer
+    response = redirect_to_profile()
+    response.delete_cookie(NAME, path="/")
+    return response
 
 
 @router.post("/profile/switch")
 def switch(request: Request, sent: Form) -> Response:
     """``profile=off``: delete the profile, block its name in the store, and record nothing from now on; ``profile=on``: start a new one."""
-    wanted, reader, portal = sent.get(SWITCH), reader_of(request), Visit(request).portal
-    answer = redirect_to_profile()
-    if wanted == "off":
+    choice, reader, portal = sent.get(SWITCH), reader_of(request), Visit(request).portal
+    response = redirect_to_profile()
+    if choice == "off":
         if reader.name is not None:
             portal.store.readers.switch(reader.name, False, now=portal.now())
-        answer.delete_cookie(NAME, path="/")
-        answer.set_cookie(SWITCH, "off", max_age=YEAR, samesite="lax", path="/")
-    elif wanted == "on":
-        answer.delete_cookie(SWITCH, path="/")
-    return answer
+        response.delete_cookie(NAME, path="/")
+        response.set_cookie(SWITCH, "off", max_age=YEAR, samesite="lax", path="/")
+    elif choice == "on":
+        response.delete_cookie(SWITCH, path="/")
+    return response
 
 
 def redirect_to_profile() -> Response:
@@ -216,11 +216,11 @@ def recommend_and_record(visit: Visit, n: int) -> list[Suggestion]:
     found = recommend(visit, reader, n)
     if reader.is_recorded and reader.name is not None and found:
         try:
-            visit.portal.store.readers.offer(reader.name, [one for _story, one, _because in found], now=visit.portal.now())
+            visit.portal.store.readers.offer(reader.name, [item for _story, item, _because in found], now=visit.portal.now())
         except StoreError as error:
             visit.portal.missed["offer"] += 1
             log.warning("recommendations were not recorded: %s", error)
-    return [Suggestion(story, reason_text(one, because, visit.clock.words)) for story, one, because in found]
+    return [Suggestion(story, reason_text(item, because, visit.clock.words)) for story, item, because in found]
 
 
 def recommend_some(visit: Visit, story_id: str | None = None, n: int = FURTHER) -> list[Suggestion]:
@@ -233,7 +233,7 @@ def recommend_some(visit: Visit, story_id: str | None = None, n: int = FURTHER) 
     except StoreError as error:
         log.warning("no recommendations on this page: %s", error)
         return []
-    others = [Suggestion(story, reason_text(one, because, visit.clock.words)) for story, one, because in found if story.id != story_id]
+    others = [Suggestion(story, reason_text(item, because, visit.clock.words)) for story, item, because in found if story.id != story_id]
     return others[:n]
 
 
@@ -241,7 +241,7 @@ def recommend(visit: Visit, reader: Reader, n: int) -> Sequence[tuple[Story, Rec
     """Return the best stories for this reader, without dismissed ones; for a reader without a profile, the best for everyone."""
     unwanted = dismissed_stories(visit.request)
     found = visit.portal.recommender.recommended(reader.name if reader.is_recorded else None, visit.portal.now(), n + len(unwanted))
-    return [one for one in found if one[0].id not in unwanted][:n]
+    return [item for item in found if item[0].id not in unwanted][:n]
 
 
 def dismissed_stories(request: Request) -> list[str]:
@@ -249,10 +249,10 @@ def dismissed_stories(request: Request) -> list[str]:
     return [id for id in request.cookies.get(DISMISSED, "").split(".") if STORY.fullmatch(id)][:MAX_DISMISSED]
 
 
-def reason_text(one: Recommendation, because: Story | None, words: NullTranslations) -> str:
+def reason_text(recommendation: Recommendation, because: Story | None, words: NullTranslations) -> str:
     if because is not None:
-        return words.gettext(BECAUSE.get(one.by, BECAUSE_SEEN)) % {"title": shorten(title(because.head), TITLE_CHARS)}
-    return words.gettext(WHY[one.by]) if one.by in WHY else one.by
+        return words.gettext(BECAUSE.get(recommendation.by, BECAUSE_SEEN)) % {"title": shorten(title(because.head), TITLE_CHARS)}
+    return words.gettext(WHY[recommendation.by]) if recommendation.by in WHY else recommendation.by
 
 
 SHOWN = 30
@@ -264,10 +264,10 @@ def dismiss(request: Request, visit: Here, sent: Form) -> Response:
     story = sent.get("story", "")
     if not STORY.fullmatch(story):
         raise HTTPException(400)
-    answer = notify(request, "/for-you", _("It is not recommended to you any more."))
-    kept = [story, *(id for id in dismissed_stories(request) if id != story)][:MAX_DISMISSED]
-    answer.set_cookie(DISMISSED, ".".join(kept), max_age=YEAR, samesite="lax", path="/", httponly=True)
-    return answer
+    response = notify(request, "/for-you", _("It is not recommended to you any more."))
+    dismissed = [story, *(id for id in dismissed_stories(request) if id != story)][:MAX_DISMISSED]
+    response.set_cookie(DISMISSED, ".".join(dismissed), max_age=YEAR, samesite="lax", path="/", httponly=True)
+    return response
 
 
 @router.get("/for-you")

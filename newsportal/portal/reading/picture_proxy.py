@@ -109,9 +109,9 @@ class PictureProxy:
         Simultaneous readers share one request; it continues if one of them disconnects.
         """
         name = f"{content_id(url)}.{'thumb' if thumb else 'full'}"
-        kept = await asyncio.to_thread(self._cached, name)
-        if kept is not None:
-            return kept
+        cached = await asyncio.to_thread(self._cached, name)
+        if cached is not None:
+            return cached
         if name not in self._under_way:
             self._under_way[name] = task = asyncio.ensure_future(self._make(name, url, referer, thumb=thumb))
             task.add_done_callback(lambda done: self._done(name, done))
@@ -126,15 +126,15 @@ class PictureProxy:
         if thumb:  # the viewer needs the large one next: it is fetched once, and the thumbnail is made from it
             large = await self.picture(url, referer, thumb=False)
             return await self._write(name, large.body, THUMB_SIDE)
-        until, why = self._failed.get(name, (0.0, ""))
+        until, reason = self._failed.get(name, (0.0, ""))
         if monotonic() < until:
-            raise NotApplicable(why)
+            raise NotApplicable(reason)
         try:
             async with self._fetching:
                 body = await self._fetched(url, referer)
                 return await self._write(name, body, FULL_SIDE)
-        except NotApplicable as why_not:
-            self._failed[name] = (monotonic() + RETRY_AFTER, why_not.reason)
+        except NotApplicable as error:
+            self._failed[name] = (monotonic() + RETRY_AFTER, error.reason)
             while len(self._failed) > MAX_FAILURES:
                 self._failed.popitem(last=False)
             raise
@@ -153,9 +153,9 @@ class PictureProxy:
 
     async def _write(self, name: str, body: bytes, side: int) -> ProxiedPicture:
         async with self._decoding:
-            made = await asyncio.to_thread(reencode, body, side, max_pixels=self._max_pixels)
-            await asyncio.to_thread(self.cache.put, f"{name}.{ENDINGS[made.type]}", made.body)
-        return ProxiedPicture(made.body, made.type)
+            picture = await asyncio.to_thread(reencode, body, side, max_pixels=self._max_pixels)
+            await asyncio.to_thread(self.cache.put, f"{name}.{ENDINGS[picture.type]}", picture.body)
+        return ProxiedPicture(picture.body, picture.type)
 
     def _cached(self, name: str) -> ProxiedPicture | None:
         found = ((self.cache.get(f"{name}.{ending}"), media) for ending, media in TYPES.items())
@@ -184,8 +184,8 @@ async def picture(request: Request, article_id: str, place: str) -> Response:
         return _empty_response(NOT_HERE)
     url, referer = found
     tag = f'"{url_version(url)}{"-t" if thumb else ""}"'
-    keeping = FOREVER if request.query_params.get("v") == url_version(url) else ONE_HOUR
-    headers = {**SANDBOX, "cache-control": keeping, "etag": tag}
+    caching = FOREVER if request.query_params.get("v") == url_version(url) else ONE_HOUR
+    headers = {**SANDBOX, "cache-control": caching, "etag": tag}
     if tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
     try:
@@ -207,7 +207,7 @@ def _stored_picture(portal: Portal, article_id: str, place: str) -> tuple[str, s
         return None
     images: list[Image] = list(article.images)
     if is_gallery(article.source):
-        images = [one.image for one in portal.store.galleries.pictures(article_id)]
+        images = [picture.image for picture in portal.store.galleries.pictures(article_id)]
     if len(place) < ID_CHARS:
         image = images[int(place) - 1] if int(place) <= len(images) else None
     else:
