@@ -161,12 +161,12 @@ class Records:
         """Read a record, cached until the file changes; ``None`` if deleted meanwhile or invalid."""
         try:
             stamp = ((found := file.stat()).st_mtime_ns, found.st_size, found.st_ino)
-            if (known := self._read.get(file.stem)) is None or known[0] != stamp:
+            if (entry := self._read.get(file.stem)) is None or entry[0] != stamp:
                 plain = json.loads(file.read_text("utf-8"))
                 moments = {name: datetime.fromisoformat(plain[name]) if plain[name] else None for name in ("started", "ended")}
                 sources = tuple(plain["sources"]) if plain["sources"] is not None else None
-                known = self._read[file.stem] = (stamp, Job(**{**plain, **moments, "sources": sources, "outcome": tuple(plain["outcome"])}))
-            return known[1]
+                entry = self._read[file.stem] = (stamp, Job(**{**plain, **moments, "sources": sources, "outcome": tuple(plain["outcome"])}))
+            return entry[1]
         except (OSError, ValueError, TypeError, KeyError):
             return None
 

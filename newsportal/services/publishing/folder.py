@@ -113,8 +113,8 @@ class FolderTarget:
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
                 raise Refused(f"{name!r} is too long a name for this disk; shorten file") from error
-            why = REMEDIES.get(error.errno or 0, error.strerror or str(error))
-            raise TargetAway(f"{self._root / name}: {why}; nothing was half written") from error
+            reason = REMEDIES.get(error.errno or 0, error.strerror or str(error))
+            raise TargetAway(f"{self._root / name}: {reason}; nothing was half written") from error
 
 
 def safe(text: str) -> str:
@@ -130,8 +130,8 @@ def shortened(name: str, id: str) -> str:
     if len(name.encode()) <= MAX_NAME_BYTES:
         return name
     tail = f"-{id}" if id in name else ""
-    most = MAX_NAME_BYTES - len(tail)
-    return name.encode()[:most].decode(errors="ignore").rstrip(" .-") + tail
+    limit = MAX_NAME_BYTES - len(tail)
+    return name.encode()[:limit].decode(errors="ignore").rstrip(" .-") + tail
 
 
 def write(path: Path, content: str) -> None:
