@@ -93,9 +93,9 @@ def parse(raw: bytes, received: datetime, cut: bool = False) -> Mail:
     if not lines:
         raise NotApplicable("no-body", "no text but notices")
     name, address = parseaddr(headers["From"])
-    found = [ADDRESS.search(headers[key]) for key in ("Archived-At", "List-Archive")]
-    archived, listed = (dom.join(NOWHERE, one[0]) if one else None for one in found)
-    id, url = id_of(raw), archived or online or listed
+    matches = [ADDRESS.search(headers[key]) for key in ("Archived-At", "List-Archive")]
+    message_url, archive_url = (dom.join(NOWHERE, match[0]) if match else None for match in matches)
+    id, url = id_of(raw), message_url or online or archive_url
     return Mail(
         id,
         url or f"mid:{quote(id, safe='@!$&*+=')}",
@@ -168,8 +168,8 @@ def _marked_up(text: str, *, flowed: bool) -> str:
     text = SIGNATURE.split(text.replace("\r\n", "\n"), maxsplit=1)[0]
     text = text.replace(" \n", " ") if flowed else text
     paragraphs = (part for part in re.split(r"\n\s*\n", text) if part.strip())
-    kept = (part for part in paragraphs if len(part) > MAX_NOTICE_CHARS or not NOTICE.search(part))
-    linked = (ADDRESS.sub(lambda found: f'<a href="{found[0]}">{found[0]}</a>', escape(part, quote=False)) for part in kept)
+    content = (part for part in paragraphs if len(part) > MAX_NOTICE_CHARS or not NOTICE.search(part))
+    linked = (ADDRESS.sub(lambda match: f'<a href="{match[0]}">{match[0]}</a>', escape(part, quote=False)) for part in content)
     return "".join(f"<p>{part.strip().replace(chr(10), '<br>')}</p>" for part in linked)
 
 

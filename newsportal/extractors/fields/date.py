@@ -55,17 +55,17 @@ def parse_date(text: str, now: datetime, zone: tzinfo | None = None) -> datetime
     applies if the text names none; the default is China for texts with Chinese characters, else UTC. A day without a time means midnight.
     Dates before 1990 or more than a day after ``now`` are not plausible.
     """
-    if (known := read_date(text, now, zone)) is not None:
-        return known
-    whole = text.strip()
-    if len(whole) > GUESSED_CHARS or CJK.search(whole) or not re.search(r"\d.*[^\W\d_]{2}|[^\W\d_]{2}.*\d", whole):
+    if (parsed := read_date(text, now, zone)) is not None:
+        return parsed
+    stripped = text.strip()
+    if len(stripped) > GUESSED_CHARS or CJK.search(stripped) or not re.search(r"\d.*[^\W\d_]{2}|[^\W\d_]{2}.*\d", stripped):
         return None
     import dateparser  # loaded late: it takes half a second, and most runs do not need it
 
     base = now.astimezone(zone or UTC)
     settings = {"RELATIVE_BASE": base.replace(tzinfo=None), "PREFER_DATES_FROM": "past", "REQUIRE_PARTS": ["day", "month"]}
     try:
-        found = dateparser.parse(whole, languages=list(GUESSED_LANGUAGES), settings=settings)
+        found = dateparser.parse(stripped, languages=list(GUESSED_LANGUAGES), settings=settings)
     except (ValueError, OverflowError, RecursionError):
         return None
     if found is None:
@@ -76,12 +76,12 @@ def parse_date(text: str, now: datetime, zone: tzinfo | None = None) -> datetime
 
 def read_date(text: str, now: datetime, zone: tzinfo | None = None) -> datetime | None:
     """Like :func:`parse_date`, without dateparser: it takes milliseconds, and a page may have thousands of dates."""
-    whole = text.strip()
-    if re.fullmatch(r"\d{10}|\d{13}", whole, re.ASCII):  # seconds or milliseconds since 1970
-        stamp = datetime.fromtimestamp(int(whole[:10]), UTC)
+    stripped = text.strip()
+    if re.fullmatch(r"\d{10}|\d{13}", stripped, re.ASCII):  # seconds or milliseconds since 1970
+        stamp = datetime.fromtimestamp(int(stripped[:10]), UTC)
         if plausible(stamp, now):
             return stamp
-    first = next(find_dates(whole, now, zone), None)
+    first = next(find_dates(stripped, now, zone), None)
     return first.when if first is not None else None
 
 

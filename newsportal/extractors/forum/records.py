@@ -19,22 +19,22 @@ NO_TEXT: Final = frozenset("h1 h2 h3 h4 h5 h6 a span ul ol li nav form header fo
 def with_siblings(tree: Tree, signs: Signs, members: Sequence[int]) -> list[Record]:
     """Return a record for each member; if text or times are in the siblings between members, each record includes those after or before
     it."""
-    alone = [Record((at,)) for at in members]
+    single = [Record((at,)) for at in members]
     parents = {tree.nodes[at].parent for at in members}
     if len(parents) != 1 or len(members) < 2:
-        return alone
-    siblings, parted = list(tree.children(parents.pop())), set(members)
+        return single
+    siblings, member_set = list(tree.children(parents.pop())), set(members)
     place = {at: number for number, at in enumerate(siblings)}
     starts = [place[at] for at in members]
     gaps = [after - start for start, after in pairwise(starts)]
     usual = max(set(gaps), key=gaps.count)
     if usual == 1:
-        return alone
-    others = [at for at in siblings if at not in parted]
-    own, between = (sum(signs.times[tree.nodes[at].stop] > signs.times[at] for at in nodes) for nodes in (members, others))
+        return single
+    others = [at for at in siblings if at not in member_set]
+    within, between = (sum(signs.times[tree.nodes[at].stop] > signs.times[at] for at in nodes) for nodes in (members, others))
     # members have no less text than what stands between them, and times where that has
-    if sum(map(tree.mass, others)) <= sum(map(tree.mass, members)) and not own < MOST * len(members) <= between:
-        return alone
+    if sum(map(tree.mass, others)) <= sum(map(tree.mass, members)) and not within < MOST * len(members) <= between:
+        return single
     before = siblings[starts[0] - usual + 1 : starts[0]]
     if len(before) == usual - 1 and list(map(_kind(tree), before)) == list(map(_kind(tree), siblings[starts[0] + 1 : starts[1]])):
         return [Record((at, *siblings[start - usual + 1 : start])) for at, start in zip(members, starts, strict=True)]
@@ -51,16 +51,16 @@ def without_strangers(tree: Tree, over: Overlay, body: int) -> list[Record]:
     records = over.records
     authored = sum(record.author is not None for record in records) >= MOST * len(records)
     timed = sum(record.time is not None for record in records) >= MOST * len(records)
-    kept = []
+    posts = []
     for place, record in enumerate(records):
         lacks = (authored and record.author is None) + (timed and record.time is None) + (place not in over.paths[body].at)
         if lacks >= 2 or record.body is None:
             continue
         node = tree.nodes[record.body]
-        said = any(not piece.isspace() for piece in tree.pieces[node.first : node.last])
-        if said or any(tree.nodes[below].tag in ("img", "video", "audio", "picture") for below in tree.below(record.body)):
-            kept.append(record)
-    return kept
+        has_text = any(not piece.isspace() for piece in tree.pieces[node.first : node.last])
+        if has_text or any(tree.nodes[below].tag in ("img", "video", "audio", "picture") for below in tree.below(record.body)):
+            posts.append(record)
+    return posts
 
 
 def opening_before(tree: Tree, signs: Signs, records: Sequence[Record]) -> Record | None:

@@ -157,8 +157,8 @@ def find_times(tree: Tree, over: Overlay, flags: Sequence[bool], body: int, cale
     for place, record in enumerate(over.records):
         if record.time is not None and time_of(tree, record.time, calendar)[0] is not None:
             continue
-        there = (over.paths[number].at.get(place) for number in order)
-        record.time = next((at for at in there if at is not None and flags[at] and not _is_anothers(tree, at)), None)
+        nodes = (over.paths[number].at.get(place) for number in order)
+        record.time = next((at for at in nodes if at is not None and flags[at] and not _is_anothers(tree, at)), None)
         if record.time is None and order:
             record.time = same_leaf(tree, record, tree.nodes[over.paths[order[0]].first], flags)
 
@@ -210,12 +210,12 @@ def _short_text(tree: Tree, at: int) -> str:
 def time_of(tree: Tree, at: int, calendar: Calendar) -> tuple[datetime | None, str | None]:
     """Return the time in a node, and its text: as displayed, unless that is relative and an attribute is absolute."""
     node = tree.nodes[at]
-    told, shown = attribute_time(node), _short_text(tree, at)
+    value, text = attribute_time(node), _short_text(tree, at)
     # seconds or milliseconds since 1970
-    when = parse_date(told, calendar.now) if told and STAMP.match(told) else _moment(told, calendar) if told else None
-    if when is None and shown:
-        when = _moment(shown, calendar)
-    written = shown if shown and (told is None or ABSOLUTE.search(shown)) else told or shown
+    when = parse_date(value, calendar.now) if value and STAMP.match(value) else _moment(value, calendar) if value else None
+    if when is None and text:
+        when = _moment(text, calendar)
+    written = text if text and (value is None or ABSOLUTE.search(text)) else value or text
     return when, written or None
 
 

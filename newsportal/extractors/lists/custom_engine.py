@@ -56,8 +56,8 @@ def custom(
     except LookupError as error:
         raise ValueError(f"encoding: unknown: {encoding!r}") from error
     if not block:
-        if given := [key for key, rule in zip(FIELDS, (title, link, site, summary, date), strict=True) if rule]:
-            raise ValueError(f"{given[0]}: a rule for a field needs a rule for the block that contains it")
+        if fields := [key for key, rule in zip(FIELDS, (title, link, site, summary, date), strict=True) if rule]:
+            raise ValueError(f"{fields[0]}: a rule for a field needs a rule for the block that contains it")
         return Engine(name, url, (), kind, first, step, encoding)
     wrapper = Wrapper(block, title or TITLES, link, site, summary, date)
     wrapper.check()
