@@ -162,13 +162,13 @@ class Connection:
             http_compress=False,
         )
 
-    def ask(self, question: Callable[P, Answer], *args: P.args, **kwargs: P.kwargs) -> Answer:
-        """Call ``question`` with the arguments; retry while the server is busy, or while it raises ``Busy`` itself."""
+    def ask(self, request: Callable[P, Answer], *args: P.args, **kwargs: P.kwargs) -> Answer:
+        """Call ``request`` with the arguments; retry while the server is busy, or while it raises ``Busy`` itself."""
         pause, end = FIRST_PAUSE, time.monotonic() + PATIENCE_SECONDS
         with self.errors():
             while True:
                 try:
-                    return question(*args, **kwargs)
+                    return request(*args, **kwargs)
                 except (ApiError, Busy) as error:
                     if not passing(error) or time.monotonic() + pause > end:
                         raise
@@ -195,14 +195,14 @@ def passing(error: ApiError | Busy) -> bool:
 
 def portions(writes: Iterable[Lines]) -> Iterator[list[Lines]]:
     """Split ``writes``, each of one or two lines, into lists of at most :data:`PORTION` bytes, or of one write."""
-    some: list[Lines] = []
+    batch: list[Lines] = []
     size = 0
     for lines in writes:
         length = sum(map(len, lines))
-        if some and size + length > PORTION:
-            yield some
-            some, size = [], 0
-        some.append(lines)
+        if batch and size + length > PORTION:
+            yield batch
+            batch, size = [], 0
+        batch.append(lines)
         size += length
-    if some:
-        yield some
+    if batch:
+        yield batch

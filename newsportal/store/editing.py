@@ -23,18 +23,18 @@ KEYWORDS = "keywords"  # ``TopicMark.by`` of a topic matched by keywords; equals
 
 
 def _correct(
-    connection: Connection, article_id: str, become: Callable[[Mapping[str, Any]], Written | None], seen: int | None, now: datetime
+    connection: Connection, article_id: str, change: Callable[[Mapping[str, Any]], Written | None], expected: int | None, now: datetime
 ) -> int:
-    known = existing(connection, article_id)
-    expect(known, seen)
-    written = become(known)
+    row = existing(connection, article_id)
+    expect(row, expected)
+    written = change(row)
     if written is None:
-        return int(known["revision"])
+        return int(row["revision"])
     keep(connection, article_id, written)
-    if (moment := written.columns.get("moment", known["moment"])) != known["moment"]:
+    if (moment := written.columns.get("moment", row["moment"])) != row["moment"]:
         connection.execute(update(FOLD_KEYS).where(FOLD_KEYS.c.article_id == article_id).values(moment=moment))
         connection.execute(update(GALLERIES).where(GALLERIES.c.id == article_id).values(moment=moment))
-    refresh_changed(connection, [known["story_id"]], {article_id}, now)
+    refresh_changed(connection, [row["story_id"]], {article_id}, now)
     log(connection, "article", article_id, now)
     return int(written.columns["revision"])
 
@@ -54,13 +54,13 @@ def _set_hidden(connection: Connection, ids: Collection[str], columns: Mapping[s
 
 def _mark(connection: Connection, marking: Marking) -> bool:
     """Change one article's topics, and return whether anything changed."""
-    of = TOPICS.c.article_id == marking.article_id
-    known = {row.topic: row.by for row in connection.execute(select(TOPICS.c.topic, TOPICS.c.by).where(of))}
-    gone = sorted(topic for topic in marking.drop if known.get(topic) in (KEYWORDS, EDITOR))  # other sources of a topic are not overridden
-    fresh = {mark.topic: mark for mark in marking.add if mark.topic not in known}
-    if gone:
-        connection.execute(delete(TOPICS).where(of, TOPICS.c.topic.in_(gone)))
-    return add_topics(connection, marking.article_id, fresh) or bool(gone)
+    of_article = TOPICS.c.article_id == marking.article_id
+    topics = {row.topic: row.by for row in connection.execute(select(TOPICS.c.topic, TOPICS.c.by).where(of_article))}
+    removed = sorted(topic for topic in marking.drop if topics.get(topic) in (KEYWORDS, EDITOR))  # other sources are not overridden
+    added = {mark.topic: mark for mark in marking.add if mark.topic not in topics}
+    if removed:
+        connection.execute(delete(TOPICS).where(of_article, TOPICS.c.topic.in_(removed)))
+    return add_topics(connection, marking.article_id, added) or bool(removed)
 
 
 class Editing(Part):
@@ -101,12 +101,12 @@ class Editing(Part):
         ``StoreError`` for an unknown article or invalid values.
         """
         with self._write() as connection:
-            return _correct(connection, article_id, lambda known: corrected(known, correction, by=by, now=now), seen, now)
+            return _correct(connection, article_id, lambda row: corrected(row, correction, by=by, now=now), seen, now)
 
     def withdraw(self, article_id: str, *, now: datetime, seen: int | None = None) -> int:
         """Withdraw all corrections: the article returns to the last state of its page. Returns and raises like :meth:`correct`."""
         with self._write() as connection:
-            return _correct(connection, article_id, lambda known: withdrawn(known, page_version(connection, known)), seen, now)
+            return _correct(connection, article_id, lambda row: withdrawn(row, page_version(connection, row)), seen, now)
 
     def hide(self, article_ids: Collection[str], *, by: str, reason: str, now: datetime) -> list[str]:
         """Hide articles from readers (lists, stories, search, recommendations, publishing); they remain in the store. Return the ids newly

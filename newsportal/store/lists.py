@@ -94,28 +94,28 @@ def _heads(*further: ColumnElement[Any]) -> Select[Any]:
 
 def _page(which: StoryFilter) -> Select[Any]:
     """Select stories with their head and sort key (``order_key``), in order, after the cursor."""
-    driver, story_id, narrowed = _driver(which)
+    driver, story_id, filters = _driver(which)
     key: ColumnElement[Any] = driver.c[ORDERS[which.order]]
     if _is_short_range(which):
         key = unindexed(key)
-    statement = _heads(key.label("order_key"))
+    query = _heads(key.label("order_key"))
     if driver is not STORIES:
-        statement = statement.join(LABELS, LABELS.c.story_id == STORIES.c.id)
+        query = query.join(LABELS, LABELS.c.story_id == STORIES.c.id)
     least = coolest(which.since) if which.since and which.order == "hottest" else None
     if least is not None:
-        narrowed = [*narrowed, key >= least]
-    statement = statement.join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id).where(*narrowed)
+        filters = [*filters, key >= least]
+    query = query.join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id).where(*filters)
     if (end := edge(which.after, which.order)) is not None:
-        return statement.where(key >= end[0], or_(key > end[0], story_id > end[1])).order_by(key, story_id)
-    return statement.where(*behind(edge(which.before, which.order), key, story_id)).order_by(key.desc(), story_id.desc())
+        return query.where(key >= end[0], or_(key > end[0], story_id > end[1])).order_by(key, story_id)
+    return query.where(*behind(edge(which.before, which.order), key, story_id)).order_by(key.desc(), story_id.desc())
 
 
 def _driver(which: StoryFilter) -> tuple[FromClause, ColumnElement[str], list[ColumnElement[bool]]]:
     """Return the table that is read in order, its story column, and the conditions."""
     kinds = [kind for kind in KINDS if getattr(which, kind) is not None]
-    narrowed: list[ColumnElement[bool]] = []
+    filters: list[ColumnElement[bool]] = []
     if kinds:
-        narrowed = [LABELS.c.kind == kinds[0], LABELS.c.value == name(getattr(which, kinds[0]))]
+        filters = [LABELS.c.kind == kinds[0], LABELS.c.value == name(getattr(which, kinds[0]))]
     if len(kinds) > 1 or which.since or which.until:
         version = ARTICLES.alias("version")
         conditions: list[ColumnElement[bool]] = [unindexed(version.c.hidden).is_(None)]
@@ -127,10 +127,10 @@ def _driver(which: StoryFilter) -> tuple[FromClause, ColumnElement[str], list[Co
         conditions += [version.c.moment >= which.since] if which.since else []
         conditions += [version.c.moment < which.until] if which.until else []
         if _is_short_range(which):
-            told = STORIES.c.id.in_(select(version.c.story_id).where(*conditions))
-            return STORIES, STORIES.c.id, [told, STORIES.c.count > 0]
-        narrowed.append(exists().where(version.c.story_id == STORIES.c.id, *conditions))
-    return (LABELS, LABELS.c.story_id, narrowed) if kinds else (STORIES, STORIES.c.id, [*narrowed, STORIES.c.count > 0])
+            condition = STORIES.c.id.in_(select(version.c.story_id).where(*conditions))
+            return STORIES, STORIES.c.id, [condition, STORIES.c.count > 0]
+        filters.append(exists().where(version.c.story_id == STORIES.c.id, *conditions))
+    return (LABELS, LABELS.c.story_id, filters) if kinds else (STORIES, STORIES.c.id, [*filters, STORIES.c.count > 0])
 
 
 def _is_short_range(which: StoryFilter) -> bool:
@@ -167,32 +167,32 @@ def unindexed(column: ColumnElement[Any]) -> ColumnElement[Any]:
 
 
 def _conditions(which: ArticleFilter) -> list[ColumnElement[bool]]:
-    wanted: list[ColumnElement[bool]] = []
-    for column, asked in ((ARTICLES.c.hidden, which.hidden), (ARTICLES.c.corrected, which.corrected)):
-        if asked is not None:
+    conditions: list[ColumnElement[bool]] = []
+    for column, flag in ((ARTICLES.c.hidden, which.hidden), (ARTICLES.c.corrected, which.corrected)):
+        if flag is not None:
             # SQLite uses no index for IS NOT NULL, but uses one for IS NULL, which almost all rows match
-            wanted.append(column >= EPOCH if asked else unindexed(column).is_(None))
+            conditions.append(column >= EPOCH if flag else unindexed(column).is_(None))
     for column, value in ((ARTICLES.c.source, which.source), (ARTICLES.c.category, which.category)):
         if value is not None:
-            wanted.append((func.coalesce(column, "") if _matches_few(which) else column) == name(value))
+            conditions.append((func.coalesce(column, "") if _matches_few(which) else column) == name(value))
     if which.judged:
-        wanted.append(ARTICLES.c.category_by == "editor")
+        conditions.append(ARTICLES.c.category_by == "editor")
     if which.undated:
-        wanted.append(ARTICLES.c.published.is_(None))
+        conditions.append(ARTICLES.c.published.is_(None))
     if which.shorter is not None:
-        wanted.append(ARTICLES.c.length < which.shorter)
+        conditions.append(ARTICLES.c.length < which.shorter)
     if which.unsure is not None:
         score = ARTICLES.c.category_score if _is_read_by_score(which) else unindexed(ARTICLES.c.category_score)
-        wanted += [score < which.unsure, or_(*(ARTICLES.c.category_by.startswith(way) for way in BY_MODEL))]
+        conditions += [score < which.unsure, or_(*(ARTICLES.c.category_by.startswith(prefix) for prefix in BY_MODEL))]
     if which.topic is not None:
-        wanted.append(exists().where(TOPICS.c.article_id == ARTICLES.c.id, TOPICS.c.topic == name(which.topic)))
+        conditions.append(exists().where(TOPICS.c.article_id == ARTICLES.c.id, TOPICS.c.topic == name(which.topic)))
     if which.title is not None:
-        wanted.append(ARTICLES.c.title.icontains(which.title, autoescape=True))
+        conditions.append(ARTICLES.c.title.icontains(which.title, autoescape=True))
     if which.ids is not None:
-        wanted.append(ARTICLES.c.id.in_(which.ids))
-    wanted += [ARTICLES.c.moment >= which.since] if which.since else []
-    wanted += [ARTICLES.c.moment < which.until] if which.until else []
-    return wanted + behind(edge(which.before), ARTICLES.c.moment, ARTICLES.c.id)
+        conditions.append(ARTICLES.c.id.in_(which.ids))
+    conditions += [ARTICLES.c.moment >= which.since] if which.since else []
+    conditions += [ARTICLES.c.moment < which.until] if which.until else []
+    return conditions + behind(edge(which.before), ARTICLES.c.moment, ARTICLES.c.id)
 
 
 class Lists(Part):
@@ -236,21 +236,21 @@ class Lists(Part):
 
         Threads are left out. ``fetched``: only articles first seen before it.
         """
-        columns = (getattr(ARTICLES.c, one) for one in ("id", "story_id", "publisher", "moment", "first_seen", "title", "keywords"))
+        columns = (getattr(ARTICLES.c, column) for column in ("id", "story_id", "publisher", "moment", "first_seen", "title", "keywords"))
         joined = ARTICLES.outerjoin(EVENT_STORIES, EVENT_STORIES.c.story_id == ARTICLES.c.story_id)
-        wanted = select(*columns, EVENT_STORIES.c.event_id).select_from(joined).where(
+        query = select(*columns, EVENT_STORIES.c.event_id).select_from(joined).where(
             ARTICLES.c.moment < until, ARTICLES.c.fold_of.is_(None), unindexed(ARTICLES.c.hidden).is_(None),
             ~ARTICLES.c.source.startswith(FORUM),
         )  # fmt: skip
         if topic is not None:
-            wanted = wanted.where(exists().where(TOPICS.c.article_id == ARTICLES.c.id, TOPICS.c.topic == name(topic)))
+            query = query.where(exists().where(TOPICS.c.article_id == ARTICLES.c.id, TOPICS.c.topic == name(topic)))
         if fetched is not None:
-            wanted = wanted.where(ARTICLES.c.first_seen < fetched)
-        wanted = wanted.order_by(ARTICLES.c.moment, ARTICLES.c.id).limit(PAGE)
+            query = query.where(ARTICLES.c.first_seen < fetched)
+        query = query.order_by(ARTICLES.c.moment, ARTICLES.c.id).limit(PAGE)
 
         def read(connection: Connection, last: tuple[datetime, str]) -> Sequence[Any]:
             further = or_(ARTICLES.c.moment > last[0], ARTICLES.c.id > last[1])
-            return connection.execute(wanted.where(ARTICLES.c.moment >= last[0], further)).all()
+            return connection.execute(query.where(ARTICLES.c.moment >= last[0], further)).all()
 
         return self._pages(read, lambda row: (row.moment, row.id), (since, ""))
 
@@ -263,9 +263,9 @@ class Lists(Part):
         sorted_later = _matches_few(which) or _is_read_by_score(which)
         moment = unindexed(ARTICLES.c.moment) if sorted_later else ARTICLES.c.moment
         order = (moment.desc(), ARTICLES.c.id.desc())
-        wanted = select(ARTICLES.c.id, ARTICLES.c.moment).where(*_conditions(which)).order_by(*order).limit(limit + 1)
+        query = select(ARTICLES.c.id, ARTICLES.c.moment).where(*_conditions(which)).order_by(*order).limit(limit + 1)
         with self._read() as connection:
-            picked = [(row.moment, row.id) for row in connection.execute(wanted)]
+            picked = [(row.moment, row.id) for row in connection.execute(query)]
             found = articles(connection, [id for _, id in picked[:limit]], LISTED)
         return ArticlePage(tuple(found), cursor(*picked[limit - 1]) if len(picked) > limit else None)
 
@@ -285,29 +285,29 @@ class Ranked:
     rose: int | None
 
 
-def ranked(whole: Callable[[str], Story | None], stories: Sequence[Story], *, now: datetime) -> tuple[Ranked, ...]:
+def ranked(read_story: Callable[[str], Story | None], stories: Sequence[Story], *, now: datetime) -> tuple[Ranked, ...]:
     """Rank ``stories``, hottest first, and compare with their order :data:`LOOK_BACK` before ``now``.
 
-    Stories with reports since then are read with their versions (``whole``: ``Store.story``); the heat of the others is unchanged.
+    Stories with reports since then are read with their versions (``read_story``: ``Store.story``); the heat of the others is unchanged.
     """
-    then = now - LOOK_BACK
-    before = {story.id: found for story in stories if (found := heat_at(whole, story, then)) is not None}
+    earlier = now - LOOK_BACK
+    before = {story.id: found for story in stories if (found := heat_at(read_story, story, earlier)) is not None}
     places = {id: place for place, (id, _) in enumerate(sorted(before.items(), key=lambda pair: (-pair[1], pair[0])), 1)}
     in_order = sorted(stories, key=lambda story: (-story.heat, story.id))
-    known = [story for story in in_order if story.id in places]
-    rose = {story.id: places[story.id] - place for place, story in enumerate(known, 1)}
+    compared = [story for story in in_order if story.id in places]
+    rose = {story.id: places[story.id] - place for place, story in enumerate(compared, 1)}
     return tuple(
         Ranked(story, rank, float(2.0 ** (story.heat - (now - EPOCH) / HEAT_HALF_LIFE)), rose.get(story.id))  # number of reports made now
         for rank, story in enumerate(in_order, 1)
     )
 
 
-def heat_at(whole: Callable[[str], Story | None], story: Story, then: datetime) -> float | None:
-    """Return the heat of ``story`` at ``then``, by the versions stored by then; ``None`` if there were none."""
-    if story.last_seen <= then:
+def heat_at(read_story: Callable[[str], Story | None], story: Story, moment: datetime) -> float | None:
+    """Return the heat of ``story`` at ``moment``, by the versions stored by then; ``None`` if there were none."""
+    if story.last_seen <= moment:
         return story.heat
-    if story.first_seen > then:
+    if story.first_seen > moment:
         return None
-    found = whole(story.id)
-    versions = [(one.moment, one.publisher) for one in found.versions if one.first_seen <= then] if found else []
+    found = read_story(story.id)
+    versions = [(version.moment, version.publisher) for version in found.versions if version.first_seen <= moment] if found else []
     return heat(versions) if versions else None
