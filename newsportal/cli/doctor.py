@@ -80,24 +80,24 @@ def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
     cut = text.segment("北京旅游")
     yield Finding("Chinese words", "旅游" in cut, f"{' / '.join(cut)} (by {words.signature()})", "reinstall jieba")
     with sqlite3.connect(":memory:") as connection:
-        has = ("ENABLE_FTS5",) in connection.execute("PRAGMA compile_options").fetchall()
-    says = f"{sqlite3.sqlite_version}, FTS5 {'built in' if has else 'missing'}"
-    yield Finding("SQLite", has, says, "use a Python whose SQLite has FTS5")
+        has_fts = ("ENABLE_FTS5",) in connection.execute("PRAGMA compile_options").fetchall()
+    says = f"{sqlite3.sqlite_version}, FTS5 {'built in' if has_fts else 'missing'}"
+    yield Finding("SQLite", has_fts, says, "use a Python whose SQLite has FTS5")
     try:
-        known = load(path)
+        config = load(path)
     except (NewsportalError, OSError) as error:
         yield Finding("sources.yaml", False, str(error), FILE_REMEDY)
         return
-    counts = ", ".join(f"{len(getattr(known, name))} {name}" for name in ("topics", *PLACES))
-    none_here = hints.packaged(known)
-    yield Finding("sources.yaml", None if none_here else True, none_here or f"{known.path}: {counts}")
-    for what, (check, remedy) in CHECKS.items():
+    counts = ", ".join(f"{len(getattr(config, name))} {name}" for name in ("topics", *PLACES))
+    hint = hints.packaged(config)
+    yield Finding("sources.yaml", None if hint else True, hint or f"{config.path}: {counts}")
+    for name, (check, remedy) in CHECKS.items():
         try:
-            result = check(known) if network or check is not _network else None
+            result = check(config) if network or check is not _network else None
         except NewsportalError as error:
             result = Result(False, str(error), remedy)
         if result is not None:
-            yield Finding(what, *result)
+            yield Finding(name, *result)
 
 
 class Result(NamedTuple):
@@ -131,7 +131,7 @@ def _health(sources: Sources) -> Result:
             found = judged(store, watched(sources), local(datetime.now(UTC)))
     except NewsportalError as error:
         return Result(None, f"not known, the store does not answer: {error}")
-    bad = any(one.health.bad for one in found)
+    bad = any(item.health.bad for item in found)
     return Result(None if bad else True, summary(found) or "no sources", "see: newsportal source health --bad")
 
 
@@ -144,25 +144,25 @@ def _last_visits(sources: Sources, keys: Sequence[str]) -> list[tuple[str, Visit
 
 def _sign_ins(sources: Sources) -> Result | None:
     """Check the sources with credentials, by their last visits."""
-    named = [source.key for source in sources.all() if isinstance(source, Place) and source.enabled and source.signs_in]
-    if not named:
+    keys = [source.key for source in sources.all() if isinstance(source, Place) and source.enabled and source.signs_in]
+    if not keys:
         return None
-    last = _last_visits(sources, named)
+    last = _last_visits(sources, keys)
     if expired := [key for key, visit in last if "sign-in" in visit.list_failed or 2 * visit.failed.get("sign-in", 0) > visit.new]:
         return Result(False, f"{', '.join(expired)}: the sign-in has expired, or was refused", str(Message("remedy.sign-in")))
-    return Result(True, f"{counted(len(named), 'source')} with a sign-in, none refused at the last visit")
+    return Result(True, f"{counted(len(keys), 'source')} with a sign-in, none refused at the last visit")
 
 
 def _mailboxes(sources: Sources) -> Result | None:
     """Check the mailboxes of newsletters, by their last visits."""
-    named = [source.key for source in sources.newsletters if source.enabled]
-    if not named:
+    keys = [source.key for source in sources.newsletters if source.enabled]
+    if not keys:
         return None
-    last = _last_visits(sources, named)
+    last = _last_visits(sources, keys)
     for reason in ("mail-login", "mail-folder"):
         if bad := [key for key, visit in last if reason in visit.list_failed]:
             return Result(False, f"{', '.join(bad)}: {reason_message(reason)}", str(Message(f"remedy.{reason}")))
-    return Result(True, f"{counted(len(named), 'newsletter')}, none refused at the last visit")
+    return Result(True, f"{counted(len(keys), 'newsletter')}, none refused at the last visit")
 
 
 def _filter(sources: Sources) -> Result:
@@ -190,14 +190,14 @@ def _queue(sources: Sources) -> Result:
 
 def _browser(sources: Sources) -> Result:
     """Check Chromium for sources with ``render: true``, by starting it as the crawl would."""
-    named = [source.key for source in sources.all() if source.enabled and getattr(source, "render", False)]
+    keys = [source.key for source in sources.all() if source.enabled and getattr(source, "render", False)]
     lack = missing(sources.rendering.browser)
-    if not named and lack:
+    if not keys and lack:
         return Result(None, "none; only sources with render: true need one")
-    if not named:
+    if not keys:
         return Result(None, f"{find_chromium(sources.rendering.browser)}; no source says render: true")
     if lack:
-        return Result(False, f"{', '.join(named)}: pages cannot be rendered", lack)
+        return Result(False, f"{', '.join(keys)}: pages cannot be rendered", lack)
     try:
         return Result(True, standalone.tried(Setup(Limits(), sources.rendering.browser)))
     except RenderFailed as error:
@@ -234,10 +234,10 @@ def _proxy(sources: Sources) -> Result | None:
 
 
 def _network(sources: Sources) -> Result:
-    asked, reached = hosts(sources), resolvable_hosts(sources)
-    if not asked:
+    names, reached = hosts(sources), resolvable_hosts(sources)
+    if not names:
         return Result(None, "no feed, region, forum or gallery to ask")
-    says = f"{len(reached)} of {len(asked)} hosts have an address" + ("" if reached else f" (asked for: {', '.join(asked)})")
+    says = f"{len(reached)} of {len(names)} hosts have an address" + ("" if reached else f" (asked for: {', '.join(names)})")
     return Result(bool(reached), says, "check the connection; without it the portal still serves stored articles")
 
 
@@ -259,22 +259,22 @@ CHECKS: Final[Mapping[str, tuple[Callable[[Sources], Result | None], str | None]
 
 def check_assistant(sources: SourcesFile = None, as_json: AsJsonLine = False) -> None:
     """Ask the model for one word, and show today's calls and tokens. Exit status 1 without an answer."""
-    known = load(sources)
-    settings = known.assistant
-    with closing(open_store(known.store)) as store:
-        client = AssistantClient(store, known)
+    config = load(sources)
+    settings = config.assistant
+    with closing(open_store(config.store)) as store:
+        client = AssistantClient(store, config)
         now, began = datetime.now(UTC), monotonic()
         answer, _ = client.converse("Answer with the word ready alone.", "Are you ready?")
         calls, tokens = store.assistant.used(client.day(now))
     if not answer.strip():
         raise AssistantError(Message("assistant.no-answer"))
-    said = " ".join(answer.split())[:100]
+    text = " ".join(answer.split())[:100]
     seconds = round(monotonic() - began, 1)
     if as_json:
         used = {"calls": calls, "calls_allowed": settings.calls, "tokens": tokens, "tokens_allowed": settings.tokens}
-        print_json({"url": settings.url, "model": settings.model, "answer": said, "seconds": seconds, **used})
+        print_json({"url": settings.url, "model": settings.model, "answer": text, "seconds": seconds, **used})
         return
-    typer.echo(f"{settings.model} at {settings.url} answers in {seconds:g} s: {said!r}")
+    typer.echo(f"{settings.model} at {settings.url} answers in {seconds:g} s: {text!r}")
     allowed = f" of {settings.tokens}" if settings.tokens is not None else ""
     typer.echo(f"today: {calls} of {settings.calls} calls, {tokens}{allowed} tokens")
 

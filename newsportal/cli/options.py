@@ -61,9 +61,9 @@ def load(path: Path | None) -> Sources:
     """Load the sources file, and print times in its zone from now on. Raises ``SourcesError``."""
     from newsportal import sources  # not imported by commands that read no file
 
-    known = sources.load(path)
-    show_in(ZoneInfo(known.portal.timezone))
-    return known
+    config = sources.load(path)
+    show_in(ZoneInfo(config.portal.timezone))
+    return config
 
 
 @contextmanager
@@ -72,10 +72,10 @@ def open_record(path: Path | None, *, create: bool = False) -> Iterator[tuple[So
     from newsportal.sources import use_own_words
     from newsportal.store import open_store
 
-    known = load(path)
-    use_own_words(known)
-    with closing(open_store(known.store, create=create)) as store:
-        yield known, store
+    config = load(path)
+    use_own_words(config)
+    with closing(open_store(config.store, create=create)) as store:
+        yield config, store
 
 
 @contextmanager
@@ -83,15 +83,15 @@ def open_all(path: Path | None) -> Iterator[tuple[Sources, Store, Index]]:
     """Open sources, store and index, closed at the end. The store must exist. Raises ``SourcesError``, ``StoreError``, ``SearchError``."""
     from newsportal.search import open_index
 
-    with open_record(path) as (known, store), closing(open_index(known.index_uri)) as index:
-        yield known, store, index
+    with open_record(path) as (config, store), closing(open_index(config.index_uri)) as index:
+        yield config, store, index
 
 
-def sources_path(given: Path | None) -> Path:
+def sources_path(file: Path | None) -> Path:
     """Return the sources file to edit. Raises ``NewsportalError`` if there is none."""
     from newsportal.sources import find
 
-    path = given or find()
+    path = file or find()
     if path is None:
         raise NewsportalError("there is no sources.yaml here or above; write one with: newsportal source init")
     return path
@@ -117,7 +117,7 @@ def command_group(
     group = typer.Typer(help=text, no_args_is_help=default is None, invoke_without_command=default is not None)
     if default is not None:
         group.callback()(default)
-    for name, command in ({one.__name__.strip("_").replace("_", "-"): one for one in commands} | named).items():
+    for name, command in ({function.__name__.strip("_").replace("_", "-"): function for function in commands} | named).items():
         group.command(name)(command)
     return group
 
@@ -139,8 +139,8 @@ def log_format_of(written: str) -> str:
 LogFormat = Annotated[str, typer.Option(metavar="FORMAT", callback=log_format_of, help="text, or json: one object a line.")]
 
 
-def check_names(kind: str, names: Iterable[str], known: Collection[str], option: str) -> None:
+def check_names(kind: str, names: Iterable[str], allowed: Collection[str], option: str) -> None:
     """Raises ``typer.BadParameter`` for the first unknown name."""
     for name in names:
-        if name not in known:
-            raise typer.BadParameter(f"no {kind} is called {name!r}; there are: {', '.join(known)}", param_hint=option)
+        if name not in allowed:
+            raise typer.BadParameter(f"no {kind} is called {name!r}; there are: {', '.join(allowed)}", param_hint=option)

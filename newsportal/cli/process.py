@@ -59,18 +59,18 @@ def process(
         raise typer.BadParameter("archives are WARC already; it is one of jsonl, csv, parquet", param_hint="--format")
     if as_json and not (into or place):
         raise typer.BadParameter("standard output has the articles; name a file with --out, or say --into", param_hint="--json")
-    known = load(sources)
-    use_own_words(known)
+    config = load(sources)
+    use_own_words(config)
     began = time.perf_counter()
     summary = Summary()
-    with _stores(known, into) as (store, models):
-        shared = share(known, models)
+    with _stores(config, into) as (store, models):
+        shared = share(config, models)
 
         def rows() -> Iterator[dict[str, Any]]:
             mapping = processes(shared, workers or os.cpu_count() or 1) if spark is None else on_spark(shared, spark)
-            with mapping as mapped, count_bar() as tell:
+            with mapping as mapped, count_bar() as report:
                 paths = [str(file.absolute()) for file in files]
-                process_archives(shared, paths, store, mapped, summary, listed=listed, tell=tell, became=_tell(as_json))
+                process_archives(shared, paths, store, mapped, summary, listed=listed, tell=report, became=_tell(as_json))
             if not into:
                 yield from (whole(article, store) for article in store.all_articles())
 
@@ -84,29 +84,29 @@ def process(
 
 
 @contextmanager
-def _stores(known: Sources, into: bool) -> Iterator[tuple[Store, Store | None]]:
+def _stores(sources: Sources, into: bool) -> Iterator[tuple[Store, Store | None]]:
     """Yield the store for folding, and the one with the active models: that of sources.yaml, or a temporary one and perhaps the former."""
     if into:
-        with closing(open_store(known.store)) as store:
+        with closing(open_store(sources.store)) as store:
             yield store, store
         return
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory(prefix="newsportal-process-"))
         try:
-            models = stack.enter_context(closing(open_store(known.store, create=False)))
+            models = stack.enter_context(closing(open_store(sources.store, create=False)))
         except StoreError:  # no crawl yet, so there are no models
             models = None
         yield stack.enter_context(closing(open_store(f"sqlite:///{folder}/articles.db"))), models
 
 
 def _tell(as_json: bool) -> Became:
-    named = 0
+    printed = 0
 
     def tell(page: ReadPage, outcome: str, error: str | None) -> None:
-        nonlocal named
+        nonlocal printed
         if as_json:
             print_json({"file": page.file, "url": page.url, "outcome": outcome, "error": error})
-        elif error is not None and (named := named + 1) <= SHOWN:
+        elif error is not None and (printed := printed + 1) <= SHOWN:
             typer.echo(clean(f"{page.url}: {reason_message(error)}"), err=True)
 
     return tell
@@ -118,7 +118,7 @@ def _sum_up(summary: Summary, seconds: float, as_json: bool, *, beside_articles:
     if as_json:
         print_json({**asdict(summary), "seconds": seconds})
         return
-    reasons = ", ".join(f"{number} {why}" for why, number in sorted(summary.failed.items(), key=itemgetter(1), reverse=True))
+    reasons = ", ".join(f"{number} {reason}" for reason, number in sorted(summary.failed.items(), key=itemgetter(1), reverse=True))
     failed = f"; {sum(summary.failed.values())} no articles ({reasons})"
     typer.echo(
         f"{summary.pages} pages in {seconds} s: {summary.stored} stored, {summary.folded} folded, {summary.same} known"

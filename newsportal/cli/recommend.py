@@ -138,18 +138,18 @@ def fit(
     """Fit recommendations to the stories that readers viewed, the same here and on Spark; the portal uses it within a minute."""
     if gently:
         os.nice(NICENESS)
-    with open_record(sources) as (known, store), report_progress() as say:
-        now, days = datetime.now(UTC), known.recommendation.days
+    with open_record(sources) as (config, store), report_progress() as say:
+        now, days = datetime.now(UTC), config.recommendation.days
         if spark is None:
-            made = parts.fit(store, now, since=moment(since), days=days, progress=say)
+            result = parts.fit(store, now, since=moment(since), days=days, progress=say)
         else:
             from newsportal.services import spark as on_spark
 
-            made = on_spark.fit(store, known.store, spark, now, since=moment(since), days=days)
-    facts = made.facts
+            result = on_spark.fit(store, config.store, spark, now, since=moment(since), days=days)
+    facts = result.facts
     learnt = f"learnt from {facts['views']} views of {facts['readers']} readers in {facts['seconds']:.1f} s ({facts['by']})"
-    row = {"made": made.made, "bytes": len(made.packed), **facts}
-    print_result(row, f"{learnt}; {len(made.packed) / 1e6:.1f} MB", as_json)
+    row = {"made": result.made, "bytes": len(result.packed), **facts}
+    print_result(row, f"{learnt}; {len(result.packed) / 1e6:.1f} MB", as_json)
 
 
 def import_(
@@ -174,18 +174,18 @@ def import_(
                 replace(view, story=canonical.identity(view.story)) if "://" in view.story else view
                 for view in read_views(stream, form, name)
             )
-            brought = store.readers.import_views(bar.track(views, total=total, description="views"), now=datetime.now(UTC))
+            imported = store.readers.import_views(bar.track(views, total=total, description="views"), now=datetime.now(UTC))
     if as_json:
-        print_json({"views": total, **pick(brought, "taken", "unknown", "old", "off")})
+        print_json({"views": total, **pick(imported, "taken", "unknown", "old", "off")})
         return
-    typer.echo(f"{brought.taken} of {total} views taken")
-    for number, why in (
-        (brought.unknown, "of articles that are not stored"),
-        (brought.old, "of more than a year ago"),
-        (brought.off, "of readers who switched their profile off"),
+    typer.echo(f"{imported.taken} of {total} views taken")
+    for number, reason in (
+        (imported.unknown, "of articles that are not stored"),
+        (imported.old, "of more than a year ago"),
+        (imported.off, "of readers who switched their profile off"),
     ):
         if number:
-            typer.echo(f"{number} not: {why}", err=True)
+            typer.echo(f"{number} not: {reason}", err=True)
 
 
 def export(
@@ -240,18 +240,18 @@ def show(
     with open_record(sources) as (_, store):
         fits = store.readers.fits()
         views, readers = store.readers.counts()
-        made, facts = fits[0] if fits else (None, {})
+        fitted_at, facts = fits[0] if fits else (None, {})
         months = store.readers.months(alpha=float(facts.get("alpha", ALPHA)))
         ages = store.readers.ages(hours=HOURS)
     if as_json:
         by_month = [_month(month) for month in months]
-        print_json({"made": made, "views": views, "readers": readers, "facts": facts, "ages": ages, "months": by_month})
+        print_json({"made": fitted_at, "views": views, "readers": readers, "facts": facts, "ages": ages, "months": by_month})
         return
     typer.echo(f"{views} views of {readers} readers")
-    if made is None:
+    if fitted_at is None:
         typer.echo("nothing was learnt yet; `newsportal recommend fit` does it, and `newsportal up` every night")
     else:
-        typer.echo(f"learnt {format_time(made)}")
+        typer.echo(f"learnt {format_time(fitted_at)}")
         for name, value in facts.items():
             typer.echo(f"  {name}: {format_value(value)}")
     if months:
@@ -302,15 +302,15 @@ def for_(
     """Show what a reader is recommended now, and why."""
     if (reader is None) != new:
         raise typer.BadParameter("name a reader, or say --new", param_hint="READER")
-    with open_record(sources) as (known, store):
-        found = Recommender(store, known.recommendation).recommended(reader, datetime.now(UTC), number)
-    for place, (story, recommendation, because) in enumerate(found, 1):
+    with open_record(sources) as (config, store):
+        found = Recommender(store, config.recommendation).recommended(reader, datetime.now(UTC), number)
+    for place, (story, recommendation, cause) in enumerate(found, 1):
         if as_json:
-            named = {"because": because.id if because else None, "because_title": because.head.title if because else None}
-            print_json({"story": story.id, "title": story.head.title, **pick(recommendation, "score", "by"), **named})
+            fields = {"because": cause.id if cause else None, "because_title": cause.head.title if cause else None}
+            print_json({"story": story.id, "title": story.head.title, **pick(recommendation, "score", "by"), **fields})
         else:
-            why = BY.get(recommendation.by, recommendation.by) + (f", because of 《{clean(because.head.title)}》" if because else "")
-            typer.echo(f"{place:3d}. {clean(story.head.title)}\n     {story.id}, {why}")
+            reason = BY.get(recommendation.by, recommendation.by) + (f", because of 《{clean(cause.head.title)}》" if cause else "")
+            typer.echo(f"{place:3d}. {clean(story.head.title)}\n     {story.id}, {reason}")
     if not found and not as_json:
         typer.echo("nothing to recommend: no story of the last days is stored that this reader has not seen")
 

@@ -99,13 +99,13 @@ class Sightings:
 
 def lies(visits: Sequence[Visit]) -> bool:
     """Return whether the source's publication times are those of our visits. ``visits``: newest first."""
-    told = just_now = 0
+    dated = just_now = 0
     for visit, before in pairwise(visits[:LOOKED_AT]):
         at = visit.at.timestamp()
         if at - before.at.timestamp() >= LONG_GAP:
-            told += len(visit.published)
+            dated += len(visit.published)
             just_now += sum(1 for moment in visit.published if at - moment.timestamp() < AT_ONCE)
-    return told >= MIN_WITNESSES and just_now >= LYING * told
+    return dated >= MIN_WITNESSES and just_now >= LYING * dated
 
 
 def sightings(visits: Sequence[Visit], cells: Grid) -> Sightings:
@@ -123,19 +123,19 @@ def sightings(visits: Sequence[Visit], cells: Grid) -> Sightings:
         at = visit.at.timestamp()
         before = read[number + 1].at.timestamp() if number + 1 < len(read) else None
         earliest = at - WEEKS if before is None else before  # at the first visit, times of the preceding weeks are trusted
-        told = [] if doubted else [stamp for moment in visit.published if earliest < (stamp := moment.timestamp()) <= at]
-        points += told
-        if before is None and told:
-            begin = min(begin, _place(min(told), cells))
-        if before is not None and visit.new > len(told):  # spread evenly between the visits: ``spans`` holds differences
+        dates = [] if doubted else [stamp for moment in visit.published if earliest < (stamp := moment.timestamp()) <= at]
+        points += dates
+        if before is None and dates:
+            begin = min(begin, _place(min(dates), cells))
+        if before is not None and visit.new > len(dates):  # spread evenly between the visits: ``spans`` holds differences
             first, last = _place(before, cells), _place(at, cells)
-            share = (visit.new - len(told)) / (last - first + 1)
+            share = (visit.new - len(dates)) / (last - first + 1)
             spans[first] += share
             spans[last + 1] -= share
     counts = np.cumsum(spans)[:-1]
     if points:
-        where = np.clip(((np.array(points) - cells.start) // CELL_SECONDS).astype(np.int64), 0, cells.now - 1)
-        counts += np.bincount(where, minlength=cells.now)
+        indices = np.clip(((np.array(points) - cells.start) // CELL_SECONDS).astype(np.int64), 0, cells.now - 1)
+        counts += np.bincount(indices, minlength=cells.now)
     return Sightings(counts, begin, end, ALWAYS_NOW if doubted else None)
 
 
@@ -150,19 +150,19 @@ KAPPAS: Final = np.array([0.1, 0.3, 1.0, 3.0, 10.0, 30.0])  # from "nearly alway
 HALF_LOG_TWO_PI = 0.9189385332046727
 
 
-def factors(seen: Floats, expected: Floats, unit: float) -> Floats:
+def factors(observed: Floats, expected: Floats, unit: float) -> Floats:
     """Return the factor of each cell, shrunk by empirical Bayes. ``unit``: entries per piece of evidence (a batch).
 
     A cell with e expected entries saw n. If its true factor f is drawn from Γ(κ, κ) and n from Poisson(f·e), the posterior mean of f is (n
     + κ) / (e + κ), and the likelihood of the table is a product of negative binomials. κ is the one of :data:`KAPPAS` that maximizes it.
     """
-    found, hoped = seen / unit, expected / unit
+    found, expectation = observed / unit, expected / unit
     each = KAPPAS[:, None]
-    alone = _log_gamma(KAPPAS)[:, None] - each * np.log(each)
+    constant = _log_gamma(KAPPAS)[:, None] - each * np.log(each)
     # log-likelihood of the table for each κ, up to a common constant
-    evidence = (_log_gamma(found + each) - alone - (found + each) * np.log(hoped + each)).sum(axis=1)
+    evidence = (_log_gamma(found + each) - constant - (found + each) * np.log(expectation + each)).sum(axis=1)
     kappa = KAPPAS[int(np.argmax(evidence))]
-    return np.asarray((found + kappa) / (hoped + kappa))
+    return np.asarray((found + kappa) / (expectation + kappa))
 
 
 def _log_gamma(x: Floats) -> Floats:
@@ -195,8 +195,8 @@ class Cadence:
 def cadence(past: Past, rules: Rules, now: datetime) -> Cadence:
     """Return the expectations from the past. A source without a past has the prior rate at all hours."""
     cells = grid(now, rules.zone)
-    seen = sightings(past.visits, cells)
-    rate = rates(seen, cells)
+    observed = sightings(past.visits, cells)
+    rate = rates(observed, cells)
     since = max(past.last or now, now - minutes(rules.longest)).timestamp()
     first = min(max(cells.cell(since), 0), cells.now)
     ahead = rate[first : first + AHEAD_DAYS * CELLS_A_DAY] / CELLS_A_DAY
@@ -205,15 +205,15 @@ def cadence(past: Past, rules: Rules, now: datetime) -> Cadence:
     starts = np.maximum(starts, 0.0)
     ahead = ahead * (ends - starts) / CELL_SECONDS
     week = rate[cells.now : cells.now + 7 * CELLS_A_DAY]
-    return Cadence(ahead, starts, (starts + ends) / 2, float(week.mean()), float(np.sqrt(week).mean() ** 2), seen.doubt)
+    return Cadence(ahead, starts, (starts + ends) / 2, float(week.mean()), float(np.sqrt(week).mean() ** 2), observed.doubt)
 
 
-def rates(seen: Sightings, cells: Grid) -> Floats:
+def rates(observed: Sightings, cells: Grid) -> Floats:
     """Return entries per day in every cell, including past ones."""
-    begin, end = seen.begin, min(seen.end + 1, cells.now)
+    begin, end = observed.begin, min(observed.end + 1, cells.now)
     if begin >= end:
         return np.full(len(cells.slot), PRIOR_RATE)
-    weight, counts = cells.weight[begin:end], seen.counts[begin:end]
+    weight, counts = cells.weight[begin:end], observed.counts[begin:end]
     entries, days = float(counts @ weight), float(weight.sum()) / CELLS_A_DAY
     mean = (entries + PRIOR_RATE * PRIOR_DAYS) / (days + PRIOR_DAYS)
     busy = counts[counts >= 1]
@@ -225,8 +225,8 @@ def rates(seen: Sightings, cells: Grid) -> Floats:
         shape = shape * factors(_by(keys[begin:end], weighed, number), expected, batch)[keys]
     recent = min(len(counts), 4 * int(NOW_HALF_LIFE))  # recent activity relative to the expectation
     weight = 0.5 ** ((np.arange(recent, 0, -1) + (cells.now - end)) / NOW_HALF_LIFE)
-    came, hoped = float(counts[-recent:] @ weight), float((shape[begin:end] / CELLS_A_DAY)[-recent:] @ weight)
-    return shape * ((came + KAPPA_NOW * batch) / (hoped + KAPPA_NOW * batch))
+    actual, predicted = float(counts[-recent:] @ weight), float((shape[begin:end] / CELLS_A_DAY)[-recent:] @ weight)
+    return shape * ((actual + KAPPA_NOW * batch) / (predicted + KAPPA_NOW * batch))
 
 
 def _by(keys: Places, values: Floats, number: int) -> Floats:

@@ -74,5 +74,5 @@ def stuck(visits: Sequence[Visit]) -> bool:
     bringing = [visit.at for visit in visits[len(same) :] if visit.new]
     if len(same) < MIN_SAME or len(bringing) < 3:
         return False
-    usual = median((one - before).total_seconds() for one, before in pairwise(bringing))
+    usual = median((later - before).total_seconds() for later, before in pairwise(bringing))
     return (same[0].at - same[-1].at).total_seconds() > TIMES * usual

@@ -69,15 +69,15 @@ def learnt(past: Past, rules: Rules, now: datetime) -> Next:
 
 def waited(found: Cadence, price: float) -> float:
     """Return minutes from the last visit until W reaches the price outside a peak; ``inf`` if that is beyond the horizon."""
-    when = found.middles / DAY_SECONDS
-    counts, moments = np.cumsum(found.ahead), np.cumsum(found.ahead * when)
+    times = found.middles / DAY_SECONDS
+    counts, moments = np.cumsum(found.ahead), np.cumsum(found.ahead * times)
     place = int(np.searchsorted(moments, price))
     if place >= len(moments):
         return float("inf")
     before = float(moments[place - 1]) if place else 0.0
     share = (price - before) / (float(moments[place]) - before)
     for later in range(place, min(place + POSTPONED, len(moments) - 1)):
-        following = int(np.searchsorted(moments[later:] - when[later] * (counts[later:] - counts[later]), price + moments[later]))
+        following = int(np.searchsorted(moments[later:] - times[later] * (counts[later:] - counts[later]), price + moments[later]))
         if found.ahead[later + 1] * following <= PEAK * counts[later]:
             break
         place, share = later + 1, 1.0

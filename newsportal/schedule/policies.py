@@ -144,8 +144,8 @@ def by_hours(past: Past, rules: Rules, now: datetime) -> Next:
     first = rules.hours or FROM_SIX
     on = hours_on(past.visits, rules.zone, first)
     local = past.last.astimezone(rules.zone)
-    over = local + timedelta(minutes=60 - local.minute, seconds=-local.second, microseconds=-local.microsecond - 1)
-    at = next_in(on, rules.zone, over, phase(rules.source))
+    next_hour = local + timedelta(minutes=60 - local.minute, seconds=-local.second, microseconds=-local.microsecond - 1)
+    at = next_in(on, rules.zone, next_hour, phase(rules.source))
     off = sorted(first - on)
     hour = Message("why.hour", hour=f"{at.astimezone(rules.zone):%H}")
     return Next(at, joined(hour, Message("why.off", hours=", ".join(map(str, off)))) if off else hour)
@@ -182,8 +182,8 @@ def pages(visits: Sequence[Visit], now: datetime, zone: tzinfo, *, usual: int, m
         return usual
     hour = now.astimezone(zone).hour
     share = sum(visit.new for visit in read) / sum(visit.entries for visit in read)
-    here = [visit for visit in read if visit.at.astimezone(zone).hour == hour]
-    fresh = (sum(visit.new for visit in here) + KAPPA * share) / (sum(visit.entries for visit in here) + KAPPA)
+    same_hour = [visit for visit in read if visit.at.astimezone(zone).hour == hour]
+    fresh = (sum(visit.new for visit in same_hour) + KAPPA * share) / (sum(visit.entries for visit in same_hour) + KAPPA)
     return 1 + round((most - 1) * min(1.0, fresh / ENOUGH))
 
 
@@ -239,9 +239,9 @@ def add_hubs(pages: Mapping[str, HubPage], links: Iterable[str], depth: int, now
     """Return ``pages`` after reading a page at ``depth`` - 1 with these links."""
     found = {url: page for url, page in pages.items() if now - page.last < UNLINKED}
     for url in links:
-        known = found.get(url)
-        if known is not None:
-            found[url] = known._replace(depth=min(depth, known.depth), last=now)
+        page = found.get(url)
+        if page is not None:
+            found[url] = page._replace(depth=min(depth, page.depth), last=now)
         elif len(found) < MOST_HUBS:
             found[url] = HubPage(depth, now, now)
     return found
@@ -264,17 +264,17 @@ def choose_hubs(
     due."""
     left = most - sum(page.asked >= began for page in pages.values())
     shapes = {url: re.sub(r"\d+", "0", url) for url in pages}
-    vain = Counter(shapes[url] for url, page in pages.items() if page.asked and not page.found)
-    brought = Counter(shapes[url] for url, page in pages.items() if page.found)
-    chosen = []
+    unproductive = Counter(shapes[url] for url, page in pages.items() if page.asked and not page.found)
+    productive = Counter(shapes[url] for url, page in pages.items() if page.found)
+    selected = []
     for url, page in sorted(pages.items(), key=lambda item: (item[1].asked > 0, item[1].depth)):
         if page.depth > depth or page.asked >= began:
             continue
         if not page.asked:
-            wanted = vain[shapes[url]] < TRIED * (1 + brought[shapes[url]])
-            vain[shapes[url]] += wanted
+            due = unproductive[shapes[url]] < TRIED * (1 + productive[shapes[url]])
+            unproductive[shapes[url]] += due
         else:
-            wanted = page.asked + hub_interval(page, rules, of_region, now) - rules.shortest * 60 <= now
-        if wanted:
-            chosen.append(url)
-    return chosen[: max(0, left)]
+            due = page.asked + hub_interval(page, rules, of_region, now) - rules.shortest * 60 <= now
+        if due:
+            selected.append(url)
+    return selected[: max(0, left)]

@@ -324,10 +324,10 @@ def _syntax(error: MarkedYAMLError, text: str) -> Unreadable:
     mark = error.problem_mark or error.context_mark
     line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
     lines = text.splitlines() or [""]
-    written = lines[min(line, len(lines)) - 1]
-    begun = f" ({error.context} in line {error.context_mark.line + 1})" if error.context and error.context_mark else ""
-    message = Message("yaml.syntax", column=column, why=f"{error.problem or 'no YAML'}{begun}")
-    return Unreadable(line, message, _advice(written, lines, line, str(error.problem)))
+    source_line = lines[min(line, len(lines)) - 1]
+    context = f" ({error.context} in line {error.context_mark.line + 1})" if error.context and error.context_mark else ""
+    message = Message("yaml.syntax", column=column, why=f"{error.problem or 'no YAML'}{context}")
+    return Unreadable(line, message, _advice(source_line, lines, line, str(error.problem)))
 
 
 def _advice(written: str, lines: list[str], line: int, problem: str) -> Message | None:

@@ -42,8 +42,8 @@ def set_keys(values: Mapping[str, Any], seen: str | None = None) -> Change:
     """Set top-level keys (``extractor`` …), as :func:`set_entry` does. The change raises ``EntryChanged``."""
 
     def change(document: CommentedMap) -> None:
-        there = {key: document[key] for key in values if document.get(key) is not None}
-        if seen not in (None, entry_digest(there)):
+        current = {key: document[key] for key in values if document.get(key) is not None}
+        if seen not in (None, entry_digest(current)):
             raise EntryChanged("what is to be changed was changed by somebody else meanwhile; nothing was written")
         _update(document, values)
 
@@ -80,8 +80,8 @@ def several(changes: Sequence[Change]) -> Change:
         return changes[0]  # which may be applied to its own lines only
 
     def change(document: CommentedMap) -> None:
-        for one in changes:
-            one(document)
+        for part in changes:
+            part(document)
 
     return change
 
@@ -92,20 +92,20 @@ def references(document: CommentedMap, key: str, only: str, name: str, *, publis
     holders: list[tuple[Any, str]] = [(entry, key) for kind in PLACES for entry in document.get(kind) or () if isinstance(entry, dict)]
     targets = [entry.get("only") for entry in document.get("publish") or () if isinstance(entry, dict)] if published else []
     for holder, names in (*holders, *((target, only) for target in targets if isinstance(target, dict))):
-        given = holder.get(names)
-        if isinstance(given, str) and given.strip() == name:
+        value = holder.get(names)
+        if isinstance(value, str) and value.strip() == name:
             yield holder, names
-        elif isinstance(given, list):
-            yield from ((given, at) for at, one in enumerate(given) if isinstance(one, str) and one.strip() == name)
+        elif isinstance(value, list):
+            yield from ((value, index) for index, item in enumerate(value) if isinstance(item, str) and item.strip() == name)
 
 
 def entry_of(content: bytes, kind: str, name: str) -> tuple[int, dict[str, Any]] | None:
     """Return the index of an entry in its list, and its keys as written; ``None`` if it is missing or the file is unreadable."""
     try:
-        listed = read(content).value.get(kind)
+        entries = read(content).value.get(kind)
     except (Unreadable, AttributeError):
         return None
-    for place, entry in enumerate(listed if isinstance(listed, list) else ()):
+    for place, entry in enumerate(entries if isinstance(entries, list) else ()):
         if isinstance(entry, dict) and name_of(kind, entry) == name:
             return place, entry
     return None
@@ -123,9 +123,9 @@ def new_variables(values: Mapping[str, Any], before: Mapping[str, Any]) -> list[
     Only the operator knows the values in the environment: users who may edit URLs must not be able to send them to one.
     """
     signs_in = any(before.get(key) for key in ("headers", "cookies", "password"))
-    where = {"folder", *((*ADDRESS_KEYS, "imap", "preset", "verify_certificate") if signs_in else ())}
+    sensitive = {"folder", *((*ADDRESS_KEYS, "imap", "preset", "verify_certificate") if signs_in else ())}
     changed = (key for key, value in values.items() if value != before.get(key))
-    return [key for key in changed if key in where or VARIABLE.search(json.dumps(values[key], default=str))]
+    return [key for key in changed if key in sensitive or VARIABLE.search(json.dumps(values[key], default=str))]
 
 
 def found_entry(document: CommentedMap, kind: str, name: str, seen: str | None = None) -> tuple[int, CommentedMap]:
@@ -141,23 +141,23 @@ def found_entry(document: CommentedMap, kind: str, name: str, seen: str | None =
 def _update(entry: CommentedMap, values: Mapping[str, Any]) -> None:
     following = cut_following(entry)
     for key, value in values.items():
-        there = entry.get(key)
-        if isinstance(value, Mapping) and isinstance(there, CommentedMap):
-            _update(there, value)
-            value = there or None
+        current = entry.get(key)
+        if isinstance(value, Mapping) and isinstance(current, CommentedMap):
+            _update(current, value)
+            value = current or None
         elif isinstance(value, Mapping):
             value = {inner: item for inner, item in value.items() if item is not None} or None
         if value is None:
             _drop_key(entry, key)
-        elif there != value or isinstance(there, bool) is not isinstance(value, bool):
+        elif current != value or isinstance(current, bool) is not isinstance(value, bool):
             entry[key] = _in_a_line(value) if isinstance(value, list | tuple) else value
     add_following(entry, following)
 
 
 def _in_a_line(values: Sequence[Any]) -> CommentedSeq:
-    made = CommentedSeq(values)
-    made.fa.set_flow_style()
-    return made
+    sequence = CommentedSeq(values)
+    sequence.fa.set_flow_style()
+    return sequence
 
 
 def _drop_key(entry: CommentedMap, key: str) -> None:

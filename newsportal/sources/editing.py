@@ -71,36 +71,36 @@ def versions(path: Path) -> list[Version]:
 
 def content_of(path: Path, id: str) -> bytes:
     """Return the content of a version. Raises ``NoVersion``, also for an incomplete one (after a crash or on a full disk)."""
-    named = NAMED.fullmatch(f"{id}.yaml")
-    if named is None:
+    match = NAMED.fullmatch(f"{id}.yaml")
+    if match is None:
         raise NoVersion(f"{path.name} has no version {id!r}")
     try:
         content = (_folder(path) / f"{id}.yaml").read_bytes()
     except OSError as error:
         raise NoVersion(f"{path.name} has no version {id!r} any more") from error
-    if digest_of(content) != named["digest"]:
+    if digest_of(content) != match["digest"]:
         raise NoVersion(f"{path.name}: version {id!r} is damaged")
     return content
 
 
 def earlier(path: Path, steps: int = 1) -> Version:
     """Return the version before the last ``steps`` changes. Raises ``NoVersion``."""
-    known = versions(path)
-    if not 1 <= steps <= len(known):
-        raise NoVersion(f"{path.name} has {len(known)} earlier versions: nothing was changed")
-    return known[steps - 1]
+    saved = versions(path)
+    if not 1 <= steps <= len(saved):
+        raise NoVersion(f"{path.name} has {len(saved)} earlier versions: nothing was changed")
+    return saved[steps - 1]
 
 
 def save_version(path: Path, content: bytes) -> str:
     """Save ``content`` as a version, delete the oldest ones, and return its id. Raises ``OSError``."""
     folder = _folder(path)
     folder.mkdir(mode=0o700, exist_ok=True)
-    named = folder / f"{datetime.now(UTC).strftime(STAMP)}-{digest_of(content)}.yaml"
-    named.touch(mode=path.stat().st_mode & 0o666)
-    named.write_bytes(content)
+    file = folder / f"{datetime.now(UTC).strftime(STAMP)}-{digest_of(content)}.yaml"
+    file.touch(mode=path.stat().st_mode & 0o666)
+    file.write_bytes(content)
     for old in versions(path)[KEPT:]:
         (folder / f"{old.id}.yaml").unlink(missing_ok=True)
-    return named.stem
+    return file.stem
 
 
 def _folder(path: Path) -> Path:
@@ -173,9 +173,9 @@ def differing(before: bytes, after: bytes) -> list[str]:
     """Return the top-level keys with different values; ``(file)`` if one side is unreadable or no mapping."""
     nothing = object()
     with contextlib.suppress(Unreadable):
-        one, other = read(before).value or {}, read(after).value or {}
-        if isinstance(one, dict) and isinstance(other, dict):
-            return sorted(str(key) for key in {*one, *other} if one.get(key, nothing) != other.get(key, nothing))
+        old, new = read(before).value or {}, read(after).value or {}
+        if isinstance(old, dict) and isinstance(new, dict):
+            return sorted(str(key) for key in {*old, *new} if old.get(key, nothing) != new.get(key, nothing))
     return ["(file)"]
 
 
@@ -203,23 +203,23 @@ def changed(content: bytes, change: Change, path: Path) -> bytes:
     except Unreadable as error:
         raise error_of(path, [error.mistake]) from error
     text = decode(content).replace("\r\n", "\n")
-    written = None
+    edited = None
     if isinstance(change, EntryChange):
-        written = spliced(text, tree, change, lambda part: _made(part, change, path, text))
-    if written is None:
-        written = _made(text, change, path, text)
+        edited = spliced(text, tree, change, lambda part: _made(part, change, path, text))
+    if edited is None:
+        edited = _made(text, change, path, text)
     with contextlib.suppress(Unreadable):  # reported when it is loaded
-        if read(written.encode()).value == tree.value:
+        if read(edited.encode()).value == tree.value:
             return content  # unchanged to the byte
-    return (written.replace("\n", "\r\n") if b"\r\n" in content else written).encode()
+    return (edited.replace("\n", "\r\n") if b"\r\n" in content else edited).encode()
 
 
-def _made(text: str, change: Change, path: Path, whole: str) -> str:
+def _made(text: str, change: Change, path: Path, file_text: str) -> str:
     yaml = YAML(typ="rt")
     yaml.preserve_quotes = True
     yaml.width = 100_000  # do not wrap lines
     yaml.allow_unicode = True
-    found = DASH.search(whole)
+    found = DASH.search(file_text)
     offset = len(found["indent"]) if found else 2
     yaml.indent(mapping=2, sequence=offset + 2, offset=offset)
     document = yaml.load(text)
@@ -274,8 +274,8 @@ def cut_following(node: Any, key: Any = None) -> str:
             return ""
         place = 2 if isinstance(node, CommentedMap) else 0
         if (token := (node.ca.items.get(key) or [None] * 4)[place]) is not None and LINE_END in token.value:
-            beside, _, following = token.value.partition(LINE_END)
-            token.value = f"{beside}{LINE_END}" if beside else LINE_END
+            inline, _, following = token.value.partition(LINE_END)
+            token.value = f"{inline}{LINE_END}" if inline else LINE_END
             return str(following)
         node, key = node[key], None
     return ""
@@ -294,8 +294,8 @@ def lock_file(path: Path) -> Iterator[None]:
         yield
         return
     lock = path.with_name(f".{path.name}{LOCK_SUFFIX}")
-    with lock.open("w") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 

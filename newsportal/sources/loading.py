@@ -167,19 +167,19 @@ def _entries(value: Any, kind: str) -> Iterator[tuple[int, dict[str, Any]]]:
     return ((index, entry) for index, entry in enumerate(entries if isinstance(entries, list) else ()) if isinstance(entry, dict))
 
 
-def _unknown(tree: Tree, kinds: tuple[str, ...], keys: tuple[str, ...], known: list[str], what: str) -> Iterator[Mistake]:
-    known_names = set(known)
+def _unknown(tree: Tree, kinds: tuple[str, ...], keys: tuple[str, ...], allowed: list[str], subject: str) -> Iterator[Mistake]:
+    known_names = set(allowed)
     for kind in kinds:
         for index, entry in _entries(tree.value, kind):
-            given: Any = entry
+            value: Any = entry
             for key in keys:
-                given = given.get(key) if isinstance(given, dict) else None
-            for place, name in enumerate(given) if isinstance(given, list) else [(None, given)]:
+                value = value.get(key) if isinstance(value, dict) else None
+            for place, name in enumerate(value) if isinstance(value, list) else [(None, value)]:
                 if isinstance(name, str) and name.strip() not in known_names:
                     path: KeyPath = (kind, index, *keys, *(() if place is None else (place,)))
-                    code = f"sources.no-{what}" if known else f"sources.no-{what}s"
-                    message = Message(code, found=describe_value(name), allowed=listed(known))
-                    yield Mistake(tree.line(path), path, message, did_you_mean(name, known))
+                    code = f"sources.no-{subject}" if allowed else f"sources.no-{subject}s"
+                    message = Message(code, found=describe_value(name), allowed=listed(allowed))
+                    yield Mistake(tree.line(path), path, message, did_you_mean(name, allowed))
 
 
 FILE_NAME = "sources.yaml"
@@ -260,7 +260,7 @@ def parse(content: bytes, path: Path, environ: Mapping[str, str] = os.environ) -
 def error_of(path: Path, mistakes: Iterable[Mistake]) -> SourcesError:
     """Return all mistakes of the file at ``path`` as one error, ordered by line."""
     in_order = sorted(mistakes, key=lambda mistake: mistake.line)
-    return SourcesError([Problem(str(path), one.line, dotted(one.path), one.message, one.hint) for one in in_order])
+    return SourcesError([Problem(str(path), mistake.line, dotted(mistake.path), mistake.message, mistake.hint) for mistake in in_order])
 
 
 MOST_BYTES = 20_000_000  # a larger file is no dictionary: jieba's own has 5 MB

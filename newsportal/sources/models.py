@@ -223,8 +223,8 @@ class Sources(parts.Part):
         if scheme.partition("+")[0] == "sqlite":
             file = rest.removeprefix("/").partition("?")[0]
             return None if not file or not rest.startswith("/") or file.startswith((":memory:", "file:")) else Path(file)
-        where = rest.rpartition("@")[2].partition("?")[0]
-        return (self._folder / "data" / f"{scheme}-{content_id(where)}").absolute()
+        location = rest.rpartition("@")[2].partition("?")[0]
+        return (self._folder / "data" / f"{scheme}-{content_id(location)}").absolute()
 
     @property
     def user_agent(self) -> str:
@@ -257,11 +257,11 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema as plain values. Names of built-in engines are suggested, others allowed."""
-    made = Sources.model_json_schema(by_alias=True)
-    topic = made["$defs"]["Topic"]["properties"]["engines"]
+    schema = Sources.model_json_schema(by_alias=True)
+    topic = schema["$defs"]["Topic"]["properties"]["engines"]
     offered = {"anyOf": [{"enum": list(engines.names())}, {"type": "string", "minLength": 1, "maxLength": 100}]}
     topic["anyOf"] = [offered, {"type": "array", "items": offered}]
-    return {"$schema": DIALECT, "title": "sources.yaml of newsportal", **{key: value for key, value in made.items() if key != "title"}}
+    return {"$schema": DIALECT, "title": "sources.yaml of newsportal", **{key: value for key, value in schema.items() if key != "title"}}
 
 
 def schema_text() -> str:

@@ -28,19 +28,19 @@ class Part(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _nothing_is_not_given(cls, value: Any) -> Any:
-        known = {field.alias or name for name, field in cls.model_fields.items()}
-        return {key: item for key, item in value.items() if item is not None or key not in known} if isinstance(value, dict) else value
+        keys = {field.alias or name for name, field in cls.model_fields.items()}
+        return {key: item for key, item in value.items() if item is not None or key not in keys} if isinstance(value, dict) else value
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """Use the docstring under each field as its description. (``use_attribute_docstrings`` would read the code at every start.)"""
-        made = handler(core_schema)
-        properties = handler.resolve_ref_schema(made)["properties"]
+        schema = handler(core_schema)
+        properties = handler.resolve_ref_schema(schema)["properties"]
         for name, description in cls.field_docstrings().items():
             if name in cls.model_fields:  # otherwise a constant of the class
                 key = cls.model_fields[name].alias or name
                 properties[key] = dict(sorted((properties[key] | {"description": description}).items()))
-        return made
+        return schema
 
     @classmethod
     def field_docstrings(cls) -> dict[str, str]:
@@ -175,10 +175,10 @@ MAIL_SCHEMES = ("smtps", "smtp", "smtp+starttls")
 def _mail_server(value: str) -> str:
     try:
         parts = urlsplit(value)
-        whole = parts.scheme in MAIL_SCHEMES and bool(parts.hostname) and parts.port != 0 and value.isprintable()
+        valid = parts.scheme in MAIL_SCHEMES and bool(parts.hostname) and parts.port != 0 and value.isprintable()
     except ValueError:
-        whole = False
-    if not whole:
+        valid = False
+    if not valid:
         raise values.mistake(Message("sources.mail-server", found=repr(mask(value))))
     return value
 

@@ -158,7 +158,7 @@ def _since(value: Any) -> Any:
 
 
 def _unpublish(value: Any) -> Any:
-    if value == "delete" or (isinstance(value, dict) and value and all(isinstance(one, Scalar) for one in value.values())):
+    if value == "delete" or (isinstance(value, dict) and value and all(isinstance(item, Scalar) for item in value.values())):
         return value
     raise mistake("allowed: delete, or columns and what they are set to, as {status: trash}")
 
@@ -221,13 +221,13 @@ class Column(Part):
 
     @model_validator(mode="after")
     def _one_way(self) -> Column:
-        given = [name for name in ("field", "constant", "template", "lookup") if getattr(self, name) is not None]
-        if len(given) != 1:
-            found = " and ".join(given) or "none of them"
+        present = [name for name in ("field", "constant", "template", "lookup") if getattr(self, name) is not None]
+        if len(present) != 1:
+            found = " and ".join(present) or "none of them"
             raise mistake(f"found {found}; allowed: exactly one of field, constant, template and lookup")
         if (self.format is not None or self.zone is not None) and self.field not in MOMENTS:
-            which = "format" if self.format is not None else "zone"
-            raise mistake(f"{which} is for moments alone; allowed: with field: {', '.join(MOMENTS)}", at=(which,))
+            key = "format" if self.format is not None else "zone"
+            raise mistake(f"{key} is for moments alone; allowed: with field: {', '.join(MOMENTS)}", at=(key,))
         return self
 
     @property
@@ -305,9 +305,9 @@ class Target(Part):
     def _is_whole_database(self) -> None:
         if not self.table or not self.columns:
             raise mistake("a database needs table: NAME and columns: {COLUMN: field}")
-        if lost := [] if self.unpublish == "delete" else [name for name in self.unpublish if name not in self.columns]:
+        if missing := [] if self.unpublish == "delete" else [name for name in self.unpublish if name not in self.columns]:
             raise mistake(
-                f"found {lost[0]!r}, which is not among the columns: publishing it again would not set it back", at=("unpublish",)
+                f"found {missing[0]!r}, which is not among the columns: publishing it again would not set it back", at=("unpublish",)
             )
         if self.key is None and self.marks == "key":
             raise mistake("marks: key needs key: the column that names an article")
@@ -317,7 +317,7 @@ class Target(Part):
         if column is None:
             raise mistake(f"found {self.key!r}, which is not among the columns; allowed: {', '.join(self.columns)}", at=("key",))
         if not column.lasting:
-            made = "id, identity or url, without max"
+            allowed = "id, identity or url, without max"
             raise mistake(
-                f"what goes into {self.key!r} does not name one article for ever; allowed: a field or template of {made}", at=("key",)
+                f"what goes into {self.key!r} does not name one article for ever; allowed: a field or template of {allowed}", at=("key",)
             )

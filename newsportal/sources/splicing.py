@@ -41,13 +41,13 @@ def name_of(kind: str, entry: Mapping[str, Any]) -> str:
     return unicodedata.normalize("NFC", str(name)).strip()
 
 
-def spliced(text: str, tree: Tree, change: EntryChange, made: Callable[[str], str]) -> str | None:
-    """Return ``text`` with the change, which ``made`` applies to a small document; ``None``: edit the whole. Raises its errors."""
+def spliced(text: str, tree: Tree, change: EntryChange, edit: Callable[[str], str]) -> str | None:
+    """Return ``text`` with the change, which ``edit`` applies to a small document; ``None``: edit the whole. Raises its errors."""
     entries = tree.value.get(change.kind) if isinstance(tree.value, dict) else None
     if not isinstance(entries, list) or not entries or ODD_BREAKS.search(text) or tree.mistakes:
         return None
-    named = (place for place, one in enumerate(entries) if isinstance(one, dict) and name_of(change.kind, one) == change.name)
-    place = len(entries) - 1 if change.way == "append" else next(named, None)
+    places = (place for place, entry in enumerate(entries) if isinstance(entry, dict) and name_of(change.kind, entry) == change.name)
+    place = len(entries) - 1 if change.way == "append" else next(places, None)
     lines = text.split("\n")
     span = _span(tree, change.kind, place, lines) if place is not None else None
     if place is None or span is None or (change.way == "drop" and len(entries) == 1):
@@ -55,7 +55,7 @@ def spliced(text: str, tree: Tree, change: EntryChange, made: Callable[[str], st
     start, end = span
     part = "\n".join([f"{change.kind}:", *lines[start:end]])
     part = part if part.endswith("\n") or end < len(lines) else f"{part}\n"
-    new = made(part).removesuffix("\n").split("\n")[1:]  # raises the errors of the change
+    new = edit(part).removesuffix("\n").split("\n")[1:]  # raises the errors of the change
     if change.way == "drop":
         new, rest = [], lines[start + _content(lines[start:end]) :]
     else:

@@ -123,8 +123,8 @@ def outcome_of(failure: Failure | BaseException) -> Outcome:
     if isinstance(error, RenderFailed | FetchFailed):
         return Outcome(error.reason, error.detail or detail, passing=getattr(error, "passing", True))
     if isinstance(error, exceptions.IgnoreRequest):
-        said = next((reason for words, reason in IGNORED if words in detail), "ignored")
-        return Outcome(getattr(error, "reason", said), detail, passing=bool(getattr(error, "passing", False)), forbidden=True)
+        default = next((reason for words, reason in IGNORED if words in detail), "ignored")
+        return Outcome(getattr(error, "reason", default), detail, passing=bool(getattr(error, "passing", False)), forbidden=True)
     for kind, reason, passing in REASONS:
         if isinstance(error, kind):
             return Outcome(reason, detail, passing=passing)
@@ -157,5 +157,5 @@ def lacks_browser(tracker: LinkTracker, source: Any) -> bool:
 def note_rendering(tracker: LinkTracker, stats: Mapping[str, Any], sources: Iterable[str]) -> None:
     """Add the rendering statistics of the sources to the report."""
     for source in sources:
-        for said in render_notes(stats, source):
-            tracker.note(source, said)
+        for note in render_notes(stats, source):
+            tracker.note(source, note)

@@ -94,47 +94,47 @@ def split(log: Log, kind: str, cut: float, end: float, *, most: int = QUESTIONS)
     """Return the views before the hour ``cut``, and questions about those up to ``end``."""
     items = [item for item in log.items if hours(item.published) <= cut]
     views = list(log.views)
-    known = columns(Log((view for view in views if hours(view.at) < cut), items))
+    training = columns(Log((view for view in views if hours(view.at) < cut), items))
     names = {item.story for item in items}
     by_reader: dict[str, list[View]] = {}
     for view in sorted(views, key=lambda view: (view.reader, view.at, view.story)):
         if hours(view.at) < end:
             by_reader.setdefault(view.reader, []).append(view)
-    asked: Callable[[Sequence[View], float, set[str]], Iterator[Question]] = (
+    questions_of: Callable[[Sequence[View], float, set[str]], Iterator[Question]] = (
         _window if kind == WINDOW else partial(_next, again=kind == AGAIN)
     )
-    questions = [question for own in by_reader.values() for question in asked(own, cut, names)]
-    chosen = np.sort(np.random.default_rng(SEED).permutation(len(questions))[:most])
-    return Split(known, cut, tuple(questions[place] for place in chosen))
+    questions = [question for history in by_reader.values() for question in questions_of(history, cut, names)]
+    selected = np.sort(np.random.default_rng(SEED).permutation(len(questions))[:most])
+    return Split(training, cut, tuple(questions[place] for place in selected))
 
 
-def _window(own: Sequence[View], cut: float, names: set[str]) -> Iterator[Question]:
-    history = tuple(view for view in own if hours(view.at) < cut)
+def _window(views: Sequence[View], cut: float, names: set[str]) -> Iterator[Question]:
+    history = tuple(view for view in views if hours(view.at) < cut)
     seen = {view.story for view in history}
-    targets = frozenset(view.story for view in own[len(history) :] if view.story in names and view.story not in seen)
+    targets = frozenset(view.story for view in views[len(history) :] if view.story in names and view.story not in seen)
     if targets:
         yield Question(history, datetime.fromtimestamp(cut * SECONDS, UTC), targets)
 
 
-def _next(own: Sequence[View], cut: float, names: set[str], *, again: bool = False) -> Iterator[Question]:
+def _next(views: Sequence[View], cut: float, names: set[str], *, again: bool = False) -> Iterator[Question]:
     seen: set[str] = set()
-    for place, view in enumerate(own):
-        if place and (again or view.story not in seen) and view.story in names and hours(own[place - 1].at) >= cut:
-            yield Question(tuple(own[:place]), view.at, frozenset({view.story}))
+    for place, view in enumerate(views):
+        if place and (again or view.story not in seen) and view.story in names and hours(views[place - 1].at) >= cut:
+            yield Question(tuple(views[:place]), view.at, frozenset({view.story}))
         seen.add(view.story)
 
 
 def measure(ranker: Ranker, questions: Sequence[Question], n: int = LIST) -> Score:
-    rows, took = [], []
+    rows, times = [], []
     for question in questions:
         start = perf_counter()
         found = ranker.ranked(question.history, question.now, n)
-        took.append((perf_counter() - start) * 1000)
+        times.append((perf_counter() - start) * 1000)
         rows.append(figures(found, question.targets, n))
     if not rows:
         return Score(0, 0.0, 0.0, 0.0, 0.0, 0.0)
     recall, ndcg, hit = np.mean(rows, axis=0).tolist()
-    return Score(len(rows), recall, ndcg, hit, float(np.median(took)), float(np.quantile(took, 0.95)))
+    return Score(len(rows), recall, ndcg, hit, float(np.median(times)), float(np.quantile(times, 0.95)))
 
 
 def figures(found: Sequence[str], targets: frozenset[str], n: int = LIST) -> tuple[float, float, float]:

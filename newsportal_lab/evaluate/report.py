@@ -87,14 +87,14 @@ def print_rows(rows: Sequence[Row]) -> None:
     names = columns_with_values(rows)
     width = max(len(row.reader) for row in rows)
     for number, name in enumerate(dict.fromkeys(row.set for row in rows)):
-        own = [row for row in rows if row.set == name]
+        group = [row for row in rows if row.set == name]
         if number:
             _say()
-        table = _table(f"{name}, {counted(own[0].scores.pages)}")
+        table = _table(f"{name}, {counted(group[0].scores.pages)}")
         table.add_column("", min_width=width, no_wrap=True)
         for figure in names:
             table.add_column(COLUMNS[figure], justify="right", no_wrap=True)
-        for row in own:
+        for row in group:
             cells = (Text(written(row, figure), style="bold" if is_best(row, figure, rows) else "") for figure in names)
             table.add_row(escape(row.reader), *cells)
         _say(table, whole=True)
@@ -109,13 +109,13 @@ def _width() -> int:
     return console.width if console.is_terminal else WIDE
 
 
-def _say(*what: Table, whole: bool = False) -> None:
+def _say(*tables: Table, whole: bool = False) -> None:
     """Print tables; ``whole``: exceed the terminal's width rather than truncate figures."""
     width = _width()
     if whole:
         wide = Console(width=WIDE)
-        width = max(width, *(wide.measure(table).minimum for table in what))
-    Console(emoji=False, highlight=False, width=width).print(*what)
+        width = max(width, *(wide.measure(table).minimum for table in tables))
+    Console(emoji=False, highlight=False, width=width).print(*tables)
 
 
 def print_worst(pages: Sequence[Closer], names: Sequence[str]) -> None:
@@ -127,8 +127,8 @@ def print_worst(pages: Sequence[Closer], names: Sequence[str]) -> None:
     others = sum(max(len(name), FIGURE) + 1 for name in names)
     every = len(names) < 3 or places + 1 + others + 2 * (LEAST_EXCERPT + 1) <= _width()
     for name in names:
-        own = [page for page in pages if page.of == name]
-        if not own:
+        group = [page for page in pages if page.of == name]
+        if not group:
             continue
         table = _table(f"worst of {name}")
         for heading in ("page", "F1"):
@@ -138,12 +138,12 @@ def print_worst(pages: Sequence[Closer], names: Sequence[str]) -> None:
         for heading in ("missing", "too much"):
             table.add_column(heading, no_wrap=True, ratio=1)
         table.expand = True
-        for page in own:
+        for page in group:
             scores, error = page.result.scores, page.result.errors[page.at]
-            beside = [at for at in range(len(scores)) if at != page.at]
-            cells = [f"{scores[at].f1:.3f}" for at in beside]
+            peers = [at for at in range(len(scores)) if at != page.at]
+            cells = [f"{scores[at].f1:.3f}" for at in peers]
             if not every:
-                best = max(beside, key=lambda at: scores[at].f1)
+                best = max(peers, key=lambda at: scores[at].f1)
                 cells = [f"{scores[best].f1:.3f} {page.names[best]}"]
             missing = _excerpt(scores[page.at].missing, page.longest("missing"))
             surplus = clean(error) if error else _excerpt(scores[page.at].surplus, page.longest("surplus"))
@@ -188,7 +188,7 @@ def report(rows: Sequence[Row], results: Sequence[PageResult], names: Sequence[s
         headings=[COLUMNS[figure] for figure in figures],
         sets=sets,
         pages=counted(len(results)),
-        curves=curves({name: [one.scores[at].f1 for one in results if one.scores[at].has_text] for at, name in enumerate(names)}),
+        curves=curves({name: [result.scores[at].f1 for result in results if result.scores[at].has_text] for at, name in enumerate(names)}),
         worst=worst,
     )
 
@@ -209,10 +209,10 @@ def _reading(page: Closer, at: int, fields: Sequence[str]) -> dict[str, Any]:
 
 def _shortened(piece: Piece) -> str:
     text = "\n".join(line for line in map(clean, piece.text.split("\n")) if line)
-    kept = KEPT if piece.kind == "same" else LONGEST // 2
-    if len(text) <= 2 * kept + KEPT:
+    limit = KEPT if piece.kind == "same" else LONGEST // 2
+    if len(text) <= 2 * limit + KEPT:
         return text
-    return f"{text[:kept]} […{len(text) - 2 * kept:,}…] {text[-kept:]}"
+    return f"{text[:limit]} […{len(text) - 2 * limit:,}…] {text[-limit:]}"
 
 
 LEFT, RIGHT, TOP, BOTTOM = 46.0, 634.0, 14.0, 262.0  # the frame of the plot
