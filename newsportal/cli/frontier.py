@@ -20,7 +20,7 @@ from newsportal.cli.output import WIDEST, make_table, pick, print_json
 from newsportal.crawl.queues.base import Aside, Queue, QueueState, WaitingLinks
 from newsportal.errors import NewsportalError
 from newsportal.messages import local
-from newsportal.portal.monitor.queues import AsideRow, HostRow, QueueRow, Queues, RetryRow, WorkerRow, moment
+from newsportal.portal.monitor.queues import AsideRow, BusyHost, QueueRow, Queues, RetryRow, WorkerRow, moment
 from newsportal.sources import Sources
 from newsportal.sources.uris import mask
 
@@ -181,7 +181,7 @@ def rows_of(
             for state in states
             for one in state.workers
         ),
-        tuple(HostRow(one.host, state.name, one.waiting, one.holder, one.free_in) for state in states for one in state.hosts),
+        tuple(BusyHost(one.host, state.name, one.waiting, one.holder, one.free_in) for state in states for one in state.hosts),
         tuple(
             AsideRow(name, one.task.id, mask(url_of(one.task.body) or one.task.host), one.reason, moment(one.since)) for name, one in aside
         ),
