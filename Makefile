@@ -46,11 +46,11 @@ test-fast: $(TEST_READY)  ## the unit tests, in less than two minutes
 	$(BIN)/python -m pytest -q -m "not slow and not browser" $(IN_PARALLEL)
 
 test-faults: $(TEST_READY) tools  ## kill 200 workers over 5,000 pages, on disk and with Redis; a month of troubles (long)
-	$(BIN)/python tests/faults/long.py
+	$(BIN)/python tests/faults/long_run.py
 	$(BIN)/python tests/soak/month.py
 
 fuzz: $(TEST_READY)  ## throw changed pages, feeds and files at all that reads them: MINUTES=30 [SEED=1]
-	$(BIN)/python tests/fuzz/long.py $(or $(MINUTES),5) $(SEED)
+	$(BIN)/python tests/fuzz/long_run.py $(or $(MINUTES),5) $(SEED)
 
 check: $(TEST_READY)  ## style, types, layers, size
 	$(BIN)/ruff check .

@@ -97,7 +97,7 @@ def calls_through_line() -> int:
     pages = made_up_pages(2 * ARTICLES)
     from scrapy.utils.misc import load_object
     from trackers import make_crawler
-    from work import count_calls
+    from work_counts import count_calls
 
     from newsportal.crawl.link_tracker import tracker_of
     from newsportal.items import Article, Link
@@ -124,7 +124,7 @@ def calls_through_line() -> int:
 def calls_per_page() -> int:
     """Return the average number of functions called while ``best`` reads an article of the made-up Web."""
     pages = made_up_pages(ARTICLES)
-    from work import count_calls
+    from work_counts import count_calls
 
     from newsportal.extractors import extractor
     from newsportal.text import dom

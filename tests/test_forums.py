@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import forked
 import pytest
-from killing import crawl_and_kill
+from killed_crawl import crawl_and_kill
 from link_rows import waiting
 
 from newsportal.search import open_index

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from killing import crawl_and_kill
+from killed_crawl import crawl_and_kill
 from sqlalchemy import select
 
 from newsportal.store.gallery_rows import page_of

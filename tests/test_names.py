@@ -28,13 +28,13 @@ INTERFACE: Final = {
     "Visit.asked_wait": "stored with the visit",
     "_Part.asked_wait": "becomes Visit.asked_wait",
     "Subscription.asked": "stored with the subscription",
-    "Entry.asked": "a column of the outbox",
+    "OutboxEntry.asked": "a column of the outbox",
     "Search.asked": "a column of the saved searches",
     "StoredPicture.said": "a column of the pictures",
-    "Brought.kept": "printed by --json",
+    "ImportResult.kept": "printed by --json",
     "Mistakes.shown": "a key of the API",
     "Match.known": "a key of the API",
-    "SiteRow.known_pages": "a key of the API",
+    "SiteTemplates.known_pages": "a key of the API",
     "Overlap.asked": "a key of the API",
 }
 """Fields named like a column or key that users see: they stay."""

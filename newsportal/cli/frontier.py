@@ -20,7 +20,7 @@ from newsportal.cli.output import WIDEST, make_table, pick, print_json
 from newsportal.crawl.queues.base import Aside, Queue, QueueState, WaitingLinks
 from newsportal.errors import NewsportalError
 from newsportal.messages import local
-from newsportal.portal.monitor.queues import AsideRow, HostRow, QueueRow, Queues, RetryRow, WorkerRow, moment
+from newsportal.portal.monitor.queues import AsideRow, BusyHost, QueueRow, Queues, RetryRow, WorkerRow, moment
 from newsportal.sources import Sources
 from newsportal.sources.uris import mask
 
@@ -181,7 +181,7 @@ def rows_of(
             for state in states
             for worker in state.workers
         ),
-        tuple(HostRow(host.host, state.name, host.waiting, host.holder, host.free_in) for state in states for host in state.hosts),
+        tuple(BusyHost(host.host, state.name, host.waiting, host.holder, host.free_in) for state in states for host in state.hosts),
         tuple(
             AsideRow(name, row.task.id, mask(url_of(row.task.body) or row.task.host), row.reason, moment(row.since)) for name, row in aside
         ),

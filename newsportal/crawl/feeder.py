@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from scrapy import Request
 
-from newsportal.crawl.host_locks import PATIENCE, Entry, HostLocks, HostQueues
+from newsportal.crawl.host_locks import PATIENCE, HostLocks, HostQueues, WaitingRequest
 from newsportal.crawl.leases import Leases
 from newsportal.crawl.queues.base import Answer, Order, Queue, Task, Terms
 from newsportal.crawl.redis_connection import EVERY as STARTS
@@ -271,7 +271,7 @@ class Feeder:
                 continue
             self.leases.take(task)
             self.leases.add_waiting(task.id)
-            self.host_queues.add(task.host, Entry(request, task.id, own=True))
+            self.host_queues.add(task.host, WaitingRequest(request, task.id, own=True))
         if self._next.done:
             self.changed()
         self._soon = TICK if answer.soon is None else answer.soon

@@ -25,7 +25,7 @@ RECHECK: Final = 0.02  # seconds after which a host with no free slot is checked
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class WaitingRequest:
     """A waiting request and its lease. ``own``: it is the leased task itself and can be returned to the queue."""
 
     request: Request
@@ -39,7 +39,7 @@ class Host:
     ``out``: requests that may be in progress; ``yields``: another worker waits for it; ``quiet``: idle since."""
 
     name: str
-    waiting: list[tuple[int, int, Entry]] = field(default_factory=list)
+    waiting: list[tuple[int, int, WaitingRequest]] = field(default_factory=list)
     held: bool = False
     yields: bool = False
     ready: float = 0.0
@@ -57,11 +57,11 @@ class HostQueues:
         self._free_places, self._pace = free_places, pace
         self._turns: list[tuple[float, int, Host]] = []
         self._count = count()
-        self._at_once: deque[Entry] = deque()
+        self._at_once: deque[WaitingRequest] = deque()
         self.hosts: dict[str, Host] = {}
         self.waiting = 0
 
-    def add(self, name: str, entry: Entry) -> None:
+    def add(self, name: str, entry: WaitingRequest) -> None:
         host = self.host(name)
         heappush(host.waiting, (-entry.request.priority, next(self._count), entry))
         host.quiet = None
@@ -84,7 +84,7 @@ class HostQueues:
             if not host.waiting:
                 del self.hosts[name]
 
-    def take(self, now: float) -> Entry | None:
+    def take(self, now: float) -> WaitingRequest | None:
         """Return the next request to send, or to fail (:meth:`hurry`)."""
         if self._at_once:
             self.waiting -= 1
@@ -119,7 +119,7 @@ class HostQueues:
         host = self.host(name)
         host.ready, host.pause_until = max(host.ready, until), max(host.pause_until, until)
 
-    def out_of(self, name: str, matches: Callable[[Entry], bool]) -> list[Entry]:
+    def out_of(self, name: str, matches: Callable[[WaitingRequest], bool]) -> list[WaitingRequest]:
         """Remove and return the waiting entries of a host that match."""
         host = self.hosts.get(name)
         if host is None:
@@ -130,7 +130,7 @@ class HostQueues:
             self.waiting -= len(removed)
         return removed
 
-    def hurry(self, entries: Sequence[Entry]) -> None:
+    def hurry(self, entries: Sequence[WaitingRequest]) -> None:
         """Return these entries from :meth:`take` at once, so that they fail: their host is paused for too long."""
         self._at_once.extend(entries)
         self.waiting += len(entries)

@@ -24,7 +24,7 @@ from twisted.internet.defer import Deferred
 
 from newsportal.crawl.addon import CrawlerComponent, SourcesAddon
 from newsportal.crawl.feeder import Feeder
-from newsportal.crawl.host_locks import Entry, Host, HostQueues
+from newsportal.crawl.host_locks import Host, HostQueues, WaitingRequest
 from newsportal.crawl.leases import LEASE, PARENT, Errback
 from newsportal.crawl.link_tracker import STORE_FAILS
 from newsportal.crawl.queues.base import Queue, Task, Terms
@@ -152,7 +152,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
         else:
             self.feeder.leases.add_waiting(lease)
             self.feeder.changed()
-        self.host_queues.add(host, Entry(request, lease))
+        self.host_queues.add(host, WaitingRequest(request, lease))
         return True
 
     @property

@@ -146,15 +146,15 @@ class Problem(BaseModel):
     code: str | None = Field(default=None, description="Code of the message, the same in every version and language.")
 
 
-class Fault(BaseModel):
+class ErrorDetail(BaseModel):
     code: str = Field(description="A short, stable code for programs.", examples=["not-found"])
     message: str = Field(description="What is wrong, as a sentence.")
     remedy: str | None = Field(None, description="What to do about it.")
     problems: list[Problem] | None = Field(None, description="The invalid values.")
 
 
-class FaultAnswer(BaseModel):
-    error: Fault
+class ErrorResponse(BaseModel):
+    error: ErrorDetail
 
 
 class ApiError(HTTPException):
@@ -207,13 +207,13 @@ def is_api_request(request: Request) -> bool:
 def error_response(status: int, headers: Mapping[str, str] | None = None, error: Exception | None = None) -> JSONResponse:
     """Return the JSON response for ``status``; an ``ApiError`` replaces the default message of the status."""
     code, message, remedy = STATUSES.get(status, STATUSES[500 if status >= 500 else 400])
-    fault = Fault(code=code, message=message, remedy=remedy, problems=None)
+    fault = ErrorDetail(code=code, message=message, remedy=remedy, problems=None)
     if isinstance(error, ApiError):
-        fault = Fault(code=error.code, message=error.message, remedy=error.remedy, problems=error.problems)
+        fault = ErrorDetail(code=error.code, message=error.message, remedy=error.remedy, problems=error.problems)
     elif isinstance(error, RequestValidationError):
         fault = fault.model_copy(update={"problems": validation_problems(error.errors())})
     more = {"www-authenticate": "Bearer"} if status == 401 else {"retry-after": RETRY_AFTER[status]} if status in RETRY_AFTER else {}
-    body = FaultAnswer(error=fault).model_dump(exclude_none=True)
+    body = ErrorResponse(error=fault).model_dump(exclude_none=True)
     return JSONResponse(body, status, headers={"cache-control": "no-store", **more, **(headers or {})})
 
 
@@ -230,4 +230,4 @@ def http_error_response(error: Exception) -> JSONResponse:
 
 def describe(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the ``responses`` of a route that may answer with these errors, for its OpenAPI description."""
-    return {status: {"model": FaultAnswer, "description": STATUSES[status][1]} for status in statuses}
+    return {status: {"model": ErrorResponse, "description": STATUSES[status][1]} for status in statuses}

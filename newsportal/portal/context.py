@@ -20,7 +20,7 @@ from newsportal.portal import navigation
 from newsportal.portal.access import RateLimit, address_of, may, signed
 from newsportal.portal.language import Clock, choose, translations
 from newsportal.portal.monitor.queues import Queues
-from newsportal.portal.navigation import Entry, Site, site_of
+from newsportal.portal.navigation import MenuEntry, Site, site_of
 from newsportal.portal.preferences import CHOICES, Preferences, preferences
 from newsportal.portal.reading.front_cache import FrontCache
 from newsportal.portal.ttl_cache import BackgroundCache, Compilations, CostlyValue, T, TtlCache
@@ -225,11 +225,11 @@ class Visit:
         """Return whether the visitor has ``right`` (a name of :class:`newsportal.services.accounts.Right`, in templates)."""
         return may(self.request, Right(right))
 
-    def entries(self, name: str, store: bool = True) -> list[Entry]:
+    def entries(self, name: str, store: bool = True) -> list[MenuEntry]:
         """Return the entries of a list in ``portal.navigation`` that this visitor can open. ``store`` False: do not query the store."""
         return [entry for entry in getattr(navigation, name) if entry.is_available(self, store)]
 
-    def desk(self) -> list[tuple[str, list[Entry]]]:
+    def desk(self) -> list[tuple[str, list[MenuEntry]]]:
         """Return the pages of the desk that the visitor may open, in groups."""
         return [(name, links) for name, entries in navigation.DESK if (links := [entry for entry in entries if entry.is_available(self)])]
 

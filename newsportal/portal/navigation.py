@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class MenuEntry:
     """A link to a page: its path, its name (to be translated), the right it needs (None: no right), and a condition for showing it (None:
     always). ``stored``: ``condition`` queries the store."""
 
@@ -40,58 +40,58 @@ def _recommends(visit: Visit) -> bool:
     return visit.portal.site.recommends
 
 
-FRONT, LATEST = Entry("/", _("Front page")), Entry("/latest", _("Latest"))
-FOR_YOU, STARRED = Entry("/for-you", _("For you"), condition=_recommends), Entry("/starred", _("Starred"), Right.KEEP)
+FRONT, LATEST = MenuEntry("/", _("Front page")), MenuEntry("/latest", _("Latest"))
+FOR_YOU, STARRED = MenuEntry("/for-you", _("For you"), condition=_recommends), MenuEntry("/starred", _("Starred"), Right.KEEP)
 
 READING = (
     FRONT,
     LATEST,
-    Entry("/events", _("Events")),
-    Entry("/briefing", _("Briefing")),
-    Entry("/rising", _("Rising")),
-    Entry("/boards", _("Hot lists"), condition=lambda visit: bool(visit.portal.config.lists)),
-    Entry("/photos", _("Photo stories"), condition=lambda visit: visit.has_photos, stored=True),
+    MenuEntry("/events", _("Events")),
+    MenuEntry("/briefing", _("Briefing")),
+    MenuEntry("/rising", _("Rising")),
+    MenuEntry("/boards", _("Hot lists"), condition=lambda visit: bool(visit.portal.config.lists)),
+    MenuEntry("/photos", _("Photo stories"), condition=lambda visit: visit.has_photos, stored=True),
     FOR_YOU,
 )  # followed by the topics of ``sources.yaml``
 
 ACCOUNT = (
     STARRED,
-    Entry("/searches", _("Saved searches"), Right.KEEP),
-    Entry("/alerts", _("Alerts"), Right.KEEP),
-    Entry("/profile", _("Your profile"), condition=lambda visit: _recommends(visit) or "reader" in visit.request.cookies),
-    Entry("/settings", _("Settings")),
-    Entry("/account", _("Your account"), Right.KEEP),
-    Entry("/desk", _("Desk"), Right.WATCH),
+    MenuEntry("/searches", _("Saved searches"), Right.KEEP),
+    MenuEntry("/alerts", _("Alerts"), Right.KEEP),
+    MenuEntry("/profile", _("Your profile"), condition=lambda visit: _recommends(visit) or "reader" in visit.request.cookies),
+    MenuEntry("/settings", _("Settings")),
+    MenuEntry("/account", _("Your account"), Right.KEEP),
+    MenuEntry("/desk", _("Desk"), Right.WATCH),
 )
 
-NO_ACCOUNT = Entry("/settings", _("Settings"), condition=lambda visit: not visit.keeps)
-BAR = (FRONT, LATEST, Entry("/search", _("Search")), FOR_YOU, STARRED, NO_ACCOUNT)  # the account menu has the settings, too
-DESK: tuple[tuple[str, tuple[Entry, ...]], ...] = (
+NO_ACCOUNT = MenuEntry("/settings", _("Settings"), condition=lambda visit: not visit.keeps)
+BAR = (FRONT, LATEST, MenuEntry("/search", _("Search")), FOR_YOU, STARRED, NO_ACCOUNT)  # the account menu has the settings, too
+DESK: tuple[tuple[str, tuple[MenuEntry, ...]], ...] = (
     (_("Content"), (
-        Entry("/articles", _("Articles"), Right.EDIT),
-        Entry("/corrections", _("Corrections of categories"), Right.EDIT),
-        Entry("/sources", _("Sources"), Right.WATCH),
-        Entry("/schedule", _("Schedule"), Right.WATCH),
-        Entry("/suggestions", _("Suggested sources"), Right.WATCH),
-        Entry("/topics", _("Topics"), Right.EDIT),
-        Entry("/categories", _("Categories"), Right.EDIT),
-        Entry("/corpora", _("Corpora"), Right.EDIT),
-        Entry("/models", _("Models"), Right.EDIT),
-        Entry("/wrappers", _("Reading rules"), Right.EDIT),
-        Entry("/templates", _("Learned site templates"), Right.EDIT),
-        Entry("/methods", _("Methods"), Right.ADMINISTER),
+        MenuEntry("/articles", _("Articles"), Right.EDIT),
+        MenuEntry("/corrections", _("Corrections of categories"), Right.EDIT),
+        MenuEntry("/sources", _("Sources"), Right.WATCH),
+        MenuEntry("/schedule", _("Schedule"), Right.WATCH),
+        MenuEntry("/suggestions", _("Suggested sources"), Right.WATCH),
+        MenuEntry("/topics", _("Topics"), Right.EDIT),
+        MenuEntry("/categories", _("Categories"), Right.EDIT),
+        MenuEntry("/corpora", _("Corpora"), Right.EDIT),
+        MenuEntry("/models", _("Models"), Right.EDIT),
+        MenuEntry("/wrappers", _("Reading rules"), Right.EDIT),
+        MenuEntry("/templates", _("Learned site templates"), Right.EDIT),
+        MenuEntry("/methods", _("Methods"), Right.ADMINISTER),
     )),
     (_("Operation"), (
-        Entry("/monitor", _("Monitor"), Right.WATCH),
-        Entry("/runs", _("Crawl reports"), Right.WATCH),
-        Entry("/jobs", _("Jobs"), Right.EDIT),
-        Entry("/publishing", _("Publishing"), Right.WATCH),
-        Entry("/alerts", _("Alerts"), Right.KEEP),
+        MenuEntry("/monitor", _("Monitor"), Right.WATCH),
+        MenuEntry("/runs", _("Crawl reports"), Right.WATCH),
+        MenuEntry("/jobs", _("Jobs"), Right.EDIT),
+        MenuEntry("/publishing", _("Publishing"), Right.WATCH),
+        MenuEntry("/alerts", _("Alerts"), Right.KEEP),
     )),
     (_("People"), (
-        Entry("/people", _("Users and rights"), Right.ADMINISTER),
-        Entry("/audit", _("Log of changes"), Right.ADMINISTER),
-        Entry("/account", _("Your account"), Right.KEEP),
+        MenuEntry("/people", _("Users and rights"), Right.ADMINISTER),
+        MenuEntry("/audit", _("Log of changes"), Right.ADMINISTER),
+        MenuEntry("/account", _("Your account"), Right.KEEP),
     )),
 )  # fmt: skip
 

@@ -13,7 +13,7 @@ from newsportal.messages import label, render
 from newsportal.portal.context import Portal
 from newsportal.portal.desk.source_fields import FAMILIES, KINDS
 from newsportal.portal.language import _
-from newsportal.services.accounts.base import Entry
+from newsportal.services.accounts.base import AuditEntry
 from newsportal.store.results import StoredArticle
 from newsportal.text import clean
 
@@ -66,7 +66,7 @@ def browser(agent: str) -> str:
 ADD_ACTIONS = (".add", ".make")  # actions whose log entries omit empty values
 
 
-def audit_details(entry: Entry, words: NullTranslations) -> list[tuple[str, str]]:
+def audit_details(entry: AuditEntry, words: NullTranslations) -> list[tuple[str, str]]:
     """Return the details of an entry in the audit log as names and values in the reader's language."""
     values = ((name, _format_value(value, words)) for name, value in entry.details.items() if name != "key")
     found = [(label("detail", name, words.gettext), value) for name, value in values if value or not entry.action.endswith(ADD_ACTIONS)]

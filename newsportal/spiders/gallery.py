@@ -18,7 +18,7 @@ from newsportal.crawl.requests import can_request
 from newsportal.dedup.canonical import identity
 from newsportal.errors import NotApplicable
 from newsportal.extractors import gallery
-from newsportal.extractors.gallery.page import Entry, entries
+from newsportal.extractors.gallery.page import GalleryEntry, entries
 from newsportal.extractors.lists import hub
 from newsportal.extractors.lists.pagination import is_front_page
 from newsportal.extractors.pages import read_gallery
@@ -176,12 +176,12 @@ class GallerySpider(NewsSpider):
             self.tracker.count(reading.source.key, "fetched")
 
 
-def _index(page: Page, seed: str | None, banned: Sequence[str]) -> tuple[list[Entry], list[str]]:
+def _index(page: Page, seed: str | None, banned: Sequence[str]) -> tuple[list[GalleryEntry], list[str]]:
     document = dom.document(page)
     return entries(document, page.fetched, seed=seed, banned=banned), hub.next_pages(document)
 
 
-def _link(entry: Entry, source: Source) -> Link:
+def _link(entry: GalleryEntry, source: Source) -> Link:
     return Link(entry.url, source.key, entry.title, entry.summary, source.publisher, entry.published, category=source.category)
 
 

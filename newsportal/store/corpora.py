@@ -27,12 +27,12 @@ from newsportal.store.labels import (
     FORMER_LABELS,
     LABELLED,
     RANKS,
-    Brought,
     Corpus,
-    Counted,
     Document,
+    ImportResult,
     Label,
     LabelSource,
+    LabelStatistics,
     NewDocument,
     corpus_id,
     spooled,
@@ -156,7 +156,7 @@ class Corpora(Models):
 
     def add(
         self, name: str, documents: Iterable[NewDocument], *, source: LabelSource, now: datetime, by: str | None = None
-    ) -> Brought:  # fmt: skip
+    ) -> ImportResult:  # fmt: skip
         """Add documents, and create the corpus if necessary. If iterating over ``documents`` raises, nothing is changed.
 
         No lock is held while ``documents`` are read: other processes may write meanwhile.
@@ -174,7 +174,7 @@ class Corpora(Models):
                     else:
                         labels[id], fresh[id] = label, document
                 counts.update(_add_documents(connection, corpus, fresh, label_origin(source, by, now)))
-            return Brought(**counts)
+            return ImportResult(**counts)
 
     def label(self, name: str, id: str, label: str | None, *, now: datetime, by: str | None = None) -> Document:
         """Set an editor's label on a document of the corpus or on a stored article, which joins the corpus (created if necessary).
@@ -227,19 +227,19 @@ class Corpora(Models):
             rows = connection.execute(former.order_by(FORMER_LABELS.c.number)).mappings()
             return tuple(map(label_of, (*rows, *_rows(connection, corpus, [id]).values())))
 
-    def count(self, name: str) -> list[Counted]:
+    def count(self, name: str) -> list[LabelStatistics]:
         """Return the labels of a corpus by number of documents, largest first."""
         with self._read() as connection:
             corpus = corpus_id(connection, name)
             columns = (LABELLED.c.label, LABELLED.c.label_source)
             query = select(*columns, func.count(), func.min(LABELLED.c.label_at), func.max(LABELLED.c.label_at)).group_by(*columns)
-            found: dict[str, Counted] = {}
+            found: dict[str, LabelStatistics] = {}
             for label, source, number, first, last in connection.execute(
                 query.where(LABELLED.c.corpus_id == corpus, LABELLED.c.label.is_not(None))
             ):
-                total = found.get(label, Counted(label, 0, {}, first, last))
+                total = found.get(label, LabelStatistics(label, 0, {}, first, last))
                 sources = {**total.sources, source: number}
-                found[label] = Counted(label, total.documents + number, sources, min(total.oldest, first), max(total.newest, last))
+                found[label] = LabelStatistics(label, total.documents + number, sources, min(total.oldest, first), max(total.newest, last))
             return sorted(found.values(), key=lambda entry: (-entry.documents, entry.label))
 
     def articles(self, name: str) -> dict[str, str | None]:

@@ -75,7 +75,7 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class Teller:
+class ReportingSite:
     """A site that reported on an event: time of its first article, and number of articles."""
 
     site: str
@@ -237,12 +237,12 @@ class Events(Part):
             found.setdefault(row["event_id"], []).append(build(Assignment, row, words=tuple))
         return found
 
-    def tellers(self, event_id: str) -> list[Teller]:
+    def tellers(self, event_id: str) -> list[ReportingSite]:
         """Return the sites that reported on an event, earliest first."""
         first, number = func.min(ARTICLES.c.moment).label("first"), func.count().label("number")
         articles = select(ARTICLES.c.publisher, first, number).join(EVENT_STORIES, EVENT_STORIES.c.story_id == ARTICLES.c.story_id)
         query = articles.where(EVENT_STORIES.c.event_id == event_id, unindexed(ARTICLES.c.hidden).is_(None)).group_by(ARTICLES.c.publisher)
-        return [Teller(row.publisher, row.first, row.number) for row in self._rows(query.order_by(first, ARTICLES.c.publisher))]
+        return [ReportingSite(row.publisher, row.first, row.number) for row in self._rows(query.order_by(first, ARTICLES.c.publisher))]
 
     def _events(self, query: Any) -> list[Event]:
         """Return events with their titles. The titles of head stories take one extra query in all, not one per event."""

@@ -69,7 +69,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class ImportResult:
     """Result of ``add``; the counts sum up to the number of documents.
 
     ``relabelled``: known, with a changed label; ``kept``: known, with a label of a higher rank, which stays; ``same``: known with this
@@ -85,7 +85,7 @@ class Brought:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class LabelStatistics:
     """Statistics of one label: documents, origins, and the times of the first and last label."""
 
     label: str

@@ -38,7 +38,7 @@ OUTBOX = Table(
     Index(None, "state", "changed"),
     Index(None, "article_id"),
 )
-"""Articles at targets (:class:`Entry`)."""
+"""Articles at targets (:class:`OutboxEntry`)."""
 
 POSITIONS = Table(
     "outbox_positions", METADATA, Column("target", String(NAME_CHARS), primary_key=True), Column("seq", BigInteger, nullable=False)
@@ -53,7 +53,7 @@ MAX_REASON: Final = 500  # characters kept of a reason: a driver's message may c
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class OutboxEntry:
     """``due``: earliest time of the next lease; end of the lease while under way. ``asked`` counts changes of the article and requests by
     operators; ``tries``: attempts since the last success. ``revision`` and ``digest`` describe the copy at the target, ``place`` its
     location there; without ``digest`` there is no known copy."""
@@ -92,10 +92,12 @@ class Result:
     tried: bool = True
 
 
-def requested(entry: Entry | None, target: str, article_id: str, wanted: Wanted, *, now: datetime, by_hand: bool = False) -> Entry:
+def requested(
+    entry: OutboxEntry | None, target: str, article_id: str, wanted: Wanted, *, now: datetime, by_hand: bool = False
+) -> OutboxEntry:
     """Return the entry after its article changed or an operator requested it. One withdrawn ``by_hand`` stays so until requested again."""
     if entry is None:
-        return Entry(target, article_id, due=now, changed=now, wanted=wanted)
+        return OutboxEntry(target, article_id, due=now, changed=now, wanted=wanted)
     if entry.wanted == "gone" and wanted == "there" and not by_hand:
         return entry
     if entry.state == "under-way":  # its holder does not know of this: it waits again afterwards
@@ -103,7 +105,7 @@ def requested(entry: Entry | None, target: str, article_id: str, wanted: Wanted,
     return replace(entry, wanted=wanted, asked=entry.asked + 1, state="waiting", due=now, changed=now, reason=None, tries=0)
 
 
-def leased(entry: Entry, owner: str, *, now: datetime, seconds: float) -> Entry:
+def leased(entry: OutboxEntry, owner: str, *, now: datetime, seconds: float) -> OutboxEntry:
     """Lease the entry to ``owner`` for ``seconds``. The fence grows with each lease, and is based on the time, so that it does not restart
     with a new store."""
     fence = max(entry.fence + 1, (now - EPOCH) // MICROSECOND)
@@ -111,12 +113,12 @@ def leased(entry: Entry, owner: str, *, now: datetime, seconds: float) -> Entry:
     return replace(entry, state="under-way", owner=owner, due=until, fence=fence, tries=entry.tries + 1, changed=now)
 
 
-def is_held(entry: Entry | None, lease: Entry) -> bool:
+def is_held(entry: OutboxEntry | None, lease: OutboxEntry) -> bool:
     """Return whether ``lease`` is still valid."""
     return entry is not None and entry.state == "under-way" and (entry.owner, entry.fence) == (lease.owner, lease.fence)
 
 
-def settled(entry: Entry, lease: Entry, result: Result, *, now: datetime) -> Entry:
+def settled(entry: OutboxEntry, lease: OutboxEntry, result: Result, *, now: datetime) -> OutboxEntry:
     """Return the entry after its result is known. One requested again meanwhile waits again."""
     again = entry.asked != lease.asked and result.state != "waiting"
     closed = replace(
@@ -131,7 +133,7 @@ def settled(entry: Entry, lease: Entry, result: Result, *, now: datetime) -> Ent
     return replace(closed, revision=result.revision, digest=result.digest, place=result.place)
 
 
-def returned(entry: Entry, *, now: datetime, reason: str | None) -> Entry:
+def returned(entry: OutboxEntry, *, now: datetime, reason: str | None) -> OutboxEntry:
     """Return the entry without its lease, as before it was taken."""
     new_reason = storable_reason(reason) or entry.reason
     return replace(entry, state="waiting", owner=None, due=now, tries=max(0, entry.tries - 1), changed=now, reason=new_reason)
@@ -141,7 +143,7 @@ def storable_reason(reason: str | None) -> str | None:
     return reason.encode("utf-8", "replace").decode().replace("\x00", "")[:MAX_REASON] if reason else None
 
 
-CHANGING: Final = tuple(field.name for field in fields(Entry) if field.name not in ("target", "article_id"))
+CHANGING: Final = tuple(field.name for field in fields(OutboxEntry) if field.name not in ("target", "article_id"))
 
 
 class Outbox(Part):
@@ -176,12 +178,12 @@ class Outbox(Part):
         if target is not None:
             query = query.where(OUTBOX.c.target == target)
         with self._write() as connection:
-            failed = [build(Entry, row) for row in connection.execute(query).mappings()]
+            failed = [build(OutboxEntry, row) for row in connection.execute(query).mappings()]
             selected = [entry for entry in failed if article_ids is None or entry.article_id in article_ids]
             _save(connection, (replace(entry, state="waiting", due=now, tries=0, changed=now, asked=entry.asked + 1) for entry in selected))
             return len(selected)
 
-    def take(self, target: str, owner: str, *, now: datetime, seconds: float, limit: int) -> list[Entry]:
+    def take(self, target: str, owner: str, *, now: datetime, seconds: float, limit: int) -> list[OutboxEntry]:
         """Lease entries that are due, and return them: no other process gets them for ``seconds``."""
         due = select(OUTBOX).where(OUTBOX.c.target == target, OUTBOX.c.state.in_(OPEN), OUTBOX.c.due <= now)
         with self._read() as connection:
@@ -189,11 +191,11 @@ class Outbox(Part):
                 return []  # usually nothing is due: avoid the write lock
         with self._write() as connection:
             rows = connection.execute(due.order_by(OUTBOX.c.due, OUTBOX.c.article_id).limit(limit)).mappings()
-            leases = [leased(build(Entry, row), owner, now=now, seconds=seconds) for row in rows]
+            leases = [leased(build(OutboxEntry, row), owner, now=now, seconds=seconds) for row in rows]
             _save(connection, leases)
             return leases
 
-    def settle(self, lease: Entry, result: Result, *, now: datetime) -> bool:
+    def settle(self, lease: OutboxEntry, result: Result, *, now: datetime) -> bool:
         """Store the result of an entry. Return False, with nothing done, if the lease is lost to another process."""
         with self._write() as connection:
             entry = _find(connection, lease.target, [lease.article_id]).get(lease.article_id)
@@ -202,7 +204,7 @@ class Outbox(Part):
             _save(connection, [settled(entry, lease, result, now=now)])
             return True
 
-    def give_back(self, leases: Sequence[Entry], *, now: datetime, reason: str | None = None) -> None:
+    def give_back(self, leases: Sequence[OutboxEntry], *, now: datetime, reason: str | None = None) -> None:
         """Return entries that were not processed: they wait as before, without a try."""
         with self._write() as connection:
             for lease in leases:
@@ -210,21 +212,21 @@ class Outbox(Part):
                 if entry is not None and is_held(entry, lease):
                     _save(connection, [returned(entry, now=now, reason=reason)])
 
-    def of(self, target: str, article_ids: Collection[str]) -> dict[str, Entry]:
+    def of(self, target: str, article_ids: Collection[str]) -> dict[str, OutboxEntry]:
         """Map articles to their entries, of those that exist."""
         with self._read() as connection:
             return _find(connection, target, article_ids)
 
     def entries(
         self, target: str | None = None, *, states: Collection[State] = STATES, article_id: str | None = None, limit: int = 100
-    ) -> list[Entry]:
+    ) -> list[OutboxEntry]:
         """Return entries, the most recently changed first."""
         query = select(OUTBOX).where(OUTBOX.c.state.in_(states)).order_by(OUTBOX.c.changed.desc(), OUTBOX.c.target, OUTBOX.c.article_id)
         if target is not None:
             query = query.where(OUTBOX.c.target == target)
         if article_id is not None:
             query = query.where(OUTBOX.c.article_id == article_id)
-        return [build(Entry, row) for row in self._mappings(query.limit(limit))]
+        return [build(OutboxEntry, row) for row in self._mappings(query.limit(limit))]
 
     def counts(self) -> Mapping[str, Mapping[State, int]]:
         """Return the number of entries by target and state, for every known target."""
@@ -246,11 +248,11 @@ def _position(connection: Connection, target: str) -> int:
     return connection.scalar(select(POSITIONS.c.seq).where(POSITIONS.c.target == target)) or 0
 
 
-def _find(connection: Connection, target: str, article_ids: Iterable[str]) -> dict[str, Entry]:
+def _find(connection: Connection, target: str, article_ids: Iterable[str]) -> dict[str, OutboxEntry]:
     query = select(OUTBOX).where(OUTBOX.c.target == target)
-    return {row["article_id"]: build(Entry, row) for row in select_in(connection, query, OUTBOX.c.article_id, article_ids)}
+    return {row["article_id"]: build(OutboxEntry, row) for row in select_in(connection, query, OUTBOX.c.article_id, article_ids)}
 
 
-def _save(connection: Connection, entries: Iterable[Entry]) -> None:
+def _save(connection: Connection, entries: Iterable[OutboxEntry]) -> None:
     for chunk in chunks(entries):
         upsert(connection, OUTBOX, [asdict(entry) for entry in chunk], update=CHANGING)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from work import count_calls, ends
+from work_counts import count_calls, ends
 
 from newsportal.classify.keywords import LIMIT, keywords, terms
 

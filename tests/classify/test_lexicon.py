@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from work import count_calls
+from work_counts import count_calls
 
 from newsportal.classify.base import CLASSIFIERS, Example, restore, train
 from newsportal.classify.lexicon import LEAST, LEAST_LONG, READ_CHARS, VALUE, Category, Lexicon, explain, least, lexicon, packaged, plain

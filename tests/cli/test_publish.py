@@ -20,7 +20,7 @@ from newsportal.errors import NewsportalError
 from newsportal.store.outbox import Result as Outcome
 from newsportal.store.store import Store
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "store"))  # import filled, hard_lives
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "store"))  # import filled_store, killed_writers
 from factories import NOW, article
 
 TABLE = "CREATE TABLE posts (id INTEGER PRIMARY KEY, title VARCHAR(40) NOT NULL, body TEXT, slug VARCHAR(60) UNIQUE, off INTEGER)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scrapy import Request
 
-from newsportal.crawl.host_locks import Entry, Host, HostQueues
+from newsportal.crawl.host_locks import Host, HostQueues, WaitingRequest
 
 
 class HostQueueBench:
@@ -19,7 +19,7 @@ class HostQueueBench:
 
     def add(self, host: str, *paths: str, priority: int = 0) -> None:
         for path in paths:
-            self.hand.add(host, Entry(Request(f"http://{host}/{path}", priority=priority), path, own=True))
+            self.hand.add(host, WaitingRequest(Request(f"http://{host}/{path}", priority=priority), path, own=True))
 
     def taken(self, now: float) -> list[str]:
         found = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from work import ends
+from work_counts import ends
 
 from newsportal.dedup.canonical import bare, domain, identity, main_host, readable, site_of, specific, uncached
 

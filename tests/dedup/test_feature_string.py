@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from work import count_calls, ends
+from work_counts import count_calls, ends
 
 from newsportal.dedup.document import NEW, Document
 from newsportal.dedup.feature_string import LONGEST, FeatureStrings, Runs, feature_string

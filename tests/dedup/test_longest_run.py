@@ -4,7 +4,7 @@ from difflib import SequenceMatcher
 
 from hypothesis import given
 from hypothesis import strategies as st
-from work import count_lines
+from work_counts import count_lines
 
 from newsportal.dedup.feature_string import Runs
 

@@ -19,7 +19,7 @@ from factories import CHEAP, empty_index, empty_store
 from newsportal.items.visits import Visit
 from newsportal.net.rendering.chromium import find_chromium
 from newsportal.portal.app import create_app
-from newsportal.portal.monitor.queues import AsideRow, HostRow, QueueRow, Queues, WorkerRow
+from newsportal.portal.monitor.queues import AsideRow, BusyHost, QueueRow, Queues, WorkerRow
 from newsportal.search import open_index
 from newsportal.services.accounts import Accounts, Role, open_accounts
 from newsportal.sources import load as load_sources
@@ -151,7 +151,7 @@ def queues() -> Queues:
         "Redis at redis://127.0.0.1:6379/0",
         (QueueRow("rss", 12, 3, 2, 1, 1),),
         (WorkerRow("a-machine-with-a-long-name:1234567:1", "rss", now, now, 2, 1, ""),),
-        (HostRow("a.example", "rss", 12, None, 0.25),),
+        (BusyHost("a.example", "rss", 12, None, 0.25),),
         (AsideRow("rss", "0af1", "https://a.example/" + "long/" * 30, "6 workers died", now),),
     )
 

@@ -15,9 +15,9 @@ PATHS = (
 SIGNED = ("/", "/latest?show=unread", "/starred", "/searches", "/search?q=峡谷")
 STORIES = ("/story/{bridge}", "/story/{bridge}/{repost}", "/story/{bridge}/{bridge}/revisions")
 APART = ("/topic/旅游?order=hottest", "/search?q=zzzz&site=x", "/nope", "/login", "/story/{bridge}/{repost}")
-"""Pages that ``test_walk.py`` does not check in dark mode and in English."""
+"""Pages that ``test_every_page.py`` does not check in dark mode and in English."""
 LOOKS = [("light", "zh-CN", "narrow", (*PATHS, *STORIES)), ("dark", "en", "wide", APART)]
-"""Each value of each choice occurs once: a failure shows with one of them; ``test_walk.py`` covers the other pairs."""
+"""Each value of each choice occurs once: a failure shows with one of them; ``test_every_page.py`` covers the other pairs."""
 
 
 @pytest.fixture(scope="module")

@@ -204,7 +204,7 @@ def farm(
 ) -> Iterator[Crawled]:
     """Run a farm and yield a portal that has not crawled it yet. Half the hosts are feeds, half channels. ``interval``: minutes between two
     visits, by default chosen by the schedule."""
-    serving = subprocess.Popen([sys.executable, str(HERE / "farm.py"), str(hosts), str(pages)], stdout=subprocess.PIPE, text=True)
+    serving = subprocess.Popen([sys.executable, str(HERE / "host_farm.py"), str(hosts), str(pages)], stdout=subprocess.PIPE, text=True)
     assert serving.stdout is not None
     port = int(serving.stdout.readline())
     sources = folder / "我的 门户" / "sources.yaml"

@@ -14,7 +14,7 @@ from typing import Any
 
 import brotli
 import pytest
-from work import HANG
+from work_counts import HANG
 
 from newsportal.errors import EgressDenied, FetchFailed, Redirected
 from newsportal.net.egress import PUBLIC, Policy, TooLarge, decompress, exchanges, fetch, fetch_async

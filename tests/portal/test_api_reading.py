@@ -123,7 +123,7 @@ def test_openapi_describes_every_operation(client: httpx.Client) -> None:
             assert operation["tags"]
             assert {} in operation["security"] or operation["x-right"] != "read"
             assert {"401", "403", "503"} <= set(operation["responses"]), (path, method)
-            assert operation["responses"]["422"]["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/FaultAnswer"}
+            assert operation["responses"]["422"]["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/ErrorResponse"}
     assert set(data["components"]["securitySchemes"]) == {"token", "session"}
 
 

@@ -15,7 +15,7 @@ import pytest
 from lxml import etree
 from lxml import html as lxml_html
 
-from newsportal.portal.reading.feed_formats import Entry, Feed, atom, json_feed, rss
+from newsportal.portal.reading.feed_formats import Feed, FeedItem, atom, json_feed, rss
 from newsportal.store.store import Store
 
 MOMENT = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
@@ -31,7 +31,7 @@ def read(content: bytes) -> Any:
 
 
 def hostile_feed() -> Feed:
-    entry = Entry(
+    entry = FeedItem(
         "urn:x:1",
         HOSTILE_TEXT,
         "http://p/story/1",

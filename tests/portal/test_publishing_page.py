@@ -13,7 +13,7 @@ from factories import empty_store
 from lxml import html as lxml_html
 
 from newsportal.sources import load
-from newsportal.store.outbox import Entry, Result
+from newsportal.store.outbox import OutboxEntry, Result
 from newsportal.store.store import Store
 
 SOURCES = "publish:\n- {name: <b>站点, to: 'folder:out'}\n- {name: 空的, to: 'folder:out2'}\n- {name: 文档, to: 'mongodb://u:geheim@h/d'}\n"
@@ -82,7 +82,7 @@ def test_desk_links_to_publishing_and_empty_page_helps(client: httpx.Client, ser
 FORM = {"content-type": SAME_ORIGIN["content-type"]}
 
 
-def entry(store: Store, id: str, target: str = "<b>站点") -> Entry:
+def entry(store: Store, id: str, target: str = "<b>站点") -> OutboxEntry:
     return store.outbox.of(target, [id])[id]
 
 

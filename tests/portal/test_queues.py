@@ -8,7 +8,7 @@ import pytest
 from lxml import html as lxml_html
 
 from newsportal.errors import FrontierUnavailable
-from newsportal.portal.monitor.queues import AsideRow, HostRow, QueueRow, Queues, WorkerRow, cached, longest
+from newsportal.portal.monitor.queues import AsideRow, BusyHost, QueueRow, Queues, WorkerRow, cached, longest
 from newsportal.store.store import Store
 
 NOW = datetime(2026, 5, 20, 4, tzinfo=UTC)
@@ -16,7 +16,7 @@ FULL = Queues(
     "Redis at localhost",
     (QueueRow("rss", 12, 3, 2, 1, 1),),
     (WorkerRow("甲:7:1", "rss", NOW - timedelta(hours=2), NOW, 2, 1, "spider: rss"),),
-    (HostRow("a.example", "rss", 12, "甲:7:1", 0.25),),
+    (BusyHost("a.example", "rss", 12, "甲:7:1", 0.25),),
     (AsideRow("rss", "0af1", "https://a.example/<b>毒</b>", "6 workers died", NOW),),
 )
 
@@ -64,5 +64,5 @@ def test_queue_status_is_cached() -> None:
 
 
 def test_hosts_are_ordered_by_waiting_requests() -> None:
-    hosts = [HostRow(name, "rss", number, None, 0.0) for name, number in (("a", 1), ("b", 5), ("c", 5), ("d", 3))]
+    hosts = [BusyHost(name, "rss", number, None, 0.0) for name, number in (("a", 1), ("b", 5), ("c", 5), ("d", 3))]
     assert [row.host for row in longest(hosts, 3)] == ["b", "c", "d"]

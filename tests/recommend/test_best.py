@@ -19,7 +19,7 @@ from newsportal.recommend.formulas import RATE
 from newsportal.recommend.packing import FORM
 from newsportal.recommend.paper import Paper
 from newsportal_lab.evaluate.rankers import METHODS
-from tests.recommend.made import at, log, view
+from tests.recommend.made_up_log import at, log, view
 
 NOW = at(24 * 9)
 

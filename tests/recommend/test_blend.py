@@ -12,7 +12,7 @@ from newsportal.recommend.base import Item, Log
 from newsportal.recommend.blend import BACK, NEW
 from newsportal_lab.evaluate import ranking
 from newsportal_lab.evaluate.ranking import AGAIN, NEXT
-from tests.recommend.made import at, log, view
+from tests.recommend.made_up_log import at, log, view
 
 
 def popularity_log(readers: int = 700, stories: int = 80) -> Log:

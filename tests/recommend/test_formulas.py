@@ -11,7 +11,7 @@ from newsportal.recommend import formulas, neighbours, signals
 from newsportal.recommend.base import Item, Log
 from newsportal.recommend.clicks import Clicks, columns, hours
 from newsportal_lab.evaluate.rankers import user_neighbours
-from tests.recommend.made import DAWN, at, view
+from tests.recommend.made_up_log import DAWN, at, view
 
 ITEMS = [Item(name, DAWN) for name in "abcd"]
 
@@ -95,7 +95,7 @@ def test_joint_views_and_successors() -> None:
 
 
 def test_chunked_sums_equal_total(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.recommend.made import log as made
+    from tests.recommend.made_up_log import log as made
 
     log = columns(made())
     whole = neighbours.pair_sums(log)

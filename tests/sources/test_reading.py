@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from work import count_calls, ends
+from work_counts import count_calls, ends
 
 from newsportal.errors import Problem
 from newsportal.sources.building import Unreadable, read

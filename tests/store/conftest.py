@@ -15,8 +15,8 @@ from newsportal.store import open_store
 from newsportal.store.dialect_sqlite import sqlite_file
 from newsportal.store.store import Store
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))  # import filled, hard_lives
-from emptied import EmptiedStores
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # import filled_store, killed_writers
+from emptied_store import EmptiedStores
 
 FILES: dict[str, Callable[[Path], str]] = {
     "sqlite-file": lambda folder: f"sqlite:///{folder}/新闻 库/news portal.db",

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from backports import zstd
 from factories import NOW, article, empty_store
-from filled import fill
+from filled_store import fill
 from test_records import sums
 
 from newsportal.errors import BackupError, StoreUnavailable

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from factories import LONG, NOW, SAME_TEXT, article
-from filled import LATER, fill
+from filled_store import LATER, fill
 from servers import Servers
 from test_records import sums
 

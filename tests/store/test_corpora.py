@@ -14,7 +14,7 @@ from sqlalchemy import event
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.items import content_id
 from newsportal.store import open_store
-from newsportal.store.labels import Brought, Label, NewDocument
+from newsportal.store.labels import ImportResult, Label, NewDocument
 from newsportal.store.records import BY_NAME
 from newsportal.store.store import Store
 
@@ -23,7 +23,7 @@ MATCH = NewDocument("体育", "青河队三比一战胜了山前队。", name="2
 CORPUS = "新闻 一"
 
 
-def add_documents(store: Store, *documents: NewDocument, **options: Any) -> Brought:
+def add_documents(store: Store, *documents: NewDocument, **options: Any) -> ImportResult:
     return store.corpora.add(CORPUS, documents, **{"source": "imported", "now": NOW, **options})
 
 
@@ -37,7 +37,7 @@ def save(store: Store, blob: bytes = b"model", **options: Any) -> int:
 
 class TestDocuments:
     def test_documents_round_trip(self, store: Store) -> None:
-        assert add_documents(store, BRIDGE, MATCH, by="甲.jsonl") == Brought(added=2)
+        assert add_documents(store, BRIDGE, MATCH, by="甲.jsonl") == ImportResult(added=2)
         found = store.corpora.document(CORPUS, BRIDGE.id)
         assert found is not None
         assert (found.id, found.title, found.text, found.name) == (BRIDGE.id, "新桥通车", "河湾镇的新桥昨天通车。", "1")
@@ -49,13 +49,13 @@ class TestDocuments:
     def test_documents_are_unique(self, store: Store) -> None:
         add_documents(store, BRIDGE)
         other = NewDocument("体育", BRIDGE.text, BRIDGE.title)
-        assert add_documents(store, BRIDGE, BRIDGE, other, MATCH) == Brought(added=1, same=1, repeated=1, contradicted=1)
+        assert add_documents(store, BRIDGE, BRIDGE, other, MATCH) == ImportResult(added=1, same=1, repeated=1, contradicted=1)
         assert labels(store) == {BRIDGE.text: "社会/民生", MATCH.text: "体育"}
 
     def test_more_documents_than_fit_one_statement(self, store: Store) -> None:
         many = [NewDocument(f"类{n % 3}", f"第 {n} 篇") for n in range(1203)]
-        assert add_documents(store, *many, *many[:7]) == Brought(added=1203, repeated=7)
-        assert add_documents(store, *many) == Brought(same=1203)
+        assert add_documents(store, *many, *many[:7]) == ImportResult(added=1203, repeated=7)
+        assert add_documents(store, *many) == ImportResult(same=1203)
         assert len(list(store.corpora.documents(CORPUS))) == 1203
         assert [(one.label, one.documents) for one in store.corpora.count(CORPUS)] == [("类0", 401), ("类1", 401), ("类2", 401)]
 
@@ -78,7 +78,7 @@ class TestDocuments:
             store.add(article("meanwhile"), now=NOW)  # a crawl continues during an import from standard input
             yield MATCH
 
-        assert store.corpora.add(CORPUS, slowly(), source="imported", now=NOW) == Brought(added=2)
+        assert store.corpora.add(CORPUS, slowly(), source="imported", now=NOW) == ImportResult(added=2)
         assert store.tally().articles == 1
 
     def test_counts_per_label(self, store: Store) -> None:
@@ -94,7 +94,7 @@ class TestLabels:
     def test_changed_label_keeps_the_previous_one(self, store: Store) -> None:
         add_documents(store, MATCH)
         changed = NewDocument("社会", MATCH.text)
-        assert add_documents(store, changed, now=NOW + HOUR) == Brought(relabelled=1)
+        assert add_documents(store, changed, now=NOW + HOUR) == ImportResult(relabelled=1)
         assert labels(store) == {MATCH.text: "社会"}
         assert store.corpora.history(CORPUS, MATCH.id) == (Label("体育", "imported", NOW), Label("社会", "imported", NOW + HOUR))
 
@@ -110,7 +110,7 @@ class TestLabels:
     def test_precedence_of_label_sources(self, store: Store, before: str, after: str, wins: bool) -> None:
         add_documents(store, MATCH, source=before)
         brought = add_documents(store, NewDocument("社会", MATCH.text), source=after)
-        assert brought == (Brought(relabelled=1) if wins else Brought(kept=1))
+        assert brought == (ImportResult(relabelled=1) if wins else ImportResult(kept=1))
         assert labels(store) == {MATCH.text: "社会" if wins else "体育"}
 
     def test_editors_label_is_kept(self, store: Store) -> None:
@@ -118,7 +118,7 @@ class TestLabels:
         found = store.corpora.label(CORPUS, MATCH.id, " 社会 ", now=NOW + HOUR, by="王编辑")
         assert (found.label, found.number) == (Label("社会", "editor", NOW + HOUR, "王编辑"), 2)
         assert store.corpora.label(CORPUS, MATCH.id, "社会", now=NOW + 2 * HOUR, by="王编辑") == found
-        assert add_documents(store, MATCH) == Brought(kept=1)
+        assert add_documents(store, MATCH) == ImportResult(kept=1)
         store.corpora.label(CORPUS, MATCH.id, "军事", now=NOW + 2 * HOUR, by="李编辑")
         assert [one.label for one in store.corpora.history(CORPUS, MATCH.id)] == ["体育", "社会", "军事"]
 
@@ -130,7 +130,7 @@ class TestLabels:
         add_documents(store, MATCH, BRIDGE)
         assert store.corpora.label(CORPUS, MATCH.id, None, now=NOW).label.label is None
         assert list(labels(store)) == [BRIDGE.text]
-        assert add_documents(store, MATCH) == Brought(kept=1)
+        assert add_documents(store, MATCH) == ImportResult(kept=1)
         assert [one.label for one in store.corpora.count(CORPUS)] == ["社会/民生"]
 
     def test_unknown_ids_and_invalid_names_are_reported(self, store: Store) -> None:
@@ -154,7 +154,7 @@ class TestStoredArticles:
         found = store.corpora.label(CORPUS, added.id, "社会", now=NOW, by="王编辑")
         assert (found.title, found.text, found.site) == ("标题 a", "第一段 a\n第二段", "青河网")
         assert (found.article_id, found.story_id) == (added.id, added.story_id)
-        assert add_documents(store, NewDocument("财经", article_id=added.id), source="from-store") == Brought(kept=1)
+        assert add_documents(store, NewDocument("财经", article_id=added.id), source="from-store") == ImportResult(kept=1)
         store.add(article(text="改过了"), now=NOW + HOUR)
         assert labels(store) == {"改过了": "社会"}
         store.corpora.label(CORPUS, added.id, None, now=NOW)
@@ -288,6 +288,6 @@ def test_full_disk_leaves_nothing_of_an_import(tmp_path: Path) -> None:
     assert labels(store) == {MATCH.text: "体育"}
     assert store.corpora.models(CORPUS) == []
     pages = 10_000
-    assert add_documents(store, BRIDGE) == Brought(added=1)
+    assert add_documents(store, BRIDGE) == ImportResult(added=1)
     assert save(store, bytes(1_000_000)) == 1
     store.close()

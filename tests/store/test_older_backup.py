@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from factories import article
-from filled import LATER
+from filled_store import LATER
 
 from newsportal.store.backup import checked, restore
 from newsportal.store.lists import ArticleFilter

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
-from newsportal.store.outbox import MAX_REASON, Entry, Result
+from newsportal.store.outbox import MAX_REASON, OutboxEntry, Result
 from newsportal.store.store import Store
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
@@ -14,11 +14,11 @@ SECOND = timedelta(seconds=1)
 DONE = Result("done", revision=1, digest="d1", place="7")
 
 
-def take(store: Store, *, now: datetime = NOW, owner: str = "w1", target: str = "cms", limit: int = 10) -> list[Entry]:
+def take(store: Store, *, now: datetime = NOW, owner: str = "w1", target: str = "cms", limit: int = 10) -> list[OutboxEntry]:
     return store.outbox.take(target, owner, now=now, seconds=60, limit=limit)
 
 
-def ids(entries: list[Entry]) -> list[str]:
+def ids(entries: list[OutboxEntry]) -> list[str]:
     return [entry.article_id for entry in entries]
 
 

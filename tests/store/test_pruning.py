@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from factories import NOW, SAME_TEXT, article, invented
-from filled import fill
+from filled_store import fill
 
 from newsportal.errors import StoreError
 from newsportal.items import Image, content_id

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from factories import LONG, NOW, article, empty_store
-from filled import fill
+from filled_store import fill
 from link_rows import waiting
 
 from newsportal.store import dialects, open_store

@@ -17,17 +17,17 @@ from typing import TextIO
 
 import pytest
 from forked import Started, run
-from hard_lives import NOW, article
 from invariants import assert_consistent
+from killed_writers import NOW, article
 from servers import DROP, KINDS, MAKE, OVER_SERVERS, Database, Server, Servers, in_mariadb, in_postgresql, not_needed, own_server, scratch
-from slow import slow_relay
+from slow_relay import slow_relay
 
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.store import open_store
 
 pytestmark = pytest.mark.slow
 
-WRITER = Path(__file__).with_name("hard_lives.py")
+WRITER = Path(__file__).with_name("killed_writers.py")
 REMEDY = ("start it", "try again", "check ", "correct ", "make room", "see ", "give ", "let ", "wait ", "name ")
 """Every message contains one of these."""
 

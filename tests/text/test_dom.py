@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from work import count_calls, ends
+from work_counts import count_calls, ends
 
 from newsportal.items import Page
 from newsportal.text import dom, markup

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from work import ends
+from work_counts import ends
 
 from newsportal.text.expressions import compile_expression, find_all, is_in
 

@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from work import count_calls
+from work_counts import count_calls
 
 from newsportal.text import dom
 

@@ -1,7 +1,7 @@
 """The files of every released version open in this one: store, accounts, models and ``sources.yaml``.
 
-A folder per version, written by ``write.py`` at its release and never changed. A table that changes without a step in ``migrations/`` fails
-here.
+A folder per version, written by ``write_files.py`` at its release and never changed. A table that changes without a step in ``migrations/``
+fails here.
 """
 
 from __future__ import annotations

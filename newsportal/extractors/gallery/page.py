@@ -170,21 +170,21 @@ PICTURES: Final = ("img", "picture", "amp-img")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class GalleryEntry:
     url: str
     title: str | None = None
     summary: str | None = None
     published: datetime | None = None
 
 
-def entries(document: dom.Document, now: datetime, *, seed: str | None = None, banned: Sequence[str] = ()) -> list[Entry]:
+def entries(document: dom.Document, now: datetime, *, seed: str | None = None, banned: Sequence[str] = ()) -> list[GalleryEntry]:
     """Return the photo stories of an index page, one per URL, in page order. ``now`` (aware): fetch time."""
     page = Address(document.url)
     articles = pagers = frozenset[str]()
     if seed is None:
         articles = frozenset(link.url.partition("#")[0] for link in hub.links(document) if link.kind == "article")
         pagers = frozenset(url.partition("#")[0] for url in hub.next_pages(document))
-    found: dict[str, Entry] = {}
+    found: dict[str, GalleryEntry] = {}
     for anchor in hub_anchors.collect(document):
         url = anchor.address.same_page
         if url == page.same_page or any(word in url for word in banned):
@@ -197,9 +197,9 @@ def entries(document: dom.Document, now: datetime, *, seed: str | None = None, b
         title = anchor.text or anchor.title or next(filter(None, alts), None)
         if before := found.get(url):  # merge two links to one URL (a picture and a headline)
             title = max((text for text in (before.title, title) if text), key=len, default=None)
-            found[url] = Entry(url, title, before.summary or card.summary, before.published or published)
+            found[url] = GalleryEntry(url, title, before.summary or card.summary, before.published or published)
         else:
-            found[url] = Entry(url, title, card.summary, published)
+            found[url] = GalleryEntry(url, title, card.summary, published)
     return list(found.values())
 
 

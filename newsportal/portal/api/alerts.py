@@ -28,9 +28,7 @@ router = APIRouter(tags=["Alerts"], dependencies=KEEP, responses=describe(404))
 class AlertIn(BaseModel):
     name: str = Field("", max_length=100, description="Default: name of the topic or the search.")
     about: About = "topic"
-    of: str = Field(
-        "", max_length=500, description="Name of the topic (optional for briefing, rising), words of the search, or id of the event."
-    )
+    of: str = Field("", max_length=500, description="A topic (optional for briefing, rising), words of a search, or the id of an event.")
     channel: str = Field(description=f"One of: {', '.join(SERVICES)}.")
     fields: dict[str, str] = Field({}, description="Settings of the channel. Secrets that are left out keep their values.")
     digest: list[int] = Field([], max_length=24, description="Hours of the day; empty: at once. Briefing and rising need at least one.")
@@ -54,11 +52,11 @@ class AlertOut(BaseModel):
     messages: dict[str, int] = Field(description="Number by state.")
 
 
-class Waiting(BaseModel):
+class ResendResult(BaseModel):
     waiting: int = Field(description="Messages waiting again.")
 
 
-class PlannedOut(BaseModel):
+class PlannedMessage(BaseModel):
     at: datetime
     stories: list[str] = Field(description="Their titles.")
 
@@ -84,7 +82,7 @@ def alerts(request: Request) -> list[AlertOut]:
 
 
 @router.post("/alerts", summary="Create an alert", status_code=201)
-def make(request: Request, asked: AlertIn) -> AlertOut:
+def create(request: Request, asked: AlertIn) -> AlertOut:
     made = parse_alert(request, asked)
     accounts_of(request).alerts.add(made)
     log_change(request, "alert.make", made.id, audit_details(made))
@@ -119,7 +117,7 @@ def resume(request: Request, portal: ThisPortal, id: str) -> AlertOut:
 
 
 @router.post("/alerts/{id}/off", summary="Switch an alert off")
-def off(request: Request, id: str) -> AlertOut:
+def switch_off(request: Request, id: str) -> AlertOut:
     made = replace(own_alert(request, id), enabled=False)
     accounts_of(request).alerts.save(made)
     log_change(request, "alert.off", id)
@@ -127,12 +125,12 @@ def off(request: Request, id: str) -> AlertOut:
 
 
 @router.post("/alerts/{id}/again", summary="Send again messages that failed or may not have arrived")
-def again(request: Request, portal: ThisPortal, id: str) -> Waiting:
+def resend(request: Request, portal: ThisPortal, id: str) -> ResendResult:
     """Messages whose delivery is uncertain may arrive twice."""
     own_alert(request, id)
     number = accounts_of(request).alerts.resend(id, now=portal.now())
     log_change(request, "alert.again", id, {"messages": number})
-    return Waiting(waiting=number)
+    return ResendResult(waiting=number)
 
 
 @router.get("/alerts/{id}/messages", summary="Messages of an alert, latest first", response_model=list[MessageOut])
@@ -142,9 +140,9 @@ def messages(request: Request, id: str) -> Sequence[Message]:
 
 
 @router.get("/alerts/{id}/preview", summary="Preview of the messages of the last 30 days")
-def previewed(request: Request, id: str) -> list[PlannedOut]:
+def preview(request: Request, id: str) -> list[PlannedMessage]:
     found = bounded_preview(Visit(request), own_alert(request, id))
-    return [PlannedOut(at=one.at, stories=[item.title for item in one.items]) for one in found.planned]
+    return [PlannedMessage(at=one.at, stories=[item.title for item in one.items]) for one in found.planned]
 
 
 @router.post("/alerts/{id}/test", summary="Send a test message", status_code=204, responses=describe(429))

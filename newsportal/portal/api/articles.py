@@ -14,7 +14,7 @@ from newsportal.portal.access import EDIT, ApiError, api_error_for, describe, or
 from newsportal.portal.api.paging import Limit, Page, fill
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk import article_changes
-from newsportal.services.editing.drafts import Candidate, Draft, Moved, candidates, correction, draft_of
+from newsportal.services.editing.drafts import Candidate, Draft, MovedArticle, candidates, correction, draft_of
 from newsportal.store.article_rows import EDITOR
 from newsportal.store.corrections import Superseded
 from newsportal.store.gallery_tables import StoredPicture
@@ -47,7 +47,7 @@ class ArticleState(BaseModel):
     corrected_fields: list[str]
 
 
-class WholeState(ArticleState):
+class ArticleStateDetail(ArticleState):
     text: str = Field(description="One paragraph per line.")
     lines: str | None = Field(description="The body in the format of `PATCH`; null if the text is not the article's own.")
 
@@ -67,7 +67,7 @@ class CorrectionIn(BaseModel):
     author: str | None = Field(None, max_length=200)
 
 
-class AlikeOut(BaseModel):
+class FoldCandidate(BaseModel):
     story: str = Field(validation_alias=AliasPath("story", "id"))
     title: str = Field(validation_alias=AliasPath("story", "head", "title"))
     versions: int = Field(validation_alias=AliasPath("story", "count"))
@@ -82,15 +82,15 @@ class HideIn(ShowIn):
     reason: str = Field("", max_length=300)
 
 
-class CategoryIn(BaseModel):
+class ArticleCategoryIn(BaseModel):
     category: str | None = Field(max_length=100, description="Null: none.")
 
 
-class ManyIn(CategoryIn):
+class BulkCategoryIn(ArticleCategoryIn):
     articles: Ids
 
 
-class UnderIn(ShowIn):
+class TopicArticlesIn(ShowIn):
     topic: str = Field(min_length=1, max_length=100, description="An existing topic.")
 
 
@@ -107,12 +107,12 @@ class CaptionsIn(BaseModel):
     )
 
 
-class Changed(BaseModel):
+class ChangedArticles(BaseModel):
     articles: list[str] = Field(description="Ids of the articles that were changed.")
 
 
 @router.get("/editing/articles", summary="Articles that may need work", response_model=Page[ArticleState])
-def picked(
+def list_articles(
     visit: Here,
     show: Annotated[Literal["all", "hidden", "corrected", "judged", "undated"], Query()] = "all",
     shorter: Annotated[int | None, Query(ge=1, description="Texts with fewer characters.")] = None,
@@ -132,13 +132,13 @@ def picked(
 
 
 @router.get("/articles/{id}/states", summary="All states of an article, the current one last")
-def states(visit: Here, id: str) -> list[WholeState]:
+def states(visit: Here, id: str) -> list[ArticleStateDetail]:
     article = _article(visit, id)
     return [_whole_state(one) for one in (*visit.portal.store.revisions(id), article)]
 
 
 @router.patch("/articles/{id}", summary="Correct an article", responses=describe(409))
-def correct(visit: Here, id: str, sent: CorrectionIn) -> WholeState:
+def correct(visit: Here, id: str, sent: CorrectionIn) -> ArticleStateDetail:
     """A correction takes precedence over later versions of the page, field by field. 409: the article has changed since it was read."""
     article = _article(visit, id)
     draft = draft_of(article, body=False)
@@ -159,7 +159,7 @@ def correct(visit: Here, id: str, sent: CorrectionIn) -> WholeState:
 
 
 @router.delete("/articles/{id}/correction", summary="Withdraw the corrections of an article")
-def withdraw(visit: Here, id: str) -> WholeState:
+def withdraw(visit: Here, id: str) -> ArticleStateDetail:
     article_changes.editor(visit).withdraw(_article(visit, id))
     return _whole_state(_article(visit, id))
 
@@ -173,7 +173,7 @@ def captions(visit: Here, id: str) -> list[StoredPicture]:
 
 
 @router.patch("/articles/{id}/captions", summary="Correct captions of a photo story", response_model=list[Caption])
-def captioned(visit: Here, id: str, sent: CaptionsIn) -> list[StoredPicture]:
+def correct_captions(visit: Here, id: str, sent: CaptionsIn) -> list[StoredPicture]:
     """Corrected captions take precedence over later visits; pictures that are left out keep their captions."""
     if is_gallery(_article(visit, id).source):
         article_changes.set_captions(visit, id, sent.captions)
@@ -181,67 +181,67 @@ def captioned(visit: Here, id: str, sent: CaptionsIn) -> list[StoredPicture]:
 
 
 @router.put("/articles/{id}/category", summary="Set the category of an article", response_model=ArticleState)
-def category(visit: Here, id: str, sent: CategoryIn) -> StoredArticle:
+def category(visit: Here, id: str, sent: ArticleCategoryIn) -> StoredArticle:
     """An editor's choice: no model changes it, and the next training learns from it."""
     article_changes.set_category(visit, [_article(visit, id)], (sent.category or "").strip() or None, EDITOR)
     return _article(visit, id)
 
 
-@router.get("/articles/{id}/candidates", summary="Stories that an article may belong to", response_model=list[AlikeOut])
-def alike(visit: Here, id: str, q: Annotated[str | None, Query(max_length=300)] = None) -> Sequence[Candidate]:
+@router.get("/articles/{id}/candidates", summary="Stories that an article may belong to", response_model=list[FoldCandidate])
+def fold_candidates(visit: Here, id: str, q: Annotated[str | None, Query(max_length=300)] = None) -> Sequence[Candidate]:
     """The most similar first: found by `q`, or by their subject."""
     article = _article(visit, id)
     return candidates(visit.portal.store, visit.portal.index, article, q or None)
 
 
 @router.post("/articles/{id}/fold", summary="Fold an article into another story", responses=describe(409))
-def fold(visit: Here, id: str, story: Annotated[Id, Body(embed=True, description="A story, or one of its articles.")]) -> Moved:
+def fold(visit: Here, id: str, story: Annotated[Id, Body(embed=True, description="A story, or one of its articles.")]) -> MovedArticle:
     _article(visit, id)
     with api_error_for(StoreError, status=409, code="not-folded", remedy="Name another story."):
         return article_changes.editor(visit).fold(id, story)
 
 
 @router.post("/articles/{id}/unfold", summary="Unfold an article into its own story", responses=describe(409))
-def unfold(visit: Here, id: str) -> Moved:
+def unfold(visit: Here, id: str) -> MovedArticle:
     _article(visit, id)
     with api_error_for(StoreError, status=409, code="alone"):
         return article_changes.editor(visit).unfold(id)
 
 
 @router.post("/articles/hide", summary="Hide articles from readers")
-def hide(visit: Here, sent: HideIn) -> Changed:
-    return Changed(articles=article_changes.editor(visit).hide(sent.articles, sent.reason))
+def hide(visit: Here, sent: HideIn) -> ChangedArticles:
+    return ChangedArticles(articles=article_changes.editor(visit).hide(sent.articles, sent.reason))
 
 
 @router.post("/articles/show", summary="Show hidden articles again")
-def show(visit: Here, sent: ShowIn) -> Changed:
-    return Changed(articles=article_changes.editor(visit).show(sent.articles))
+def show(visit: Here, sent: ShowIn) -> ChangedArticles:
+    return ChangedArticles(articles=article_changes.editor(visit).show(sent.articles))
 
 
 @router.post("/articles/category", summary="Set the category of several articles")
-def judged(visit: Here, sent: ManyIn) -> Changed:
+def set_categories(visit: Here, sent: BulkCategoryIn) -> ChangedArticles:
     """An editor's choice for each of them, as for a single article. Unknown ids are ignored."""
     found = visit.portal.store.articles(list(dict.fromkeys(sent.articles)))
-    return Changed(articles=article_changes.set_category(visit, found, (sent.category or "").strip() or None, EDITOR))
+    return ChangedArticles(articles=article_changes.set_category(visit, found, (sent.category or "").strip() or None, EDITOR))
 
 
 @router.post("/articles/topic", summary="Assign articles to a topic")
-def put_under(visit: Here, sent: UnderIn) -> Changed:
+def add_to_topic(visit: Here, sent: TopicArticlesIn) -> ChangedArticles:
     """An editor's choice: it stays when the topic's words change, and trains the topic's model."""
     if sent.topic not in visit.portal.topics():
         raise ApiError(422, "no-topic", f"There is no topic {sent.topic!r}.", "See /topics.")
-    return Changed(articles=article_changes.add_topic(visit, sent.articles, sent.topic))
+    return ChangedArticles(articles=article_changes.add_topic(visit, sent.articles, sent.topic))
 
 
 @router.post("/articles/topic/out", summary="Remove articles from a topic")
-def out_of_topic(visit: Here, sent: UnderIn) -> Changed:
+def remove_from_topic(visit: Here, sent: TopicArticlesIn) -> ChangedArticles:
     """Articles that an editor or the topic's words put there; those that a source, a search or a model brought stay."""
-    return Changed(articles=article_changes.remove_topic(visit, sent.articles, sent.topic))
+    return ChangedArticles(articles=article_changes.remove_topic(visit, sent.articles, sent.topic))
 
 
 def _article(visit: Visit, id: str) -> StoredArticle:
     return or_404(visit.portal.store.article(id))
 
 
-def _whole_state(article: StoredArticle) -> WholeState:
-    return fill(WholeState, article, story=article.story_id, lines=draft_of(article).lines)
+def _whole_state(article: StoredArticle) -> ArticleStateDetail:
+    return fill(ArticleStateDetail, article, story=article.story_id, lines=draft_of(article).lines)

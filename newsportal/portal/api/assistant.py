@@ -19,12 +19,12 @@ from newsportal.services.events.timeline import view
 router = APIRouter(tags=["Assistant"], dependencies=KEEP, responses=describe(404, 429, 503))
 
 
-class AskIn(BaseModel):
+class AssistantIn(BaseModel):
     purpose: Purpose = Field(description="Articles: `summary`, `translation`. Events: `summary`, and `title` for editors.")
     language: Literal["zh", "en"] = "zh"
 
 
-class AnswerOut(BaseModel):
+class AssistantAnswer(BaseModel):
     purpose: Purpose
     text: str = Field(description="Generated, and not checked by anyone.")
     model: str
@@ -33,20 +33,20 @@ class AnswerOut(BaseModel):
 
 
 @router.post("/articles/{id}/assistant", summary="Summarise or translate an article")
-def of_article(visit: Here, id: str, asked: AskIn) -> AnswerOut:
+def ask_about_article(visit: Here, id: str, asked: AssistantIn) -> AssistantAnswer:
     article = article_of(visit, id)
     return _answer(visit, article_tasks(visit, article, asked.language), asked, id, [article.url])
 
 
 @router.post("/events/{id}/assistant", summary="Summarise or name an event")
-def of_event(visit: Here, id: str, asked: AskIn) -> AnswerOut:
+def ask_about_event(visit: Here, id: str, asked: AssistantIn) -> AssistantAnswer:
     event = or_404(visible_event(visit, id), "no-event", "There is no such event.")
     seen = view(visit.portal.store, event, visit.portal.site.zone)
     return _answer(visit, event_tasks(visit, seen, asked.language), asked, id, [one.url for one in seen.articles[-EVENT_STORIES:]])
 
 
-def _answer(visit: Visit, tasks: Sequence[Task], asked: AskIn, thing: str, sources: list[str]) -> AnswerOut:
+def _answer(visit: Visit, tasks: Sequence[Task], asked: AssistantIn, thing: str, sources: list[str]) -> AssistantAnswer:
     """An existing answer is returned again."""
     with api_error_for(AssistantError, status=503, code="assistant"):
         found = ask(visit, tasks, asked.purpose, thing)
-    return AnswerOut(purpose=asked.purpose, text=found.text, model=found.model, at=found.at, sources=sources)
+    return AssistantAnswer(purpose=asked.purpose, text=found.text, model=found.model, at=found.at, sources=sources)

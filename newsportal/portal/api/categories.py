@@ -33,13 +33,13 @@ class CategoryOut(BaseModel):
 
 
 @router.get("/categories/settings", summary="The categories, with their settings in sources.yaml")
-def listed(request: Request) -> list[CategoryOut]:
+def categories(request: Request) -> list[CategoryOut]:
     content = path_of(request).read_bytes()
     return [_category_out(one, content) for one in list_categories(config_of(request).categories)]
 
 
 @router.put("/categories/settings/{name}", summary="Add a category, or change its settings", responses=describe(409))
-def written(request: Request, name: str, sent: CategoryIn) -> CategoryOut:
+def save_category(request: Request, name: str, sent: CategoryIn) -> CategoryOut:
     """After a change of name the sources that use it follow; built-in categories keep their names."""
     found = next((one for one in list_categories(config_of(request).categories) if one.name == name), None)
     after = (sent.name or name).strip()
@@ -53,7 +53,7 @@ def written(request: Request, name: str, sent: CategoryIn) -> CategoryOut:
 
 
 @router.delete("/categories/settings/{name}", summary="Remove a category from sources.yaml", status_code=204, responses=describe(404))
-def dropped(request: Request, name: str, seen: str | None = None) -> None:
+def delete_category(request: Request, name: str, seen: str | None = None) -> None:
     """A built-in category gets its default settings, a category of your own is deleted; stored articles keep it."""
     change_sources(request, drop(name, seen), "category.delete", name, {})
 

@@ -20,7 +20,7 @@ from newsportal.portal.reading.compilations import board_of, boards_of, topic_of
 from newsportal.services.boards import board_row, rising_row
 from newsportal.services.events import editing
 from newsportal.services.events.timeline import view
-from newsportal.store.events import Event, EventPage, Teller
+from newsportal.store.events import Event, EventPage, ReportingSite
 
 router = APIRouter(tags=["Events"])
 
@@ -36,7 +36,7 @@ class EventOut(BaseModel):
     pinned: datetime | None = Field(description="When an editor pinned it.")
 
 
-class PointOut(BaseModel):
+class KeyMoment(BaseModel):
     day: date
     sentence: str
     story: str = Field(validation_alias=AliasPath("story", "id"))
@@ -51,14 +51,14 @@ class MemberOut(BaseModel):
     by: str | None = Field(description="The editor who added it.")
 
 
-class EventWhole(BaseModel):
+class EventDetail(BaseModel):
     event: EventOut
-    points: list[PointOut] = Field(description="Turning points, earliest first.")
-    tellers: list[Teller] = Field(description="Sites that reported, earliest first.")
+    points: list[KeyMoment] = Field(description="Turning points, earliest first.")
+    tellers: list[ReportingSite] = Field(description="Sites that reported, earliest first.")
     members: list[MemberOut] = Field(description="Earliest first.")
 
 
-class RiseOut(BaseModel):
+class RisingSubject(BaseModel):
     title: str = Field(description="The word, or the title of the event.")
     event: str | None = Field(description="The event, or the one that most stories with the word belong to.")
     with_words: list[str] = Field(alias="with", description="Words in the same stories.")
@@ -76,16 +76,16 @@ class BoardOut(BaseModel):
     until: datetime
     stories: int
     past: int = Field(description="Stories of the four weeks before; if fewer than `stories`, or none on most days, the board is empty.")
-    events: list[RiseOut] = Field(description="Most surprising first.")
-    words: list[RiseOut] = Field(description="Most surprising first.")
+    events: list[RisingSubject] = Field(description="Most surprising first.")
+    words: list[RisingSubject] = Field(description="Most surprising first.")
 
 
-class RankAt(BaseModel):
+class RankPoint(BaseModel):
     at: datetime
     rank: int
 
 
-class RankOn(BaseModel):
+class ListRank(BaseModel):
     name: str
     rank: int
 
@@ -97,9 +97,9 @@ class RankedEntry(BaseModel):
     heat: float | None = Field(description="In the unit of the list.")
     since: datetime = Field(description="The first recorded visit with the entry.")
     best: int
-    curve: list[RankAt] = Field(description="Rank at each visit, earliest first.")
+    curve: list[RankPoint] = Field(description="Rank at each visit, earliest first.")
     event: str | None
-    others: list[RankOn] = Field(description="Other lists with the entry.")
+    others: list[ListRank] = Field(description="Other lists with the entry.")
     stories: list[BriefStory] = Field(description="Stories about it.")
 
 
@@ -117,12 +117,12 @@ class EventIn(BaseModel):
     pinned: bool | None = None
 
 
-class EditOut(BaseModel):
+class EventEditResult(BaseModel):
     number: int = Field(description="For undoing it.")
     event: str
 
 
-class EditRow(BaseModel):
+class EventEditRow(BaseModel):
     number: int
     kind: str
     at: datetime
@@ -159,7 +159,7 @@ def boards(visit: Here) -> list[HotListOut]:
     return [HotListOut.model_validate(board_row(one)) for one in boards_of(visit)]
 
 
-@router.get("/events/{id}", summary="An event with its stories and turning points", response_model=EventWhole, responses=describe(404))
+@router.get("/events/{id}", summary="An event with its stories and turning points", response_model=EventDetail, responses=describe(404))
 def event(request: Request, portal: ThisPortal, id: str) -> Response:
     seen = view(portal.store, _existing(portal, id), portal.site.zone)
     members = [
@@ -167,7 +167,7 @@ def event(request: Request, portal: ThisPortal, id: str) -> Response:
         for story in seen.stories
         if (placed := seen.placed.get(story.id)) is not None
     ]
-    return etag_response(request, EventWhole, {"event": seen.event, "points": seen.points, "tellers": seen.tellers, "members": members})
+    return etag_response(request, EventDetail, {"event": seen.event, "points": seen.points, "tellers": seen.tellers, "members": members})
 
 
 def _existing(portal: ThisPortal, id: str) -> Event:
@@ -183,13 +183,13 @@ editing_router = APIRouter(tags=["Events"], dependencies=EDIT, responses=describ
 
 
 @editing_router.get("/events/{id}/edits", summary="Edits of an event, latest first")
-def edits(portal: ThisPortal, id: str) -> list[EditRow]:
+def edits(portal: ThisPortal, id: str) -> list[EventEditRow]:
     _existing(portal, id)
-    return [EditRow.model_validate(one, from_attributes=True) for one in portal.store.events.edits(id)]
+    return [EventEditRow.model_validate(one, from_attributes=True) for one in portal.store.events.edits(id)]
 
 
 @editing_router.patch("/events/{id}", summary="Name or pin an event")
-def change(visit: Here, id: str, asked: EventIn) -> list[EditOut]:
+def change(visit: Here, id: str, asked: EventIn) -> list[EventEditResult]:
     _existing(visit.portal, id)
     made = []
     with conflicts():
@@ -197,7 +197,7 @@ def change(visit: Here, id: str, asked: EventIn) -> list[EditOut]:
             made.append(editing.rename(visit.portal.store, id, asked.title, **editor_arguments(visit)))
         if asked.pinned is not None:
             made.append(editing.pin(visit.portal.store, id, asked.pinned, **editor_arguments(visit)))
-    return [EditOut(number=number, event=id) for number in made]
+    return [EventEditResult(number=number, event=id) for number in made]
 
 
 class SplitIn(BaseModel):
@@ -209,21 +209,21 @@ class JoinIn(BaseModel):
 
 
 @editing_router.post("/events/{id}/split", summary="Split stories off into a new event")
-def split(visit: Here, id: str, asked: SplitIn) -> EditOut:
+def split(visit: Here, id: str, asked: SplitIn) -> EventEditResult:
     _existing(visit.portal, id)
     with conflicts():
         new, number = editing.split(visit.portal.store, id, asked.stories, **editor_arguments(visit))
-    return EditOut(number=number, event=new)
+    return EventEditResult(number=number, event=new)
 
 
 @editing_router.post("/events/{id}/join", summary="Join another event with this one")
-def join(visit: Here, id: str, asked: JoinIn) -> EditOut:
+def join(visit: Here, id: str, asked: JoinIn) -> EventEditResult:
     _existing(visit.portal, id)
     with conflicts():
-        return EditOut(number=editing.join(visit.portal.store, id, asked.other, **editor_arguments(visit)), event=id)
+        return EventEditResult(number=editing.join(visit.portal.store, id, asked.other, **editor_arguments(visit)), event=id)
 
 
 @editing_router.post("/events/edits/{number}/undo", summary="Undo an edit")
-def undo(visit: Here, number: int) -> EditOut:
+def undo(visit: Here, number: int) -> EventEditResult:
     with conflicts():
-        return EditOut(event=editing.undo(visit.portal.store, number, **editor_arguments(visit)).event_id, number=number)
+        return EventEditResult(event=editing.undo(visit.portal.store, number, **editor_arguments(visit)).event_id, number=number)

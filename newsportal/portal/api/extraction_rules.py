@@ -20,7 +20,7 @@ from newsportal.portal.desk.extraction_rules import article_source
 from newsportal.portal.desk.sources_yaml import config_of
 from newsportal.services.trying.crosscheck import cross_check, places_of, rule_of
 from newsportal.services.trying.saved import page_at, pages_of
-from newsportal.services.trying.templates import SiteRow, forget_site, learn_saved, library_of, readings, rows_of
+from newsportal.services.trying.templates import SiteTemplates, forget_site, learn_saved, library_of, readings, rows_of
 from newsportal.text import dom
 
 router = APIRouter(tags=["Reading rules"], dependencies=EDIT)
@@ -28,17 +28,17 @@ router = APIRouter(tags=["Reading rules"], dependencies=EDIT)
 Selector = Annotated[str, Field(max_length=500)]
 
 
-class Taught(BaseModel):
+class TrainingResult(BaseModel):
     pages: int = Field(description="Saved pages read.")
     templates: int = Field(description="New templates.")
 
 
-class TryIn(BaseModel):
+class PageIn(BaseModel):
     url: str = Field("", max_length=2000)
     html: str = Field("", max_length=1_000_000, description="The page itself; empty: fetch it.")
 
 
-class ReadingOut(BaseModel):
+class ExtractionOut(BaseModel):
     by: str = Field(description="best: the extractor without templates; url_tree: the site's template.")
     title: str | None
     text: str | None
@@ -85,7 +85,7 @@ class RuleIn(Rule):
     html: str = Field("", max_length=1_000_000, description="The page itself.")
 
 
-class PageChecked(BaseModel):
+class PageCheck(BaseModel):
     url: str
     read: bool = Field(description="Whether the rule finds a body.")
     likeness: float = Field(description="Share of the text that the extractor without rules finds, too: 0 to 1.")
@@ -93,17 +93,17 @@ class PageChecked(BaseModel):
     same_date: bool
 
 
-class Checked(BaseModel):
+class RuleCheck(BaseModel):
     whence: str = Field(description="pasted, fetched, archive or newest.")
     read: int
     alike: int
     titles: int
     dates: int
-    pages: list[PageChecked] = Field(description="Most different first.")
+    pages: list[PageCheck] = Field(description="Most different first.")
 
 
 @router.get("/templates", summary="Learned site templates")
-def templates(portal: ThisPortal) -> list[SiteRow]:
+def templates(portal: ThisPortal) -> list[SiteTemplates]:
     library, trouble = library_of(portal.store)
     if trouble:
         raise ApiError(503, "unreadable", trouble)
@@ -111,30 +111,30 @@ def templates(portal: ThisPortal) -> list[SiteRow]:
 
 
 @router.post("/templates/learn", summary="Learn templates from the saved pages of the sources' sites", responses=describe(404))
-def learnt(request: Request, portal: ThisPortal) -> Taught:
+def learn_templates(request: Request, portal: ThisPortal) -> TrainingResult:
     """404 without an archive (`archive` in sources.yaml)."""
     with api_error_for(NewsportalError, status=503, code="unreadable"):
         done = learn_saved(portal.store, config_of(request), portal.now())
     pages, more = or_404(done, "no-archive", "There are no saved pages.", "Name an archive in sources.yaml.")
     log_change(request, "template.learn", "", {"pages": pages, "templates": more})
-    return Taught(pages=pages, templates=more)
+    return TrainingResult(pages=pages, templates=more)
 
 
 @router.post("/templates/try", summary="What is extracted from a page, without and with templates")
-def read(request: Request, portal: ThisPortal, asked: TryIn) -> list[ReadingOut]:
+def try_templates(request: Request, portal: ThisPortal, asked: PageIn) -> list[ExtractionOut]:
     """Nothing is learned from the page."""
     known = config_of(request)
     with api_error_for(NewsportalError, status=422, code="no-page", remedy="Name another page, or send its html."):
         page = page_at(known, asked.url.strip(), asked.html, portal.now())
     found = readings(library_of(portal.store)[0], page)
     return [
-        ReadingOut(by=one.by, title=one.found.title if one.found else None, text=one.found.text if one.found else None, why=one.why)
+        ExtractionOut(by=one.by, title=one.found.title if one.found else None, text=one.found.text if one.found else None, why=one.why)
         for one in found
     ]
 
 
 @router.post("/extract", summary="The main content of a page")
-def extracted(request: Request, portal: ThisPortal, asked: TryIn) -> Content:
+def extract_page(request: Request, portal: ThisPortal, asked: PageIn) -> Content:
     """As `newsportal extract`: a page of any kind, without following pages. Nothing is stored."""
     with api_error_for(NewsportalError, status=422, code="no-page", remedy="Name another page, or send its html."):
         page = page_at(config_of(request), asked.url.strip(), asked.html, portal.now())
@@ -143,7 +143,7 @@ def extracted(request: Request, portal: ThisPortal, asked: TryIn) -> Content:
 
 
 @router.post("/templates/forget", summary="Delete what was learned about a site", status_code=204, responses=describe(404))
-def forgotten(request: Request, portal: ThisPortal, asked: ForgetIn) -> None:
+def delete_learned(request: Request, portal: ThisPortal, asked: ForgetIn) -> None:
     """Later pages are learned from again."""
     with api_error_for(LibraryError, status=503, code="unreadable"):
         deleted = forget_site(portal.store, asked.site, asked.what, portal.now())
@@ -159,7 +159,7 @@ def wrappers(request: Request) -> list[RuleOut]:
 
 
 @router.post("/wrappers/{key}/try", summary="Try a rule on pages", responses=describe(404))
-def tried(request: Request, key: str, asked: RuleIn) -> Checked:
+def try_rule(request: Request, key: str, asked: RuleIn) -> RuleCheck:
     """Nothing is saved. Fetching a page, as the desk does, may take some seconds."""
     source, portal = article_source(request, key), Visit(request).portal
     texts = {name: getattr(asked, name) or "" for name in ("body", "title", "date", "author")}
@@ -169,4 +169,4 @@ def tried(request: Request, key: str, asked: RuleIn) -> Checked:
     with api_error_for(NewsportalError, status=422, code="no-page", remedy="Name another page, or send its html."):
         pages, whence = pages_of(portal.store, config_of(request), source, asked.url.strip(), asked.html, portal.now())
     found = cross_check(rule, pages)
-    return fill(Checked, found, whence=whence, pages=[fill(PageChecked, one, read=one.ruled is not None) for one in found.pages])
+    return fill(RuleCheck, found, whence=whence, pages=[fill(PageCheck, one, read=one.ruled is not None) for one in found.pages])

@@ -39,25 +39,25 @@ class MarkIn(BaseModel):
     starred: bool | None = None
 
 
-class Starred(BaseModel):
+class StarredStory(BaseModel):
     story_id: str
     title: str
     url: str
     since: datetime
 
 
-class AllRead(BaseModel):
+class MarkAllReadIn(BaseModel):
     topic: str = Field("", max_length=200, description="A topic; empty for everything.")
 
 
-class SearchOut(BaseModel):
+class SavedSearchOut(BaseModel):
     id: str
     name: str
     asked: str = Field(description="Query string of the search page, such as `q=…&topic=…`.")
     created: datetime
 
 
-class SearchIn(BaseModel):
+class SavedSearchIn(BaseModel):
     name: str = Field(min_length=1, max_length=MAX_NAME)
     asked: str = Field(min_length=1, max_length=MAX_ASKED)
 
@@ -83,7 +83,7 @@ def mark(visit: Here, story_id: str, asked: MarkIn) -> MarkOut:
 
 
 @router.get("/starred", summary="The starred stories, last starred first")
-def starred(visit: Here, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[Starred]:
+def starred(visit: Here, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[StarredStory]:
     accounts, person = accounts_and_person(visit)
     before = edge(cursor)
     if cursor is not None and before is None:
@@ -91,7 +91,7 @@ def starred(visit: Here, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[St
     rows = accounts.marks.starred(person, before=before, limit=limit + 1)
     stories = visit.portal.store.listed([story_id for _, story_id in rows])
     items = [
-        Starred(story_id=story.id, title=story.head.title, url=story.head.url, since=since)
+        StarredStory(story_id=story.id, title=story.head.title, url=story.head.url, since=since)
         for since, story_id in rows[:limit]
         if (story := stories.get(story_id)) is not None
     ]
@@ -100,7 +100,7 @@ def starred(visit: Here, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[St
 
 
 @router.post("/marks/all-read", summary="Mark all stories as read, of a topic or of everything", status_code=204, responses=describe(404))
-def all_read(visit: Here, asked: AllRead) -> None:
+def all_read(visit: Here, asked: MarkAllReadIn) -> None:
     accounts, person = accounts_and_person(visit)
     if asked.topic and asked.topic not in visit.portal.topics():
         raise ApiError(404, "no-topic", "There is no such topic.", "See /api/v1/topics.")
@@ -108,19 +108,19 @@ def all_read(visit: Here, asked: AllRead) -> None:
 
 
 @router.post("/marks/all-read/undo", summary="Undo the last «all read»", status_code=204)
-def undo_all_read(request: Request, asked: AllRead) -> None:
+def undo_all_read(request: Request, asked: MarkAllReadIn) -> None:
     accounts, person = accounts_and_person(Visit(request))
     accounts.marks.undo_catch_up(person, asked.topic)
 
 
-@router.get("/searches", summary="The saved searches, by name", response_model=list[SearchOut])
+@router.get("/searches", summary="The saved searches, by name", response_model=list[SavedSearchOut])
 def searches(request: Request) -> Sequence[Search]:
     accounts, person = accounts_and_person(Visit(request))
     return accounts.searches.of(person)
 
 
-@router.post("/searches", summary="Save a search", status_code=201, response_model=SearchOut, responses=describe(400, 409))
-def keep(request: Request, visit: Here, asked: SearchIn) -> Search:
+@router.post("/searches", summary="Save a search", status_code=201, response_model=SavedSearchOut, responses=describe(400, 409))
+def save_search(request: Request, visit: Here, asked: SavedSearchIn) -> Search:
     """A search that is saved already gets the new name."""
     accounts, person = accounts_and_person(visit)
     understood = parse_search(asked.asked)
@@ -132,7 +132,7 @@ def keep(request: Request, visit: Here, asked: SearchIn) -> Search:
     return kept
 
 
-@router.patch("/searches/{id}", summary="Rename a saved search", response_model=SearchOut, responses=describe(400, 404))
+@router.patch("/searches/{id}", summary="Rename a saved search", response_model=SavedSearchOut, responses=describe(400, 404))
 def rename(request: Request, id: str, name: Annotated[str, Body(embed=True, min_length=1, max_length=MAX_NAME)]) -> Search:
     accounts, person = accounts_and_person(Visit(request))
     with api_error_for(SearchNotSaved, status=400, code="no-name"):

@@ -26,7 +26,7 @@ from newsportal.services.learning.files import is_empty, read_stream
 from newsportal.services.learning.files import mistakes as bad_lines
 from newsportal.services.learning.gathering import give_label
 from newsportal.store.columns import NAME_CHARS
-from newsportal.store.labels import CATEGORIES, Brought, Corpus, Counted
+from newsportal.store.labels import CATEGORIES, Corpus, ImportResult, LabelStatistics
 from newsportal.store.models import Model
 
 router = APIRouter(tags=["Models"], dependencies=EDIT)
@@ -61,19 +61,19 @@ def jobs(request: Request) -> Sequence[Job]:
     "/models/retrain", summary="Retrain all models with enough new texts, in a job", status_code=202, response_model=JobOut,
     responses=describe(409),
 )  # fmt: skip
-def retrained(request: Request) -> Job:
+def retrain_all(request: Request) -> Job:
     """As `newsportal up` does after enough new articles. A version that is worse than the one in use is kept, but not used."""
     return begin_api_job(request, "retrain", "", ["retrain", "--force", "--json"])
 
 
 @router.post("/corpora/gather", summary="Add stored articles in a job", status_code=202, response_model=JobOut, responses=describe(409))
-def gathered(request: Request) -> Job:
+def gather_documents(request: Request) -> Job:
     """Articles of sources with a category, and those corrected by an editor, are added to the corpus of categories."""
     return begin_api_job(request, "gather", CATEGORIES, ["corpus", "from-store", CATEGORIES, "--json"])
 
 
 @router.get("/corpora/{name}/labels", summary="The labels of a corpus, the largest first", responses=describe(404))
-def labels(portal: ThisPortal, name: str) -> list[Counted]:
+def labels(portal: ThisPortal, name: str) -> list[LabelStatistics]:
     with api_error_for(StoreError, status=404, code="no-corpus"):
         return portal.store.corpora.count(name)
 
@@ -82,7 +82,7 @@ def labels(portal: ThisPortal, name: str) -> list[Counted]:
     "/models/{corpus}/{version}/mistakes", summary="Errors of a version on held-out documents", response_model=MistakesOut,
     responses=describe(404, 409),
 )  # fmt: skip
-def wrong(
+def list_mistakes(
     request: Request,
     portal: ThisPortal,
     corpus: str,
@@ -135,13 +135,13 @@ def corpora(portal: ThisPortal) -> list[Corpus]:
 
 
 @router.post("/corpora/{name}/documents", summary="Import labelled texts as JSON lines", responses=describe(413, 422))
-async def brought(request: Request, name: str) -> Brought:
+async def import_documents(request: Request, name: str) -> ImportResult:
     """The body has a document per line: text and label, optionally title and id. Either all are imported or none."""
     body = await request.body()
     return await run_in_threadpool(_import_documents, request, name, body)
 
 
-def _import_documents(request: Request, name: str, body: bytes) -> Brought:
+def _import_documents(request: Request, name: str, body: bytes) -> ImportResult:
     if len(name) > NAME_CHARS:
         raise ApiError(422, "not-valid", f"A name has at most {NAME_CHARS} characters.")
     if wrong := bad_lines(BytesIO(body), "jsonl", "body"):
@@ -161,7 +161,7 @@ def documents(request: Request, portal: ThisPortal, name: str) -> StreamingRespo
 
 
 @router.put("/corpora/{name}/documents/{id}/label", summary="Change the label of a document", status_code=204, responses=describe(404))
-def labelled(request: Request, name: str, id: str, asked: LabelIn) -> None:
+def set_label(request: Request, name: str, id: str, asked: LabelIn) -> None:
     """The label is final, like an editor's. In the corpus of categories it also changes the article's category."""
     corpus_of(request, name)
     portal, who = Visit(request).portal, signed(request)
@@ -172,7 +172,7 @@ def labelled(request: Request, name: str, id: str, asked: LabelIn) -> None:
 
 
 @router.delete("/corpora/{name}", summary="Delete a corpus with its models", status_code=204, responses=describe(404))
-def deleted(request: Request, portal: ThisPortal, name: str) -> None:
+def delete_corpus(request: Request, portal: ThisPortal, name: str) -> None:
     found = corpus_of(request, name)
     portal.store.corpora.delete(name)
     log_change(request, "corpus.delete", name, {"documents": found.documents, "versions": found.versions})
@@ -187,7 +187,7 @@ def versions(request: Request, portal: ThisPortal, corpus: str) -> list[ModelOut
 @router.post(
     "/models/{corpus}/train", summary="Train a new version in a job", status_code=202, response_model=JobOut, responses=describe(404, 409)
 )
-def trained(request: Request, corpus: str, asked: TrainIn) -> Job:
+def train(request: Request, corpus: str, asked: TrainIn) -> Job:
     corpus_of(request, corpus)
     if asked.algorithm not in TRAINED:
         raise ApiError(422, "not-valid", f"There is no trainable classifier {asked.algorithm!r}.", f"Take one of: {', '.join(TRAINED)}.")
@@ -195,7 +195,7 @@ def trained(request: Request, corpus: str, asked: TrainIn) -> Job:
 
 
 @router.post("/models/{corpus}/{version}/use", summary="Use a version", status_code=204, responses=describe(404))
-def used(request: Request, portal: ThisPortal, corpus: str, version: int) -> None:
+def use_version(request: Request, portal: ThisPortal, corpus: str, version: int) -> None:
     corpus_of(request, corpus)
     with api_error_for(StoreError, ModelError, status=404, code="no-model"):
         activate_version(portal.store, corpus, version, portal.now())
@@ -203,7 +203,7 @@ def used(request: Request, portal: ThisPortal, corpus: str, version: int) -> Non
 
 
 @router.delete("/models/{corpus}/{version}", summary="Delete a version with its figures", status_code=204, responses=describe(404, 409))
-def gone(request: Request, portal: ThisPortal, corpus: str, version: int) -> None:
+def delete_version(request: Request, portal: ThisPortal, corpus: str, version: int) -> None:
     """It cannot be restored, and its number is not used again. 409: it is in use; put another one to use first."""
     corpus_of(request, corpus)
     if model_of(request, corpus, version).active:
@@ -214,7 +214,7 @@ def gone(request: Request, portal: ThisPortal, corpus: str, version: int) -> Non
 
 
 @router.post("/models/{corpus}/back", summary="Return to the version that was used before", responses=describe(404, 409))
-def back(request: Request, portal: ThisPortal, corpus: str) -> ModelOut:
+def use_previous_version(request: Request, portal: ThisPortal, corpus: str) -> ModelOut:
     corpus_of(request, corpus)
     with api_error_for(StoreError, status=409, code="nothing-before"):
         version = portal.store.corpora.rollback(corpus, now=portal.now())

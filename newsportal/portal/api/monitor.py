@@ -17,7 +17,7 @@ from newsportal.portal.context import Portal, ThisPortal, Visit
 from newsportal.portal.desk.sources import SuggestionCache
 from newsportal.portal.monitor.figures import FiguresCache, RunningCrawl, last_days, running_crawls
 from newsportal.portal.monitor.process_metrics import Machine, measure_machine
-from newsportal.portal.monitor.queues import AsideRow, HostRow, QueueRow, Queues, Settle, Way, WorkerRow
+from newsportal.portal.monitor.queues import AsideRow, BusyHost, QueueRow, Queues, Settle, Way, WorkerRow
 from newsportal.portal.monitor.runs import RUNS_SEARCHED
 from newsportal.portal.monitor.system import MAX_LINES, Line, find_lines, run_lines
 from newsportal.services.daily import DailySums, Kind, Sum
@@ -49,12 +49,12 @@ class LineOut(BaseModel):
     text: str
 
 
-class DayOut(BaseModel):
+class DayCount(BaseModel):
     day: date
     articles: int
 
 
-class SumOut(BaseModel):
+class ArticleCount(BaseModel):
     name: str
     articles: int = Field(validation_alias="number")
 
@@ -66,7 +66,7 @@ class FailureOut(BaseModel):
     sources: dict[str, int]
 
 
-class CrawledOut(BaseModel):
+class SourceCrawlResult(BaseModel):
     source: str
     entries: int
     known: int = Field(description="Known or repeated entries.")
@@ -94,15 +94,15 @@ class MachineOut(BaseModel):
     )
 
 
-class AsideSettled(BaseModel):
+class SettledRequests(BaseModel):
     requests: int
 
 
-class QueuesOut(BaseModel):
+class QueueStatus(BaseModel):
     place: str
     queues: list[QueueRow]
     workers: list[WorkerRow]
-    hosts: list[HostRow]
+    hosts: list[BusyHost]
     aside: list[AsideRow] = Field(description="Requests of which several workers died.")
     away: str | None = Field(description="Why there is no information.")
 
@@ -141,40 +141,40 @@ def suggestions(request: Request) -> list[Suggestion]:
 
 
 @router.get("/monitor/days", summary="Articles per day, of all or of one source, site, category or topic")
-def days(request: Request, days: Days = 30, kind: Kind = "all", name: Annotated[str, Query(max_length=300)] = "") -> list[DayOut]:
-    return [DayOut(day=day, articles=number) for day, number in sums(request).series(kind, name, *last_days(Visit(request).portal, days))]
+def days(request: Request, days: Days = 30, kind: Kind = "all", name: Annotated[str, Query(max_length=300)] = "") -> list[DayCount]:
+    counts = sums(request).series(kind, name, *last_days(Visit(request).portal, days))
+    return [DayCount(day=day, articles=number) for day, number in counts]
 
 
-@router.get("/monitor/top", summary="Sources, sites, categories or topics with the most articles", response_model=list[SumOut])
+@router.get("/monitor/top", summary="Sources, sites, categories or topics with the most articles", response_model=list[ArticleCount])
 def top(request: Request, kind: Kind = "site", days: Days = 30, limit: Annotated[int, Query(ge=1, le=200)] = 10) -> Sequence[Sum]:
     return sums(request).top(kind, *last_days(Visit(request).portal, days), limit)
 
 
 @router.get("/monitor/crawled", summary="Results of crawls, by source")
-def crawled(request: Request, portal: ThisPortal, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[CrawledOut]:
+def crawl_results(request: Request, portal: ThisPortal, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[SourceCrawlResult]:
     kept: FiguresCache = request.app.state.figures
-    return [fill(CrawledOut, row, known=row.known + row.repeated, failed=row.failures) for row in kept.crawled(portal, days).rows]
+    return [fill(SourceCrawlResult, row, known=row.known + row.repeated, failed=row.failures) for row in kept.crawled(portal, days).rows]
 
 
 @router.get("/monitor/failures", summary="Failures of pages, by cause")
 def failures(request: Request, portal: ThisPortal, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[FailureOut]:
     kept: FiguresCache = request.app.state.figures
-    found = kept.crawled(portal, days).failures
-    return [fill(FailureOut, one, reasons=dict(one.reasons), sources=dict(one.sources)) for one in found]
+    return [fill(FailureOut, one, reasons=dict(one.reasons), sources=dict(one.sources)) for one in kept.crawled(portal, days).failures]
 
 
 @router.get("/monitor/machine", summary="Memory, disk and files", response_model=MachineOut)
-def of_machine(portal: ThisPortal) -> Machine:
+def machine(portal: ThisPortal) -> Machine:
     return measure_machine(portal.config)
 
 
 @router.get("/monitor/going", summary="Crawls in progress, with their rates")
-def at_work(portal: ThisPortal) -> list[RunningCrawl]:
+def running(portal: ThisPortal) -> list[RunningCrawl]:
     return running_crawls(portal.store.runs(RUNS_SEARCHED), portal.now())
 
 
 @router.get(
-    "/monitor/queues", summary="Queues, workers, busiest hosts, and requests set aside", response_model=QueuesOut,
+    "/monitor/queues", summary="Queues, workers, busiest hosts, and requests set aside", response_model=QueueStatus,
     responses=describe(404),
 )  # fmt: skip
 def queues(portal: ThisPortal) -> Queues:
@@ -182,12 +182,12 @@ def queues(portal: ThisPortal) -> Queues:
 
 
 @router.post("/monitor/aside", summary="Retry or drop all requests that were set aside", dependencies=EDIT)
-def aside(request: Request, do: Annotated[Way, Body(embed=True)]) -> AsideSettled:
+def settle_requests(request: Request, do: Annotated[Way, Body(embed=True)]) -> SettledRequests:
     settle: Settle = or_404(request.app.state.settle, "no-queue", "This portal has no request queue.")
     with api_error_for(NewsportalError, status=503, code="queue-away"):
         number = settle(do)
     log_change(request, f"queue.{do}", "", {"requests": number})
-    return AsideSettled(requests=number)
+    return SettledRequests(requests=number)
 
 
 def _run(portal: Portal, id: str) -> Run:

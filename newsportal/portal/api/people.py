@@ -14,14 +14,14 @@ from newsportal.portal.access import ADMINISTER, READ, ApiError, accounts_of, de
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, parse_cursor
 from newsportal.portal.context import Visit
 from newsportal.services.accounts import Person, Right, Role
-from newsportal.services.accounts.base import Entry, random_password
+from newsportal.services.accounts.base import AuditEntry, random_password
 
 router = APIRouter(tags=["People"])
 
 LIMIT = 100
 
 
-class Me(BaseModel):
+class CurrentUser(BaseModel):
     name: str
     role: Role
     way: Literal["session", "token"]
@@ -50,10 +50,10 @@ class PasswordOut(PersonOut):
 
 
 @router.get("/me", summary="The current user with rights", dependencies=READ)
-def me(request: Request) -> Me | None:
+def me(request: Request) -> CurrentUser | None:
     """Null for anonymous requests."""
     who = signed(request)
-    return Me(name=who.person.name, role=who.person.role, way=who.way, rights=sorted(who.rights)) if who else None
+    return CurrentUser(name=who.person.name, role=who.person.role, way=who.way, rights=sorted(who.rights)) if who else None
 
 
 def _check_session(request: Request) -> None:
@@ -116,7 +116,7 @@ def audit(
     days: Annotated[int | None, Query(ge=1, le=3650)] = None,
     limit: Limit = LIMIT,
     cursor: Cursor = None,
-) -> Page[Entry]:
+) -> Page[AuditEntry]:
     since = Visit(request).portal.now() - timedelta(days=days) if days else None
     before = (parse_cursor(cursor, int) or (None,))[0]
     found = accounts_of(request).trail.entries(before=before, person=person, action=action, since=since, limit=limit)

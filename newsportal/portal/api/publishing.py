@@ -16,12 +16,12 @@ from newsportal.portal.context import ThisPortal
 from newsportal.services.publishing.base import TargetAway, TargetUnfit
 from newsportal.services.publishing.dry_run import Tried, try_target
 from newsportal.services.publishing.targets import request_publication
-from newsportal.store.outbox import STATES, Entry, State
+from newsportal.store.outbox import STATES, OutboxEntry, State
 
 router = APIRouter(tags=["Publishing"], dependencies=WATCH)
 
 
-class EntryOut(BaseModel):
+class OutboxEntryOut(BaseModel):
     target: str
     article: str = Field(validation_alias="article_id")
     state: State
@@ -33,29 +33,29 @@ class EntryOut(BaseModel):
     reason: str | None
 
 
-class AgainIn(BaseModel):
+class RetryIn(BaseModel):
     target: str | None = Field(None, max_length=300, description="Null: all.")
     articles: list[str] | None = Field(None, max_length=1000, description="Null: all that failed.")
 
 
-class AskIn(BaseModel):
+class PublishRequestIn(BaseModel):
     target: str = Field(max_length=300)
     article: str = Field(max_length=40)
     wanted: Literal["there", "gone"]
 
 
-class StepOut(BaseModel):
+class DryRunStep(BaseModel):
     what: str
     values: dict[str, Annotated[Any, BeforeValidator(str)]]
 
 
-class TriedOut(BaseModel):
+class DryRunResult(BaseModel):
     article: str = Field(validation_alias=AliasPath("entry", "article_id"))
-    steps: list[StepOut]
+    steps: list[DryRunStep]
     refused: str | None = Field(description="Why the target would refuse it.")
 
 
-class AgainOut(BaseModel):
+class RetryOut(BaseModel):
     articles: int = Field(description="Number of articles waiting again.")
 
 
@@ -64,29 +64,29 @@ def counts(portal: ThisPortal) -> Mapping[str, Mapping[State, int]]:
     return {target: dict(found) for target, found in portal.store.outbox.counts().items()}
 
 
-@router.get("/publishing/entries", summary="Articles at targets, the last changed first", response_model=list[EntryOut])
+@router.get("/publishing/entries", summary="Articles at targets, the last changed first", response_model=list[OutboxEntryOut])
 def entries(
     portal: ThisPortal,
     target: Annotated[str | None, Query(max_length=300)] = None,
     state: Annotated[State | None, Query()] = None,
     article: Annotated[str | None, Query(max_length=40)] = None,
     limit: Limit = 50,
-) -> Sequence[Entry]:
+) -> Sequence[OutboxEntry]:
     return portal.store.outbox.entries(target, states=(state,) if state else STATES, article_id=article, limit=limit)
 
 
 @router.post("/publishing/again", summary="Retry failed articles", dependencies=EDIT)
-def again(request: Request, portal: ThisPortal, sent: AgainIn) -> AgainOut:
+def retry(request: Request, portal: ThisPortal, sent: RetryIn) -> RetryOut:
     number = portal.store.outbox.again(sent.target, sent.articles, now=portal.now())
     log_change(request, "publishing.again", "", {"target": sent.target, "articles": number})
-    return AgainOut(articles=number)
+    return RetryOut(articles=number)
 
 
 @router.post(
-    "/publishing/ask", summary="Publish an article again, or withdraw it", dependencies=EDIT, response_model=EntryOut,
+    "/publishing/ask", summary="Publish an article again, or withdraw it", dependencies=EDIT, response_model=OutboxEntryOut,
     responses=describe(404),
 )  # fmt: skip
-def ask(request: Request, portal: ThisPortal, sent: AskIn) -> Entry:
+def publish_or_withdraw(request: Request, portal: ThisPortal, sent: PublishRequestIn) -> OutboxEntry:
     """The next publisher run does it."""
     request_publication(portal.store, portal.site.publishes, sent.target, sent.article, sent.wanted, portal.now())
     log_change(request, "publishing.ask", sent.article, {"target": sent.target, "wanted": sent.wanted})
@@ -94,7 +94,7 @@ def ask(request: Request, portal: ThisPortal, sent: AskIn) -> Entry:
 
 
 @router.get(
-    "/publishing/trial", summary="Dry run of a target", dependencies=EDIT, response_model=list[TriedOut],
+    "/publishing/trial", summary="Dry run of a target", dependencies=EDIT, response_model=list[DryRunResult],
     responses=describe(404, 409),
 )  # fmt: skip
 def trial(

@@ -49,7 +49,7 @@ class SourceRow(BaseModel):
     new_entries: int = Field(description="New entries of the last 14 days.")
 
 
-class SourceWhole(BaseModel):
+class SourceDetail(BaseModel):
     key: str
     kind: Kind
     values: dict[str, Any] = Field(description="Its keys as in sources.yaml.")
@@ -63,30 +63,30 @@ class NewSource(BaseModel):
     )
 
 
-class Changes(BaseModel):
+class SourceChangesIn(BaseModel):
     values: dict[str, Any] = Field(description="Changed keys; null removes a key.")
     seen: str | None = Field(None, description="Refuse (409) if the source was changed since this was read.")
 
 
-class Written(BaseModel):
+class WrittenSource(BaseModel):
     key: str
     file: str = Field(description="Name of the file.")
     changed: bool = Field(description="False: it was the same before.")
 
 
-class Due(BaseModel):
+class RequestedVisit(BaseModel):
     key: str
     due: datetime
     crawls: bool = Field(description="Whether a crawl is running that visits it; otherwise start newsportal up, or crawl --due.")
 
 
-class Addresses(BaseModel):
+class DetectIn(BaseModel):
     addresses: list[str] = Field(min_length=1, max_length=MAX_ADDRESSES)
     kind: Family | None = Field(None, description="Only sources of this kind.")
     everything: bool = Field(False, description="Detect all sources, not only the first good one.")
 
 
-class LookAnswer(BaseModel):
+class BackgroundCheck(BaseModel):
     """A background check of other sites; poll it until it is done."""
 
     id: str
@@ -138,16 +138,16 @@ def schedule(request: Request, limit: Limit = 50, cursor: Cursor = None) -> Page
 
 
 @router.post("/sources", status_code=201, summary="Add a source to sources.yaml", dependencies=EDIT, responses=describe(409))
-def create(request: Request, new: NewSource) -> Written:
+def create(request: Request, new: NewSource) -> WrittenSource:
     _check_variables(request, new.values, {})
     family = next(family for family, kind in FAMILIES.items() if kind == new.kind)
     key = f"{family}:{name_of(new.kind, new.values)}"
     done = change_sources(request, append_entry(new.kind, new.values), "source.add", key, new.values)
-    return Written(key=key, file=path_of(request).name, changed=done)
+    return WrittenSource(key=key, file=path_of(request).name, changed=done)
 
 
 @router.post("/sources/propose", status_code=202, summary="Detect sources at URLs", dependencies=EDIT, responses=describe(429))
-def propose(request: Request, asked: Addresses) -> LookAnswer:
+def propose(request: Request, asked: DetectIn) -> BackgroundCheck:
     """Returns at once; the results are at `/looks/{id}` when it is done."""
     known = config_of(request)
     about = {"what": "new", "addresses": " ".join(asked.addresses)}
@@ -157,7 +157,7 @@ def propose(request: Request, asked: Addresses) -> LookAnswer:
 
 
 @router.post("/sources/undo", summary="Undo the last change of sources.yaml", dependencies=EDIT, responses=describe(409))
-def undo(request: Request, steps: Annotated[int, Query(ge=1, le=50)] = 1) -> Written:
+def undo(request: Request, steps: Annotated[int, Query(ge=1, le=50)] = 1) -> WrittenSource:
     path = path_of(request).resolve()
     try:
         version = earlier(path, steps)
@@ -166,50 +166,50 @@ def undo(request: Request, steps: Annotated[int, Query(ge=1, le=50)] = 1) -> Wri
         raise ApiError(403, "not-allowed", f"{str(error)[:1].upper()}{str(error)[1:]}.", "Ask an administrator to go back.") from error
     except (NoVersion, SourcesError, EditConflict) as error:
         raise ApiError(409, "conflict", str(error)) from error
-    return Written(key="", file=path.name, changed=undone is not None)
+    return WrittenSource(key="", file=path.name, changed=undone is not None)
 
 
 @router.get("/sources/{key}", summary="A source as it is in sources.yaml", dependencies=EDIT)
-def one(request: Request, key: str) -> SourceWhole:
+def source(request: Request, key: str) -> SourceDetail:
     found = source_entry(request, key)
-    return SourceWhole(key=found.source.key, kind=cast(Kind, found.kind), values=found.written, seen=entry_digest(found.written))
+    return SourceDetail(key=found.source.key, kind=cast(Kind, found.kind), values=found.written, seen=entry_digest(found.written))
 
 
 @router.patch("/sources/{key}", summary="Change keys of a source", dependencies=EDIT, responses=describe(409))
-def change(request: Request, key: str, sent: Changes) -> Written:
+def change(request: Request, key: str, sent: SourceChangesIn) -> WrittenSource:
     found = source_entry(request, key)
     _check_variables(request, sent.values, found.written)
     done = change_sources(request, set_entry(found.kind, found.source.name, sent.values, sent.seen), "source.change", key, sent.values)
     name = name_of(found.kind, {**found.written, **sent.values})
-    return Written(key=f"{found.source.family}:{name}", file=path_of(request).name, changed=done)
+    return WrittenSource(key=f"{found.source.family}:{name}", file=path_of(request).name, changed=done)
 
 
 @router.delete("/sources/{key}", summary="Remove a source from sources.yaml; its articles stay", dependencies=EDIT)
-def delete(request: Request, key: str) -> Written:
+def delete(request: Request, key: str) -> WrittenSource:
     found = source_entry(request, key)
     done = change_sources(request, drop_entry(found.kind, found.source.name), "source.delete", key, found.written)
-    return Written(key=key, file=path_of(request).name, changed=done)
+    return WrittenSource(key=key, file=path_of(request).name, changed=done)
 
 
 @router.put("/sources/{key}/enabled", summary="Enable or disable a source", dependencies=EDIT)
-def enable(request: Request, key: str, enabled: Annotated[bool, Body(embed=True)]) -> Written:
+def enable(request: Request, key: str, enabled: Annotated[bool, Body(embed=True)]) -> WrittenSource:
     found = source_entry(request, key)
     change = set_entry(found.kind, found.source.name, {"enabled": None if enabled else False})
     done = change_sources(request, change, "source.enable" if enabled else "source.disable", key, {})
-    return Written(key=key, file=path_of(request).name, changed=done)
+    return WrittenSource(key=key, file=path_of(request).name, changed=done)
 
 
 @router.post("/sources/{key}/visit", status_code=202, summary="Request a visit of a source", dependencies=EDIT, responses=describe(409))
-def visit(request: Request, key: str) -> Due:
+def visit(request: Request, key: str) -> RequestedVisit:
     if (due := visit_now(request, key)) is None:
         raise ApiError(409, "switched-off", "The source is switched off.", "Switch it on first.")
-    return Due(key=key, due=due, crawls=is_crawling(Visit(request).portal))
+    return RequestedVisit(key=key, due=due, crawls=is_crawling(Visit(request).portal))
 
 
 @router.post(
     "/sources/{key}/test", status_code=202, summary="Test a source: a list page and an article", dependencies=EDIT, responses=describe(429)
 )
-def test(request: Request, key: str) -> LookAnswer:
+def test(request: Request, key: str) -> BackgroundCheck:
     """Returns at once; the results are at `/looks/{id}` when it is done."""
     known = config_of(request)
     source_entry(request, key)
@@ -217,22 +217,22 @@ def test(request: Request, key: str) -> LookAnswer:
 
 
 @router.get("/looks/{id}", summary="Progress and results of a check of other sites", dependencies=EDIT)
-def look(request: Request, id: str) -> LookAnswer:
+def look(request: Request, id: str) -> BackgroundCheck:
     return _look_answer(look_of(request, id))
 
 
 @router.delete("/looks/{id}", summary="Cancel a check of other sites", status_code=204, dependencies=EDIT)
-def forgotten(request: Request, id: str) -> None:
+def cancel_check(request: Request, id: str) -> None:
     """The request in progress is completed and its result dropped."""
     end_look(request, id)
 
 
-def _begin_look(request: Request, about: dict[str, Any], work: Any) -> LookAnswer:
+def _begin_look(request: Request, about: dict[str, Any], work: Any) -> BackgroundCheck:
     with api_error_for(TooMany, status=429, code="too-many", remedy="Wait a minute."):
         return _look_answer(begin_look(request, about, work))
 
 
-def _look_answer(found: Look) -> LookAnswer:
+def _look_answer(found: Look) -> BackgroundCheck:
     results = None
     if found.done and found.error is None:
         if found.about["what"] == "new":
@@ -248,7 +248,7 @@ def _look_answer(found: Look) -> LookAnswer:
         else:
             results = [plain(*one) for one in found.found]
     steps, error = [mask(step) for step in found.steps], mask(str(found.error)) if found.error else None
-    return LookAnswer(id=found.id, done=found.done, steps=steps, error=error, found=results)
+    return BackgroundCheck(id=found.id, done=found.done, steps=steps, error=error, found=results)
 
 
 def _choice_values(one: Choice) -> dict[str, Any]:
@@ -271,20 +271,20 @@ def _check_variables(request: Request, values: Mapping[str, Any], before: Mappin
         )
 
 
-class Many(BaseModel):
+class BulkSourceChangeIn(BaseModel):
     keys: list[str] = Field(min_length=1, max_length=10_000)
     do: Way
     interval: float | None = Field(None, gt=0, description="Minutes between visits; null: the schedule decides.")
 
 
-class ManyWritten(BaseModel):
+class BulkSourceChange(BaseModel):
     number: int = Field(description="Number of sources.")
     file: str = Field(description="Name of the file.")
     changed: bool = Field(description="False: it was the same before.")
 
 
 @router.post("/sources/many", summary="Change several sources at once, all or none", dependencies=EDIT, responses=describe(409))
-def many(request: Request, sent: Many) -> ManyWritten:
+def bulk_change(request: Request, sent: BulkSourceChangeIn) -> BulkSourceChange:
     known = {source.key: source for source in config_of(request).all() if source.key.partition(":")[0] in FAMILIES}
     if unknown := [key for key in sent.keys if key not in known]:
         raise ApiError(404, "not-found", f"There is no source {unknown[0]!r}.")
@@ -292,10 +292,10 @@ def many(request: Request, sent: Many) -> ManyWritten:
     change = change_many(sent.do, chosen, sent.interval)
     details = {"sources": sent.keys, "interval": sent.interval}
     done = change_sources(request, change, f"sources.{sent.do}", ", ".join(sent.keys)[:500], details)
-    return ManyWritten(number=len(chosen), file=path_of(request).name, changed=done)
+    return BulkSourceChange(number=len(chosen), file=path_of(request).name, changed=done)
 
 
-class BroughtFeeds(BaseModel):
+class FeedImportResult(BaseModel):
     """``there``: URLs of existing sources, with the source's key; ``bad``: rejected URLs, with the reason."""
 
     added: list[dict[str, Any]]
@@ -313,7 +313,7 @@ async def opml(
     category: Annotated[str | None, Query(max_length=100, description="Category of all feeds; default: their folder.")] = None,
     enabled: Annotated[bool, Query(description="False: add them disabled.")] = True,
     dry_run: Annotated[bool, Query(description="Only return what would be added.")] = False,
-) -> BroughtFeeds:
+) -> FeedImportResult:
     """The body is the file, as `text/x-opml` or `application/xml`. Existing feeds are not changed."""
     try:
         body = await read_stream(request, MAX_BYTES)
@@ -324,7 +324,7 @@ async def opml(
     return await run_in_threadpool(_import_feeds, request, body, category, enabled, dry_run)
 
 
-def _import_feeds(request: Request, body: bytes, category: str | None, enabled: bool, dry_run: bool) -> BroughtFeeds:
+def _import_feeds(request: Request, body: bytes, category: str | None, enabled: bool, dry_run: bool) -> FeedImportResult:
     known = config_of(request)
     with api_error_for(BadOpml, status=422, code="no-opml"):
         plan = planned(read(body).feeds, known, category, enabled=enabled)
@@ -334,4 +334,4 @@ def _import_feeds(request: Request, body: bytes, category: str | None, enabled: 
         details = {"number": len(new), "sources": [values for _kind, values in new[:100]]}
         done = write_sources(request, lambda path: write_entries(path, new), "source.add", f"{len(new)} feeds", details)
     existing, bad = ({mask(url): str(said) for url, said in pairs} for pairs in (plan.there, plan.bad))
-    return BroughtFeeds(added=[values for _kind, values in new], there=existing, bad=bad, changed=done)
+    return FeedImportResult(added=[values for _kind, values in new], there=existing, bad=bad, changed=done)

@@ -62,13 +62,13 @@ class ArticleOut(BaseModel):
     hidden: datetime | None = Field(description="When it was hidden; for editors only.")
 
 
-class ArticleWhole(ArticleOut):
+class ArticleDetail(ArticleOut):
     text: str
     html: str | None = Field(description="Sanitised markup of the body.")
     images: list[Picture]
 
     @model_validator(mode="after")
-    def _sanitise(self) -> ArticleWhole:
+    def _sanitise(self) -> ArticleDetail:
         self.html = self.html and sanitise(self.html, self.url)  # the store may have been filled by another program
         return self
 
@@ -83,8 +83,8 @@ class StoryOut(BaseModel):
     last_seen: datetime
 
 
-class StoryWhole(StoryOut):
-    head: ArticleWhole
+class StoryDetail(StoryOut):
+    head: ArticleDetail
     articles: list[ArticleOut] = Field(description="All versions, the original first.", validation_alias="versions")
 
 
@@ -97,7 +97,7 @@ class PhotoStory(BaseModel):
 
 
 class Revisions(BaseModel):
-    items: list[ArticleWhole] = Field(description="Its earlier texts, newest first.")
+    items: list[ArticleDetail] = Field(description="Its earlier texts, newest first.")
 
 
 class BriefStory(BaseModel):
@@ -178,15 +178,15 @@ def photos(
     return etag_response(request, Page[PhotoStory], {"items": wall.stories, "next": wall.next})
 
 
-@router.get("/stories/{id}", summary="A story with all its versions", response_model=StoryWhole, responses=describe(404))
+@router.get("/stories/{id}", summary="A story with all its versions", response_model=StoryDetail, responses=describe(404))
 def story(request: Request, portal: ThisPortal, id: str) -> Response:
     found, gone = portal.store.story(id, hidden=may(request, Right.EDIT)), "There is no such story; it may have been folded into another."
-    return etag_response(request, StoryWhole, or_404(found, "no-story", gone, "Request the article by its id."))
+    return etag_response(request, StoryDetail, or_404(found, "no-story", gone, "Request the article by its id."))
 
 
-@router.get("/articles/{id}", summary="An article with its text", response_model=ArticleWhole, responses=describe(404))
+@router.get("/articles/{id}", summary="An article with its text", response_model=ArticleDetail, responses=describe(404))
 def article(visit: Here, id: str) -> Response:
-    return etag_response(visit.request, ArticleWhole, article_of(visit, id))
+    return etag_response(visit.request, ArticleDetail, article_of(visit, id))
 
 
 @router.get("/articles/{id}/revisions", summary="The earlier texts of an article", response_model=Revisions, responses=describe(404))
@@ -204,7 +204,7 @@ LAST = MAX_PAGES * PAGE  # limit of paging through hits; beyond it, narrow the s
 MAX_TYPED = 200
 
 
-class HitOut(BaseModel):
+class SearchHit(BaseModel):
     id: str
     story_id: str
     url: str
@@ -218,7 +218,7 @@ class HitOut(BaseModel):
 
 
 class SearchResults(BaseModel):
-    items: list[HitOut] = Field(validation_alias="hits")
+    items: list[SearchHit] = Field(validation_alias="hits")
     next: str | None = None
     total: int
     capped: bool = Field(description="Whether there are more than total.")

@@ -48,7 +48,7 @@ class TopicOut(TopicIn):
     digest: str = Field(description="Digest of sources.yaml; sent with a change, it detects changes by others.")
 
 
-class PreviewIn(BaseModel):
+class TopicPreviewIn(BaseModel):
     name: str | None = Field(None, description="Name of the topic in the store; null for a new one.", max_length=100)
     any: Words = []
     must: Words = []
@@ -65,7 +65,7 @@ class PreviewStory(BaseModel):
     known: bool = Field(description="Whether it is in the topic already.")
 
 
-class PreviewOut(BaseModel):
+class TopicPreview(BaseModel):
     stories: int
     comes: int
     capped: bool = Field(description="There may be more: a word is in more articles than are searched.")
@@ -75,7 +75,7 @@ class PreviewOut(BaseModel):
     )
 
 
-class AssignIn(BaseModel):
+class TopicAssignmentIn(BaseModel):
     topic: str | None = Field(None, description="Null: all enabled topics.", max_length=100)
     gone: str | None = Field(None, description="A topic no longer in sources.yaml: its articles lose it.", max_length=100)
     days: int = Field(30, ge=1, le=36_500)
@@ -94,19 +94,19 @@ class JobOut(BaseModel):
 
 
 @router.get("/topics/settings", summary="The topics in sources.yaml")
-def listed(request: Request) -> list[TopicOut]:
+def list_topics(request: Request) -> list[TopicOut]:
     stamp, known = _read_sources(request)
     return [_topic_out(topic, stamp) for topic in known.topics]
 
 
-@router.post("/topics/preview", summary="Preview of what a topic's words find in recent stories", response_model=PreviewOut)
-def previewed(portal: ThisPortal, asked: PreviewIn) -> Preview:
+@router.post("/topics/preview", summary="Preview of what a topic's words find in recent stories", response_model=TopicPreview)
+def preview_topic(portal: ThisPortal, asked: TopicPreviewIn) -> Preview:
     wanted = rule(asked.name or "", asked.must, asked.any, asked.never)
     return preview(portal.store, portal.index, wanted, topic=asked.name, now=portal.now(), days=asked.days)
 
 
 @router.put("/topics/settings/{name}", summary="Add or change a topic", responses=describe(404, 409))
-def written(request: Request, name: str, topic: TopicIn, digest: str | None = None) -> TopicOut:
+def save_topic(request: Request, name: str, topic: TopicIn, digest: str | None = None) -> TopicOut:
     """``name`` is the current name; a new topic has the same name in both places."""
     _, known = _read_sources(request)
     before = name if known.topic(name) else None
@@ -121,7 +121,7 @@ def written(request: Request, name: str, topic: TopicIn, digest: str | None = No
 
 
 @router.post("/topics/settings/{name}/move", summary="Move a topic in the order of sources.yaml", responses=describe(404, 409))
-def moved(request: Request, name: str, to: Annotated[Literal["up", "down"], Body(embed=True)]) -> list[str]:
+def move_topic(request: Request, name: str, to: Annotated[Literal["up", "down"], Body(embed=True)]) -> list[str]:
     """Returns the names in their order."""
     _check_topic(request, name)
     change_sources(request, move(name, -1 if to == "up" else 1), "topic.move", name, {})
@@ -129,7 +129,7 @@ def moved(request: Request, name: str, to: Annotated[Literal["up", "down"], Body
 
 
 @router.delete("/topics/settings/{name}", summary="Delete a topic", status_code=204, responses=describe(404, 409))
-def deleted(request: Request, name: str, digest: str | None = None) -> None:
+def delete_topic(request: Request, name: str, digest: str | None = None) -> None:
     _check_topic(request, name)
     change_sources(request, delete(name), "topic.delete", name, {}, digest)
 
@@ -137,7 +137,7 @@ def deleted(request: Request, name: str, digest: str | None = None) -> None:
 @router.post(
     "/topics/assign", summary="Reassign stored articles to topics", status_code=202, response_model=JobOut, responses=describe(404, 409)
 )
-def assigned(request: Request, asked: AssignIn) -> Job:
+def assign_articles(request: Request, asked: TopicAssignmentIn) -> Job:
     if asked.topic is not None:
         _check_topic(request, asked.topic)
     return begin_api_job(request, "assign", asked.topic or asked.gone or "", assign_command(str(asked.days), asked.topic, asked.gone))
@@ -149,7 +149,7 @@ def job(request: Request, id: str) -> Job:
 
 
 @router.delete("/jobs/{id}", summary="End a job", status_code=204, responses=describe(404))
-def ended(request: Request, id: str) -> None:
+def end_job(request: Request, id: str) -> None:
     if not jobs_of(request).cancel(id):
         raise ApiError(404, "no-job", "There is no such job, or it has ended.")
     log_change(request, "job.cancel", id)

@@ -18,7 +18,7 @@ from newsportal.portal.desk.sources import Filter, bar_chart_path, health_texts
 from newsportal.portal.desk.sources_yaml import (
     FILE_CHANGED,
     WRITE_ERRORS,
-    Entry,
+    SourceEntry,
     apply_change,
     config_of,
     failure_of,
@@ -207,7 +207,7 @@ def form_errors(request: Request, error: Exception, kind: str, place: int, curre
 
 
 def _form(
-    request: Request, kind: str, values: Mapping[str, Any], mistakes: FormErrors = NONE, status: int = 200, found: Entry | None = None
+    request: Request, kind: str, values: Mapping[str, Any], mistakes: FormErrors = NONE, status: int = 200, found: SourceEntry | None = None
 ) -> Response:
     visit = Visit(request)
     seen = mistakes.now if mistakes.now is not None else found.written if found else None
@@ -227,7 +227,7 @@ def field_view(field: Field, values: Mapping[str, Any], mistakes: FormErrors) ->
     return FieldView(field, value, mistakes.fields.get(field.key), other)
 
 
-def _health_values(visit: Visit, found: Entry) -> dict[str, Any]:
+def _health_values(visit: Visit, found: SourceEntry) -> dict[str, Any]:
     """Return the source's health, its last visits, its entries of the last days, and the hub pages it follows, for the template."""
     portal = visit.portal
     named = [one for one in portal.sources if one.key == found.source.key]

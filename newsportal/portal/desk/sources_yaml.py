@@ -30,7 +30,7 @@ from newsportal.sources.editing import Change, NoVersion, OtherKeys, Version, Wr
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SourceEntry:
     """A source: ``kind`` is its list, ``place`` its position there, ``written`` its keys as they are in the file."""
 
     source: Source
@@ -49,12 +49,12 @@ def path_of(request: Request) -> Path:
     return or_404(config_of(request).path)
 
 
-def source_entry(request: Request, key: str) -> Entry:
+def source_entry(request: Request, key: str) -> SourceEntry:
     """Return the source with this key, such as ``feed:NAME``. Raises 404."""
     kind = or_404(FAMILIES.get(key.partition(":")[0]))
     source = or_404(next((one for one in config_of(request).find(key) if one.key == key), None))
     try:
-        return Entry(source, kind, *or_404(entry_of(path_of(request).read_bytes(), kind, source.name)))
+        return SourceEntry(source, kind, *or_404(entry_of(path_of(request).read_bytes(), kind, source.name)))
     except OSError as error:
         raise HTTPException(404) from error
 

@@ -37,7 +37,7 @@ class QueueRow:
 
 
 @dataclass(frozen=True, slots=True)
-class HostRow:
+class BusyHost:
     """A host with many waiting requests."""
 
     host: str
@@ -76,7 +76,7 @@ class Queues:
     place: str = ""
     queues: tuple[QueueRow, ...] = ()
     workers: tuple[WorkerRow, ...] = ()
-    hosts: tuple[HostRow, ...] = ()
+    hosts: tuple[BusyHost, ...] = ()
     aside: tuple[AsideRow, ...] = ()
     retries: tuple[RetryRow, ...] = ()
     away: str | None = None
@@ -107,6 +107,6 @@ def moment(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-def longest(hosts: Sequence[HostRow], number: int) -> tuple[HostRow, ...]:
+def longest(hosts: Sequence[BusyHost], number: int) -> tuple[BusyHost, ...]:
     """Return the hosts with most waiting requests, of all queues."""
     return tuple(sorted(hosts, key=lambda row: (-row.waiting, row.host))[:number])

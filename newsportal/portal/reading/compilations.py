@@ -13,7 +13,7 @@ from markupsafe import Markup
 from newsportal.events.summaries import shorten
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.preferences import last_visit, remember_visit
-from newsportal.portal.reading.feed_formats import FORMATS, Entry
+from newsportal.portal.reading.feed_formats import FORMATS, FeedItem
 from newsportal.portal.reading.feeds import FeedAddresses, base_address, feed_response
 from newsportal.portal.reading.story_lists import bars, width
 from newsportal.portal.render import address, render
@@ -102,7 +102,7 @@ def page(request: Request, visit: Visit, day: date | None, since: datetime, unti
     return response
 
 
-def entry(visit: Visit, briefing: Briefing, day: date, base: str) -> Entry:
+def entry(visit: Visit, briefing: Briefing, day: date, base: str) -> FeedItem:
     url = f"{base}{address(f'/briefing/{day}', topic=briefing.topic)}"
     parts = []
     for event in briefing.events:
@@ -114,7 +114,7 @@ def entry(visit: Visit, briefing: Briefing, day: date, base: str) -> Entry:
     ended = briefing.until.astimezone(UTC)
     title = f"{visit.say('Briefing')} {day}"
     summary = shorten("；".join(clean(event.title) for event in briefing.events), 300)
-    return Entry(
+    return FeedItem(
         f"urn:newsportal:briefing:{id}", title, url, url, ended, ended, summary, str(Markup("\n").join(parts)),
         visit.portal.site.title,
     )  # fmt: skip

@@ -35,7 +35,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FeedItem:
     """A story. ``html`` is sanitised; ``id`` never changes; ``read`` is its page in this portal, ``url`` the original, if safe."""
 
     id: str
@@ -61,7 +61,7 @@ class Feed:
     home: str
     address: str
     language: str
-    entries: Sequence[Entry] = ()
+    entries: Sequence[FeedItem] = ()
 
     @property
     def updated(self) -> datetime:

@@ -21,7 +21,7 @@ from markupsafe import Markup
 
 from newsportal.portal import safe_text
 from newsportal.portal.context import Here, Portal, Visit
-from newsportal.portal.reading.feed_formats import FORMATS, TYPES, Entry, Feed, Picture
+from newsportal.portal.reading.feed_formats import FORMATS, TYPES, Feed, FeedItem, Picture
 from newsportal.portal.reading.picture_proxy import picture_addresses
 from newsportal.portal.reading.search_query import search_from
 from newsportal.portal.reading.story import absolute_url, figures, picture_views, text_without_captions
@@ -168,7 +168,7 @@ def list_response(visit: Visit, ending: str, title: str, page: str, ids: Sequenc
     return feed_response(visit, ending, title, page, [entry_of(article, visit.portal, base) for article in articles])
 
 
-def feed_response(visit: Visit, ending: str, title: str, page: str, entries: Sequence[Entry]) -> Response:
+def feed_response(visit: Visit, ending: str, title: str, page: str, entries: Sequence[FeedItem]) -> Response:
     """Return the feed of ``entries``; ``ending`` is one of :data:`FORMATS`."""
     base = base_address(visit.request)
     feed = Feed(clean(title), base + page, base + visit.here, visit.portal.site.language, entries)
@@ -194,10 +194,10 @@ def is_unchanged(request: Request, etag: str, feed: Feed) -> bool:
         return False
 
 
-def entry_of(article: StoredArticle, portal: Portal, base: str) -> Entry:
+def entry_of(article: StoredArticle, portal: Portal, base: str) -> FeedItem:
     """Return an article as the entry of a feed; of a photo story, with its pictures."""
     html = str(safe_text.body(article, picture_addresses(portal, article, base)))
-    entry = Entry(
+    entry = FeedItem(
         id=f"urn:newsportal:{article.id}", title=safe_text.title(article), read=f"{base}/story/{article.story_id}",
         url=safe_text.web_address(article.url), published=article.moment, updated=max(article.moment, article.fetched),
         summary=safe_text.excerpt(article, SUMMARY_CHARS), html=html, site=safe_text.site_name(article),

@@ -12,7 +12,7 @@ from typing import Final
 from argon2 import PasswordHasher
 
 from newsportal.services.accounts.alerts import Alerts
-from newsportal.services.accounts.base import RIGHTS, Entry, Person, Right, Role, Session, Signed, Token
+from newsportal.services.accounts.base import RIGHTS, AuditEntry, Person, Right, Role, Session, Signed, Token
 from newsportal.services.accounts.marks import ItemNumbers, Marks, Searches
 from newsportal.services.accounts.people import ChosenPreferences, People, Trail
 from newsportal.services.accounts.sessions import Attempts, Sessions, Tokens
@@ -21,7 +21,7 @@ from newsportal.store import schema
 from newsportal.store.dialect_sqlite import sqlite_file
 from newsportal.store.dialects import dialect, open_engine
 
-__all__ = ["RIGHTS", "Accounts", "Entry", "Person", "Right", "Role", "Session", "Signed", "Token", "open_accounts"]
+__all__ = ["RIGHTS", "Accounts", "AuditEntry", "Person", "Right", "Role", "Session", "Signed", "Token", "open_accounts"]
 
 MIGRATIONS: Final = files("newsportal.services.accounts") / "migrations"
 

@@ -117,7 +117,7 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AuditEntry:
     """An entry of the audit log. ``person``: the name at that time. ``thing``: key or id of the changed object."""
 
     seq: int

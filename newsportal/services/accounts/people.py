@@ -20,7 +20,7 @@ from sqlalchemy import Connection, Engine, Row, delete, insert, select, update
 
 from newsportal.errors import AccountError
 from newsportal.services.accounts import tables
-from newsportal.services.accounts.base import Entry, Person, Role, Signed, random_id, random_password
+from newsportal.services.accounts.base import AuditEntry, Person, Role, Signed, random_id, random_password
 from newsportal.store.dialects import Part
 
 FIRST = "admin"  # name of the administrator created at the first start
@@ -206,7 +206,7 @@ class Trail(Part):
         action: str | None = None,
         since: datetime | None = None,
         limit: int = 100,
-    ) -> list[Entry]:
+    ) -> list[AuditEntry]:
         """Return entries, newest first, with ``seq`` below ``before``. ``action``: the complete name, or a prefix before a dot."""
         query = select(tables.TRAIL).order_by(tables.TRAIL.c.seq.desc()).limit(limit)
         if before is not None:
@@ -218,7 +218,7 @@ class Trail(Part):
         if since is not None:
             query = query.where(tables.TRAIL.c.at >= since)
         rows = self._rows(query)
-        return [Entry(row.seq, row.at, row.person, row.way, row.action, row.thing, row.details, row.address) for row in rows]
+        return [AuditEntry(row.seq, row.at, row.person, row.way, row.action, row.thing, row.details, row.address) for row in rows]
 
     def prune(self, before: datetime, *, dry_run: bool = False) -> int:
         """Delete entries older than ``before``; return their number."""

@@ -16,7 +16,7 @@ from newsportal.extractors.feeds import feed, sitemap
 from newsportal.extractors.feeds.sitemap import choose
 from newsportal.extractors.fields.published import url_date
 from newsportal.extractors.forum import addresses, kinds
-from newsportal.extractors.gallery.page import Entry as GalleryEntry
+from newsportal.extractors.gallery.page import GalleryEntry
 from newsportal.extractors.gallery.page import entries as stories
 from newsportal.extractors.lists import hub
 from newsportal.extractors.lists.hub_urls import BOARD, MEDIA_WORDS, Address

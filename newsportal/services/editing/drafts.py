@@ -212,7 +212,7 @@ BY_HAND: Final = "by-hand"  # the reason of a fold by an editor
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovedArticle:
     """An article moved to another story; ``came_from``: its former story."""
 
     article: str
@@ -261,7 +261,7 @@ class Editor:
             self.log("article.show", id, {})
         return changed
 
-    def fold(self, article_id: str, story_id: str) -> Moved:
+    def fold(self, article_id: str, story_id: str) -> MovedArticle:
         """Move an article into the story with that id, or of that article. Raises ``StoreError`` if either is unknown, or it is there
         already."""
         origin = _story_of(self.store, article_id)
@@ -273,16 +273,16 @@ class Editor:
         self.store.fold(article_id, target.id, reason=BY_HAND, now=self.now)
         remainder = self.store.story(origin, hidden=True)
         self.log("article.fold", article_id, {"from": origin, "to": target.id})
-        return Moved(article_id, target.id, origin, origin if remainder is not None and remainder.id == origin else None)
+        return MovedArticle(article_id, target.id, origin, origin if remainder is not None and remainder.id == origin else None)
 
-    def unfold(self, article_id: str) -> Moved:
+    def unfold(self, article_id: str) -> MovedArticle:
         """Move an article into a story of its own. Raises ``StoreError`` if it is unknown, or alone in its story."""
         origin = _story_of(self.store, article_id)
         story_id = self.store.unfold(article_id, now=self.now)
         if story_id == origin:
             raise StoreError(f"article {article_id!r} is alone in its story")
         self.log("article.unfold", article_id, {"from": origin, "to": story_id})
-        return Moved(article_id, story_id, origin, origin)
+        return MovedArticle(article_id, story_id, origin, origin)
 
 
 def _story_of(store: Store, article_id: str) -> str:

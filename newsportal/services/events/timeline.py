@@ -23,7 +23,7 @@ from newsportal.search.base import Index, Query
 from newsportal.search.overview import AROUND, similar
 from newsportal.search.suggesting import QUOTED
 from newsportal.store.columns import shifted
-from newsportal.store.events import Assignment, Event, Teller
+from newsportal.store.events import Assignment, Event, ReportingSite
 from newsportal.store.results import StoredArticle, Story
 from newsportal.store.store import Store
 from newsportal.text import clean
@@ -62,7 +62,7 @@ class EventView:
     stories: tuple[Story, ...]
     articles: tuple[StoredArticle, ...]
     points: tuple[Point, ...]
-    tellers: tuple[Teller, ...]
+    tellers: tuple[ReportingSite, ...]
     placed: dict[str, Assignment]
     changed: tuple[StoredArticle, ...] = ()
 

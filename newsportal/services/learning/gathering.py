@@ -11,7 +11,7 @@ from typing import Final, Literal
 from newsportal.classify.base import Progress, quiet
 from newsportal.sources import Sources
 from newsportal.store.article_rows import EDITOR
-from newsportal.store.labels import CATEGORIES, Brought, Document, LabelSource, NewDocument
+from newsportal.store.labels import CATEGORIES, Document, ImportResult, LabelSource, NewDocument
 from newsportal.store.store import Store
 
 PER_LABEL: Final = 5000  # maximum documents of a label: more hardly improve a linear model, and slow down training
@@ -148,9 +148,9 @@ def gather(
     return Gathered(joined.added, edited.added + edited.relabelled, choice)
 
 
-def _join(store: Store, name: str, documents: Sequence[NewDocument], source: LabelSource) -> Brought:
+def _join(store: Store, name: str, documents: Sequence[NewDocument], source: LabelSource) -> ImportResult:
     if not documents:
-        return Brought()
+        return ImportResult()
     store.corpora.create(name, now=datetime.now(UTC), note="from-articles")
     return store.corpora.add(name, documents, source=source, now=datetime.now(UTC))
 

@@ -10,7 +10,7 @@ from hashlib import blake2b
 from typing import Any, Final, Protocol
 
 from newsportal.errors import NewsportalError
-from newsportal.store.outbox import Entry
+from newsportal.store.outbox import OutboxEntry
 from newsportal.store.results import StoredArticle
 
 FIRST_WAIT: Final = timedelta(seconds=30)
@@ -84,13 +84,13 @@ class Target(Protocol):
     def digest(self, article: StoredArticle) -> str:
         """Return a digest of all that would be published: it changes with the content. Raises ``Refused``."""
 
-    def put(self, article: StoredArticle, entry: Entry) -> Published:
+    def put(self, article: StoredArticle, entry: OutboxEntry) -> Published:
         """Publish or replace the article. Raises ``Refused``, ``PutOff``, ``Unwanted``, ``Overtaken``."""
 
-    def remove(self, article: StoredArticle | None, entry: Entry) -> None:
+    def remove(self, article: StoredArticle | None, entry: OutboxEntry) -> None:
         """Withdraw the article; no effect if it is not published. ``article``: ``None`` if it is no longer in the store."""
 
-    def steps(self, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
+    def steps(self, article: StoredArticle | None, entry: OutboxEntry) -> Sequence[Step]:
         """Return what ``put``, or ``remove`` for an entry to withdraw, would do, without changes."""
 
     def close(self) -> None: ...

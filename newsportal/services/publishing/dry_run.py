@@ -14,7 +14,7 @@ from newsportal.services.publishing.base import Refused, Step, Target, TargetAwa
 from newsportal.services.publishing.run import Work, load_articles, pending
 from newsportal.services.publishing.targets import open_target
 from newsportal.sources import Sources
-from newsportal.store.outbox import Entry
+from newsportal.store.outbox import OutboxEntry
 from newsportal.store.results import StoredArticle
 from newsportal.store.store import Store
 
@@ -35,7 +35,7 @@ def dry_run(target: Target, name: str, now: datetime) -> DryRun:
     """Check ``target``, named ``name``, with a sample article, without writing or sending anything."""
     try:
         notes = target.check()
-        return DryRun((), notes, target.steps(sample(now), Entry(name, sample(now).id, now, now)))
+        return DryRun((), notes, target.steps(sample(now), OutboxEntry(name, sample(now).id, now, now)))
     except (TargetAway, TargetUnfit) as error:
         return DryRun(str(error).splitlines())
     except Refused as error:
@@ -56,7 +56,7 @@ def sample(now: datetime) -> StoredArticle:
 class Tried:
     """Result for one entry. ``steps``: what would be done; ``refused``: why it would be refused. ``article`` ``None``: no longer stored."""
 
-    entry: Entry
+    entry: OutboxEntry
     article: StoredArticle | None
     steps: tuple[Step, ...] = ()
     refused: str | None = None
@@ -71,12 +71,12 @@ def one(work: Work, article_id: str) -> Tried:
     """Return the result of publishing this article now, regardless of earlier decisions."""
     article = load_articles(work, [article_id]).get(article_id)
     stored = work.store.outbox.of(work.settings.name, [article_id]).get(article_id)
-    entry = stored or Entry(work.settings.name, article_id, due=work.now(), changed=work.now())
+    entry = stored or OutboxEntry(work.settings.name, article_id, due=work.now(), changed=work.now())
     withdrawn = article is None or article.hidden is not None
     return _tried(work, article, replace(entry, wanted="gone" if withdrawn else "there"))
 
 
-def _tried(work: Work, article: StoredArticle | None, entry: Entry) -> Tried:
+def _tried(work: Work, article: StoredArticle | None, entry: OutboxEntry) -> Tried:
     try:
         return Tried(entry, article, tuple(work.target.steps(article, entry)))
     except Refused as error:

@@ -21,7 +21,7 @@ from newsportal.search.elastic_layout import ANALYSERS
 from newsportal.services.publishing.base import Overtaken, Published, PutOff, Refused, Step, TargetAway, TargetUnfit
 from newsportal.services.publishing.fields import DocumentTarget, document, words_of
 from newsportal.sources.publishing import Target, index_of
-from newsportal.store.outbox import Entry
+from newsportal.store.outbox import OutboxEntry
 from newsportal.store.results import StoredArticle
 
 CONFLICT: Final = 409
@@ -75,7 +75,7 @@ class ElasticsearchTarget(DocumentTarget):
             self._ready = self._missing(client) == {}
         return ()
 
-    def put_many(self, items: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Published | NewsportalError]:
+    def put_many(self, items: Sequence[tuple[StoredArticle, OutboxEntry]]) -> Sequence[Published | NewsportalError]:
         failures: list[NewsportalError | None] = []
         with self._errors():
             client = self._opened().client
@@ -84,7 +84,7 @@ class ElasticsearchTarget(DocumentTarget):
                 failures += [self._failure(item) for item in self._bulk([line for pair in portion for line in pair])]
         return [failure or Published(article.story_id) for failure, (article, _) in zip(failures, items, strict=True)]
 
-    def remove(self, article: StoredArticle | None, entry: Entry) -> None:
+    def remove(self, article: StoredArticle | None, entry: OutboxEntry) -> None:
         with self._errors():
             client = self._opened().client
             self._prepare(client)  # else the deletion would create an index
@@ -92,7 +92,7 @@ class ElasticsearchTarget(DocumentTarget):
             if item["status"] != 404 and (failure := self._failure(item)) is not None:
                 raise failure
 
-    def steps(self, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
+    def steps(self, article: StoredArticle | None, entry: OutboxEntry) -> Sequence[Step]:
         address = f"/{self._index}/_doc/{entry.article_id}?version={entry.fence}&version_type=external_gte"
         if entry.wanted == "gone" or article is None:
             return (Step(f"DELETE {address}", {}),)
@@ -149,7 +149,7 @@ class ElasticsearchTarget(DocumentTarget):
             client.indices.put_mapping(index=self._index, properties=missing)
         self._ready = True
 
-    def _action(self, entry: Entry) -> dict[str, Any]:
+    def _action(self, entry: OutboxEntry) -> dict[str, Any]:
         return {"index": {"_index": self._index, "_id": entry.article_id, "version": entry.fence, "version_type": "external_gte"}}
 
     def _failure(self, item: Mapping[str, Any]) -> NewsportalError | None:

@@ -20,7 +20,7 @@ from newsportal.extractors.article.sanitise import sanitise
 from newsportal.services.publishing.base import Published, Target, TargetUnfit, digest_of
 from newsportal.sources.publishing import FIELDS, template_parts
 from newsportal.store.columns import storable
-from newsportal.store.outbox import Entry
+from newsportal.store.outbox import OutboxEntry
 from newsportal.store.results import StoredArticle, Story, host, is_gallery, is_thread
 from newsportal.text import fold_characters, search_words
 
@@ -144,14 +144,14 @@ class DocumentTarget(Target):
     its story: when a story changes, all its published versions are updated."""
 
     @abstractmethod
-    def put_many(self, items: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Published | NewsportalError]:
+    def put_many(self, items: Sequence[tuple[StoredArticle, OutboxEntry]]) -> Sequence[Published | NewsportalError]:
         """Call ``put`` for each; return the results in the same order, including errors about single articles."""
 
     def digest(self, article: StoredArticle) -> str:
         """Compute the digest without the words, which are derived from title and text."""
         return digest_of(document(article))
 
-    def put(self, article: StoredArticle, entry: Entry) -> Published:
+    def put(self, article: StoredArticle, entry: OutboxEntry) -> Published:
         (outcome,) = self.put_many([(article, entry)])
         if isinstance(outcome, Exception):
             raise outcome

@@ -23,7 +23,7 @@ from newsportal.services.publishing import fields
 from newsportal.services.publishing.base import Published, Refused, Step, TargetAway, digest_of
 from newsportal.sources.editing import replace_file
 from newsportal.sources.publishing import FIELDS, FOLDER, Target
-from newsportal.store.outbox import Entry
+from newsportal.store.outbox import OutboxEntry
 from newsportal.store.results import StoredArticle
 
 ENDINGS: Final = {"markdown": ".md", "html": ".html"}
@@ -68,7 +68,7 @@ class FolderTarget:
     def digest(self, article: StoredArticle) -> str:
         return digest_of([self._name(article), self._content(article)])
 
-    def put(self, article: StoredArticle, entry: Entry) -> Published:
+    def put(self, article: StoredArticle, entry: OutboxEntry) -> Published:
         name = self._name(article)
         with self._translated_errors(name):
             write(self._path(name), self._content(article))
@@ -76,12 +76,12 @@ class FolderTarget:
                 self._path(entry.place or "").unlink(missing_ok=True)
         return Published(name)
 
-    def remove(self, article: StoredArticle | None, entry: Entry) -> None:
+    def remove(self, article: StoredArticle | None, entry: OutboxEntry) -> None:
         for name in {entry.place, None if article is None else self._name(article)} - {None}:
             with self._translated_errors(name or ""):
                 self._path(name or "").unlink(missing_ok=True)
 
-    def steps(self, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
+    def steps(self, article: StoredArticle | None, entry: OutboxEntry) -> Sequence[Step]:
         name = entry.place if article is None else self._name(article)
         if entry.wanted == "gone" or article is None:
             return () if name is None else (Step(f"remove {self._path(name)}", {}),)

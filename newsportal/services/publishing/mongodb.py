@@ -25,7 +25,7 @@ from newsportal.services.publishing.base import Overtaken, Published, Refused, S
 from newsportal.services.publishing.fields import DocumentTarget, document, words_of
 from newsportal.sources.publishing import Target
 from newsportal.sources.uris import mask
-from newsportal.store.outbox import Entry
+from newsportal.store.outbox import OutboxEntry
 from newsportal.store.results import StoredArticle
 
 DATABASE: Final = "newsportal"  # default for a URI without a database
@@ -88,7 +88,7 @@ class MongoTarget(DocumentTarget):
         foreign = first is not None and "version" not in first
         return (f"{articles.name} contains documents of other programs; they are left unchanged",) if foreign else ()
 
-    def put_many(self, items: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Published | NewsportalError]:
+    def put_many(self, items: Sequence[tuple[StoredArticle, OutboxEntry]]) -> Sequence[Published | NewsportalError]:
         outcomes: dict[str, Published | NewsportalError] = {entry.article_id: Published(article.story_id) for article, entry in items}
         documents: dict[str, Document] = {}
         with self._errors():
@@ -111,7 +111,7 @@ class MongoTarget(DocumentTarget):
                 outcomes[entry.article_id] = Overtaken()
         return [outcomes[entry.article_id] for _, entry in items]
 
-    def remove(self, article: StoredArticle | None, entry: Entry) -> None:
+    def remove(self, article: StoredArticle | None, entry: OutboxEntry) -> None:
         with self._errors():
             articles, withdrawn = self._articles(), self._withdrawn()
             if self._newer_ids(articles, [entry]) | self._newer_ids(withdrawn, [entry]):
@@ -119,7 +119,7 @@ class MongoTarget(DocumentTarget):
             withdrawn.replace_one({"_id": entry.article_id}, {"_id": entry.article_id, "version": Int64(entry.fence)}, upsert=True)
             articles.delete_one(self._filter(entry))
 
-    def steps(self, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
+    def steps(self, article: StoredArticle | None, entry: OutboxEntry) -> Sequence[Step]:
         name = f"db.{self._target.collection}"
         if entry.wanted == "gone" or article is None:
             return (Step(f'{name}.deleteOne({{_id: "{entry.article_id}"}})', {}),)
@@ -151,17 +151,17 @@ class MongoTarget(DocumentTarget):
             self._indexed = True
         return articles
 
-    def _filter(self, entry: Entry) -> Document:
+    def _filter(self, entry: OutboxEntry) -> Document:
         return {"_id": entry.article_id} | ({} if self._ferret else {"version": {"$lte": entry.fence}})
 
-    def _newer_ids(self, collection: Collection[Document], entries: Sequence[Entry]) -> set[str]:
+    def _newer_ids(self, collection: Collection[Document], entries: Sequence[OutboxEntry]) -> set[str]:
         fences = {entry.article_id: entry.fence for entry in entries}
         filters = [{"_id": id} for id in fences] if self._ferret else [{"_id": {"$in": list(fences)}}]
         found = [document for query in filters for document in collection.find(query, {"version": 1})]
         return {document["_id"] for document in found if document.get("version", 0) > fences[document["_id"]]}
 
     def _write(
-        self, articles: Collection[Document], entries: Sequence[Entry], documents: Mapping[str, Document]
+        self, articles: Collection[Document], entries: Sequence[OutboxEntry], documents: Mapping[str, Document]
     ) -> dict[str, NewsportalError]:
         """Insert new documents, replace existing ones; return those that were not written."""
         new = [documents[entry.article_id] for entry in entries if not entry.published]
@@ -176,7 +176,7 @@ class MongoTarget(DocumentTarget):
         return {id: failure for id, failure in failures.items() if id not in existing} | self._replace(articles, updates, documents)
 
     def _replace(
-        self, articles: Collection[Document], entries: Sequence[Entry], documents: Mapping[str, Document]
+        self, articles: Collection[Document], entries: Sequence[OutboxEntry], documents: Mapping[str, Document]
     ) -> dict[str, NewsportalError]:
         found: dict[str, NewsportalError] = dict.fromkeys(self._newer_ids(articles, entries) if self._ferret else (), Overtaken())
         writes = [(entry, documents[entry.article_id]) for entry in entries if entry.article_id not in found]
@@ -198,7 +198,7 @@ class MongoTarget(DocumentTarget):
             raise explained(error, self._place) from error
 
 
-def _document(article: StoredArticle, entry: Entry) -> Document:
+def _document(article: StoredArticle, entry: OutboxEntry) -> Document:
     values = document(article)
     return {"_id": values.pop("id"), **values, "words": list(dict.fromkeys(words_of(article))), "version": Int64(entry.fence)}
 

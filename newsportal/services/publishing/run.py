@@ -25,7 +25,7 @@ from newsportal.services.publishing.base import Overtaken, Published, PutOff, Re
 from newsportal.services.publishing.fields import DocumentTarget, story_version
 from newsportal.services.publishing.targets import Action, candidates, decide
 from newsportal.sources.publishing import Target as Settings
-from newsportal.store.outbox import Entry, Result
+from newsportal.store.outbox import OutboxEntry, Result
 from newsportal.store.results import Change, StoredArticle
 from newsportal.store.store import Store
 
@@ -143,7 +143,7 @@ def load_articles(work: Work, ids: Collection[str]) -> dict[str, StoredArticle]:
     return {article.id: article for article in articles}
 
 
-def _deliver(work: Work, entries: list[Entry], tally: Tally) -> None:
+def _deliver(work: Work, entries: list[OutboxEntry], tally: Tally) -> None:
     """Process leased entries. Those not processed in time, or when the target is down, are released."""
     began, size = monotonic(), BULK_BATCH if isinstance(work.target, DocumentTarget) else 1
     for place in range(0, len(entries), size):
@@ -164,10 +164,10 @@ def _deliver(work: Work, entries: list[Entry], tally: Tally) -> None:
         work.tell(tally)
 
 
-def _handle(work: Work, entries: Sequence[Entry], tally: Tally) -> None:
+def _handle(work: Work, entries: Sequence[OutboxEntry], tally: Tally) -> None:
     """Decide about entries, and put articles in one call. Each entry is settled as soon as its result is known."""
     articles = load_articles(work, [entry.article_id for entry in entries])
-    puts: list[tuple[StoredArticle, Entry]] = []
+    puts: list[tuple[StoredArticle, OutboxEntry]] = []
     digests: list[str] = []
     for entry in entries:
         article = articles.get(entry.article_id)
@@ -191,7 +191,7 @@ def _handle(work: Work, entries: Sequence[Entry], tally: Tally) -> None:
             work.store.outbox.settle(entry, settled, now=work.now())
 
 
-def _put_all(target: Target, puts: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Published | Exception]:
+def _put_all(target: Target, puts: Sequence[tuple[StoredArticle, OutboxEntry]]) -> Sequence[Published | Exception]:
     """Return the result of each: in one call if the target takes many, one by one if that fails."""
     if isinstance(target, DocumentTarget) and len(puts) > 1:
         try:
@@ -211,7 +211,7 @@ def _put_all(target: Target, puts: Sequence[tuple[StoredArticle, Entry]]) -> Seq
     return outcomes
 
 
-def _result(work: Work, entry: Entry, article: StoredArticle | None, tally: Tally) -> Result | str:
+def _result(work: Work, entry: OutboxEntry, article: StoredArticle | None, tally: Tally) -> Result | str:
     """Return the result of an entry, or the digest of its article if it is to be put."""
     if entry.tries > MOST_TRIES:
         return _failed(entry, f"given up after {MOST_TRIES} tries; {entry.reason or 'each process that had it ended'}", tally)
@@ -236,7 +236,7 @@ def _result(work: Work, entry: Entry, article: StoredArticle | None, tally: Tall
     return Result("done", None, entry.revision, entry.digest, entry.place)
 
 
-def _failure(work: Work, entry: Entry, error: Exception, tally: Tally) -> Result | None:
+def _failure(work: Work, entry: OutboxEntry, error: Exception, tally: Tally) -> Result | None:
     """Return the result for an error about one article; ``None`` if another process has leased it. Raises other ``NewsportalError``."""
     if isinstance(error, PutOff):
         return _put_off(entry, error, work.now(), tally)
@@ -253,7 +253,7 @@ def _failure(work: Work, entry: Entry, error: Exception, tally: Tally) -> Result
     return _put_off(entry, PutOff(f"{type(error).__name__}: {error}"), work.now(), tally)
 
 
-def _decision(work: Work, entry: Entry, article: StoredArticle | None) -> tuple[Action, str | None]:
+def _decision(work: Work, entry: OutboxEntry, article: StoredArticle | None) -> tuple[Action, str | None]:
     head, others = None, {}
     if article is not None and not entry.published and work.settings.only.versions == "heads":
         story = work.store.story(article.story_id)
@@ -265,20 +265,20 @@ def _decision(work: Work, entry: Entry, article: StoredArticle | None) -> tuple[
     return action, reasons.get(action)
 
 
-def _put_off(entry: Entry, error: PutOff, now: datetime, tally: Tally) -> Result:
+def _put_off(entry: OutboxEntry, error: PutOff, now: datetime, tally: Tally) -> Result:
     if entry.tries >= MOST_TRIES:
         return _failed(entry, f"{error}; given up after {entry.tries} tries", tally)
     tally.put_off += 1
     return Result("waiting", str(error), due=now + error.wait(entry.tries, LONGEST_WAIT))
 
 
-def _failed(entry: Entry, reason: str, tally: Tally) -> Result:
+def _failed(entry: OutboxEntry, reason: str, tally: Tally) -> Result:
     tally.failed += 1
     tally.reasons.append(f"{entry.article_id}: {reason}")
     return Result("failed", reason)
 
 
-def pending(work: Work) -> Iterator[tuple[StoredArticle | None, Entry]]:
+def pending(work: Work) -> Iterator[tuple[StoredArticle | None, OutboxEntry]]:
     """Yield what a run would write, in order, without writing: for a dry run. Raises as :func:`publish` does."""
     now, seen = work.now(), set()
     for entry in work.store.outbox.entries(work.settings.name, states=("waiting", "under-way"), limit=DRY):
@@ -291,12 +291,12 @@ def pending(work: Work) -> Iterator[tuple[StoredArticle | None, Entry]]:
         for id in (*to_check, *(id for id in to_withdraw if id in entries)):
             if id not in seen:
                 seen.add(id)
-                new = Entry(work.settings.name, id, due=now, changed=now, wanted="gone" if id in to_withdraw else "there")
+                new = OutboxEntry(work.settings.name, id, due=now, changed=now, wanted="gone" if id in to_withdraw else "there")
                 yield from _dry_run_step(work, entries.get(id, new))
         after = changes[-1].seq
 
 
-def _dry_run_step(work: Work, entry: Entry) -> Iterator[tuple[StoredArticle | None, Entry]]:
+def _dry_run_step(work: Work, entry: OutboxEntry) -> Iterator[tuple[StoredArticle | None, OutboxEntry]]:
     article = load_articles(work, [entry.article_id]).get(entry.article_id)
     action, _ = _decision(work, entry, article)
     if action == "remove":

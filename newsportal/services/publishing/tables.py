@@ -28,7 +28,7 @@ from newsportal.sources.publishing import Target
 from newsportal.store.columns import build
 from newsportal.store.dialect import place_of
 from newsportal.store.dialects import open_engine, reading, writing
-from newsportal.store.outbox import Entry
+from newsportal.store.outbox import OutboxEntry
 from newsportal.store.results import StoredArticle
 
 NAME: Final = "newsportal_published"
@@ -86,7 +86,7 @@ class TableTarget:
     def digest(self, article: StoredArticle) -> str:
         return digest_of(row_of(article, self._target.columns, self._zone))
 
-    def put(self, article: StoredArticle, entry: Entry) -> Published:
+    def put(self, article: StoredArticle, entry: OutboxEntry) -> Published:
         table, digest = self._reflected(), self.digest(article)
         row = self._row(article, table)
         with self._writing() as connection:
@@ -107,7 +107,7 @@ class TableTarget:
             self._save_mark(connection, entry, new_mark, new=mark is None)
             return Published(new_mark.place)
 
-    def remove(self, article: StoredArticle | None, entry: Entry) -> None:
+    def remove(self, article: StoredArticle | None, entry: OutboxEntry) -> None:
         table = self._reflected()
         with self._writing() as connection:
             mark = self._current(connection, entry)
@@ -119,7 +119,7 @@ class TableTarget:
             # kept, else a process with an expired lease would write the row again
             self._save_mark(connection, entry, new_mark, new=mark is None)
 
-    def steps(self, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
+    def steps(self, article: StoredArticle | None, entry: OutboxEntry) -> Sequence[Step]:
         table = self._reflected()
         with self._translated_errors(), reading(self._opened()) as connection:
             exists = self._marks is None or sa.inspect(connection).has_table(NAME, schema=self._marks.schema)
@@ -200,7 +200,7 @@ class TableTarget:
         except sa.exc.StatementError as error:
             raise Refused(f"the table rejects it: {error.orig or error}") from error
 
-    def _mark(self, connection: sa.Connection, entry: Entry) -> Mark | None:
+    def _mark(self, connection: sa.Connection, entry: OutboxEntry) -> Mark | None:
         marks = self._marks
         if marks is None:
             return None
@@ -208,14 +208,14 @@ class TableTarget:
         found = connection.execute(sa.select(marks).where(condition)).mappings().one_or_none()
         return None if found is None else build(Mark, found)
 
-    def _current(self, connection: sa.Connection, entry: Entry) -> Mark | None:
+    def _current(self, connection: sa.Connection, entry: OutboxEntry) -> Mark | None:
         """Return the mark. Raises ``Overtaken`` before anything is changed."""
         mark = self._mark(connection, entry)
         if mark is not None and mark.fence > entry.fence:
             raise Overtaken()
         return mark
 
-    def _save_mark(self, connection: sa.Connection, entry: Entry, mark: Mark, *, new: bool) -> None:
+    def _save_mark(self, connection: sa.Connection, entry: OutboxEntry, mark: Mark, *, new: bool) -> None:
         if self._marks is None:
             return
         key = {"target": entry.target, "article": entry.article_id}
@@ -227,7 +227,7 @@ class TableTarget:
         )
 
     def _row_key(
-        self, connection: sa.Connection, table: sa.Table, article: StoredArticle | None, entry: Entry, mark: Mark | None
+        self, connection: sa.Connection, table: sa.Table, article: StoredArticle | None, entry: OutboxEntry, mark: Mark | None
     ) -> dict[str, Any] | None:
         """Return the key of the article's row if it exists, trying the mark, the outbox entry and the key column."""
         keys = [json.loads(text) for text in (mark.place if mark else None, entry.place) if text]

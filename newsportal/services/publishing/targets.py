@@ -18,7 +18,7 @@ from newsportal.services.publishing.fields import MissingDriver, kind_of
 from newsportal.sources import Sources
 from newsportal.sources.publishing import Only, Way
 from newsportal.sources.publishing import Target as Settings
-from newsportal.store.outbox import Entry
+from newsportal.store.outbox import OutboxEntry
 from newsportal.store.results import StoredArticle
 from newsportal.store.store import Store
 
@@ -39,7 +39,7 @@ def fits(article: StoredArticle, only: Only) -> bool:
     )
 
 
-def decide(target: Settings, entry: Entry, article: StoredArticle | None, head: str | None, others: Iterable[Entry]) -> Action:
+def decide(target: Settings, entry: OutboxEntry, article: StoredArticle | None, head: str | None, others: Iterable[OutboxEntry]) -> Action:
     """Return what to do with a leased entry. ``head``: id of its story's original; ``others``: entries of the other versions. A story is
     published once per target: the version that was the original when published stays, even if another one becomes the original. A published
     article that is no longer selected (an editor changed its category) stays and is updated."""

@@ -22,7 +22,7 @@ from newsportal.services.publishing.base import Published, PutOff, Refused, Step
 from newsportal.sources.publishing import Target
 from newsportal.sources.uris import mask
 from newsportal.store.columns import storable
-from newsportal.store.outbox import Entry
+from newsportal.store.outbox import OutboxEntry
 from newsportal.store.results import StoredArticle
 
 FORM: Final = 1  # version of the message's format
@@ -67,10 +67,10 @@ class WebhookTarget:
     def digest(self, article: StoredArticle) -> str:
         return digest_of(fields.plain(article, self._zone))
 
-    def put(self, article: StoredArticle, entry: Entry) -> Published:
+    def put(self, article: StoredArticle, entry: OutboxEntry) -> Published:
         return self._send(self._message(article, entry), self._key(article, entry))
 
-    def remove(self, article: StoredArticle | None, entry: Entry) -> None:
+    def remove(self, article: StoredArticle | None, entry: OutboxEntry) -> None:
         if article is None and not entry.published and entry.tries <= 1:
             return
         try:
@@ -78,21 +78,21 @@ class WebhookTarget:
         except Unwanted:
             return
 
-    def steps(self, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
+    def steps(self, article: StoredArticle | None, entry: OutboxEntry) -> Sequence[Step]:
         withdrawn = entry.wanted == "gone" or article is None
         return (Step(f"POST {mask(self._target.to)}", self._message(None if withdrawn else article, entry)),)
 
     def close(self) -> None:
         """Do nothing: no connection is kept."""
 
-    def _message(self, article: StoredArticle | None, entry: Entry) -> dict[str, Any]:
+    def _message(self, article: StoredArticle | None, entry: OutboxEntry) -> dict[str, Any]:
         event = "withdrawn" if article is None else "revised" if entry.published else "published"
         payload: dict[str, Any] = {"form": FORM, "event": f"article.{event}", "target": entry.target, "id": entry.article_id}
         if entry.place:
             payload["place"] = entry.place
         return payload if article is None else payload | {"article": fields.plain(article, self._zone)}
 
-    def _key(self, article: StoredArticle | None, entry: Entry) -> str:
+    def _key(self, article: StoredArticle | None, entry: OutboxEntry) -> str:
         """Return the key of a message: the same when it is resent, different for a state that recurs after another one."""
         content = "withdrawn" if article is None else self.digest(article)
         return digest_of([entry.target, entry.article_id, content, entry.asked])

@@ -136,7 +136,7 @@ def looks(library: Library, site: str) -> list[Look]:
 
 
 @dataclass(frozen=True, slots=True)
-class SiteRow:
+class SiteTemplates:
     """What was learnt from a site."""
 
     site: str
@@ -176,7 +176,7 @@ def forget_site(store: Store, site: str, kind: str, now: datetime) -> bool:
     return True
 
 
-def rows_of(store: Store, sources: Sources | None, library: Library) -> list[SiteRow]:
+def rows_of(store: Store, sources: Sources | None, library: Library) -> list[SiteTemplates]:
     """Return the sites with learnt data."""
     sites = list(dict.fromkeys((*library.sites, *recent_sites(store, sources))))[:SITES]
     return [row for row in (row_of(store, library, site) for site in sites) if row.templates or row.waiting or row.known_pages]
@@ -189,7 +189,7 @@ def recent_sites(store: Store, sources: Sources | None) -> list[str]:
     return sorted(sites_of(iter(places)))
 
 
-def row_of(store: Store, library: Library, site: str) -> SiteRow:
+def row_of(store: Store, library: Library, site: str) -> SiteTemplates:
     branch = library.sites.get(site)
     templates = [template for group in branch.templates.values() for template in group] if branch else []
     lines = []
@@ -199,4 +199,4 @@ def row_of(store: Store, library: Library, site: str) -> SiteRow:
         except ValueError:
             lines.append(0)  # unreadable lines are learnt again
     waiting = len(branch.waiting) if branch else 0
-    return SiteRow(site, len(templates), sum(template.pages for template in templates), waiting, len(lines), sum(lines))
+    return SiteTemplates(site, len(templates), sum(template.pages for template in templates), waiting, len(lines), sum(lines))

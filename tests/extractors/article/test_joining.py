@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from work import ends
+from work_counts import ends
 
 from newsportal.extractors.article import joining
 from newsportal.items import Extraction, Image

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from work import count_lines
+from work_counts import count_lines
 
 from newsportal.extractors.article.blocks import Block, read_blocks
 from newsportal.extractors.article.body import Body

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from work import count_lines, ends
+from work_counts import count_lines, ends
 
 from newsportal.errors import NotApplicable
 from newsportal.extractors.feeds import feed, feed_bytes

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from work import ends
+from work_counts import ends
 
 from newsportal.extractors.fields.date import find_dates, parse_date
 from newsportal.extractors.fields.date_forms import FORMS, NEEDED

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from work import count_calls, ends
+from work_counts import count_calls, ends
 
 from newsportal.extractors.fields.embedded import Embedded, embedded, unescaped
 from newsportal.extractors.fields.metadata import read_metadata

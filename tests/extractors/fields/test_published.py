@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from work import count_calls
+from work_counts import count_calls
 
 from newsportal.extractors.fields.metadata import read_metadata
 from newsportal.extractors.fields.published import best_date, script_date

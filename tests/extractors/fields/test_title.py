@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from work import count_calls
+from work_counts import count_calls
 
 from newsportal.extractors.fields.headlines import bare, headline_by_place, says_nothing, without_site
 from newsportal.extractors.fields.metadata import read_metadata

@@ -11,7 +11,7 @@ from madeup.exchange import Request
 from madeup.forums import Board, Forum, forums
 from madeup.forums.server import ENGINES
 from madeup.sites import CHINA
-from work import ends
+from work_counts import ends
 
 from newsportal.crawl.list_filters import has_grown
 from newsportal.extractors.forum import kinds

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 from stories import NOW, URL, page
-from work import count_calls, ends
+from work_counts import count_calls, ends
 
 from newsportal.errors import NotApplicable
 from newsportal.extractors.gallery import assemble, read

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from newsportal.extractors.gallery.page import Entry, entries
+from newsportal.extractors.gallery.page import GalleryEntry, entries
 from newsportal.text import dom
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
@@ -27,11 +27,11 @@ PAGE = """<html><head><title>图片频道</title></head><body>
 </body></html>"""
 
 
-def items(**rules: object) -> list[Entry]:
+def items(**rules: object) -> list[GalleryEntry]:
     return entries(dom.from_text(PAGE, "https://www.news.example/photo/"), NOW, **rules)  # type: ignore[arg-type]
 
 
-def paths(links: list[Entry]) -> list[str]:
+def paths(links: list[GalleryEntry]) -> list[str]:
     return [link.url.partition("news.example")[2] for link in links]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from work import count_calls
+from work_counts import count_calls
 
 from newsportal.extractors.lists import hub
 from newsportal.extractors.lists.hub import HubLink, HubRules

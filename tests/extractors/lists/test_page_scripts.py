@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from work import ends
+from work_counts import ends
 
 from newsportal.extractors.lists.page_marks import script_pagers
 from newsportal.text import dom

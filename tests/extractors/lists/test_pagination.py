@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from work import count_calls
+from work_counts import count_calls
 
 from newsportal.cli.pages import saved_pages
 from newsportal.extractors.lists.pagination import MAX_PAGES, Pager, find_pager, is_thread

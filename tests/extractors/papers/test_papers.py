@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from math import exp
 
 import pytest
-from work import count_calls, ends
+from work_counts import count_calls, ends
 
 from newsportal.errors import NotApplicable
 from newsportal.extractors import extractor

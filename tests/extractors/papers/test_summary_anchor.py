@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import LCSseq
-from work import ends
+from work_counts import ends
 
 from newsportal.cli.pages import saved_pages
 from newsportal.errors import NotApplicable

@@ -10,7 +10,7 @@ from newsportal.recommend.clicks import hours
 from newsportal_lab.evaluate import ranking
 from newsportal_lab.evaluate.rankers import METHODS
 from newsportal_lab.evaluate.ranking import NEXT, WINDOW, figures
-from tests.recommend.made import log
+from tests.recommend.made_up_log import log
 
 
 @pytest.mark.parametrize("kind", [WINDOW, NEXT])

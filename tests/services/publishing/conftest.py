@@ -13,7 +13,7 @@ import pytest
 from newsportal.store.store import Store
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # import cms
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "store"))  # import filled, hard_lives
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "store"))  # import filled_store, killed_writers
 from cms import Cms
 from factories import NOW, article, invented
 

@@ -27,7 +27,7 @@ from newsportal.services.publishing.fields import DocumentTarget, document, word
 from newsportal.services.publishing.mongodb import explained, outcomes_of
 from newsportal.services.publishing.run import LEASE, pending, publish
 from newsportal.services.publishing.targets import open_target
-from newsportal.store.outbox import Entry
+from newsportal.store.outbox import OutboxEntry
 from newsportal.store.store import Store
 
 Add = Callable[..., str]
@@ -206,7 +206,7 @@ def test_checks_and_dry_runs_write_nothing(store: Store, add: Add, docs: Documen
         steps = [step for article, entry in pending(work) for step in work.target.steps(article, entry)]
         assert id in steps[0].what
         assert steps[0].values["title"] == store.articles([id])[0].title
-        assert work.target.steps(None, Entry("docs", id, NOW, NOW, wanted="gone"))[0].what != steps[0].what
+        assert work.target.steps(None, OutboxEntry("docs", id, NOW, NOW, wanted="gone"))[0].what != steps[0].what
     assert docs.found() == {}
     assert store.outbox.counts() == {}
     assert not docs.client.indices.exists(index=docs.index) if isinstance(docs, Elastic) else docs.articles.index_information() == {}
@@ -254,7 +254,7 @@ def test_refused_article_does_not_block_others(store: Store, add: Add, docs: Doc
         assert isinstance(work.target, DocumentTarget)
         articles = {one.id: one for one in store.articles(ids)}
         huge = replace(articles[ids[2]], summary="x" * (17 * 2**20)) if isinstance(docs, Mongo) else articles[ids[2]]
-        entries = [Entry("docs", id, NOW, NOW, fence=5) for id in ids]
+        entries = [OutboxEntry("docs", id, NOW, NOW, fence=5) for id in ids]
         if isinstance(docs, Mongo):
             outcomes = work.target.put_many([(huge if one.article_id == huge.id else articles[one.article_id], one) for one in entries])
             assert [isinstance(one, Refused) for one in outcomes] == [False, False, True, False, False]
@@ -389,7 +389,7 @@ def test_too_large_document_is_refused_by_elasticsearch(tmp_path: Path) -> None:
         known = sources_with(tmp_path, target_of(f"elasticsearch://{address}/news"))
         target = open_target(known.publish[0], known)
         with pytest.raises(Refused, match="larger than the server accepts"):
-            target.put(sample(NOW), Entry("docs", "a", NOW, NOW))
+            target.put(sample(NOW), OutboxEntry("docs", "a", NOW, NOW))
         target.close()
 
 

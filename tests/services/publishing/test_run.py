@@ -13,7 +13,7 @@ from factories import NOW, article, invented
 
 from newsportal.services.publishing.base import Published, TargetAway
 from newsportal.services.publishing.run import BUSY_WAIT, LEASE, MOST_TRIES, follow, pending, publish
-from newsportal.store.outbox import Entry
+from newsportal.store.outbox import OutboxEntry
 from newsportal.store.results import StoredArticle
 from newsportal.store.store import Store
 
@@ -246,7 +246,7 @@ def test_internal_error_of_one_article_does_not_block_others(
     with work_on(store, tmp_path, cms.target()) as work:
         put = work.target.put
 
-        def breaking(one: StoredArticle, entry: Entry) -> Published:
+        def breaking(one: StoredArticle, entry: OutboxEntry) -> Published:
             if one.id == bad:
                 raise RuntimeError("a fault of ours")
             return put(one, entry)
@@ -267,7 +267,7 @@ def test_target_unavailable_for_one_article_takes_the_others(
     with work_on(store, tmp_path, cms.target()) as work:
         put = work.target.put
 
-        def slow(one: StoredArticle, entry: Entry) -> Published:
+        def slow(one: StoredArticle, entry: OutboxEntry) -> Published:
             if one.id == bad:
                 raise TargetAway("no answer")
             return put(one, entry)

@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from madeup.exchange import Request, Response, redirect
-from madeup.photos import lists, markup, paged, strips, whole
+from madeup.photos import lists, markup, multi_page, single_page, strips
 from madeup.photos.drawing import encoded, mark
 from madeup.photos.gold import GoldStory, gold
 from madeup.photos.sites import ADS, BANNED, CDN, KEYS, SITES, STATIC
@@ -25,8 +25,8 @@ from madeup.sites import CHINA
 
 Layout = Callable[[World, Edition, int], Response]
 LAYOUTS: dict[str, Layout] = {
-    "numbers": paged.numbers, "letters": paged.letters, "pager": paged.pager, "query": paged.query,
-    "slides": whole.slides, "states": whole.states, "single": whole.single, "scripted": whole.scripted,
+    "numbers": multi_page.numbers, "letters": multi_page.letters, "pager": multi_page.pager, "query": multi_page.query,
+    "slides": single_page.slides, "states": single_page.states, "single": single_page.single, "scripted": single_page.scripted,
     "strip": strips.strip, "figures": strips.figures, "data": strips.data,
 }  # fmt: skip
 FIRST_HOST = 61  # 127.0.0.61 and up, after those of the forums
@@ -162,7 +162,7 @@ class MadeUpPhotos:
         edition = next((one for one in self.world.of(key) if str(one.number) == number), None)
         if not request.path.startswith("/api/") or edition is None:
             return None
-        told = whole.part(edition.shots[int(at)]) if at else whole.parts(edition)
+        told = single_page.part(edition.shots[int(at)]) if at else single_page.parts(edition)
         return Response(200, "application/json", json.dumps(told, ensure_ascii=False).encode())
 
     def _beyond(self, key: str, request: Request) -> Response:

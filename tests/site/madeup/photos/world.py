@@ -12,7 +12,7 @@ from random import Random
 
 from madeup.photos.drawing import Drawing
 from madeup.photos.sites import ADS, CDN, SITES, STATIC, Site
-from madeup.photos.telling import PLACES, REPORTERS, SERIES, Matter, caption, lead, subjects, title
+from madeup.photos.texts import PLACES, REPORTERS, SERIES, Matter, caption, lead, subjects, title
 
 HOURS = (1.0, 70.0)
 LATER = (0.5, 9.0)  # hours after the first newsroom

@@ -1,5 +1,5 @@
-"""Publishers that are killed at a given step: ``python dying.py FOLDER TARGET.yaml`` reads step numbers and answers each with ``killed`` or
-``alive``. Each publisher is a process forked from one that has imported everything.
+"""Publishers that are killed at a given step: ``python killed_publisher.py FOLDER TARGET.yaml`` reads step numbers and answers each with
+``killed`` or ``alive``. Each publisher is a process forked from one that has imported everything.
 
 Steps are counted at lasting effects: before and after each call of the outbox that writes, each write of the target, and each statement and
 commit of its database.

@@ -20,7 +20,7 @@ from newsportal.store import open_store
 from newsportal.store.store import Store
 
 Add = Callable[..., str]
-DYING = Path(__file__).with_name("dying.py")
+DYING = Path(__file__).with_name("killed_publisher.py")
 
 pytestmark = pytest.mark.slow
 

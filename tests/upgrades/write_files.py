@@ -1,5 +1,5 @@
-"""Write the files of the present newsportal for upgrade tests of later versions, once, at its release: ``python tests/upgrades/write.py
-VERSION``.
+"""Write the files of the present newsportal for upgrade tests of later versions, once, at its release:
+``python tests/upgrades/write_files.py VERSION``.
 
 The folder ``VERSION`` has the store and the accounts as SQL, and a ``sources.yaml`` of the guide's examples. The store has rows in every
 table, and a trained model. A folder is never rewritten: it is what users have on disk.
@@ -23,7 +23,7 @@ TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS), str(TESTS / "store")]
 
 from factories import NOW, empty_accounts, empty_store  # noqa: E402
-from filled import fill  # noqa: E402
+from filled_store import fill  # noqa: E402
 
 from newsportal.classify.base import Example, train  # noqa: E402
 

@@ -1,4 +1,4 @@
-"""Writers in separate processes: patient ones, and ones that are killed. ``python hard_lives.py patient|killed URI COUNT LENGTH``."""
+"""Writers in separate processes: patient ones, and ones that are killed. ``python killed_writers.py patient|killed URI COUNT LENGTH``."""
 
 from __future__ import annotations
 

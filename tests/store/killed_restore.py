@@ -1,4 +1,4 @@
-"""A restore that never ends: ``python dying_restore.py FILE URI`` prints ``half`` with half of its rows written, and waits to be killed."""
+"""A restore that never ends: ``python killed_restore.py FILE URI`` prints ``half`` after half of its rows, and waits to be killed."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def test_topic_is_previewed_and_saved(visit: Any, site: Any, options: dict[str, 
 def test_topic_is_applied_to_stored_articles_by_a_job(visit: Any, site: Any, options: dict[str, Any]) -> None:
     page = visit("editor", **options).go("/topics/new")
     page.get_by_label("话题名称").fill("灯塔")
-    page.locator("input[name=follow]").uncheck()  # started by hand below; tests/e2e/test_newcomer.py leaves it checked
+    page.locator("input[name=follow]").uncheck()  # started by hand below; tests/e2e/test_first_steps.py leaves it checked
     page.get_by_role("button", name="保存话题").click()
     page.get_by_label("最近多少天的文章").select_option("365")
     page.get_by_role("button", name="开始").click()

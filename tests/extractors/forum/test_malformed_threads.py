@@ -13,7 +13,7 @@ from typing import Final
 
 import pytest
 import threads
-from work import ends
+from work_counts import ends
 
 from newsportal.errors import NotApplicable
 from newsportal.extractors.forum import POSTERS, poster

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from factories import NOW, article
-from filled import fill
+from filled_store import fill
 from forked import Started
 from servers import OVER_SERVERS, Servers
 from test_records import sums
@@ -43,7 +43,7 @@ def backups(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def kill_restore(file: Path, uri: str) -> None:
     open_store(uri).close()
-    with Started(str(file), uri, script=Path(__file__).with_name("dying_restore.py"), piped=True) as process:
+    with Started(str(file), uri, script=Path(__file__).with_name("killed_restore.py"), piped=True) as process:
         assert process.stdout.readline() == "half\n"
 
 

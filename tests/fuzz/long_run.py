@@ -1,4 +1,4 @@
-"""Run the fuzzer for any time: ``python tests/fuzz/long.py [MINUTES] [SEED] [TARGET ...]`` (``make fuzz MINUTES=30``).
+"""Run the fuzzer for any time: ``python tests/fuzz/long_run.py [MINUTES] [SEED] [TARGET ...]`` (``make fuzz MINUTES=30``).
 
 Input that breaks a rule is written to a file beside its traceback, and the run continues; the exit status is 1. The same seed gives a
 target the same inputs in the same order.

@@ -14,7 +14,7 @@ from forked import Started
 
 from newsportal.services.alerts.run import LEASE, step
 
-SENDER = Path(__file__).with_name("dying_sender.py")
+SENDER = Path(__file__).with_name("killed_sender.py")
 KILLS, STORIES = 4, 40
 
 

@@ -1,4 +1,4 @@
-"""A process that sends alerts repeatedly until it is killed: ``dying_sender.py FOLDER``."""
+"""A process that sends alerts repeatedly until it is killed: ``killed_sender.py FOLDER``."""
 
 from __future__ import annotations
 

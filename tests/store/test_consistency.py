@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from factories import NOW, article, empty_store
-from filled import fill
+from filled_store import fill
 from servers import Servers
 
 from newsportal.store import open_store

@@ -1,4 +1,4 @@
-"""A backup that never ends: ``python dying_backup.py URI FILE`` prints ``writing`` after its first rows, and waits to be killed."""
+"""A backup that never ends: ``python killed_backup.py URI FILE`` prints ``writing`` after its first rows, and waits to be killed."""
 
 from __future__ import annotations
 

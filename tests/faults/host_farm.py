@@ -1,4 +1,4 @@
-"""Twenty hosts on loopback with plain articles, in a separate process, that count requests: ``python farm.py HOSTS PAGES``.
+"""Twenty hosts on loopback with plain articles, in a separate process, that count requests: ``python host_farm.py HOSTS PAGES``.
 
 It prints its port. Each host 127.0.0.2, 127.0.0.3 … has a feed or a channel of five lists that link to its articles. Control, on 127.0.0.1:
 ``/counts`` returns the number of requests per page; ``/poison?URL`` makes a page kill its client; ``/slow?SECONDS`` delays every article,

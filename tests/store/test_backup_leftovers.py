@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from factories import NOW
-from filled import fill
+from filled_store import fill
 from forked import Started
 
 from newsportal.store import open_store
@@ -35,7 +35,7 @@ def under_way(source: Store, tmp_path: Path) -> Iterator[Under]:
     with ExitStack() as stack:
 
         def begun(path: Path) -> Started:
-            script = Path(__file__).with_name("dying_backup.py")
+            script = Path(__file__).with_name("killed_backup.py")
             process = stack.enter_context(Started(f"sqlite:///{tmp_path}/news.db", str(path), script=script, piped=True))
             assert process.stdout.readline() == "writing\n"
             return process
