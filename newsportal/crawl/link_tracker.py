@@ -16,6 +16,7 @@ from time import time
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from newsportal.classify.topics import SEARCH
 from newsportal.crawl import backoff
 from newsportal.crawl.addon import SourcesAddon
 from newsportal.crawl.reader_pool import CrawlReaders
@@ -25,6 +26,7 @@ from newsportal.crawl.visit_counters import OUTAGE, PREFIX, SourceStates
 from newsportal.crawl.visit_counters import utcnow as utcnow  # the clock of all parts of a crawl
 from newsportal.dedup.canonical import identity, set_apart, shared, spellings
 from newsportal.errors import StoreError
+from newsportal.items import TopicMark
 from newsportal.logs import warned
 from newsportal.messages import Message
 from newsportal.store.link_tables import DONE, FAILED, GIVEN_UP, STORED, LinkState
@@ -106,6 +108,8 @@ class LinkTracker(SourceStates):
         for link in links:
             by_name.setdefault(name_of(link), link)
         known = await asyncio.to_thread(self.stored_urls.find_stored, list(by_name)) | await backoff.paused(self, list(by_name.values()))
+        if marks := {name: TopicMark(link.topic, SEARCH) for name, link in by_name.items() if link.topic and name in known}:
+            await asyncio.to_thread(self.store.add_topic_marks, marks, now=utcnow())  # another topic's search met these articles first
         titles = {name: link.title for name, link in by_name.items() if link.title and name not in known}
         repeated = await asyncio.to_thread(self.store.find_titles, titles, now=utcnow())  # for titles that identify reposts (paper A, 3.3)
         self._titled.update(by_name[name].source for name in repeated)

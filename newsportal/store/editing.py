@@ -8,13 +8,15 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, select, update
 
+from newsportal.items import TopicMark
 from newsportal.store import gallery_folding
 from newsportal.store.article_rows import EDITOR, HIDDEN_COLUMNS, changed_category
 from newsportal.store.columns import name, storable
 from newsportal.store.corrections import Correction, Written, corrected, expect, withdrawn
-from newsportal.store.dialects import Part, chunks
+from newsportal.store.dialects import Part, chunks, select_in
 from newsportal.store.folding import refresh
 from newsportal.store.gallery_tables import GALLERIES
+from newsportal.store.reading import find_stored
 from newsportal.store.results import Marking
 from newsportal.store.tables import ARTICLES, FOLD_KEYS, TOPICS
 from newsportal.store.writing import add_topics, existing, keep, log, page_version, refresh_changed
@@ -92,6 +94,15 @@ class Editing(Part):
                     gallery_folding.label_gallery(connection, article_id)
                     log(connection, "article", article_id, now)
             return sum(map(len, stories.values()))
+
+    def add_topic_marks(self, marks: Mapping[str, TopicMark], *, now: datetime) -> int:
+        """Add one topic to each stored article that lacks it, by identity, and return the number of articles changed."""
+        with self._read() as connection:
+            ids = find_stored(connection, marks)
+            rows = select_in(connection, select(TOPICS.c.article_id, TOPICS.c.topic), TOPICS.c.article_id, ids.values())
+            present = {(row["article_id"], row["topic"]) for row in rows}
+        lacking = [Marking(id, (marks[identity],)) for identity, id in ids.items() if (id, marks[identity].topic) not in present]
+        return self.mark_topics(lacking, now=now) if lacking else 0
 
     def correct(self, article_id: str, correction: Correction, *, by: str, now: datetime, seen: int | None = None) -> int:
         """Apply an editor's correction, and return the article's new ``revision`` number.
