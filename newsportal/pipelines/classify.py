@@ -88,7 +88,7 @@ class ClassifyPipeline(Stage):
         marks = []
         for name in dict.fromkeys((*marked_by, *(rule.name for rule in self._rules))):
             loaded = self._model(topics.corpus_of(name), article)
-            score = _score(loaded, article) if loaded else None
+            score = loaded.classifier.classify(article.title or "", article.text or "").scores.get(topics.IN) if loaded else None
             if mark := topics.marked(name, marked_by.get(name), score, loaded.name if loaded else ""):
                 marks.append(mark)
         return replace(
@@ -169,7 +169,3 @@ def words_of(sources: Sources) -> lexicon.Lexicon:
     """Return the lexicon extended by ``sources.yaml``."""
     extra = [lexicon.Category(category.name, {3: category.words, 1: category.hints}) for category in sources.categories if category.enabled]
     return lexicon.lexicon(extra, without=[category.name for category in sources.categories if not category.enabled])
-
-
-def _score(loaded: Loaded, article: Article) -> float | None:
-    return loaded.classifier.classify(article.title or "", article.text or "").scores.get(topics.IN)

@@ -40,10 +40,10 @@ def explained(error: TransportError | ApiError | UnsupportedProductError, place:
     if isinstance(error, TlsError):
         return StoreError(f"{place}: no secure connection ({error}); name the server's certificate in the URI: ?ca_certs=FILE")
     if isinstance(error, Lost):
-        return ServerUnavailable(f"{place}: Elasticsearch is not reachable ({_cut(error.message)}); start it, or correct the URI")
+        return ServerUnavailable(f"{place}: Elasticsearch is not reachable ({error.message[:SHOWN]}); start it, or correct the URI")
     if isinstance(error, SerializationError):
         return StoreError(f"{place}: what was asked or answered is not JSON ({error}); is there a proxy in between?")
-    return StoreUnavailable(f"{place}: {_cut(str(error))}")
+    return StoreUnavailable(f"{place}: {str(error)[:SHOWN]}")
 
 
 def answered(status: int, reason: str, place: str) -> StoreError:
@@ -53,25 +53,21 @@ def answered(status: int, reason: str, place: str) -> StoreError:
         )
     if "blocked by" in reason or "read-only" in reason:
         return StoreUnavailable(
-            f"{place}: it is read-only ({_cut(reason)}); see that the disk has room, then take the block away: "
+            f"{place}: it is read-only ({reason[:SHOWN]}); see that the disk has room, then take the block away: "
             'PUT /PREFIX-*/_settings {"index.blocks.read_only_allow_delete": null, "index.blocks.read_only": null}'
         )
     if status == 401:
-        return StoreUnavailable(
-            f"{place}: user or password is wrong; write them into the URI: elasticsearch+https://USER:PASSWORD@HOST:9200"
-        )
+        return StoreUnavailable(f"{place}: wrong user or password; write them into the URI: elasticsearch+https://USER:PASSWORD@HOST:9200")
     if status == 403:
-        return StoreUnavailable(
-            f"{place}: this user may not do that ({_cut(reason)}); give the user the privilege `all` on the indices PREFIX-*"
-        )
+        return StoreUnavailable(f"{place}: not permitted ({reason[:SHOWN]}); grant the user the privilege `all` on the indices PREFIX-*")
     if status == 413:
         return StoreError(f"{place}: what was sent is too large; raise http.max_content_length of the server, or leave the article out")
     if status in BUSY:
         unavailable = StoreUnavailable if status == REJECTED else ServerUnavailable
-        return unavailable(f"{place}: the server has too much to do, or is starting ({_cut(reason)}); try again")
+        return unavailable(f"{place}: the server has too much to do, or is starting ({reason[:SHOWN]}); try again")
     if status >= 500:
-        return StoreUnavailable(f"{place}: the server failed ({_cut(reason)}); see its log")
-    return StoreError(f"{place}: {_cut(reason)}")
+        return StoreUnavailable(f"{place}: the server failed ({reason[:SHOWN]}); see its log")
+    return StoreError(f"{place}: {reason[:SHOWN]}")
 
 
 def cause(body: Any) -> str:
@@ -80,10 +76,6 @@ def cause(body: Any) -> str:
         inner = error.get("caused_by") or {}
         return ": ".join(str(part) for part in (error.get("type"), error.get("reason"), inner.get("reason")) if part)
     return str(error)
-
-
-def _cut(text: str) -> str:
-    return text[:SHOWN]
 
 
 logging.getLogger("elastic_transport").setLevel(logging.ERROR)  # it logs a traceback for each try; our errors report the cause

@@ -82,8 +82,7 @@ def written(tags: Iterable[str], parents: Iterable[int]) -> str:
         while open_ and open_[-1] != parent:
             open_.pop()
             closed += 1
-        parts.append(")" * (closed - 1) + " " if closed else "(" if open_ else "")
-        parts.append(tag)
+        parts += (")" * (closed - 1) + " " if closed else "(" if open_ else "", tag)
         open_.append(place)
     return "".join(parts) + ")" * (len(open_) - 1)
 
