@@ -57,8 +57,8 @@ class _CachedResponse:
     at: float
 
     def is_valid(self, portal: Portal, seq: int) -> bool:
-        passed = abs((portal.now() - self.now).total_seconds())
-        return self.portal is portal and self.seq >= seq and passed < SECONDS and monotonic() - self.at < SECONDS
+        elapsed = abs((portal.now() - self.now).total_seconds())
+        return self.portal is portal and self.seq >= seq and elapsed < SECONDS and monotonic() - self.at < SECONDS
 
 
 class SharedResponses:
@@ -154,8 +154,8 @@ def _cache_key(request: Request) -> tuple[object, ...] | None:
         return None
     headers, prefs = request.headers, preferences(request.cookies)
     language = _choose(prefs.lang, headers.get("accept-language", "")[:1000], portal.site.language)
-    packed = "gzip" in headers.get("accept-encoding", "")
-    return scope["scheme"], headers.get("host"), path, query, language, prefs, packed
+    gzipped = "gzip" in headers.get("accept-encoding", "")
+    return scope["scheme"], headers.get("host"), path, query, language, prefs, gzipped
 
 
 def _is_anonymous(request: Request) -> bool:

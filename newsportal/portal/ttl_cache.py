@@ -160,9 +160,9 @@ class Compilations:
         """Return the result of ``make`` for the time before ``until``. Unless it is cached, raises 429 if ``visitor``, an IP address, has
         requested too many, and 503 if those before it take too long."""
         full_key = (until.timestamp() // COMPILED_SECONDS, *key)
-        found: list[T] = self._kept.cached(full_key)
-        if found:
-            return found[0]
+        cached: list[T] = self._kept.cached(full_key)
+        if cached:
+            return cached[0]
         if not self._pace.allows(visitor):
             raise HTTPException(429)
         if not self._working.acquire(timeout=self._patience):

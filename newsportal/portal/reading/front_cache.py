@@ -70,8 +70,8 @@ def query_front(store: Store, topics: Sequence[str], counts: dict[str, int], now
         return Front(latest, hot, tuple(boards), newest)
     boards = [Board(None, 0, ranked=ranked(store.story, hot, now=now))]
     for topic in topics:
-        found = store.stories(StoryFilter(topic=topic, order="hottest", limit=RANKED_STORIES)).stories
-        boards.append(Board(topic, counts.get(topic, 0), ranked=ranked(store.story, found, now=now)))
+        hottest = store.stories(StoryFilter(topic=topic, order="hottest", limit=RANKED_STORIES)).stories
+        boards.append(Board(topic, counts.get(topic, 0), ranked=ranked(store.story, hottest, now=now)))
     return Front(latest, hot, tuple(boards), newest)
 
 

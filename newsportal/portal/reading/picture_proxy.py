@@ -158,8 +158,8 @@ class PictureProxy:
         return ProxiedPicture(picture.body, picture.type)
 
     def _cached(self, name: str) -> ProxiedPicture | None:
-        found = ((self.cache.get(f"{name}.{ending}"), media) for ending, media in TYPES.items())
-        return next((ProxiedPicture(body, media) for body, media in found if body), None)
+        bodies = ((self.cache.get(f"{name}.{ending}"), media) for ending, media in TYPES.items())
+        return next((ProxiedPicture(body, media) for body, media in bodies if body), None)
 
 
 picture_router = APIRouter()
@@ -179,10 +179,10 @@ async def picture(request: Request, article_id: str, place: str) -> Response:
     thumb: bool = request.scope["path"].endswith("/thumb")
     if portal.picture_proxy is None or not PLACE.fullmatch(place):
         return _empty_response(NOT_HERE)
-    found = await asyncio.to_thread(_stored_picture, portal, article_id, place)
-    if found is None:
+    stored = await asyncio.to_thread(_stored_picture, portal, article_id, place)
+    if stored is None:
         return _empty_response(NOT_HERE)
-    url, referer = found
+    url, referer = stored
     tag = f'"{url_version(url)}{"-t" if thumb else ""}"'
     caching = FOREVER if request.query_params.get("v") == url_version(url) else ONE_HOUR
     headers = {**SANDBOX, "cache-control": caching, "etag": tag}
