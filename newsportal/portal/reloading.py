@@ -37,7 +37,7 @@ class SourcesReloader(PeriodicThread):
         super().__init__("sources-reloading", every or TIMEOUT_MAX, first=every or TIMEOUT_MAX, retry=every)
         self._app = app
         self._lock = Lock()
-        self._seen = self._stamp()
+        self._last_stamp = self._stamp()
 
     def step(self) -> None:
         self.reload()
@@ -46,9 +46,9 @@ class SourcesReloader(PeriodicThread):
         """Reload the file if it was changed; return whether it was. Called by the thread and by code that has just changed the file."""
         with self._lock:
             current = self._stamp()
-            if current == self._seen:
+            if current == self._last_stamp:
                 return False
-            self._seen = current
+            self._last_stamp = current
             state = self._app.state
             before: Portal = state.portal
             try:

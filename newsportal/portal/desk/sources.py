@@ -224,11 +224,11 @@ class SuggestionCache:
         visited = tuple(url for source in sources.all() if isinstance(source, Place) for url in source.addresses)
         if visited != self._visited:
             self._visited = visited
-            self._counted = CostlyValue(lambda: self._count(visited), "suggestions", SECONDS, spare=0)
+            self._suggestions = CostlyValue(lambda: self._count(visited), "suggestions", SECONDS, spare=0)
 
     def suggestions(self) -> list[Suggestion]:
         """Return the suggestions. Raises ``StoreError``."""
-        return self._counted.get()
+        return self._suggestions.get()
 
     def _count(self, visited: Sequence[str]) -> list[Suggestion]:
         counter = SiteCounter(visited)

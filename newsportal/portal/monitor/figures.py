@@ -97,7 +97,7 @@ class FiguresCache:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._found: TtlCache[object] = TtlCache(KEPT_SECONDS, MAX_CACHED)
+        self._cache: TtlCache[object] = TtlCache(KEPT_SECONDS, MAX_CACHED)
 
     def figures(self, portal: Portal, daily: DailySums, days: int) -> Figures:
         return self._of("figures", days, lambda: figures(portal, daily, days))
@@ -107,7 +107,7 @@ class FiguresCache:
 
     def _of(self, kind: str, days: int, find: Callable[[], T]) -> T:
         with self._lock:
-            return cast(T, self._found.get((kind, days), find))
+            return cast(T, self._cache.get((kind, days), find))
 
 
 def figures(portal: Portal, daily: DailySums, days: int) -> Figures:

@@ -205,34 +205,34 @@ class Streams:
 
     def _pages(self, stream: Stream, query: StreamQuery) -> Callable[[str | None], Page]:
         if stream.state == STARRED:
-            return self._starred
+            return self._starred_page
         if stream.folder == "search":
-            return lambda _behind: self._of_searches()
+            return lambda _behind: self._searches_page()
         if stream.of is not None and stream.of.kind == "search":
             search = stream.of.key
-            return lambda position: self._found(search, int(position) if position and position.isdecimal() and len(position) < 7 else 0)
+            return lambda position: self._hits(search, int(position) if position and position.isdecimal() and len(position) < 7 else 0)
         selection = StoryFilter(limit=PAGE)
         if stream.of is not None:
             selection = replace(selection, topic=stream.of.key) if stream.of.kind == "topic" else replace(selection, source=stream.of.key)
         if query.oldest_first:
             first = cursor(self._oldest(query) or datetime(2000, 1, 1, tzinfo=UTC), "")
-            return lambda position: self._listed(replace(selection, after=position or first))
+            return lambda position: self._store_page(replace(selection, after=position or first))
         start = cursor(query.until, "") if query.until else None
-        return lambda position: self._listed(replace(selection, before=position or start))
+        return lambda position: self._store_page(replace(selection, before=position or start))
 
-    def _listed(self, selection: StoryFilter) -> Page:
+    def _store_page(self, selection: StoryFilter) -> Page:
         page = self._portal.store.stories(selection)
         if selection.after is not None:
             return [(story, cursor_of(story)) for story in reversed(page.stories)], len(page.stories) == selection.limit
         return [(story, cursor_of(story)) for story in page.stories], page.next is not None
 
-    def _starred(self, position: str | None) -> Page:
+    def _starred_page(self, position: str | None) -> Page:
         rows = self.accounts.marks.starred(self.person, before=edge(position), limit=PAGE)
         stories = self._portal.store.listed([id for _, id in rows])
         starred = {stories[id].id: (stories[id], cursor(since, id)) for since, id in rows if id in stories}
         return list(starred.values()), len(rows) == PAGE
 
-    def _found(self, search: str, offset: int) -> Page:
+    def _hits(self, search: str, offset: int) -> Page:
         parsed = replace(parse_search(self.subscriptions.searches[search].asked), sort="time", page=1, folds=None)
         if self._portal.index is None or parsed.empty:
             return [], False
@@ -242,9 +242,9 @@ class Streams:
         results = [(stories[hit.story_id], str(offset + place)) for place, hit in enumerate(hits, 1) if hit.story_id in stories]
         return results, len(hits) == PAGE
 
-    def _of_searches(self) -> Page:
+    def _searches_page(self) -> Page:
         """Return the newest stories of each search of the folder."""
-        by_id = {story.id: story for search in self.subscriptions.searches for story, _ in self._found(search, 0)[0]}
+        by_id = {story.id: story for search in self.subscriptions.searches for story, _ in self._hits(search, 0)[0]}
         newest = sorted(by_id.values(), key=lambda story: (story.head.moment, story.id), reverse=True)
         return [(story, "") for story in newest], False
 

@@ -90,7 +90,7 @@ class PictureProxy:
         self._policy = policy
         self._agent = user_agent
         self._max_pixels = max_pixels
-        self._under_way: dict[str, asyncio.Task[ProxiedPicture]] = {}
+        self._pending: dict[str, asyncio.Task[ProxiedPicture]] = {}
         self._failed: OrderedDict[str, tuple[float, str]] = OrderedDict()
         self._fetching = asyncio.Semaphore(AT_ONCE)
         self._decoding = asyncio.Semaphore(1)  # waiting decoders must not occupy the threads of store queries
@@ -112,13 +112,13 @@ class PictureProxy:
         cached = await asyncio.to_thread(self._cached, name)
         if cached is not None:
             return cached
-        if name not in self._under_way:
-            self._under_way[name] = task = asyncio.ensure_future(self._make(name, url, referer, thumb=thumb))
+        if name not in self._pending:
+            self._pending[name] = task = asyncio.ensure_future(self._make(name, url, referer, thumb=thumb))
             task.add_done_callback(lambda done: self._done(name, done))
-        return await asyncio.shield(self._under_way[name])
+        return await asyncio.shield(self._pending[name])
 
     def _done(self, name: str, task: asyncio.Task[ProxiedPicture]) -> None:
-        self._under_way.pop(name, None)
+        self._pending.pop(name, None)
         if not task.cancelled():
             task.exception()  # mark the exception as retrieved: the last waiter may have disconnected
 
