@@ -42,12 +42,12 @@ def signed(request: Request) -> Signed | None:
     """Return who is signed in, cached for the request. Blocks on the first call, which reads the accounts."""
     if not hasattr(request.state, "signed"):
         portal: Portal = request.app.state.portal
-        found: Signed | None = None
+        user: Signed | None = None
         if (token := bearer(request.headers)) is not None:  # a token takes precedence over the cookie
-            found = portal.accounts.tokens.signed(token, now=portal.now())
+            user = portal.accounts.tokens.signed(token, now=portal.now())
         elif secret := request.cookies.get(cookie_name(request)):
-            found = portal.accounts.sessions.signed(secret, now=portal.now())
-        request.state.signed = found
+            user = portal.accounts.sessions.signed(secret, now=portal.now())
+        request.state.signed = user
     return cast(Signed | None, request.state.signed)
 
 
@@ -217,9 +217,9 @@ def error_response(status: int, headers: Mapping[str, str] | None = None, error:
     return JSONResponse(body, status, headers={"cache-control": "no-store", **more, **(headers or {})})
 
 
-def validation_problems(found: Sequence[Any]) -> list[Problem]:
+def validation_problems(errors: Sequence[Any]) -> list[Problem]:
     """Convert pydantic's validation errors, without the values: they may be secrets."""
-    return [Problem(where=".".join(str(part) for part in error.get("loc", ())), message=str(error.get("msg", ""))) for error in found]
+    return [Problem(where=".".join(str(part) for part in error.get("loc", ())), message=str(error.get("msg", ""))) for error in errors]
 
 
 def http_error_response(error: Exception) -> JSONResponse:

@@ -256,11 +256,11 @@ class Visit:
 
     def preload(self, values: Mapping[str, Any]) -> None:
         """Load the picture counts and the reader's marks for all stories in ``values``, with one query each."""
-        found = list(stories(values))
-        if ids := list(photo_stories(found)):
+        items = list(stories(values))
+        if ids := list(photo_stories(items)):
             self._pictures |= {**dict.fromkeys(ids, 0), **self.portal.store.galleries.sizes(ids)}
         if self.keeps:
-            marked = dict.fromkeys(story.story_id if isinstance(story, Hit) else story.id for story in found)
+            marked = dict.fromkeys(story.story_id if isinstance(story, Hit) else story.id for story in items)
             self._marked = self.marks_on(list(marked))
 
     @cached_property

@@ -89,10 +89,10 @@ class RequestGuard:
 
     def accepts_host(self, header: str) -> bool:
         """Return whether the ``Host`` header, of any port, names this portal. A malformed header is always refused."""
-        found = HOST_HEADER.fullmatch(header)
-        if not found:
+        match = HOST_HEADER.fullmatch(header)
+        if not match:
             return False
-        name = (found["address"] or found["name"]).lower().rstrip(".")
+        name = (match["address"] or match["name"]).lower().rstrip(".")
         return not self.hosts.isdisjoint((name, ANY_HOST)) or (ANY_ADDRESS in self.hosts and is_literal(name))
 
 

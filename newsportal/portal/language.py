@@ -76,8 +76,8 @@ def choose(choice: str | None, accept: str, default: str) -> str:
             continue
         if tag.strip() and weight > 0:
             weighted.append((-weight, place, tag.strip().lower()))
-    found = negotiate_locale([form for _, _, tag in sorted(weighted) for form in (tag, tag.split("-")[0])], list(LANGUAGES), sep="-")
-    return found or (default if default in LANGUAGES else next(iter(LANGUAGES)))
+    best = negotiate_locale([form for _, _, tag in sorted(weighted) for form in (tag, tag.split("-")[0])], list(LANGUAGES), sep="-")
+    return best or (default if default in LANGUAGES else next(iter(LANGUAGES)))
 
 
 RECENT = timedelta(hours=24)  # within this time a relative time («5 小时前») says more than a date
@@ -132,10 +132,10 @@ class Clock:
 
     def ago(self, moment: datetime) -> str:
         """Return a relative time within a day, else the date. Moments in the future are dates, too, not «minus 3 minutes»."""
-        passed = self.now - moment
-        if not timedelta(0) <= passed < RECENT:
+        elapsed = self.now - moment
+        if not timedelta(0) <= elapsed < RECENT:
             return self.day(moment)
-        minutes = int(passed.total_seconds() // 60)
+        minutes = int(elapsed.total_seconds() // 60)
         if minutes < 1:
             return self.words.gettext("just now")
         if minutes < 60:

@@ -57,8 +57,8 @@ def preferences(cookies: Mapping[str, str]) -> Preferences:
 
 def allowed_choices(values: Mapping[str, str]) -> dict[str, str]:
     """Return the preferences in ``values`` that have an allowed value."""
-    found = {key: values[key] for key, allowed in CHOICES.items() if values.get(key) in allowed}
-    return found | ({TOPICS: values[TOPICS][:MAX_TOPICS_CHARS]} if TOPICS in values else {})
+    choices = {key: values[key] for key, allowed in CHOICES.items() if values.get(key) in allowed}
+    return choices | ({TOPICS: values[TOPICS][:MAX_TOPICS_CHARS]} if TOPICS in values else {})
 
 
 def remember(response: Response, values: Mapping[str, str]) -> None:
@@ -82,14 +82,14 @@ def safe_next(target: str | None) -> str:
 
 def last_visit(request: Request, now: datetime, name: str = VISIT_COOKIE) -> tuple[datetime | None, str]:
     """Return when the previous visit ended (None: there was none), and the new value of the cookie."""
-    found = WELL_FORMED.fullmatch(request.cookies.get(name, ""))
-    ended, last = (int(part) for part in found.groups()) if found else (0, 0)
-    present = int(now.timestamp())
-    if last > present or ended > last:  # the clock was set back, or the cookie was forged
+    match = WELL_FORMED.fullmatch(request.cookies.get(name, ""))
+    ended, last = (int(part) for part in match.groups()) if match else (0, 0)
+    current = int(now.timestamp())
+    if last > current or ended > last:  # the clock was set back, or the cookie was forged
         ended, last = 0, 0
-    if present - last > NEW_VISIT_AFTER.total_seconds():
+    if current - last > NEW_VISIT_AFTER.total_seconds():
         ended = last
-    return (datetime.fromtimestamp(ended, UTC) if ended else None), f"{ended}.{present}"
+    return (datetime.fromtimestamp(ended, UTC) if ended else None), f"{ended}.{current}"
 
 
 def remember_visit(response: Response, cookie: str, name: str = VISIT_COOKIE) -> None:

@@ -37,7 +37,7 @@ class SourcesReloader(PeriodicThread):
         super().__init__("sources-reloading", every or TIMEOUT_MAX, first=every or TIMEOUT_MAX, retry=every)
         self._app = app
         self._lock = Lock()
-        self._seen = self._stamp()
+        self._last_stamp = self._stamp()
 
     def step(self) -> None:
         self.reload()
@@ -46,9 +46,9 @@ class SourcesReloader(PeriodicThread):
         """Reload the file if it was changed; return whether it was. Called by the thread and by code that has just changed the file."""
         with self._lock:
             current = self._stamp()
-            if current == self._seen:
+            if current == self._last_stamp:
                 return False
-            self._seen = current
+            self._last_stamp = current
             state = self._app.state
             before: Portal = state.portal
             try:
@@ -71,9 +71,9 @@ class SourcesReloader(PeriodicThread):
 def with_sources(before: Portal, sources: Sources) -> Portal:
     """Return the portal with another ``sources.yaml`` and the same store, index, accounts and clock."""
     first = before.first or before.config  # the file when store and index were opened
-    same = all(getattr(before.config, part) == getattr(sources, part) for part in ("pictures", "politeness", "portal"))
+    unchanged = all(getattr(before.config, part) == getattr(sources, part) for part in ("pictures", "politeness", "portal"))
     after = replace(
-        before, config=sources, broken=(), picture_proxy=before.picture_proxy if same else PictureProxy.of(sources),
+        before, config=sources, broken=(), picture_proxy=before.picture_proxy if unchanged else PictureProxy.of(sources),
         waiting=tuple(key for part, key in OPENED_ONCE.items() if getattr(first, part) != getattr(sources, part)),
     )  # fmt: skip
     return with_caches(before, after)
@@ -94,8 +94,8 @@ def update_threads(state: Any, before: Sources, sources: Sources) -> None:
     """Pass ``sources`` to the segmenter, the suggestions and the subscriber."""
     if (sources.words, sources.dictionary) != (before.words, before.dictionary):
         use_own_words(sources)
-    suggesting: SuggestionCache = state.suggesting
-    suggesting.follow(sources)
+    suggestions: SuggestionCache = state.suggesting
+    suggestions.follow(sources)
     subscriber: Subscriber | None = getattr(state, "subscriber", None)
     if subscriber is not None:
         subscriber.follow(sources)

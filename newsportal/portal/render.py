@@ -150,11 +150,11 @@ def redirect_with(request: Request, target: str, text: str, *, undo: str | None 
 
 
 def notice_of(request: Request) -> Notice | None:
-    found = request.cookies.get(_cookie_name(request))
-    if not found:
+    cookie = request.cookies.get(_cookie_name(request))
+    if not cookie:
         return None
     try:
-        text, undo = json.loads(unquote(found))
+        text, undo = json.loads(unquote(cookie))
     except (ValueError, TypeError, RecursionError):
         return None
     if not isinstance(text, str) or not (undo is None or (isinstance(undo, str) and safe_next(undo) == undo)):

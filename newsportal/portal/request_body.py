@@ -85,8 +85,8 @@ TOKEN_HEADER = re.compile(r"(?:bearer |googlelogin auth=)(.*)", re.IGNORECASE | 
 
 def bearer(headers: Headers) -> str | None:
     """Return the token in ``Authorization``, also in the form of Google Reader's apps. No page can make a browser send one."""
-    found = TOKEN_HEADER.match(headers.get("authorization", ""))
-    return found[1].strip() if found else None
+    match = TOKEN_HEADER.match(headers.get("authorization", ""))
+    return match[1].strip() if match else None
 
 
 async def receive_body(headers: Headers, receive: Receive, limit: BodyLimit, *, https: bool = False, signing: bool = False) -> Receive:
@@ -179,7 +179,7 @@ def has_etag(request: Request, etag: str) -> bool:
 async def json_object(request: Request) -> dict[str, Any]:
     """Return the JSON object in the body; an empty one if the body is anything else."""
     try:
-        sent = json.loads(await request.body())
+        value = json.loads(await request.body())
     except (ValueError, RecursionError):
         return {}
-    return sent if isinstance(sent, dict) else {}
+    return value if isinstance(value, dict) else {}

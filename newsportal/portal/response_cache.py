@@ -57,8 +57,8 @@ class _CachedResponse:
     at: float
 
     def is_valid(self, portal: Portal, seq: int) -> bool:
-        passed = abs((portal.now() - self.now).total_seconds())
-        return self.portal is portal and self.seq >= seq and passed < SECONDS and monotonic() - self.at < SECONDS
+        elapsed = abs((portal.now() - self.now).total_seconds())
+        return self.portal is portal and self.seq >= seq and elapsed < SECONDS and monotonic() - self.at < SECONDS
 
 
 class SharedResponses:
@@ -66,8 +66,8 @@ class SharedResponses:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._kept: OrderedDict[tuple[object, ...], _CachedResponse] = OrderedDict()
-        self._making: dict[tuple[object, ...], asyncio.Event] = {}
+        self._responses: OrderedDict[tuple[object, ...], _CachedResponse] = OrderedDict()
+        self._pending: dict[tuple[object, ...], asyncio.Event] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -78,7 +78,7 @@ class SharedResponses:
         if key is None:
             await self._app(scope, receive, send)
             if scope["method"] not in SAFE and not _is_anonymous(request):
-                self._kept.clear()
+                self._responses.clear()
             return
         await self._share(key, request, receive, send)
 
@@ -89,20 +89,20 @@ class SharedResponses:
         except StoreError:
             await self._app(request.scope, receive, send)  # the page reports the error
             return
-        if (done := self._making.get(key)) is not None:
+        if (done := self._pending.get(key)) is not None:
             await done.wait()
-        cached = self._kept.get(key)
+        cached = self._responses.get(key)
         if cached is not None and cached.is_valid(portal, seq):
-            self._kept.move_to_end(key)
+            self._responses.move_to_end(key)
             await _send(cached, request, send)
             return
-        done = self._making[key] = asyncio.Event()
+        done = self._pending[key] = asyncio.Event()
         try:
             await self._make(key, request, seq, receive, send)
         finally:
             done.set()
-            if self._making.get(key) is done:
-                del self._making[key]
+            if self._pending.get(key) is done:
+                del self._pending[key]
 
     async def _make(self, key: tuple[object, ...], request: Request, seq: int, receive: Receive, send: Send) -> None:
         """Let the application render the page, and cache it."""
@@ -134,10 +134,10 @@ class SharedResponses:
         plain = gzip.decompress(body) if (b"content-encoding", b"gzip") in headers else body  # gzip's bytes change every second
         etag = f'W/"{blake2b(plain, digest_size=10).hexdigest()}"'
         cached = _CachedResponse(headers, bytes(body), etag, greets, portal, seq, now, at)
-        self._kept[key] = cached
-        self._kept.move_to_end(key)
-        while sum(len(entry.body) for entry in self._kept.values()) > MAX_BYTES:
-            self._kept.popitem(last=False)
+        self._responses[key] = cached
+        self._responses.move_to_end(key)
+        while sum(len(entry.body) for entry in self._responses.values()) > MAX_BYTES:
+            self._responses.popitem(last=False)
         await _send(cached, request, send)
 
 
@@ -154,8 +154,8 @@ def _cache_key(request: Request) -> tuple[object, ...] | None:
         return None
     headers, prefs = request.headers, preferences(request.cookies)
     language = _choose(prefs.lang, headers.get("accept-language", "")[:1000], portal.site.language)
-    packed = "gzip" in headers.get("accept-encoding", "")
-    return scope["scheme"], headers.get("host"), path, query, language, prefs, packed
+    gzipped = "gzip" in headers.get("accept-encoding", "")
+    return scope["scheme"], headers.get("host"), path, query, language, prefs, gzipped
 
 
 def _is_anonymous(request: Request) -> bool:

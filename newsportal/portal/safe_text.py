@@ -87,10 +87,10 @@ def renumber_headings(fragment: str) -> str:
     used = sorted({int(level) for level in HEADING.findall(fragment)})
     last = 1
 
-    def replace_level(found: re.Match[str]) -> str:
+    def replace_level(match: re.Match[str]) -> str:
         nonlocal last
-        last = min(used.index(int(found[1])) + 2, last + 1)
-        return f"<h{last}>{found[2]}</h{last}>"
+        last = min(used.index(int(match[1])) + 2, last + 1)
+        return f"<h{last}>{match[2]}</h{last}>"
 
     return HEADING_WHOLE.sub(replace_level, fragment) if used else fragment
 
@@ -159,15 +159,15 @@ def reading_minutes(text: str) -> int:
 
 def body_picture_urls(article: StoredArticle) -> list[str]:
     """Return the URLs of the pictures in the article's body."""
-    found = PICTURE.finditer(sanitised(article.html or "", article.url))
-    return [html.unescape(picture["src"]) for picture in found if picture["src"]]
+    matches = PICTURE.finditer(sanitised(article.html or "", article.url))
+    return [html.unescape(picture["src"]) for picture in matches if picture["src"]]
 
 
 def pictures(article: StoredArticle, browser_url: Callable[[str], str | None]) -> list[Image]:
     """Return the article's pictures that its body does not show, with their URLs for browsers."""
-    inside = set(body_picture_urls(article))
-    found = ((image, browser_url(image.url)) for image in dict.fromkeys(article.images) if image.url not in inside)
-    return [replace(image, url=url) for image, url in found if url]
+    body_urls = set(body_picture_urls(article))
+    pairs = ((image, browser_url(image.url)) for image in dict.fromkeys(article.images) if image.url not in body_urls)
+    return [replace(image, url=url) for image, url in pairs if url]
 
 
 def thumbnail(images: Sequence[Image]) -> tuple[int, Image] | None:

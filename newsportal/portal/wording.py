@@ -69,8 +69,8 @@ ADD_ACTIONS = (".add", ".make")  # actions whose log entries omit empty values
 def audit_details(entry: AuditEntry, words: NullTranslations) -> list[tuple[str, str]]:
     """Return the details of an entry in the audit log as names and values in the reader's language."""
     values = ((name, _format_value(value, words)) for name, value in entry.details.items() if name != "key")
-    found = [(label("detail", name, words.gettext), value) for name, value in values if value or not entry.action.endswith(ADD_ACTIONS)]
-    return [(name, value or words.gettext(_("not set"))) for name, value in found]
+    rows = [(label("detail", name, words.gettext), value) for name, value in values if value or not entry.action.endswith(ADD_ACTIONS)]
+    return [(name, value or words.gettext(_("not set"))) for name, value in rows]
 
 
 def _format_value(value: Any, words: NullTranslations) -> str:

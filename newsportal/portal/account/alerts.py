@@ -60,10 +60,10 @@ def terms(request: Request, *, after: int = 0) -> Terms:
 
 def own_alert(request: Request, id: str) -> Alert:
     """Return the alert if it belongs to the signed-in person, else raise a 404."""
-    user, found = signed(request), accounts_of(request).alerts.alert(id)
-    if found is None or user is None or found.person_id != user.person.id:
+    user, alert = signed(request), accounts_of(request).alerts.alert(id)
+    if alert is None or user is None or alert.person_id != user.person.id:
         raise ApiError(404, "not-found", "There is no such alert of yours.", "See GET /api/v1/alerts.")
-    return found
+    return alert
 
 
 def tests_used_up(request: Request) -> bool:
@@ -112,32 +112,32 @@ def new_form(request: Request, visit: Here) -> Response:
 
 
 @router.post("/alerts/new")
-def create(request: Request, sent: Form) -> Response:
-    return save(request, sent, None)
+def create(request: Request, fields: Form) -> Response:
+    return save(request, fields, None)
 
 
 @router.get("/alerts/{id}")
 def alert(request: Request, visit: Here, id: str) -> Response:
     """Show the alert, and a preview with ``preview`` or if it takes little time."""
-    found = own_alert(request, id)
-    show_preview = found.about != "rising" or bool(visit.text("preview"))
-    return alert_page(request, form_values_of(found), before=found, preview=preview_or_none(visit, found) if show_preview else None)
+    alert = own_alert(request, id)
+    show_preview = alert.about != "rising" or bool(visit.text("preview"))
+    return alert_page(request, form_values_of(alert), before=alert, preview=preview_or_none(visit, alert) if show_preview else None)
 
 
 @router.post("/alerts/{id}")
-def change(request: Request, id: str, sent: Form) -> Response:
-    return save(request, sent, own_alert(request, id))
+def change(request: Request, id: str, fields: Form) -> Response:
+    return save(request, fields, own_alert(request, id))
 
 
-def save(request: Request, sent: Mapping[str, str], before: Alert | None) -> Response:
+def save(request: Request, fields: Mapping[str, str], before: Alert | None) -> Response:
     """Save a new alert or changes of ``before``; with ``then=preview`` only show what it would send."""
     visit, book = Visit(request), accounts_of(request).alerts
     try:
-        alert = alert_of(sent, terms(request, after=visit.portal.store.last_seq()), before)
+        alert = alert_of(fields, terms(request, after=visit.portal.store.last_seq()), before)
     except BadFields as error:
-        return alert_page(request, sent, before=before, faults=error.faults, status=422)
-    if sent.get("then") == "preview":
-        return alert_page(request, sent, before=before, preview=preview_or_none(visit, alert))
+        return alert_page(request, fields, before=before, faults=error.faults, status=422)
+    if fields.get("then") == "preview":
+        return alert_page(request, fields, before=before, preview=preview_or_none(visit, alert))
     if before is None:
         book.add(alert)
     else:
@@ -148,24 +148,24 @@ def save(request: Request, sent: Mapping[str, str], before: Alert | None) -> Res
 
 @router.post("/alerts/{id}/test")
 def test(request: Request, id: str) -> Response:
-    found, visit = own_alert(request, id), Visit(request)
+    alert, visit = own_alert(request, id), Visit(request)
     if tests_used_up(request):
         return notify(request, f"/alerts/{id}", _("The limit of test messages per hour is reached. Please try again later."))
     log_change(request, "alert.test", id)
     try:
-        send_test(work_for(visit.portal), found)
+        send_test(work_for(visit.portal), alert)
     except (Refused, PutOff, Unclear, DependencyMissing) as error:
-        reason = hidden(str(error), found.fields)
+        reason = hidden(str(error), alert.fields)
         return notify(request, f"/alerts/{id}", _("The test message did not arrive: %(reason)s"), reason=reason)
     return notify(request, f"/alerts/{id}", _("The test message was sent. Please check whether it arrived."))
 
 
 @router.post("/alerts/{id}/on")
-def switch(request: Request, id: str, sent: Form) -> Response:
+def switch(request: Request, id: str, fields: Form) -> Response:
     """Switch the alert on, or off if ``enabled`` is empty."""
-    found, portal, enabled = own_alert(request, id), Visit(request).portal, bool(sent.get("enabled"))
+    before, portal, enabled = own_alert(request, id), Visit(request).portal, bool(fields.get("enabled"))
     try:
-        alert = resumed(found, now=portal.now(), after=portal.store.last_seq()) if enabled else replace(found, enabled=False)
+        alert = resumed(before, now=portal.now(), after=portal.store.last_seq()) if enabled else replace(before, enabled=False)
     except BadFields:
         return notify(request, f"/alerts/{id}", _("Nothing can be sent there any more. Fill in where to, save, and then switch it on."))
     accounts_of(request).alerts.save(alert)
@@ -189,10 +189,10 @@ def confirm_delete(request: Request, id: str) -> Response:
 
 @router.post("/alerts/{id}/delete")
 def delete(request: Request, id: str) -> Response:
-    found = own_alert(request, id)
+    alert = own_alert(request, id)
     accounts_of(request).alerts.drop(id)
-    log_change(request, "alert.delete", id, audit_details(found))
-    return notify(request, "/alerts", _("%(name)s was deleted."), name=found.name)
+    log_change(request, "alert.delete", id, audit_details(alert))
+    return notify(request, "/alerts", _("%(name)s was deleted."), name=alert.name)
 
 
 def services(request: Request) -> dict[str, tuple[str, str]]:

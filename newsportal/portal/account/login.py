@@ -49,10 +49,10 @@ def login_form(request: Request) -> Response:
 
 
 @open_router.post("/login")
-async def login(request: Request, sent: Form) -> Response:
+async def login(request: Request, fields: Form) -> Response:
     accounts = accounts_of(request)
-    name, target = sent.get("name", "").strip(), safe_next(sent.get("next"))
-    wait, person = await run_sync(_check_password, request, accounts, name, sent.get("password", ""), limiter=limiter_of(request))
+    name, target = fields.get("name", "").strip(), safe_next(fields.get("next"))
+    wait, person = await run_sync(_check_password, request, accounts, name, fields.get("password", ""), limiter=limiter_of(request))
     if person is None:
         return await run_in_threadpool(_refuse, request, name, target, wait)
     response = RedirectResponse(target, 303, headers={"cache-control": "no-store"})
@@ -136,14 +136,14 @@ def account(request: Request) -> Response:
 
 
 @router.post("/account/password")
-async def password(request: Request, sent: Form) -> Response:
-    return await run_sync(_change_password, request, sent, limiter=limiter_of(request))
+async def password(request: Request, fields: Form) -> Response:
+    return await run_sync(_change_password, request, fields, limiter=limiter_of(request))
 
 
 @router.post("/account/sessions/end")
-def end(request: Request, sent: Form) -> Response:
+def end(request: Request, fields: Form) -> Response:
     """End the session with the digest ``session``; without one, all sessions except this one."""
-    user, accounts, name = _session_of(request), accounts_of(request), sent.get("session")
+    user, accounts, name = _session_of(request), accounts_of(request), fields.get("session")
     if name:
         accounts.sessions.end_one(user.person.id, name)
     else:
@@ -153,9 +153,9 @@ def end(request: Request, sent: Form) -> Response:
 
 
 @router.post("/account/tokens")
-def token(request: Request, sent: Form) -> Response:
+def token(request: Request, fields: Form) -> Response:
     user, accounts, visit = _session_of(request), accounts_of(request), Visit(request)
-    name, selected, days = sent.get("token_name", ""), sent.getlist("rights"), sent.get("days", "90")
+    name, selected, days = fields.get("token_name", ""), fields.getlist("rights"), fields.get("days", "90")
     length = int(days) if days in map(str, TOKEN_DAYS) else TOKEN_DAYS[0]
     now = visit.portal.now()
     rights, expires = [right for right in Right if right in selected], now + timedelta(days=length) if length else None
@@ -170,11 +170,11 @@ def token(request: Request, sent: Form) -> Response:
 
 
 @router.post("/account/tokens/revoke")
-def revoke(request: Request, sent: Form) -> Response:
+def revoke(request: Request, fields: Form) -> Response:
     user, accounts = _session_of(request), accounts_of(request)
-    found = or_404(next((token for token in accounts.tokens.of(user.person.id) if token.id == sent.get("token", "")), None))
-    accounts.tokens.revoke(found.id, person_id=user.person.id)
-    log_change(request, "token.revoke", found.name)
+    token = or_404(next((token for token in accounts.tokens.of(user.person.id) if token.id == fields.get("token", "")), None))
+    accounts.tokens.revoke(token.id, person_id=user.person.id)
+    log_change(request, "token.revoke", token.name)
     return notify(request, "/account", _("The token was revoked."))
 
 
@@ -204,17 +204,17 @@ def _page(
     )  # fmt: skip
 
 
-def _change_password(request: Request, sent: Mapping[str, str]) -> Response:
+def _change_password(request: Request, fields: Mapping[str, str]) -> Response:
     user, accounts, visit = _session_of(request), accounts_of(request), Visit(request)
-    if sent.get("new") != sent.get("again"):
+    if fields.get("new") != fields.get("again"):
         return _page(request, 422, mistakes={"again": visit.say("The passwords do not match.")})
-    wait, person = _check_password(request, accounts, user.person.name, sent.get("old", ""))
+    wait, person = _check_password(request, accounts, user.person.name, fields.get("old", ""))
     if wait:
         return _page(request, 429, mistakes={"old": describe_wait(request, wait)})
     if person is None:
         return _page(request, 422, mistakes={"old": visit.say("This is not your password.")})
     try:
-        accounts.people.set_password(user.person.id, sent.get("new", ""), but=user.by)
+        accounts.people.set_password(user.person.id, fields.get("new", ""), but=user.by)
     except AccountError as error:
         return _page(request, 422, mistakes={"new": visit.clock.says(error.message)})
     log_change(request, "person.password", person.name)

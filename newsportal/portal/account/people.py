@@ -27,19 +27,19 @@ def people(request: Request) -> Response:
 
 
 @router.post("/people")
-def add(request: Request, sent: Form) -> Response:
+def add(request: Request, fields: Form) -> Response:
     accounts, visit, password = accounts_of(request), Visit(request), random_password()
     try:
-        person = accounts.people.add(sent.get("name", ""), password, _role_named(sent.get("role", "")), now=visit.portal.now())
+        person = accounts.people.add(fields.get("name", ""), password, _role_named(fields.get("role", "")), now=visit.portal.now())
     except AccountError as error:
-        return _page(request, 422, mistakes={"name": visit.clock.says(error.message)}, typed=sent)
+        return _page(request, 422, mistakes={"name": visit.clock.says(error.message)}, typed=fields)
     log_change(request, "person.add", person.name, {"role": person.role})
     return _page(request, secret=password, secret_of=person.name)
 
 
 @router.post("/people/{person_id}/role")
-def role(request: Request, person_id: str, sent: Form) -> Response:
-    people, role = accounts_of(request).people, _role_named(sent.get("role", ""))
+def role(request: Request, person_id: str, fields: Form) -> Response:
+    people, role = accounts_of(request).people, _role_named(fields.get("role", ""))
     done = _("%(name)s has another role now.")
     return _change(request, person_id, "person.role", lambda id: people.set_role(id, role), done, {"role": role})
 
@@ -126,12 +126,12 @@ def audit(request: Request) -> Response:
     visit, trail = Visit(request), accounts_of(request).trail
     requested = visit.integer("days", 0)
     days = requested if requested in AUDIT_DAYS else 0
-    found = trail.entries(
+    rows = trail.entries(
         before=visit.integer("before", 0) or None, person=visit.text("person"), action=visit.text("action"),
         since=visit.portal.now() - timedelta(days=days) if days else None, limit=AUDIT_ENTRIES + 1,
     )  # fmt: skip
     lengths = {number: visit.say_number("the last %(num)d day", "the last %(num)d days", number) for number in AUDIT_DAYS if number}
     return render(
-        request, "audit.html", entries=found[:AUDIT_ENTRIES], more=len(found) > AUDIT_ENTRIES, names=trail.names(), actions=trail.actions(),
+        request, "audit.html", entries=rows[:AUDIT_ENTRIES], more=len(rows) > AUDIT_ENTRIES, names=trail.names(), actions=trail.actions(),
         person=visit.text("person"), action=visit.text("action"), days=days, lengths={0: visit.say("Any time"), **lengths},
     )  # fmt: skip

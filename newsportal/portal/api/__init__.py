@@ -40,7 +40,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 )  # in the order of the documentation
 
 
-def add_to(every: APIRouter) -> None:
+def add_to(root: APIRouter) -> None:
     for router in ROUTERS:
-        every.include_router(router, prefix=PREFIX, responses=describe(401, 403, 422, 503), dependencies=READ)
-    every.include_router(openapi.router, include_in_schema=False)
+        root.include_router(router, prefix=PREFIX, responses=describe(401, 403, 422, 503), dependencies=READ)
+    root.include_router(openapi.router, include_in_schema=False)

@@ -89,7 +89,7 @@ class MachineOut(BaseModel):
     disk_free: int = Field(validation_alias=AliasPath("disk", "free"))
     disk_total: int = Field(validation_alias=AliasPath("disk", "total"))
     disk_low: bool = Field(validation_alias=AliasPath("disk", "low"))
-    sizes: Annotated[dict[str, int | None], BeforeValidator(lambda sizes: {one.name: one.bytes for one in sizes})] = Field(
+    sizes: Annotated[dict[str, int | None], BeforeValidator(lambda sizes: {size.name: size.bytes for size in sizes})] = Field(
         description="Bytes of each part; null: on a server or not used."
     )
 
@@ -109,10 +109,10 @@ class QueueStatus(BaseModel):
 
 @router.get("/runs", summary="The latest crawls")
 def runs(portal: ThisPortal, limit: Annotated[int, Query(ge=1, le=RUNS)] = RUNS) -> list[RunOut]:
-    found = [(run, run.total) for run in portal.store.runs(limit)]
+    pairs = [(run, run.total) for run in portal.store.runs(limit)]
     return [
         fill(RunOut, run, stored=total.stored, folded=total.folded, failed=total.failures + sum(total.list_failed.values()))
-        for run, total in found
+        for run, total in pairs
     ]
 
 
@@ -136,8 +136,8 @@ def log(
 
 @router.get("/suggestions", summary="Sites that could become sources")
 def suggestions(request: Request) -> list[Suggestion]:
-    suggesting: SuggestionCache = request.app.state.suggesting
-    return suggesting.suggestions()
+    cache: SuggestionCache = request.app.state.suggesting
+    return cache.suggestions()
 
 
 @router.get("/monitor/days", summary="Articles per day, of all or of one source, site, category or topic")
@@ -153,14 +153,15 @@ def top(request: Request, kind: Kind = "site", days: Days = 30, limit: Annotated
 
 @router.get("/monitor/crawled", summary="Results of crawls, by source")
 def crawl_results(request: Request, portal: ThisPortal, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[SourceCrawlResult]:
-    kept: FiguresCache = request.app.state.figures
-    return [fill(SourceCrawlResult, row, known=row.known + row.repeated, failed=row.failures) for row in kept.crawled(portal, days).rows]
+    cache: FiguresCache = request.app.state.figures
+    return [fill(SourceCrawlResult, row, known=row.known + row.repeated, failed=row.failures) for row in cache.crawled(portal, days).rows]
 
 
 @router.get("/monitor/failures", summary="Failures of pages, by cause")
 def failures(request: Request, portal: ThisPortal, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[FailureOut]:
-    kept: FiguresCache = request.app.state.figures
-    return [fill(FailureOut, one, reasons=dict(one.reasons), sources=dict(one.sources)) for one in kept.crawled(portal, days).failures]
+    cache: FiguresCache = request.app.state.figures
+    failures = cache.crawled(portal, days).failures
+    return [fill(FailureOut, failure, reasons=dict(failure.reasons), sources=dict(failure.sources)) for failure in failures]
 
 
 @router.get("/monitor/machine", summary="Memory, disk and files", response_model=MachineOut)
@@ -195,5 +196,5 @@ def _run(portal: Portal, id: str) -> Run:
 
 
 def sums(request: Request) -> DailySums:
-    found: DailySums | None = request.app.state.daily
-    return or_404(found, "not-counted", "This portal has no daily figures.")
+    daily: DailySums | None = request.app.state.daily
+    return or_404(daily, "not-counted", "This portal has no daily figures.")

@@ -126,8 +126,8 @@ class BriefingOut(BaseModel):
 
 @router.get("/topics", summary="The topics, with how many stories each has")
 def topics(portal: ThisPortal) -> list[TopicSummaryOut]:
-    counted = portal.tally().by_topic
-    return [TopicSummaryOut(name=name, stories=counted.get(name, 0)) for name in portal.topics()]
+    counts = portal.tally().by_topic
+    return [TopicSummaryOut(name=name, stories=counts.get(name, 0)) for name in portal.topics()]
 
 
 @router.get("/tally", summary="Totals")
@@ -150,8 +150,8 @@ def stories(
     cursor: Cursor = None,
 ) -> Response:
     """Filters are combined with AND. An invalid cursor returns the first page."""
-    which = StoryFilter(topic, category, source, site, since, until, order, cursor, limit)
-    page = portal.store.stories(which)
+    selection = StoryFilter(topic, category, source, site, since, until, order, cursor, limit)
+    page = portal.store.stories(selection)
     return etag_response(request, Page[StoryOut], {"items": page.stories, "next": page.next})
 
 
@@ -180,8 +180,8 @@ def photos(
 
 @router.get("/stories/{id}", summary="A story with all its versions", response_model=StoryDetail, responses=describe(404))
 def story(request: Request, portal: ThisPortal, id: str) -> Response:
-    found, gone = portal.store.story(id, hidden=may(request, Right.EDIT)), "There is no such story; it may have been folded into another."
-    return etag_response(request, StoryDetail, or_404(found, "no-story", gone, "Request the article by its id."))
+    found, text = portal.store.story(id, hidden=may(request, Right.EDIT)), "There is no such story; it may have been folded into another."
+    return etag_response(request, StoryDetail, or_404(found, "no-story", text, "Request the article by its id."))
 
 
 @router.get("/articles/{id}", summary="An article with its text", response_model=ArticleDetail, responses=describe(404))
@@ -228,10 +228,10 @@ class SearchResults(BaseModel):
 
 
 def _index(request: Request) -> Index:
-    found = Visit(request).portal.index
-    if found is None:
+    index = Visit(request).portal.index
+    if index is None:
         raise ApiError(503, "no-search", "This portal runs without a search index.")
-    return found
+    return index
 
 
 @search_router.get("/search", summary="Search", response_model=SearchResults, responses=describe(400))
@@ -254,9 +254,9 @@ def search(
         raise ApiError(400, "no-cursor", "This is not a cursor.", "Send `next` of the previous page unchanged.")
     query = Asked(q, topic, site, category, since, until, sort, collapse, offset, limit, Visit(request).clock.zone)
     results = search_index(portal, _index(request), query)
-    found, reached = SearchResults.model_validate(results, from_attributes=True), offset + limit
-    found.next = cursor_of(reached) if results.hits and reached < min(results.total, LAST) else None
-    return etag_response(request, SearchResults, found)
+    page, end = SearchResults.model_validate(results, from_attributes=True), offset + limit
+    page.next = cursor_of(end) if results.hits and end < min(results.total, LAST) else None
+    return etag_response(request, SearchResults, page)
 
 
 @search_router.get("/search/suggestions", summary="Completions of a query")

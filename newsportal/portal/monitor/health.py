@@ -51,12 +51,12 @@ class PortalCollector(Collector):
         }  # fmt: skip
         for name, ask in parts.items():
             try:
-                found = ask()
+                metrics = ask()
             except (NewsportalError, OSError):
                 up.add_metric((name,), 0)
                 continue
             up.add_metric((name,), 1)
-            yield from found
+            yield from metrics
         yield up
 
     def _store(self) -> list[Metric]:

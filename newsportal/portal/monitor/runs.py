@@ -41,17 +41,17 @@ NAMES: Final = {**{spider: KINDS[kind] for kind, spider in SPIDERS.items()}, "me
 def runs(request: Request, visit: Here) -> Response:
     """``?all=1``: include runs that had nothing due, which are most of them if a crawl runs all day."""
     read, all_runs = visit.portal.store.runs(RUNS_READ), bool(visit.asked.get("all"))
-    found = [run for run in read if all_runs or not run.idle]
+    matching = [run for run in read if all_runs or not run.idle]
     kinds = {name: visit.say(kind) for name, kind in NAMES.items()}
-    return render(request, "runs.html", runs=found[:SHOWN], idle=len(read) - len(found), whole=all_runs, kinds=kinds)
+    return render(request, "runs.html", runs=matching[:SHOWN], idle=len(read) - len(matching), whole=all_runs, kinds=kinds)
 
 
 @router.get("/runs/{run_id}")
 def run(request: Request, visit: Here, run_id: str) -> Response:
-    found = or_404(visit.portal.store.run(run_id))
+    run = or_404(visit.portal.store.run(run_id))
     return render(
-        request, "run.html", run=found, total=found.total, failures=failures_of(found), counters=COUNTERS, columns=columns(visit),
-        rows=[*found.sources, found.total] if found.sources else [], **run_log(visit, found),
+        request, "run.html", run=run, total=run.total, failures=failures_of(run), counters=COUNTERS, columns=columns(visit),
+        rows=[*run.sources, run.total] if run.sources else [], **run_log(visit, run),
     )  # fmt: skip
 
 
@@ -129,9 +129,9 @@ def queues(request: Request, visit: Here) -> Response:
 @router.get("/monitor/reading")
 def reading(request: Request, visit: Here) -> Response:
     """How the portal is read, and what the recommendation has learned."""
-    found = visit.portal.reading()
-    learnt = training_of(*found.fit) if found.fit else None
-    alpha, lines = learnt.alpha if learnt else ALPHA, month_rows(found.months)
+    figures = visit.portal.reading()
+    learnt = training_of(*figures.fit) if figures.fit else None
+    alpha, lines = learnt.alpha if learnt else ALPHA, month_rows(figures.months)
     return monitor_page(request, visit, "/monitor/reading", "months", lines=lines, learnt=learnt, alpha=alpha, named=figure_labels(visit))
 
 

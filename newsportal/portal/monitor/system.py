@@ -90,9 +90,9 @@ def read_tail(file: Path, limit: int = MAX_LINES) -> list[Line]:
 def _lines(raw: list[str]) -> Iterator[Line]:
     level = "INFO"
     for text in raw:
-        if found := SCRAPY.match(text):
-            level = found["level"] if found["level"] in LEVELS else "INFO"
-            yield Line(datetime.fromisoformat(found["at"]).astimezone(), level, found["name"], redact(found["text"]))
+        if match := SCRAPY.match(text):
+            level = match["level"] if match["level"] in LEVELS else "INFO"
+            yield Line(datetime.fromisoformat(match["at"]).astimezone(), level, match["name"], redact(match["text"]))
         elif text.strip():
             yield Line(None, level, "", redact(text))
 
@@ -101,8 +101,8 @@ def find_lines(lines: list[Line], level: str | None, words: str | None, limit: i
     """Return the last lines of at least ``level`` that contain ``words``, latest first."""
     least = LEVELS.index(level) if level in LEVELS else 0
     text = (words or "").lower()
-    found = [line for line in lines if LEVELS.index(line.level) >= least and text in f"{line.from_} {line.text}".lower()]
-    return list(reversed(found[-limit:]))
+    matching = [line for line in lines if LEVELS.index(line.level) >= least and text in f"{line.from_} {line.text}".lower()]
+    return list(reversed(matching[-limit:]))
 
 
 router = APIRouter(dependencies=WATCH)
@@ -186,10 +186,10 @@ def run_lines(portal: Portal, run: Run) -> list[Line] | None:
 def log_files(portal: Portal) -> list[Path]:
     """Return the logs that crawls write beside the store (``newsportal up`` and ``schedule``), latest first."""
     try:
-        found = [(file.stat().st_mtime, file) for file in portal.config.jobs_folder.glob("*.log")]
+        files = [(file.stat().st_mtime, file) for file in portal.config.jobs_folder.glob("*.log")]
     except OSError:
         return []
-    return [file for _, file in sorted(found, reverse=True)[:LOGS]]
+    return [file for _, file in sorted(files, reverse=True)[:LOGS]]
 
 
 def log_file(portal: Portal, name: str | None) -> Path | None:

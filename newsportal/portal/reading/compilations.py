@@ -158,10 +158,10 @@ BOTTOM: Final = 50  # the rank at the bottom of a drawing; lower ranks are drawn
 @router.get("/boards")
 def boards(request: Request, visit: Here) -> Response:
     """``?list=NAME``: this list only."""
-    found = boards_of(visit)
+    boards = boards_of(visit)
     name = visit.text("list")
-    selected = [board for board in found if name in (None, "", board.name, board.key)]
-    return render(request, "boards.html", boards=found, shown=selected or found, curve=curve, width=WIDTH, height=HEIGHT)
+    selected = [board for board in boards if name in (None, "", board.name, board.key)]
+    return render(request, "boards.html", boards=boards, shown=selected or boards, curve=curve, width=WIDTH, height=HEIGHT)
 
 
 def boards_of(visit: Visit) -> list[HotBoard]:

@@ -51,8 +51,8 @@ def weighted(portal: Portal, event: Event) -> WeightedEvent:
 
 def front_events(portal: Portal) -> list[WeightedEvent]:
     """Return the events of the front page: pinned ones, then those of these days with the highest weight."""
-    found = (*portal.store.events.pinned(), *portal.store.events.listed(since=portal.now() - FRESH, limit=ON_FRONT).events)
-    return [weighted(portal, event) for event in {event.id: event for event in found}.values()][:ON_FRONT]
+    candidates = (*portal.store.events.pinned(), *portal.store.events.listed(since=portal.now() - FRESH, limit=ON_FRONT).events)
+    return [weighted(portal, event) for event in {event.id: event for event in candidates}.values()][:ON_FRONT]
 
 
 @router.get("/events")
@@ -103,8 +103,8 @@ def changes(store: Store, changed: Sequence[StoredArticle]) -> Iterator[tuple[St
     """Yield the last change of each article, with its first differing lines."""
     for article in changed[:MAX_CHANGED]:
         last = states(article, store.revisions(article.id)[-1:])[0]
-        differ = [line for line in last.lines or () if any(part.kind != "same" for part in line)]
-        yield last, differ[:MAX_LINES]
+        changed_lines = [line for line in last.lines or () if any(part.kind != "same" for part in line)]
+        yield last, changed_lines[:MAX_LINES]
 
 
 def related(visit: Visit, event: Event, head: StoredArticle | None) -> list[Event]:
@@ -112,5 +112,5 @@ def related(visit: Visit, event: Event, head: StoredArticle | None) -> list[Even
     stories = visit.portal.related(head) if head is not None else ()
     store = visit.portal.store
     ids = dict.fromkeys(row.event_id for row in store.events.of([story.id for story in stories]).values() if row.event_id != event.id)
-    found = (store.events.event(id) for id in ids)
-    return [other for other in found if other is not None and other.stories and clean(other.title)][:RELATED]
+    events = (store.events.event(id) for id in ids)
+    return [other for other in events if other is not None and other.stories and clean(other.title)][:RELATED]

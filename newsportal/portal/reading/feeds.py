@@ -101,9 +101,9 @@ def of_topic(visit: Here, name: str, ending: str) -> Response:
 def stories_response(visit: Visit, ending: str, page: str, topic: str | None) -> Response:
     filters = _filters(visit)
     selection = StoryFilter(topic, filters.get("category"), filters.get("source"), filters.get("site"), limit=max_stories(ending))
-    found = visit.portal.store.stories(selection).stories
+    stories = visit.portal.store.stories(selection).stories
     title = " · ".join((*([topic] if topic else []), *filters.values(), visit.portal.site.title))
-    return list_response(visit, ending, title, address(page, **filters), [story.head.id for story in found])
+    return list_response(visit, ending, title, address(page, **filters), [story.head.id for story in stories])
 
 
 def _filters(visit: Visit) -> dict[str, str]:
@@ -263,8 +263,8 @@ def oembed(request: Request, visit: Here) -> Response:
         raise HTTPException(501)
     base = base_address(request)
     path = _path(visit.text("url", 2000) or "", {urlsplit(base).netloc, request.url.netloc})
-    found = STORY.fullmatch(path)
-    story = visit.portal.store.story(found[1]) if found else None
+    match = STORY.fullmatch(path)
+    story = visit.portal.store.story(match[1]) if match else None
     if story is None:
         raise HTTPException(404)
     article, page = story.head, f"{base}/story/{story.id}"

@@ -59,7 +59,7 @@ class Reader:
 
 
 def reader_of(request: Request) -> Reader:
-    headers, found = request.headers, request.cookies.get(NAME, "")
+    headers, name = request.headers, request.cookies.get(NAME, "")
     purpose = f"{headers.get('sec-purpose', '')} {headers.get('purpose', '')}"
     person = "prefetch" not in purpose and not BOTS.search(headers.get("user-agent", ""))
     wish: Wish = "browser" if "1" in (headers.get("sec-gpc"), headers.get("dnt")) else "on"
@@ -67,7 +67,7 @@ def reader_of(request: Request) -> Reader:
         wish = "portal"
     elif request.cookies.get(SWITCH) == "off":
         wish = "off"
-    return Reader(found if WELL_FORMED.fullmatch(found) else None, wish, person)
+    return Reader(name if WELL_FORMED.fullmatch(name) else None, wish, person)
 
 
 def set_reader_cookie(response: Response, request: Request, name: str) -> None:
@@ -148,9 +148,9 @@ def profile_rows(portal: Portal, reader: Reader) -> list[dict[str, Any]]:
 
 
 @router.post("/profile/remove")
-def remove(request: Request, sent: Form) -> Response:
+def remove(request: Request, fields: Form) -> Response:
     """Remove one story from the profile."""
-    story, reader = sent.get("story", ""), reader_of(request)
+    story, reader = fields.get("story", ""), reader_of(request)
     if reader.name is not None and story:
         Visit(request).portal.store.readers.forget(reader.name, story)
     return redirect_to_profile()
@@ -168,9 +168,9 @@ def clear(request: Request) -> Response:
 
 
 @router.post("/profile/switch")
-def switch(request: Request, sent: Form) -> Response:
+def switch(request: Request, fields: Form) -> Response:
     """``profile=off``: delete the profile, block its name in the store, and record nothing from now on; ``profile=on``: start a new one."""
-    choice, reader, portal = sent.get(SWITCH), reader_of(request), Visit(request).portal
+    choice, reader, portal = fields.get(SWITCH), reader_of(request), Visit(request).portal
     response = redirect_to_profile()
     if choice == "off":
         if reader.name is not None:
@@ -213,14 +213,14 @@ class Suggestion:
 def recommend_and_record(visit: Visit, n: int) -> list[Suggestion]:
     """Return recommendations and record them as shown, which the precision of paper C's formula 4 counts."""
     reader = reader_of(visit.request)
-    found = recommend(visit, reader, n)
-    if reader.is_recorded and reader.name is not None and found:
+    results = recommend(visit, reader, n)
+    if reader.is_recorded and reader.name is not None and results:
         try:
-            visit.portal.store.readers.offer(reader.name, [item for _story, item, _because in found], now=visit.portal.now())
+            visit.portal.store.readers.offer(reader.name, [item for _story, item, _because in results], now=visit.portal.now())
         except StoreError as error:
             visit.portal.missed["offer"] += 1
             log.warning("recommendations were not recorded: %s", error)
-    return [Suggestion(story, reason_text(item, because, visit.clock.words)) for story, item, because in found]
+    return [Suggestion(story, reason_text(item, origin, visit.clock.words)) for story, item, origin in results]
 
 
 def recommend_some(visit: Visit, story_id: str | None = None, n: int = FURTHER) -> list[Suggestion]:
@@ -229,19 +229,19 @@ def recommend_some(visit: Visit, story_id: str | None = None, n: int = FURTHER) 
     if reader.name is None or not reader.is_recorded:
         return []
     try:
-        found = recommend(visit, reader, n + 1)
+        results = recommend(visit, reader, n + 1)
     except StoreError as error:
         log.warning("no recommendations on this page: %s", error)
         return []
-    others = [Suggestion(story, reason_text(item, because, visit.clock.words)) for story, item, because in found if story.id != story_id]
+    others = [Suggestion(story, reason_text(item, origin, visit.clock.words)) for story, item, origin in results if story.id != story_id]
     return others[:n]
 
 
 def recommend(visit: Visit, reader: Reader, n: int) -> Sequence[tuple[Story, Recommendation, Story | None]]:
     """Return the best stories for this reader, without dismissed ones; for a reader without a profile, the best for everyone."""
     unwanted = dismissed_stories(visit.request)
-    found = visit.portal.recommender.recommended(reader.name if reader.is_recorded else None, visit.portal.now(), n + len(unwanted))
-    return [item for item in found if item[0].id not in unwanted][:n]
+    results = visit.portal.recommender.recommended(reader.name if reader.is_recorded else None, visit.portal.now(), n + len(unwanted))
+    return [item for item in results if item[0].id not in unwanted][:n]
 
 
 def dismissed_stories(request: Request) -> list[str]:
@@ -249,9 +249,9 @@ def dismissed_stories(request: Request) -> list[str]:
     return [id for id in request.cookies.get(DISMISSED, "").split(".") if STORY.fullmatch(id)][:MAX_DISMISSED]
 
 
-def reason_text(recommendation: Recommendation, because: Story | None, words: NullTranslations) -> str:
-    if because is not None:
-        return words.gettext(BECAUSE.get(recommendation.by, BECAUSE_SEEN)) % {"title": shorten(title(because.head), TITLE_CHARS)}
+def reason_text(recommendation: Recommendation, origin: Story | None, words: NullTranslations) -> str:
+    if origin is not None:
+        return words.gettext(BECAUSE.get(recommendation.by, BECAUSE_SEEN)) % {"title": shorten(title(origin.head), TITLE_CHARS)}
     return words.gettext(WHY[recommendation.by]) if recommendation.by in WHY else recommendation.by
 
 
@@ -259,9 +259,9 @@ SHOWN = 30
 
 
 @router.post("/for-you/dismiss")
-def dismiss(request: Request, visit: Here, sent: Form) -> Response:
+def dismiss(request: Request, visit: Here, fields: Form) -> Response:
     """``story``: do not recommend it in this browser any more."""
-    story = sent.get("story", "")
+    story = fields.get("story", "")
     if not STORY.fullmatch(story):
         raise HTTPException(400)
     response = notify(request, "/for-you", _("It is not recommended to you any more."))

@@ -70,8 +70,8 @@ def query_front(store: Store, topics: Sequence[str], counts: dict[str, int], now
         return Front(latest, hot, tuple(boards), newest)
     boards = [Board(None, 0, ranked=ranked(store.story, hot, now=now))]
     for topic in topics:
-        found = store.stories(StoryFilter(topic=topic, order="hottest", limit=RANKED_STORIES)).stories
-        boards.append(Board(topic, counts.get(topic, 0), ranked=ranked(store.story, found, now=now)))
+        hottest = store.stories(StoryFilter(topic=topic, order="hottest", limit=RANKED_STORIES)).stories
+        boards.append(Board(topic, counts.get(topic, 0), ranked=ranked(store.story, hottest, now=now)))
     return Front(latest, hot, tuple(boards), newest)
 
 
@@ -89,18 +89,18 @@ class FrontCache:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._made: dict[bool, _CachedFront] = {}
+        self._fronts: dict[bool, _CachedFront] = {}
         self._locks = {True: Lock(), False: Lock()}
 
     def get(self, topics: Sequence[str], counts: dict[str, int], now: datetime, *, by_rank: bool) -> Front:
         """Return the front page, from the cache if it is valid. Raises ``StoreError``."""
         options = (tuple(topics[:MAX_BOARDS]), tuple(counts.get(topic, 0) for topic in topics[:MAX_BOARDS]))
         with self._locks[by_rank]:
-            cached, seq = self._made.get(by_rank), self._store.last_seq()
+            cached, seq = self._fronts.get(by_rank), self._store.last_seq()
             if cached is None or not self._is_valid(cached, seq, options):
                 began = monotonic()
                 front = query_front(self._store, options[0], counts, now, by_rank=by_rank)
-                cached = self._made[by_rank] = _CachedFront(front, seq, options, monotonic(), monotonic() - began)
+                cached = self._fronts[by_rank] = _CachedFront(front, seq, options, monotonic(), monotonic() - began)
             return cached.front
 
     def _is_valid(self, cached: _CachedFront, seq: int, options: tuple[object, ...]) -> bool:

@@ -65,8 +65,8 @@ def time_page(visit: Visit, front: Front) -> dict[str, Any]:
     lead = top_story(front.hot, front.latest.stories)
     placed = {lead.id} if lead else set()
 
-    def first(some: Iterable[Story], most: int) -> list[Story]:
-        new = [story for story in some if story.id not in placed][:most]
+    def first(stories: Iterable[Story], most: int) -> list[Story]:
+        new = [story for story in stories if story.id not in placed][:most]
         placed.update(story.id for story in new)
         return new
 
@@ -121,11 +121,11 @@ def settings(request: Request, visit: Here) -> Response:
     if TOPICS in visit.asked:
         topics = move_topic(visit.asked.getlist("topic"), visit.text("up"), visit.text("down"))
         values[TOPICS] = "|".join(quote(topic, safe="") for topic in topics)
-    if found := allowed_choices(values):
+    if choices := allowed_choices(values):
         response = RedirectResponse(back if "next" in visit.asked else "/settings", 303, headers={"cache-control": "no-store"})
-        remember(response, found)
+        remember(response, choices)
         if visit.keeps and visit.signed_in is not None:
-            visit.portal.accounts.preferences.keep(visit.signed_in.person.id, found)
+            visit.portal.accounts.preferences.keep(visit.signed_in.person.id, choices)
         return response
     selected, available = visit.chosen.topics, visit.portal.site.topics
     names = dict.fromkeys((*(name for name in selected if name in available), *available))

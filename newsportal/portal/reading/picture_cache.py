@@ -121,12 +121,12 @@ class PictureCache:
 
     def clear(self) -> tuple[int, int]:
         """Remove all files; return their number and bytes. Raises ``OSError`` if one cannot be removed."""
-        found = list(self.files())
-        for file in found:
+        files = list(self.files())
+        for file in files:
             file.path.unlink(missing_ok=True)
         with self._lock:
             self._size = None
-        return len(found), sum(file.size for file in found)
+        return len(files), sum(file.size for file in files)
 
     def _path(self, name: str) -> Path:
         return self.folder / name[:2] / name

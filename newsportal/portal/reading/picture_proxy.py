@@ -90,7 +90,7 @@ class PictureProxy:
         self._policy = policy
         self._agent = user_agent
         self._max_pixels = max_pixels
-        self._under_way: dict[str, asyncio.Task[ProxiedPicture]] = {}
+        self._pending: dict[str, asyncio.Task[ProxiedPicture]] = {}
         self._failed: OrderedDict[str, tuple[float, str]] = OrderedDict()
         self._fetching = asyncio.Semaphore(AT_ONCE)
         self._decoding = asyncio.Semaphore(1)  # waiting decoders must not occupy the threads of store queries
@@ -112,13 +112,13 @@ class PictureProxy:
         cached = await asyncio.to_thread(self._cached, name)
         if cached is not None:
             return cached
-        if name not in self._under_way:
-            self._under_way[name] = task = asyncio.ensure_future(self._make(name, url, referer, thumb=thumb))
+        if name not in self._pending:
+            self._pending[name] = task = asyncio.ensure_future(self._make(name, url, referer, thumb=thumb))
             task.add_done_callback(lambda done: self._done(name, done))
-        return await asyncio.shield(self._under_way[name])
+        return await asyncio.shield(self._pending[name])
 
     def _done(self, name: str, task: asyncio.Task[ProxiedPicture]) -> None:
-        self._under_way.pop(name, None)
+        self._pending.pop(name, None)
         if not task.cancelled():
             task.exception()  # mark the exception as retrieved: the last waiter may have disconnected
 
@@ -158,8 +158,8 @@ class PictureProxy:
         return ProxiedPicture(picture.body, picture.type)
 
     def _cached(self, name: str) -> ProxiedPicture | None:
-        found = ((self.cache.get(f"{name}.{ending}"), media) for ending, media in TYPES.items())
-        return next((ProxiedPicture(body, media) for body, media in found if body), None)
+        bodies = ((self.cache.get(f"{name}.{ending}"), media) for ending, media in TYPES.items())
+        return next((ProxiedPicture(body, media) for body, media in bodies if body), None)
 
 
 picture_router = APIRouter()
@@ -179,10 +179,10 @@ async def picture(request: Request, article_id: str, place: str) -> Response:
     thumb: bool = request.scope["path"].endswith("/thumb")
     if portal.picture_proxy is None or not PLACE.fullmatch(place):
         return _empty_response(NOT_HERE)
-    found = await asyncio.to_thread(_stored_picture, portal, article_id, place)
-    if found is None:
+    stored = await asyncio.to_thread(_stored_picture, portal, article_id, place)
+    if stored is None:
         return _empty_response(NOT_HERE)
-    url, referer = found
+    url, referer = stored
     tag = f'"{url_version(url)}{"-t" if thumb else ""}"'
     caching = FOREVER if request.query_params.get("v") == url_version(url) else ONE_HOUR
     headers = {**SANDBOX, "cache-control": caching, "etag": tag}

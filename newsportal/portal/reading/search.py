@@ -107,10 +107,10 @@ def choice_labels(visit: Visit) -> dict[str, dict[str | None, str]]:
 
 def kinds(visit: Visit) -> dict[str | None, str]:
     """Return the kinds of documents in the store."""
-    found: dict[str | None, str] = {"article": visit.say("Articles")}
+    labels: dict[str | None, str] = {"article": visit.say("Articles")}
     if any(map(is_thread, visit.portal.tally().by_source)):
-        found["thread"] = visit.say("Forum threads")
-    return found | ({"photos": visit.say("Photo stories")} if visit.has_photos else {})
+        labels["thread"] = visit.say("Forum threads")
+    return labels | ({"photos": visit.say("Photo stories")} if visit.has_photos else {})
 
 
 def chips(search: SearchRequest, visit: Visit) -> list[Chip]:
@@ -154,11 +154,11 @@ def choices(search: SearchRequest, name: str, counts: Mapping[str, int]) -> list
 
 def proposals(search: SearchRequest, results: Results, visit: Visit) -> list[Choice]:
     """Return other searches when nothing was found: the same without filters, each word by itself, and completions."""
-    found = []
+    others = []
     if search.text and search.filters:
-        found.append(Choice(visit.say(_("“%(query)s” without filters"), query=search.text[:60]), SearchRequest(search.text).address()))
+        others.append(Choice(visit.say(_("“%(query)s” without filters"), query=search.text[:60]), SearchRequest(search.text).address()))
     words = [word for word in results.words if len(word) > 1] if len(results.words) > 1 else []
     beginning = search.text[: max(2, len(search.text) // 2)]
     words += suggested(visit, beginning, PROPOSALS) if search.text else []
-    found += [Choice(word, SearchRequest(word).address()) for word in dict.fromkeys(words) if word != search.text]
-    return found[:PROPOSALS]
+    others += [Choice(word, SearchRequest(word).address()) for word in dict.fromkeys(words) if word != search.text]
+    return others[:PROPOSALS]

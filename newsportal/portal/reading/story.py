@@ -223,21 +223,21 @@ def revisions(request: Request, visit: Here, story_id: str, article_id: str) -> 
     return render(request, "revisions.html", article=article, states=states(article, visit.portal.store.revisions(article_id)))
 
 
-def reading_view(visit: Visit, found: Story, article: StoredArticle) -> Response:
+def reading_view(visit: Visit, story: Story, article: StoredArticle) -> Response:
     thread = visit.portal.store.threads.thread(article.id) if is_thread(article.source) else None
     if thread is not None:
-        return thread_view(visit, found, article, thread)
+        return thread_view(visit, story, article, thread)
     gallery = visit.portal.store.galleries.gallery(article.id) if is_gallery(article.source) else None
     if gallery is not None:
-        return gallery_view(visit, found, article, gallery)
+        return gallery_view(visit, story, article, gallery)
     topic = visit.text("topic")
-    older, newer = neighbours(visit.portal.store, found, topic)
+    older, newer = neighbours(visit.portal.store, story, topic)
     browser_url = picture_addresses(visit.portal, article)
-    near = neighbourhood(visit.portal.store, found.id)
+    near = neighbourhood(visit.portal.store, story.id)
     return render(
-        visit.request, "story.html", story=found, article=article, versions=found.versions, body=body(article, browser_url),
-        pictures=pictures(article, browser_url), older=older, newer=newer, topic=topic, suggested=recommend_some(visit, found.id),
-        headlines=headlines(found, article), minutes=reading_minutes(article.text), event_near=near,
+        visit.request, "story.html", story=story, article=article, versions=story.versions, body=body(article, browser_url),
+        pictures=pictures(article, browser_url), older=older, newer=newer, topic=topic, suggested=recommend_some(visit, story.id),
+        headlines=headlines(story, article), minutes=reading_minutes(article.text), event_near=near,
         related=without_neighbours(visit.portal.related(article), near)[:RELATED],
         assisted=assistant.view_of_article(visit, article),
     )  # fmt: skip

@@ -36,8 +36,8 @@ class Bar:
 
 def bars(days: Sequence[tuple[date, int]]) -> tuple[Bar, ...]:
     most = max((count for _, count in days), default=0)
-    talls = (max(MIN_HEIGHT, round(HEIGHT * count / most)) if count else 0 for _, count in days)
-    placed = zip(range(0, len(days) * STEP, STEP), days, talls, strict=True)
+    heights = (max(MIN_HEIGHT, round(HEIGHT * count / most)) if count else 0 for _, count in days)
+    placed = zip(range(0, len(days) * STEP, STEP), days, heights, strict=True)
     return tuple(Bar(day, count, x, HEIGHT - tall, tall) for x, (day, count), tall in placed)
 
 
@@ -121,7 +121,7 @@ def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Respons
     before = visit.text("before")
     selection = StoryFilter(topic, filters["category"], filters["source"], filters["site"], order=order, before=before, limit=PAGE)
     unread = visit.keeps and visit.text("show") == "unread"
-    found = unread_page(visit, selection) if unread else visit.portal.store.stories(selection)
+    page = unread_page(visit, selection) if unread else visit.portal.store.stories(selection)
     overview = visit.portal.overview(topic) if topic and not before and not any(filters.values()) else None
     show = "unread" if unread else None
     params: dict[str, Any] = {"order": "hottest" if order == "hottest" else None, **filters, "show": show}
@@ -133,7 +133,7 @@ def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Respons
         others=address(path, **{**params, "show": None if unread else "unread"}), here=address(path, **params),
         filters=[Chip(clean(value), address(path, **{**params, name: None})) for name, value in filters.items() if value],
         overview=topic_figures(overview, path) if overview and overview.reports else None,
-        days=by_day(found.stories, visit.clock, lambda story: story.head.moment) if order == "newest" else [], stories=found.stories,
-        next=address(path, **params, before=found.next) if found.next else None, later=address(path, **params) if before else None,
+        days=by_day(page.stories, visit.clock, lambda story: story.head.moment) if order == "newest" else [], stories=page.stories,
+        next=address(path, **params, before=page.next) if page.next else None, later=address(path, **params) if before else None,
         feed=feed_addresses(title, topic, filters), refusals=visit.refusals([topic])[topic] if topic and visit.may("edit") else (),
     )  # fmt: skip
