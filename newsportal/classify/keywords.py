@@ -151,8 +151,8 @@ def _word_weights(title: str, both: str) -> dict[str, float]:
     counts = Counter(words)
     value_of = _table().get
     usual = value_of(USUAL) or 0.0
-    valued = ((word, _unknown(word, usual) if (value := value_of(word)) is None else value) for word in counts)
-    values = {word: value for word, value in valued if value > 0.0}
+    pairs = ((word, _unknown(word, usual) if (value := value_of(word)) is None else value) for word in counts)
+    values = {word: value for word, value in pairs if value > 0.0}
     frequency = {word: float(counts[word]) for word in values}
     for (left, right), times in _bound_pairs(words, counts, values).items():
         joined = left + right
@@ -193,8 +193,8 @@ USUAL: Final = ""  # key of the table for the idf of unknown words
 @made_once
 def _table() -> WordTable:
     """Return the table of the weight of every dictionary word."""
-    made_from = (dictionary_version(), sorted(KINDS.items()), NAMES, NAME, LONGER, sorted(NEWS_WORDS))
-    return cached_table("keywords", made_from, _weights)
+    inputs = (dictionary_version(), sorted(KINDS.items()), NAMES, NAME, LONGER, sorted(NEWS_WORDS))
+    return cached_table("keywords", inputs, _weights)
 
 
 def _weights() -> dict[str, float]:

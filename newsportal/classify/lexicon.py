@@ -194,9 +194,9 @@ def packaged() -> tuple[Category, ...]:
     import yaml
 
     text = (files(__package__) / "categories.yaml").read_text(encoding="utf-8")
-    written: Mapping[str, Mapping[Any, str]] = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
+    parsed: Mapping[str, Mapping[Any, str]] = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
     return tuple(
-        Category(name, {weight: tuple(lists[weight].split()) for weight in VALUE}, lists["english"]) for name, lists in written.items()
+        Category(name, {weight: tuple(lists[weight].split()) for weight in VALUE}, lists["english"]) for name, lists in parsed.items()
     )
 
 

@@ -54,13 +54,13 @@ class Linear:
         from newsportal.classify.training import learn
 
         labels = tuple(sorted({label for example in examples for label in example.labels}))
-        learnt = learn(examples, labels, several=several, progress=progress, seed=seed)
+        result = learn(examples, labels, several=several, progress=progress, seed=seed)
         documents = Counter(label for example in examples for label in example.labels)
-        facts = Facts("linear", dict(sorted(documents.items())), learnt.figures, trained, several, learnt.warnings)
-        vocab, weights = _limited(learnt.vocabulary, learnt.planes.weights.astype(np.float16))
+        facts = Facts("linear", dict(sorted(documents.items())), result.figures, trained, several, result.warnings)
+        vocab, weights = _limited(result.vocabulary, result.planes.weights.astype(np.float16))
         return cls(
-            labels, facts, vocab, weights.astype(np.float32), learnt.planes.bias, learnt.factor, learnt.least, learnt.curves, learnt.short,
-            learnt.brief,
+            labels, facts, vocab, weights.astype(np.float32), result.planes.bias, result.factor, result.least, result.curves, result.short,
+            result.brief,
         )  # fmt: skip
 
     def classify(self, title: str, text: str) -> Answer:
@@ -99,8 +99,8 @@ class Linear:
         target = self.labels.index(label) if label is not None else int(scores.argmax())
         weights = self.weights[at]
         others = 0.0 if self.facts.several else np.delete(weights, target, axis=1).mean(axis=1)
-        steep = float(self.curves[target, 0]) if self.facts.several else self._level(len(at))[0]
-        parts = values * (weights[:, target] - others) * steep
+        slope = float(self.curves[target, 0]) if self.facts.several else self._level(len(at))[0]
+        parts = values * (weights[:, target] - others) * slope
         return words(self.vocabulary.codes[at], parts, (title, text), limit)
 
     def saved(self) -> bytes:
@@ -165,9 +165,9 @@ def words(codes: Codes, contributions: Numbers, texts: Sequence[str], limit: int
     share = contributions / np.maximum(counts, 1)
     totals: dict[str, float] = {}
     for text, features, (at, is_known) in zip(texts, parsed, places, strict=True):
-        before = _cumulative(share[at[is_known]], features.starts[is_known], features.ends[is_known], min(len(text), LONGEST))
+        cumulative = _cumulative(share[at[is_known]], features.starts[is_known], features.ends[is_known], min(len(text), LONGEST))
         for word, start, end in _segments(text[:LONGEST]):
-            totals[word] = totals.get(word, 0.0) + before[end] - before[start]
+            totals[word] = totals.get(word, 0.0) + cumulative[end] - cumulative[start]
     ranked = sorted(totals.items(), key=lambda item: (-abs(item[1]), item[0]))
     reasons = (Reason(word, weight) for word, weight in ranked if abs(weight) > ROUNDING_ERROR and WORD.search(word))
     return tuple(islice(reasons, limit))
@@ -177,8 +177,8 @@ def _cumulative(contributions: NDArray[np.float64], starts: NDArray[np.intp], en
     """Return the cumulative contribution before every position; each feature is spread evenly over the characters it covers."""
     share = contributions / np.maximum(ends - starts, 1)
     steps = np.bincount(starts, share, length + 1) - np.bincount(ends, share, length + 1)
-    before: list[float] = np.concatenate(([0.0], np.cumsum(np.cumsum(steps)[:-1]))).tolist()
-    return before
+    cumulative: list[float] = np.concatenate(([0.0], np.cumsum(np.cumsum(steps)[:-1]))).tolist()
+    return cumulative
 
 
 def _segments(text: str) -> Iterator[tuple[str, int, int]]:

@@ -50,14 +50,14 @@ class Learnt:
 
 def learn(examples: Sequence[Example], labels: Sequence[str], *, several: bool, progress: Progress, seed: int) -> Learnt:
     """Train on ``examples``. Raises ``ModelError`` if all have the same label, or no text has any feature."""
-    used = sampled(examples, seed)
-    truth = np.array([[label in example.labels for label in labels] for example in used], dtype=bool)
+    sample = sampled(examples, seed)
+    truth = np.array([[label in example.labels for label in labels] for example in sample], dtype=bool)
     if truth.all(axis=0).any():
         raise ModelError("every example has the same label; there must be some without it")
     documents: list[tuple[Counts, Counts]] = []
-    for done in range(0, len(used), AT_ONCE):
-        documents += counted_batch([(example.title, example.text) for example in used[done : done + AT_ONCE]])
-        progress(0.3 * done / len(used), "features")
+    for done in range(0, len(sample), AT_ONCE):
+        documents += counted_batch([(example.title, example.text) for example in sample[done : done + AT_ONCE]])
+        progress(0.3 * done / len(sample), "features")
     vocab = vocabulary(documents)
     if not len(vocab.codes):
         raise ModelError("no feature distinguishes the labels; the examples need more text")
@@ -66,7 +66,7 @@ def learn(examples: Sequence[Example], labels: Sequence[str], *, several: bool, 
     short = float(np.quantile(np.diff(vectors.indptr), SHORT))
     headlines = []
     if short > LONG and not several:
-        headlines = [(matrix(vocab, counted_batch([("", (example.title or example.text)[:BRIEF]) for example in used])), short)]
+        headlines = [(matrix(vocab, counted_batch([("", (example.title or example.text)[:BRIEF]) for example in sample])), short)]
     fold = folds(truth, near_duplicates(vectors))
     mix, answers, idx = _held_out([(vectors, 0.0), *headlines], truth, fold, several=several, progress=progress, seed=seed)
     scores = answers[0]
@@ -82,7 +82,7 @@ def learn(examples: Sequence[Example], labels: Sequence[str], *, several: bool, 
     counts = Counter(label for example in examples for label in example.labels)
     rare = [f"{label} ({counts[label]})" for label in labels if counts[label] < FOLDS]
     too_few = (Message("train.hardly", few=FOLDS, labels=", ".join(rare)),) if rare else ()
-    bounded = (Message("train.bounded", used=len(used), all=len(examples)),) if len(used) < len(examples) else ()
+    bounded = (Message("train.bounded", used=len(sample), all=len(examples)),) if len(sample) < len(examples) else ()
     return Learnt(vocab, planes, factor, least, curves, figures, too_few + bounded, short, brief)
 
 
@@ -110,9 +110,9 @@ def _held_out(
     vectors = variants[0][0]
     answers = [np.zeros(truth.shape) for _ in variants]
     counted_labels = np.all([truth[fold == part].any(axis=0) for part in range(FOLDS)], axis=0)
-    enough = ~truth.any(axis=1) | (truth & counted_labels).any(axis=1)
+    covered = ~truth.any(axis=1) | (truth & counted_labels).any(axis=1)
     mixes = [mix for mix in MIXES if not (several and mix.bayes)]
-    if not enough.any() or not counted_labels.any():
+    if not covered.any() or not counted_labels.any():
         return mixes[-1], answers, np.zeros(0, dtype=np.intp)
     results: list[tuple[float, Mix, Planes]] = []
     candidates = fits(vectors[fold != 0], truth[fold != 0], mixes, seed)
@@ -127,7 +127,7 @@ def _held_out(
             planes = fit(vectors[fold != part], truth[fold != part], mix, seed)
         for (texts, short), scores in zip(variants, answers, strict=True):
             scores[fold == part] = planes.scores(texts[fold == part], short)
-    return mix, answers, np.flatnonzero(enough)
+    return mix, answers, np.flatnonzero(covered)
 
 
 def _quality(scores: Matrix, truth: Truth, *, several: bool) -> float:

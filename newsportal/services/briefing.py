@@ -122,14 +122,14 @@ def _event(store: Store, group: Sequence[Story], fresh: set[str], record: Event 
     earlier = [story for story in group if story.id not in fresh]
     new = sorted((story for story in group if story.id in fresh), key=lambda story: (-story.sites, story.first_seen, story.id))
     heads = _heads(store, (*earlier[-READ:], *new[:READ]))
-    read = sorted((story for story in new[:READ] if story.id in heads), key=lambda story: (story.first_seen, story.id))
+    in_order = sorted((story for story in new[:READ] if story.id in heads), key=lambda story: (story.first_seen, story.id))
     reported = [sentence for story in earlier[-READ:] if story.id in heads for sentence in sentences(heads[story.id].text)]
-    texts = [Text(story.id, heads[story.id].title, heads[story.id].text) for story in read]
+    texts = [Text(story.id, heads[story.id].title, heads[story.id].text) for story in in_order]
     summary = summarise(texts, min(4, 1 + len(new)) if len(new) > 1 else 2, reported)
-    by_id = {story.id: story for story in read}
+    by_id = {story.id: story for story in in_order}
     quotes = [_quote(by_id[sentence.id], sentence.text) for sentence in summary]
     if not quotes and texts and (start := beginning(texts[0].title, texts[0].text, BEGINNING)) and not reported:
-        quotes = [_quote(read[0], start)]
+        quotes = [_quote(in_order[0], start)]
     sites = {story.head.publisher for story in new}
     title = record.title if record is not None and record.renamed else new[0].head.title
     event = record.id if record is not None and record.stories > 1 else None

@@ -99,9 +99,9 @@ def fit(store: Store, uri: str, master: str, now: datetime, *, since: datetime |
         context = spark.sparkContext
         count = max(PARTS_A_CORE * context.defaultParallelism, views // VIEWS_A_PART + 1)
         is_shared = master.startswith("local") or not uri.startswith("sqlite")
-        read = _read_remotely if is_shared else _read_locally
+        reader = _read_remotely if is_shared else _read_locally
         bounds = store.readers.parts(count)
-        log = Log(read(context, store, uri, list(zip(["", *bounds], [*bounds, None], strict=True)), since, ordered), ordered, hours(now))
+        log = Log(reader(context, store, uri, list(zip(["", *bounds], [*bounds, None], strict=True)), since, ordered), ordered, hours(now))
         model = best.learnt_of(log, hours(now))
     return save_fit(store, now, model, {"by": f"spark {master}", "views": views, "readers": readers, "let_go": deleted}, began)
 
@@ -119,8 +119,8 @@ def _range(uri: str, bounds: Bounds, since: datetime | None, items: tuple[Item, 
 
 def _read_locally(context: Any, store: Store, uri: str, ranges: list[Bounds], since: datetime | None, items: tuple[Item, ...]) -> Parts:
     """Read all parts on the driver, if only it can open the store: 40 bytes per view."""
-    read = [parts.part(store.readers.views(since=since, after=after, until=until), items) for after, until in ranges]
-    return context.parallelize(read, len(read))
+    clicks = [parts.part(store.readers.views(since=since, after=after, until=until), items) for after, until in ranges]
+    return context.parallelize(clicks, len(clicks))
 
 
 class Log:

@@ -192,8 +192,8 @@ class Alerts(Part):
     def failing(self, person_id: str, since: datetime) -> int:
         """Return how many alerts of a person have failed or unknown messages since then."""
         alerts = select(ALERTS.c.id).where(ALERTS.c.person_id == person_id)
-        bad = (MESSAGES.c.state.in_(("failed", "unknown")), MESSAGES.c.changed >= since)
-        return self._scalar(select(func.count(distinct(MESSAGES.c.alert_id))).where(MESSAGES.c.alert_id.in_(alerts), *bad)) or 0
+        condition = (MESSAGES.c.state.in_(("failed", "unknown")), MESSAGES.c.changed >= since)
+        return self._scalar(select(func.count(distinct(MESSAGES.c.alert_id))).where(MESSAGES.c.alert_id.in_(alerts), *condition)) or 0
 
     def hold(self, owner: str, *, now: datetime, seconds: float) -> bool:
         """Return whether ``owner`` is the only sending process for the next ``seconds``."""

@@ -43,10 +43,10 @@ class People(Part):
 
     def add(self, name: str, password: str, role: Role, *, now: datetime) -> Person:
         """Add a person. Raises ``AccountError`` if the name is taken or invalid, or the password too short."""
-        called = unicodedata.normalize("NFC", name).strip()
-        if not NAME.fullmatch(called):
+        normalised = unicodedata.normalize("NFC", name).strip()
+        if not NAME.fullmatch(normalised):
             raise AccountError("name")
-        person, hashed = Person(random_id(), called, role, now), self._hashed(checked_password(password))
+        person, hashed = Person(random_id(), normalised, role, now), self._hashed(checked_password(password))
         with self._write() as connection:
             _add(connection, person, hashed)
         return person

@@ -84,10 +84,10 @@ def read(lines: str, blocks: Sequence[Block], base: str) -> Body:
     for block in blocks:
         if block.number is None:
             plain[block.typed[0]].append(block)
-    written = [line for line in map(str.strip, lines.splitlines()) if line]
+    edited = [line for line in map(str.strip, lines.splitlines()) if line]
     parts, place = list[Block](), 0
-    while place < len(written):
-        block = _unchanged_block(written, place, plain) or _marked(written[place], by_number) or _new(written[place])
+    while place < len(edited):
+        block = _unchanged_block(edited, place, plain) or _marked(edited[place], by_number) or _new(edited[place])
         parts.append(block)
         place += max(1, len(block.typed))
     html = sanitise("\n".join(block.html for block in parts), base)
@@ -95,11 +95,11 @@ def read(lines: str, blocks: Sequence[Block], base: str) -> Body:
     return Body("\n".join(line for block in parts for line in block.lines), html, pictures)
 
 
-def _unchanged_block(written: Sequence[str], place: int, plain: dict[str, list[Block]]) -> Block | None:
+def _unchanged_block(edited: Sequence[str], place: int, plain: dict[str, list[Block]]) -> Block | None:
     """Return the unchanged part at this place; each is used once."""
-    for block in plain.get(written[place], ()):
-        if tuple(written[place : place + len(block.typed)]) == block.typed:
-            plain[written[place]].remove(block)
+    for block in plain.get(edited[place], ()):
+        if tuple(edited[place : place + len(block.typed)]) == block.typed:
+            plain[edited[place]].remove(block)
             return block
     return None
 

@@ -95,7 +95,7 @@ def undo(store: Store, number: int, *, by: str, now: datetime, log: Log = unlogg
 def _vectors(store: Store, moves: Mapping[str, tuple[str, str]]) -> dict[str, str]:
     """Return the vectors of the affected events after the moves."""
     ids = {event for move in moves.values() for event in move}
-    stories = {event: [row.story_id for row in placed if row.story_id not in moves] for event, placed in store.events.members(ids).items()}
+    stories = {event: [row.story_id for row in rows if row.story_id not in moves] for event, rows in store.events.members(ids).items()}
     for story, (_, target) in moves.items():
         stories.setdefault(target, []).append(story)
     heads = {event: [story.head.id for story in store.listed(stories.get(event, [])[-MAX_VECTOR_STORIES:]).values()] for event in ids}

@@ -126,10 +126,10 @@ def rebuild(store: Store, progress: Callable[[int, int], object]) -> int:
         members = store.events.members([id]).get(id, [])
         heads = [story.head for member in members if (story := store.story(member.story_id)) is not None]
         store.events.remember({id: vector_over(id, heads)})
-    follower, done = EventFollower(), 0
-    while read := follower.follow(store):
-        done += read
+    follower, total = EventFollower(), 0
+    while count := follower.follow(store):
+        total += count
         progress(store.events.position(), store.last_seq())
     if store.events.position() < store.last_seq():
         raise StoreError("the events could not be written up to the end of the change log: another process writes them, too; run it again")
-    return done
+    return total

@@ -108,10 +108,10 @@ def incoming(row: Any, now: datetime) -> Incoming:
     return Incoming(article, min(first_seen, now))
 
 
-def _checked(values: Mapping[str, Any], name: str, kind: Any, called: str) -> Any:
+def _checked(values: Mapping[str, Any], name: str, kind: Any, expected: str) -> Any:
     value = values[name]
     if not isinstance(value, kind) or isinstance(value, bool):
-        raise ValueError(f"{name} is no {called}")  # noqa: TRY004  a bad file, not a bad caller
+        raise ValueError(f"{name} is no {expected}")  # noqa: TRY004  a bad file, not a bad caller
     return value
 
 

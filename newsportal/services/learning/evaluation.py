@@ -34,15 +34,15 @@ def side_by_side(store: Store, name: str, versions: Sequence[int], say: Progress
     if not documents:
         raise StoreError("no document is unseen by all these versions; compare fewer of them")
     reports: dict[int, Report] = {}
-    unread = []
+    unreadable = []
     for model in models:
         try:
             classifier = opened(store, name, model.version)
         except ModelError as error:
-            unread.append(f"version {model.version}: {error}")
+            unreadable.append(f"version {model.version}: {error}")
             continue
         reports[model.version] = measure([document.label for document in documents], answers(classifier, documents, say))
-    return reports, unread
+    return reports, unreadable
 
 
 def activate_version(store: Store, name: str, version: int, now: datetime) -> None:

@@ -159,9 +159,9 @@ def mistakes(table: Table, target: Target) -> Iterator[str]:
             yield from (f"columns.{name}: {mistake}" for mistake in _column_mistakes(columns[name], column, is_key=name == target.key))
     for name in (target.unpublish if isinstance(target.unpublish, dict) else {}).keys() - set(columns.keys()):
         yield f"unpublish.{name}: the table has no such column; it has: {', '.join(columns.keys())}"
-    for column_there in columns:
-        if column_there.name not in target.columns and not _fills_itself(column_there, table):
-            yield f"the table's column {column_there.name} may not be empty and has no default: say under columns what goes into it"
+    for existing in columns:
+        if existing.name not in target.columns and not _fills_itself(existing, table):
+            yield f"the table's column {existing.name} may not be empty and has no default: say under columns what goes into it"
     if not table.primary_key.columns and target.key is None:
         yield "the table has no primary key: say under key which column names an article"
     if _without_transactions(table) and target.key is None:

@@ -67,7 +67,7 @@ def waiting(work: Work, *, limit: int | None = None) -> Iterator[Tried]:
     return (_tried(work, article, entry) for article, entry in islice(pending(work), limit))
 
 
-def one(work: Work, article_id: str) -> Tried:
+def try_article(work: Work, article_id: str) -> Tried:
     """Return the result of publishing this article now, regardless of earlier decisions."""
     article = load_articles(work, [article_id]).get(article_id)
     stored = work.store.outbox.of(work.settings.name, [article_id]).get(article_id)
@@ -91,4 +91,4 @@ def try_target(store: Store, sources: Sources | None, name: str, article_id: str
     with closing(open_target(settings, sources)) as target:
         target.check()
         work = Work(store, settings, target, now=now)
-        yield from [one(work, article_id)] if article_id else waiting(work, limit=MOST_TRIED)
+        yield from [try_article(work, article_id)] if article_id else waiting(work, limit=MOST_TRIED)

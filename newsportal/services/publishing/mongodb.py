@@ -93,7 +93,7 @@ class MongoTarget(DocumentTarget):
         documents: dict[str, Document] = {}
         with self._errors():
             articles = self._prepared()
-            later = self._newer_ids(self._withdrawn(), [entry for _, entry in items])
+            newer = self._newer_ids(self._withdrawn(), [entry for _, entry in items])
             for article, entry in items:
                 try:
                     documents[entry.article_id] = _checked_size(_document(article, entry))
@@ -101,12 +101,12 @@ class MongoTarget(DocumentTarget):
                     outcomes[entry.article_id] = Refused(f"MongoDB cannot keep it: {error}")
                 except Refused as error:
                     outcomes[entry.article_id] = error
-            for id in later & documents.keys():
+            for id in newer & documents.keys():
                 outcomes[id] = Overtaken()
                 del documents[id]
             outcomes |= self._write(articles, [entry for _, entry in items if entry.article_id in documents], documents)
-            late = self._newer_ids(self._withdrawn(), [entry for _, entry in items if isinstance(outcomes[entry.article_id], Published)])
-            for entry in (entry for _, entry in items if entry.article_id in late):  # withdrawn since the first check
+            newer = self._newer_ids(self._withdrawn(), [entry for _, entry in items if isinstance(outcomes[entry.article_id], Published)])
+            for entry in (entry for _, entry in items if entry.article_id in newer):  # withdrawn since the first check
                 articles.delete_one(self._filter(entry))
                 outcomes[entry.article_id] = Overtaken()
         return [outcomes[entry.article_id] for _, entry in items]

@@ -288,5 +288,5 @@ def is_refusal(error: StoreError) -> bool:
     cause = error.__cause__
     if isinstance(cause, sa.exc.DataError | sa.exc.IntegrityError):
         return True
-    raised = cause.orig if isinstance(cause, sa.exc.DBAPIError) else None
-    return getattr(raised, "sqlstate", None) in REFUSED_STATES or next(iter(getattr(raised, "args", ())), None) in REFUSED_NUMBERS
+    original = cause.orig if isinstance(cause, sa.exc.DBAPIError) else None
+    return getattr(original, "sqlstate", None) in REFUSED_STATES or next(iter(getattr(original, "args", ())), None) in REFUSED_NUMBERS

@@ -102,8 +102,8 @@ def pages_of(store: Store, sources: Sources, source: Source, url: str, html: str
     newest = store.stories(StoryFilter(source=source.key, limit=20)).stories
     addresses = [story.head.url for story in newest if story.head.source == source.key]
     archive = archive_of(sources)
-    if archive is not None and (saved_ones := saved_pages(archive, sites_of(iter([*addresses, *addresses_of(source)])), now)):
-        return saved_ones, "archive"
+    if archive is not None and (saved := saved_pages(archive, sites_of(iter([*addresses, *addresses_of(source)])), now)):
+        return saved, "archive"
     return [page for address in addresses[:NEWEST] if (page := _fetched(address, fetch)) is not None], "newest"
 
 
@@ -199,7 +199,7 @@ def newsletter_trial(source: Newsletter, sources: Sources) -> tuple[Trial, Artic
             continue
         links += source.links(mail)
         if reading is None or reading.found is None:
-            read = replace(read_fragment(mail.html, mail.url), title=mail.title, published=mail.published, author=mail.author)
-            reading = ArticleTrial(mail.url, read)
+            result = replace(read_fragment(mail.html, mail.url), title=mail.title, published=mail.published, author=mail.author)
+            reading = ArticleTrial(mail.url, result)
     notes = (Message("look.mails", number=len(found.mails) + found.left),)
     return Trial(source.key, address, tuple(links), notes, None if found.mails else Message("find.no-mails")), reading

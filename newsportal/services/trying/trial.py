@@ -277,8 +277,8 @@ def _read_thread(link: Link, fetch: Fetch) -> ArticleTrial:
     found = read_page(dom.document(page), poster("best"), page.fetched, asked=link.url)
     first = found.posts[0]
     text = "\n".join(f"[{post.author or '?'}] {post.text}" for post in found.posts[:SHOWN])
-    read = Extraction(link.title or found.title, text, published=first.published, author=first.author, algorithm="forum best")
-    return ArticleTrial(page.url, read, note=Message("look.posts", number=len(found.posts)))
+    result = Extraction(link.title or found.title, text, published=first.published, author=first.author, algorithm="forum best")
+    return ArticleTrial(page.url, result, note=Message("look.posts", number=len(found.posts)))
 
 
 def gallery_trial(source: Gallery, fetch: Fetch) -> tuple[Trial, ArticleTrial | None]:
@@ -312,7 +312,7 @@ def _read_gallery(link: Link, pattern: str | None, fetch: Fetch) -> ArticleTrial
             ended.add(url)
     story = gallery.assemble(pages, link=link, pattern=pattern, ended=ended)
     captions = " / ".join([image.caption for image in story.images if image.caption][:SHOWN])
-    read = Extraction(story.title, captions, published=story.published, author=story.author, origin=story.origin, algorithm="gallery")
+    result = Extraction(story.title, captions, published=story.published, author=story.author, origin=story.origin, algorithm="gallery")
     size: dict[str, Value] = {"number": len(story.images), "pages": len(pages)}
     if story.complete:
         note = Message("look.pictures", **size)
@@ -320,4 +320,4 @@ def _read_gallery(link: Link, pattern: str | None, fetch: Fetch) -> ArticleTrial
         note = Message("look.pictures-first", **size)
     else:
         note = Message("look.pictures-lacking", missing=str(story.missing or "–"), **size)
-    return ArticleTrial(first.url, read, note=note)
+    return ArticleTrial(first.url, result, note=note)
