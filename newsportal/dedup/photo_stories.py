@@ -75,15 +75,15 @@ def compare(first: PhotoStory, second: PhotoStory, theta: float | None = None) -
     if theta is not None:
         return StoryMatch("same-words", words) if words >= theta else None
     matched = matches(first.pictures, second.pictures)
-    printed = comparable(first.pictures, second.pictures)
-    fewer = printed if printed >= ENOUGH else min(len(first.pictures), len(second.pictures))
+    hashed = comparable(first.pictures, second.pictures)
+    fewer = hashed if hashed >= ENOUGH else min(len(first.pictures), len(second.pictures))
     share = min(matched / fewer, 1.0) if fewer else 0.0
     if share >= MOST_SHARED and matched >= min(TOGETHER, fewer) and (matched >= TOGETHER or words >= PAPER):
         return StoryMatch("same-pictures", share)
     if share >= SOME_SHARED and words >= PAPER:
         return StoryMatch("same-pictures", max(share, words))
-    alone = printed < ENOUGH and words >= WORDS_ALONE and numbers(first.title) == numbers(second.title)
-    return StoryMatch("same-words", words) if alone else None
+    words_decide = hashed < ENOUGH and words >= WORDS_ALONE and numbers(first.title) == numbers(second.title)
+    return StoryMatch("same-words", words) if words_decide else None
 
 
 def cosine(first: Mapping[str, float], second: Mapping[str, float]) -> float:

@@ -102,8 +102,8 @@ def _rows(connection: Connection, corpus: str, ids: Sequence[str]) -> dict[str, 
 def _relabel(connection: Connection, row: Mapping[str, Any], label: str | None, by: Mapping[str, Any]) -> None:
     """Set a label and keep the former one as history."""
     connection.execute(insert(FORMER_LABELS), [dict(row)])
-    this = (LABELLED.c.corpus_id == row["corpus_id"], LABELLED.c.id == row["id"])
-    connection.execute(update(LABELLED).where(*this).values(label=label, number=row["number"] + 1, **by))
+    key = (LABELLED.c.corpus_id == row["corpus_id"], LABELLED.c.id == row["id"])
+    connection.execute(update(LABELLED).where(*key).values(label=label, number=row["number"] + 1, **by))
 
 
 def document(connection: Connection, corpus: str, id: str) -> Document | None:

@@ -74,8 +74,8 @@ def corrected(row: Mapping[str, Any], correction: Correction, *, by: str, now: d
     if not changed:
         return None
     fields = [field for field in FIELDS if field in {*changed, *fields_of(row)}]
-    whose = {"corrected": now, "corrected_by": stored_name(by), "corrected_fields": " ".join(fields)}
-    return Written((present_content(row),), _following(row, {**values, **whose, "revision": row["revision"] + 1}))
+    attribution = {"corrected": now, "corrected_by": stored_name(by), "corrected_fields": " ".join(fields)}
+    return Written((present_content(row),), _following(row, {**values, **attribution, "revision": row["revision"] + 1}))
 
 
 def withdrawn(row: Mapping[str, Any], page: Mapping[str, Any]) -> Written | None:

@@ -317,6 +317,6 @@ def _refresh(connection: Connection, ids: Collection[str]) -> None:
         connection.execute(delete(EVENT_REDIRECTS).where(EVENT_REDIRECTS.c.id.in_(chunk)))
     for chunk in chunks(id for id in ids if id not in figures):
         with_stories = select(EVENT_STORIES.c.event_id).where(EVENT_STORIES.c.event_id.in_(chunk))
-        plain = (EVENTS.c.title.is_(None), EVENTS.c.pinned.is_(None), EVENTS.c.id.not_in(with_stories.scalar_subquery()))
-        connection.execute(delete(EVENTS).where(EVENTS.c.id.in_(chunk), *plain))
+        removable = (EVENTS.c.title.is_(None), EVENTS.c.pinned.is_(None), EVENTS.c.id.not_in(with_stories.scalar_subquery()))
+        connection.execute(delete(EVENTS).where(EVENTS.c.id.in_(chunk), *removable))
     upsert(connection, EVENT_POSITION, [{"name": "changed", "seq": number}], update=("seq",))

@@ -126,11 +126,11 @@ HIDDEN_STORY = (
 KEYS_AT_ONCE = 50  # keys in one query. Articles have two; SQLite allows a few hundred.
 
 
-def choose(connection: sa.Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], apart: Collection[str] = ()) -> Fold | None:
+def choose(connection: sa.Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], excluded: Collection[str] = ()) -> Fold | None:
     """Return the article that ``row`` repeats: the key with the best score first, then the earliest article with that key.
 
-    Stories of ``apart`` are excluded. Writers with the same key must not run concurrently: the write lock guarantees that; a database with
-    parallel writers would need a lock per key (``pg_advisory_xact_lock``, ``GET_LOCK``).
+    Stories in ``excluded`` are skipped. Writers with the same key must not run concurrently: the write lock guarantees that; a database
+    with parallel writers would need a lock per key (``pg_advisory_xact_lock``, ``GET_LOCK``).
     """
     by_score = sorted(hashed(keys).items(), key=lambda pair: (-pair[1].score, pair[0]))
     by_key = _find_by_keys(connection, by_score, row["moment"])
@@ -138,8 +138,8 @@ def choose(connection: sa.Connection, row: Mapping[str, Any], keys: Sequence[Fol
         others = [other for other in by_key.get(key_id, ()) if other.id != row["id"]]
         # A recurring column (「每日天气」 on many sites, every day) must not be folded through another site's edition: unless
         # ``same_site``, a story that holds an article of this site with the key is excluded.
-        excluded = set() if key.same_site else {candidate.story_id for candidate in others if candidate.publisher == row["publisher"]}
-        allowed = [candidate for candidate in others if candidate.story_id not in excluded and candidate.story_id not in apart]
+        same_site = set() if key.same_site else {candidate.story_id for candidate in others if candidate.publisher == row["publisher"]}
+        allowed = [candidate for candidate in others if candidate.story_id not in same_site and candidate.story_id not in excluded]
         reports = Counter(candidate.story_id for candidate in allowed)  # prefer stories with several matches
         found = min(allowed, key=lambda candidate: -reports[candidate.story_id], default=None)
         if found:

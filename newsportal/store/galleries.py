@@ -89,8 +89,8 @@ class Galleries(Part):
     def refused(self, identities: Collection[str], *, now: datetime) -> set[str]:
         """Return those of these identities that were refused within :data:`LEFT_ALONE`."""
         by_id = {name_id(identity): identity for identity in identities}
-        lately = select(REFUSED_GALLERIES.c.name).where(REFUSED_GALLERIES.c.seen > now - LEFT_ALONE)
-        return {by_id[row["name"]] for row in self._select_in(lately, REFUSED_GALLERIES.c.name, by_id)}
+        query = select(REFUSED_GALLERIES.c.name).where(REFUSED_GALLERIES.c.seen > now - LEFT_ALONE)
+        return {by_id[row["name"]] for row in self._select_in(query, REFUSED_GALLERIES.c.name, by_id)}
 
     def drop(self, *, urls: Collection[str] = (), prints: Collection[str] = (), reason: str | None, now: datetime) -> int:
         """Hide pictures in their stories, by URL or perceptual hash; ``reason`` is a slug (``None``: show them again). Return the number of
@@ -162,11 +162,11 @@ class Galleries(Part):
         query = _joined().where(GALLERIES.c.complete.is_(False)).order_by(GALLERIES.c.visited.desc(), GALLERIES.c.id).limit(limit)
         return list(map(gallery_rows.gallery_of, self._mappings(query)))
 
-    def wall(self, which: WallFilter) -> WallPage:
+    def wall(self, criteria: WallFilter) -> WallPage:
         """Return a page of photo stories with pictures, one per story (its head), by score or by time."""
         with self._read() as connection:
-            limit = max(1, which.limit)
-            rows = with_articles(connection, _page(which).limit(limit + 1))
+            limit = max(1, criteria.limit)
+            rows = with_articles(connection, _page(criteria).limit(limit + 1))
             found = tuple(WallStory(article, gallery_rows.gallery_of(row), row["count"], row["sites"]) for row, article in rows[:limit])
             last = rows[limit - 1][0] if len(rows) > limit else None
             return WallPage(found, cursor(last["order_key"], last["id"]) if last else None)
@@ -184,17 +184,17 @@ CAPTIONS = select(GALLERY_PICTURES.c.name, GALLERY_PICTURES.c.caption).where(GAL
 FIGURES = tuple(column for column in GALLERIES.c if column.name not in ("id", "text", "moment"))
 
 
-def _page(which: WallFilter) -> Select[Any]:
-    filters = [(kind, name(value)) for kind in gallery_rows.WALL_KINDS if (value := getattr(which, kind)) is not None]
+def _page(criteria: WallFilter) -> Select[Any]:
+    filters = [(kind, name(value)) for kind in gallery_rows.WALL_KINDS if (value := getattr(criteria, kind)) is not None]
     driver = GALLERY_LABELS if filters else GALLERIES
-    key, id = driver.c[gallery_rows.WALL_ORDERS[which.order]], GALLERY_LABELS.c.gallery_id if filters else GALLERIES.c.id
+    key, id = driver.c[gallery_rows.WALL_ORDERS[criteria.order]], GALLERY_LABELS.c.gallery_id if filters else GALLERIES.c.id
     query = select(*LISTED, *FIGURES, STORIES.c.count, STORIES.c.sites, key.label("order_key")).select_from(driver)
     if filters:
         query = query.join(GALLERIES, GALLERIES.c.id == GALLERY_LABELS.c.gallery_id)
     return (
         query.join(ARTICLES, ARTICLES.c.id == GALLERIES.c.id)
         .join(STORIES, and_(STORIES.c.id == ARTICLES.c.story_id, STORIES.c.head_id == GALLERIES.c.id))
-        .where(GALLERIES.c.pictures > 0, STORIES.c.count > 0, *_narrowed(filters), *behind(edge(which.before, which.order), key, id))
+        .where(GALLERIES.c.pictures > 0, STORIES.c.count > 0, *_narrowed(filters), *behind(edge(criteria.before, criteria.order), key, id))
         .order_by(key.desc(), id.desc())
     )
 

@@ -124,8 +124,8 @@ class LinkTransaction:
             if row is None:
                 fresh.append(values)
             else:  # finished before: it waits again, perhaps with another request
-                again = {**values, "reason": None, "since": None, "worker": None}
-                self.connection.execute(update(LINKS).where(LINKS.c.number == row.number).values(again))
+                reset = {**values, "reason": None, "since": None, "worker": None}
+                self.connection.execute(update(LINKS).where(LINKS.c.number == row.number).values(reset))
             self._count(values["host"], self.queue, values["lane"], values["state"], 1)
             entered.add(task.id)
         if fresh:

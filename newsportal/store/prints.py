@@ -185,12 +185,12 @@ class FinderIndex:
                     self._judge(dict(row._mapping))
             self._seq = seq
 
-    def repeated(self, connection: Connection, row: Mapping[str, Any], apart: Collection[str]) -> Fold | None:
-        """Return the stored article that ``row``, not yet written, repeats; stories of ``apart`` are excluded."""
+    def repeated(self, connection: Connection, row: Mapping[str, Any], excluded: Collection[str]) -> Fold | None:
+        """Return the stored article that ``row``, not yet written, repeats; stories in ``excluded`` are skipped."""
         with self._lock:
             found = self._judge(row)
         story = connection.scalar(STORY_OF, {"article": found.duplicate_of}) if found.duplicate_of else None
-        return Fold(story, str(found.duplicate_of), str(found.reason), round(found.score, 3)) if story and story not in apart else None
+        return Fold(story, str(found.duplicate_of), str(found.reason), round(found.score, 3)) if story and story not in excluded else None
 
     def find_titles(self, titles: Mapping[str, str], now: datetime) -> set[str]:
         """Return the names of those ``titles`` (by the names of their links) that stored titles contain (paper A); empty for other
@@ -228,8 +228,8 @@ def printed(index: PrintIndex, article: Article) -> TextPrint:
     return TextPrint(index, fingerprint(article.text or ""), title_letters(article.title), made_from)
 
 
-def repeated(connection: Connection, row: Mapping[str, Any], new: TextPrint, apart: Collection[str]) -> Fold | None:
-    """Return the stored article that ``row`` repeats by the rule of ``dedup.judge``; stories of ``apart`` are excluded.
+def repeated(connection: Connection, row: Mapping[str, Any], new: TextPrint, excluded: Collection[str]) -> Fold | None:
+    """Return the stored article that ``row`` repeats by the rule of ``dedup.judge``; stories in ``excluded`` are skipped.
 
     Call :meth:`PrintIndex.follow` first, before the transaction writes.
     """
@@ -242,7 +242,7 @@ def repeated(connection: Connection, row: Mapping[str, Any], new: TextPrint, apa
     candidates = (
         Earlier(old.article_id, old.story_id, old.runs, old.length, old.title, old._mapping["count"] - 1)
         for old in near
-        if old.story_id not in apart
+        if old.story_id not in excluded
     )
     for answer, other in compared(new.fingerprint, new.title, candidates, likely.common):
         if (answer.reason, reasons[other.id]) not in ASTRAY:

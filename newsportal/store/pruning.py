@@ -201,6 +201,6 @@ def _keep_names(connection: Connection, ids: Sequence[str], now: datetime) -> No
         existing.add(row["id"])
         finished = or_(LINKS.c.state.in_(OVER), LINKS.c.state == PRUNED)
         connection.execute(update(LINKS).where(LINKS.c.number == row["number"], finished).values(state=PRUNED, changed=wall, reason=None))
-    plain = {"queue": "", "state": PRUNED, "host": "", "precedence": 0, "link": 1, "tries": 0, "failures": 0, "body": ""}
+    defaults = {"queue": "", "state": PRUNED, "host": "", "precedence": 0, "link": 1, "tries": 0, "failures": 0, "body": ""}
     if fresh := sorted(names - existing):
-        connection.execute(insert(LINKS), [{"id": id, "added": wall, "changed": wall, **plain} for id in fresh])
+        connection.execute(insert(LINKS), [{"id": id, "added": wall, "changed": wall, **defaults} for id in fresh])

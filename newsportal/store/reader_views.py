@@ -72,7 +72,7 @@ def _places(seen: int) -> dict[str, Any]:
 
 def both(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     """Merge two views of one story. The later one determines the number of pictures, because stories grow."""
-    later = max(new, old, key=lambda look: look["at"])
+    later = max(new, old, key=lambda view: view["at"])
     pictures = later["pictures"]
     seen = int.from_bytes(old["places"], "little") | int.from_bytes(new["places"], "little")
     seen &= (1 << max(pictures, 1)) - 1
@@ -175,8 +175,8 @@ def save_look(connection: sa.Connection, reader: str, article_id: str, places: C
         query = sa.select(OFFERS.c.story_id, OFFERS.c.day).where(unopened, OFFERS.c.at.between(now - OPENED_WITHIN, now))
         offered = connection.execute(query.order_by(OFFERS.c.day.desc()).limit(1)).first()
         if offered is not None:
-            this = unopened & (OFFERS.c.story_id == offered.story_id) & (OFFERS.c.day == offered.day)
-            connection.execute(sa.update(OFFERS).where(this).values(opened=article_id))
+            condition = unopened & (OFFERS.c.story_id == offered.story_id) & (OFFERS.c.day == offered.day)
+            connection.execute(sa.update(OFFERS).where(condition).values(opened=article_id))
     return True
 
 

@@ -134,13 +134,13 @@ class Readers(Part):
             lambda connection, last: _read_offers(connection, query.where(STORIES.c.id > last)), lambda offer: offer.story, ""
         )
         articles = select(VIEWS.c.article_id).distinct().order_by(VIEWS.c.article_id)
-        done: set[str] = set()
+        yielded: set[str] = set()
         for chunk in chunks(self._scalars(articles) if looked_at else ()):
             viewed = STORIES.c.id.in_(select(ARTICLES.c.story_id).where(ARTICLES.c.id.in_(chunk)))
             older = HEADS.where(viewed, STORIES.c.moment < since).order_by(STORIES.c.id)
             with self._read() as connection:
-                page = [offer for offer in _read_offers(connection, older) if offer.story not in done]
-            done.update(offer.story for offer in page)
+                page = [offer for offer in _read_offers(connection, older) if offer.story not in yielded]
+            yielded.update(offer.story for offer in page)
             yield from page
 
     def parts(self, number: int) -> list[str]:

@@ -86,12 +86,12 @@ class Batch:
 
 
 def _repeated(
-    connection: Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], new: TextPrint, apart: Collection[str] = ()
+    connection: Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], new: TextPrint, excluded: Collection[str] = ()
 ) -> Fold | None:
-    """Return what an article repeats by its text, else by its keys; or by the configured finder. Stories of ``apart`` are excluded."""
+    """Return what an article repeats by its text, else by its keys; or by the configured finder. Stories in ``excluded`` are skipped."""
     if new.index.finder is not None:
-        return new.index.finder.repeated(connection, row, apart)
-    return prints.repeated(connection, row, new, apart) or folding.choose(connection, row, keys, apart)
+        return new.index.finder.repeated(connection, row, excluded)
+    return prints.repeated(connection, row, new, excluded) or folding.choose(connection, row, keys, excluded)
 
 
 def _readd(connection: Connection, row: dict[str, Any], article: Article, keys: Sequence[FoldKey], new: TextPrint, now: datetime) -> Added:
