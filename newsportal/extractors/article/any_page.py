@@ -160,5 +160,5 @@ def _with_posts(found: Extraction, posts: tuple[Post, ...], base: str) -> Extrac
         head = " · ".join(filter(None, (post.author, post.date_text)))
         html += (f"<h3>{escape(head)}</h3>" if head else "") + "".join(f"<p>{escape(line)}</p>" for line in (post.text or "").split("\n"))
     text, author = "\n".join(post.text or "" for post in posts), posts[0].author or found.author
-    opened = min(filter(None, (post.published for post in posts)), default=found.published)  # the first post's date may be its last edit
-    return replace(found, text=text, html=sanitise(html, base), author=author, published=opened)
+    started = min(filter(None, (post.published for post in posts)), default=found.published)  # the first post's date may be its last edit
+    return replace(found, text=text, html=sanitise(html, base), author=author, published=started)

@@ -146,10 +146,10 @@ class _FeatureBuilder:
         self._place()
         self._boxes()
         names = ("length", "linked", "sentences", "ends", "controls")
-        own = np.stack([*(self.rows[name] for name in names), self.kinds]).astype(np.float32)
+        stacked = np.stack([*(self.rows[name] for name in names), self.kinds]).astype(np.float32)
         same = np.stack([self.parent[self.box], np.array(self.page.path)[self.box]])
         for step, side in ((1, "previous"), (-1, "next")):
-            self.rows.update(zip((f"{side}_{name}" for name in (*names, "kind")), shifted(own, step, 0), strict=True))
+            self.rows.update(zip((f"{side}_{name}" for name in (*names, "kind")), shifted(stacked, step, 0), strict=True))
             self.rows.update(zip((f"{side}_same_parent", f"{side}_same_form"), shifted(same, step, -1) == same, strict=True))
         rows = np.stack([self.length, self.running, self.linked])
         sums = np.concatenate([np.zeros((3, 1)), np.cumsum(rows, axis=1)], axis=1)
@@ -236,11 +236,11 @@ class _FeatureBuilder:
             "terms": sums[5] / lines,
             "all_terms": np.minimum(sums[5], 10),
         }
-        up = self.box
+        ancestor = self.box
         for level in range(1, max(LEVELS) + 1):
             if level in LEVELS:
-                self.rows.update({f"up{level}_{name}": row[up] for name, row in boxes.items()})
-            up = self.parent[up]
+                self.rows.update({f"up{level}_{name}": row[ancestor] for name, row in boxes.items()})
+            ancestor = self.parent[ancestor]
         form = np.array(self.page.path)[self.box]
         alike = [np.bincount(form, row)[form] for row in (self.valid, self.length, self.linked, ones)]
         self.rows["form_valid"], self.rows["form_linked"] = alike[0] / self.all_valid, alike[2] / np.maximum(alike[1], 1)

@@ -71,9 +71,9 @@ def find_core(page: Blocks, valid: Floats, text: Floats, linked: Floats, heading
     valid_chars, chars, links = below(page, np.stack([np.where(counted, valid, 0), text, linked]))
     weight = valid_chars * (1 - links / np.maximum(chars, 1))
     weight[around] *= HEADING_BONUS
-    own = np.bincount([block.box for block in page.blocks], np.where(counted, valid, 0), len(weight))
+    own_chars = np.bincount([block.box for block in page.blocks], np.where(counted, valid, 0), len(weight))
     marked = np.flatnonzero((np.array(page.mask) & ARTICLE_BODY != 0) & (valid_chars > DECLARED * valid_chars[0]))
-    box = _step_into(page, int(marked[-1]) if len(marked) else 0, weight, own)
+    box = _step_into(page, int(marked[-1]) if len(marked) else 0, weight, own_chars)
     return Core(box, levels_from(page, box), counted, valid_chars[box] / max(valid_chars[0], 1), links[box] / max(chars[box], 1))
 
 
@@ -85,7 +85,7 @@ def boxes_around(page: Blocks, box: int) -> list[int]:
     return found
 
 
-def _step_into(page: Blocks, box: int, weight: Floats, own: NDArray[Any]) -> int:
+def _step_into(page: Blocks, box: int, weight: Floats, own_chars: NDArray[Any]) -> int:
     """Descend to the densest box: thesis E, algorithm 2.2, but stop above a single paragraph."""
     parent = np.array(page.parent)
     while True:
@@ -94,7 +94,7 @@ def _step_into(page: Blocks, box: int, weight: Floats, own: NDArray[Any]) -> int
             return max(page.parent[box], 0)
         largest = int(inside[np.argmax(weight[inside])])
         most = weight[largest]
-        if most <= 0 or most < ALPHA * (sum(weight[inside].tolist()) + own[box]) or page.nodes[largest].tag in WHOLE:
+        if most <= 0 or most < ALPHA * (sum(weight[inside].tolist()) + own_chars[box]) or page.nodes[largest].tag in WHOLE:
             return box
         box = largest
 

@@ -51,18 +51,18 @@ def with_paragraphs(top: dom.Element) -> None:
     """Change ``top`` and its descendants so that lines stay separate when boxes that are not displayed are removed. Linear."""
     if top.tag in LOST_ALONE:
         top.tag = "div"
-    holding: set[dom.Element | None] = set()
+    with_boxes: set[dom.Element | None] = set()
     for node in reversed(list(top.iter())):
-        is_box, holds = node.tag in BOXES, node in holding
-        if is_box or holds:
-            holding.add(node.getparent())
+        is_box, has_boxes = node.tag in BOXES, node in with_boxes
+        if is_box or has_boxes:
+            with_boxes.add(node.getparent())
         if node.tag in SHOWN_AS:  # setting a tag with control characters, as parsed from a PDF, would raise
             node.tag = SHOWN_AS[node.tag]
-        if holds and not is_box and node.tag not in TABLE and node is not top:
+        if has_boxes and not is_box and node.tag not in TABLE and node is not top:
             node.drop_tag()
-        elif is_box and (node.tag not in TAGS or (holds and node.tag in OF_ONE_LINE)):
-            node.tag = "div" if holds else "p"
-            if holds:
+        elif is_box and (node.tag not in TAGS or (has_boxes and node.tag in OF_ONE_LINE)):
+            node.tag = "div" if has_boxes else "p"
+            if has_boxes:
                 run = node.makeelement("p")
                 run.text, node.text = node.text, None
                 runs: list[tuple[dom.Element | None, dom.Element]] = [(None, run)]
@@ -113,10 +113,10 @@ def tidied(body: Body) -> dom.Element:
         box = pairs[node]
         above, before, after = box.getparent(), box.getprevious(), box.getnext()
         following = box.tail if box.tail and not box.tail.isspace() else None
-        in_line = above.tag not in BOXES
+        inline = above.tag not in BOXES
         preceding = before.tail if before is not None else above.text
-        text_before = bool(preceding and not preceding.isspace()) or (in_line if before is None else before.tag not in BOXES)
-        text_after = bool(following) or (in_line if after is None else after.tag not in BOXES)
+        text_before = bool(preceding and not preceding.isspace()) or (inline if before is None else before.tag not in BOXES)
+        text_after = bool(following) or (inline if after is None else after.tag not in BOXES)
         if text_before and text_after:
             box.addprevious(box.makeelement("br"))
         box.drop_tree()

@@ -121,13 +121,13 @@ def _head(raw: bytes) -> bytes:
 
 def _header(message: Message, name: str) -> str:
     """Return a header as text, by RFC 2047 or in whatever encoding the sender used; empty if it is missing."""
-    written = next((str(value) for key, value in message.raw_items() if key.lower() == name.lower()), "")[:MAX_HEADER_CHARS]
-    if not written.isascii():
-        written = decode(written.encode("utf-8", "surrogateescape"))[0]
+    header = next((str(value) for key, value in message.raw_items() if key.lower() == name.lower()), "")[:MAX_HEADER_CHARS]
+    if not header.isascii():
+        header = decode(header.encode("utf-8", "surrogateescape"))[0]
     try:
-        pieces = decode_header(written.replace("\r", "").replace("\n", ""))
+        pieces = decode_header(header.replace("\r", "").replace("\n", ""))
     except (MessageError, ValueError):  # invalid base64
-        return written
+        return header
     texts = (
         piece if isinstance(piece, str) else decode(piece, f"text/plain; charset={charset or 'utf-8'}")[0] for piece, charset in pieces
     )
@@ -218,9 +218,9 @@ def _links(root: dom.Element) -> Iterator[tuple[str, str]]:
     return ((url, text[:MAX_TITLE_CHARS]) for url, text in found.items() if enough(text) and not ADDRESS.fullmatch(text))
 
 
-def _published(written: tuple[str, ...], received: datetime) -> datetime:
+def _published(texts: tuple[str, ...], received: datetime) -> datetime:
     """Return the first plausible date, else ``received``."""
-    for text in written:
+    for text in texts:
         with suppress(ValueError, TypeError, IndexError, OverflowError):
             found = parsedate_to_datetime(text)
             if plausible(found := found if found.tzinfo else found.replace(tzinfo=UTC), received):

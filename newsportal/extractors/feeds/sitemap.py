@@ -178,9 +178,9 @@ class _Reader:
             )
         )
 
-    def date(self, written: str | None) -> datetime | None:
+    def date(self, value: str | None) -> datetime | None:
         """Return a W3C date, else a date in any format; ``None`` if implausible (0001, 2099)."""
-        text = (written or "").strip()[:40]
+        text = (value or "").strip()[:40]
         if not text or text.startswith("0"):
             return None
         when = None
@@ -307,10 +307,10 @@ def children(entries: Sequence[SitemapEntry], of: str, max_age: timedelta, now: 
     """Return the ``most`` recently changed sitemaps of an index; ``left`` also counts ``many``. One day of tolerance for ``lastmod``."""
     site, oldest = Address(of).domain, now - max_age - timedelta(days=1)
     same_site = [entry for entry in entries if Address(entry.url).domain == site]
-    young = [entry for entry in same_site if entry.changed is None or entry.changed >= oldest]
-    young.sort(key=lambda entry: entry.changed or LEAST, reverse=True)
-    left = Counter({"foreign": len(entries) - len(same_site), "old": len(same_site) - len(young), "many": max(0, len(young) - most)})
-    return Selection(tuple(young[:most]), +left)
+    recent = [entry for entry in same_site if entry.changed is None or entry.changed >= oldest]
+    recent.sort(key=lambda entry: entry.changed or LEAST, reverse=True)
+    left = Counter({"foreign": len(entries) - len(same_site), "old": len(same_site) - len(recent), "many": max(0, len(recent) - most)})
+    return Selection(tuple(recent[:most]), +left)
 
 
 def _rejection(entry: SitemapEntry, site: str, rules: HubRules) -> str | None:

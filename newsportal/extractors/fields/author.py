@@ -134,14 +134,14 @@ def author(
     initials = ("".join(word[0] for word in name.lower().split()) for name in site_names if name and 2 <= name.count(" ") <= SITE_WORDS)
     site = squeezed | frozenset(word for word in initials if word.isalpha())
     chinese = (language or "zh").startswith("zh")
-    witnesses: tuple[Callable[[], Iterable[Sequence[str]]], ...] = (
+    sources: tuple[Callable[[], Iterable[Sequence[str]]], ...] = (
         lambda: (meta.named("author"),),
         lambda: (_named_in_meta(document, meta, heading),),
         lambda: () if chinese else (meta.named("author", organisations=True),),
         lambda: (_written(document, lines, heading),),
         lambda: takewhile(lambda names: not any(is_site(name, site) for name in names), _marked(document, heading)),
     )
-    for names in (dict.fromkeys(map(_bare, candidates)) for witness in witnesses for candidates in witness()):
+    for names in (dict.fromkeys(map(_bare, candidates)) for source in sources for candidates in source()):
         found = [name for name in names if is_name(name) and not is_site(name, site) and not LOGIN.fullmatch(name)]
         if found:
             return "; ".join(found[:MAX_NAMES])

@@ -76,8 +76,8 @@ def script_texts(document: dom.Document) -> Iterator[ScriptText]:
         if len(text) < MIN_SCRIPT_CHARS or "ld+json" in kind:
             continue
         text, left = text[:left], left - len(text)
-        alone = "json" in kind
-        states = [state for state in (decoded(text.strip()),) if state is not None] if alone else list(_assigned(text))
+        is_json = "json" in kind
+        states = [state for state in (decoded(text.strip()),) if state is not None] if is_json else list(_assigned(text))
         for state in states:
             waiting: list[tuple[Any, str, tuple[Mapping[str, Any], ...], int]] = [(state, "", (), 0)]
             count = 0
@@ -85,9 +85,9 @@ def script_texts(document: dom.Document) -> Iterator[ScriptText]:
                 value, key, owners, depth = waiting.pop()
                 count += 1
                 if isinstance(value, str):
-                    opened = decoded(value) if depth < MAX_DEPTH and len(value) >= LONG and value[:1] in "{[" else None
-                    if opened is not None:
-                        waiting.append((opened, key, owners, depth + 1))
+                    nested = decoded(value) if depth < MAX_DEPTH and len(value) >= LONG and value[:1] in "{[" else None
+                    if nested is not None:
+                        waiting.append((nested, key, owners, depth + 1))
                     elif len(value) >= LONG:
                         yield ScriptText(value, _named(owners, TITLES), _named(owners, DATES), key)
                 elif depth >= MAX_DEPTH:

@@ -105,8 +105,8 @@ def _changed(document: dom.Document, meta: Metadata, fetched: datetime, zone: tz
     changed = next((found for value in values if (found := parse_date(value[:MACHINE_CHARS], fetched, zone))), None)
     short = (line for line in document.lines if len(line) <= LONGEST_LINE)
     days = (line for line in short if LATER.search(line))
-    written = (found for line in days for found in find_dates(line, fetched, zone, first) if LATER.search(line[: found.start]))
-    return changed or next((found.when for found in written if found.has_year), None)
+    dates = (found for line in days for found in find_dates(line, fetched, zone, first) if LATER.search(line[: found.start]))
+    return changed or next((found.when for found in dates if found.has_year), None)
 
 
 def day_first(language: str | None) -> bool:

@@ -52,37 +52,37 @@ BY: Final = re.compile(
 )  # a line with author and time: ``By jdoe On 2020.03.12 13:17``
 
 
-def find_authors(tree: Tree, over: Overlay, flags: Sequence[bool], body: int) -> None:
+def find_authors(tree: Tree, overlay: Overlay, flags: Sequence[bool], body: int) -> None:
     """Set each record's ``author`` unless a hint has; a hint without a name is dropped."""
-    inside = over.inside(body, over.paths[body].authors)
-    scores = [(_score(tree, over, path, flags), number) for number, path in enumerate(over.paths) if number not in inside]
+    inside = overlay.inside(body, overlay.paths[body].authors)
+    scores = [(_score(tree, overlay, path, flags), number) for number, path in enumerate(overlay.paths) if number not in inside]
     order = best_paths(scores)
     if max((score for score, _ in scores), default=0.0) < SURE:
         best, most = [], 0.0
-        for number, path in enumerate(over.paths):
-            if not number or number in inside or path.tag not in PLAIN_TAGS or len(path.at) < SURE_COVER * len(over.records):
+        for number, path in enumerate(overlay.paths):
+            if not number or number in inside or path.tag not in PLAIN_TAGS or len(path.at) < SURE_COVER * len(overlay.records):
                 continue
             texts = {place: name_in(tree, at) for place, at in path.at.items()}
             names = {place: text for place, text in texts.items() if text and len(text) <= MAX_PLAIN_CHARS and not TIMED.search(text)}
-            if len(names) < SURE_COVER * len(over.records) or (len(names) >= TEMPLATE_TIMES and len(set(names.values())) == 1):
+            if len(names) < SURE_COVER * len(overlay.records) or (len(names) >= TEMPLATE_TIMES and len(set(names.values())) == 1):
                 continue
-            before = path.first - over.records[next(iter(path.at))].nodes[0]
-            score = len(names) / len(over.records) * PLAIN_TAGS[path.tag] * (1 - min(HALF, LATER * before))
+            before = path.first - overlay.records[next(iter(path.at))].nodes[0]
+            score = len(names) / len(overlay.records) * PLAIN_TAGS[path.tag] * (1 - min(HALF, LATER * before))
             if score > most:
                 best, most = [number], score
         order = [*best, *order]
-    for place, record in enumerate(over.records):
+    for place, record in enumerate(overlay.records):
         if record.author is not None and name_in(tree, record.author):
             continue
-        nodes = (over.paths[number].at.get(place) for number in order)
+        nodes = (overlay.paths[number].at.get(place) for number in order)
         record.author = next((at for at in nodes if at is not None and name_in(tree, at)), None)
         if record.author is None and order:
-            at = same_leaf(tree, record, tree.nodes[over.paths[order[0]].first])
+            at = same_leaf(tree, record, tree.nodes[overlay.paths[order[0]].first])
             record.author = at if at is not None and name_in(tree, at) else None
 
 
-def _score(tree: Tree, over: Overlay, path: Path, flags: Sequence[bool]) -> float:
-    records = len(over.records)
+def _score(tree: Tree, overlay: Overlay, path: Path, flags: Sequence[bool]) -> float:
+    records = len(overlay.records)
     strong = STRONG.search(path.names) is not None
     if (len(path.at) < COVERED * records and records > 2 and not strong) or sum(flags[at] for at in path.at.values()) < HALF * len(path.at):
         return 0.0

@@ -132,13 +132,13 @@ def _matches(tree: Tree, at: int, step: Step) -> bool:
 def _steps_of(selector: str) -> tuple[Step, ...]:
     """Parse a selector such as ``div.a > [id^=b] .c``, the only CSS supported. Raises ``ValueError`` for anything else."""
     steps = []
-    for joint, compound in re.findall(r"(?:^|( > | ))([^\s>]+)", selector):
+    for combinator, compound in re.findall(r"(?:^|( > | ))([^\s>]+)", selector):
         parts = SIMPLE.findall(compound)
         if not parts or "".join(part[0] for part in parts) != compound:
             raise ValueError(f"not a selector of an engine: {selector!r}")
         attributes = tuple((key, value, operator == "^=") for _, _, _, key, operator, value in parts if key)
         tag = next((tag for _, tag, *_ in parts if tag), None)
-        steps.append(Step(joint == " > ", tag, tuple(name for _, _, name, *_ in parts if name), attributes))
+        steps.append(Step(combinator == " > ", tag, tuple(name for _, _, name, *_ in parts if name), attributes))
     return tuple(steps)
 
 

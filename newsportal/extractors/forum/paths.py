@@ -207,42 +207,42 @@ STAYS: Final = frozenset("p ul ol li dl dt dd pre thead tr b i em strong span a 
 MOSTLY: Final = 0.5
 
 
-def find_bodies(tree: Tree, over: Overlay) -> int:
+def find_bodies(tree: Tree, overlay: Overlay) -> int:
     """Set each record's ``body``. Return the path that most of them have."""
     best, most = 0, 0.0
-    depth = [0.0] * len(over.paths)
-    for number, path in enumerate(over.paths):
+    depth = [0.0] * len(overlay.paths)
+    for number, path in enumerate(overlay.paths):
         depth[number] = depth[path.above] * DEEPER if number else 1.0
-        if number and not path.aside and len(path.masses) >= COVERED * len(over.records):
+        if number and not path.aside and len(path.masses) >= COVERED * len(overlay.records):
             worth = float(sum(min(max(mass, 0), MOST_CHARS) for mass in path.masses.values()))
             worth *= NAMED if CONTENT.search(path.names) else STAY if path.tag in STAYS else 1.0
             worth *= IMPURE if max(path.times, path.authors) >= MOSTLY * len(path.at) else 1.0
             worth *= depth[number]
             if worth > most:
                 best, most = number, worth
-    hinted = [over.of_node[record.body] for record in over.records if record.body in over.of_node]
+    hinted = [overlay.of_node[record.body] for record in overlay.records if record.body in overlay.of_node]
     if hinted:
         best = max(set(hinted), key=hinted.count)
-    for place, record in enumerate(over.records):
+    for place, record in enumerate(overlay.records):
         if record.body is not None:
             continue
-        at = over.paths[best].at.get(place)
+        at = overlay.paths[best].at.get(place)
         if at is None:
-            at = same_leaf(tree, record, tree.nodes[over.paths[best].first]) if best else None
-        record.body = at if at is not None else _uncommon_body(tree, over, place, best)
+            at = same_leaf(tree, record, tree.nodes[overlay.paths[best].first]) if best else None
+        record.body = at if at is not None else _uncommon_body(tree, overlay, place, best)
     return best
 
 
-def _uncommon_body(tree: Tree, over: Overlay, place: int, path: int) -> int:
+def _uncommon_body(tree: Tree, overlay: Overlay, place: int, path: int) -> int:
     """Return the body of a post with another structure: from the point where it leaves the common path, the child with most of the text."""
     chain = []
     while path > 0:
         chain.append(path)
-        path = over.paths[path].above
-    record = over.records[place]
+        path = overlay.paths[path].above
+    record = overlay.records[place]
     at = record.nodes[0] if len(record.nodes) == 1 else max(record.nodes, key=tree.mass)
     for step in reversed(chain):
-        at = over.paths[step].at.get(place, at)
+        at = overlay.paths[step].at.get(place, at)
     while True:
         children = [child for child in tree.children(at) if tree.nodes[child].tag not in STAYS and not is_aside(tree.nodes[child].names)]
         heaviest = max(children, key=tree.mass, default=None)

@@ -179,12 +179,12 @@ def as_post(page: Marked, at: int, now: datetime) -> Post:
     """Return the block of node ``at`` as a post. The thesis does not define a post's text and author."""
     text = "\n".join(dom.lines_of(page.nodes[at]))
     match = POST_TIME.search(text) or ABSOLUTE.search(text)
-    written = match[0] if match else None
+    date_text = match[0] if match else None
     return Post(
         author=None,
-        published=moment(written, now, default_zone(text)) if written else None,
+        published=moment(date_text, now, default_zone(text)) if date_text else None,
         text=text,
-        date_text=written,
+        date_text=date_text,
         block_text=text,
         xpath=page.xpath(at),
         full_text=text,

@@ -64,7 +64,7 @@ def post_of(scene: Scene, record: Record) -> Post:
     """Return the post of a record, without the text of nested posts."""
     tree = scene.tree
     body = record.nodes[0] if record.body is None else record.body
-    when, written = time_of(tree, record.time, scene.calendar) if record.time is not None else (None, None)
+    when, date_text = time_of(tree, record.time, scene.calendar) if record.time is not None else (None, None)
     holes = _holes(scene, record, body)
     quotes = []
     for at in _inside(tree, body, scene.quotes):  # holes are in page order, none in another
@@ -79,7 +79,7 @@ def post_of(scene: Scene, record: Record) -> Post:
         published=when,
         text="\n".join(unquoted or full),
         floor=floor_in(tree, record.nodes, record.body),
-        date_text=written,
+        date_text=date_text,
         block_text="\n".join(tree.text(top, _inside(tree, top, scene.posts)) for top in sorted(record.nodes)),
         quoted=quoted or None,
         images=_images(scene, body, holes),

@@ -46,14 +46,14 @@ def _kind(tree: Tree) -> Callable[[int], tuple[str, str]]:
     return lambda at: (tree.nodes[at].tag, signature(tree.nodes[at].names))
 
 
-def without_strangers(tree: Tree, over: Overlay, body: int) -> list[Record]:
+def without_strangers(tree: Tree, overlay: Overlay, body: int) -> list[Record]:
     """Return the records that are posts: with a name or a time if most have them, and with text or an image."""
-    records = over.records
+    records = overlay.records
     authored = sum(record.author is not None for record in records) >= MOST * len(records)
     timed = sum(record.time is not None for record in records) >= MOST * len(records)
     posts = []
     for place, record in enumerate(records):
-        lacks = (authored and record.author is None) + (timed and record.time is None) + (place not in over.paths[body].at)
+        lacks = (authored and record.author is None) + (timed and record.time is None) + (place not in overlay.paths[body].at)
         if lacks >= 2 or record.body is None:
             continue
         node = tree.nodes[record.body]
@@ -66,14 +66,14 @@ def without_strangers(tree: Tree, over: Overlay, body: int) -> list[Record]:
 def opening_before(tree: Tree, signs: Signs, records: Sequence[Record]) -> Record | None:
     """Return the opening post in another container: the nearest node before ``records`` with a time, a name and text."""
     first = min(record.nodes[0] for record in records)
-    for holder in tree.above(first):
+    for container in tree.above(first):
         earlier = [
-            child for child in tree.children(holder) if tree.nodes[child].stop <= first and tree.nodes[child].tag not in HEADING_TAGS
+            child for child in tree.children(container) if tree.nodes[child].stop <= first and tree.nodes[child].tag not in HEADING_TAGS
         ]
         good = [at for at in earlier if _is_post_like(tree, signs, at) and not is_aside(tree.nodes[at].names)]
         if good:
             return Record((max(good, key=tree.mass),))
-        if any(node.tag == "h1" for node in tree.nodes[holder : tree.nodes[first].parent]):
+        if any(node.tag == "h1" for node in tree.nodes[container : tree.nodes[first].parent]):
             break  # what stands before the heading belongs to the site
     return None
 

@@ -170,7 +170,7 @@ def flow(top: dom.Element, nodes: Sequence[dom.Element], titles: set[str]) -> li
     around = {above for node in nodes for above in (node, *takewhile(lambda box: box is not top, node.iterancestors()))}
     gaps: list[list[Line]] = [[]]
     line: list[str] = []
-    holder = top
+    block = top
 
     def flush() -> None:
         if not line:
@@ -183,7 +183,7 @@ def flow(top: dom.Element, nodes: Sequence[dom.Element], titles: set[str]) -> li
         if NOISE.search(text) is None or (DATED.search(text) is not None and len(key) > INTRODUCTION):
             entry = Line(text)
             entry.key = key
-            entry.form = f"{holder.tag} {holder.get('class')} {holder.get('align')} {holder.get('style')}"[:200]
+            entry.form = f"{block.tag} {block.get('class')} {block.get('align')} {block.get('style')}"[:200]
             gaps[-1].append(entry)
 
     walk = dom.walk(top)
@@ -195,7 +195,7 @@ def flow(top: dom.Element, nodes: Sequence[dom.Element], titles: set[str]) -> li
                 continue
             if node.tag in dom.BREAKING:
                 flush()
-                holder = node
+                block = node
             if node in marked:
                 flush()
                 gaps.append([])

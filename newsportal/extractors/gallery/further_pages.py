@@ -97,11 +97,11 @@ def _repeats(page: GalleryPage, earlier: Sequence[GalleryPage]) -> bool:
     image_keys = {key_of(image.url) for other in earlier for image in other.images}
     fresh = [image for image in page.images if key_of(image.url) not in image_keys]
     text_keys = {key for other in earlier for key in _text_keys(other)}
-    news = [key for key in _text_keys(page) if key not in text_keys and len(key) >= NEW_LETTERS]
+    new_keys = [key for key in _text_keys(page) if key not in text_keys and len(key) >= NEW_LETTERS]
     if not fresh:
-        return not news
+        return not new_keys
     older = len(page.images) - len(fresh)
-    return older > 0 and not news and bool(_text_keys(page)) and not any(image.caption for image in fresh) and len(fresh) <= older
+    return older > 0 and not new_keys and bool(_text_keys(page)) and not any(image.caption for image in fresh) and len(fresh) <= older
 
 
 def _text_keys(page: GalleryPage) -> list[str]:

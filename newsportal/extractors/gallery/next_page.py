@@ -70,9 +70,9 @@ def _read(text: str, strict: bool) -> Count | None:
     """Read the counter in a text. ``strict``: only with brackets or words, which a line that is nothing but a counter does not need."""
     if match := OF.search(text):
         number, total = int(match["number"]), int(match["total"])
-        alone = match.group().strip() == text.strip()
+        whole_line = match.group().strip() == text.strip()
         sure = BRACKETED.search(match.group()) or WORD.search(match.group())
-        if 1 <= number <= total <= MAX_TOTAL and total > 1 and (sure or (alone and not strict)):
+        if 1 <= number <= total <= MAX_TOTAL and total > 1 and (sure or (whole_line and not strict)):
             return Count(number, total, pictures=(match["unit"] or match["first"] or "页") in "张張幅")
     if (match := ALONE.search(text)) and 1 < int(match["total"]) <= MAX_TOTAL:
         return Count(None, int(match["total"]), pictures=match["unit"] in "张張幅")

@@ -74,15 +74,15 @@ def walk_pictures(body: dom.Element, base: str) -> Iterator[WalkedPicture]:
     titled = {body, *(above for heading in islice(body.iter("h1"), HEADINGS) for above in heading.iterancestors())}
     asides: list[dom.Element] = []
     links: list[dom.Element] = []
-    holders: list[tuple[dom.Element, str, str | None]] = []
+    containers: list[tuple[dom.Element, str, str | None]] = []
     for event, node in walk:
         if event == "end":
             if asides and asides[-1] is node:
                 asides.pop()
             if links and links[-1] is node:
                 links.pop()
-            if holders and holders[-1][0] is node:
-                _, version, text = holders.pop()
+            if containers and containers[-1][0] is node:
+                _, version, text = containers.pop()
                 if version and node.tag != "a":
                     yield WalkedPicture(node, version, None, None, bool(asides), text)
             continue
@@ -101,16 +101,16 @@ def walk_pictures(body: dom.Element, base: str) -> Iterator[WalkedPicture]:
         link = links[-1].get("href") if links else None
         if tag == "img":
             large = caption = None
-            if holders and holders[-1][1]:  # the innermost large version around belongs to the first picture inside
-                holder, large, caption = holders[-1]
-                holders[-1] = (holder, "", caption)
+            if containers and containers[-1][1]:  # the innermost large version around belongs to the first picture inside
+                container, large, caption = containers[-1]
+                containers[-1] = (container, "", caption)
             values = (value for name, value in node.items() if LARGE_NAME.search(name) and PICTURE.match(value))
             large = large or next((url for value in values if (url := dom.join(base, value))), None)
             yield WalkedPicture(node, source_of(node, base), link, large, bool(asides), caption)
             continue
         if large_url := _large_version(node, base):
             names = ("data-caption", "data-sub-html", "data-desc", "data-description", "data-title", "data-intro", "title")
-            holders.append((node, large_url, next((value for value in map(node.get, names) if value and value.strip()), None)))
+            containers.append((node, large_url, next((value for value in map(node.get, names) if value and value.strip()), None)))
             continue
         if background := _background(node, base):
             yield WalkedPicture(node, background, link, None, bool(asides), None)
@@ -180,24 +180,24 @@ class PagePicture:
     caption: str | None = None  # caption in an attribute of an element around it
 
 
-def pictures_of(document: dom.Document, akin: Callable[[str], bool]) -> list[PagePicture]:
-    """Return all pictures of a page except icons, in page order. ``akin`` returns whether a URL is a page of this story."""
+def pictures_of(document: dom.Document, is_story_page: Callable[[str], bool]) -> list[PagePicture]:
+    """Return all pictures of a page except icons, in page order. ``is_story_page`` returns whether a URL is a page of this story."""
     body = next(iter(document.root.iter("body")), None)
-    classified = (_classify(picture, document, akin) for picture in walk_pictures(body, document.base)) if body is not None else ()
+    classified = (_classify(picture, document, is_story_page) for picture in walk_pictures(body, document.base)) if body is not None else ()
     found = list(islice((picture for picture in classified if picture is not None), MAX_PICTURES))
     # a picture without a link gets the target of the heading in its box, if there are several such boxes
     forms = Counter(picture.form for picture in found if picture.lead == "none")
-    judged = [
+    retargeted = [
         replace(picture, lead="page", target=target)
-        if picture.lead == "none" and forms[picture.form] > 1 and (target := _heading_of_card(picture.node, document, akin))
+        if picture.lead == "none" and forms[picture.form] > 1 and (target := _heading_of_card(picture.node, document, is_story_page))
         else picture
         for picture in found
     ]
-    cards = Counter(picture.form for picture, before in zip(judged, found, strict=True) if picture is not before)
-    return [picture if cards[picture.form] > 1 else before for picture, before in zip(judged, found, strict=True)]
+    cards = Counter(picture.form for picture, before in zip(retargeted, found, strict=True) if picture is not before)
+    return [picture if cards[picture.form] > 1 else before for picture, before in zip(retargeted, found, strict=True)]
 
 
-def _heading_of_card(node: dom.Element, document: dom.Document, akin: Callable[[str], bool]) -> str | None:
+def _heading_of_card(node: dom.Element, document: dom.Document, is_story_page: Callable[[str], bool]) -> str | None:
     """Return the target of the text in a picture's box, if most of it links to one other page."""
     box = node.getparent()
     for _ in range(CARD_LEVELS):
@@ -209,7 +209,7 @@ def _heading_of_card(node: dom.Element, document: dom.Document, akin: Callable[[
             href = headings[0][0].get("href") or ""
             target = None if DEAD.match(href) else dom.join(document.base, href) or href
             total = len(dom.text_of(box)) if len(list(islice(box.iter(), MAX_CARD))) < MAX_CARD else MAX_CARD * CARD_CHARS
-            if target and not akin(target) and sum(len(text) for _, text in headings) >= CARD_SHARE * total:
+            if target and not is_story_page(target) and sum(len(text) for _, text in headings) >= CARD_SHARE * total:
                 return target
             return None
         box = box.getparent()
@@ -225,12 +225,12 @@ def of_story(found: list[PagePicture]) -> list[PagePicture]:
             targets[picture.form].add(picture.target)
     main = [picture for picture in found if not picture.aside and picture.lead != "site"]
     own = [picture for picture in main if picture.lead == "none" or (picture.lead == "story" and len(targets[picture.form]) < STRIP_LEAST)]
-    alone = [picture for picture in main if picture.lead == "page" and forms[picture.form] == 1]
+    singles = [picture for picture in main if picture.lead == "page" and forms[picture.form] == 1]
     large = [picture for picture in own if not picture.small]
     gifs = [picture for picture in large if GIF.search(picture.image.url)]  # a few GIFs among others are counters, marks or placeholders
     large = [picture for picture in large if picture not in gifs] if 2 * len(gifs) <= len(large) else large
-    showcased = [picture for picture in alone if picture.showcased and not picture.small]
-    chosen = [*large, *(showcased if len(large) <= FEW else ())] if large else showcased or alone or own
+    showcased = [picture for picture in singles if picture.showcased and not picture.small]
+    chosen = [*large, *(showcased if len(large) <= FEW else ())] if large else showcased or singles or own
     places = {id(picture): at for at, picture in enumerate(found)}
     chosen = sorted(chosen, key=lambda picture: places[id(picture)])
     largest: dict[str, tuple[int, int]] = {}
@@ -245,7 +245,7 @@ def of_story(found: list[PagePicture]) -> list[PagePicture]:
     return list(unique.values())
 
 
-def _classify(walked: WalkedPicture, document: dom.Document, akin: Callable[[str], bool]) -> PagePicture | None:
+def _classify(walked: WalkedPicture, document: dom.Document, is_story_page: Callable[[str], bool]) -> PagePicture | None:
     """Return the picture in its context; ``None`` for icons, counters and banners."""
     node, url = walked.node, walked.large or walked.url
     if (
@@ -264,7 +264,7 @@ def _classify(walked: WalkedPicture, document: dom.Document, akin: Callable[[str
         return None
     around = list(ancestors(node, LEVELS, ("body", "html", "article", "main")))
     image = Image(url, None, *((None, None) if walked.large and walked.large != walked.url else (width, height)))
-    lead, target = _lead(walked, document, akin)
+    lead, target = _lead(walked, document, is_story_page)
     return PagePicture(
         image,
         node,
@@ -278,13 +278,13 @@ def _classify(walked: WalkedPicture, document: dom.Document, akin: Callable[[str
     )
 
 
-def _lead(walked: WalkedPicture, document: dom.Document, akin: Callable[[str], bool]) -> tuple[Lead, str | None]:
+def _lead(walked: WalkedPicture, document: dom.Document, is_story_page: Callable[[str], bool]) -> tuple[Lead, str | None]:
     href = (walked.link or "").strip()
     target = dom.join(document.base, href) if href and not href.startswith("#") and not PICTURE.match(href) else None
     if target is None and href and not DEAD.match(href) and not PICTURE.match(href):
         return "page", href  # the page's own URL is unknown
     if target is None or target == walked.url:
         return "none", None
-    if akin(target):
+    if is_story_page(target):
         return "story", target if target != document.url.partition("#")[0] else None
     return ("page" if Address(target).domain == Address(document.url).domain else "site"), target

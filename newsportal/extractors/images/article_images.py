@@ -34,8 +34,8 @@ HOLDERS: Final = frozenset("a p div center span strong td picture figure font".s
 def caption_of(node: dom.Element) -> str | None:
     """Return the caption of an ``img``, or ``None``."""
     figures = islice(node.iterancestors("figure"), 1)
-    written = (dom.text_of(caption)[:MAX_CAPTION_CHARS] for figure in figures for caption in figure.iter("figcaption"))
-    if found := next(filter(None, written), None) or _caption_below(node):
+    captions = (dom.text_of(caption)[:MAX_CAPTION_CHARS] for figure in figures for caption in figure.iter("figcaption"))
+    if found := next(filter(None, captions), None) or _caption_below(node):
         return found
     texts = (clean(node.get(name) or "")[:MAX_CAPTION_CHARS] for name in ("alt", "title", "data-caption"))
     return next((text for text in texts if text and not NO_CAPTION.match(text)), None)

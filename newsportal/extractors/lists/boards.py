@@ -125,14 +125,14 @@ def _html_entries(page: Page, rules: BoardRules) -> Iterator[Parts]:
         yield lambda name, item=item: part(item, name)  # type: ignore[misc]
 
 
-def _url(base: str, written: str | None) -> str | None:
+def _url(base: str, href: str | None) -> str | None:
     try:
-        url = urljoin(base, (written or "").strip())
+        url = urljoin(base, (href or "").strip())
         parts = urlsplit(url)
         _ = parts.port
     except ValueError:
         return None
-    return url if written and parts.scheme in ("http", "https") and parts.hostname and len(url) <= 2000 else None
+    return url if href and parts.scheme in ("http", "https") and parts.hostname and len(url) <= 2000 else None
 
 
 def number_of(text: str | None) -> float | None:

@@ -91,8 +91,8 @@ def cross_check(engine: Engine, documents: Sequence[Document], fetched: datetime
             problems.append(Message("check.page", page=number, why=reason_message(error.reason)))
             continue
         results += page.results
-        free = {absolute(document, entry.link) for entry in result_list(document)}
-        agreed += sum(result.link in free for result in page.results)
+        generic = {absolute(document, entry.link) for entry in result_list(document)}
+        agreed += sum(result.link in generic for result in page.results)
         if page.changed:
             problems.append(Message("check.page", page=number, why=Message("check.fewer")))
         elif not page.results:

@@ -49,17 +49,17 @@ def next_pages(document: dom.Document) -> list[str]:
     current = Address(document.url)
     rows: dict[str, Row] = defaultdict(Row)
     declared = (node for node in document.root.iter("link") if (node.get("rel") or "").lower() == "next")
-    nexts = [url for node in declared if (url := dom.link_of(node, document.base))]
+    urls = [url for node in declared if (url := dom.link_of(node, document.base))]
     for node in list(document.root.iter("a"))[:MAX_ANCHORS]:
         text = hub_anchors.link_text(document, node)[:40]
         number = text.strip("[]【】()· ")
-        further = bool(NEXT.match(text)) or "next" in (node.get("rel") or "").lower().split()
-        url = dom.link_of(node, document.base) if further or number.isdecimal() else None  # few need to be joined
+        is_next = bool(NEXT.match(text)) or "next" in (node.get("rel") or "").lower().split()
+        url = dom.link_of(node, document.base) if is_next or number.isdecimal() else None  # few need to be joined
         if url is None:
             continue
-        page = int(number[:6]) if not further else 0
-        if further:
-            nexts += [url] if not dead(node) else []
+        page = int(number[:6]) if not is_next else 0
+        if is_next:
+            urls += [url] if not dead(node) else []
         elif 0 < page <= MAX_NUMBER and (form := _form(url, page)):
             rows[form].pages.setdefault(page, url)
             names = (f"{above.get('class') or ''} {above.get('id') or ''}" for above in ancestors(node, PAGER_LEVELS))
@@ -69,10 +69,10 @@ def next_pages(document: dom.Document) -> list[str]:
         # URLs of this form with any number
         before, _, after = form.partition("{}")
         numbered = re.compile(f"{re.escape(before.rstrip('_-'))}[_-]?\\d*{re.escape(after)}")
-        rank = (any(numbered.fullmatch(url) for url in nexts), bool(numbered.fullmatch(current.same_page)), other.named, len(other.pages))
+        rank = (any(numbered.fullmatch(url) for url in urls), bool(numbered.fullmatch(current.same_page)), other.named, len(other.pages))
         if any(rank[:3]) and (len(other.pages) >= MIN_ROW or rank[0]) and rank > best:
             row, best = other, rank
-    found = dict.fromkeys([*nexts, *(row.pages[number] for number in sorted(row.pages))])
+    found = dict.fromkeys([*urls, *(row.pages[number] for number in sorted(row.pages))])
     current_url = current.same_page.rstrip("/")
     own_site = (address for address in map(Address, found) if address.domain == current.domain)
     return [address.url for address in own_site if address.same_page.rstrip("/") != current_url][:MAX_PAGES]

@@ -101,20 +101,20 @@ def step(current: Sequence[Place], other: str) -> Step | None:
     """Return how ``other`` continues the article at ``current``; ``None`` if it does not, or is the same page."""
     readings = places(other)
     for mine in current:
-        for yours in readings:
-            if mine.stem == yours.stem and mine.number != yours.number:
-                return Step(mine.number, yours.number, yours.form)
+        for theirs in readings:
+            if mine.stem == theirs.stem and mine.number != theirs.number:
+                return Step(mine.number, theirs.number, theirs.form)
     return None
 
 
 def sister_step(current: Sequence[Place], other: str) -> Step | None:
     """Like :func:`step` for a mobile host: both URLs contain the article's number, only ``other`` has a page mark."""
-    for yours in places(other):
-        name = last_id(yours.stem)
+    for theirs in places(other):
+        name = last_id(theirs.stem)
         for mine in current:
-            marked = yours.number is not None and mine.number is None and name and name == last_id(mine.stem)
-            if marked and Address(f"http://{mine.stem}").domain == Address(f"http://{yours.stem}").domain:
-                return Step(None, yours.number, yours.form)
+            marked = theirs.number is not None and mine.number is None and name and name == last_id(mine.stem)
+            if marked and Address(f"http://{mine.stem}").domain == Address(f"http://{theirs.stem}").domain:
+                return Step(None, theirs.number, theirs.form)
     return None
 
 

@@ -47,20 +47,20 @@ def read(engine: Engine, document: Document, fetched: datetime) -> ResultPage:
         wrapped = _extract(engine, document, fetched)
     if not wrapped and (wall := find_wall(document, certain=True)):
         raise EngineBlocked(wall.reason, wall.hours * HOUR)
-    free = [
+    generic = [
         replace(entry, link=absolute(document, entry.link), published=published(entry.date, fetched, f"{entry.title}{entry.summary}"))
         for entry in result_list(document)
     ]
     if wrapped:
-        longer = _merged_list(wrapped, free)
+        longer = _merged_list(wrapped, generic)
         return ResultPage(tuple(longer or wrapped), "generic" if longer else "wrapper", changed=bool(longer))
     changed = engine.described
-    if len(free) < MIN_LIST:
+    if len(generic) < MIN_LIST:
         if wall := find_wall(document):
             raise EngineBlocked(wall.reason, wall.hours * HOUR)
         if says_nothing_found(document):
             return ResultPage((), "wrapper" if changed else "generic")
-    return ResultPage(tuple(free), "generic", changed)
+    return ResultPage(tuple(generic), "generic", changed)
 
 
 def _extract(engine: Engine, document: Document, fetched: datetime) -> list[Result]:
@@ -70,16 +70,16 @@ def _extract(engine: Engine, document: Document, fetched: datetime) -> list[Resu
     return parse_with(engine.wrappers, document, fetched) if engine.wrappers else []
 
 
-def _merged_list(wrapped: Sequence[Result], free: Sequence[Result]) -> list[Result] | None:
+def _merged_list(wrapped: Sequence[Result], generic: Sequence[Result]) -> list[Result] | None:
     """Return the longer list merged with the wrapper's results if the wrapper found only a part of the results, else ``None``."""
-    if len(wrapped) >= MIN_SHARE * len(free):
+    if len(wrapped) >= MIN_SHARE * len(generic):
         return None
     by_link = {result.link: result for result in wrapped}
-    within = sum(1 for result in free if result.link in by_link)
-    if within < MIN_OVERLAP * len(by_link) and not (len(wrapped) <= MAX_LEFTOVER and len(free) >= MIN_LIST):
+    within = sum(1 for result in generic if result.link in by_link)
+    if within < MIN_OVERLAP * len(by_link) and not (len(wrapped) <= MAX_LEFTOVER and len(generic) >= MIN_LIST):
         return None
-    rest = [result for result in wrapped if result.link not in {other.link for other in free}]
-    return rest + [by_link.get(result.link, result) for result in free]
+    rest = [result for result in wrapped if result.link not in {other.link for other in generic}]
+    return rest + [by_link.get(result.link, result) for result in generic]
 
 
 def target_of(result: Result) -> str:
@@ -181,9 +181,9 @@ def read_json(document: Document, fetched: datetime) -> list[Result] | None:
         return None
     if not isinstance(data, dict) or not isinstance(found := data.get("results"), list):
         return None
-    silent = data.get("unresponsive_engines")
-    if not found and silent:
-        raise EngineBlocked("captcha" if "captcha" in str(silent).lower() else "quota")
+    unresponsive = data.get("unresponsive_engines")
+    if not found and unresponsive:
+        raise EngineBlocked("captcha" if "captcha" in str(unresponsive).lower() else "quota")
     plain = ({key: value for key, value in row.items() if isinstance(value, str)} for row in found if isinstance(row, dict))
     names = {"url": "link", "content": "summary", "publishedDate": "published", "title": "title"}
     return _results_of_entries([{names[key]: value for key, value in row.items() if key in names} for row in plain], fetched)

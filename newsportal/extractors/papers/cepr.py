@@ -55,13 +55,13 @@ class Paths:
         return number
 
     def distance(self, first: Path, second: Path) -> int:
-        ways: tuple[list[str], list[str]] = ([], [])
+        branches: tuple[list[str], list[str]] = ([], [])
         while first != second:
             longer = int(self._steps[first][2] < self._steps[second][2])
             parent, tag, _ = self._steps[(first, second)[longer]]
-            ways[longer].append(tag)
+            branches[longer].append(tag)
             first, second = (first, parent) if longer else (parent, second)
-        return edit_distance(*(way[: -MAX_DIFFERENT - 1 : -1] for way in ways))
+        return edit_distance(*(branch[: -MAX_DIFFERENT - 1 : -1] for branch in branches))
 
 
 class TextNode(NamedTuple):
