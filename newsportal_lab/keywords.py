@@ -40,8 +40,8 @@ def textrank(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:
     words = segment(f"{title}\n{text[:LOOKED_AT]}")
     vertices = [word if _counts(word) and kinds_of.get(word, "n")[:1] in ("n", "a") else None for word in words]
     edges: dict[str, set[str]] = {}
-    for place in range(len(vertices)):
-        for first, second in combinations(filter(None, vertices[place : place + WINDOW]), 2):
+    for start in range(len(vertices)):
+        for first, second in combinations(filter(None, vertices[start : start + WINDOW]), 2):
             if first != second:
                 edges.setdefault(first, set()).add(second)
                 edges.setdefault(second, set()).add(first)
@@ -60,8 +60,8 @@ def _ranks(edges: Mapping[str, set[str]]) -> dict[str, float]:
 
 def tfidf(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:
     rare, default = _rarity()
-    often = Counter(filter(_counts, segment(f"{title}\n{text[:LOOKED_AT]}")))
-    return _best({word: times * rare.get(word, default) for word, times in often.items()}, limit)
+    counts = Counter(filter(_counts, segment(f"{title}\n{text[:LOOKED_AT]}")))
+    return _best({word: times * rare.get(word, default) for word, times in counts.items()}, limit)
 
 
 def _counts(word: str) -> bool:

@@ -62,12 +62,12 @@ def forget(file: File, site: Site, directory: Below = None) -> None:
 def _waiting(library: Library, site: str, below: Directory) -> str:
     """Return ``1 page``, ``2 pages`` that wait for a sibling; an empty text for none."""
     branch = library.sites.get(site)
-    count = sum(place[: len(below)] == below for place, _ in branch.waiting) if branch else 0
+    count = sum(path[: len(below)] == below for path, _ in branch.waiting) if branch else 0
     return f"{count} page{'' if count == 1 else 's'}" if count else ""
 
 
-def _directory(written: str | None) -> Directory:
-    return tuple(segment for segment in (written or "").split("/") if segment)
+def _directory(path: str | None) -> Directory:
+    return tuple(segment for segment in (path or "").split("/") if segment)
 
 
 def _print(rows: list[dict[str, Any]], columns: tuple[str, ...], as_json: bool) -> None:

@@ -108,8 +108,8 @@ def from_store(
     as_json: AsJson = False,
 ) -> None:
     """Add stored articles under the category of their source or by editors, a story once, at most half of a label from one site."""
-    with open_record(sources) as (config, store), report_progress() as say:
-        found = gather(config, store, name, least=least, most=most, since=moment(since), progress=say)
+    with open_record(sources) as (config, store), report_progress() as report:
+        found = gather(config, store, name, least=least, most=most, since=moment(since), progress=report)
     if as_json:
         counts = {"added": found.added, "by_editors": found.by_editors}
         print_json({"corpus": name, **counts, "left": dict(found.choice.left), "from_one_site": list(found.choice.single_site)})

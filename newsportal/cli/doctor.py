@@ -77,12 +77,12 @@ def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
     """Yield all findings in order; none raises."""
     version = ".".join(map(str, sys.version_info[:3]))
     yield Finding("Python", (3, 11) <= sys.version_info[:2] <= (3, 13), version, "use Python 3.11, 3.12 or 3.13")
-    cut = text.segment("北京旅游")
-    yield Finding("Chinese words", "旅游" in cut, f"{' / '.join(cut)} (by {words.signature()})", "reinstall jieba")
+    tokens = text.segment("北京旅游")
+    yield Finding("Chinese words", "旅游" in tokens, f"{' / '.join(tokens)} (by {words.signature()})", "reinstall jieba")
     with sqlite3.connect(":memory:") as connection:
         has_fts = ("ENABLE_FTS5",) in connection.execute("PRAGMA compile_options").fetchall()
-    says = f"{sqlite3.sqlite_version}, FTS5 {'built in' if has_fts else 'missing'}"
-    yield Finding("SQLite", has_fts, says, "use a Python whose SQLite has FTS5")
+    detail = f"{sqlite3.sqlite_version}, FTS5 {'built in' if has_fts else 'missing'}"
+    yield Finding("SQLite", has_fts, detail, "use a Python whose SQLite has FTS5")
     try:
         config = load(path)
     except (NewsportalError, OSError) as error:
@@ -117,12 +117,12 @@ def _store(sources: Sources) -> Result:
 def _index(sources: Sources) -> Result:
     with closing(open_index(sources.index_uri)) as index:
         found = index.status()
-        says = f"{found.says}; {counted(found.articles, 'article')}, follows the store up to change {found.position}"
+        detail = f"{found.says}; {counted(found.articles, 'article')}, follows the store up to change {found.position}"
     with suppress(NewsportalError), closing(open_store(sources.store)) as store:  # an unreachable store is reported in its own line
         if not found.articles and next(visible(store.all_articles()), None) is not None:
-            waits = found.position < store.last_seq()  # as after a first crawl: the portal fills it at its start
-            return Result(None if waits else False, f"{says}: search finds nothing", "fill it: newsportal index rebuild")
-    return Result(True, says)
+            behind = found.position < store.last_seq()  # as after a first crawl: the portal fills it at its start
+            return Result(None if behind else False, f"{detail}: search finds nothing", "fill it: newsportal index rebuild")
+    return Result(True, detail)
 
 
 def _health(sources: Sources) -> Result:
@@ -182,22 +182,22 @@ def _queue(sources: Sources) -> Result:
     if not states:
         return Result(None, f"{found.place}: none yet; the first crawl begins it")
     waiting, aside = sum(state.waiting + state.later for state in states), sum(state.aside for state in states)
-    waits = f"{counted(waiting, 'request')} wait{'s' if waiting == 1 else ''}"
+    requests = f"{counted(waiting, 'request')} wait{'s' if waiting == 1 else ''}"
     workers = counted(sum(len(state.workers) for state in states), "worker")
     remedy = "see which, and why: newsportal frontier aside" if aside else None
-    return Result(not aside, f"{found.place}: {waits}, {workers}, {aside} set aside", remedy)
+    return Result(not aside, f"{found.place}: {requests}, {workers}, {aside} set aside", remedy)
 
 
 def _browser(sources: Sources) -> Result:
     """Check Chromium for sources with ``render: true``, by starting it as the crawl would."""
     keys = [source.key for source in sources.all() if source.enabled and getattr(source, "render", False)]
-    lack = missing(sources.rendering.browser)
-    if not keys and lack:
+    problem = missing(sources.rendering.browser)
+    if not keys and problem:
         return Result(None, "none; only sources with render: true need one")
     if not keys:
         return Result(None, f"{find_chromium(sources.rendering.browser)}; no source says render: true")
-    if lack:
-        return Result(False, f"{', '.join(keys)}: pages cannot be rendered", lack)
+    if problem:
+        return Result(False, f"{', '.join(keys)}: pages cannot be rendered", problem)
     try:
         return Result(True, standalone.tried(Setup(Limits(), sources.rendering.browser)))
     except RenderFailed as error:
@@ -205,8 +205,8 @@ def _browser(sources: Sources) -> Result:
 
 
 def _disk(sources: Sources) -> Result:
-    place = (sqlite_file(sources.store) or Path()).absolute()
-    free = shutil.disk_usage(next(folder for folder in (place, *place.parents) if folder.exists())).free
+    path = (sqlite_file(sources.store) or Path()).absolute()
+    free = shutil.disk_usage(next(folder for folder in (path, *path.parents) if folder.exists())).free
     return Result(free > MIN_FREE, f"{free / 1e9:.1f} GB free", "make room")
 
 
@@ -225,20 +225,20 @@ def _proxy(sources: Sources) -> Result | None:
         return None
     if sources.portal.proxies:
         return Result(True, f"{url}, behind {', '.join(map(str, sources.portal.proxies))}")
-    says = f"{url} is served by a proxy that portal.proxies does not name: every reader seems to come from it, and over http"
+    detail = f"{url} is served by a proxy that portal.proxies does not name: every reader seems to come from it, and over http"
     remedy = (
         "name its address under portal.proxies in sources.yaml; until then tries to sign in are bounded for all together, and cookies are"
         " not kept to https"
     )
-    return Result(None, says, remedy)
+    return Result(None, detail, remedy)
 
 
 def _network(sources: Sources) -> Result:
     names, reached = hosts(sources), resolvable_hosts(sources)
     if not names:
         return Result(None, "no feed, region, forum or gallery to ask")
-    says = f"{len(reached)} of {len(names)} hosts have an address" + ("" if reached else f" (asked for: {', '.join(names)})")
-    return Result(bool(reached), says, "check the connection; without it the portal still serves stored articles")
+    detail = f"{len(reached)} of {len(names)} hosts have an address" + ("" if reached else f" (asked for: {', '.join(names)})")
+    return Result(bool(reached), detail, "check the connection; without it the portal still serves stored articles")
 
 
 CHECKS: Final[Mapping[str, tuple[Callable[[Sources], Result | None], str | None]]] = {

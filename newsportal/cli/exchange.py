@@ -79,27 +79,27 @@ def export(
     if schema:
         typer.echo(json.dumps(SCHEMA, ensure_ascii=False, indent=2))
         return
-    place = None if out == Path("-") else out
-    if format is Format.warc and place is None:
+    path = None if out == Path("-") else out
+    if format is Format.warc and path is None:
         raise typer.BadParameter("a WARC file needs a name: --out articles.warc.gz", param_hint="--out")
     with open_record(sources) as (config, store):
         selection = ArticleFilter(topic, category, source, moment(since, "--since"), moment(until, "--until"))
         if word := hints.unknown_topic(config, topic):
             typer.echo(word, err=True)
         articles = count_items(filter(selection.holds, store.all_articles()), "articles", transient=False)
-        if format is Format.warc and place is not None:
-            write_warc(articles, place, lambda article: whole(article, store))
+        if format is Format.warc and path is not None:
+            write_warc(articles, path, lambda article: whole(article, store))
             return
-        write_rows(format, (whole(article, store) for article in articles), place, bom=bom)
+        write_rows(format, (whole(article, store) for article in articles), path, bom=bom)
 
 
-def write_rows(format: Format, rows: Iterable[dict[str, Any]], place: Path | None, *, bom: bool = True) -> None:
+def write_rows(format: Format, rows: Iterable[dict[str, Any]], path: Path | None, *, bom: bool = True) -> None:
     """Write articles as JSON lines, CSV or Parquet, to a file or standard output. Raises ``NewsportalError``."""
-    if place is None:
+    if path is None:
         _write(format, rows, sys.stdout.buffer, bom)
         sys.stdout.buffer.flush()
         return
-    with writable(place) as part, part.open("wb") as stream:
+    with writable(path) as part, part.open("wb") as stream:
         _write(format, rows, stream, bom)
 
 

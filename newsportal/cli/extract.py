@@ -95,7 +95,7 @@ def read_all(run: Extract, fetch: Callable[[str], Page], page: Page, link: Link 
 
 
 def _next_page(
-    run: Extract, fetch: Callable[[str], Page], url: str, strays: Callable[[str, str], bool] = lambda url, asked: False
+    run: Extract, fetch: Callable[[str], Page], url: str, strays: Callable[[str, str], bool] = lambda url, requested: False
 ) -> PageRead:
     """Return the page at ``url``. Raises the errors of ``fetch`` and ``run``, and ``NotApplicable`` for other statuses and pages."""
     time.sleep(DELAY)

@@ -86,13 +86,13 @@ def aside(
 def again(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Put requests that were set aside back into the queue."""
     with open_queues(sources, spider) as found:
-        _print_count("again", sum(queue.again(which) for queue, which in _chosen(found, ids)), "{} will be asked for again", as_json)
+        _print_count("again", sum(queue.again(names) for queue, names in _chosen(found, ids)), "{} will be asked for again", as_json)
 
 
 def drop(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Drop requests that were set aside, until a list page links to them again."""
     with open_queues(sources, spider) as found:
-        _print_count("dropped", sum(queue.drop(which) for queue, which in _chosen(found, ids)), "{} forgotten", as_json)
+        _print_count("dropped", sum(queue.drop(names) for queue, names in _chosen(found, ids)), "{} forgotten", as_json)
 
 
 def clear(spider: Spider = None, yes: Yes = False, sources: SourcesFile = None, as_json: AsJson = False) -> None:
@@ -192,8 +192,8 @@ def rows_of(
 
 
 def _show(found: Queues) -> None:
-    def show(heads: Sequence[str], rows: Iterable[Sequence[Any]], right: Collection[str], before: str = "\n") -> None:
-        table = make_table(heads, rows, right=right)
+    def show(headings: Sequence[str], rows: Iterable[Sequence[Any]], right: Collection[str], before: str = "\n") -> None:
+        table = make_table(headings, rows, right=right)
         if table.row_count:
             console.print(before, end="")
             console.print(table)

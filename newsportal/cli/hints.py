@@ -61,9 +61,9 @@ def hosts(sources: Sources) -> list[str]:
     """Return some hosts of the first sources."""
     urls = [
         url
-        for place in sources.all()
-        if place.enabled and isinstance(place, Place)
-        for url in getattr(place, "seeds", None) or place.addresses
+        for source in sources.all()
+        if source.enabled and isinstance(source, Place)
+        for url in getattr(source, "seeds", None) or source.addresses
     ]
     return list(dict.fromkeys(host for url in urls if (host := urlsplit(url).hostname)))[:MAX_HOSTS]
 

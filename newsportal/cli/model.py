@@ -86,8 +86,8 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Compare versions on documents that none has seen."""
-    with open_record(sources) as (_, store), report_progress() as say:
-        reports, unread = side_by_side(store, name, versions or stored_versions(store, name), say)
+    with open_record(sources) as (_, store), report_progress() as step:
+        reports, unread = side_by_side(store, name, versions or stored_versions(store, name), step)
     for line in unread:
         typer.echo(line, err=True)
     by_name = {f"version {version}": measured for version, measured in sorted(reports.items())}
@@ -162,18 +162,18 @@ def train(
     options: dict[str, Any] = {"share": held_out, "seed": seed}
     row: dict[str, Any]
     if file is None or model is None:
-        with open_record(sources) as (_, store), report_progress() as say:
-            done = train_corpus(store, corpus or "", algorithm, now=lambda: datetime.now(UTC), activate=activate, progress=say, **options)
+        with open_record(sources) as (_, store), report_progress() as step:
+            done = train_corpus(store, corpus or "", algorithm, now=lambda: datetime.now(UTC), activate=activate, progress=step, **options)
         trained, row = done.trained, {"corpus": corpus, "version": done.version, "active": done.active, "why": to_json(done.reason)}
     else:
-        with writable(model) as part, report_progress() as say:
-            say(0.0, "reading")
+        with writable(model) as part, report_progress() as step:
+            step(0.0, "reading")
             documents: dict[str, TrainingDocument] = {}
             for document in read_documents(file, form, encoding):
                 if not is_empty(document):  # each once, under its first label
                     documents.setdefault(document.id, TrainingDocument(document.id, document.label, document.title, document.text))
             try:
-                trained = trained_on(list(documents.values()), algorithm, refit=True, now=datetime.now(UTC), progress=say, **options)
+                trained = trained_on(list(documents.values()), algorithm, refit=True, now=datetime.now(UTC), progress=step, **options)
             except ModelError as error:
                 raise ModelError(f"{file}: {error}") from error
             data = trained.classifier.saved()
@@ -208,8 +208,8 @@ def retrain(
     check_names("classifier", [algorithm], CLASSIFIERS, "--algorithm")
     if gently:
         os.nice(NICENESS)
-    with open_record(sources) as (config, store), report_progress() as say:
-        for done in retrain_all(config, store, force=force, algorithm=algorithm, progress=say):
+    with open_record(sources) as (config, store), report_progress() as step:
+        for done in retrain_all(config, store, force=force, algorithm=algorithm, progress=step):
             if as_json:
                 print_json(done.row())
             else:

@@ -122,18 +122,18 @@ def command_group(
     return group
 
 
-def log_level_of(written: str) -> str:
+def log_level_of(value: str) -> str:
     """Raises ``typer.BadParameter`` for an invalid level."""
-    if written.upper() not in LOG_LEVELS:
-        raise typer.BadParameter(f"{written!r} is no level; there are: {', '.join(LOG_LEVELS)}", param_hint="--log-level")
-    return written.upper()
+    if value.upper() not in LOG_LEVELS:
+        raise typer.BadParameter(f"{value!r} is no level; there are: {', '.join(LOG_LEVELS)}", param_hint="--log-level")
+    return value.upper()
 
 
-def log_format_of(written: str) -> str:
+def log_format_of(value: str) -> str:
     """Raises ``typer.BadParameter`` for an invalid log format."""
-    if written not in FORMATS:
-        raise typer.BadParameter(f"{written!r} is no form of a log; there are: {', '.join(FORMATS)}", param_hint="--log-format")
-    return written
+    if value not in FORMATS:
+        raise typer.BadParameter(f"{value!r} is no form of a log; there are: {', '.join(FORMATS)}", param_hint="--log-format")
+    return value
 
 
 LogFormat = Annotated[str, typer.Option(metavar="FORMAT", callback=log_format_of, help="text, or json: one object a line.")]

@@ -114,8 +114,8 @@ def progress_bar(*columns: Any, quiet: bool = False, transient: bool = True) -> 
 
 def progress(*columns: Any, quiet: bool = False) -> Progress:
     """Return a progress bar with a description, the share done, the time remaining, and ``columns``."""
-    described = TextColumn("{task.description}", markup=False)
-    return progress_bar(described, BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), *columns, quiet=quiet)
+    description = TextColumn("{task.description}", markup=False)
+    return progress_bar(description, BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), *columns, quiet=quiet)
 
 
 @contextmanager

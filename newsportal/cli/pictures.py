@@ -82,8 +82,8 @@ def summary(gallery: StoredGallery) -> str:
     if gallery.complete:
         return text
     missing = f" (page {', '.join(map(str, gallery.missing))})" if gallery.missing else ""
-    vain = f", {gallery.vain} visits in vain" if gallery.vain else ""
-    return f"{text}, incomplete{missing}: {gallery.failure or 'missing-pages'}{vain}"
+    failures = f", {gallery.vain} visits in vain" if gallery.vain else ""
+    return f"{text}, incomplete{missing}: {gallery.failure or 'missing-pages'}{failures}"
 
 
 def pictures(
@@ -118,15 +118,15 @@ def pictures(
 def facts(store: Store, cache: PictureCache | None, limit: int) -> dict[str, Any]:
     census = store.pictures.census()
     sizes = [file.size for file in cache.files()] if cache is not None else []
-    often = []
+    frequent = []
     for entry in store.pictures.often(limit=limit):
         picture, is_kept = entry.picture, entry.picture.frequent == KEPT
         row = pick(picture, "url") | pick(entry, "stories", "sites") | pick(picture, "width", "height", "format", "print")
         row |= {"left_out": picture.refused or (None if is_kept else picture.frequent), "since": None if is_kept else picture.since}
-        often.append(row | {"kept": is_kept})
+        frequent.append(row | {"kept": is_kept})
     return {
         **pick(census, "pictures", "stories"), "looked_at": census.looked, "refused": census.refused, "left_out": census.frequent,
-        "cache": cache and {"folder": str(cache.folder), "files": len(sizes), "bytes": sum(sizes), "limit": cache.limit}, "often": often,
+        "cache": cache and {"folder": str(cache.folder), "files": len(sizes), "bytes": sum(sizes), "limit": cache.limit}, "often": frequent,
     }  # fmt: skip
 
 

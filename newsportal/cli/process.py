@@ -52,12 +52,12 @@ def process(
 
     A page that is no article is named with its reason. Exit status 1 if a file cannot be read.
     """
-    place = None if out == Path("-") else out
+    path = None if out == Path("-") else out
     if into and out is not None:
         raise typer.BadParameter("the articles go into the store or into a file", param_hint="--into")
     if format is Format.warc:
         raise typer.BadParameter("archives are WARC already; it is one of jsonl, csv, parquet", param_hint="--format")
-    if as_json and not (into or place):
+    if as_json and not (into or path):
         raise typer.BadParameter("standard output has the articles; name a file with --out, or say --into", param_hint="--json")
     config = load(sources)
     use_own_words(config)
@@ -77,8 +77,8 @@ def process(
         if into:
             deque(rows(), maxlen=0)
         else:
-            write_rows(format, rows(), place)  # the file is opened before any work is done
-    _sum_up(summary, round(time.perf_counter() - began, 1), as_json, beside_articles=not (into or place))
+            write_rows(format, rows(), path)  # the file is opened before any work is done
+    _sum_up(summary, round(time.perf_counter() - began, 1), as_json, beside_articles=not (into or path))
     if summary.broken:
         raise typer.Exit(1)
 

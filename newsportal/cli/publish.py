@@ -182,8 +182,8 @@ def finish(store: Store, targets: Sequence[tuple[Settings, Target]], limit: int 
         for tally in tallies:
             for reason in tally.reasons[:10]:
                 typer.echo(clean(f"{tally.target}: {reason}"), err=True)
-    if troubles := [f"{tally.target}: {tally.unfit or tally.away}" for tally in tallies if tally.unfit or tally.away]:
-        raise NewsportalError("\n".join([*troubles, "new articles wait; nothing is lost"]))
+    if problems := [f"{tally.target}: {tally.unfit or tally.away}" for tally in tallies if tally.unfit or tally.away]:
+        raise NewsportalError("\n".join([*problems, "new articles wait; nothing is lost"]))
 
 
 def run(store: Store, settings: Settings, target: Target, limit: int | None, *, shown: bool) -> Tally:
@@ -282,11 +282,11 @@ class Publisher(PeriodicThread):
         except StoreError as error:
             self._tell("store", f"publishing waits for its store: {error}")
 
-    def _tell(self, about: str, line: str | None, *, every: bool = False) -> None:
+    def _tell(self, key: str, line: str | None, *, every: bool = False) -> None:
         """Report a persistent error once."""
-        if line is not None and (every or line != self._reported.get(about)):
+        if line is not None and (every or line != self._reported.get(key)):
             self._say(line)
-        self._reported[about] = line
+        self._reported[key] = line
 
 
 group = command_group("Publish new articles to the targets of sources.yaml.", status, again, check, default=publish)

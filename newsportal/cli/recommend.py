@@ -138,18 +138,18 @@ def fit(
     """Fit recommendations to the stories that readers viewed, the same here and on Spark; the portal uses it within a minute."""
     if gently:
         os.nice(NICENESS)
-    with open_record(sources) as (config, store), report_progress() as say:
+    with open_record(sources) as (config, store), report_progress() as report:
         now, days = datetime.now(UTC), config.recommendation.days
         if spark is None:
-            result = parts.fit(store, now, since=moment(since), days=days, progress=say)
+            result = parts.fit(store, now, since=moment(since), days=days, progress=report)
         else:
             from newsportal.services import spark as on_spark
 
             result = on_spark.fit(store, config.store, spark, now, since=moment(since), days=days)
     facts = result.facts
-    learnt = f"learnt from {facts['views']} views of {facts['readers']} readers in {facts['seconds']:.1f} s ({facts['by']})"
+    summary = f"learnt from {facts['views']} views of {facts['readers']} readers in {facts['seconds']:.1f} s ({facts['by']})"
     row = {"made": result.made, "bytes": len(result.packed), **facts}
-    print_result(row, f"{learnt}; {len(result.packed) / 1e6:.1f} MB", as_json)
+    print_result(row, f"{summary}; {len(result.packed) / 1e6:.1f} MB", as_json)
 
 
 def import_(
@@ -285,10 +285,10 @@ def plot(ages: Sequence[int], rate: float | None) -> list[str]:
     curve = weight(middles, rate).tolist() if rate else [0.0] * len(steps)
     most, top = max(steps), max(curve)
     lines = [f"views by hours since publication{f'; | is W(t), λ = {rate:.3g}' if rate else ''}"]
-    for place, (views, height) in enumerate(zip(steps, curve, strict=True)):
+    for index, (views, height) in enumerate(zip(steps, curve, strict=True)):
         bar = ("█" * round(WIDTH * views / most)).ljust(WIDTH + 1)
-        at = round(WIDTH * height / top) if top else 0
-        lines.append(f"{place * STEP:3d} {bar[:at]}|{bar[at + 1 :]} {views}" if rate else f"{place * STEP:3d} {bar} {views}")
+        mark = round(WIDTH * height / top) if top else 0
+        lines.append(f"{index * STEP:3d} {bar[:mark]}|{bar[mark + 1 :]} {views}" if rate else f"{index * STEP:3d} {bar} {views}")
     return lines
 
 
@@ -304,13 +304,13 @@ def for_(
         raise typer.BadParameter("name a reader, or say --new", param_hint="READER")
     with open_record(sources) as (config, store):
         found = Recommender(store, config.recommendation).recommended(reader, datetime.now(UTC), number)
-    for place, (story, recommendation, cause) in enumerate(found, 1):
+    for index, (story, recommendation, cause) in enumerate(found, 1):
         if as_json:
             fields = {"because": cause.id if cause else None, "because_title": cause.head.title if cause else None}
             print_json({"story": story.id, "title": story.head.title, **pick(recommendation, "score", "by"), **fields})
         else:
             reason = BY.get(recommendation.by, recommendation.by) + (f", because of 《{clean(cause.head.title)}》" if cause else "")
-            typer.echo(f"{place:3d}. {clean(story.head.title)}\n     {story.id}, {reason}")
+            typer.echo(f"{index:3d}. {clean(story.head.title)}\n     {story.id}, {reason}")
     if not found and not as_json:
         typer.echo("nothing to recommend: no story of the last days is stored that this reader has not seen")
 

@@ -49,13 +49,13 @@ STAYS: Final = {
 def event_printer(as_json: bool, log_format: str = "text") -> Callable[[str, Mapping[str, Any]], None]:
     """Return a function that prints the events of a supervisor; with ``log_format`` ``json`` it logs them instead."""
 
-    def say(event: str, facts: Mapping[str, Any]) -> None:
+    def emit(event: str, facts: Mapping[str, Any]) -> None:
         now = local(datetime.now(UTC))
         if log_format == "json" and not as_json:
             logger.setLevel(logging.INFO)
-            about = {"code": f"job.{event.replace(' ', '-')}", "source": ", ".join(facts.get("sources") or ()) or None}
+            extra = {"code": f"job.{event.replace(' ', '-')}", "source": ", ".join(facts.get("sources") or ()) or None}
             level = logging.WARNING if event == "hindered" or facts.get("result") == "failed" else logging.INFO
-            logger.log(level, "\n".join(lines(event, facts)) or event, extra=about | {name: facts.get(name) for name in ("job", "run")})
+            logger.log(level, "\n".join(lines(event, facts)) or event, extra=extra | {name: facts.get(name) for name in ("job", "run")})
         elif as_json:
             plain = {**facts, "brought": brought(facts)} if event == "ended" else facts
             print_json({"at": now.isoformat(timespec="seconds"), "event": event, **plain})
@@ -63,7 +63,7 @@ def event_printer(as_json: bool, log_format: str = "text") -> Callable[[str, Map
             for line in lines(event, facts):
                 typer.echo(f"{now:%H:%M:%S%z} {line}")
 
-    return say
+    return emit
 
 
 def lines(event: str, facts: Mapping[str, Any]) -> Sequence[str]:
@@ -177,20 +177,20 @@ def schedule(
         raise typer.BadParameter(f"{bad.partition('=')[0]!r} is no NAME=VALUE", param_hint="--setting")
     runner, records = runner_of(config, scrapyd, local, project, dict(text.split("=", 1) for text in setting or ()))
     logs.install(log_format, log_file)
-    say = event_printer(as_json, log_format)
-    file = SourcesReloader(sources, config, lambda text: say("hindered", {"message": text}))
+    emit = event_printer(as_json, log_format)
+    file = SourcesReloader(sources, config, lambda text: emit("hindered", {"message": text}))
     work = Supervisor(
         file,
         runner,
         records,
         [DueSources(file, Caps(most, batch), once=once)],
-        say,
+        emit,
         every=every,
         once=once,
         claims=_claims(config),
         use_sources=runner.use_sources if isinstance(runner, LocalRunner) else lambda file: None,  # a scrapyd has its own file
     )
-    publisher = Publisher(config, lambda line: say("published", {"message": line}))
+    publisher = Publisher(config, lambda line: emit("published", {"message": line}))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: work.stop())
     try:
@@ -198,7 +198,7 @@ def schedule(
             publisher.start()
         work.run()
         if once:
-            after_crawl(config, lambda line: say("published", {"message": line}))
+            after_crawl(config, lambda line: emit("published", {"message": line}))
     finally:
         publisher.stop()
         work.close()

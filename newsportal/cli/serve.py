@@ -71,7 +71,7 @@ def run(
     config = load(sources)
     use_own_words(config)
     with (
-        closing(listen(host, port)) as listening,
+        closing(listen(host, port)) as listener,
         closing(open_store(config.store)) as store,
         closing(open_index(config.index_uri)) as index,
         closing(open_accounts(config.accounts_uri)) as accounts,
@@ -82,8 +82,8 @@ def run(
         app = create_app(
             store, index, config, accounts, hosts=names, pushed=pushed, queues=poller(config), settle=settling(config), daily=daily
         )
-        address = address_of(listening, host)
-        if port is None and listening.getsockname()[1] != DEFAULT_PORT:
+        address = address_of(listener, host)
+        if port is None and listener.getsockname()[1] != DEFAULT_PORT:
             console.print(f"port {DEFAULT_PORT} is in use; taking the next free one")
         console.print(f"{config.portal.title}: {address}  (Ctrl-C to stop)")
         if (created := accounts.people.first(now=datetime.now(UTC))) is not None:  # its password is printed once, and not stored
@@ -95,7 +95,7 @@ def run(
         once_open()
         if open_browser:
             threading.Timer(BROWSER_DELAY, webbrowser.open, [address]).start()
-        serve_forever(app, listening)
+        serve_forever(app, listener)
 
 
 def write_log(form: str, file: Path | None, *, access: bool) -> None:

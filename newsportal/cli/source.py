@@ -151,8 +151,8 @@ def visit(name: Name, sources: SourcesFile = None) -> None:
         raise NewsportalError(unknown(name, config) if not config.find(name) else f"{name} is switched off, or is never visited")
     with closing(open_store(config.store)) as store:
         for key in keys:
-            at = visit_soon(store, key, datetime.now(UTC))
-            typer.echo(f"{key} is due {'now' if at <= datetime.now(UTC) else f'at {format_time(at)}: it asked for rest'}")
+            due = visit_soon(store, key, datetime.now(UTC))
+            typer.echo(f"{key} is due {'now' if due <= datetime.now(UTC) else f'at {format_time(due)}: it asked for rest'}")
 
 
 def undo(
@@ -164,9 +164,9 @@ def undo(
     """Undo the last changes of sources.yaml by a command or the portal."""
     path = sources_path(sources).resolve()
     if list_ or as_json:
-        for place, entry in enumerate(versions(path), 1):
-            row = {"steps": place, "until": entry.at.isoformat(), "bytes": entry.size}
-            typer.echo(json.dumps(row) if as_json else f"{place:3}  until {local(entry.at):%Y-%m-%d %H:%M:%S%z}  {entry.size} bytes")
+        for index, entry in enumerate(versions(path), 1):
+            row = {"steps": index, "until": entry.at.isoformat(), "bytes": entry.size}
+            typer.echo(json.dumps(row) if as_json else f"{index:3}  until {local(entry.at):%Y-%m-%d %H:%M:%S%z}  {entry.size} bytes")
         return
     version = earlier(path, steps)
     go_back(path, version)

@@ -63,13 +63,13 @@ def add(
     with console(stderr=True).status("") as status:
         visit = visitor(config, most=MAX_REQUESTS + MORE, tell=lambda address: status.update(f"looking at {clean(address)[:100]}"))
         offer = proposed(url, config, visit, kind=kind, everything=everything, name=name, category=category)
-    previews, asks = offer.previews, sys.stdin.isatty() and not (yes or as_json)
+    previews, interactive = offer.previews, sys.stdin.isatty() and not (yes or as_json)
     if not as_json:
         _show(offer)
     added = [
         preview
         for preview in (() if dry_run else previews)
-        if not asks or typer.confirm(f"Add {preview.proposal.family}:{preview.values['name']}?", default=True, err=True)
+        if not interactive or typer.confirm(f"Add {preview.proposal.family}:{preview.values['name']}?", default=True, err=True)
     ]
     if added:
         write(path, [(preview.proposal.kind, preview.values) for preview in added])
@@ -154,8 +154,8 @@ def suggest(
     """Suggest sites that articles link to or repost, or engines found."""
     config = load(sources)
     with closing(open_store(config.store, create=False)) as store:
-        counting = counted(store, config, datetime.now(UTC) - timedelta(days=days))
-    found = counting.suggestions(limit)
+        counter = counted(store, config, datetime.now(UTC) - timedelta(days=days))
+    found = counter.suggestions(limit)
     proposals = visit_sites(found[:LOOKED], config) if look else {}
     found.sort(key=lambda item: -item.score * (1 + (proposals[item.site].score if item.site in proposals else 0.0)))
     if as_json:
@@ -166,8 +166,8 @@ def suggest(
         return
     out = console()
     if not found:
-        none = "no article of these days is stored; newsportal crawl brings some" if not counting.articles else None
-        out.print(none or f"{counting.articles} articles lead to no site that is not a source yet", markup=False)
+        none = "no article of these days is stored; newsportal crawl brings some" if not counter.articles else None
+        out.print(none or f"{counter.articles} articles lead to no site that is not a source yet", markup=False)
         return
     for item in found:
         best = proposals.get(item.site)
@@ -179,7 +179,7 @@ def suggest(
         out.print(f"  {clean(reasons)}", style="dim", markup=False)
         summary = f"  ({best.family}, {best.entries} entries now)" if best else ""
         out.print(f"  newsportal source add {best.address if best else item.address}{summary}", markup=False)
-    if counts := counting.origins(10):
+    if counts := counter.origins(10):
         origins = ", ".join(f"{name} ({number})" for name, number in counts)
         out.print(f"\nnamed as origin, address not known: {origins}", style="dim", markup=False)
 
@@ -200,11 +200,11 @@ def visit_sites(found: list[Suggestion], sources: Sources) -> dict[str, Proposal
 def counted(store: Store, sources: Sources, since: datetime) -> SiteCounter:
     """Count all articles since then, with a progress bar on a terminal."""
     places: tuple[Visited, ...] = (*sources.feeds, *sources.sitemaps, *sources.regions, *sources.forums, *sources.galleries)
-    counting = SiteCounter(address for place in places for address in visits(place))
+    counter = SiteCounter(address for source in places for address in visits(source))
     for article in count_items(store.all_articles(), "articles", TimeElapsedColumn()):
         if article.moment >= since:
-            counting.take(article)
-    return counting
+            counter.take(article)
+    return counter
 
 
 SHOWN = 20
@@ -242,8 +242,8 @@ def import_(
         _print_plan(outlines, plan)
     if dry_run or not plan.new:
         return
-    asks = sys.stdin.isatty() and not yes and not as_json
-    if asks and not typer.confirm(f"Add {len(plan.new)} feeds to {path}?", default=True, err=True):
+    interactive = sys.stdin.isatty() and not yes and not as_json
+    if interactive and not typer.confirm(f"Add {len(plan.new)} feeds to {path}?", default=True, err=True):
         return
     write_entries(path, [("feeds", dict(values)) for values in plan.new])
     if not as_json:

@@ -42,11 +42,11 @@ Uri = Annotated[str | None, typer.Argument(metavar="[URI]", help="A store; defau
 
 def info(uri: Uri = None, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """Show what a store holds: rows of every table, its last change."""
-    place = uri or load(sources).store
-    with closing(open_store(place, create=False)) as store:
+    address = uri or load(sources).store
+    with closing(open_store(address, create=False)) as store:
         with store.records.reading() as reader:
             rows = {form.name: reader.count(form) for form in FORMS}
-        row = {"store": masked(place), "last_change": store.last_seq(), "rows": rows}
+        row = {"store": masked(address), "last_change": store.last_seq(), "rows": rows}
     if as_json:
         print_json(row)
         return
@@ -86,17 +86,17 @@ def copy(
 
 def check(uri: Uri = None, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """Check that the rows of a store fit together. Exit status 1 if not."""
-    place = uri or load(sources).store
-    with closing(open_store(place, create=False)) as store, count_bar(quiet=as_json) as report:
+    address = uri or load(sources).store
+    with closing(open_store(address, create=False)) as store, count_bar(quiet=as_json) as report:
         found = faults(store.records, report)
     if as_json:
-        print_json({"store": masked(place), "sound": not found, "faults": [asdict(fault) for fault in found]})
+        print_json({"store": masked(address), "sound": not found, "faults": [asdict(fault) for fault in found]})
     else:
         for fault in found[:MOST_TOLD]:
             typer.echo(clean(f"{fault.table} {fault.row}: {fault.why}"))
         if len(found) > MOST_TOLD:
             typer.echo(f"… and {len(found) - MOST_TOLD} more")
-        typer.echo(f"{masked(place)}: " + (f"{len(found)} faults; restore a backup, or copy it into a new store" if found else "sound"))
+        typer.echo(f"{masked(address)}: " + (f"{len(found)} faults; restore a backup, or copy it into a new store" if found else "sound"))
     if found:
         raise typer.Exit(1)
 
@@ -169,8 +169,8 @@ def print_status(index: Index, store: Store, *, as_json: bool) -> None:
         print_json({**asdict(found), "behind": behind})
         return
     size = "" if found.bytes is None else f", {found.bytes / 2**20:.1f} MiB"
-    late = f"{counted(behind, 'change')} behind the store" if behind else "up to date"
-    Console(emoji=False, highlight=False, soft_wrap=True).print(Text(f"{found.says}: {counted(found.articles, 'article')}{size}, {late}"))
+    state = f"{counted(behind, 'change')} behind the store" if behind else "up to date"
+    Console(emoji=False, highlight=False, soft_wrap=True).print(Text(f"{found.says}: {counted(found.articles, 'article')}{size}, {state}"))
 
 
 index_group = command_group("Show or rebuild the search index.", status, rebuild, default=index)

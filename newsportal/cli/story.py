@@ -136,7 +136,7 @@ def changing(sources: Path | None) -> Iterator[tuple[Store, Log]]:
             yield store, unlogged
             return
         with closing(open_accounts(config.accounts_uri)) as accounts:
-            yield store, lambda action, thing, details: accounts.trail.add(None, action, thing, details, now=datetime.now(UTC))
+            yield store, lambda action, subject, details: accounts.trail.add(None, action, subject, details, now=datetime.now(UTC))
 
 
 @contextmanager

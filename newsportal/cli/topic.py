@@ -85,7 +85,7 @@ def assign(
     as_json: AsJson = False,
 ) -> None:
     """Update the topics of stored articles by keywords. Topics from a source, a search or a model stay."""
-    with open_record(sources) as (config, store), report_progress() as say:
+    with open_record(sources) as (config, store), report_progress() as report:
         rules = [] if names or gone else [topic.rule for topic in config.topics if topic.enabled]
         for name in names or ():
             if (topic := config.topic(name)) is None:
@@ -93,7 +93,7 @@ def assign(
                 raise NewsportalError(f"sources.yaml has no topic {name!r}; {hint or 'see: newsportal topic list'}")
             rules.append(topic.rule)
         now, removed = datetime.now(UTC), [name for name in gone or () if config.topic(name) is None]
-        done = assign_to(store, rules, gone=removed, since=now - timedelta(days=days), now=now, progress=say)
+        done = assign_to(store, rules, gone=removed, since=now - timedelta(days=days), now=now, progress=report)
     if as_json:
         print_json({"looked": done.looked, "changed": done.changed, "came": dict(done.came), "went": dict(done.went)})
         return
@@ -138,8 +138,8 @@ def set_(
     configured = found.configured if found else None
     words = configured.words if word is None and configured else tuple(filter(None, word or ()))
     hints = configured.hints if hint is None and configured else tuple(filter(None, hint or ()))
-    on = enabled if enabled is not None else found.enabled if found else True
-    edit(path, put(values_of(rename or name, words, hints, enabled=on), name if configured else None))
+    is_enabled = enabled if enabled is not None else found.enabled if found else True
+    edit(path, put(values_of(rename or name, words, hints, enabled=is_enabled), name if configured else None))
     typer.echo(f"{rename or name} was written into {path}; to take it back: newsportal source undo")
 
 

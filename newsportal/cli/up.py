@@ -31,17 +31,17 @@ class Background(threading.Thread):
 
     def __init__(self, sources: Path | None, config: Sources, every: float, *, everything: bool = False, log_format: str = "text") -> None:
         super().__init__(daemon=True, name="supervisor")
-        say = event_printer(as_json=False, log_format=log_format)
-        file = SourcesReloader(sources, config, lambda text: say("hindered", {"message": text}))
+        emit = event_printer(as_json=False, log_format=log_format)
+        file = SourcesReloader(sources, config, lambda text: emit("hindered", {"message": text}))
         records = Records(config.jobs_folder)
         self.runner = LocalRunner(
-            *(records, Path(), {}), origin="up", say=lambda text: say("hindered", {"message": text}), ended=lambda: self.supervisor.wake()
+            *(records, Path(), {}), origin="up", say=lambda text: emit("hindered", {"message": text}), ended=lambda: self.supervisor.wake()
         )
-        self._crawl = RepeatedCrawl(every * 60, lambda: hints.away(file.known), hints.offline, say, everything=everything)
+        self._crawl = RepeatedCrawl(every * 60, lambda: hints.away(file.known), hints.offline, emit, everything=everything)
         settings = config.recommendation
         nightly = Nightly(file, settings.fit_hour, ZoneInfo(config.portal.timezone), learn=settings.enabled)
         duties = (self._crawl, Retraining(config.classifier.least_new if config.classifier.retrain else 0), nightly)
-        self.supervisor = Supervisor(file, self.runner, records, duties, say, every=LOOK, use_sources=self.runner.use_sources)
+        self.supervisor = Supervisor(file, self.runner, records, duties, emit, every=LOOK, use_sources=self.runner.use_sources)
 
     def run(self) -> None:
         self.supervisor.run()

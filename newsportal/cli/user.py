@@ -38,8 +38,8 @@ def person_named(accounts: Accounts, name: str) -> Person:
     return person
 
 
-def log(accounts: Accounts, action: str, thing: str, details: dict[str, object] | None = None) -> None:
-    accounts.trail.add(None, action, thing, details, now=datetime.now(UTC))
+def log(accounts: Accounts, action: str, subject: str, details: dict[str, object] | None = None) -> None:
+    accounts.trail.add(None, action, subject, details, now=datetime.now(UTC))
 
 
 def list_(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:

@@ -148,10 +148,10 @@ def return_leases(process: AsyncCrawlerProcess) -> None:
     """Return unfinished leases to the queue, and end the process at once, without waiting for threads that hang."""
     from newsportal.crawl.scheduler import scheduler_of
 
-    late = [crawler for crawler in process.crawlers if crawler.crawling and crawler.engine is not None]
-    if not late:
+    running = [crawler for crawler in process.crawlers if crawler.crawling and crawler.engine is not None]
+    if not running:
         return
-    for crawler in late:
+    for crawler in running:
         if (scheduler := scheduler_of(crawler)) is not None and scheduler.queue is not None:
             scheduler.queue.leave()
     sys.stdout.flush()

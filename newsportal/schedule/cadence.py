@@ -63,10 +63,10 @@ def _grid(present: int, zone: Any) -> Grid:
     cells = np.arange(first, present + ahead)
     count = len(cells)
     found = np.empty(count)
-    for place in range(0, count, CELLS_A_DAY):
-        stop = min(place + CELLS_A_DAY, count)
-        ends = _offset(first + place, zone), _offset(first + stop - 1, zone)
-        found[place:stop] = ends[0] if ends[0] == ends[1] else [_offset(first + cell, zone) for cell in range(place, stop)]
+    for start in range(0, count, CELLS_A_DAY):
+        stop = min(start + CELLS_A_DAY, count)
+        ends = _offset(first + start, zone), _offset(first + stop - 1, zone)
+        found[start:stop] = ends[0] if ends[0] == ends[1] else [_offset(first + cell, zone) for cell in range(start, stop)]
     local = cells * CELL_SECONDS + found
     days = (local // 86_400).astype(np.int64)
     slot = ((local - days * 86_400) // CELL_SECONDS).astype(np.int64)
@@ -167,8 +167,8 @@ def factors(observed: Floats, expected: Floats, unit: float) -> Floats:
 
 def _log_gamma(x: Floats) -> Floats:
     """Return ln Γ(x) for x > 0, accurate to 1e-7: Stirling's series at x + 5, where it is that accurate."""
-    far = x + 5
-    series = (far - 0.5) * np.log(far) - far + HALF_LOG_TWO_PI + 1 / (12 * far) - 1 / (360 * far**3)
+    shifted = x + 5
+    series = (shifted - 0.5) * np.log(shifted) - shifted + HALF_LOG_TWO_PI + 1 / (12 * shifted) - 1 / (360 * shifted**3)
     return np.asarray(series - np.log(x * (x + 1) * (x + 2) * (x + 3) * (x + 4)))
 
 

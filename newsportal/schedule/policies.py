@@ -31,7 +31,7 @@ class Past:
 
     @classmethod
     def of(cls, visits: Sequence[Visit]) -> Past:
-        failures = next((place for place, visit in enumerate(visits) if not visit.broken), len(visits))
+        failures = next((index for index, visit in enumerate(visits) if not visit.broken), len(visits))
         return cls(visits, visits[0].at if visits else None, failures)
 
     def until(self, now: datetime) -> Past:
@@ -122,15 +122,15 @@ FROM_SIX = frozenset(range(6, 24))  # 6:00 to 24:00, the initial hours of the pa
 
 def hours_on(visits: Iterable[Visit], zone: tzinfo, first: frozenset[int] = FROM_SIX) -> frozenset[int]:
     """Return the active hours after these visits (newest first). A visit that could not read its list has no effect."""
-    on = set(first)
+    active = set(first)
     for visit in reversed(list(visits)):
         hour = visit.at.astimezone(zone).hour
         if visit.new:
-            on |= {hour, (hour - 1) % 24} & first
+            active |= {hour, (hour - 1) % 24} & first
         elif not visit.broken:
-            on.discard(hour)
-        on = on or set(first)
-    return frozenset(on)
+            active.discard(hour)
+        active = active or set(first)
+    return frozenset(active)
 
 
 def by_hours(past: Past, rules: Rules, now: datetime) -> Next:
@@ -142,11 +142,11 @@ def by_hours(past: Past, rules: Rules, now: datetime) -> Next:
     if past.last is None:
         return Next(now, Message("why.never"))
     first = rules.hours or FROM_SIX
-    on = hours_on(past.visits, rules.zone, first)
+    active = hours_on(past.visits, rules.zone, first)
     local = past.last.astimezone(rules.zone)
     next_hour = local + timedelta(minutes=60 - local.minute, seconds=-local.second, microseconds=-local.microsecond - 1)
-    at = next_in(on, rules.zone, next_hour, phase(rules.source))
-    off = sorted(first - on)
+    at = next_in(active, rules.zone, next_hour, phase(rules.source))
+    off = sorted(first - active)
     hour = Message("why.hour", hour=f"{at.astimezone(rules.zone):%H}")
     return Next(at, joined(hour, Message("why.off", hours=", ".join(map(str, off)))) if off else hour)
 
@@ -155,8 +155,8 @@ def next_in(hours: frozenset[int], zone: tzinfo, after: datetime, share: float) 
     """Return the first time after ``after`` at ``share`` of one of these hours. Steps are in absolute time, safe across summer time."""
     local = after.astimezone(zone)
     start = local.replace(minute=0, second=0, microsecond=0).astimezone(UTC)
-    for ahead in range(50):  # two days: the night of a time change may lack the only hour
-        moment = start + timedelta(hours=ahead + share)
+    for offset in range(50):  # two days: the night of a time change may lack the only hour
+        moment = start + timedelta(hours=offset + share)
         if moment > after and moment.astimezone(zone).hour in hours:
             return moment
     return after
@@ -262,7 +262,7 @@ def choose_hubs(
 ) -> list[str]:
     """Return the pages to request now, in a visit that ``began`` then and may request ``most``: new ones by depth, then those that are
     due."""
-    left = most - sum(page.asked >= began for page in pages.values())
+    remaining = most - sum(page.asked >= began for page in pages.values())
     shapes = {url: re.sub(r"\d+", "0", url) for url in pages}
     unproductive = Counter(shapes[url] for url, page in pages.items() if page.asked and not page.found)
     productive = Counter(shapes[url] for url, page in pages.items() if page.found)
@@ -277,4 +277,4 @@ def choose_hubs(
             due = page.asked + hub_interval(page, rules, of_region, now) - rules.shortest * 60 <= now
         if due:
             selected.append(url)
-    return selected[: max(0, left)]
+    return selected[: max(0, remaining)]

@@ -237,8 +237,8 @@ class Builder:
         if not all(isinstance(part, dict) for part in parts):
             self._tell(line, (*frame.path, MERGE), Message("yaml.merge"))
             return
-        place: Path = (*frame.path, MERGE)
-        frame.merged = [((*place, index) if isinstance(value, list) else place, part) for index, part in enumerate(parts)]
+        path: Path = (*frame.path, MERGE)
+        frame.merged = [((*path, index) if isinstance(value, list) else path, part) for index, part in enumerate(parts)]
 
     def _copy_lines(self, value: Any, source: Path, target: Path) -> None:
         """Copy the lines of an alias's target. The recursion is limited like the size of aliases."""
@@ -330,18 +330,18 @@ def _syntax(error: MarkedYAMLError, text: str) -> Unreadable:
     return Unreadable(line, message, _advice(source_line, lines, line, str(error.problem)))
 
 
-def _advice(written: str, lines: list[str], line: int, problem: str) -> Message | None:
+def _advice(source_line: str, lines: list[str], line: int, problem: str) -> Message | None:
     """Return the usual cause of a syntax error, guessed from the line."""
     before = lines[line - 2] if line > 1 else ""
-    for text in (written, before):
+    for text in (source_line, before):
         if re.match(r"^ *\t", text):
             return Message("hint.tab")
         if re.match(r"^\s*-?\s*[\w-]+：", text):
             return Message("hint.colon")
     if "alias" in problem:
         return Message("hint.alias")
-    if re.search(r":\s+[^'\"#\[{]*:\s", written) or "mapping values" in problem:
+    if re.search(r":\s+[^'\"#\[{]*:\s", source_line) or "mapping values" in problem:
         return Message("hint.value-quotes")
-    if re.match(r"^\s*-?\s*[\w-]+:\s*[@`%&!|>]", written):
+    if re.match(r"^\s*-?\s*[\w-]+:\s*[@`%&!|>]", source_line):
         return Message("hint.put-quotes")
     return Message("hint.indentation") if "expected key" in problem or "block" in problem else None

@@ -54,11 +54,11 @@ def drop_entry(kind: str, name: str, seen: str | None = None) -> Change:
     """Remove an entry with the comments inside it; those after it stay. The change raises the errors of :func:`set_entry`."""
 
     def change(document: CommentedMap) -> None:
-        place, entry = found_entry(document, kind, name, seen)
+        index, entry = found_entry(document, kind, name, seen)
         entries, following = document[kind], cut_following(entry)
-        del entries[place]
-        if place:
-            add_following(entries, following, place - 1)
+        del entries[index]
+        if index:
+            add_following(entries, following, index - 1)
         elif entries:
             # Move comment lines before the first entry of the list ``kind``.
             if lines := [line.strip() for line in following.splitlines() if line.strip()]:
@@ -105,9 +105,9 @@ def entry_of(content: bytes, kind: str, name: str) -> tuple[int, dict[str, Any]]
         entries = read(content).value.get(kind)
     except (Unreadable, AttributeError):
         return None
-    for place, entry in enumerate(entries if isinstance(entries, list) else ()):
+    for index, entry in enumerate(entries if isinstance(entries, list) else ()):
         if isinstance(entry, dict) and name_of(kind, entry) == name:
-            return place, entry
+            return index, entry
     return None
 
 
@@ -130,11 +130,11 @@ def new_variables(values: Mapping[str, Any], before: Mapping[str, Any]) -> list[
 
 def found_entry(document: CommentedMap, kind: str, name: str, seen: str | None = None) -> tuple[int, CommentedMap]:
     """Return the index of an entry in its list, and the entry. Raises the errors of :func:`set_entry`."""
-    for place, entry in enumerate(document.get(kind) or ()):
+    for index, entry in enumerate(document.get(kind) or ()):
         if isinstance(entry, CommentedMap) and name_of(kind, entry) == name:
             if seen not in (None, entry_digest(entry)):
                 raise EntryChanged(f"{name!r} was changed by somebody else meanwhile; nothing was written")
-            return place, entry
+            return index, entry
     raise NoEntry(f"sources.yaml has no {name!r} under {kind} any more")
 
 
@@ -165,11 +165,11 @@ def _drop_key(entry: CommentedMap, key: str) -> None:
     if key not in entry:
         return
     keys = list(entry)
-    following, place = cut_following(entry, key), keys.index(key)
+    following, index = cut_following(entry, key), keys.index(key)
     del entry[key]
     entry.ca.items.pop(key, None)
-    if place:
-        add_following(entry, following, keys[place - 1])
+    if index:
+        add_following(entry, following, keys[index - 1])
 
 
 def _leading(document: CommentedMap, kind: str) -> list[CommentToken]:

@@ -189,11 +189,11 @@ def _written(path: Path, make: Callable[[bytes, Path], bytes], expected: str | N
         parse(after, path, environ)
         if path.read_bytes() != before:
             raise EditConflict(path)
-        written = Written(digest_of(after))
+        result = Written(digest_of(after))
         if after != before:
-            written.replaced = save_version(path, before)
+            result.replaced = save_version(path, before)
             replace_file(path, after)
-    return written
+    return result
 
 
 def changed(content: bytes, change: Change, path: Path) -> bytes:
@@ -258,11 +258,11 @@ def add_following(node: Any, following: str, key: Any = None) -> None:
     if isinstance(value, CommentedMap | CommentedSeq) and value and not value.fa.flow_style():
         add_following(value, following)
         return
-    place = 2 if isinstance(node, CommentedMap) else 0
+    index = 2 if isinstance(node, CommentedMap) else 0
     tokens = node.ca.items.get(key) or [None] * 4
-    before = tokens[place].value if tokens[place] is not None else ""
-    mark = tokens[place].start_mark if before else CommentMark(0)
-    tokens[place] = CommentToken(f"{before.removesuffix(LINE_END)}{LINE_END}{following}", mark, None)
+    before = tokens[index].value if tokens[index] is not None else ""
+    mark = tokens[index].start_mark if before else CommentMark(0)
+    tokens[index] = CommentToken(f"{before.removesuffix(LINE_END)}{LINE_END}{following}", mark, None)
     node.ca.items[key] = tokens
 
 
@@ -272,8 +272,8 @@ def cut_following(node: Any, key: Any = None) -> str:
         key = _last(node) if key is None else key
         if key not in node and isinstance(node, CommentedMap):
             return ""
-        place = 2 if isinstance(node, CommentedMap) else 0
-        if (token := (node.ca.items.get(key) or [None] * 4)[place]) is not None and LINE_END in token.value:
+        index = 2 if isinstance(node, CommentedMap) else 0
+        if (token := (node.ca.items.get(key) or [None] * 4)[index]) is not None and LINE_END in token.value:
             inline, _, following = token.value.partition(LINE_END)
             token.value = f"{inline}{LINE_END}" if inline else LINE_END
             return str(following)

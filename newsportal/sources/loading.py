@@ -80,11 +80,11 @@ def _no_text(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
 
 def _no_mapping(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
     allowed = listed(keys_at(path))
-    written = details["input"]
-    hint = Message("hint.no-dash") if isinstance(written, list) else None
-    if isinstance(written, str) and "：" in written:
+    value = details["input"]
+    hint = Message("hint.no-dash") if isinstance(value, list) else None
+    if isinstance(value, str) and "：" in value:
         hint = Message("hint.colon")
-    return Message("sources.no-mapping", found=describe_value(written), allowed=allowed), hint
+    return Message("sources.no-mapping", found=describe_value(value), allowed=allowed), hint
 
 
 def _no_list(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
@@ -194,7 +194,7 @@ def find(start: Path | None = None, environ: Mapping[str, str] = os.environ) -> 
     if environ.get(VARIABLE):
         return Path(environ[VARIABLE]).expanduser()
     folder = (start or Path.cwd()).absolute()
-    return next((place / FILE_NAME for place in (folder, *folder.parents) if (place / FILE_NAME).is_file()), None)
+    return next((path / FILE_NAME for path in (folder, *folder.parents) if (path / FILE_NAME).is_file()), None)
 
 
 Stamp = tuple[int, int, int]
@@ -231,10 +231,10 @@ def packaged(environ: Mapping[str, str] = os.environ) -> Sources:
     Raises ``SourcesError`` as :func:`load` does."""
     folder = Path(environ[HOME]).expanduser() if environ.get(HOME) else Path.cwd()
     resource = files("newsportal").joinpath(FILE_NAME)
-    place = folder / FILE_NAME
+    path = folder / FILE_NAME
     if not resource.is_file():
-        raise error_of(place, [Mistake(1, (), Message("sources.no-file", name=FILE_NAME), WRITE_ONE)])
-    return parse(resource.read_bytes(), place, environ)
+        raise error_of(path, [Mistake(1, (), Message("sources.no-file", name=FILE_NAME), WRITE_ONE)])
+    return parse(resource.read_bytes(), path, environ)
 
 
 def parse(content: bytes, path: Path, environ: Mapping[str, str] = os.environ) -> Sources:

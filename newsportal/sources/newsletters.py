@@ -107,10 +107,10 @@ class Newsletter(ArticlePlace):
 
 def check_encrypted(newsletters: tuple[Newsletter, ...], allow_private: tuple[str, ...]) -> None:
     """Raise a mistake for a mailbox without TLS at a host not listed in ``politeness.allow_private``."""
-    for place, source in enumerate(newsletters):
+    for index, source in enumerate(newsletters):
         if source.imap is not None and source.imap.startswith("imap:"):
             from newsportal.net.egress import Policy
 
             mailbox, policy = source.mailbox, Policy(allow_private)
             if not policy.names(mailbox.host, mailbox.port):
-                raise mistake(Message("sources.mailbox-plain", host=mailbox.host), at=("newsletters", place, "imap"))
+                raise mistake(Message("sources.mailbox-plain", host=mailbox.host), at=("newsletters", index, "imap"))

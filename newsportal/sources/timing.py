@@ -98,9 +98,9 @@ def with_pushes(rules: Rules) -> Rules:
 def due_at(state: SourceState | None, rules: Rules, now: datetime) -> datetime:
     """Return when a source is due: as planned after its last visit (or by a push; older plans are ignored), or by rules independent of its
     history, since the file may have changed."""
-    rest = paused_until(state, now) if state else None
+    until = paused_until(state, now) if state else None
     if state is None or state.last_run is None or state.last_run > now + SKEW:
-        return next_visit(Past(rest_until=rest), replace(rules, policy="fixed"), now).at  # at once, in its hours: no past to learn from
+        return next_visit(Past(rest_until=until), replace(rules, policy="fixed"), now).at  # at once, in its hours: no past to learn from
     planned = state.next_visit if state.next_visit is not None and state.next_visit >= state.last_run else None
     if planned is None or is_fixed(rules):
         found = next_visit(_past(state, (), now), rules, now).at
@@ -109,7 +109,7 @@ def due_at(state: SourceState | None, rules: Rules, now: datetime) -> datetime:
         planned = min(found, planned)
     else:
         planned = min(planned, state.last_run + max(AT_THE_LATEST, timedelta(minutes=rules.longest)))
-    return max(planned, rest or planned)
+    return max(planned, until or planned)
 
 
 def visit_soon(store: Store, key: str, now: datetime) -> datetime:
@@ -201,11 +201,11 @@ def timetable(sources: Sources, store: Store, selected: Sequence[Visited], now: 
 def _planned(state: SourceState, visits: list[Visit], rules: Rules, now: datetime, *, hub: bool) -> Planned:
     found = plan(state, visits, rules, now)
     at = max(now, due_at(state, rules, now))
-    on = hours_on(visits, rules.zone, rules.hours or hours_on((), rules.zone)) if rules.policy == "hours" else None
+    active = hours_on(visits, rules.zone, rules.hours or hours_on((), rules.zone)) if rules.policy == "hours" else None
     return Planned(
         state.source, "fixed" if rules.interval else rules.policy, state.last_run, at.astimezone(now.tzinfo),
         joined(found.why, Message("why.hub")) if hub else found.why, hub, tuple(strip(Past.of(visits), rules, now)) if visits else None,
-        tuple(sorted(on)) if on is not None else None,
+        tuple(sorted(active)) if active is not None else None,
     )  # fmt: skip
 
 

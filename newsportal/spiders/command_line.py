@@ -98,8 +98,8 @@ class SinglePage(PageRequests):
         sources = [source for source in self.sources() if self.is_selected(source)]
         exact = (source for source in sources if response.url in self.entry_pages(source))
         host = urlsplit(response.url).netloc
-        near = (source for source in sources if host in {urlsplit(url).netloc for url in self.entry_pages(source)})
-        return next(exact, None) or next(near, None) or self.sample(response)
+        same_host = (source for source in sources if host in {urlsplit(url).netloc for url in self.entry_pages(source)})
+        return next(exact, None) or next(same_host, None) or self.sample(response)
 
     async def parse(self, response: Response, link: Link | None = None) -> AsyncIterator[Any]:
         """Yield requests for the links of a list page, or the item of any other page.

@@ -146,12 +146,12 @@ def retry_after(failure: Failure, now: datetime) -> float | None:
 
 def lacks_browser(tracker: LinkTracker, source: Any) -> bool:
     """Return whether the source's pages need a browser that is missing; if so, report it. Other sources are visited."""
-    lack = missing(tracker.sources.rendering.browser) if getattr(source, "render", False) else None
-    if lack:
-        logger.error("%s is not visited, its pages are to be rendered: %s", source.key, lack, extra={"source": source.key})
-        tracker.list_failed(source.key, "no-browser", lack)
-        tracker.note(source.key, as_text(lack))
-    return lack is not None
+    problem = missing(tracker.sources.rendering.browser) if getattr(source, "render", False) else None
+    if problem:
+        logger.error("%s is not visited, its pages are to be rendered: %s", source.key, problem, extra={"source": source.key})
+        tracker.list_failed(source.key, "no-browser", problem)
+        tracker.note(source.key, as_text(problem))
+    return problem is not None
 
 
 def note_rendering(tracker: LinkTracker, stats: Mapping[str, Any], sources: Iterable[str]) -> None:

@@ -289,5 +289,5 @@ def _read(page: Page, alone: bool, requested: str | None) -> ThreadPage:
 
 def _name_of(url: str) -> str:
     """Return a key for a page of a list, independent of the spelling of its URL."""
-    at = read(url)
-    return f"{at.key}@{at.place}" if at.key else key_of(url)
+    location = read(url)
+    return f"{location.key}@{location.place}" if location.key else key_of(url)

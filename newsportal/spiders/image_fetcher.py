@@ -61,37 +61,37 @@ def image_bytes(crawler: Crawler, fetch: Fetcher) -> FetchBytes:
     """Return a :data:`FetchBytes` with the request settings of the story's source."""
     crawler.signals.connect(stop_in_time, signals.bytes_received)
 
-    async def fetch_bytes(image: Image, gallery: Gallery, most: int | None) -> Bytes:
+    async def fetch_bytes(image: Image, gallery: Gallery, limit: int | None) -> Bytes:
         referer = (image.page or gallery.url).encode("ascii", "ignore").decode()
-        headers = {**ACCEPT, "Referer": referer, **({"Range": f"bytes=0-{most - 1}"} if most else {})}
-        meta = {LIMIT: most, "download_timeout": SECONDS, "render": None}
+        headers = {**ACCEPT, "Referer": referer, **({"Range": f"bytes=0-{limit - 1}"} if limit else {})}
+        meta = {LIMIT: limit, "download_timeout": SECONDS, "render": None}
         response = await fetch(image.url, gallery.link.source, headers=headers, **meta)
         if response.status not in (200, 206):
             raise PageUnavailable(Outcome(f"http-{response.status}", image.url))
-        return Bytes(response.body[:most], _is_whole(response, most))
+        return Bytes(response.body[:limit], _is_whole(response, limit))
 
     return fetch_bytes
 
 
 def stop_in_time(data: bytes, request: Request) -> None:
     """Stop the download of an image after enough bytes; called for every chunk of every response. Raises ``StopDownload``."""
-    most = request.meta.get(LIMIT)
-    if not most:
+    limit = request.meta.get(LIMIT)
+    if not limit:
         return
     request_id, received = request.meta.get(GOT, (0, 0))
     received = len(data) + (received if request_id == id(request) else 0)  # a retried request starts again
     request.meta[GOT] = (id(request), received)
-    if received >= most:
+    if received >= limit:
         raise StopDownload(fail=False)
 
 
-def _is_whole(response: Response, most: int | None) -> bool:
-    if most is None:
+def _is_whole(response: Response, limit: int | None) -> bool:
+    if limit is None:
         return True
     if response.status == 206:
         total = (header(response, "Content-Range") or "").rpartition("/")[2]
         return total.isdecimal() and int(total) <= len(response.body)
-    return len(response.body) < most
+    return len(response.body) < limit
 
 
 class ImageFetcher:
@@ -117,10 +117,10 @@ class ImageFetcher:
             return plain if error.reason == "cut" else replace(plain, refused=error.reason, looked=utcnow())
         return replace(plain, width=head.width, height=head.height, format=head.format, print=print, looked=utcnow())
 
-    async def _head(self, image: Image, gallery: Gallery, most: int | None) -> tuple[Head, str | None]:
+    async def _head(self, image: Image, gallery: Gallery, limit: int | None) -> tuple[Head, str | None]:
         """Raises ``PageUnavailable``, ``Interrupted``, ``NotApplicable``."""
         try:
-            data = await self._fetch(image, gallery, most)
+            data = await self._fetch(image, gallery, limit)
         except PageUnavailable as error:
             if error.outcome.reason not in (*GONE, BAD_RANGE):
                 raise
@@ -171,13 +171,13 @@ class ImageFetcher:
         found = {name: stored[name] for name in images if name in stored and stored[name].looked is not None}
         until, slots = monotonic() + MAX_SECONDS, asyncio.Semaphore(AT_ONCE)
 
-        async def inspect_one(place: int, name: str, image: Image) -> tuple[str, Picture]:
+        async def inspect_one(index: int, name: str, image: Image) -> tuple[str, Picture]:
             async with slots:
                 if monotonic() >= until:
                     return name, Picture(name, image.url)
-                return name, await self._once(name, image, gallery, whole=place < self._prints)
+                return name, await self._once(name, image, gallery, whole=index < self._prints)
 
-        missing = [inspect_one(place, name, image) for place, (name, image) in enumerate(images.items()) if name not in found]
+        missing = [inspect_one(index, name, image) for index, (name, image) in enumerate(images.items()) if name not in found]
         answers = await asyncio.gather(*missing, return_exceptions=True)
         for answer in answers:
             if isinstance(answer, BaseException):

@@ -87,9 +87,9 @@ class SitemapSpider(NewsSpider):
             self.tracker.note(source.key, Message("note.deep-indexes", depth=MAX_DEPTH))
             return
         progress = self._progress[source.key]
-        room = MAX_CHILDREN + 1 - len(progress.requested)
+        remaining = MAX_CHILDREN + 1 - len(progress.requested)
         fresh = [entry for entry in found.entries if entry.url not in progress.requested and can_request(entry.url)]
-        selection = children(fresh, response.url, timedelta(days=source.max_age), utcnow(), max(0, room))
+        selection = children(fresh, response.url, timedelta(days=source.max_age), utcnow(), max(0, remaining))
         progress.skipped.update(selection.left)
         state = await self.tracker.state(source.key)
         if source.key in self.thorough:
@@ -109,11 +109,11 @@ class SitemapSpider(NewsSpider):
         # changed dates without added or removed pages since the previous visit are no sign of changed articles
         dates = [entry.changed for entry in found.entries if entry.changed]
         newest = max(dates).isoformat() if dates else None
-        now = sitemap.fingerprint(found.entries)
-        before, then = (await self.tracker.state(source.key)).validators.get(response.url + PRINT, (None, None))
-        if before == now and then and newest and then != newest:
+        current = sitemap.fingerprint(found.entries)
+        previous, previous_newest = (await self.tracker.state(source.key)).validators.get(response.url + PRINT, (None, None))
+        if previous == current and previous_newest and newest and previous_newest != newest:
             self.tracker.note(source.key, Message("warning.lastmod-moves"))
-        self.tracker.validate(source.key, response.url + PRINT, (now, newest))
+        self.tracker.validate(source.key, response.url + PRINT, (current, newest))
         rules = HubRules(allow=source.allow, deny=source.deny)
         selection = await asyncio.to_thread(choose, found.entries, response.url, rules, timedelta(days=source.max_age), utcnow())
         self._progress[source.key].skipped.update(selection.left)
@@ -122,15 +122,15 @@ class SitemapSpider(NewsSpider):
 
     async def _fresh(self, response: Response, source: Sitemap, selection: Selection) -> AsyncIterator[Request]:
         """Yield requests for the new links, up to the limit of the visit. The next visit finds the rest."""
-        progress, place = self._progress[source.key], 0
-        while place < len(selection.entries):
-            room = source.limit - progress.taken
-            if room <= 0:
+        progress, start = self._progress[source.key], 0
+        while start < len(selection.entries):
+            remaining = source.limit - progress.taken
+            if remaining <= 0:
                 response.meta["list_page"] = None
-                progress.skipped["limit"] += len(selection.entries) - place
+                progress.skipped["limit"] += len(selection.entries) - start
                 return
-            batch = selection.entries[place : place + min(BATCH, room)]
-            place += len(batch)
+            batch = selection.entries[start : start + min(BATCH, remaining)]
+            start += len(batch)
             requests, _ = await self.filter_new([_link(source, entry) for entry in batch])
             progress.taken += len(requests)
             for request in requests:

@@ -155,14 +155,14 @@ class Visiting:
             await asyncio.to_thread(self._tracker.store.visits.forget, utcnow() - MAX_AGE)
 
     async def _watch(self) -> None:
-        written = forgotten = asyncio.get_running_loop().time()
+        last_write = last_forget = asyncio.get_running_loop().time()
         while True:
             await asyncio.sleep(LOOK)
-            if (now := asyncio.get_running_loop().time()) - written >= WRITE:
-                written = now
+            if (now := asyncio.get_running_loop().time()) - last_write >= WRITE:
+                last_write = now
                 await self.write()
-            if now - forgotten >= DAILY:
-                forgotten = now
+            if now - last_forget >= DAILY:
+                last_forget = now
                 await self.forget()
             for source in await self._ended_visits():
                 try:
@@ -179,15 +179,15 @@ class Visiting:
     async def _ended_visits(self) -> list[str]:
         """Return the visits that have ended."""
         sources = list(self._open)
-        left: Mapping[str, int] = dict.fromkeys(sources, 1)  # while unknown
+        outstanding: Mapping[str, int] = dict.fromkeys(sources, 1)  # while unknown
         with suppress(FrontierUnavailable):
             if (queue := self._queue()) is not None:
-                left = await asyncio.to_thread(queue.outstanding, sources)
+                outstanding = await asyncio.to_thread(queue.outstanding, sources)
         ended = []
         for source in sources:
             if (opened := self._open.get(source)) is None:
                 continue  # given up meanwhile
-            opened.calm = 0 if left.get(source) else opened.calm + 1
+            opened.calm = 0 if outstanding.get(source) else opened.calm + 1
             opened.idle_since = (opened.idle_since or utcnow()) if opened.calm else None
             if opened.calm >= CALM:
                 ended.append(source)

@@ -212,14 +212,14 @@ FORM: Final = '{"text": …, "label": …}'
 def read(folder: Path, part: str) -> list[Example]:
     """Return the examples of ``part`` (``train`` or ``test``). Raises ``OSError``, or ``ValueError`` with the invalid line."""
     found = []
-    for place, line in gold_lines(folder, part):
+    for location, line in gold_lines(folder, part):
         try:
             row: Any = json.loads(line)
             text, label, title = row["text"], row["label"], row.get("title") or ""
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"{place}: a line must be {FORM}") from error
+            raise ValueError(f"{location}: a line must be {FORM}") from error
         if not all(isinstance(value, str) for value in (text, label, title)) or not label.strip():
-            raise ValueError(f"{place}: text, label and title must be strings, and the label not empty")
+            raise ValueError(f"{location}: text, label and title must be strings, and the label not empty")
         found.append(Example(text, (label,), title))
     if not found:
         raise ValueError(f"{folder}: no labelled texts in its {part} part; a line is {FORM}")

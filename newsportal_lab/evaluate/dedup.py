@@ -114,13 +114,13 @@ def row(gold: Gold, found: Finder | Stored) -> dict[str, Any]:
 
 
 def _rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
-    for place, line in gold_lines(folder, name):
+    for location, line in gold_lines(folder, name):
         try:
             found: Any = json.loads(line)
         except ValueError as error:
-            raise ValueError(f"{place}: it is not JSON") from error
+            raise ValueError(f"{location}: it is not JSON") from error
         if not isinstance(found, dict) or not NEEDED[name] <= found.keys():
-            raise ValueError(f"{place}: a line must be an object with {', '.join(sorted(NEEDED[name]))}")
+            raise ValueError(f"{location}: a line must be an object with {', '.join(sorted(NEEDED[name]))}")
         yield found
 
 

@@ -39,15 +39,15 @@ class Score:
 
     @property
     def f1(self) -> float:
-        both = self.precision + self.recall
-        return 2 * self.precision * self.recall / both if both else 0.0
+        total = self.precision + self.recall
+        return 2 * self.precision * self.recall / total if total else 0.0
 
 
 def b_cubed(gold: Mapping[str, str | None], found: Mapping[str, str], only: str | None = None) -> Score:
     """Return the score of ``found`` (document -> event), for the documents of gold event ``only`` if given."""
     sizes, gold_sizes = Counter(found.values()), Counter(event for event in gold.values() if event)
-    both = Counter((found[id], event) for id, event in gold.items() if event)
-    overlaps = [(both[found[id], event], found[id], event) for id, event in gold.items() if event and only in (None, event)]
+    joint = Counter((found[id], event) for id, event in gold.items() if event)
+    overlaps = [(joint[found[id], event], found[id], event) for id, event in gold.items() if event and only in (None, event)]
     total = max(1, len(overlaps))
     return Score(
         sum(hits / sizes[name] for hits, name, _ in overlaps) / total, sum(hits / gold_sizes[event] for hits, _, event in overlaps) / total

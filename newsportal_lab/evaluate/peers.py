@@ -155,13 +155,13 @@ def _of(module: str, name: str) -> Any:
 
 def _found(text: str | None, title: str | None, date: object, author: str | None, source: str | None) -> dict[str, str | None]:
     """Dates that do not begin with the year are parsed by dateutil, as in the papers' scores."""
-    written = date.isoformat() if isinstance(date, datetime) else str(date) if date else None
-    if written and not YEAR_FIRST.search(written):
+    day = date.isoformat() if isinstance(date, datetime) else str(date) if date else None
+    if day and not YEAR_FIRST.search(day):
         try:
-            written = str(_of("dateutil.parser", "parse")(written).date().isoformat())
+            day = str(_of("dateutil.parser", "parse")(day).date().isoformat())
         except (ImportError, ValueError, OverflowError):
-            written = None
-    return {"text": text or None, "title": title or None, "date": written, "author": author or None, "source": source or None}
+            day = None
+    return {"text": text or None, "title": title or None, "date": day, "author": author or None, "source": source or None}
 
 
 def _text(html: str) -> str:

@@ -152,10 +152,10 @@ def matched(gold: Sequence[str], texts: Sequence[str], block: bool) -> list[tupl
     left, right, pairs = set(range(len(gold))), set(range(len(texts))), []
     for likeness in (_whole, _likeness):
         found = [
-            (alike, -abs(i - j), i, j)
+            (similarity, -abs(i - j), i, j)
             for i in left
             for j in right
-            if gold[i] and texts[j] and (alike := likeness(gold[i], texts[j], block)) > 0
+            if gold[i] and texts[j] and (similarity := likeness(gold[i], texts[j], block)) > 0
         ]
         for _, _, i, j in sorted(found, reverse=True):
             if i in left and j in right:
@@ -189,8 +189,8 @@ def _likeness(gold: str, text: str, block: bool) -> float:
 
 def same_day(gold: str, found: Post, now: datetime) -> bool:
     """Return whether a post's time is gold's: as written, or of the same day, in either reading of 05/03/2024."""
-    written = folded(found.date_text)
-    if written and (folded(gold) in written or (len(written) > SHORTEST_TIME and written in folded(gold))):
+    date_text = folded(found.date_text)
+    if date_text and (folded(gold) in date_text or (len(date_text) > SHORTEST_TIME and date_text in folded(gold))):
         return True
     dates = _days(found.date_text, now) if found.date_text else {found.published.date()} if found.published else set()
     return not dates.isdisjoint(_days(gold, now))

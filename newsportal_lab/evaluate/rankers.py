@@ -39,7 +39,7 @@ class Scored:
     again: bool = False
 
     def ranked(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
-        return tuple(self.clicks.items[place].story for place, _ in self.best(history, now, n))
+        return tuple(self.clicks.items[index].story for index, _ in self.best(history, now, n))
 
     def best(self, history: Sequence[View], now: datetime, n: int) -> list[tuple[int, float]]:
         """Return the numbers of the best ``n`` stories, each with its score."""
@@ -51,7 +51,7 @@ class Scored:
         if not self.again:
             score[stories] = -np.inf
         order = np.lexsort((np.arange(len(score)), -score))[:n]
-        return [(int(place), float(score[place])) for place in order if np.isfinite(score[place])]
+        return [(int(index), float(score[index])) for index in order if np.isfinite(score[index])]
 
 
 def _scored(clicks: Clicks, scores: Scores) -> Scored:

@@ -85,8 +85,8 @@ class Score:
 def splits(log: Log, kind: str, *, most: int = QUESTIONS) -> Iterator[Split]:
     """Yield a split per cut, the earliest first."""
     views, items = list(log.views), list(log.items)
-    at = np.sort([hours(view.at) for view in views])
-    for cut, end in pairwise([*(float(np.quantile(at, cut)) for cut in CUTS), np.inf]):
+    moments = np.sort([hours(view.at) for view in views])
+    for cut, end in pairwise([*(float(np.quantile(moments, cut)) for cut in CUTS), np.inf]):
         yield split(Log(views, items), kind, cut, end, most=most)
 
 
@@ -105,7 +105,7 @@ def split(log: Log, kind: str, cut: float, end: float, *, most: int = QUESTIONS)
     )
     questions = [question for history in by_reader.values() for question in questions_of(history, cut, names)]
     selected = np.sort(np.random.default_rng(SEED).permutation(len(questions))[:most])
-    return Split(training, cut, tuple(questions[place] for place in selected))
+    return Split(training, cut, tuple(questions[index] for index in selected))
 
 
 def _window(views: Sequence[View], cut: float, names: set[str]) -> Iterator[Question]:
@@ -118,9 +118,9 @@ def _window(views: Sequence[View], cut: float, names: set[str]) -> Iterator[Ques
 
 def _next(views: Sequence[View], cut: float, names: set[str], *, again: bool = False) -> Iterator[Question]:
     seen: set[str] = set()
-    for place, view in enumerate(views):
-        if place and (again or view.story not in seen) and view.story in names and hours(views[place - 1].at) >= cut:
-            yield Question(tuple(views[:place]), view.at, frozenset({view.story}))
+    for index, view in enumerate(views):
+        if index and (again or view.story not in seen) and view.story in names and hours(views[index - 1].at) >= cut:
+            yield Question(tuple(views[:index]), view.at, frozenset({view.story}))
         seen.add(view.story)
 
 
@@ -138,6 +138,6 @@ def measure(ranker: Ranker, questions: Sequence[Question], n: int = LIST) -> Sco
 
 
 def figures(found: Sequence[str], targets: frozenset[str], n: int = LIST) -> tuple[float, float, float]:
-    gains = [1 / log2(place + 2) for place, story in enumerate(found[:n]) if story in targets]
-    ideal = sum(1 / log2(place + 2) for place in range(min(n, len(targets))))
+    gains = [1 / log2(index + 2) for index, story in enumerate(found[:n]) if story in targets]
+    ideal = sum(1 / log2(index + 2) for index in range(min(n, len(targets))))
     return len(gains) / len(targets), sum(gains) / ideal, float(bool(gains))

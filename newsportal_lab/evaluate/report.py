@@ -125,7 +125,7 @@ def print_worst(pages: Sequence[Closer], names: Sequence[str]) -> None:
     """
     places = max((cell_len(f"{page.result.folder}/{page.result.id}") for page in pages), default=0)
     others = sum(max(len(name), FIGURE) + 1 for name in names)
-    every = len(names) < 3 or places + 1 + others + 2 * (LEAST_EXCERPT + 1) <= _width()
+    show_all = len(names) < 3 or places + 1 + others + 2 * (LEAST_EXCERPT + 1) <= _width()
     for name in names:
         group = [page for page in pages if page.of == name]
         if not group:
@@ -133,17 +133,17 @@ def print_worst(pages: Sequence[Closer], names: Sequence[str]) -> None:
         table = _table(f"worst of {name}")
         for heading in ("page", "F1"):
             table.add_column(heading, no_wrap=True)
-        for other in [other for other in names if other != name] if every else ["best other"]:
-            table.add_column(escape(other), justify="right" if every else "left", no_wrap=every)
+        for other in [other for other in names if other != name] if show_all else ["best other"]:
+            table.add_column(escape(other), justify="right" if show_all else "left", no_wrap=show_all)
         for heading in ("missing", "too much"):
             table.add_column(heading, no_wrap=True, ratio=1)
         table.expand = True
         for page in group:
             scores, error = page.result.scores, page.result.errors[page.at]
-            peers = [at for at in range(len(scores)) if at != page.at]
-            cells = [f"{scores[at].f1:.3f}" for at in peers]
-            if not every:
-                best = max(peers, key=lambda at: scores[at].f1)
+            peers = [i for i in range(len(scores)) if i != page.at]
+            cells = [f"{scores[i].f1:.3f}" for i in peers]
+            if not show_all:
+                best = max(peers, key=lambda i: scores[i].f1)
                 cells = [f"{scores[best].f1:.3f} {page.names[best]}"]
             missing = _excerpt(scores[page.at].missing, page.longest("missing"))
             surplus = clean(error) if error else _excerpt(scores[page.at].surplus, page.longest("surplus"))
@@ -178,9 +178,9 @@ def report(rows: Sequence[Row], results: Sequence[PageResult], names: Sequence[s
         card: dict[str, Any] = {"name": clean(f"{page.result.folder}/{page.result.id}"), "fields": fields}
         card |= {
             "gold": [clean(gold[name]) for name in fields],
-            "f1": [(name, f"{scores[at].f1:.3f}") for at, name in enumerate(page.names)],
+            "f1": [(name, f"{scores[i].f1:.3f}") for i, name in enumerate(page.names)],
         }
-        card |= {"readings": [_reading(page, at, fields) for at in sorted(page.found, key=lambda at: at != page.at)]}
+        card |= {"readings": [_reading(page, i, fields) for i in sorted(page.found, key=lambda i: i != page.at)]}
         worst.setdefault(page.of, []).append(card)
     return render(
         "report.html",
@@ -188,22 +188,22 @@ def report(rows: Sequence[Row], results: Sequence[PageResult], names: Sequence[s
         headings=[COLUMNS[figure] for figure in figures],
         sets=sets,
         pages=counted(len(results)),
-        curves=curves({name: [result.scores[at].f1 for result in results if result.scores[at].has_text] for at, name in enumerate(names)}),
+        curves=curves({name: [result.scores[i].f1 for result in results if result.scores[i].has_text] for i, name in enumerate(names)}),
         worst=worst,
     )
 
 
-def _reading(page: Closer, at: int, fields: Sequence[str]) -> dict[str, Any]:
+def _reading(page: Closer, index: int, fields: Sequence[str]) -> dict[str, Any]:
     """Return one reader's extraction of a page; ``right`` is ``None`` if gold has no value."""
-    score, found = page.result.scores[at], page.found[at]
+    score, found = page.result.scores[index], page.found[index]
     answer = asdict(found.answer)
     return {
-        "name": page.names[at],
+        "name": page.names[index],
         "f1": f"{score.f1:.3f}",
         "score": score,
         "error": clean(found.error) if found.error else None,
         "fields": [{"text": clean(answer[name] or "") or "–", "right": getattr(score, name)} for name in fields],
-        "pieces": [(piece.kind, _shortened(piece)) for piece in page.pieces[at]],
+        "pieces": [(piece.kind, _shortened(piece)) for piece in page.pieces[index]],
     }
 
 
@@ -230,8 +230,8 @@ def curves(scores: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:
         if not any(values):
             continue
         last = len(values) - 1
-        places = sorted({round(step * last / MOST_POINTS) for step in range(MOST_POINTS + 1)})
-        points = ((LEFT + (RIGHT - LEFT) * (place / last if last else 0.5), BOTTOM - (BOTTOM - TOP) * values[place]) for place in places)
+        indices = sorted({round(step * last / MOST_POINTS) for step in range(MOST_POINTS + 1)})
+        points = ((LEFT + (RIGHT - LEFT) * (index / last if last else 0.5), BOTTOM - (BOTTOM - TOP) * values[index]) for index in indices)
         drawn = {
             "points": " ".join(f"{x:.1f},{y:.1f}" for x, y in points),
             "colour": number % COLOURS,

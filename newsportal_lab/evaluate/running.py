@@ -190,9 +190,9 @@ def rows(results: Sequence[PageResult], names: Sequence[str], *, by_site: int | 
         sites = _grouped((result for result in results if result.site), lambda result: str(result.site))
         sets |= {site: pages for site, pages in sorted(sites.items()) if len(pages) >= by_site}
     return [
-        Row(name, names[at], add_up([page.scores[at] for page in pages], sum(page.seconds[at] for page in pages)))
+        Row(name, names[i], add_up([page.scores[i] for page in pages], sum(page.seconds[i] for page in pages)))
         for name, pages in sets.items()
-        for at in range(len(names))
+        for i in range(len(names))
     ]
 
 
@@ -203,10 +203,10 @@ def _grouped(results: Iterable[PageResult], key: Callable[[PageResult], str]) ->
     return groups
 
 
-def worst(results: Iterable[PageResult], at: int, number: int) -> list[PageResult]:
-    """Return the ``number`` pages with the worst scores of reader ``at``, without perfect ones; among equals longer gold texts first."""
-    texts = [result for result in results if result.scores[at].has_text and result.scores[at].f1 < 1]
-    return sorted(texts, key=lambda result: (result.scores[at].f1, -result.scores[at].gold, result.folder, result.id))[:number]
+def worst(results: Iterable[PageResult], index: int, number: int) -> list[PageResult]:
+    """Return the ``number`` pages with the worst scores of reader ``index``, without perfect ones; among equals longer gold texts first."""
+    texts = [result for result in results if result.scores[index].has_text and result.scores[index].f1 < 1]
+    return sorted(texts, key=lambda result: (result.scores[index].f1, -result.scores[index].gold, result.folder, result.id))[:number]
 
 
 def scores_of(folder: Path, algorithm: str) -> Scores:
@@ -305,18 +305,18 @@ class Closer:
             "error": self.result.errors[self.at],
             "longest_missing": self.longest("missing"),
             "longest_surplus": self.longest("surplus"),
-            "others": {name: round(self.result.scores[at].f1, 4) for at, name in enumerate(self.names) if at != self.at},
+            "others": {name: round(self.result.scores[i].f1, 4) for i, name in enumerate(self.names) if i != self.at},
         }
 
 
 def look_closer(results: Sequence[PageResult], readers: Sequence[Reader], number: int) -> list[Closer]:
-    return [_closer(result, readers, at) for at in range(len(readers)) for result in worst(results, at, number)]
+    return [_closer(result, readers, i) for i in range(len(readers)) for result in worst(results, i, number)]
 
 
-def _closer(result: PageResult, readers: Sequence[Reader], at: int) -> Closer:
+def _closer(result: PageResult, readers: Sequence[Reader], index: int) -> Closer:
     page = gold_page(result.file)
     gold = page.gold if page is not None else Answer()
-    selected = [at] if at else range(len(readers))
-    found = {place: readers[place].read(page) if page is not None else Found(Answer()) for place in selected}
-    pieces = {place: differences(gold.text or "", item.answer.text or "") for place, item in found.items()}
-    return Closer(at, result, gold, tuple(reader.name for reader in readers), found, pieces)
+    selected = [index] if index else range(len(readers))
+    found = {i: readers[i].read(page) if page is not None else Found(Answer()) for i in selected}
+    pieces = {i: differences(gold.text or "", item.answer.text or "") for i, item in found.items()}
+    return Closer(index, result, gold, tuple(reader.name for reader in readers), found, pieces)

@@ -170,9 +170,9 @@ def folded(text: object) -> str:
     return BLANK.sub("", unicodedata.normalize("NFKC", str(text or ""))).lower()
 
 
-def day(written: str | None) -> str | None:
+def day(text: str | None) -> str | None:
     """Return the day of an ISO time, or of another date that begins with its year; ``None`` otherwise."""
-    found = DAY.search(written or "")
+    found = DAY.search(text or "")
     return f"{found[1]}-{int(found[2]):02}-{int(found[3]):02}" if found else None
 
 
@@ -220,9 +220,9 @@ def _common_start(first: str, second: str) -> int:
 def _places(text: str, characters: set[str]) -> dict[str, int]:
     """Return the positions of each of the wanted characters, as bits of a number."""
     bits: dict[str, bytearray] = {}
-    for place, character in enumerate(text):
+    for index, character in enumerate(text):
         if character in characters:
             if character not in bits:
                 bits[character] = bytearray(len(text) // 8 + 1)
-            bits[character][place >> 3] |= 1 << (place & 7)
+            bits[character][index >> 3] |= 1 << (index & 7)
     return {character: int.from_bytes(row, "little") for character, row in bits.items()}

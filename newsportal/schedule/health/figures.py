@@ -174,4 +174,4 @@ def sparkline(visits: Sequence[Visit], now: datetime, days: int = DAYS) -> tuple
     for visit in visits:
         if visit.new:
             found[visit.at.astimezone(now.tzinfo).date()] += visit.new
-    return tuple(found[now.date() - timedelta(days=back)] for back in reversed(range(days)))
+    return tuple(found[now.date() - timedelta(days=age)] for age in reversed(range(days)))
