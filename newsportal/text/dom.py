@@ -231,8 +231,8 @@ def pieces(top: Element, skipped: frozenset[str] = SKIPPED) -> Iterator[tuple[Li
     return (("text", text) if text else ("break", "") for text in _text(top, "", skipped=skipped))
 
 
-def _text(top: Element, brk: str, most: int | None = None, skipped: frozenset[str] = SKIPPED) -> Iterator[str]:
-    """Yield the text nodes below ``top``, with ``brk`` at line ends; only of its first ``most`` elements."""
+def _text(top: Element, line_end: str, most: int | None = None, skipped: frozenset[str] = SKIPPED) -> Iterator[str]:
+    """Yield the text nodes below ``top``, with ``line_end`` at line ends; only of its first ``most`` elements."""
     walk = etree.iterwalk(top, events=("start", "end"))
     in_pre = 0
     for event, node in walk if most is None else islice(walk, 2 * most):
@@ -247,7 +247,7 @@ def _text(top: Element, brk: str, most: int | None = None, skipped: frozenset[st
             text = None if node is top else node.tail
             in_pre -= tag == "pre"
         if tag in BREAKING:
-            yield brk
+            yield line_end
         if text:
             yield text.replace("\n", " ") if not in_pre and "\n" in text else text
 

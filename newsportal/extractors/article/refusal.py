@@ -114,10 +114,10 @@ def refuse(
         if links >= LIST_LINKS:
             raise NotApplicable("list-page", f"{links} links, no sentence")
     if block is not None and not any_page and len(lines) >= TEASERS:
-        broken_off = [line for line in lines if TEASER_END.search(line[-TEASER_END_CHARS:])]
-        if len(broken_off) >= TEASER_SHARE * len(lines):
+        truncated = [line for line in lines if TEASER_END.search(line[-TEASER_END_CHARS:])]
+        if len(truncated) >= TEASER_SHARE * len(lines):
             linked = tuple(text for text in map(dom.text_of, block.iter("a")) if len(text) >= TEASER_TITLE)
-            if sum(line.startswith(linked) for line in broken_off) >= TEASER_SHARE * len(lines):
+            if sum(line.startswith(linked) for line in truncated) >= TEASER_SHARE * len(lines):
                 raise NotApplicable("list-page", f"{len(lines)} teasers")
     if length < MIN_CHARS:
         raise NotApplicable("no-body", f"{length} characters")

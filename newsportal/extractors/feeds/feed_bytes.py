@@ -183,8 +183,8 @@ def _is_utf8(body: bytes) -> bool:
         return not re.search(rb"\x1b[$(]|~\{", body[:PROLOG])  # ISO 2022 and HZ are seven-bit encodings
     text = body.decode("utf-8", "replace")
     bad = text.count("\ufffd")
-    beyond = len(text) - sum(map(str.isascii, text)) if bad else 1
-    return bad == 0 or bad * FEW_BAD < beyond
+    non_ascii = len(text) - sum(map(str.isascii, text)) if bad else 1
+    return bad == 0 or bad * FEW_BAD < non_ascii
 
 
 def _cut(text: str, marks: int, mark: str = "[<&]") -> str:

@@ -110,8 +110,8 @@ def find_dates(text: str, now: datetime, zone: tzinfo | None = None, day_first: 
         if start < end:
             continue
         end = match.end()  # a match is not searched again, plausible or not
-        read = date_forms.FORMS[form][1]
-        written = _written(match, date_forms.DAY_FIRST.get(read, read) if day_first else read, text, local)
+        reader = date_forms.FORMS[form][1]
+        written = _written(match, date_forms.DAY_FIRST.get(reader, reader) if day_first else reader, text, local)
         if written is None:
             continue
         end = written.end
@@ -134,11 +134,11 @@ def plausible(when: datetime, now: datetime) -> bool:
         return False
 
 
-def _written(match: re.Match[str], read: date_forms.Reader, text: str, local: datetime) -> Written | None:
-    day = read(match, local)
+def _written(match: re.Match[str], reader: date_forms.Reader, text: str, local: datetime) -> Written | None:
+    day = reader(match, local)
     if day is None:
         return None
-    relative = read in date_forms.RELATIVE
+    relative = reader in date_forms.RELATIVE
     if isinstance(day, datetime):
         return Written(match.start(), match.end(), day, has_time=True, has_year=True, relative=relative)
     (value, has_year), zone = day, local.tzinfo or UTC

@@ -113,11 +113,11 @@ def _records(page: Page, document: dom.Document, hints: bool) -> tuple[list[Reco
 
 
 def _with_fields(page: Page, records: Sequence[Record]) -> list[Record]:
-    over = overlay(page.tree, page.signs, records)
-    body = find_bodies(page.tree, over)
-    find_authors(page.tree, over, page.authors, body)
-    find_times(page.tree, over, page.times, body, page.calendar)
-    return without_strangers(page.tree, over, body)
+    overlaid = overlay(page.tree, page.signs, records)
+    body = find_bodies(page.tree, overlaid)
+    find_authors(page.tree, overlaid, page.authors, body)
+    find_times(page.tree, overlaid, page.times, body, page.calendar)
+    return without_strangers(page.tree, overlaid, body)
 
 
 # Posts in a page's structured data: JSON-LD of type DiscussionForumPosting, QAPage and their comments and answers (schema.org).

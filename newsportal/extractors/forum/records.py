@@ -53,8 +53,8 @@ def without_strangers(tree: Tree, overlay: Overlay, body: int) -> list[Record]:
     timed = sum(record.time is not None for record in records) >= MOST * len(records)
     posts = []
     for place, record in enumerate(records):
-        lacks = (authored and record.author is None) + (timed and record.time is None) + (place not in overlay.paths[body].at)
-        if lacks >= 2 or record.body is None:
+        missing = (authored and record.author is None) + (timed and record.time is None) + (place not in overlay.paths[body].at)
+        if missing >= 2 or record.body is None:
             continue
         node = tree.nodes[record.body]
         has_text = any(not piece.isspace() for piece in tree.pieces[node.first : node.last])

@@ -82,10 +82,10 @@ def _caption(picture: PagePicture, beside: str | None) -> str | None:
     """Return the first of: the figure's caption, an attribute of the element around, the text beside the picture, its own ``alt`` or
     label."""
     node, figure = picture.node, next(picture.node.iterancestors("figure"), None)
-    figured = list(figure.iter("figcaption")) if figure is not None else []
-    lines = [line for line in dom.lines_of(figured[0]) if NOISE.search(line) is None] if len(figured) == 1 else []
-    if written := " ".join(lines)[:MAX_SLIDE_CHARS]:
-        return written
+    figcaptions = list(figure.iter("figcaption")) if figure is not None else []
+    lines = [line for line in dom.lines_of(figcaptions[0]) if NOISE.search(line) is None] if len(figcaptions) == 1 else []
+    if caption := " ".join(lines)[:MAX_SLIDE_CHARS]:
+        return caption
     if picture.caption:
         text = dom.text_of(dom.parse_html(picture.caption)) if "<" in picture.caption else clean(picture.caption)
         if text and (not beside or letters(text) not in letters(beside)):

@@ -106,10 +106,10 @@ def read(document: dom.Document, *, link: Link | None = None, now: datetime) -> 
     if slides is None:
         captioned = bool(pictures.images) and all(image.caption for image in pictures.images)
         reject_index(document.url, found, own, count is not None or links.next is not None or declares_article(meta) or captioned)
-    once: dict[str, Image] = {}
+    unique: dict[str, Image] = {}
     for image in pictures.images if slides is None else ():
-        enter(once, image)
-    images = slides.images if slides is not None else tuple(once.values())
+        enter(unique, image)
+    images = slides.images if slides is not None else tuple(unique.values())
     lines = [line for line in pictures.lines if slides is None or not _in_captions(line, images)] or _description(meta, images, title)
     language = language_of(meta, [title or "", *lines, *(image.caption or "" for image in images)])
     page = GalleryPage(

@@ -71,14 +71,14 @@ def _score(found: Slides, page_keys: frozenset[str], total: int | None, title: s
     captions = sum(1 for image in found.images if image.caption)
     shared = sum(1 for image in found.images if key_of(image.url) in page_keys)
     mine, theirs = letters(found.title or ""), letters(title or "")
-    agrees = bool(mine and theirs) and (mine in theirs or theirs in mine)
+    same_title = bool(mine and theirs) and (mine in theirs or theirs in mine)
     story_name = any(STORY_LIST.search(name) for name in found.names[:2])
     drawn = not page_keys and story_name and (2 * captions >= count or count >= SURE)  # a script draws everything on the page
-    related = total == count or shared > 0 or agrees or drawn
+    related = total == count or shared > 0 or same_title or drawn
     if not related or (not captions and (_are_sizes(found.images) or (total != count and shared < 2 and count < SURE))):
         return 0.0
-    ties = 4.0 * (total == count) + 3.0 * agrees + 3.0 * (shared > 0) + 1.0 * story_name + 2.0 * captions / count
-    return ties * (1 + min(count, 50) / 50)
+    points = 4.0 * (total == count) + 3.0 * same_title + 3.0 * (shared > 0) + 1.0 * story_name + 2.0 * captions / count
+    return points * (1 + min(count, 50) / 50)
 
 
 def _are_sizes(images: Sequence[Image]) -> bool:

@@ -67,8 +67,8 @@ def _text_after(after: dom.Element) -> str | None:
     text = dom.text_of(after)
     if not 2 <= len(text) <= MAX_CAPTION_CHARS:
         return None
-    called = CALLED.search(f"{after.get('class') or ''} {after.get('id') or ''}")
-    return text if called or _is_caption_like(text) else None
+    match = CALLED.search(f"{after.get('class') or ''} {after.get('id') or ''}")
+    return text if match or _is_caption_like(text) else None
 
 
 def _is_caption_like(text: str) -> bool:

@@ -74,8 +74,8 @@ def next_pages(document: dom.Document) -> list[str]:
             row, best = other, rank
     found = dict.fromkeys([*urls, *(row.pages[number] for number in sorted(row.pages))])
     current_url = current.same_page.rstrip("/")
-    own_site = (address for address in map(Address, found) if address.domain == current.domain)
-    return [address.url for address in own_site if address.same_page.rstrip("/") != current_url][:MAX_PAGES]
+    same_site = (address for address in map(Address, found) if address.domain == current.domain)
+    return [address.url for address in same_site if address.same_page.rstrip("/") != current_url][:MAX_PAGES]
 
 
 def _form(url: str, number: int) -> str | None:

@@ -116,11 +116,11 @@ class Address:
 
     @lazy
     def parts(self) -> SplitResult:
-        judged = self.url[:JUDGED_CHARS]
-        if plain := PLAIN.fullmatch(judged):
+        start = self.url[:JUDGED_CHARS]
+        if plain := PLAIN.fullmatch(start):
             return SplitResult(*plain.groups(""))
         try:
-            return urlsplit(judged)
+            return urlsplit(start)
         except ValueError:  # "http://[" and the like
             return urlsplit("http://invalid/")
 
