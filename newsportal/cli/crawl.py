@@ -143,7 +143,7 @@ def failures(run: report.Run) -> list[str]:
     return sorted(BROKEN.intersection((run.reason or "").split(", ")))
 
 
-def chosen(spider: str | None, topic: str | None, source: str | None, sources: Sources) -> tuple[str, ...]:
+def select_spiders(spider: str | None, topic: str | None, source: str | None, sources: Sources) -> tuple[str, ...]:
     """Return the spiders to run. Raises ``typer.BadParameter`` for a name that is not in sources.yaml."""
     if spider is not None and spider not in SPIDERS:
         raise typer.BadParameter(f"no spider {spider!r}; there are: {', '.join(SPIDERS)}")
@@ -196,7 +196,7 @@ def crawl(
         raise typer.BadParameter("--once visits everything, --due only what is due: give one of them")
     level = log_level_of(log_level)
     config = load(sources)
-    names = chosen(spider, topic, source, config)
+    names = select_spiders(spider, topic, source, config)
     options = CrawlOptions(names, topic, source, due, sources, replay, archive, level, log_file, log_format, run_id)
     if not as_json and (word := hints.packaged(config)):
         typer.echo(word, err=True)

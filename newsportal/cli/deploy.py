@@ -126,15 +126,15 @@ def send(server: Server, version: str, egg: bytes) -> Deployed:
         server.send(project, version, egg)
         spiders = server.get("listspiders", project=project, _version=version)["spiders"]
     except RunnerRefused:
-        _take_back(server, version)
+        _delete_version(server, version)
         raise
     if not spiders:
-        _take_back(server, version)
+        _delete_version(server, version)
     versions = server.get("listversions", project=project)["versions"]
     return Deployed(server.target.url, project, stored_version(version), versions[-1] if versions else None, tuple(spiders))
 
 
-def _take_back(server: Server, version: str) -> None:
+def _delete_version(server: Server, version: str) -> None:
     with suppress(RunnerRefused):  # it was never stored: a wrong password, not an egg
         server.post("delversion", [("project", server.target.project), ("version", version)])
 

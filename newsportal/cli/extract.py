@@ -79,17 +79,17 @@ def read_all(run: Extract, fetch: Callable[[str], Page], page: Page, link: Link 
             before = _next_page(run, fetch, earlier)
             first = before if before.pager.next is not None else current
         except Exception as error:  # noqa: BLE001  the requested page is an article
-            _say(current.url, f"without its first page, {earlier}", _why(error))
+            _warn(current.url, f"without its first page, {earlier}", _reason_of(error))
     pages, last = MultiPage(first, identity), first.url
     while urls := pages.wanted():
         last = urls[0]
         try:
             pages.take(current if identity(last) == identity(current.url) else _next_page(run, fetch, last, pages.strays), last)
         except Exception as error:  # noqa: BLE001  on any error the article consists of the pages so far
-            pages.refuse(last, _why(error))
+            pages.refuse(last, _reason_of(error))
     for reason in pages.ends:
         if reason not in EXPECTED:
-            _say(first.url, f"pages after {last} are left out" if reason == "too-many" else f"no pages from {last} on", reason)
+            _warn(first.url, f"pages after {last} are left out" if reason == "too-many" else f"no pages from {last} on", reason)
     found = pages.result()
     return found if first is current else replace(found, canonical=found.canonical or first.url)
 
@@ -107,14 +107,14 @@ def _next_page(
     return _read(page, None, run)
 
 
-def _why(error: Exception) -> str:
+def _reason_of(error: Exception) -> str:
     """Return a slug of the error, the crawl's if there is one."""
     if isinstance(error, EgressDenied):
         return "egress-denied"
     return error.reason if isinstance(error, FetchFailed | NotApplicable) else f"error: {type(error).__name__}"
 
 
-def _say(article: str, problem: str, reason: str) -> None:
+def _warn(article: str, problem: str, reason: str) -> None:
     remedy = REMEDIES.get(reason)
     typer.echo(clean(f"{article}: {problem}: {reason}" + (f"; {remedy}" if remedy else "")), err=True)
 

@@ -86,13 +86,13 @@ def aside(
 def again(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Put requests that were set aside back into the queue."""
     with open_queues(sources, spider) as found:
-        _print_count("again", sum(queue.again(names) for queue, names in _chosen(found, ids)), "{} will be asked for again", as_json)
+        _print_count("again", sum(queue.again(names) for queue, names in _select(found, ids)), "{} will be asked for again", as_json)
 
 
 def drop(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Drop requests that were set aside, until a list page links to them again."""
     with open_queues(sources, spider) as found:
-        _print_count("dropped", sum(queue.drop(names) for queue, names in _chosen(found, ids)), "{} forgotten", as_json)
+        _print_count("dropped", sum(queue.drop(names) for queue, names in _select(found, ids)), "{} forgotten", as_json)
 
 
 def clear(spider: Spider = None, yes: Yes = False, sources: SourcesFile = None, as_json: AsJson = False) -> None:
@@ -135,7 +135,7 @@ def open_queues(file: Path | Sources | None, spider: str | None) -> Iterator[Ope
         yield OpenQueues(location, tuple((name, stack.enter_context(closing(open_queue(config, settings, name)))) for name in selected))
 
 
-def _chosen(found: OpenQueues, names: Collection[str] | None) -> list[tuple[Queue, list[str] | None]]:
+def _select(found: OpenQueues, names: Collection[str] | None) -> list[tuple[Queue, list[str] | None]]:
     """Return the selected requests per queue: all that were set aside, or those named. Raises ``NewsportalError`` for an unknown one."""
     if not names:
         return [(queue, None) for _, queue in found.queues]

@@ -147,14 +147,14 @@ def _print(row: dict[str, Any]) -> None:
     if "changed" in row:
         out.print(f"changed in stories: {row['changed']}")
     if "cleared" in row:
-        out.print(f"removed from the cache: {row['cleared']['files']} pictures, {_mega(row['cleared']['bytes'])}")
+        out.print(f"removed from the cache: {row['cleared']['files']} pictures, {_megabytes(row['cleared']['bytes'])}")
     out.print(
         f"{row['pictures']} pictures of {row['stories']} photo stories; looked at: {row['looked_at']}, "
         f"no pictures: {row['refused']}, of no story: {row['left_out']}"
     )
     cached = "cache: none (pictures.cache in sources.yaml names a folder)"
     if cache := row["cache"]:
-        cached = f"cache: {cache['files']} pictures, {_mega(cache['bytes'])} of {_mega(cache['limit'])} in {cache['folder']}"
+        cached = f"cache: {cache['files']} pictures, {_megabytes(cache['bytes'])} of {_megabytes(cache['limit'])} in {cache['folder']}"
     out.print(cached, markup=False)
     cells = []
     for entry in row["often"]:
@@ -164,5 +164,5 @@ def _print(row: dict[str, Any]) -> None:
         out.print(make_table(("stories", "sites", "size", "left out", "address"), cells, right=("stories", "sites")), width=WIDEST)
 
 
-def _mega(size: int) -> str:
+def _megabytes(size: int) -> str:
     return f"{size / 1024**2:.1f} MiB"

@@ -70,7 +70,7 @@ def process(
             mapping = processes(shared, workers or os.cpu_count() or 1) if spark is None else on_spark(shared, spark)
             with mapping as mapped, count_bar() as report:
                 paths = [str(file.absolute()) for file in files]
-                process_archives(shared, paths, store, mapped, summary, listed=listed, tell=report, became=_tell(as_json))
+                process_archives(shared, paths, store, mapped, summary, listed=listed, tell=report, became=_page_reporter(as_json))
             if not into:
                 yield from (whole(article, store) for article in store.all_articles())
 
@@ -78,7 +78,7 @@ def process(
             deque(rows(), maxlen=0)
         else:
             write_rows(format, rows(), path)  # the file is opened before any work is done
-    _sum_up(summary, round(time.perf_counter() - began, 1), as_json, beside_articles=not (into or path))
+    _print_summary(summary, round(time.perf_counter() - began, 1), as_json, beside_articles=not (into or path))
     if summary.broken:
         raise typer.Exit(1)
 
@@ -99,20 +99,20 @@ def _stores(sources: Sources, into: bool) -> Iterator[tuple[Store, Store | None]
         yield stack.enter_context(closing(open_store(f"sqlite:///{folder}/articles.db"))), models
 
 
-def _tell(as_json: bool) -> Became:
+def _page_reporter(as_json: bool) -> Became:
     printed = 0
 
-    def tell(page: ReadPage, outcome: str, error: str | None) -> None:
+    def report(page: ReadPage, outcome: str, error: str | None) -> None:
         nonlocal printed
         if as_json:
             print_json({"file": page.file, "url": page.url, "outcome": outcome, "error": error})
         elif error is not None and (printed := printed + 1) <= SHOWN:
             typer.echo(clean(f"{page.url}: {reason_message(error)}"), err=True)
 
-    return tell
+    return report
 
 
-def _sum_up(summary: Summary, seconds: float, as_json: bool, *, beside_articles: bool) -> None:
+def _print_summary(summary: Summary, seconds: float, as_json: bool, *, beside_articles: bool) -> None:
     for message in (*summary.broken, *summary.cut):
         typer.echo(clean(message), err=True)
     if as_json:

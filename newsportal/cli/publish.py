@@ -78,7 +78,7 @@ def status(
     if state is not None and state not in STATES:
         raise typer.BadParameter(f"{state!r} is no state; there are: {', '.join(STATES)}", param_hint="--state")
     with open_record(sources) as (config, store):
-        names = [settings.name for settings in chosen(config, target, everything=True)]
+        names = [settings.name for settings in select_targets(config, target, everything=True)]
         counts = store.outbox.counts()
         names += [] if target else [name for name in counts if name not in names]
         rows = [{"target": name} | {key: counts.get(name, {}).get(key, 0) for key in STATES} for name in names]
@@ -124,7 +124,7 @@ def check(target: Named = None, sources: SourcesFile = None, as_json: AsJson = F
     """Show what each target would write for a sample article. Nothing is written or sent, and no store is needed."""
     wrong = 0
     config = load(sources)
-    with open_targets(config, chosen(config, target, everything=True)) as targets:
+    with open_targets(config, select_targets(config, target, everything=True)) as targets:
         for settings, destination in targets:
             found = dry_run(destination, settings.name, datetime.now(UTC))
             wrong += bool(found.problems)
@@ -141,11 +141,11 @@ def check(target: Named = None, sources: SourcesFile = None, as_json: AsJson = F
 @contextmanager
 def targets_of(file: Path | None, names: Sequence[str] | None) -> Iterator[tuple[Store, list[Any]]]:
     """Open the store, and the targets of these names (default: all enabled) with their settings. Raises ``NewsportalError``."""
-    with open_record(file) as (sources, store), open_targets(sources, chosen(sources, names)) as targets:
+    with open_record(file) as (sources, store), open_targets(sources, select_targets(sources, names)) as targets:
         yield store, targets
 
 
-def chosen(sources: Sources, names: Sequence[str] | None, *, everything: bool = False) -> list[Settings]:
+def select_targets(sources: Sources, names: Sequence[str] | None, *, everything: bool = False) -> list[Settings]:
     """Return the targets of these names; without names all enabled ones (``everything``: also disabled)."""
     valid = [target.name for target in sources.publish]
     if not valid and not everything:
@@ -190,14 +190,14 @@ def run(store: Store, settings: Settings, target: Target, limit: int | None, *, 
     with progress(TimeElapsedColumn(), quiet=not shown) as bar:
         task = bar.add_task(f"{settings.name}: looking for what is new", total=None)
 
-        def tell(tally: Tally) -> None:
+        def report(tally: Tally) -> None:
             if bar.tasks[task].total is None:
                 counts = store.outbox.counts().get(settings.name, {})
                 bar.update(task, total=min(tally.done + sum(counts.get(state, 0) for state in OPEN), limit or sys.maxsize))
             description = f"{settings.name}: {counted(tally.done, 'article')}, {tally.failed} failed"
             bar.update(task, completed=tally.done, description=description)
 
-        return published(Work(store, settings, target, tell=tell), limit=limit)
+        return published(Work(store, settings, target, tell=report), limit=limit)
 
 
 def unpublish(
@@ -277,12 +277,12 @@ class Publisher(PeriodicThread):
                 while not self.stopping.is_set():
                     for settings, target in targets:
                         tally = published(Work(store, settings, target, stopped=self.stopping.is_set))
-                        self._tell(settings.name, summary(tally), every=tally.done > 0)
+                        self._report(settings.name, summary(tally), every=tally.done > 0)
                     self.stopping.wait(self.every)
         except StoreError as error:
-            self._tell("store", f"publishing waits for its store: {error}")
+            self._report("store", f"publishing waits for its store: {error}")
 
-    def _tell(self, key: str, line: str | None, *, every: bool = False) -> None:
+    def _report(self, key: str, line: str | None, *, every: bool = False) -> None:
         """Report a persistent error once."""
         if line is not None and (every or line != self._reported.get(key)):
             self._say(line)

@@ -246,7 +246,7 @@ def restore(
                 except OSError as error:
                     raise BackupError(f"{SOURCES} cannot be written here ({error.strerror or error}); name the store: --to URI") from error
             uri = to or load(sources).store
-            with _whole_or_not(uri) as store:
+            with _open_new_store(uri) as store:
                 done = restored(file, store, manifest=manifest, tell=report)
             row |= {"store": masked(uri), "left_out": done.left_out}
     if as_json:
@@ -259,7 +259,7 @@ def restore(
 
 
 @contextmanager
-def _whole_or_not(uri: str) -> Iterator[Store]:
+def _open_new_store(uri: str) -> Iterator[Store]:
     """Open the store at ``uri``. A new SQLite file is renamed when it is complete, so a killed restore leaves none."""
     path = sqlite_file(uri)
     if path is None or path.exists():

@@ -192,14 +192,14 @@ def hide(
 ) -> None:
     """Hide articles from readers and destinations. They stay stored."""
     with editing(sources) as editor:
-        hidden = editor.hide(_meant(editor.store, article, whole), reason)
+        hidden = editor.hide(_article_ids(editor.store, article, whole), reason)
     typer.echo(json.dumps({"hidden": hidden}) if as_json else f"{counted(len(hidden), 'article')} hidden")
 
 
 def reveal(article: Several, whole: Whole = False, as_json: ChangeAsJson = False, sources: SourcesFile = None) -> None:
     """Show hidden articles again."""
     with editing(sources) as editor:
-        revealed = editor.show(_meant(editor.store, article, whole))
+        revealed = editor.show(_article_ids(editor.store, article, whole))
     typer.echo(json.dumps({"shown": revealed}) if as_json else f"{counted(len(revealed), 'article')} shown again")
 
 
@@ -210,7 +210,7 @@ def _article(store: Store, id: str) -> StoredArticle:
     return found
 
 
-def _meant(store: Store, ids: list[str], whole: bool) -> list[str]:
+def _article_ids(store: Store, ids: list[str], whole: bool) -> list[str]:
     articles = [_article(store, id) for id in ids]
     stories = [store.story(article.story_id, hidden=True) for article in articles] if whole else []
     return [version.id for story in stories if story is not None for version in story.versions] or ids

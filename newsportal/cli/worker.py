@@ -56,7 +56,7 @@ def worker(
     level = log_level_of(log_level)
     console = Console(emoji=False, highlight=False, markup=False, soft_wrap=True)
     config = load(sources)
-    selected = tuple(name for name in crawl.SPIDERS if name in spiders) if spiders else crawl.chosen(None, None, None, config)
+    selected = tuple(name for name in crawl.SPIDERS if name in spiders) if spiders else crawl.select_spiders(None, None, None, config)
     if word := hints.packaged(config):
         console.print(word)
     number = hints.counted(sum(source.enabled for source in config.all()), "source")

@@ -36,12 +36,12 @@ def processes(shared: Shared, number: int) -> Iterator[Mapped]:
         return
     context = get_context("forkserver")
     context.set_forkserver_preload(["newsportal.processing.reading"])
-    with ProcessPoolExecutor(number, context, _begin, (shared,)) as pool:
+    with ProcessPoolExecutor(number, context, _init_worker, (shared,)) as pool:
 
         def mapped(function: Callable[[Shared, Task], Answer], tasks: Sequence[Task]) -> Iterator[Answer]:
             pending: deque[Future[Any]] = deque()
             for task in tasks:
-                pending.append(pool.submit(_work, function, task))
+                pending.append(pool.submit(_run_task, function, task))
                 if len(pending) >= AHEAD * number:
                     yield pending.popleft().result()
             while pending:
@@ -58,11 +58,11 @@ def processes(shared: Shared, number: int) -> Iterator[Mapped]:
 _SHARED: list[Shared] = []
 
 
-def _begin(shared: Shared) -> None:
+def _init_worker(shared: Shared) -> None:
     _SHARED[:] = [shared]
 
 
-def _work(function: Callable[[Shared, Any], Any], task: Any) -> Any:
+def _run_task(function: Callable[[Shared, Any], Any], task: Any) -> Any:
     return function(_SHARED[0], task)
 
 

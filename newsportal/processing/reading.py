@@ -121,7 +121,7 @@ def _read_list(shared: Shared, task: ListTask) -> ListRead:
     with answers(shared, task.part) as found:
         try:
             response = found.get(task.url)
-            links, further = _names(shared, task, response)
+            links, further = _links_of(shared, task, response)
         except (PageUnavailable, NotApplicable, EngineBlocked):
             return ListRead()
         except Exception:
@@ -130,7 +130,7 @@ def _read_list(shared: Shared, task: ListTask) -> ListRead:
     return ListRead(tuple(links), tuple(further), response.fetched)
 
 
-def _names(shared: Shared, task: ListTask, response: ArchivedResponse) -> tuple[list[Link], list[str]]:
+def _links_of(shared: Shared, task: ListTask, response: ArchivedResponse) -> tuple[list[Link], list[str]]:
     source = task.source
     if isinstance(source, str):
         declared = shared.sources.engine(source)

@@ -114,7 +114,7 @@ def sightings(visits: Sequence[Visit], cells: Grid) -> Sightings:
     if not read:
         return Sightings(np.zeros(cells.now), cells.now, 0)
     doubted = lies(read)
-    begin, end = _place(read[-1].at.timestamp(), cells), _place(read[0].at.timestamp(), cells)
+    begin, end = _cell_of(read[-1].at.timestamp(), cells), _cell_of(read[0].at.timestamp(), cells)
     points: list[float] = []
     spans = np.zeros(cells.now + 1)
     for number, visit in enumerate(read):
@@ -126,9 +126,9 @@ def sightings(visits: Sequence[Visit], cells: Grid) -> Sightings:
         dates = [] if doubted else [stamp for moment in visit.published if earliest < (stamp := moment.timestamp()) <= at]
         points += dates
         if before is None and dates:
-            begin = min(begin, _place(min(dates), cells))
+            begin = min(begin, _cell_of(min(dates), cells))
         if before is not None and visit.new > len(dates):  # spread evenly between the visits: ``spans`` holds differences
-            first, last = _place(before, cells), _place(at, cells)
+            first, last = _cell_of(before, cells), _cell_of(at, cells)
             share = (visit.new - len(dates)) / (last - first + 1)
             spans[first] += share
             spans[last + 1] -= share
@@ -139,7 +139,7 @@ def sightings(visits: Sequence[Visit], cells: Grid) -> Sightings:
     return Sightings(counts, begin, end, ALWAYS_NOW if doubted else None)
 
 
-def _place(seconds: float, cells: Grid) -> int:
+def _cell_of(seconds: float, cells: Grid) -> int:
     """Return the cell of a time, limited to the first and last cell."""
     return min(max(cells.cell(seconds), 0), cells.now - 1)
 
@@ -221,15 +221,15 @@ def rates(observed: Sightings, cells: Grid) -> Floats:
     shape = np.full(len(cells.slot), mean)
     weighed = counts * weight
     for keys, number in ((cells.weekday, 7), (cells.slot // CELLS_AN_HOUR, 24), (cells.slot, CELLS_A_DAY)):
-        expected = _by(keys[begin:end], weight * shape[begin:end] / CELLS_A_DAY, number)
-        shape = shape * factors(_by(keys[begin:end], weighed, number), expected, batch)[keys]
+        expected = _sum_by_key(keys[begin:end], weight * shape[begin:end] / CELLS_A_DAY, number)
+        shape = shape * factors(_sum_by_key(keys[begin:end], weighed, number), expected, batch)[keys]
     recent = min(len(counts), 4 * int(NOW_HALF_LIFE))  # recent activity relative to the expectation
     weight = 0.5 ** ((np.arange(recent, 0, -1) + (cells.now - end)) / NOW_HALF_LIFE)
     actual, predicted = float(counts[-recent:] @ weight), float((shape[begin:end] / CELLS_A_DAY)[-recent:] @ weight)
     return shape * ((actual + KAPPA_NOW * batch) / (predicted + KAPPA_NOW * batch))
 
 
-def _by(keys: Places, values: Floats, number: int) -> Floats:
+def _sum_by_key(keys: Places, values: Floats, number: int) -> Floats:
     """Sum by key. Half of each ten minutes is shared with its neighbours: publication times vary by minutes."""
     sums: Floats = np.bincount(keys, values, number).astype(np.float64)
     return np.asarray(sums / 2 + (np.roll(sums, 1) + np.roll(sums, -1)) / 4) if number == CELLS_A_DAY else sums

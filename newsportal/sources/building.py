@@ -160,7 +160,7 @@ class Builder:
 
     def begin(self, event: events.CollectionStartEvent, line: int) -> None:
         if self._awaits_key():
-            self._tell(line, self.stack[-1].path, Message("yaml.key"), Message("hint.bracket"))
+            self._report(line, self.stack[-1].path, Message("yaml.key"), Message("hint.bracket"))
             self.stack[-1].complex_key = True
         self._check_tag(event.tag, line)
         path = self._next_path()
@@ -204,7 +204,7 @@ class Builder:
         frame.key = key
         frame.dropped = key in frame.value
         if frame.dropped:
-            self._tell(line, path, Message("yaml.double-key", key=describe_value(key), line=self.tree.lines[path]))
+            self._report(line, path, Message("yaml.double-key", key=describe_value(key), line=self.tree.lines[path]))
         self.tree.lines.setdefault(path, line)
 
     def _next_path(self) -> Path:
@@ -235,7 +235,7 @@ class Builder:
     def _note_merge(self, frame: Frame, value: Any, line: int) -> None:
         parts = value if isinstance(value, list) else [value]
         if not all(isinstance(part, dict) for part in parts):
-            self._tell(line, (*frame.path, MERGE), Message("yaml.merge"))
+            self._report(line, (*frame.path, MERGE), Message("yaml.merge"))
             return
         path: Path = (*frame.path, MERGE)
         frame.merged = [((*path, index) if isinstance(value, list) else path, part) for index, part in enumerate(parts)]
@@ -249,9 +249,9 @@ class Builder:
 
     def _check_tag(self, tag: str | None, line: int) -> None:
         if tag not in KNOWN_TAGS:
-            self._tell(line, self._next_path(), Message("yaml.tag", tag=describe_value(tag)))
+            self._report(line, self._next_path(), Message("yaml.tag", tag=describe_value(tag)))
 
-    def _tell(self, line: int, path: Path, message: Message, hint: Message | None = None) -> None:
+    def _report(self, line: int, path: Path, message: Message, hint: Message | None = None) -> None:
         self.tree.mistakes.append(Mistake(line, path, message, hint))
 
 

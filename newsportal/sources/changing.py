@@ -68,7 +68,7 @@ def drop_entry(kind: str, name: str, seen: str | None = None) -> Change:
         else:
             following = "".join(token.value for token in _leading(document, kind)) + following
             document.ca.items.pop(kind, None)
-            document[kind] = _in_a_line(())
+            document[kind] = _flow_sequence(())
             add_following(document, following, kind)
 
     return EntryChange("drop", kind, name, change)
@@ -150,11 +150,11 @@ def _update(entry: CommentedMap, values: Mapping[str, Any]) -> None:
         if value is None:
             _drop_key(entry, key)
         elif current != value or isinstance(current, bool) is not isinstance(value, bool):
-            entry[key] = _in_a_line(value) if isinstance(value, list | tuple) else value
+            entry[key] = _flow_sequence(value) if isinstance(value, list | tuple) else value
     add_following(entry, following)
 
 
-def _in_a_line(values: Sequence[Any]) -> CommentedSeq:
+def _flow_sequence(values: Sequence[Any]) -> CommentedSeq:
     sequence = CommentedSeq(values)
     sequence.fa.set_flow_style()
     return sequence

@@ -148,12 +148,12 @@ def edit(path: Path, change: Change, expected: str | None = None, environ: Mappi
     ``EditConflict`` if the file differs from it (before or during ``change``), ``SourcesError`` if the result would not load,
     ``OSError`` if it cannot be written; each leaves the file unchanged.
     """
-    return _written(path, lambda before, file: changed(before, change, file), expected, environ)
+    return _rewrite(path, lambda before, file: changed(before, change, file), expected, environ)
 
 
 def rewrite(path: Path, content: bytes, expected: str | None = None) -> Written:
     """Replace the whole content of ``path``, with the checks, result and errors of :func:`edit`."""
-    return _written(path, lambda before, file: content, expected)
+    return _rewrite(path, lambda before, file: content, expected)
 
 
 def go_back(path: Path, version: Version, expected: str | None = None, *, within: Collection[str] | None = None) -> Written:
@@ -166,7 +166,7 @@ def go_back(path: Path, version: Version, expected: str | None = None, *, within
             raise OtherKeys(others)
         return content
 
-    return _written(path, back, expected)
+    return _rewrite(path, back, expected)
 
 
 def differing(before: bytes, after: bytes) -> list[str]:
@@ -179,7 +179,7 @@ def differing(before: bytes, after: bytes) -> list[str]:
     return ["(file)"]
 
 
-def _written(path: Path, make: Callable[[bytes, Path], bytes], expected: str | None, environ: Mapping[str, str] = os.environ) -> Written:
+def _rewrite(path: Path, make: Callable[[bytes, Path], bytes], expected: str | None, environ: Mapping[str, str] = os.environ) -> Written:
     path = path.resolve()  # follow a symbolic link, so that it stays one
     with lock_file(path):
         before = path.read_bytes()
@@ -205,16 +205,16 @@ def changed(content: bytes, change: Change, path: Path) -> bytes:
     text = decode(content).replace("\r\n", "\n")
     edited = None
     if isinstance(change, EntryChange):
-        edited = spliced(text, tree, change, lambda part: _made(part, change, path, text))
+        edited = spliced(text, tree, change, lambda part: _apply(part, change, path, text))
     if edited is None:
-        edited = _made(text, change, path, text)
+        edited = _apply(text, change, path, text)
     with contextlib.suppress(Unreadable):  # reported when it is loaded
         if read(edited.encode()).value == tree.value:
             return content  # unchanged to the byte
     return (edited.replace("\n", "\r\n") if b"\r\n" in content else edited).encode()
 
 
-def _made(text: str, change: Change, path: Path, file_text: str) -> str:
+def _apply(text: str, change: Change, path: Path, file_text: str) -> str:
     yaml = YAML(typ="rt")
     yaml.preserve_quotes = True
     yaml.width = 100_000  # do not wrap lines

@@ -31,7 +31,7 @@ def mistakes_of(error: ValidationError, tree: Tree) -> Iterator[Mistake]:
         path: KeyPath = (*details["loc"], *details.get("ctx", {}).get("at", ()))
         if path not in tree.lines and path[:-1] not in tree.lines:
             continue  # derived, not in the file: a region's seeds from its prefix, a topic's keywords from its name
-        message, hint = SAYINGS.get(details["type"], _otherwise)(details, path)
+        message, hint = SAYINGS.get(details["type"], _other_error)(details, path)
         yield Mistake(tree.line(path), path, message, hint)
 
 
@@ -99,7 +99,7 @@ def _not_one_of(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
     return message, quoted or did_you_mean(details["input"], allowed)
 
 
-def _found(code: str, limit: str | None = None) -> Callable[[ErrorDetails, KeyPath], MessageAndHint]:
+def _invalid_value(code: str, limit: str | None = None) -> Callable[[ErrorDetails, KeyPath], MessageAndHint]:
     """Return a handler for values that violate ``code``, or exceed the ``limit`` of that name."""
 
     def described(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
@@ -109,7 +109,7 @@ def _found(code: str, limit: str | None = None) -> Callable[[ErrorDetails, KeyPa
     return described
 
 
-def _otherwise(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
+def _other_error(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
     return Message("sources.other", found=describe_value(details["input"]), why=details["msg"]), None
 
 
@@ -121,14 +121,14 @@ SAYINGS: dict[str, Callable[[ErrorDetails, KeyPath], MessageAndHint]] = {
     **dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), _no_mapping),
     **dict.fromkeys(("tuple_type", "list_type"), _no_list),
     "literal_error": _not_one_of,
-    "path_type": _found("sources.no-path"),
-    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), _found("sources.no-integer")),
-    **dict.fromkeys(("float_type", "float_parsing"), _found("sources.no-number")),
-    **dict.fromkeys(("bool_type", "bool_parsing"), _found("sources.no-bool")),
-    "greater_than": _found("sources.more-than", "gt"),
-    "greater_than_equal": _found("sources.at-least", "ge"),
-    "less_than": _found("sources.less-than", "lt"),
-    "less_than_equal": _found("sources.at-most", "le"),
+    "path_type": _invalid_value("sources.no-path"),
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), _invalid_value("sources.no-integer")),
+    **dict.fromkeys(("float_type", "float_parsing"), _invalid_value("sources.no-number")),
+    **dict.fromkeys(("bool_type", "bool_parsing"), _invalid_value("sources.no-bool")),
+    "greater_than": _invalid_value("sources.more-than", "gt"),
+    "greater_than_equal": _invalid_value("sources.at-least", "ge"),
+    "less_than": _invalid_value("sources.less-than", "lt"),
+    "less_than_equal": _invalid_value("sources.at-most", "le"),
     "string_too_long": lambda details, path: (
         Message("sources.too-long", found=len(details["input"]), limit=details["ctx"]["max_length"]),
         None,

@@ -52,7 +52,7 @@ class Breadth(Part):
 
     @model_validator(mode="before")
     @classmethod
-    def _written(cls, value: Any) -> Any:
+    def _by_hour(cls, value: Any) -> Any:
         if isinstance(value, int) and not isinstance(value, bool):
             return {"by_hour": (_pages(value, ()),) * 24}
         if not isinstance(value, dict):

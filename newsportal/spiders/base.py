@@ -110,7 +110,7 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
             names = ", ".join(sorted(source.name for source in self.sources())) or "none"
             logger.error("sources.yaml has no enabled %s named %r; it has: %s", self.kind, self.only, names)
             raise CloseSpider("unknown-source")
-        outputs = rounds(self, sources) if self.settings.getbool("NEWSPORTAL_STANDING") else self._once(sources)
+        outputs = rounds(self, sources) if self.settings.getbool("NEWSPORTAL_STANDING") else self._visit_once(sources)
         try:
             async for output in outputs:
                 yield output
@@ -123,7 +123,7 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
             logger.exception("the crawl ends, visits cannot begin")
             raise CloseSpider(START_FAILS) from error
 
-    async def _once(self, sources: Sequence[Any]) -> AsyncIterator[Any]:
+    async def _visit_once(self, sources: Sequence[Any]) -> AsyncIterator[Any]:
         """Begin one visit of each source. Raises ``StoreError``."""
         states: Mapping[str, SourceState] = {}
         if self.due_only and len(sources) > FEW:

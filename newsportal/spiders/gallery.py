@@ -95,9 +95,9 @@ class GallerySpider(NewsSpider):
 
     async def accept(self, requests: Sequence[Request]) -> list[Request | None]:
         """Stories continue where they were: stored pages are not fetched again."""
-        return [request if request is None else await self._further(request) for request in await super().accept(requests)]
+        return [request if request is None else await self._resume(request) for request in await super().accept(requests)]
 
-    async def _further(self, request: Request) -> Request:
+    async def _resume(self, request: Request) -> Request:
         """Return the first request of a visit: the first page, or a missing page of a story in progress."""
         link, source = request.cb_kwargs.get("link"), request.cb_kwargs.get("source")
         if link is None or source is None:
@@ -135,7 +135,7 @@ class GallerySpider(NewsSpider):
         if isinstance(first, Response) and not reading.met and await self._is_stored_elsewhere(first.url, reading):
             return None
         reading.open = [asked, *(url for url in reading.open if url != asked)]
-        await fetch_pages(reading, fetch, MAX_SECONDS, lambda: self._keep(reading))
+        await fetch_pages(reading, fetch, MAX_SECONDS, lambda: self._store_pages(reading))
         if reading.met:
             self._count(reading)
             with warned(logger, "%s is put together without what other workers kept", link.url, url=link.url):
@@ -160,7 +160,7 @@ class GallerySpider(NewsSpider):
         await self.tracker.settle(reading.link, "same")
         return True
 
-    async def _keep(self, reading: StoryVisit) -> None:
+    async def _store_pages(self, reading: StoryVisit) -> None:
         """Store the pages at once, unless the story is complete or has a single page: then it is stored in a moment."""
         if reading.whole or (len(reading.met) == 1 and not reading.open and not reading.pending):
             return

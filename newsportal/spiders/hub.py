@@ -53,7 +53,7 @@ class HubSpider(NewsSpider):
     def read_list(self, response: Response, source: Region) -> tuple[list[Link], list[str]]:
         """Return the articles of a list page, and further list pages: its own, then hub pages below it."""
         found, more = _read(page_of(response), _rules(source))
-        links, hubs = _sorted(response.url, found, more, source)
+        links, hubs = _split_links(response.url, found, more, source)
         return links, [*more, *hubs]
 
     async def visit(self, source: Region, state: SourceState) -> AsyncIterator[Request]:
@@ -66,7 +66,7 @@ class HubSpider(NewsSpider):
     async def parse_hub(self, response: Response, source: Region, page: int, hub: str | None = None) -> AsyncIterator[Any]:
         """Parse a list page of ``hub``; ``None``: of a seed."""
         found, more = await self.tracker.readers.read(_read, page_of(response), _rules(source))
-        links, hubs = _sorted(response.url, found, more, source)
+        links, hubs = _split_links(response.url, found, more, source)
         requests, filtered = await self.filter_new(links)
         for request in requests:
             yield request
@@ -106,7 +106,7 @@ def _read(page: Page, rules: lists.HubRules) -> tuple[list[lists.HubLink], list[
     return lists.links(document, rules, page.fetched), lists.next_pages(document)
 
 
-def _sorted(url: str, found: Sequence[lists.HubLink], more: Sequence[str], source: Region) -> tuple[list[Link], list[str]]:
+def _split_links(url: str, found: Sequence[lists.HubLink], more: Sequence[str], source: Region) -> tuple[list[Link], list[str]]:
     """Return the articles and the hub pages inside the prefix that a list page links to; ``more`` are its own further pages."""
     links = [
         Link(

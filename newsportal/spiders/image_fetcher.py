@@ -134,15 +134,15 @@ class ImageFetcher:
                 raise NotApplicable("broken", error.detail) from error
             data = await self._fetch(image, gallery, MORE_BYTES)
             head = read_header(data.body, max_pixels=self._max_pixels)
-        return head, await asyncio.to_thread(self._print, data) if head.whole or data.whole else None
+        return head, await asyncio.to_thread(self._fingerprint, data) if head.whole or data.whole else None
 
-    def _print(self, data: Bytes) -> str | None:
+    def _fingerprint(self, data: Bytes) -> str | None:
         try:
             return fingerprint(data.body, max_pixels=self._max_pixels)
         except NotApplicable:  # its head is valid: browsers show the rest as far as possible
             return None
 
-    async def _once(self, name: str, image: Image, gallery: Gallery, *, whole: bool) -> Picture:
+    async def _inspect_once(self, name: str, image: Image, gallery: Gallery, *, whole: bool) -> Picture:
         """Inspect an image unless this process has done so or another story does at the moment. Raises ``Interrupted``."""
         while name in self._under_way:
             if (found := await asyncio.shield(self._under_way[name])) is not None:
@@ -175,7 +175,7 @@ class ImageFetcher:
             async with slots:
                 if monotonic() >= until:
                     return name, Picture(name, image.url)
-                return name, await self._once(name, image, gallery, whole=index < self._prints)
+                return name, await self._inspect_once(name, image, gallery, whole=index < self._prints)
 
         missing = [inspect_one(index, name, image) for index, (name, image) in enumerate(images.items()) if name not in found]
         answers = await asyncio.gather(*missing, return_exceptions=True)

@@ -81,7 +81,7 @@ class StoryVisit:
         self.earlier = {page.url for page in self.met}
         self.requested |= self.earlier  # a first page that is read again links to them all
         self.guess = gallery.guessed(self.met) if self.source.pattern is None else None
-        self._enter(gallery.open_pages(self.met, (), self.pattern))
+        self._add_open(gallery.open_pages(self.met, (), self.pattern))
 
     def take(self, page: GalleryPage, url: str) -> None:
         """Add a page of the story, which may link to others."""
@@ -92,7 +92,7 @@ class StoryVisit:
         if len(self.met) == 1 and self.source.pattern is None and self.guesses.worth:
             self.guess = gallery.guess(page)
             self.guesses.made += self.guess is not None
-        self._enter(gallery.further(page, {*self.requested, *self.open}, self.pattern, self.met))
+        self._add_open(gallery.further(page, {*self.requested, *self.open}, self.pattern, self.met))
 
     def join(self, pages: Iterable[GalleryPage]) -> None:
         """Add pages that other workers stored meanwhile."""
@@ -136,7 +136,7 @@ class StoryVisit:
     def end(self, reason: str) -> None:
         self.slow = True
 
-    def _enter(self, urls: Iterable[str]) -> None:
+    def _add_open(self, urls: Iterable[str]) -> None:
         for url in urls:
             if not can_request(url):
                 self.ended[url] = "bad-address"

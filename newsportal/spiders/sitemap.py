@@ -70,15 +70,15 @@ class SitemapSpider(NewsSpider):
         for warning in found.warnings:
             self.tracker.note(source.key, Message(f"warning.{warning}"))
         if found.kind == "index":
-            async for request in self._followed(response, source, found, depth):
+            async for request in self._follow_index(response, source, found, depth):
                 yield request
         else:
-            async for output in self._taken(response, source, found):
+            async for output in self._read_entries(response, source, found):
                 yield output
 
     # an index
 
-    async def _followed(self, response: Response, source: Sitemap, found: sitemap.Sitemap, depth: int) -> AsyncIterator[Request]:
+    async def _follow_index(self, response: Response, source: Sitemap, found: sitemap.Sitemap, depth: int) -> AsyncIterator[Request]:
         """Yield requests for the sitemaps of an index. It is read in full each time: its sitemaps may change while it does not."""
         response.meta["list_page"] = None
         if not found.entries:
@@ -101,7 +101,7 @@ class SitemapSpider(NewsSpider):
 
     # a sitemap
 
-    async def _taken(self, response: Response, source: Sitemap, found: sitemap.Sitemap) -> AsyncIterator[Any]:
+    async def _read_entries(self, response: Response, source: Sitemap, found: sitemap.Sitemap) -> AsyncIterator[Any]:
         if not found.entries:
             if found.broken:
                 raise NotApplicable("no-entries", f"{found.broken} entries, none with a usable address")
@@ -117,10 +117,10 @@ class SitemapSpider(NewsSpider):
         rules = HubRules(allow=source.allow, deny=source.deny)
         selection = await asyncio.to_thread(choose, found.entries, response.url, rules, timedelta(days=source.max_age), utcnow())
         self._progress[source.key].skipped.update(selection.left)
-        async for request in self._fresh(response, source, selection):
+        async for request in self._request_entries(response, source, selection):
             yield request
 
-    async def _fresh(self, response: Response, source: Sitemap, selection: Selection) -> AsyncIterator[Request]:
+    async def _request_entries(self, response: Response, source: Sitemap, selection: Selection) -> AsyncIterator[Request]:
         """Yield requests for the new links, up to the limit of the visit. The next visit finds the rest."""
         progress, start = self._progress[source.key], 0
         while start < len(selection.entries):

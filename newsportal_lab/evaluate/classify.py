@@ -137,9 +137,9 @@ def score(set_name: str, name: str, training: Sequence[Example], test: Sequence[
     true = [example.labels[0] for example in test]
     start = process_time()
     if name in PEERS:
-        predict = train_peer(name, [_whole(example) for example in training], [example.labels[0] for example in training])
+        predict = train_peer(name, [_full_text(example) for example in training], [example.labels[0] for example in training])
         trained, start = process_time() - start, process_time()
-        answers = [Answer(label, {}, (label,)) for label in predict([_whole(example) for example in test])]
+        answers = [Answer(label, {}, (label,)) for label in predict([_full_text(example) for example in test])]
         unanswered = None
     else:
         with report_progress() as progress:
@@ -152,7 +152,7 @@ def score(set_name: str, name: str, training: Sequence[Example], test: Sequence[
     return Result(set_name, name, measure(true, answers), unanswered, len(test) / seconds, trained)
 
 
-def _whole(example: Example) -> str:
+def _full_text(example: Example) -> str:
     return f"{example.title}\n{example.text}" if example.title else example.text
 
 

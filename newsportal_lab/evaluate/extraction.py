@@ -62,7 +62,7 @@ def extraction(
         raise typer.BadParameter(f"there is no folder {file.parent}; make it first", param_hint=option)
     surveys = {folder: survey(folder) for folder in folders}
     for folder, surveyed in surveys.items():
-        _say_what_is_left_out(folder, surveyed)
+        _warn_left_out(folder, surveyed)
     with progress(MofNCompleteColumn()) as bar:
         task = bar.add_task("reading pages", total=sum(item.pages for item in surveys.values()))
         results = run(folders, readers, lambda: bar.advance(task))
@@ -89,7 +89,7 @@ def _readers(algorithms: Sequence[str] | None, peers: Sequence[str] | None) -> l
     return readers(names, others)
 
 
-def _say_what_is_left_out(folder: Path, found: Survey) -> None:
+def _warn_left_out(folder: Path, found: Survey) -> None:
     """Print skipped pages on standard error: one with misspelt gold would otherwise go unnoticed."""
     if found.without:
         names = ", ".join(found.without[:NAMED]) + (", …" if len(found.without) > NAMED else "")

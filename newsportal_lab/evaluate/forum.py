@@ -145,19 +145,19 @@ def _show(name: str, readings: dict[str, list[Reading]], by_engine: bool, worst:
         typer.echo(f"{'':8}" + "".join(f"{heading:>7}" for heading in FIGURES.values()) + "   published: P, R, F1")
         for key, figures in rows.items():
             published = ", ".join(f"{share:.1f}" for share in PUBLISHED.get(key, {}).values())
-            typer.echo((f"{key:8}" + "".join(f"{_written(name, figures[name]):>7}" for name in FIGURES) + f"   {published}").rstrip())
+            typer.echo((f"{key:8}" + "".join(f"{_format(name, figures[name]):>7}" for name in FIGURES) + f"   {published}").rstrip())
     for key, group in readings.items():
         for reading in worst_of(group, worst):
-            _say_worst(key, reading, as_json)
+            _print_worst(key, reading, as_json)
 
 
-def _written(name: str, value: Any) -> str:
+def _format(name: str, value: Any) -> str:
     if value is None:
         return "–"
     return str(value) if name in ("unanswered", "ms") else f"{100 * value:.1f}"
 
 
-def _say_worst(algorithm: str, reading: Reading, as_json: bool) -> None:
+def _print_worst(algorithm: str, reading: Reading, as_json: bool) -> None:
     missing = [reading.thread.gold.posts[number].text for number in reading.score.missing]
     surplus = [reading.posts[number].text for number in reading.score.surplus]
     figures = {"f1": round(reading.score.counts.body_f1, 3), "missing": len(missing), "surplus": len(surplus)}
@@ -200,7 +200,7 @@ def report(title: str, rows: Mapping[str, Mapping[str, Any]], worst: Mapping[str
         __package__,
         title=clean(title),
         headings=list(FIGURES.values()),
-        rows={name: [_written(name_of, figures[name_of]) for name_of in FIGURES] for name, figures in rows.items()},
+        rows={name: [_format(name_of, figures[name_of]) for name_of in FIGURES] for name, figures in rows.items()},
         worst=pages,
     )
 

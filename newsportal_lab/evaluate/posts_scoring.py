@@ -150,7 +150,7 @@ def _extra(texts: Sequence[str], used: set[int], gold: GoldThread, block: bool) 
 def matched(gold: Sequence[str], texts: Sequence[str], block: bool) -> list[tuple[int, int]]:
     """Return pairs of numbers, one to one, the most similar first. Texts that contain a whole gold post are matched first."""
     left, right, pairs = set(range(len(gold))), set(range(len(texts))), []
-    for likeness in (_whole, _likeness):
+    for likeness in (_containment, _likeness):
         found = [
             (similarity, -abs(i - j), i, j)
             for i in left
@@ -165,7 +165,7 @@ def matched(gold: Sequence[str], texts: Sequence[str], block: bool) -> list[tupl
     return pairs
 
 
-def _whole(gold: str, text: str, block: bool) -> float:
+def _containment(gold: str, text: str, block: bool) -> float:
     """Return a value above 1 for equal texts, or a block that contains the gold text."""
     return 2.0 if gold == text else 1.0 + 1 / len(text) if block and gold in text else 0.0
 

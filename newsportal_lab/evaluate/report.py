@@ -64,7 +64,7 @@ def columns_with_values(rows: Sequence[Row]) -> list[str]:
     return [name for name, found in values.items() if found - {None} and (name != "unanswered" or any(found))]
 
 
-def written(row: Row, name: str) -> str:
+def format_score(row: Row, name: str) -> str:
     value = getattr(row.scores, name)
     if value is None:
         return "–"
@@ -89,15 +89,15 @@ def print_rows(rows: Sequence[Row]) -> None:
     for number, name in enumerate(dict.fromkeys(row.set for row in rows)):
         group = [row for row in rows if row.set == name]
         if number:
-            _say()
+            _print()
         table = _table(f"{name}, {counted(group[0].scores.pages)}")
         table.add_column("", min_width=width, no_wrap=True)
         for figure in names:
             table.add_column(COLUMNS[figure], justify="right", no_wrap=True)
         for row in group:
-            cells = (Text(written(row, figure), style="bold" if is_best(row, figure, rows) else "") for figure in names)
+            cells = (Text(format_score(row, figure), style="bold" if is_best(row, figure, rows) else "") for figure in names)
             table.add_row(escape(row.reader), *cells)
-        _say(table, whole=True)
+        _print(table, whole=True)
 
 
 def _table(title: str) -> Table:
@@ -109,7 +109,7 @@ def _width() -> int:
     return console.width if console.is_terminal else WIDE
 
 
-def _say(*tables: Table, whole: bool = False) -> None:
+def _print(*tables: Table, whole: bool = False) -> None:
     """Print tables; ``whole``: exceed the terminal's width rather than truncate figures."""
     width = _width()
     if whole:
@@ -149,8 +149,8 @@ def print_worst(pages: Sequence[Closer], names: Sequence[str]) -> None:
             surplus = clean(error) if error else _excerpt(scores[page.at].surplus, page.longest("surplus"))
             line = (f"{page.result.folder}/{page.result.id}", f"{scores[page.at].f1:.3f}", *cells, missing, surplus)
             table.add_row(*map(Text, line))
-        _say()
-        _say(table)
+        _print()
+        _print(table)
 
 
 def _excerpt(characters: int, text: str | None) -> str:
@@ -169,7 +169,7 @@ def report(rows: Sequence[Row], results: Sequence[PageResult], names: Sequence[s
     figures = columns_with_values(rows)
     sets: dict[str, tuple[str, list[dict[str, Any]]]] = {}
     for row in rows:
-        cells = [{"text": written(row, figure), "best": is_best(row, figure, rows)} for figure in figures]
+        cells = [{"text": format_score(row, figure), "best": is_best(row, figure, rows)} for figure in figures]
         sets.setdefault(clean(row.set), (counted(row.scores.pages), []))[1].append({"reader": row.reader, "cells": cells})
     worst: dict[str, list[dict[str, Any]]] = {}
     for page in closer:  # every reader's F1, gold, and the extractions, that of the examined reader first
