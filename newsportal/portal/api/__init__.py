@@ -8,6 +8,7 @@ defines the form of errors, ``paging`` that of lists.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Final
 
 from fastapi import APIRouter
@@ -42,5 +43,6 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 
 def add_to(root: APIRouter) -> None:
     for router in ROUTERS:
-        root.include_router(router, prefix=PREFIX, responses=describe(401, 403, 422, 503), dependencies=READ)
+        responses = describe(401, 403, 422, 503)
+        root.include_router(router, prefix=PREFIX, responses=responses, dependencies=READ, generate_unique_id_function=attrgetter("name"))
     root.include_router(openapi.router, include_in_schema=False)

@@ -74,7 +74,7 @@ def alert_out(alert: Alert, counts: Mapping[State, int]) -> AlertOut:
 
 
 @router.get("/alerts", summary="Your alerts")
-def alerts(request: Request) -> list[AlertOut]:
+def list_alerts(request: Request) -> list[AlertOut]:
     book, user = accounts_of(request).alerts, signed(request)
     mine = book.all(user.person.id if user else "")
     counts = book.counts([alert.id for alert in mine])
@@ -82,7 +82,7 @@ def alerts(request: Request) -> list[AlertOut]:
 
 
 @router.post("/alerts", summary="Create an alert", status_code=201)
-def create(request: Request, body: AlertIn) -> AlertOut:
+def create_alert(request: Request, body: AlertIn) -> AlertOut:
     alert = parse_alert(request, body)
     accounts_of(request).alerts.add(alert)
     log_change(request, "alert.make", alert.id, audit_details(alert))
@@ -90,7 +90,7 @@ def create(request: Request, body: AlertIn) -> AlertOut:
 
 
 @router.put("/alerts/{id}", summary="Change an alert")
-def change(request: Request, id: str, body: AlertIn) -> AlertOut:
+def update_alert(request: Request, id: str, body: AlertIn) -> AlertOut:
     alert = parse_alert(request, body, own_alert(request, id))
     accounts_of(request).alerts.save(alert)
     log_change(request, "alert.change", alert.id, audit_details(alert))
@@ -98,14 +98,14 @@ def change(request: Request, id: str, body: AlertIn) -> AlertOut:
 
 
 @router.delete("/alerts/{id}", summary="Delete an alert and its messages", status_code=204)
-def delete(request: Request, id: str) -> None:
+def delete_alert(request: Request, id: str) -> None:
     alert = own_alert(request, id)
     accounts_of(request).alerts.drop(id)
     log_change(request, "alert.delete", id, audit_details(alert))
 
 
 @router.post("/alerts/{id}/resume", summary="Switch an alert on, for new articles only")
-def resume(request: Request, portal: ThisPortal, id: str) -> AlertOut:
+def resume_alert(request: Request, portal: ThisPortal, id: str) -> AlertOut:
     """422 if its receiver is missing or no longer valid: change the alert first."""
     try:
         alert = resumed(own_alert(request, id), now=portal.now(), after=portal.store.last_seq())
@@ -117,7 +117,7 @@ def resume(request: Request, portal: ThisPortal, id: str) -> AlertOut:
 
 
 @router.post("/alerts/{id}/off", summary="Switch an alert off")
-def switch_off(request: Request, id: str) -> AlertOut:
+def disable_alert(request: Request, id: str) -> AlertOut:
     alert = replace(own_alert(request, id), enabled=False)
     accounts_of(request).alerts.save(alert)
     log_change(request, "alert.off", id)
@@ -125,7 +125,7 @@ def switch_off(request: Request, id: str) -> AlertOut:
 
 
 @router.post("/alerts/{id}/again", summary="Send again messages that failed or may not have arrived")
-def resend(request: Request, portal: ThisPortal, id: str) -> ResendResult:
+def resend_messages(request: Request, portal: ThisPortal, id: str) -> ResendResult:
     """Messages whose delivery is uncertain may arrive twice."""
     own_alert(request, id)
     number = accounts_of(request).alerts.resend(id, now=portal.now())
@@ -134,19 +134,19 @@ def resend(request: Request, portal: ThisPortal, id: str) -> ResendResult:
 
 
 @router.get("/alerts/{id}/messages", summary="Messages of an alert, latest first", response_model=list[MessageOut])
-def messages(request: Request, id: str) -> Sequence[Message]:
+def list_messages(request: Request, id: str) -> Sequence[Message]:
     own_alert(request, id)
     return accounts_of(request).alerts.messages(id)
 
 
 @router.get("/alerts/{id}/preview", summary="Preview of the messages of the last 30 days")
-def preview(request: Request, id: str) -> list[PlannedMessage]:
+def preview_alert(request: Request, id: str) -> list[PlannedMessage]:
     preview = bounded_preview(Visit(request), own_alert(request, id))
     return [PlannedMessage(at=planned.at, stories=[item.title for item in planned.items]) for planned in preview.planned]
 
 
 @router.post("/alerts/{id}/test", summary="Send a test message", status_code=204, responses=describe(429))
-def test(request: Request, portal: ThisPortal, id: str) -> None:
+def send_test_message(request: Request, portal: ThisPortal, id: str) -> None:
     alert = own_alert(request, id)
     if tests_used_up(request):
         raise ApiError(429, "too-many", "The limit of test messages per hour is reached.", "Try again later.")

@@ -132,13 +132,13 @@ def list_articles(
 
 
 @router.get("/articles/{id}/states", summary="All states of an article, the current one last")
-def states(visit: Here, id: str) -> list[ArticleStateDetail]:
+def list_states(visit: Here, id: str) -> list[ArticleStateDetail]:
     article = _article(visit, id)
     return [_whole_state(state) for state in (*visit.portal.store.revisions(id), article)]
 
 
 @router.patch("/articles/{id}", summary="Correct an article", responses=describe(409))
-def correct(visit: Here, id: str, body: CorrectionIn) -> ArticleStateDetail:
+def correct_article(visit: Here, id: str, body: CorrectionIn) -> ArticleStateDetail:
     """A correction takes precedence over later versions of the page, field by field. 409: the article has changed since it was read."""
     article = _article(visit, id)
     draft = draft_of(article, body=False)
@@ -159,13 +159,13 @@ def correct(visit: Here, id: str, body: CorrectionIn) -> ArticleStateDetail:
 
 
 @router.delete("/articles/{id}/correction", summary="Withdraw the corrections of an article")
-def withdraw(visit: Here, id: str) -> ArticleStateDetail:
+def withdraw_corrections(visit: Here, id: str) -> ArticleStateDetail:
     article_changes.editor(visit).withdraw(_article(visit, id))
     return _whole_state(_article(visit, id))
 
 
 @router.get("/articles/{id}/captions", summary="The captions of a photo story, in its order", response_model=list[Caption])
-def captions(visit: Here, id: str) -> list[StoredPicture]:
+def list_captions(visit: Here, id: str) -> list[StoredPicture]:
     """404 also for an article that is not a photo story."""
     if not is_gallery(_article(visit, id).source):
         raise HTTPException(404)
@@ -177,44 +177,44 @@ def correct_captions(visit: Here, id: str, body: CaptionsIn) -> list[StoredPictu
     """Corrected captions take precedence over later visits; pictures that are left out keep their captions."""
     if is_gallery(_article(visit, id).source):
         article_changes.set_captions(visit, id, body.captions)
-    return captions(visit, id)
+    return list_captions(visit, id)
 
 
 @router.put("/articles/{id}/category", summary="Set the category of an article", response_model=ArticleState)
-def category(visit: Here, id: str, body: ArticleCategoryIn) -> StoredArticle:
+def set_category(visit: Here, id: str, body: ArticleCategoryIn) -> StoredArticle:
     """An editor's choice: no model changes it, and the next training learns from it."""
     article_changes.set_category(visit, [_article(visit, id)], (body.category or "").strip() or None, EDITOR)
     return _article(visit, id)
 
 
 @router.get("/articles/{id}/candidates", summary="Stories that an article may belong to", response_model=list[FoldCandidate])
-def fold_candidates(visit: Here, id: str, q: Annotated[str | None, Query(max_length=300)] = None) -> Sequence[Candidate]:
+def list_fold_candidates(visit: Here, id: str, q: Annotated[str | None, Query(max_length=300)] = None) -> Sequence[Candidate]:
     """The most similar first: found by `q`, or by their subject."""
     article = _article(visit, id)
     return candidates(visit.portal.store, visit.portal.index, article, q or None)
 
 
 @router.post("/articles/{id}/fold", summary="Fold an article into another story", responses=describe(409))
-def fold(visit: Here, id: str, story: Annotated[Id, Body(embed=True, description="A story, or one of its articles.")]) -> MovedArticle:
+def fold_article(visit: Here, id: str, story: Annotated[Id, Body(embed=True, description="A story, or one of its articles.")]) -> MovedArticle:
     _article(visit, id)
     with api_error_for(StoreError, status=409, code="not-folded", remedy="Name another story."):
         return article_changes.editor(visit).fold(id, story)
 
 
 @router.post("/articles/{id}/unfold", summary="Unfold an article into its own story", responses=describe(409))
-def unfold(visit: Here, id: str) -> MovedArticle:
+def unfold_article(visit: Here, id: str) -> MovedArticle:
     _article(visit, id)
     with api_error_for(StoreError, status=409, code="alone"):
         return article_changes.editor(visit).unfold(id)
 
 
 @router.post("/articles/hide", summary="Hide articles from readers")
-def hide(visit: Here, body: HideIn) -> ChangedArticles:
+def hide_articles(visit: Here, body: HideIn) -> ChangedArticles:
     return ChangedArticles(articles=article_changes.editor(visit).hide(body.articles, body.reason))
 
 
 @router.post("/articles/show", summary="Show hidden articles again")
-def show(visit: Here, body: ShowIn) -> ChangedArticles:
+def show_articles(visit: Here, body: ShowIn) -> ChangedArticles:
     return ChangedArticles(articles=article_changes.editor(visit).show(body.articles))
 
 

@@ -33,7 +33,7 @@ class CategoryOut(BaseModel):
 
 
 @router.get("/categories/settings", summary="The categories, with their settings in sources.yaml")
-def categories(request: Request) -> list[CategoryOut]:
+def list_category_settings(request: Request) -> list[CategoryOut]:
     content = path_of(request).read_bytes()
     return [_category_out(row, content) for row in list_categories(config_of(request).categories)]
 

@@ -131,7 +131,7 @@ class EventEditRow(BaseModel):
 
 
 @router.get("/events", summary="Events, the weightiest or the newest first", response_model=Page[EventOut])
-def events(
+def list_events(
     request: Request,
     portal: ThisPortal,
     topic: Filter = None,
@@ -146,7 +146,7 @@ def events(
 
 
 @router.get("/rising", summary="Rising words and events", responses=describe(400, 404, 429))
-def rising(visit: Here, topic: Filter = None, days: Annotated[int, Query(ge=1, le=28)] = 1, at: AwareDatetime | None = None) -> BoardOut:
+def get_rising(visit: Here, topic: Filter = None, days: Annotated[int, Query(ge=1, le=28)] = 1, at: AwareDatetime | None = None) -> BoardOut:
     """`at`: the board at that time, from stories fetched by then."""
     try:
         return BoardOut.model_validate(rising_row(board_of(visit, at or visit.clock.now, days, topic_of(visit))))
@@ -155,12 +155,12 @@ def rising(visit: Here, topic: Filter = None, days: Annotated[int, Query(ge=1, l
 
 
 @router.get("/boards", summary="Hot lists, as of their last visits", responses=describe(429))
-def boards(visit: Here) -> list[HotListOut]:
+def list_hot_lists(visit: Here) -> list[HotListOut]:
     return [HotListOut.model_validate(board_row(board)) for board in boards_of(visit)]
 
 
 @router.get("/events/{id}", summary="An event with its stories and turning points", response_model=EventDetail, responses=describe(404))
-def event(request: Request, portal: ThisPortal, id: str) -> Response:
+def get_event(request: Request, portal: ThisPortal, id: str) -> Response:
     page = view(portal.store, _existing(portal, id), portal.site.zone)
     members = [
         {"story": story, "score": placed.score, "words": placed.words, "by": placed.by}
@@ -183,13 +183,13 @@ editing_router = APIRouter(tags=["Events"], dependencies=EDIT, responses=describ
 
 
 @editing_router.get("/events/{id}/edits", summary="Edits of an event, latest first")
-def edits(portal: ThisPortal, id: str) -> list[EventEditRow]:
+def list_edits(portal: ThisPortal, id: str) -> list[EventEditRow]:
     _existing(portal, id)
     return [EventEditRow.model_validate(edit, from_attributes=True) for edit in portal.store.events.edits(id)]
 
 
 @editing_router.patch("/events/{id}", summary="Name or pin an event")
-def change(visit: Here, id: str, body: EventIn) -> list[EventEditResult]:
+def update_event(visit: Here, id: str, body: EventIn) -> list[EventEditResult]:
     _existing(visit.portal, id)
     numbers = []
     with conflicts():
@@ -209,7 +209,7 @@ class JoinIn(BaseModel):
 
 
 @editing_router.post("/events/{id}/split", summary="Split stories off into a new event")
-def split(visit: Here, id: str, body: SplitIn) -> EventEditResult:
+def split_event(visit: Here, id: str, body: SplitIn) -> EventEditResult:
     _existing(visit.portal, id)
     with conflicts():
         new, number = editing.split(visit.portal.store, id, body.stories, **editor_arguments(visit))
@@ -217,13 +217,13 @@ def split(visit: Here, id: str, body: SplitIn) -> EventEditResult:
 
 
 @editing_router.post("/events/{id}/join", summary="Join another event with this one")
-def join(visit: Here, id: str, body: JoinIn) -> EventEditResult:
+def join_events(visit: Here, id: str, body: JoinIn) -> EventEditResult:
     _existing(visit.portal, id)
     with conflicts():
         return EventEditResult(number=editing.join(visit.portal.store, id, body.other, **editor_arguments(visit)), event=id)
 
 
 @editing_router.post("/events/edits/{number}/undo", summary="Undo an edit")
-def undo(visit: Here, number: int) -> EventEditResult:
+def undo_edit(visit: Here, number: int) -> EventEditResult:
     with conflicts():
         return EventEditResult(event=editing.undo(visit.portal.store, number, **editor_arguments(visit)).event_id, number=number)

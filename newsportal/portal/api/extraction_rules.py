@@ -103,7 +103,7 @@ class RuleCheck(BaseModel):
 
 
 @router.get("/templates", summary="Learned site templates")
-def templates(portal: ThisPortal) -> list[SiteTemplates]:
+def list_templates(portal: ThisPortal) -> list[SiteTemplates]:
     library, trouble = library_of(portal.store)
     if trouble:
         raise ApiError(503, "unreadable", trouble)
@@ -143,7 +143,7 @@ def extract_page(request: Request, portal: ThisPortal, body: PageIn) -> Content:
 
 
 @router.post("/templates/forget", summary="Delete what was learned about a site", status_code=204, responses=describe(404))
-def delete_learned(request: Request, portal: ThisPortal, body: ForgetIn) -> None:
+def delete_learned_templates(request: Request, portal: ThisPortal, body: ForgetIn) -> None:
     """Later pages are learned from again."""
     with api_error_for(LibraryError, status=503, code="unreadable"):
         deleted = forget_site(portal.store, body.site, body.what, portal.now())
@@ -153,7 +153,7 @@ def delete_learned(request: Request, portal: ThisPortal, body: ForgetIn) -> None
 
 
 @router.get("/wrappers", summary="The rules of sources whose pages are articles")
-def wrappers(request: Request) -> list[RuleOut]:
+def list_wrappers(request: Request) -> list[RuleOut]:
     """Change one with `PATCH /sources/{key}`: `{"values": {"article": {"body": "…"}}}`."""
     return [fill(RuleOut, place.article or ArticleRule(), key=place.key) for place in places_of(config_of(request))]
 

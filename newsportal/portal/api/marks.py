@@ -63,14 +63,14 @@ class SavedSearchIn(BaseModel):
 
 
 @router.get("/marks", summary="Marks of stories")
-def marks(visit: Here, story: Annotated[list[str], Query(max_length=MOST_STORIES, description="Ids of stories.")]) -> list[MarkOut]:
+def list_marks(visit: Here, story: Annotated[list[str], Query(max_length=MOST_STORIES, description="Ids of stories.")]) -> list[MarkOut]:
     """Unknown ids are ignored."""
     stories = {item.id: item for item in visit.portal.store.listed(story).values()}
     return [_mark_out(visit, item) for item in stories.values()]
 
 
 @router.put("/marks/{story_id}", summary="Mark a story as read or starred", responses=describe(404, 409))
-def mark(visit: Here, story_id: str, body: MarkIn) -> MarkOut:
+def update_mark(visit: Here, story_id: str, body: MarkIn) -> MarkOut:
     accounts, person = accounts_and_person(visit)
     story = or_404(visit.portal.store.listed([story_id]).get(story_id), "no-story", "There is no such story.")
     now = visit.portal.now()
@@ -83,7 +83,7 @@ def mark(visit: Here, story_id: str, body: MarkIn) -> MarkOut:
 
 
 @router.get("/starred", summary="The starred stories, last starred first")
-def starred(visit: Here, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[StarredStory]:
+def list_starred(visit: Here, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[StarredStory]:
     accounts, person = accounts_and_person(visit)
     before = edge(cursor)
     if cursor is not None and before is None:
@@ -100,7 +100,7 @@ def starred(visit: Here, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[St
 
 
 @router.post("/marks/all-read", summary="Mark all stories as read, of a topic or of everything", status_code=204, responses=describe(404))
-def all_read(visit: Here, body: MarkAllReadIn) -> None:
+def mark_all_read(visit: Here, body: MarkAllReadIn) -> None:
     accounts, person = accounts_and_person(visit)
     if body.topic and body.topic not in visit.portal.topics():
         raise ApiError(404, "no-topic", "There is no such topic.", "See /api/v1/topics.")
@@ -108,13 +108,13 @@ def all_read(visit: Here, body: MarkAllReadIn) -> None:
 
 
 @router.post("/marks/all-read/undo", summary="Undo the last «all read»", status_code=204)
-def undo_all_read(request: Request, body: MarkAllReadIn) -> None:
+def undo_mark_all_read(request: Request, body: MarkAllReadIn) -> None:
     accounts, person = accounts_and_person(Visit(request))
     accounts.marks.undo_catch_up(person, body.topic)
 
 
 @router.get("/searches", summary="The saved searches, by name", response_model=list[SavedSearchOut])
-def searches(request: Request) -> Sequence[Search]:
+def list_searches(request: Request) -> Sequence[Search]:
     accounts, person = accounts_and_person(Visit(request))
     return accounts.searches.of(person)
 
@@ -133,7 +133,7 @@ def save_search(request: Request, visit: Here, body: SavedSearchIn) -> Search:
 
 
 @router.patch("/searches/{id}", summary="Rename a saved search", response_model=SavedSearchOut, responses=describe(400, 404))
-def rename(request: Request, id: str, name: Annotated[str, Body(embed=True, min_length=1, max_length=MAX_NAME)]) -> Search:
+def rename_search(request: Request, id: str, name: Annotated[str, Body(embed=True, min_length=1, max_length=MAX_NAME)]) -> Search:
     accounts, person = accounts_and_person(Visit(request))
     with api_error_for(SearchNotSaved, status=400, code="no-name"):
         renamed = accounts.searches.rename(person, id, name)
@@ -143,7 +143,7 @@ def rename(request: Request, id: str, name: Annotated[str, Body(embed=True, min_
 
 
 @router.delete("/searches/{id}", summary="Remove a saved search", status_code=204, responses=describe(404))
-def remove(request: Request, id: str) -> None:
+def delete_search(request: Request, id: str) -> None:
     accounts, person = accounts_and_person(Visit(request))
     removed = or_404(accounts.searches.remove(person, id), "no-search", "There is no such search.")
     log_change(request, "search.remove", removed.id, {"name": removed.name})

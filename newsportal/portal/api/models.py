@@ -52,7 +52,7 @@ class MistakesOut(BaseModel):
 
 
 @router.get("/jobs", summary="The jobs, the newest first", response_model=list[JobOut])
-def jobs(request: Request) -> Sequence[Job]:
+def list_jobs(request: Request) -> Sequence[Job]:
     """The recorded jobs of this machine, whoever started them: crawls, training, nightly maintenance."""
     return jobs_of(request).all()
 
@@ -73,7 +73,7 @@ def gather_documents(request: Request) -> Job:
 
 
 @router.get("/corpora/{name}/labels", summary="The labels of a corpus, the largest first", responses=describe(404))
-def labels(portal: ThisPortal, name: str) -> list[LabelStatistics]:
+def list_labels(portal: ThisPortal, name: str) -> list[LabelStatistics]:
     with api_error_for(StoreError, status=404, code="no-corpus"):
         return portal.store.corpora.count(name)
 
@@ -98,7 +98,7 @@ def list_mistakes(
 
 
 @router.get("/models/{corpus}/{version}/words", summary="The words with most weight for a label", responses=describe(404, 409))
-def words(
+def list_words(
     request: Request, portal: ThisPortal, corpus: str, version: int, label: Annotated[str, Query(max_length=255)], limit: Limit = 30
 ) -> Sequence[Reason]:  # fmt: skip
     store, model = portal.store, model_of(request, corpus, version)
@@ -130,7 +130,7 @@ class TrainIn(BaseModel):
 
 
 @router.get("/corpora", summary="The corpora")
-def corpora(portal: ThisPortal) -> list[Corpus]:
+def list_corpora(portal: ThisPortal) -> list[Corpus]:
     return portal.store.corpora.all()
 
 
@@ -155,7 +155,7 @@ def _import_documents(request: Request, name: str, body: bytes) -> ImportResult:
 
 
 @router.get("/corpora/{name}/documents", summary="A corpus as JSON lines", responses=describe(404), response_class=StreamingResponse)
-def documents(request: Request, portal: ThisPortal, name: str) -> StreamingResponse:
+def export_documents(request: Request, portal: ThisPortal, name: str) -> StreamingResponse:
     corpus_of(request, name)
     return StreamingResponse(json_lines(portal.store, name), media_type="application/x-ndjson")
 
@@ -179,7 +179,7 @@ def delete_corpus(request: Request, portal: ThisPortal, name: str) -> None:
 
 
 @router.get("/models/{corpus}", summary="The versions of a corpus' model, the newest first", responses=describe(404))
-def versions(request: Request, portal: ThisPortal, corpus: str) -> list[ModelOut]:
+def list_versions(request: Request, portal: ThisPortal, corpus: str) -> list[ModelOut]:
     corpus_of(request, corpus)
     return [_model_out(model) for model in portal.store.corpora.models(corpus)]
 
@@ -187,7 +187,7 @@ def versions(request: Request, portal: ThisPortal, corpus: str) -> list[ModelOut
 @router.post(
     "/models/{corpus}/train", summary="Train a new version in a job", status_code=202, response_model=JobOut, responses=describe(404, 409)
 )
-def train(request: Request, corpus: str, body: TrainIn) -> Job:
+def train_model(request: Request, corpus: str, body: TrainIn) -> Job:
     corpus_of(request, corpus)
     if body.algorithm not in TRAINED:
         raise ApiError(422, "not-valid", f"There is no trainable classifier {body.algorithm!r}.", f"Take one of: {', '.join(TRAINED)}.")
@@ -214,7 +214,7 @@ def delete_version(request: Request, portal: ThisPortal, corpus: str, version: i
 
 
 @router.post("/models/{corpus}/back", summary="Return to the version that was used before", responses=describe(404, 409))
-def use_previous_version(request: Request, portal: ThisPortal, corpus: str) -> ModelOut:
+def roll_back_version(request: Request, portal: ThisPortal, corpus: str) -> ModelOut:
     corpus_of(request, corpus)
     with api_error_for(StoreError, status=409, code="nothing-before"):
         version = portal.store.corpora.rollback(corpus, now=portal.now())

@@ -50,7 +50,7 @@ class PasswordOut(PersonOut):
 
 
 @router.get("/me", summary="The current user with rights", dependencies=READ)
-def me(request: Request) -> CurrentUser | None:
+def get_current_user(request: Request) -> CurrentUser | None:
     """Null for anonymous requests."""
     user = signed(request)
     return CurrentUser(name=user.person.name, role=user.person.role, way=user.way, rights=sorted(user.rights)) if user else None
@@ -63,12 +63,12 @@ def _check_session(request: Request) -> None:
 
 
 @router.get("/people", summary="Users and rights", dependencies=ADMINISTER, response_model=list[PersonOut])
-def people(request: Request) -> list[Person]:
+def list_users(request: Request) -> list[Person]:
     return accounts_of(request).people.all()
 
 
 @router.post("/people", status_code=201, summary="Add a user with a generated password", dependencies=ADMINISTER, responses=describe(409))
-def add(request: Request, body: PersonNew) -> PasswordOut:
+def create_user(request: Request, body: PersonNew) -> PasswordOut:
     if body.role is Role.ADMIN:
         _check_session(request)
     password, accounts = random_password(), accounts_of(request)
@@ -84,7 +84,7 @@ def add(request: Request, body: PersonNew) -> PasswordOut:
     "/people/{name}", summary="Change a user's role; disable or enable a user", dependencies=ADMINISTER, response_model=PersonOut,
     responses=describe(404, 409),
 )  # fmt: skip
-def change(request: Request, name: str, body: PersonChange) -> Person:
+def update_user(request: Request, name: str, body: PersonChange) -> Person:
     people, person, role, disabled = accounts_of(request).people, _person_named(request, name), body.role, body.disabled
     if role is not None:
         _change(request, person, "person.role", lambda: people.set_role(person.id, role), {"role": role})
@@ -95,7 +95,7 @@ def change(request: Request, name: str, body: PersonChange) -> Person:
 
 
 @router.post("/people/{name}/password", summary="Reset a password; ends sessions", dependencies=ADMINISTER, responses=describe(404))
-def password(request: Request, name: str) -> PasswordOut:
+def reset_password(request: Request, name: str) -> PasswordOut:
     _check_session(request)
     person, password = _person_named(request, name), random_password()
     _change(request, person, "person.password", lambda: accounts_of(request).people.set_password(person.id, password))
@@ -103,13 +103,13 @@ def password(request: Request, name: str) -> PasswordOut:
 
 
 @router.delete("/people/{name}", status_code=204, summary="Remove a user", dependencies=ADMINISTER, responses=describe(404, 409))
-def remove(request: Request, name: str) -> None:
+def delete_user(request: Request, name: str) -> None:
     person = _person_named(request, name)
     _change(request, person, "person.remove", lambda: accounts_of(request).people.remove(person.id))
 
 
 @router.get("/audit", summary="Log of changes, newest first", dependencies=ADMINISTER, responses=describe(400))
-def audit(
+def list_audit_entries(
     request: Request,
     person: Annotated[str | None, Query(max_length=64)] = None,
     action: Annotated[str | None, Query(max_length=64, description="The action, or its prefix, such as `person`.")] = None,

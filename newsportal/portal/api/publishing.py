@@ -60,12 +60,12 @@ class RetryOut(BaseModel):
 
 
 @router.get("/publishing/counts", summary="Number of articles by target and state")
-def counts(portal: ThisPortal) -> Mapping[str, Mapping[State, int]]:
+def get_publishing_counts(portal: ThisPortal) -> Mapping[str, Mapping[State, int]]:
     return {target: dict(counts) for target, counts in portal.store.outbox.counts().items()}
 
 
 @router.get("/publishing/entries", summary="Articles at targets, the last changed first", response_model=list[OutboxEntryOut])
-def entries(
+def list_entries(
     portal: ThisPortal,
     target: Annotated[str | None, Query(max_length=300)] = None,
     state: Annotated[State | None, Query()] = None,
@@ -76,7 +76,7 @@ def entries(
 
 
 @router.post("/publishing/again", summary="Retry failed articles", dependencies=EDIT)
-def retry(request: Request, portal: ThisPortal, body: RetryIn) -> RetryOut:
+def retry_articles(request: Request, portal: ThisPortal, body: RetryIn) -> RetryOut:
     number = portal.store.outbox.again(body.target, body.articles, now=portal.now())
     log_change(request, "publishing.again", "", {"target": body.target, "articles": number})
     return RetryOut(articles=number)
@@ -90,14 +90,14 @@ def publish_or_withdraw(request: Request, portal: ThisPortal, body: PublishReque
     """The next publisher run does it."""
     request_publication(portal.store, portal.site.publishes, body.target, body.article, body.wanted, portal.now())
     log_change(request, "publishing.ask", body.article, {"target": body.target, "wanted": body.wanted})
-    return entries(portal, body.target, None, body.article, 1)[0]
+    return list_entries(portal, body.target, None, body.article, 1)[0]
 
 
 @router.get(
     "/publishing/trial", summary="Dry run of a target", dependencies=EDIT, response_model=list[DryRunResult],
     responses=describe(404, 409),
 )  # fmt: skip
-def trial(
+def try_publishing(
     portal: ThisPortal,
     target: Annotated[str, Query(max_length=300)],
     article: Annotated[str | None, Query(max_length=40, description="Omitted: the waiting articles.")] = None,

@@ -106,7 +106,7 @@ class ScheduleRow(BaseModel):
 
 
 @router.get("/sources", summary="Sources with their health, those that need attention first", dependencies=WATCH)
-def sources(
+def list_sources(
     request: Request,
     limit: Limit = 50,
     cursor: Cursor = None,
@@ -129,7 +129,7 @@ def sources(
 
 
 @router.get("/schedule", summary="Next visits of sources, with reasons", dependencies=WATCH, response_model=Page[ScheduleRow])
-def schedule(request: Request, limit: Limit = 50, cursor: Cursor = None) -> Page[Any]:
+def get_schedule(request: Request, limit: Limit = 50, cursor: Cursor = None) -> Page[Any]:
     sources, portal = config_of(request), Visit(request).portal
     entries = list(visited(sources))
     (start,) = parse_cursor(cursor, int) or (0,)
@@ -138,7 +138,7 @@ def schedule(request: Request, limit: Limit = 50, cursor: Cursor = None) -> Page
 
 
 @router.post("/sources", status_code=201, summary="Add a source to sources.yaml", dependencies=EDIT, responses=describe(409))
-def create(request: Request, new: NewSource) -> WrittenSource:
+def create_source(request: Request, new: NewSource) -> WrittenSource:
     _check_variables(request, new.values, {})
     family = next(family for family, kind in FAMILIES.items() if kind == new.kind)
     key = f"{family}:{name_of(new.kind, new.values)}"
@@ -147,7 +147,7 @@ def create(request: Request, new: NewSource) -> WrittenSource:
 
 
 @router.post("/sources/propose", status_code=202, summary="Detect sources at URLs", dependencies=EDIT, responses=describe(429))
-def propose(request: Request, body: DetectIn) -> BackgroundCheck:
+def detect_sources(request: Request, body: DetectIn) -> BackgroundCheck:
     """Returns at once; the results are at `/looks/{id}` when it is done."""
     sources = config_of(request)
     about = {"what": "new", "addresses": " ".join(body.addresses)}
@@ -157,7 +157,7 @@ def propose(request: Request, body: DetectIn) -> BackgroundCheck:
 
 
 @router.post("/sources/undo", summary="Undo the last change of sources.yaml", dependencies=EDIT, responses=describe(409))
-def undo(request: Request, steps: Annotated[int, Query(ge=1, le=50)] = 1) -> WrittenSource:
+def undo_change(request: Request, steps: Annotated[int, Query(ge=1, le=50)] = 1) -> WrittenSource:
     path = path_of(request).resolve()
     try:
         version = earlier(path, steps)
@@ -170,13 +170,13 @@ def undo(request: Request, steps: Annotated[int, Query(ge=1, le=50)] = 1) -> Wri
 
 
 @router.get("/sources/{key}", summary="A source as it is in sources.yaml", dependencies=EDIT)
-def source(request: Request, key: str) -> SourceDetail:
+def get_source(request: Request, key: str) -> SourceDetail:
     entry = source_entry(request, key)
     return SourceDetail(key=entry.source.key, kind=cast(Kind, entry.kind), values=entry.written, seen=entry_digest(entry.written))
 
 
 @router.patch("/sources/{key}", summary="Change keys of a source", dependencies=EDIT, responses=describe(409))
-def change(request: Request, key: str, body: SourceChangesIn) -> WrittenSource:
+def update_source(request: Request, key: str, body: SourceChangesIn) -> WrittenSource:
     entry = source_entry(request, key)
     _check_variables(request, body.values, entry.written)
     done = change_sources(request, set_entry(entry.kind, entry.source.name, body.values, body.seen), "source.change", key, body.values)
@@ -185,14 +185,14 @@ def change(request: Request, key: str, body: SourceChangesIn) -> WrittenSource:
 
 
 @router.delete("/sources/{key}", summary="Remove a source from sources.yaml; its articles stay", dependencies=EDIT)
-def delete(request: Request, key: str) -> WrittenSource:
+def delete_source(request: Request, key: str) -> WrittenSource:
     entry = source_entry(request, key)
     done = change_sources(request, drop_entry(entry.kind, entry.source.name), "source.delete", key, entry.written)
     return WrittenSource(key=key, file=path_of(request).name, changed=done)
 
 
 @router.put("/sources/{key}/enabled", summary="Enable or disable a source", dependencies=EDIT)
-def enable(request: Request, key: str, enabled: Annotated[bool, Body(embed=True)]) -> WrittenSource:
+def enable_source(request: Request, key: str, enabled: Annotated[bool, Body(embed=True)]) -> WrittenSource:
     entry = source_entry(request, key)
     change = set_entry(entry.kind, entry.source.name, {"enabled": None if enabled else False})
     done = change_sources(request, change, "source.enable" if enabled else "source.disable", key, {})
@@ -200,7 +200,7 @@ def enable(request: Request, key: str, enabled: Annotated[bool, Body(embed=True)
 
 
 @router.post("/sources/{key}/visit", status_code=202, summary="Request a visit of a source", dependencies=EDIT, responses=describe(409))
-def visit(request: Request, key: str) -> RequestedVisit:
+def request_visit(request: Request, key: str) -> RequestedVisit:
     if (due := visit_now(request, key)) is None:
         raise ApiError(409, "switched-off", "The source is switched off.", "Switch it on first.")
     return RequestedVisit(key=key, due=due, crawls=is_crawling(Visit(request).portal))
@@ -209,7 +209,7 @@ def visit(request: Request, key: str) -> RequestedVisit:
 @router.post(
     "/sources/{key}/test", status_code=202, summary="Test a source: a list page and an article", dependencies=EDIT, responses=describe(429)
 )
-def test(request: Request, key: str) -> BackgroundCheck:
+def test_source(request: Request, key: str) -> BackgroundCheck:
     """Returns at once; the results are at `/looks/{id}` when it is done."""
     sources = config_of(request)
     source_entry(request, key)
@@ -217,7 +217,7 @@ def test(request: Request, key: str) -> BackgroundCheck:
 
 
 @router.get("/looks/{id}", summary="Progress and results of a check of other sites", dependencies=EDIT)
-def look(request: Request, id: str) -> BackgroundCheck:
+def get_check(request: Request, id: str) -> BackgroundCheck:
     return _look_answer(look_of(request, id))
 
 
@@ -284,7 +284,7 @@ class BulkSourceChange(BaseModel):
 
 
 @router.post("/sources/many", summary="Change several sources at once, all or none", dependencies=EDIT, responses=describe(409))
-def bulk_change(request: Request, body: BulkSourceChangeIn) -> BulkSourceChange:
+def update_sources(request: Request, body: BulkSourceChangeIn) -> BulkSourceChange:
     by_key = {source.key: source for source in config_of(request).all() if source.key.partition(":")[0] in FAMILIES}
     if unknown := [key for key in body.keys if key not in by_key]:
         raise ApiError(404, "not-found", f"There is no source {unknown[0]!r}.")
@@ -308,7 +308,7 @@ BODY: Final[dict[str, Any]] = {"requestBody": {"required": True, "content": {"te
 
 
 @router.post("/sources/opml", summary="Add the feeds of an OPML list", dependencies=EDIT, responses=describe(413), openapi_extra=BODY)
-async def opml(
+async def import_opml(
     request: Request,
     category: Annotated[str | None, Query(max_length=100, description="Category of all feeds; default: their folder.")] = None,
     enabled: Annotated[bool, Query(description="False: add them disabled.")] = True,

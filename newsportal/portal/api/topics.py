@@ -94,7 +94,7 @@ class JobOut(BaseModel):
 
 
 @router.get("/topics/settings", summary="The topics in sources.yaml")
-def list_topics(request: Request) -> list[TopicOut]:
+def list_topic_settings(request: Request) -> list[TopicOut]:
     stamp, sources = _read_sources(request)
     return [_topic_out(topic, stamp) for topic in sources.topics]
 
@@ -144,12 +144,12 @@ def assign_articles(request: Request, body: TopicAssignmentIn) -> Job:
 
 
 @router.get("/jobs/{id}", summary="A job with its progress", response_model=JobOut, responses=describe(404))
-def job(request: Request, id: str) -> Job:
+def get_job(request: Request, id: str) -> Job:
     return or_404(jobs_of(request).find(id), "no-job", "There is no such job, or its record was deleted.")
 
 
 @router.delete("/jobs/{id}", summary="End a job", status_code=204, responses=describe(404))
-def end_job(request: Request, id: str) -> None:
+def cancel_job(request: Request, id: str) -> None:
     if not jobs_of(request).cancel(id):
         raise ApiError(404, "no-job", "There is no such job, or it has ended.")
     log_change(request, "job.cancel", id)

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import PlainTextResponse
 
 from newsportal.portal.access import KEEP, ApiError, address_of, api_error_for, log_change, may, or_404
-from newsportal.portal.api.sources import NewSource, create
+from newsportal.portal.api.sources import NewSource, create_source
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.readers.streams import (
     ALL,
@@ -237,7 +237,7 @@ def _add_feed(request: Request, url: str, title: str | None) -> str:
         raise ApiError(403, "not-allowed", "Only an editor's token adds sources.", "Ask an editor, or take a token with the right to edit.")
     if not re.match("https?://", url):
         raise ApiError(422, "not-valid", "A feed has an address that begins with http:// or https://.")
-    return create(request, NewSource(kind="feeds", values={"name": title or url.split("/")[2], "url": url})).key
+    return create_source(request, NewSource(kind="feeds", values={"name": title or url.split("/")[2], "url": url})).key
 
 
 def _stream(streams: Streams, id: str) -> Stream:
