@@ -39,9 +39,7 @@ def process(
     format: Annotated[Format, typer.Option(help="jsonl, csv or parquet.")] = Format.jsonl,
     into: Annotated[bool, typer.Option("--into", help="Add them to the store and its stories instead.")] = False,
     listed: Annotated[bool, typer.Option("--listed", help="Only pages that archived list pages of sources.yaml name.")] = False,
-    spark: Annotated[
-        str | None, typer.Option(metavar="MASTER", help="Use Apache Spark: local[*] or spark://HOST:7077; needs Java.")
-    ] = None,
+    spark: Annotated[str | None, typer.Option(metavar="MASTER", help="Spark master: local[*] or spark://HOST:7077; needs Java.")] = None,
     workers: Annotated[int | None, typer.Option(min=1, max=1024, help="Reading processes here; default: one a core.")] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="A line of JSON for each page, and one of all; with --out FILE or --into.")

@@ -58,9 +58,7 @@ class SourceDetail(BaseModel):
 
 class NewSource(BaseModel):
     kind: Kind
-    values: dict[str, Any] = Field(
-        description="Its keys, as in sources.yaml.", examples=[{"name": "甲报", "url": "https://a.example/feed"}]
-    )
+    values: dict[str, Any] = Field(description="Keys, as in sources.yaml.", examples=[{"name": "甲报", "url": "https://a.example/feed"}])
 
 
 class SourceChangesIn(BaseModel):
