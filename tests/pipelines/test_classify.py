@@ -16,7 +16,8 @@ from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
-from newsportal.classify.base import Example, Reason, train
+from newsportal.classify.base import Answer, Example, Reason, train
+from newsportal.classify.chi_cosine import ChiCosine
 from newsportal.classify.lexicon import Lexicon
 from newsportal.classify.topics import IN, OUT, corpus_of
 from newsportal.crawl import record
@@ -185,10 +186,10 @@ def test_topic_model_adds_articles_and_scores_keyword_matches(tracker: LinkTrack
     stage = ClassifyPipeline(tracker)
     scores = {"渔船": 0.99, "球队": 0.01}
 
-    def score(_: object, one: Article) -> float:
-        return next((value for word, value in scores.items() if word in (one.text or "")), 0.5)
+    def classify(_: object, title: str, text: str) -> Answer:
+        return Answer(scores={IN: next((score for word, score in scores.items() if word in text), 0.5)})
 
-    monkeypatch.setattr("newsportal.pipelines.classify._score", score)
+    monkeypatch.setattr(ChiCosine, "classify", classify)
     assert stage.classified(article("渔船靠岸")).topic_marks == (TopicMark("河湾", "model 1", 0.99),)
     doubted = stage.classified(article("新桥边的球队"))
     assert (doubted.topics, doubted.topic_marks) == (("河湾",), (TopicMark("河湾", "keywords", 0.01),)), "it stays"

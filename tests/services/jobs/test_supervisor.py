@@ -98,7 +98,7 @@ def test_every_kind_of_job_is_reported_with_its_outcome(tmp_path: Path) -> None:
     crawl = ended["crawl"]["outcome"][0]
     assert (crawl["stored"], crawl["sources"], crawl["finished"]) == (4, 2, True), "of both spiders"
     assert {job.kind: list(job.outcome) for job in bench.records.all()} == {kind: facts["outcome"] for kind, facts in ended.items()}
-    assert [job.kind for job, _ in duty.over] == ["crawl", "fit", "retrain", "prune"]
+    assert sorted(job.kind for job, _ in duty.over) == ["crawl", "fit", "prune", "retrain"]  # their processes end in any order
 
 
 def test_hindrance_is_reported_once_and_waited_for(tmp_path: Path) -> None:
