@@ -38,7 +38,7 @@ def classify(
     The label is null where none fits. Another line gives "error".
     """
     if [model is None, corpus is None, not by_lexicon].count(False) != 1:
-        raise typer.BadParameter("say one of --model FILE, --corpus NAME and --lexicon", param_hint="--model")
+        raise typer.BadParameter("give one of --model FILE, --corpus NAME and --lexicon", param_hint="--model")
     classifier: Classifier
     if by_lexicon:
         from newsportal.pipelines.classify import words_of

@@ -99,7 +99,7 @@ def _test(which: Which, sources: SourcesFile = None) -> None:
             send_test(work, alert)
         except (Refused, PutOff, Unclear) as error:
             raise NewsportalError(f"{alert.name}: {error}") from error
-    typer.echo("sent; please look whether it arrived")
+    typer.echo("sent; check that it arrived")
 
 
 def send(

@@ -120,7 +120,9 @@ def from_store(
             typer.echo(f"  left: {count} {LEFT[reason]}")
     if found.choice.single_site:
         names = ", ".join(found.choice.single_site)
-        typer.echo(f"so far only one site gives {names}: the model may learn the site for the subject; add another source", err=True)
+        typer.echo(
+            f"only one site has articles of {names}: the model may learn the site instead of the subject; add another source", err=True
+        )
 
 
 def label(
@@ -134,7 +136,7 @@ def label(
 ) -> None:
     """Correct a label, or give a stored article one; the former is kept. In the corpus categories it is also the article's category."""
     if (label is None) != leave_out:
-        raise typer.BadParameter("say either a label or --leave-out", param_hint="LABEL")
+        raise typer.BadParameter("give either a label or --leave-out", param_hint="LABEL")
     with open_record(sources) as (_, store):
         with suppress(OSError, KeyError, ImportError):
             by = by or getpass.getuser()

@@ -191,5 +191,5 @@ def deploy(
         if config is not None:
             typer.echo(f"sources: {path}" if path else "sources: the file that comes with newsportal")
             store = mask(config.store)
-            typer.echo(PLACE if store.startswith("sqlite") else f"store: {store}, unless the server's environment says another")
+            typer.echo(PLACE if store.startswith("sqlite") else f"store: {store}, unless the server's environment sets another")
     check(deployed)

@@ -195,7 +195,7 @@ def _browser(sources: Sources) -> Result:
     if not keys and problem:
         return Result(None, "none; only sources with render: true need one")
     if not keys:
-        return Result(None, f"{find_chromium(sources.rendering.browser)}; no source says render: true")
+        return Result(None, f"{find_chromium(sources.rendering.browser)}; no source has render: true")
     if problem:
         return Result(False, f"{', '.join(keys)}: pages cannot be rendered", problem)
     try:
@@ -215,7 +215,7 @@ def _agent(sources: Sources) -> Result:
     if "+" in sources.user_agent or "@" in sources.user_agent:
         return Result(True, sources.user_agent)
     remedy = "name a page or an address under politeness.contact in sources.yaml; some sites shut out crawlers without one"
-    return Result(None, f"{sources.user_agent}: it does not say whom the owners of sites can write to", remedy)
+    return Result(None, f"{sources.user_agent}: it has no contact address for site owners", remedy)
 
 
 def _proxy(sources: Sources) -> Result | None:
@@ -236,8 +236,8 @@ def _proxy(sources: Sources) -> Result | None:
 def _network(sources: Sources) -> Result:
     names, reached = hosts(sources), resolvable_hosts(sources)
     if not names:
-        return Result(None, "no feed, region, forum or gallery to ask")
-    detail = f"{len(reached)} of {len(names)} hosts have an address" + ("" if reached else f" (asked for: {', '.join(names)})")
+        return Result(None, "no feed, region, forum or gallery to resolve")
+    detail = f"{len(reached)} of {len(names)} hosts have an address" + ("" if reached else f" (tried: {', '.join(names)})")
     return Result(bool(reached), detail, "check the connection; without it the portal still serves stored articles")
 
 

@@ -73,7 +73,7 @@ def revise(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
         done = editing.revise(store, datetime.now(UTC), lambda position, last: report(position / last, "looking at articles"))
     rest = f"; {done.conflicts} changed meanwhile" if done.conflicts else ""
     rest += "; there are more: run it again" if done.more else ""
-    print_result(asdict(done), f"{counted(done.events, 'event')} looked at, {done.parted} split, {done.joined} joined{rest}", as_json)
+    print_result(asdict(done), f"{counted(done.events, 'event')} checked, {done.parted} split, {done.joined} joined{rest}", as_json)
 
 
 def rename(
@@ -128,7 +128,7 @@ def edited_now(log: Log) -> dict[str, Any]:
 
 
 def print_edit(event: str, number: int, as_json: bool) -> None:
-    sentence = f"event {event}, edit {number}; take it back with: newsportal event undo {number}"
+    sentence = f"event {event}, edit {number}; undo it with: newsportal event undo {number}"
     print_result({"event": event, "edit": number}, sentence, as_json)
 
 

@@ -241,7 +241,7 @@ def import_files(
     for file in files:
         form = format or next((form for ending, form in ENDINGS.items() if file.lower().endswith(ending)), None)
         if form is None:
-            raise typer.BadParameter(f"{file}: of what form? its name does not say; use --format", param_hint="--format")
+            raise typer.BadParameter(f"{file}: unknown format; use --format", param_hint="--format")
         forms.append((file, form))
     broken: list[str] = []
     counts: Counter[str] = Counter()
@@ -277,7 +277,7 @@ def _read_file(file: str, form: Format) -> Iterator[tuple[int, Any]]:
     """Yield (line, row); an invalid row is a ``ValueError``. Raises ``OSError``, ``ValueError`` and ``NewsportalError``."""
     if form is Format.warc:
         if file == "-":
-            raise NewsportalError("a WARC file is not read from standard input; save it, and give its name")
+            raise NewsportalError("a WARC file cannot be read from standard input; save it and give its name")
         yield from read_warc(Path(file))
         return
     with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:

@@ -86,7 +86,7 @@ def aside(
 def again(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Put requests that were set aside back into the queue."""
     with open_queues(sources, spider) as found:
-        _print_count("again", sum(queue.again(names) for queue, names in _select(found, ids)), "{} will be asked for again", as_json)
+        _print_count("again", sum(queue.again(names) for queue, names in _select(found, ids)), "{} queued again", as_json)
 
 
 def drop(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
@@ -201,12 +201,12 @@ def _show(found: Queues) -> None:
     console = Console(emoji=False, highlight=False, width=WIDEST)
     console.print(f"queue of requests: {found.place}", markup=False)
     if not found.queues:
-        console.print("nothing waits, and nobody works; the first crawl begins it")
+        console.print("no requests and no workers; the first crawl creates the queue")
         return
     counts = ("waiting", "later", "leased", "set aside", "workers")
     show(("queue", *counts), map(astuple, found.queues), counts, before="")
     if not found.workers:
-        console.print("\nnobody works now")
+        console.print("\nno workers are running")
     now = datetime.now(UTC)
     workers = (
         (row.name, row.queue, _iso(row.since), f"{max(0.0, (now - row.beat).total_seconds()):.0f} s ago", row.leased, row.hosts, row.doing)
@@ -214,7 +214,7 @@ def _show(found: Queues) -> None:
     )
     show(("worker", "queue", "since", "last sign of life", "in hand", "hosts", "doing"), workers, ("in hand", "hosts"))
     hosts = ((row.host, row.queue, row.waiting, row.holder or "", f"{row.free_in:.1f} s") for row in found.hosts)
-    show(("host", "queue", "waiting", "held by", "may be asked in"), hosts, ("waiting", "may be asked in"))
+    show(("host", "queue", "waiting", "held by", "next request in"), hosts, ("waiting", "next request in"))
     retries = ((row.reason, row.source, row.links, "" if row.next is None else _iso(row.next)) for row in found.retries)
     show(("links that failed in passing", "source", "links", "next try"), retries, ("links",))
     if any(row.aside for row in found.queues):

@@ -34,7 +34,7 @@ def after(run: Run, sources: Sources) -> list[str]:
         return ["there is nothing to visit yet: add a feed or a channel with `newsportal source add https://...`"]
     found = [NO_NETWORK] if offline(run) else []
     if left := run.total.left:
-        found.append(f"{counted(left, 'link')} left when the crawl ended: the next one takes them up")
+        found.append(f"{counted(left, 'link')} left when the crawl ended: the next crawl continues with them")
     return found
 
 

@@ -124,7 +124,7 @@ def delete(
     with open_record(sources) as (_, store):
         for version in versions:
             store.corpora.model(name, version)
-        confirm_loss(f"Delete version {', '.join(map(str, versions))} of {name} for ever?", yes)
+        confirm_loss(f"Delete version {', '.join(map(str, versions))} of {name} permanently?", yes)
         for version in versions:
             store.corpora.delete_model(name, version)
             typer.echo(f"{name}: version {version} is deleted")
@@ -155,7 +155,7 @@ def train(
     the measuring; a version of a corpus stays as measured.
     """
     if (file is None) == (corpus is None) or (model is None) != (file is None):
-        raise typer.BadParameter("say either FILE --model MODEL or --corpus NAME", param_hint="FILE")
+        raise typer.BadParameter("give either FILE --model MODEL or --corpus NAME", param_hint="FILE")
     check_names("classifier", [algorithm], CLASSIFIERS, "--algorithm")
     if file is not None and form not in FORMS:
         raise typer.BadParameter(f"{form!r} is none of {', '.join(FORMS)}", param_hint="--format")
@@ -300,7 +300,7 @@ def _dots(report: Report) -> list[dict[str, Any]]:
             "x": round(SIDE * bucket.probability, 1),
             "y": round(SIDE * (1 - bucket.right), 1),
             "radius": round(3 + 9 * (bucket.documents / most) ** 0.5, 1),
-            "title": f"{bucket.documents} documents: said {100 * bucket.probability:.0f} %, right {100 * bucket.right:.0f} %",
+            "title": f"{bucket.documents} documents: predicted {100 * bucket.probability:.0f} %, right {100 * bucket.right:.0f} %",
         }
         for bucket in report.bins
     ]

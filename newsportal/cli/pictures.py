@@ -103,7 +103,7 @@ def pictures(
         cleared = None
         if clear_cache:
             if cache is None:
-                raise NewsportalError(f"{found.path}: there is no cache; pictures.cache names its folder")
+                raise NewsportalError(f"{found.path}: there is no cache; set pictures.cache to a folder")
             try:
                 cleared = dict(zip(("files", "bytes"), cache.clear(), strict=True))
             except OSError as error:
@@ -149,10 +149,10 @@ def _print(row: dict[str, Any]) -> None:
     if "cleared" in row:
         out.print(f"removed from the cache: {row['cleared']['files']} pictures, {_megabytes(row['cleared']['bytes'])}")
     out.print(
-        f"{row['pictures']} pictures of {row['stories']} photo stories; looked at: {row['looked_at']}, "
-        f"no pictures: {row['refused']}, of no story: {row['left_out']}"
+        f"{row['pictures']} pictures of {row['stories']} photo stories; inspected: {row['looked_at']}, "
+        f"not pictures: {row['refused']}, left out: {row['left_out']}"
     )
-    cached = "cache: none (pictures.cache in sources.yaml names a folder)"
+    cached = "cache: none (set pictures.cache in sources.yaml to a folder)"
     if cache := row["cache"]:
         cached = f"cache: {cache['files']} pictures, {_megabytes(cache['bytes'])} of {_megabytes(cache['limit'])} in {cache['folder']}"
     out.print(cached, markup=False)

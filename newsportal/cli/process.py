@@ -56,7 +56,7 @@ def process(
     if format is Format.warc:
         raise typer.BadParameter("archives are WARC already; it is one of jsonl, csv, parquet", param_hint="--format")
     if as_json and not (into or path):
-        raise typer.BadParameter("standard output has the articles; name a file with --out, or say --into", param_hint="--json")
+        raise typer.BadParameter("standard output has the articles; name a file with --out, or use --into", param_hint="--json")
     config = load(sources)
     use_own_words(config)
     began = time.perf_counter()

@@ -149,7 +149,7 @@ def select_targets(sources: Sources, names: Sequence[str] | None, *, everything:
     """Return the targets of these names; without names all enabled ones (``everything``: also disabled)."""
     valid = [target.name for target in sources.publish]
     if not valid and not everything:
-        raise NewsportalError("sources.yaml names no place to publish to; see publish in docs/sources.md")
+        raise NewsportalError("sources.yaml has no publishing target; see publish in docs/sources.md")
     if unknown := [name for name in names or () if name not in valid]:
         raise typer.BadParameter(f"sources.yaml has no target {unknown[0]!r}; it has: {', '.join(valid) or 'none'}", param_hint="--target")
     return [target for target in sources.publish if (target.name in names if names else target.enabled or everything)]
@@ -248,7 +248,7 @@ def after_crawl(sources: Sources, say: Say) -> None:
 def summary(tally: Tally) -> str | None:
     """Return the results of a target in a line; ``None`` if there are none."""
     counts = {
-        "published": tally.published, "revised": tally.revised, "taken back": tally.withdrawn, "failed": tally.failed,
+        "published": tally.published, "revised": tally.revised, "withdrawn": tally.withdrawn, "failed": tally.failed,
         "put off": tally.put_off,
     }  # fmt: skip
     parts = [f"{number} {label}" for label, number in counts.items() if number]

@@ -176,7 +176,7 @@ def import_(
     if as_json:
         print_json({"views": total, **pick(imported, "taken", "unknown", "old", "off")})
         return
-    typer.echo(f"{imported.taken} of {total} views taken")
+    typer.echo(f"{imported.taken} of {total} views imported")
     for number, reason in (
         (imported.unknown, "of articles that are not stored"),
         (imported.old, "of more than a year ago"),
@@ -223,9 +223,9 @@ STEP: Final = 2  # hours per line of the plot
 WIDTH: Final = 50
 
 BY: Final = {
-    "neighbours": "readers who looked at the same",
-    "content": "like what was looked at",
-    "popular": "looked at much",
+    "neighbours": "viewed by similar readers",
+    "content": "similar to viewed stories",
+    "popular": "popular",
     "fresh": "new",
     "explore": "to find out",
 }  # slugs of ``Recommendation.by`` in words; others are printed as they are.
@@ -299,7 +299,7 @@ def for_(
 ) -> None:
     """Show what a reader is recommended now, and why."""
     if (reader is None) != new:
-        raise typer.BadParameter("name a reader, or say --new", param_hint="READER")
+        raise typer.BadParameter("give a reader, or --new", param_hint="READER")
     with open_record(sources) as (config, store):
         found = Recommender(store, config.recommendation).recommended(reader, datetime.now(UTC), number)
     for index, (story, recommendation, cause) in enumerate(found, 1):

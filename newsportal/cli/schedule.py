@@ -99,7 +99,7 @@ def brought(job: Mapping[str, Any]) -> str:
     """Format the results of a crawl in one line; ``job`` has its outcome, as rows of JSON."""
     outcome = next(iter(job["outcome"]), None)
     if outcome is None or "stored" not in outcome:
-        return "it left no report: its log says why"
+        return "no report; see its log"
     if not outcome["finished"]:
         return f"it broke off: {summary(outcome)}"
     return summary(outcome) if outcome["reason"] == "finished" else f"{outcome['reason']}: {summary(outcome)}"
@@ -120,7 +120,7 @@ def news(kind: str, row: Row) -> str | None:
     if kind == "fit" and "views" in row:
         return f"recommendations learnt from {row['views']} views of {row['readers']} readers in {row['seconds']:.0f} s"
     if kind == "revise" and (row.get("parted") or row.get("joined")):
-        return f"{counted(row['events'], 'event')} looked at: {row['parted']} split, {row['joined']} joined"
+        return f"{counted(row['events'], 'event')} checked: {row['parted']} split, {row['joined']} joined"
     if kind == "prune" and (deleted := {name: number for name, number in row.get("gone", {}).items() if number}):
         return "deleted for their age: " + ", ".join(f"{number} {name}" for name, number in deleted.items())
     return None
@@ -245,7 +245,7 @@ def cancel(id: Id, scrapyd: Where = None, local: Local = False, project: Project
     runner, job = _job(id, scrapyd, local, project, sources)
     if not runner.cancel(job.id):
         raise NewsportalError(f"job {job.id} does not run any more")
-    typer.echo(f"job {job.id} was asked to end")
+    typer.echo(f"job {job.id} is being stopped")
 
 
 def _job(id: str, scrapyd: str | None, local: bool, project: str | None, sources: Path | None) -> tuple[Runner, Job]:

@@ -151,9 +151,7 @@ def mcp(token: Token = None, sources: SourcesFile = None) -> None:
         closing(open_accounts(found.accounts_uri)) as accounts,
     ):
         if token is not None and accounts.tokens.signed(token, now=datetime.now(UTC)) is None:
-            raise NewsportalError(
-                "the token does not count any more, or never did: make one with `newsportal token add NAME assistant --right edit`"
-            )
+            raise NewsportalError("the token is not valid: create one with `newsportal token add NAME assistant --right edit`")
         app = create_app(store, index, found, accounts)
         follower = Follower(index, store)
         follower.start()

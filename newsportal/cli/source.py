@@ -92,7 +92,7 @@ def init(
     path.with_name(SCHEMA_NAME).write_text(schema_text(), "utf-8")
     if not (project := path.with_name(CONFIGURATION)).exists():
         project.write_text(PROJECT, "utf-8")
-    typer.echo(f"{path} written; look at it, then: newsportal up")
+    typer.echo(f"{path} written; edit it, then run: newsportal up")
 
 
 def _test(
@@ -134,7 +134,7 @@ def interval(
     sources: SourcesFile = None,
 ) -> None:
     """Give sources an interval, or leave them to the schedule again."""
-    frequency = f"every {minutes:g} minutes" if minutes else "when the schedule says so"
+    frequency = f"every {minutes:g} minutes" if minutes else "as scheduled"
     _change(sources, names, "interval", f"is visited {frequency}, in {{path}}", minutes or None)
 
 
@@ -152,7 +152,7 @@ def visit(name: Name, sources: SourcesFile = None) -> None:
     with closing(open_store(config.store)) as store:
         for key in keys:
             due = visit_soon(store, key, datetime.now(UTC))
-            typer.echo(f"{key} is due {'now' if due <= datetime.now(UTC) else f'at {format_time(due)}: it asked for rest'}")
+            typer.echo(f"{key} is due {'now' if due <= datetime.now(UTC) else f'at {format_time(due)}: the site requested a pause'}")
 
 
 def undo(
@@ -170,7 +170,7 @@ def undo(
         return
     version = earlier(path, steps)
     go_back(path, version)
-    typer.echo(f"{path} is as it was until {local(version.at):%Y-%m-%d %H:%M:%S%z}; undone once more, this is taken back")
+    typer.echo(f"{path} is as it was until {local(version.at):%Y-%m-%d %H:%M:%S%z}; another undo reverts this")
 
 
 def _change(sources: Path | None, names: Sequence[str], way: Way, sentence: str, minutes: float | None = None) -> None:
@@ -183,7 +183,7 @@ def _change(sources: Path | None, names: Sequence[str], way: Way, sentence: str,
         if not found:
             raise NewsportalError(unknown(name, config))
         if len(found) > 1:
-            raise NewsportalError(f"{name!r} is the name of several: say which of {', '.join(source.key for source in found)}")
+            raise NewsportalError(f"{name!r} is ambiguous; use one of {', '.join(source.key for source in found)}")
         selected += found
     edit(path, change_many(way, selected, minutes))
     for source in selected:
@@ -227,7 +227,7 @@ def health(
                 out.print(f"    {verdict.reason()}", markup=False)
             if remedy := verdict.remedy():
                 out.print(f"    → {remedy}", markup=False)
-        out.print(summary(rows) or "sources.yaml names no sources", markup=False)
+        out.print(summary(rows) or "sources.yaml has no sources", markup=False)
     if bad and visible:
         raise typer.Exit(1)
 

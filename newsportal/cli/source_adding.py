@@ -166,7 +166,7 @@ def suggest(
         return
     out = console()
     if not found:
-        none = "no article of these days is stored; newsportal crawl brings some" if not counter.articles else None
+        none = "no article of these days is stored; run newsportal crawl first" if not counter.articles else None
         out.print(none or f"{counter.articles} articles lead to no site that is not a source yet", markup=False)
         return
     for item in found:
@@ -261,7 +261,7 @@ def export(
     feeds = (Outline(feed.url, feed.name, feed.category) for feed in config.feeds if feed.enabled or everything)
     text = write_outlines(config.portal.title, feeds, datetime.now(UTC))
     if secret := sum(config.is_secret(feed.url) for feed in config.feeds if feed.enabled or everything):
-        typer.echo(f"{secret} of the addresses hold passwords or tokens: mind whom you give the list", err=True)
+        typer.echo(f"{secret} of the URLs contain passwords or tokens: share the list with care", err=True)
     if out is None:
         typer.echo(text, nl=False)
     else:

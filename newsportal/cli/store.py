@@ -77,9 +77,9 @@ def copy(
         equal = "equal" if done.equal else "NOT equal"
         typer.echo(f"{done.written} rows written, {done.deleted} deleted; {equal} up to change {done.until}")
         if not done.equal:
-            typer.echo("the two stores differ; if nothing else writes to either of them, say it once more with --again", err=True)
+            typer.echo("the two stores differ; if nothing else writes to either of them, run it again with --again", err=True)
         if done.behind:
-            typer.echo(f"{done.behind} changes came meanwhile; to bring them over, say it once more with --again", err=True)
+            typer.echo(f"{done.behind} changes were made meanwhile; to copy them, run it again with --again", err=True)
     if not done.equal:
         raise typer.Exit(1)
 
@@ -107,7 +107,7 @@ def masked(uri: str) -> str:
 
 WHY = {
     "marked": "readers marked their stories",
-    "published": "they are published; retention.withdraw lets them go",
+    "published": "they are published; retention.withdraw deletes them",
     "edited": "editors changed them or their stories",
     "younger": "a version of their story is not old",
 }
@@ -191,7 +191,7 @@ def backup(
     uri = config.store if config else store or ""
     folder = place.is_dir()
     if keep is not None and not folder:
-        raise typer.BadParameter(f"{place} is no folder, and --keep is about one: make it, or leave --keep out", param_hint="FILE")
+        raise typer.BadParameter(f"{place} is no folder, but --keep needs one: create it, or omit --keep", param_hint="FILE")
     path = place / local(datetime.now(UTC)).strftime(FORM) if folder else place
     try:
         saved = file.read_bytes() if file is not None else None
@@ -205,7 +205,7 @@ def backup(
             mark.parent.mkdir(parents=True, exist_ok=True)
             mark.touch()
         except OSError as error:
-            typer.echo(f"{mark} cannot be touched ({error.strerror or error}): the portal's metrics do not tell of this backup", err=True)
+            typer.echo(f"{mark} cannot be touched ({error.strerror or error}): the portal's metrics do not show this backup", err=True)
     deleted: list[str] = []
     if keep is not None:  # the new one is kept, whatever the clock says, and so are files with other names
         others = sorted((other for other in place.iterdir() if DATED.fullmatch(other.name) and other != path), reverse=True)
@@ -273,7 +273,7 @@ def _open_new_store(uri: str) -> Iterator[Store]:
             yield store
         if files[1].exists():  # SQLite merges it into the file when closing, if possible
             raise BackupError(
-                f"{path}: not restored: not all was written to the disk; see that it has room, and that nobody reads {files[0]}"
+                f"{path}: not restored: not all was written to the disk; check that it has free space, and that no process reads {files[0]}"
             )
         files[0].replace(path)
     finally:

@@ -34,7 +34,7 @@ def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
         print_json(*rows)
         return
     if not rows:
-        typer.echo("sources.yaml names no topic yet")
+        typer.echo("sources.yaml has no topics yet")
         return
     for row in rows:
         row |= {"keywords": " ".join(row["any"]), "engines": " ".join(row["engines"]), "": "" if row["enabled"] else "off"}
@@ -69,7 +69,7 @@ def preview_(
         print_json({"topic": name, "stories": found.stories, "comes": found.comes, "capped": found.capped, "newest": rows, "goes": removed})
         return
     stories = f"{'at least ' if found.capped else ''}{found.stories} stories"
-    typer.echo(f"{name}: {stories}, {found.comes} of them new to it, {len(found.goes)} would go")
+    typer.echo(f"{name}: {stories}, {found.comes} of them new to it, {len(found.goes)} would be removed")
     print_rows([{**row, "": "+" if row["new"] else ""} for row in rows], ("moment", "", "words", "title"), False)
     for article in found.goes:
         typer.echo(clean(f"- {article.title}"))
@@ -149,7 +149,7 @@ def remove(name: CategoryName, sources: SourcesFile = None) -> None:
     names = [category.name for category in load(path).categories]
     if name not in names:
         near = did_you_mean(name, names)
-        raise NewsportalError(f"sources.yaml says nothing of a category {name!r}{f'; {near}' if near else ''}")
+        raise NewsportalError(f"sources.yaml has no category {name!r}{f'; {near}' if near else ''}")
     edit(path, drop(name))
     typer.echo(f"{name} was removed from {path}; to have it back: newsportal source undo")
 

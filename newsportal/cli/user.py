@@ -57,7 +57,7 @@ def list_(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
         label = f"{row['name']} (locked out)" if row["disabled"] else row["name"]
         cells.append((label, row["role"], f"{row['created']:%Y-%m-%d}", row["sessions"], row["tokens"]))
     table = make_table(("name", "role", "since", "sessions", "tokens"), cells)
-    Console(markup=False).print(table if rows else "nobody yet; the portal makes an administrator when it starts")
+    Console(markup=False).print(table if rows else "no users yet; the portal creates an administrator when it starts")
 
 
 def add(
@@ -182,7 +182,7 @@ def revoke(token_id: Annotated[str, typer.Argument(metavar="ID", help="As `token
         if token is None or not accounts.tokens.revoke(token_id):
             raise AccountError("no-token", id=token_id)
         log(accounts, "token.revoke", token.name)
-    typer.echo(f"token {token_id}, for {token.name}, does not count any more")
+    typer.echo(f"token {token_id}, for {token.name}, is revoked")
 
 
 token_group = command_group("Ways in for programs: the API, feeds, metrics.", list=list_tokens, add=add_token, revoke=revoke)

@@ -50,7 +50,7 @@ def processes(shared: Shared, number: int) -> Iterator[Mapped]:
         try:
             yield mapped
         except BrokenProcessPool as error:
-            raise NewsportalError("a process that reads was killed, perhaps for want of memory; try fewer with --workers") from error
+            raise NewsportalError("a reading process was killed, possibly out of memory; try fewer with --workers") from error
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 

@@ -25,22 +25,22 @@ ADDRESS_KEYS = ("url", "prefix", "seeds", "boards")
 
 
 class Place(Source):
-    """What feeds, sitemaps, regions, forums, galleries, hot lists and newsletters have in common."""
+    """The common settings of feeds, sitemaps, regions, forums, galleries, hot lists and newsletters."""
 
     topics: Names = ()
-    """Topics to which every article from here belongs, besides those whose keywords match."""
+    """Topics of all its articles, besides those whose keywords match."""
     category: Line | None = None
-    """The category of the articles from here."""
+    """The category of its articles."""
     site: Line | None = None
-    """The publisher's name, if readers are to see another one than the source's."""
+    """The publisher's name shown to readers; by default the source's name."""
     interval: Minutes | None = None
     """Minutes between two visits; by default the schedule decides."""
     priority: Priority = 5
-    """How urgent its pages are, from 1 to 9: those of 9 are fetched first, whatever their host."""
+    """Priority of its pages from 1 to 9, independent of their host: 9 is fetched first."""
     obey_robots: bool | None = None
     """An exception from politeness.obey_robots, for sites that allowed it."""
     verify_certificate: bool = True
-    """false: a certificate that is expired or not trusted is accepted here."""
+    """false: expired and untrusted certificates are accepted for this source."""
     render: bool = False
     """true: pages are rendered in a browser first (needs the extra 'render' and Chromium)."""
     headers: Secrets = Field(default={})
@@ -82,7 +82,7 @@ class Place(Source):
 
 
 class ArticleSelectors(Part):
-    """Where the parts of this source's article pages stand, as rules (CSS, XPath, re:): where the template-free reader errs."""
+    """Rules (CSS, XPath, re:) for the parts of this source's article pages, for sites on which the extractor errs."""
 
     body: Rule | None = None
     """The body; all elements that match, in page order."""
@@ -93,18 +93,18 @@ class ArticleSelectors(Part):
     author: Rule | None = None
     """The author; the first element that matches."""
     remove: Rules = ()
-    """What is taken out of the body."""
+    """Elements that are removed from the body."""
 
 
 class ArticlePlace(Place):
-    """A place whose pages are articles."""
+    """A source whose pages are articles."""
 
     auto_classify: bool = False
-    """true: the classifier chooses each article's category; category is used where it is not sure."""
+    """true: the classifier assigns each article's category; category is used if it is not certain."""
     article_: ArticleSelectors | None = Field(default=None, alias="article")
-    """This source's own rule for its article pages; by default they are read without one."""
+    """Rules for its article pages; by default they are extracted without rules."""
     extractor: Extracting | None = None
-    """How its article pages are read; by default as extractor says for all."""
+    """The extraction method of its article pages; by default that of extractor."""
 
     @property
     def article(self) -> ArticleRule | None:
@@ -122,13 +122,13 @@ class Feed(ArticlePlace):
     url: Url
     """The address of the feed."""
     language: Line | None = None
-    """The language of the articles (zh, zh-Hant, en …); by default what the pages say."""
+    """The language of the articles (zh, zh-Hant, en …); by default as declared by the pages."""
     fulltext: bool = False
-    """true: the body is taken from the feed's entry when the page cannot be fetched or read."""
+    """true: the body of the feed's entry is used if the page cannot be fetched or extracted."""
 
 
 class Sitemap(ArticlePlace):
-    """A sitemap, an index of sitemaps, or a news sitemap: what a site itself lists of its articles."""
+    """A sitemap, an index of sitemaps, or a news sitemap."""
 
     family: ClassVar[str] = "sitemap"
 
@@ -139,9 +139,9 @@ class Sitemap(ArticlePlace):
     deny: Patterns = ()
     """Addresses that match one of these are ignored."""
     max_age: Annotated[float, Field(gt=0, le=3650)] = 7.0
-    """Days: what was published or changed longer ago is not taken, as far as the sitemap tells."""
+    """Maximum age in days: older entries, by their dates in the sitemap, are skipped."""
     limit: Annotated[int, Field(ge=1, le=50_000)] = 500
-    """New articles that one visit takes, the newest first; the others wait for the next visit."""
+    """Maximum number of new articles per visit, the newest first; the others wait for the next visit."""
 
 
 class Region(ArticlePlace):
@@ -150,11 +150,11 @@ class Region(ArticlePlace):
     family: ClassVar[str] = "region"
 
     prefix: Url
-    """What the addresses of the articles begin with."""
+    """The prefix of the articles' URLs."""
     seeds: Urls = ()
     """The list pages that are visited; by default the prefix itself."""
     auto_classify: bool = False
-    """true: the classifier chooses the category; category is used where it is not sure."""
+    """true: the classifier assigns the category; category is used if it is not certain."""
     hours: Hours = DAY
     """The hours of the day in which it is visited, as '6-24', '6-9,18-23' or a list."""
     allow: Patterns = ()
@@ -162,11 +162,11 @@ class Region(ArticlePlace):
     deny: Patterns = ()
     """Links that match one of these are never followed."""
     pages: Pages = 1
-    """How many pages of each list are read, by its pager."""
+    """Number of pages of each list that are read, by its pager."""
     depth: Annotated[int, Field(ge=0, le=5)] = 2
-    """How many links below the seeds hub pages inside the prefix are followed (channels, their lists); 0: the seeds alone are read."""
+    """Depth to which hub pages inside the prefix (channels, their lists) are followed from the seeds; 0: only the seeds are read."""
     hubs: Annotated[int, Field(ge=1, le=200)] = 30
-    """How many hub pages one visit asks for at most, besides the seeds; each is asked for as often as it brings articles."""
+    """Maximum number of hub pages per visit, besides the seeds; pages with more new articles are visited more often."""
 
     @model_validator(mode="before")
     @classmethod
@@ -182,17 +182,17 @@ class Forum(Place):
     family: ClassVar[str] = "forum"
 
     name: Name = "forum"
-    """The forum's name, unique among the forums; by default the host of its URL. Readers see it."""
+    """The forum's name, unique among the forums; by default the host of its URL. Shown to readers."""
     url: Url
-    """The forum's front page; of a board's page, that board alone is read."""
+    """The forum's front page; with a board's page only that board is read."""
     boards: Urls = ()
     """The boards' list pages; by default those found on the front page."""
     max_age: Annotated[float, Field(gt=0, le=3650)] | None = None
-    """Days: threads without a newer post are not visited; by default all that the lists show."""
+    """Maximum age in days of a thread's last post; by default all threads on the lists are visited."""
     pages: Annotated[int, Field(ge=1, le=1000)] = 10
-    """How many pages of each board are read at most; a visit ends earlier where everything is known."""
+    """Maximum number of pages per board; a visit ends earlier at known threads."""
     depth: Annotated[int, Field(ge=1, le=1000)] = 20
-    """How many pages of a thread are read in one visit; the next visit continues from there."""
+    """Maximum number of pages of a thread per visit; the next visit continues from there."""
 
     @model_validator(mode="before")
     @classmethod
@@ -208,28 +208,28 @@ class Forum(Place):
 
 
 class Gallery(Place):
-    """A channel of photo stories (套图), watched as often as its weight says (paper C)."""
+    """A channel of photo stories (套图), visited by its weight (paper C)."""
 
     family: ClassVar[str] = "gallery"
 
     seeds: Urls = Field(min_length=1)
-    """The index pages that are watched."""
+    """The index pages."""
     seed: Line | None = None
-    """What the address of every photo story contains."""
+    """A text contained in the URL of every photo story."""
     banned_seed: Words = ()
-    """What the address of no photo story contains."""
+    """Texts contained in the URL of no photo story."""
     weight: Annotated[int, Field(ge=1, le=10)] = 5
-    """The heavier, the shorter the time between two visits, between min_period and max_period."""
+    """The higher, the shorter the time between two visits, from max_period to min_period."""
     min_period: Minutes = 10.0
     """The shortest time between two visits, in minutes."""
     max_period: Minutes = 240.0
     """The longest time between two visits, in minutes."""
     pattern: Line | None = None
-    """How a story's further pages are named, by the end of their addresses: {id}_{n}.html, {id}-{a}.html, {id}?page={n}"""
+    """The pattern of a story's further pages, at the end of their URLs: {id}_{n}.html, {id}-{a}.html, {id}?page={n}"""
     pages: Pages = 3
-    """How many pages of each index are read at most, by its pager; a visit ends earlier where everything is known."""
+    """Maximum number of pages per index, by its pager; a visit ends earlier at known stories."""
     auto_classify: bool = False
-    """true: the classifier chooses each story's category; category is used where it is not sure."""
+    """true: the classifier assigns each story's category; category is used if it is not certain."""
 
     @model_validator(mode="after")
     def _pattern_is_one(self) -> Gallery:
@@ -251,30 +251,30 @@ class Gallery(Place):
 
 
 class HotList(ArticlePlace):
-    """A ranked list of the Web (hot list, chart): what is on it, since when, and how it rises and falls."""
+    """A ranked list of the Web (hot list, chart), whose entries and ranks are recorded."""
 
     family: ClassVar[str] = "list"
 
     preset: Literal["weibo", "zhihu", "baidu", "bilibili", "github", "hackernews"] | None = None
-    """A board whose address and rules are known; never tried on the live site. Keys that are given go before the preset's."""
+    """A built-in list with URL and rules, never tried on the live site. Keys in the file override the preset's."""
     url: Url
     """The address of the list."""
     format: boards.Format = "json"
     """json: the rules are JMESPath; html: CSS, XPath or re:."""
     items: Line
-    """Where the entries stand, as a rule."""
+    """Rule for the entries."""
     title: Line
-    """Where an entry's title stands, within the entry."""
+    """Rule for an entry's title, within the entry."""
     link: Line
-    """Where an entry's address stands."""
+    """Rule for an entry's URL."""
     rank: Line | None = None
-    """Where its rank stands; by default the order counts."""
+    """Rule for its rank; by default the order of the entries."""
     heat: Line | None = None
-    """The element with the number of its heat (1,204, 356 万)."""
+    """Rule for the number of its heat (1,204, 356 万)."""
     limit: Annotated[int, Field(ge=1, le=500)] = 50
-    """Entries of the list at most."""
+    """Maximum number of entries."""
     articles: bool = False
-    """true: the pages of the entries are fetched as articles, like a region's; false: only the list is followed."""
+    """true: the pages of the entries are fetched as articles, like a region's; false: only the ranks are recorded."""
     interval: Minutes | None = 15.0
     """Minutes between two visits: the curve of an entry has a point for each."""
 

@@ -45,7 +45,7 @@ class Keywords(Part):
 
 
 class Breadth(Part):
-    """How many result pages of each engine are read, hour by hour: at night most results are repeats (paper A)."""
+    """Number of result pages of each engine by hour of the day: at night most results are repeats (paper A)."""
 
     by_hour: tuple[int, ...] = (2,) * 24
     """Result pages for each hour of the day."""
@@ -91,20 +91,20 @@ def _pages(value: Any, at: tuple[str | int, ...]) -> int:
 
 
 class Topic(Source):
-    """A subject of the portal: what is asked of the search engines, and which articles belong to it."""
+    """A topic of the portal: its queries to search engines, and the articles that belong to it."""
 
     family: ClassVar[str] = "topic"
 
     keywords: Keywords = Keywords()
     """Which articles belong to it; by default those in which the topic's name occurs. A list means any."""
     query: Words = ()
-    """What is sent to the engines, one request each; by default the topic's name."""
+    """Queries to the engines; by default the topic's name."""
     engines: Names = ()
-    """The search engines that are asked: built-in names, or names declared under engines."""
+    """Its search engines: built-in names, or names declared under engines."""
     breadth: Breadth = Breadth()
-    """Result pages of each engine: a number, or a mapping of hours of the day to numbers; by default what each hour's repeats teach."""
+    """Result pages of each engine: a number, or a mapping of hours of the day to numbers; by default learned from each hour's repeats."""
     auto_classify: bool = False
-    """true: articles that engines found for it get a category from the classifier."""
+    """true: the classifier assigns a category to articles found by engines."""
 
     @model_validator(mode="before")
     @classmethod
@@ -129,7 +129,7 @@ class Topic(Source):
 
 
 class Wrapper(Part):
-    """Where the parts of a result stand in an engine's page. Several rules for one part: the first that finds something counts.
+    """Rules for the parts of a result on an engine's page. Of several rules for one part, the first with a match is used.
 
     A rule is a CSS selector (with ``@data-url`` an attribute), an XPath expression (``.//h3/a`` or ``xpath:…``), or ``re:`` and a
     regular expression over the HTML.
@@ -160,30 +160,30 @@ EngineUrl = Annotated[Url, AfterValidator(_has_a_place_for_the_words)]
 
 
 class CustomEngine(Source):
-    """Any site's search, described here alone: a URL template, and where the results stand."""
+    """The search of any site: a URL template, and rules for its results."""
 
     family: ClassVar[str] = "engine"
 
     url: EngineUrl
-    """The address of a result page: ##QUERY## is where the words go, ##START## where the offset goes."""
+    """The URL of a result page, with ##QUERY## for the words and ##START## for the offset."""
     first: Annotated[int, Field(ge=0, le=1000)] = 0
     """The offset of the first result page."""
     step: Annotated[int, Field(ge=1, le=1000)] = 10
-    """What is added to the offset for each further page."""
+    """The increment of the offset per page."""
     encoding: Encoding = "utf-8"
-    """The encoding in which the site expects the words."""
+    """The encoding of the words in the URL."""
     kind: Literal["news", "web"] = "web"
     """Whether it finds news articles, or any page of the Web."""
     rest: Minutes = 60.0
-    """Minutes without a request after a captcha or login page; twice as many after each further one in a row, at most a week."""
+    """Minutes to pause after a captcha or login page, doubled for each further one in a row, at most a week."""
     obey_robots: bool | None = None
-    """An exception from politeness.obey_robots for its result pages, such as those of a SearXNG instance of one's own."""
+    """An exception from politeness.obey_robots for its result pages, such as those of your own SearXNG."""
     priority: Priority = 5
-    """How urgent its pages and results are, from 1 to 9: those of 9 are fetched first, whatever their host."""
+    """Priority of its pages and results from 1 to 9, independent of their host: 9 is fetched first."""
     extractor: Extracting | None = None
-    """How the articles that it finds are read; by default as extractor says for all."""
+    """The extraction method of the articles that it finds; by default that of extractor."""
     wrapper: Wrapper | None = None
-    """Where the parts of a result stand; without it the list of results is found by its shape."""
+    """Rules for the parts of a result; without it the list of results is detected by its structure."""
 
     @model_validator(mode="before")
     @classmethod

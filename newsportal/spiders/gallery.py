@@ -103,7 +103,7 @@ class GallerySpider(NewsSpider):
         if link is None or source is None:
             return request
         urls: list[str] = []
-        with warned(logger, "%s is asked for anew", request.url, url=request.url):
+        with warned(logger, "%s is requested from its first page", request.url, url=request.url):
             reading = await self.reading(source, link)
             first = [] if any(identity(page.url) == identity(link.url) for page in reading.met) else [link.url]
             urls = [*first, *reading.wanted()]
@@ -138,7 +138,7 @@ class GallerySpider(NewsSpider):
         await fetch_pages(reading, fetch, MAX_SECONDS, lambda: self._store_pages(reading))
         if reading.met:
             self._count(reading)
-            with warned(logger, "%s is put together without what other workers kept", link.url, url=link.url):
+            with warned(logger, "%s is assembled without the pages of other workers", link.url, url=link.url):
                 reading.join(await asyncio.to_thread(self.tracker.store.galleries.pages, reading.name))
             return await self.images.complete(await asyncio.to_thread(reading.story))
         # not even the first page could be read; an index page among stories is counted and skipped

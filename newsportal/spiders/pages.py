@@ -176,7 +176,7 @@ class ListPages(PageRequests):
         note_moved(self.tracker, key, response)
         if response.status == 304:
             if CONDITIONAL.isdisjoint(response.request.headers.keys() if response.request else ()):
-                self.tracker.list_failed(key, "http-304", f"{response.url}: not modified, the server says, whatever is asked")
+                self.tracker.list_failed(key, "http-304", f"{response.url}: 304 Not Modified for an unconditional request")
             else:
                 self.tracker.count(key, "not_modified")
             return
@@ -188,7 +188,7 @@ class ListPages(PageRequests):
         except NotApplicable as error:
             self.tracker.list_failed(key, error.reason, f"{response.url}: {error.detail}")
         except StoreError as error:
-            logger.error("%s: nothing is taken from %s: %s", key, response.url, error, extra={"source": key, "url": response.url})
+            logger.error("%s: no links are stored from %s: %s", key, response.url, error, extra={"source": key, "url": response.url})
             self.tracker.list_failed(key, STORE_FAILS, f"{response.url}: {error}")
         except Exception as error:  # a page that breaks its reader must not be lost silently
             logger.exception("reading failed on %s", response.url, extra={"url": response.url})

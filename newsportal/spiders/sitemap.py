@@ -82,7 +82,7 @@ class SitemapSpider(NewsSpider):
         """Yield requests for the sitemaps of an index. It is read in full each time: its sitemaps may change while it does not."""
         response.meta["list_page"] = None
         if not found.entries:
-            raise NotApplicable("no-entries", "it names no sitemap")
+            raise NotApplicable("no-entries", "it lists no sitemaps")
         if depth >= MAX_DEPTH:
             self.tracker.note(source.key, Message("note.deep-indexes", depth=MAX_DEPTH))
             return

@@ -133,7 +133,7 @@ class Visiting:
             seconds = ((opened.idle_since or now) - opened.began).total_seconds()
             self._tracker.add_seconds(source, seconds)
             parts.append(Visit(source, now, seconds=seconds))
-        with warned(logger, "what %d visits brought is not remembered", len(parts)):
+        with warned(logger, "the results of %d visits are not saved", len(parts)):
             if parts:
                 await asyncio.to_thread(self._tracker.store.visits.join, parts)
 
@@ -170,9 +170,9 @@ class Visiting:
                         await self._end_visit(source)
                     elif self._open.pop(source, None) is not None:
                         self._forget_visit(source)
-                except Exception:  # do not block other visits; the source stays claimed, lest it be visited repeatedly
+                except Exception:  # do not block other visits; the source stays claimed, so that it is not visited repeatedly
                     logger.exception(
-                        "%s: its visit cannot be ended, nobody begins another for %g hours", source, CLAIM / 3600, extra={"source": source}
+                        "%s: its visit cannot be ended; no other can begin for %g hours", source, CLAIM / 3600, extra={"source": source}
                     )
                     self._open.pop(source, None)
 
@@ -198,7 +198,7 @@ class Visiting:
             if (queue := self._queue()) is not None:
                 await asyncio.to_thread(queue.release, job_of(source))
         except FrontierUnavailable as error:
-            logger.warning("the visit of %s stays taken until this worker ends: %s", source, error, extra={"source": source})
+            logger.warning("the visit of %s stays claimed until this worker ends: %s", source, error, extra={"source": source})
 
 
 EVERY: Final = 5.0

@@ -129,7 +129,7 @@ def _sets(folders: Sequence[Path], cross: Path | None) -> list[tuple[str, list[E
     sides, (first, second) = mapping(cross), folders
     training, test = renamed(read(first, "train"), sides["A"]), renamed(read(second, "test"), sides["B"])
     if not training or not test:
-        raise ValueError(f"{cross}: no text of {folders[0]} or of {folders[1]} has a label that it names")
+        raise ValueError(f"{cross}: no text of {folders[0]} or of {folders[1]} has one of its labels")
     return [(f"{first.name} → {second.name}", training, test)]
 
 

@@ -62,7 +62,7 @@ def test_set_changes_named_values_only(path: Path) -> None:
     ("words", "why"),
     [
         (("remove", "航运业"), "did you mean '航运'"),
-        (("remove", "旅游"), "says nothing of a category '旅游'"),
+        (("remove", "旅游"), "has no category '旅游'"),
         (("set", "旅游", "--rename", "游"), "comes with newsportal"),
         (("set", "没有", "--rename", "有"), "no category yet"),
     ],

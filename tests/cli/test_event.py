@@ -48,7 +48,7 @@ def plain(*arguments: str) -> str:
 def test_revise(store: Store) -> None:
     run("rebuild")
     assert run("revise") == [{"events": 2, "parted": 0, "joined": 0, "conflicts": 0, "more": False}]
-    assert plain("revise").startswith("0 events looked at, 0 split")
+    assert plain("revise").startswith("0 events checked, 0 split")
 
 
 def test_rebuild_list_and_show(store: Store) -> None:
@@ -83,6 +83,6 @@ def test_edits_and_undo(store: Store) -> None:
     other = run("list", "--least", "1", "--newest")[0]["id"]
     run("join", id, other)
     assert run("show", other)[0]["stories"][2]["title"] == "海带丰收"
-    assert "take it back with: newsportal event undo" in plain("rename", id, "")
+    assert "undo it with: newsportal event undo" in plain("rename", id, "")
     with pytest.raises(StoreError, match="`newsportal event list` names them"):
         run("show", "nobody")

@@ -39,7 +39,7 @@ def test_any_response_proves_a_network() -> None:
 
 def test_remaining_links_are_announced(tmp_path: Path) -> None:
     run = ended_run(SourceReport("feed:甲", list_pages=1, entries=3, new=3, fetched=1, parsed=1, stored=1))
-    assert hints.after(run, sources_with(tmp_path)) == ["2 links left when the crawl ended: the next one takes them up"]
+    assert hints.after(run, sources_with(tmp_path)) == ["2 links left when the crawl ended: the next crawl continues with them"]
 
 
 def test_empty_file_hints_at_source_add(tmp_path: Path) -> None:

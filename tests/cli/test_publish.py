@@ -205,4 +205,4 @@ def test_targets_are_chosen_by_name(folder: Path, store: Store) -> None:
     unknown = run("publish", "-t", "fils")
     assert unknown.exit_code == 2
     (folder / "sources.yaml").write_text("feeds: []\n", "utf-8")
-    assert "names no place to publish to" in str(run("publish").exception)
+    assert "has no publishing target" in str(run("publish").exception)

@@ -65,7 +65,7 @@ def test_jobs_are_listed_with_their_results(sources: Path) -> None:
     outcome = rows["aaaa1111"]["outcome"][0]
     assert (outcome["stored"], outcome["reason"], rows["aaaa1111"]["result"]) == (2, "finished", "done")
     assert (rows["aaaa2222"]["state"], rows["aaaa2222"]["result"], rows["aaaa2222"]["outcome"]) == ("ended", "lost", [])
-    assert rows["aaaa2222"]["brought"] == "it left no report: its log says why"
+    assert rows["aaaa2222"]["brought"] == "no report; see its log"
     assert "aaaa1111" in run_schedule(sources, "jobs")
 
 

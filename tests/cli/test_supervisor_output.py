@@ -38,13 +38,13 @@ def ended(kind: str, **facts: Any) -> list[str]:
         (
             "revise",
             {"outcome": [{"events": 9, "parted": 1, "joined": 2, "more": False}]},
-            ["9 events looked at: 1 split, 2 joined"],
+            ["9 events checked: 1 split, 2 joined"],
         ),
         ("revise", {"outcome": [{"events": 9, "parted": 0, "joined": 0, "more": False}]}, []),
         ("crawl", {"outcome": [{**CRAWLED, "sources": 0, "reasons": []}]}, ["nothing is due"]),
         ("crawl", {"outcome": [{**CRAWLED, "sources": 1, "reasons": ["a: dns"]}]}, ["1 new story, 2 folded, 3 known", "  a: dns"]),
         ("crawl", {"spider": "rss", "outcome": [CRAWLED]}, ["job 5f1c0a2b: rss ended; 1 new story, 2 folded, 3 known"]),
-        ("crawl", {"spider": "rss"}, ["job 5f1c0a2b: rss ended; it left no report: its log says why"]),
+        ("crawl", {"spider": "rss"}, ["job 5f1c0a2b: rss ended; no report; see its log"]),
     ],
 )
 def test_ended_job_as_text(kind: str, facts: dict[str, Any], text: list[str]) -> None:

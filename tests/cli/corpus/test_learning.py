@@ -133,9 +133,9 @@ def test_large_and_unusual_texts(portal: Portal, model: str) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["train"], "say either FILE --model MODEL or --corpus NAME"),
-        (["train", "t.jsonl"], "say either FILE"),
-        (["train", "t.jsonl", "--corpus", "x"], "say either FILE"),
+        (["train"], "give either FILE --model MODEL or --corpus NAME"),
+        (["train", "t.jsonl"], "give either FILE"),
+        (["train", "t.jsonl", "--corpus", "x"], "give either FILE"),
         (["train", "t.jsonl", "--model", "m", "-a", "magic"], "no classifier is called 'magic'"),
         (["train", "none.jsonl", "--model", "m"], "none.jsonl: No such file"),
         (["train", "one.jsonl", "--model", "m"], "one.jsonl: at least two labels are needed"),
@@ -143,8 +143,8 @@ def test_large_and_unusual_texts(portal: Portal, model: str) -> None:
         (["train", "t.jsonl", "--model", "."], "cannot be written"),
         (["train", "t.jsonl", "--model", "t.jsonl/m"], "cannot be written"),
         (["train", "--corpus", "none"], "no store yet"),
-        (["classify", "t.jsonl"], "say one of --model FILE, --corpus NAME and --lexicon"),
-        (["classify", "t.jsonl", "--model", "m", "--lexicon"], "say one of --model FILE"),
+        (["classify", "t.jsonl"], "give one of --model FILE, --corpus NAME and --lexicon"),
+        (["classify", "t.jsonl", "--model", "m", "--lexicon"], "give one of --model FILE"),
         (["classify", "t.jsonl", "--model", "none"], "none: No such file"),
         (["classify", "t.jsonl", "--model", "t.jsonl"], "t.jsonl: this is no model file"),
         (["classify", "t.jsonl", "--corpus", "x"], "no store yet"),

@@ -91,7 +91,7 @@ def test_export_can_be_imported_and_made_anonymous(run: Run, tmp_path: Path) -> 
     run("import", "-", input=log(4))
     run("export", "--format", "csv", "--out", str(tmp_path / "log.csv"))
     first = run("export")
-    assert run("import", str(tmp_path / "log.csv")) == "24 of 24 views taken\n"
+    assert run("import", str(tmp_path / "log.csv")) == "24 of 24 views imported\n"
     assert run("export") == first
     names = {json.loads(line)["reader"] for line in run("export", "--anonymous").splitlines()}
     again = {json.loads(line)["reader"] for line in run("export", "--anonymous").splitlines()}
