@@ -105,12 +105,12 @@ def opened(uri: str, workers: Workers, until: float) -> Store:
 
 def unfinished(store: Store) -> Sequence[Any]:
     """Return the waiting and leased rows of the link table."""
-    asked = select(LINKS.c.id, LINKS.c.source, LINKS.c.state, LINKS.c.reason, LINKS.c.not_before)
-    asked = asked.where(LINKS.c.state.in_((*OUTSTANDING, LATER, HELD)))
-    return store.links.read(lambda tx: tx.connection.execute(asked).all())
+    query = select(LINKS.c.id, LINKS.c.source, LINKS.c.state, LINKS.c.reason, LINKS.c.not_before)
+    query = query.where(LINKS.c.state.in_((*OUTSTANDING, LATER, HELD)))
+    return store.links.read(lambda tx: tx.connection.execute(query).all())
 
 
-def await_end(store: Store, workers: Workers, wanted: frozenset[str], kills: int, until: float) -> None:
+def await_end(store: Store, workers: Workers, sources: frozenset[str], kills: int, until: float) -> None:
     """Wait until each source was visited or rests, no link is leased, and none waits except for a time. A worker killed right after a
     captcha leaves its source resting for an hour, with its visit open."""
     quiet = killed = 0
@@ -119,7 +119,7 @@ def await_end(store: Store, workers: Workers, wanted: frozenset[str], kills: int
         with suppress(StoreError):
             links, states = unfinished(store), store.source_states()
             waiting, leased = [row for row in links if row.state != LEASED], sum(row.state == LEASED for row in links)
-            missing = wanted - {state.source for state in states if state.last_run or state.rest_until}
+            missing = sources - {state.source for state in states if state.last_run or state.rest_until}
             busy = [row for row in waiting if row.not_before is None]
             quiet = 0 if missing or busy or leased or killed < kills else quiet + 1
             state = f"leased: {leased}, not visited: {missing}, waiting: {waiting}"

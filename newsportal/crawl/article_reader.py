@@ -78,7 +78,7 @@ class ArticleReader:
         self._call = call
         choices = [(place.key, place.extractor) for place in places] + [(engine.key, engine.extractor) for engine in sources.engines]
         self._extractors = {key: sites.extractor(choice.method, choice.options) for key, choice in choices if choice}
-        self._usual = sites.extractor(sources.extractor.method, sources.extractor.options)
+        self._default = sites.extractor(sources.extractor.method, sources.extractor.options)
 
     def first(self, article: Article) -> PageRead:
         """Read an article's page, or its feed entry's text. Raises ``NotApplicable``; ``no-title`` if neither page nor link has one."""
@@ -98,7 +98,7 @@ class ArticleReader:
         return extraction
 
     def _read(self, source: str, url: str, read: Callable[..., PageRead], *args: Any) -> PageRead:
-        extract, rule = self._extractors.get(source, self._usual), self._rules.get(source)
+        extract, rule = self._extractors.get(source, self._default), self._rules.get(source)
         reader = PageReader(extract, rule)
         if not isinstance(extract, Learner):
             result: PageRead = self._call(read, reader, *args)

@@ -55,7 +55,7 @@ class HostQueues:
 
     def __init__(self, free_places: Callable[[Host], int], pace: Callable[[str], float]) -> None:
         self._free_places, self._pace = free_places, pace
-        self._turns: list[tuple[float, int, Host]] = []
+        self._heap: list[tuple[float, int, Host]] = []
         self._count = count()
         self._at_once: deque[WaitingRequest] = deque()
         self.hosts: dict[str, Host] = {}
@@ -89,14 +89,14 @@ class HostQueues:
         if self._at_once:
             self.waiting -= 1
             return self._at_once.popleft()
-        while self._turns:
-            ready, number, host = heappop(self._turns)
+        while self._heap:
+            ready, number, host = heappop(self._heap)
             host.queued = False
             if not host.held or not host.waiting:
                 continue  # queued again when the host is held or gets a request
             if max(ready, host.ready) > now:
                 host.queued = True
-                heappush(self._turns, (max(ready, host.ready), number, host))
+                heappush(self._heap, (max(ready, host.ready), number, host))
                 if ready >= host.ready:
                     return None
                 continue
@@ -113,7 +113,7 @@ class HostQueues:
 
     def soonest(self) -> float | None:
         """Return when the next request may be sent; ``None`` if no request waits."""
-        return self._turns[0][0] if self._turns else None
+        return self._heap[0][0] if self._heap else None
 
     def pause(self, name: str, until: float) -> None:
         host = self.host(name)
@@ -142,7 +142,7 @@ class HostQueues:
     def _queue(self, host: Host, at: float | None = None) -> None:
         if host.held and host.waiting and not host.queued:
             host.queued = True
-            heappush(self._turns, (host.ready if at is None else at, next(self._count), host))
+            heappush(self._heap, (host.ready if at is None else at, next(self._count), host))
 
 
 LINGER: Final = 1.0  # seconds for which an idle host stays locked: requests for its images and further pages often follow shortly

@@ -81,7 +81,7 @@ class ReaderPool:
 
     def __init__(self) -> None:
         self._threads: ThreadPoolExecutor | None = None
-        self._own = threading.local()
+        self._local = threading.local()
         self._lock = threading.Lock()
         self._control: Connection | None = None
         self.server = 0
@@ -154,17 +154,17 @@ class ReaderPool:
 
     def _reader(self) -> _Reader | None:
         """Return this thread's reader, made if needed; ``None`` if there are no processes any more."""
-        reader: _Reader | None = getattr(self._own, "reader", None)
+        reader: _Reader | None = getattr(self._local, "reader", None)
         if reader is None:
             ours, theirs = Pipe()
             pid = self._ask(theirs)
             theirs.close()
-            reader = self._own.reader = None if pid is None else _Reader(pid, ours)
+            reader = self._local.reader = None if pid is None else _Reader(pid, ours)
         return reader
 
     def _ended(self, reader: _Reader) -> int:
         """Return the exit status of a reader: negative for a signal."""
-        self._own.reader = None
+        self._local.reader = None
         reader.channel.close()
         status = self._ask(reader.pid)
         return -signal.SIGKILL if status is None else os.waitstatus_to_exitcode(status)

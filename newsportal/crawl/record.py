@@ -117,7 +117,7 @@ class SiteMemory:
     def __init__(self, store: Store, knowledge: SiteKnowledge) -> None:
         self.knowledge = knowledge
         self._store = store
-        self._met: set[str] = set()
+        self._recalled: set[str] = set()
         self._unread: set[str] = set()
         self._lock = Lock()
         self._extractors: dict[tuple[str, tuple[tuple[str, float], ...]], Extract] = {}
@@ -140,9 +140,9 @@ class SiteMemory:
         if site is None:
             return
         with self._lock:
-            if site in self._unread or (site in self._met and self.knowledge.holds(site)):
+            if site in self._unread or (site in self._recalled and self.knowledge.holds(site)):
                 return
-            self._met.add(site)
+            self._recalled.add(site)
             try:
                 for page, lines in self._stored(site).items():
                     self.knowledge.remember(page, lines)
@@ -163,7 +163,7 @@ class SiteMemory:
     def _packed_sites(self) -> Mapping[str, Mapping[str, bytes]]:
         sites: dict[str, dict[str, PageLines]] = {}
         with self._lock:
-            visited = set(self._met)
+            visited = set(self._recalled)
         for url, lines in self.knowledge.pages():
             site = site_of(url)
             if site in visited:

@@ -78,11 +78,11 @@ class LocalFilter(StoredUrls):
             logger.warning("%s belongs to another store or to a later state of this one: refilled from the store", file)
             self._bloom, self._position = UrlBloom(capacity=capacity, error_rate=error_rate), 0
         self._lock = Lock()
-        self._looked = 0.0
+        self._caught_up_at = 0.0
         self._catch_up()
 
     def candidates(self, identities: Collection[str]) -> set[str]:
-        if monotonic() - self._looked > CATCH_UP:
+        if monotonic() - self._caught_up_at > CATCH_UP:
             self._catch_up()
         return self._bloom.candidates(identities)
 
@@ -107,7 +107,7 @@ class LocalFilter(StoredUrls):
         with self._lock:
             position = self._store.last_seq()
             self._bloom.add(self._store.identities(after=self._position))
-            self._position, self._looked = position, monotonic()
+            self._position, self._caught_up_at = position, monotonic()
 
 
 def load(file: Path | None, capacity: int, error_rate: float) -> tuple[UrlBloom, int]:
@@ -130,7 +130,7 @@ class RedisFilter(StoredUrls):
         self._bloom, self._where = bloom, where
         self._faults: tuple[type[Exception], ...] = (*faults, Emptied)
         self._lock = Lock()
-        self._looked: float | None = None
+        self._caught_up_at: float | None = None
         self._away_until = 0.0
         self._is_away = False
         self._call(lambda: None, None)
@@ -144,10 +144,10 @@ class RedisFilter(StoredUrls):
         try:
             self._call(lambda: self._bloom.add(identities), none)
         except StoreError:  # the articles are stored; the next catch-up enters them
-            self._looked = None
+            self._caught_up_at = None
 
     def save(self) -> None:
-        self._looked, self._away_until = None, 0.0  # what was stored while Redis was unreachable is entered by the worker that ends
+        self._caught_up_at, self._away_until = None, 0.0  # what was stored while Redis was unreachable is entered by the worker that ends
         self._call(lambda: None, None)
 
     def _call(self, ask: Callable[[], Answer], otherwise: Answer) -> Answer:
@@ -160,11 +160,11 @@ class RedisFilter(StoredUrls):
                 answer = ask()
             except Emptied:
                 logger.warning("the filter of known URLs is missing in Redis at %s: refilled from the store", self._where)
-                self._looked = None
+                self._caught_up_at = None
                 self._catch_up()
                 answer = ask()
         except self._faults as error:
-            self._away_until, self._looked = monotonic() + AWAY, None
+            self._away_until, self._caught_up_at = monotonic() + AWAY, None
             if not self._is_away:
                 self._is_away = True
                 logger.warning("Redis at %s is unavailable (%s): every URL is looked up in the store until it is back", self._where, error)
@@ -177,7 +177,7 @@ class RedisFilter(StoredUrls):
     def _catch_up(self) -> None:
         """Enter what was stored since the position. It is kept in Redis beside the filter, so that restoring Redis restores both."""
         with self._lock:
-            if self._looked is not None and monotonic() - self._looked < CATCH_UP:
+            if self._caught_up_at is not None and monotonic() - self._caught_up_at < CATCH_UP:
                 return
             position, since = self._store.last_seq(), self._bloom.open()
             if since > position:  # another store, or an earlier state of this one
@@ -185,7 +185,7 @@ class RedisFilter(StoredUrls):
                 since = self._bloom.open()
             self._bloom.add(self._store.identities(after=since))
             self._bloom.moved(position)
-            self._looked = monotonic()
+            self._caught_up_at = monotonic()
 
 
 def filter_settings(sources: Sources, settings: BaseSettings) -> BaseSettings:

@@ -201,7 +201,7 @@ class Article:
 
 
 PAGE_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
-    {one.name: one.metadata["page_text"] for one in fields(Article) if "page_text" in one.metadata}
+    {item.name: item.metadata["page_text"] for item in fields(Article) if "page_text" in item.metadata}
 )
 """Name → description of the fields of :func:`page_text`, used by tables, rows, export, import and schema."""
 

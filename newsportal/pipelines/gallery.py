@@ -112,8 +112,8 @@ class GalleryPipeline(Stage):
 
     def setup(self) -> None:
         self._classify = ClassifyPipeline(self.tracker)
-        self._brought: dict[str, Counter[str]] = {}
-        self._lacking: dict[str, Counter[str]] = {}
+        self._counts: dict[str, Counter[str]] = {}
+        self._reasons: dict[str, Counter[str]] = {}
 
     async def process(self, gallery: Gallery) -> Gallery:
         """Return the story with its topics after storing it and settling its link."""
@@ -129,19 +129,19 @@ class GalleryPipeline(Stage):
         names = [identity(url) for url in (gallery.url, *gallery.pages)]  # an index page may link to any of its pages
         await asyncio.to_thread(self.tracker.stored_urls.alias, names, gallery.identity or "")
         waits = not saved.complete and gallery.later and saved.vain < MAX_VAIN
-        counts = self._brought.setdefault(gallery.link.source, Counter())
+        counts = self._counts.setdefault(gallery.link.source, Counter())
         counts["finished" if saved.outcome == "grown" and saved.complete else "complete" if saved.complete else "incomplete"] += 1
         counts["given up"] += not saved.complete and not waits
         if not saved.complete:
-            self._lacking.setdefault(gallery.link.source, Counter())[gallery.failure or "missing-pages"] += 1
+            self._reasons.setdefault(gallery.link.source, Counter())[gallery.failure or "missing-pages"] += 1
         await self.tracker.settle(gallery.link, COLUMN[saved.outcome], later=waits)
         return gallery
 
     async def close_spider(self) -> None:
         """Report whether the stories are complete, and the reasons if not."""
         await self._classify.close_spider()
-        for source, counts in self._brought.items():
-            reasons = ", ".join(f"{reason} × {number}" for reason, number in sorted(self._lacking.get(source, Counter()).items()))
+        for source, counts in self._counts.items():
+            reasons = ", ".join(f"{reason} × {number}" for reason, number in sorted(self._reasons.get(source, Counter()).items()))
             notes = [Message("note.complete", number=counts["complete"])]
             notes += [Message("note.finished", number=counts["finished"])] if counts["finished"] else []
             notes += [Message("note.incomplete", number=counts["incomplete"], reasons=reasons)] if counts["incomplete"] else []

@@ -116,7 +116,7 @@ class ThreadPipeline(Stage):
         sources = self.tracker.sources
         self._rules = tuple(topic.rule for topic in sources.topics if topic.enabled)
         self._of_source = {forum.key: forum.topics for forum in sources.forums}
-        self._brought: dict[str, Counter[str]] = {}
+        self._counts: dict[str, Counter[str]] = {}
 
     async def process(self, thread: Thread) -> Thread:
         """Return the thread with its topics after storing it and settling its link."""
@@ -128,7 +128,7 @@ class ThreadPipeline(Stage):
         saved = await retry(self.tracker.store.threads.save, thread, now=utcnow())
         # a search engine may link to its URL
         await asyncio.to_thread(self.tracker.stored_urls.alias, [identity(thread.url)], thread.identity or "")
-        counts = self._brought.setdefault(thread.link.source, Counter())
+        counts = self._counts.setdefault(thread.link.source, Counter())
         counts["posts"] += saved.posts
         counts["edited"] += saved.edited
         counts["threads"] += bool(saved.posts)
@@ -140,7 +140,7 @@ class ThreadPipeline(Stage):
 
     async def close_spider(self) -> None:
         """Report the posts, which the columns do not count: a thread is one entry, however many posts it has."""
-        for source, counts in self._brought.items():
+        for source, counts in self._counts.items():
             notes = [Message("note.posts", posts=counts["posts"], threads=counts["threads"])]
             notes += [Message("note.posts-edited", number=counts["edited"])] if counts["edited"] else []
             self.tracker.note(source, joined(*notes))

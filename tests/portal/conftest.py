@@ -33,12 +33,12 @@ from newsportal.store.store import Store
 
 def load(name: str) -> ModuleType:
     """Load a module of this folder (the tests are not a package)."""
-    found = spec_from_file_location(f"portal_tests_{name}", Path(__file__).with_name(f"{name}.py"))
-    assert found
-    assert found.loader
-    made = sys.modules[found.name] = module_from_spec(found)
-    found.loader.exec_module(made)
-    return made
+    spec = spec_from_file_location(f"portal_tests_{name}", Path(__file__).with_name(f"{name}.py"))
+    assert spec
+    assert spec.loader
+    module = sys.modules[spec.name] = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 NEWSROOM, ALBUMS, SERVING, MESSAGES = load("newsroom"), load("albums"), load("serving"), load("messages")
@@ -91,8 +91,8 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
                 options["accounts"] = opened.enter_context(closing(empty_accounts(tmp_path_factory.mktemp("people") / "people.db")))
             app = create_app(store, index, settings or NEWSROOM.settings(), **options)
             address = portal(app)
-            said = {"accept-language": "zh-CN"}
-            client = clients.enter_context(httpx.Client(base_url=address, headers=said, timeout=600, verify=LOOPBACK_TLS))
+            headers = {"accept-language": "zh-CN"}
+            client = clients.enter_context(httpx.Client(base_url=address, headers=headers, timeout=600, verify=LOOPBACK_TLS))
             client.app, client.accounts = app, options["accounts"]  # type: ignore[attr-defined]
             if role is not None:
                 sign_in(client, role, options["now"]())
@@ -187,9 +187,9 @@ def stocked(run_folder: Path) -> tuple[Path, dict[str, str]]:
 @pytest.fixture
 def shelf(stocked: tuple[Path, dict[str, str]], tmp_path: Path) -> Iterator[Store]:
     """A private copy of the stocked store; ``made`` holds its ids."""
-    file, made = stocked
+    file, ids = stocked
     opened = open_store(f"sqlite:///{copy(file, tmp_path)}")
-    opened.made = made  # type: ignore[attr-defined]
+    opened.made = ids  # type: ignore[attr-defined]
     yield opened
     opened.close()
 

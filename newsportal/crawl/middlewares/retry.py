@@ -55,7 +55,7 @@ class TurnsMiddleware(CrawlerComponent):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._rests = RetryAfter()
+        self._retry_after = RetryAfter()
 
     async def process_request(self, request: Request) -> None:
         """Raises :class:`NotNow`."""
@@ -73,9 +73,9 @@ class TurnsMiddleware(CrawlerComponent):
             return response
         host = host_of(request.url)
         if response.status not in PATIENT:
-            self._rests.well(host)
+            self._retry_after.well(host)
         elif (seconds := read_retry_after(response, datetime.now(UTC))) and (
-            pause := self._rests.pause_for(host, request.url, response.status, seconds, monotonic())
+            pause := self._retry_after.pause_for(host, request.url, response.status, seconds, monotonic())
         ):
             scheduler.pause_host(request, pause)
         return response

@@ -89,7 +89,7 @@ class Partition:
         self._keys, self._shared, self._clock = keys, shared, clock
         self._context = {**context, "frontier": shared}
         self._script = client.register_script(script())
-        self._looked = -LOOK
+        self._checked = -LOOK
 
     @property
     def now(self) -> float:
@@ -186,9 +186,9 @@ class Partition:
 
     def bury_neighbours(self) -> bool:
         """Bury workers of this machine whose processes have ended; checks once a second. Return whether any were found."""
-        if monotonic() - self._looked < LOOK:
+        if monotonic() - self._checked < LOOK:
             return False
-        self._looked = monotonic()
+        self._checked = monotonic()
         machines = self.send(lambda: self.client.hgetall(f"{self._shared}machines"))
         dead = [worker for worker, text in machines.items() if gone(Identity(*json.loads(text)))]
         if dead:

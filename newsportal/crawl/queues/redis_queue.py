@@ -69,7 +69,7 @@ class RedisQueue(base.Queue):
         self._last: dict[Partition, base.Answer] = {}  # the last answer of each partition
         self._jobs: dict[str, Partition] = {}
         self._lanes: dict[str, str] = {}  # lane -> id of the request that this worker has in flight
-        self._turn = 0
+        self._first = 0
         self._lock = RLock()
 
     @property
@@ -143,8 +143,8 @@ class RedisQueue(base.Queue):
     def _take(self, number: int, order: base.Order, answer: base.Answer) -> None:
         leases: list[base.Lease] = []
         errors = []
-        self._turn = (self._turn + 1) % len(self.parts)  # start with another partition each time, after one that drains for a suspect
-        rotated = [*self.parts[self._turn :], *self.parts[: self._turn]]
+        self._first = (self._first + 1) % len(self.parts)  # another partition each time, after one that drains for a suspect
+        rotated = [*self.parts[self._first :], *self.parts[: self._first]]
         for polled, part in enumerate(sorted(rotated, key=lambda part: not part.draining)):
             free = self._allowed(part, number - len(leases))
             if free <= 0 and polled >= LOOKS and part in self._last:

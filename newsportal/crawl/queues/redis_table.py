@@ -39,7 +39,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         self.links, self._close = links, close
         self._compared = -RECONCILE
         self._was_away = False
-        self._walked: int | None = None  # number of the last row that was pushed again, during a comparison
+        self._last_pushed: int | None = None  # number of the last row that was pushed again, during a comparison
 
     def exchange(self, order: Order) -> Answer:
         if order.take is not None:
@@ -117,19 +117,19 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         self._close()
 
     def _recover(self, part: Partition) -> None:
-        self._compared, self._was_away, self._walked = -RECONCILE, True, None
+        self._compared, self._was_away, self._last_pushed = -RECONCILE, True, None
 
     def _compare(self) -> None:
         """Push tasks of the table that Redis lacks, some pages per call."""
         with self._lock:
-            if self._walked is None and monotonic() - self._compared >= RECONCILE and self._differs():
-                self._walked = 0
+            if self._last_pushed is None and monotonic() - self._compared >= RECONCILE and self._differs():
+                self._last_pushed = 0
             query = select(*TASK).where(*self._waits()).order_by(LINKS.c.number).limit(PAGE)
-            for _ in range(PAGES if self._walked is not None else 0):
-                page = query.where(LINKS.c.number > self._walked)
+            for _ in range(PAGES if self._last_pushed is not None else 0):
+                page = query.where(LINKS.c.number > self._last_pushed)
                 found = self._table(lambda tx, page=page: tx.connection.execute(page).all(), write=False)  # type: ignore[misc]
                 super().exchange(Order(push=_without_bodies(map(task_of, found))))
-                self._walked = found[-1].number if found else None
+                self._last_pushed = found[-1].number if found else None
                 if not found:
                     return
 

@@ -69,7 +69,7 @@ class TableQueue(LinksBacked):
         self.links, self.terms, self._close = links, terms or base.Terms(), close
         self._lock = RLock()
         self._number = 0
-        self._looked: float | None = None  # the last beat of this worker, with maintenance of the tables if due
+        self._last_beat: float | None = None  # the last beat of this worker, with maintenance of the tables if due
         self._mine: dict[str, base.Lease] = {}
 
     def exchange(self, order: base.Order) -> base.Answer:
@@ -129,7 +129,7 @@ class TableQueue(LinksBacked):
         with self._lock:
             if self._number:
                 self._work(lambda tx: table_workers.remove_worker(tx, tx.worker))
-                self._number, self._looked = 0, None
+                self._number, self._last_beat = 0, None
                 self._mine.clear()
 
     def state(self, hosts: int = 20) -> base.QueueState:
@@ -169,13 +169,13 @@ class TableQueue(LinksBacked):
         self._close()
 
     def _is_due(self, tx: LinkTransaction) -> bool:
-        return self._looked is None or not 0 <= tx.ticks - self._looked < min(table_workers.SWEEP, self.terms.lease / 4)
+        return self._last_beat is None or not 0 <= tx.ticks - self._last_beat < min(table_workers.SWEEP, self.terms.lease / 4)
 
     def _work(self, step: Callable[[LinkTransaction], Answered], *, joins: bool = True, beat: bool = True) -> Answered:
         """Run ``step`` as a registered worker: it registers with its first work, and again after it was presumed dead."""
 
         def work(tx: LinkTransaction) -> tuple[Answered, int, float | None]:
-            tx.worker, last_beat = self._number, self._looked
+            tx.worker, last_beat = self._number, self._last_beat
             if (tx.worker or joins) and (beat or self._is_due(tx)):
                 last_beat = tx.ticks
                 beats = tx.connection.execute(table_workers.BEAT, {"w": tx.worker, "now": tx.ticks})
@@ -185,7 +185,7 @@ class TableQueue(LinksBacked):
             return step(tx), tx.worker, last_beat
 
         with self._lock:
-            answer, self._number, self._looked = self._table(work)
+            answer, self._number, self._last_beat = self._table(work)
             return answer
 
 

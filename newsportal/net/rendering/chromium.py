@@ -55,20 +55,20 @@ WALLS: Final = (
 SPARING: Final = ("--disable-gpu", "--disable-3d-apis", "--mute-audio", "--disable-remote-fonts", "--disable-notifications")
 
 
-def find_chromium(named: str | None = None) -> str | None:
-    """Return the path of the browser: given by the environment or ``named``, else the first one installed; ``None`` if there is none."""
-    if browser := os.environ.get(VARIABLE) or named:
+def find_chromium(configured: str | None = None) -> str | None:
+    """Return the path of the browser: given by the environment or ``configured``, else the first installed; ``None`` if there is none."""
+    if browser := os.environ.get(VARIABLE) or configured:
         return shutil.which(browser)
     return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
-def missing(named: str | None = None) -> str | None:
+def missing(configured: str | None = None) -> str | None:
     """Return what must be installed to render pages, with the commands; ``None`` if nothing is missing."""
     lacking = []
     if find_spec("playwright") is None or find_spec("scrapy_playwright") is None:
         lacking.append(str(DependencyMissing("render: true", "render")))
-    if find_chromium(named) is None:
-        name = os.environ.get(VARIABLE) or named
+    if find_chromium(configured) is None:
+        name = os.environ.get(VARIABLE) or configured
         lacking.append(f"there is no browser {name!r}; mend {VARIABLE} or rendering.browser" if name else f"no browser is here; {INSTALL}")
     return "; and ".join(lacking) or None
 

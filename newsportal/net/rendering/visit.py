@@ -76,7 +76,7 @@ class Visit:
         self._elsewhere: str | None = None
         self._reloads = 0
         self._crashed = asyncio.Event()
-        self._turns = asyncio.Semaphore(AT_ONCE)
+        self._slots = asyncio.Semaphore(AT_ONCE)
         self._pending: set[asyncio.Task[Answer]] = set()
         self._reading: set[Request] = set()
         self._closed = False
@@ -212,7 +212,7 @@ class Visit:
             self._pending.discard(task)
 
     async def _fetch(self, request: Request, remaining: int) -> Answer:
-        async with self._turns, asyncio.timeout(REQUEST_SECONDS):
+        async with self._slots, asyncio.timeout(REQUEST_SECONDS):
             headers = sent((await request.all_headers()).items())
             return await followed(self._ask, PageRequest(request.url, request.method, headers, request.post_data_buffer or b"", remaining))
 

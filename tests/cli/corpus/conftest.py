@@ -31,9 +31,9 @@ def rows() -> Callable[[int], list[dict[str, Any]]]:
     def made(each: int) -> list[dict[str, Any]]:
         found = []
         for label, words in WORDS.items():
-            one = words.split()
+            vocabulary = words.split()
             for n in range(each):
-                picked = [one[(n * step + step) % len(one)] for step in (1, 3, 7)]
+                picked = [vocabulary[(n * step + step) % len(vocabulary)] for step in (1, 3, 7)]
                 found.append({"id": f"{label}{n}", "text": f"第{n}号{n * 7919}：{'，'.join(picked)}，共{n * 104729}次。", "label": label})
         return found
 

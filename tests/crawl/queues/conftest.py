@@ -59,9 +59,9 @@ def at(request: pytest.FixtureRequest, database: str) -> tuple[str, list[Engine]
 @pytest.fixture(scope="session")
 def engines() -> Iterator[dict[str, list[Engine]]]:
     """Unused engines by URI."""
-    made: dict[str, list[Engine]] = defaultdict(list)
-    yield made
-    for engine in chain.from_iterable(made.values()):
+    engines_by_uri: dict[str, list[Engine]] = defaultdict(list)
+    yield engines_by_uri
+    for engine in chain.from_iterable(engines_by_uri.values()):
         engine.dispose()
 
 
@@ -74,8 +74,8 @@ def sqlite_uri(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="session")
 def redis_masters() -> Iterator[Masters]:
     """A Redis Cluster for all tests that empty it first and leave every node running."""
-    with masters() as made:
-        yield made
+    with masters() as cluster:
+        yield cluster
 
 
 @pytest.fixture(scope="session")
@@ -88,6 +88,6 @@ def server_uris(servers: Servers) -> Iterator[Callable[[str], str]]:
 @pytest.fixture(params=[*BENCHES, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW_BENCHES)])
 def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
     """An empty frontier of each backend."""
-    made = {**BENCHES, **SLOW_BENCHES}[request.param](request)
-    yield made
-    made.close()
+    frontier = {**BENCHES, **SLOW_BENCHES}[request.param](request)
+    yield frontier
+    frontier.close()

@@ -386,7 +386,7 @@ def test_resting_and_held_hosts_are_not_scanned(client: redis.Redis, make_queue:
         queue.free({f"h{n}.example": 100.0 for n in range(hosts)})
         queue.done([f"{n}" for n in range(hosts)])
         queue.push([task(f"x{n}", f"h{n}.example") for n in range(hosts)])
-        queue.parts[0]._looked = float("inf")  # it has cleaned up after other workers already
+        queue.parts[0]._checked = float("inf")  # it has cleaned up after other workers already
         client.config_resetstat()
         assert queue.take(10, delay=1, ahead=1).leases == ()
         return sum(one["calls"] for one in client.info("commandstats").values())

@@ -43,11 +43,11 @@ def gold(title: str, paragraphs: tuple[str, ...], **more: Any) -> dict[str, Any]
 def folders(tmp_path: Path) -> list[Path]:
     """Two folders of pages of two sites."""
     first, second = tmp_path / "第一 组", tmp_path / "second"
-    here, there = {"url": "https://a.example/1"}, {"url": "https://b.example/2"}
-    write(first, "good", page("滨海新线今晨通车", PARAGRAPHS), gold("滨海新线今晨通车", PARAGRAPHS, **here))
-    write(first, "half", page("新线客流超过预期", PARAGRAPHS[:2]), gold("新线客流超过预期", PARAGRAPHS, **there))
-    write(first, "wrong", page("另一个标题", PARAGRAPHS[1:]), gold("新线的标题", PARAGRAPHS[1:], date="2024-03-09", author="赵六", **here))
-    write(second, "much", page("滨海晚报", PARAGRAPHS), gold("滨海晚报", PARAGRAPHS[:1], **there))
+    at_a, at_b = {"url": "https://a.example/1"}, {"url": "https://b.example/2"}
+    write(first, "good", page("滨海新线今晨通车", PARAGRAPHS), gold("滨海新线今晨通车", PARAGRAPHS, **at_a))
+    write(first, "half", page("新线客流超过预期", PARAGRAPHS[:2]), gold("新线客流超过预期", PARAGRAPHS, **at_b))
+    write(first, "wrong", page("另一个标题", PARAGRAPHS[1:]), gold("新线的标题", PARAGRAPHS[1:], date="2024-03-09", author="赵六", **at_a))
+    write(second, "much", page("滨海晚报", PARAGRAPHS), gold("滨海晚报", PARAGRAPHS[:1], **at_b))
     write(second, "none", "<title>404 not found</title><p>404 not found</p>", gold("不在了", PARAGRAPHS[:1]))
     write(second, "without gold", page("没有答案", PARAGRAPHS), {"url": "https://c.example/"})
     write(second, "without json", page("没有答案", PARAGRAPHS), None)
@@ -59,8 +59,8 @@ def save() -> Callable[..., dict[str, Any]]:
     """Return a function that saves a page with its gold in a folder and returns the gold; ``more`` overrides fields of the gold."""
 
     def one(folder: Path, name: str, **more: Any) -> dict[str, Any]:
-        known = gold("滨海新线今晨通车", PARAGRAPHS) | more
-        write(folder, name, page("滨海新线今晨通车", PARAGRAPHS), known)
-        return known
+        answer = gold("滨海新线今晨通车", PARAGRAPHS) | more
+        write(folder, name, page("滨海新线今晨通车", PARAGRAPHS), answer)
+        return answer
 
     return one

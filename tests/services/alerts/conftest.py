@@ -122,16 +122,16 @@ class MailSession(socketserver.StreamRequestHandler):
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    with closing(Receiver()) as made:
-        yield made
+    with closing(Receiver()) as server:
+        yield server
 
 
 @pytest.fixture
 def mail_server() -> Iterator[MailServer]:
-    made = MailServer()
-    yield made
-    made.shutdown()
-    made.server_close()
+    server = MailServer()
+    yield server
+    server.shutdown()
+    server.server_close()
 
 
 def random_text(title: str) -> str:
@@ -155,16 +155,16 @@ class Desk:
 
     def alert(self, channel: str, fields: dict[str, str], **changes: Any) -> Alert:
         values: dict[str, Any] = {"name": "旅游", "about": "topic", "of": "旅游", "after": self.work.store.last_seq(), **changes}
-        made = Alert(random_id(), self.person, channel=channel, fields=fields, created=self.clock[0], **values)
-        self.accounts.alerts.add(made)
-        return made
+        alert = Alert(random_id(), self.person, channel=channel, fields=fields, created=self.clock[0], **values)
+        self.accounts.alerts.add(alert)
+        return alert
 
     def write(
         self, title: str, text: str | None = None, *, topics: tuple[str, ...] = ("旅游",), same: str | None = None, **changes: Any
     ) -> Added:
         site = changes.pop("site", "晨光网")
         url = changes.pop("url", f"https://{site}.example/{title}.html")
-        made = Article(
+        article = Article(
             url=url,
             link=Link(url=url, source=f"feed:{site}"),
             fetched=self.clock[0],
@@ -177,7 +177,7 @@ class Desk:
             language="zh",
             **changes,
         )
-        added = self.work.store.add(made, [FoldKey(same, "同题")] if same else [], now=self.clock[0])
+        added = self.work.store.add(article, [FoldKey(same, "同题")] if same else [], now=self.clock[0])
         if self.work.index is not None:
             self.work.index.follow(self.work.store)
         return added
