@@ -109,7 +109,7 @@ class Classifier(Protocol):
         """Classify an article; title or text may be empty."""
 
     def explain(self, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
-        """Return the words that decided about ``label`` (default: the best one), largest weight first; empty if none did."""
+        """Return the decisive words about ``label`` (default: the best one), largest weight first; empty if none did."""
 
     def saved(self) -> bytes:
         """Serialise the model without pickle; :func:`restore` reads it."""
@@ -143,7 +143,7 @@ def train(
     known = list(examples)
     labels = {label for example in known for label in example.labels}
     if not several and any(len(example.labels) != 1 for example in known):
-        raise ModelError("every example needs exactly one label (unless labels do not exclude one another)")
+        raise ModelError("every example needs exactly one label (unless several labels are allowed)")
     if not labels or (len(labels) < 2 and not several):
         raise ModelError(f"at least two labels are needed; the examples have {len(labels)}")
     if any(not label.strip() for label in labels):

@@ -91,7 +91,7 @@ class Linear:
         return self.brief.factor ** (1 - share) * self.factor**share, self.brief.least + (self.least - self.brief.least) * share
 
     def explain(self, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
-        """Return the words that decided: their contribution to the label's score minus the mean of the other labels."""
+        """Return the decisive words: their contribution to the label's score minus the mean of the other labels."""
         at, values = self.vocabulary.vector(*counted(title, text))
         if len(at) < FEWEST or (label is not None and label not in self.labels):
             return ()
@@ -131,7 +131,7 @@ class Linear:
         right = ((size,), (size,), (size, number), (number,), (number if metadata.several else 0, 3), (6,))
         floats = all(array.dtype.kind == "f" for array in (idf, weights, bias, curves, scale))
         if shapes != right or not floats or codes.dtype != np.uint32 or not labels or (codes[1:] <= codes[:-1]).any():
-            raise ModelError("the model is damaged: its parts do not fit together")
+            raise ModelError("the model is damaged: its parts are inconsistent")
         factor, least, short, *brief = scale.tolist()  # ``least``: minus infinity if nothing is rejected
         finite = (idf, weights, bias, curves, np.array([factor, short, *brief]))
         if not all((np.abs(array) <= HUGE).all() for array in finite) or not least <= HUGE or not brief[1] > 0:

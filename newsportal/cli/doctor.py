@@ -39,7 +39,7 @@ from newsportal.text import words
 
 MIN_FREE = 200 * 1024 * 1024  # bytes: with less, a day's crawl may fill the disk
 
-FILE_REMEDY: Final = "correct it; to write an example file to compare with: newsportal source init example/sources.yaml"
+FILE_REMEDY: Final = "fix it; for an example to compare with: newsportal source init example/sources.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,8 @@ class Finding:
 
 def doctor(
     sources: SourcesFile = None,
-    network: Annotated[bool, typer.Option(help="Resolve some of the sources' hosts.")] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="One finding a line as JSON.")] = False,
+    network: Annotated[bool, typer.Option(help="Also resolve the names of some sources' hosts.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per check.")] = False,
 ) -> None:
     """Check this machine and sources.yaml; exit status 1 if a check fails."""
     console = Console(emoji=False, highlight=False, markup=True, soft_wrap=True)
@@ -82,7 +82,7 @@ def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
     with sqlite3.connect(":memory:") as connection:
         has = ("ENABLE_FTS5",) in connection.execute("PRAGMA compile_options").fetchall()
     says = f"{sqlite3.sqlite_version}, FTS5 {'built in' if has else 'missing'}"
-    yield Finding("SQLite", has, says, "use a Python whose SQLite has FTS5")
+    yield Finding("SQLite", has, says, "use a Python with FTS5 in its SQLite")
     try:
         known = load(path)
     except (NewsportalError, OSError) as error:
@@ -130,7 +130,7 @@ def _health(sources: Sources) -> Result:
         with closing(open_store(sources.store)) as store:
             found = judged(store, watched(sources), local(datetime.now(UTC)))
     except NewsportalError as error:
-        return Result(None, f"not known, the store does not answer: {error}")
+        return Result(None, f"unknown, the store is not available:  {error}")
     bad = any(one.health.bad for one in found)
     return Result(None if bad else True, summary(found) or "no sources", "see: newsportal source health --bad")
 
@@ -149,7 +149,7 @@ def _sign_ins(sources: Sources) -> Result | None:
         return None
     last = _last_visits(sources, named)
     if expired := [key for key, visit in last if "sign-in" in visit.list_failed or 2 * visit.failed.get("sign-in", 0) > visit.new]:
-        return Result(False, f"{', '.join(expired)}: the sign-in has expired, or was refused", str(Message("remedy.sign-in")))
+        return Result(False, f"{', '.join(expired)}: the sign-in has expired or was refused", str(Message("remedy.sign-in")))
     return Result(True, f"{counted(len(named), 'source')} with a sign-in, none refused at the last visit")
 
 
@@ -180,11 +180,11 @@ def _queue(sources: Sources) -> Result:
     with open_queues(sources, None) as found:
         states = [queue.state(1) for _, queue in found.queues]
     if not states:
-        return Result(None, f"{found.place}: none yet; the first crawl begins it")
+        return Result(None, f"{found.place}: none yet; the first crawl creates it")
     waiting, aside = sum(state.waiting + state.later for state in states), sum(state.aside for state in states)
     waits = f"{counted(waiting, 'request')} wait{'s' if waiting == 1 else ''}"
     workers = counted(sum(len(state.workers) for state in states), "worker")
-    remedy = "see which, and why: newsportal frontier aside" if aside else None
+    remedy = "for the requests and reasons: newsportal frontier aside" if aside else None
     return Result(not aside, f"{found.place}: {waits}, {workers}, {aside} set aside", remedy)
 
 
@@ -193,29 +193,29 @@ def _browser(sources: Sources) -> Result:
     named = [source.key for source in sources.all() if source.enabled and getattr(source, "render", False)]
     lack = missing(sources.rendering.browser)
     if not named and lack:
-        return Result(None, "none; only sources with render: true need one")
+        return Result(None, "none; only needed by sources with render: true")
     if not named:
-        return Result(None, f"{find_chromium(sources.rendering.browser)}; no source says render: true")
+        return Result(None, f"{find_chromium(sources.rendering.browser)}; no source has render: true")
     if lack:
         return Result(False, f"{', '.join(named)}: pages cannot be rendered", lack)
     try:
         return Result(True, standalone.tried(Setup(Limits(), sources.rendering.browser)))
     except RenderFailed as error:
-        return Result(False, error.detail or error.reason, "start it once by hand, as the crawl's user, to see what it lacks")
+        return Result(False, error.detail or error.reason, "start it by hand as the crawl's user to see what is missing")
 
 
 def _disk(sources: Sources) -> Result:
     place = (sqlite_file(sources.store) or Path()).absolute()
     free = shutil.disk_usage(next(folder for folder in (place, *place.parents) if folder.exists())).free
-    return Result(free > MIN_FREE, f"{free / 1e9:.1f} GB free", "make room")
+    return Result(free > MIN_FREE, f"{free / 1e9:.1f} GB free", "free space")
 
 
 def _agent(sources: Sources) -> Result:
     """Check that site owners find a contact before they block the crawler."""
     if "+" in sources.user_agent or "@" in sources.user_agent:
         return Result(True, sources.user_agent)
-    remedy = "name a page or an address under politeness.contact in sources.yaml; some sites shut out crawlers without one"
-    return Result(None, f"{sources.user_agent}: it does not say whom the owners of sites can write to", remedy)
+    remedy = "set politeness.contact in sources.yaml to a URL or an e-mail address; some sites block crawlers without one"
+    return Result(None, f"{sources.user_agent}: it names no contact for the owners of sites", remedy)
 
 
 def _proxy(sources: Sources) -> Result | None:
@@ -225,10 +225,10 @@ def _proxy(sources: Sources) -> Result | None:
         return None
     if sources.portal.proxies:
         return Result(True, f"{url}, behind {', '.join(map(str, sources.portal.proxies))}")
-    says = f"{url} is served by a proxy that portal.proxies does not name: every reader seems to come from it, and over http"
+    says = f"{url} is behind a proxy that is not listed in portal.proxies: all readers seem to have its IP address and to use http"
     remedy = (
-        "name its address under portal.proxies in sources.yaml; until then tries to sign in are bounded for all together, and cookies are"
-        " not kept to https"
+        "add its address to portal.proxies in sources.yaml; until then sign-in attempts are limited for all together, and cookies are"
+        " not restricted to https"
     )
     return Result(None, says, remedy)
 
@@ -236,19 +236,19 @@ def _proxy(sources: Sources) -> Result | None:
 def _network(sources: Sources) -> Result:
     asked, reached = hosts(sources), resolvable_hosts(sources)
     if not asked:
-        return Result(None, "no feed, region, forum or gallery to ask")
-    says = f"{len(reached)} of {len(asked)} hosts have an address" + ("" if reached else f" (asked for: {', '.join(asked)})")
-    return Result(bool(reached), says, "check the connection; without it the portal still serves stored articles")
+        return Result(None, "no feed, region, forum or gallery to check")
+    says = f"{len(reached)} of {len(asked)}hosts were resolved" + ("" if reached else f" (asked for: {', '.join(asked)})")
+    return Result(bool(reached), says, "check the network connection; without it the portal still serves stored articles")
 
 
 CHECKS: Final[Mapping[str, tuple[Callable[[Sources], Result | None], str | None]]] = {
-    "store": (_store, "name another place under store: in sources.yaml"),
-    "search index": (_index, "start the server given under index:, or delete the index file; it will be rebuilt"),
+    "store": (_store, "set another URI as store: in sources.yaml"),
+    "search index": (_index, "start the server set as index, or delete the index file, which is then rebuilt"),
     "sources' health": (_health, None),
-    "sign-ins": (_sign_ins, "see the finding for the store"),
-    "mailboxes": (_mailboxes, "see the finding for the store"),
-    "known addresses": (_filter, "start that Redis, or correct url_filter.redis in sources.yaml; until then the store is used instead"),
-    "queue of requests": (_queue, "start that Redis, or correct frontier in sources.yaml; nothing is lost: the store knows its links"),
+    "sign-ins": (_sign_ins, "see the result for the store"),
+    "mailboxes": (_mailboxes, "see the result for the store"),
+    "known addresses": (_filter, "start Redis, or correct url_filter.redis in sources.yaml; until then the store is used instead"),
+    "queue of requests": (_queue, "start Redis, or correct frontier in sources.yaml; nothing is lost: the links are in the store"),
     "browser": (_browser, None),
     "disk": (_disk, None),
     "user agent": (_agent, None),
@@ -279,4 +279,4 @@ def check_assistant(sources: SourcesFile = None, as_json: AsJsonLine = False) ->
     typer.echo(f"today: {calls} of {settings.calls} calls, {tokens}{allowed} tokens")
 
 
-assistant_group = command_group("Check the language model that people may ask.", check=check_assistant)
+assistant_group = command_group("Check the configured language model.", check=check_assistant)

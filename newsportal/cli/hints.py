@@ -13,7 +13,7 @@ from newsportal.sources.places import Place
 UNREACHED = frozenset({"robots-unreachable", "dns", "connection", "timeout"})
 """Reasons without any response of a host. If all list pages fail so, probably our network is down."""
 
-NO_NETWORK = "nothing could be reached: is there a network? `newsportal doctor` looks closer"
+NO_NETWORK = "no host could be reached: is there a network? Diagnose it with `newsportal doctor`"
 
 
 def counted(number: int, what: str) -> str:
@@ -42,7 +42,7 @@ def packaged(known: Sources) -> str | None:
     """Return a hint if there is no file and the packaged one is used."""
     if known.path is None or known.path.exists():
         return None
-    return f"no {known.path.name} here or above: using the one that comes with newsportal. For your own: newsportal source init"
+    return f"no {known.path.name} here or above: using the example of newsportal. For your own: newsportal source init"
 
 
 def unknown_topic(known: Sources, topic: str | None) -> str | None:

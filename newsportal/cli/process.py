@@ -34,17 +34,17 @@ SHOWN: Final = 20  # pages without an article that are printed; --json prints al
 
 
 def process(
-    files: Annotated[list[Path], typer.Argument(metavar="WARC...", help="Archives of `crawl --archive` or any other crawler.")],
+    files: Annotated[list[Path], typer.Argument(metavar="WARC...", help="WARC archives of `crawl --archive` or any other crawler.")],
     out: Annotated[Path | None, typer.Option(help="The file to write; default: standard output.")] = None,
     format: Annotated[Format, typer.Option(help="jsonl, csv or parquet.")] = Format.jsonl,
-    into: Annotated[bool, typer.Option("--into", help="Add them to the store and its stories instead.")] = False,
-    listed: Annotated[bool, typer.Option("--listed", help="Only pages that archived list pages of sources.yaml name.")] = False,
+    into: Annotated[bool, typer.Option("--into", help="Add the articles to the store instead.")] = False,
+    listed: Annotated[bool, typer.Option("--listed", help="Only pages linked from archived list pages of sources.yaml.")] = False,
     spark: Annotated[
         str | None, typer.Option(metavar="MASTER", help="Use Apache Spark: local[*] or spark://HOST:7077; needs Java.")
     ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, max=1024, help="Reading processes here; default: one a core.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, max=1024, help="Number of local processes; default: one per core.")] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="A line of JSON for each page, and one of all; with --out FILE or --into.")
+        bool, typer.Option("--json", help="Print one JSON object per page, and one with the totals; with --out FILE or --into.")
     ] = False,
     sources: SourcesFile = None,
 ) -> None:
@@ -54,11 +54,11 @@ def process(
     """
     place = None if out == Path("-") else out
     if into and out is not None:
-        raise typer.BadParameter("the articles go into the store or into a file", param_hint="--into")
+        raise typer.BadParameter("--into and --out exclude each other", param_hint="--into")
     if format is Format.warc:
-        raise typer.BadParameter("archives are WARC already; it is one of jsonl, csv, parquet", param_hint="--format")
+        raise typer.BadParameter("archives already are WARC; allowed: jsonl, csv, parquet", param_hint="--format")
     if as_json and not (into or place):
-        raise typer.BadParameter("standard output has the articles; name a file with --out, or say --into", param_hint="--json")
+        raise typer.BadParameter("the articles are written to standard output; use --out FILE or --into", param_hint="--json")
     known = load(sources)
     use_own_words(known)
     began = time.perf_counter()
@@ -123,6 +123,6 @@ def _sum_up(summary: Summary, seconds: float, as_json: bool, *, beside_articles:
     typer.echo(
         f"{summary.pages} pages in {seconds} s: {summary.stored} stored, {summary.folded} folded, {summary.same} known"
         + (failed if summary.failed else "")
-        + (f"; {summary.missing} pages that list pages name are not in the archives" if summary.missing else ""),
+        + (f"; {summary.missing} pages linked from list pages are not in the archives" if summary.missing else ""),
         err=beside_articles,
     )

@@ -94,7 +94,7 @@ def _jsonl(lines: TextIOWrapper, name: str) -> Iterator[tuple[int, Mapping[str, 
 def _csv(lines: TextIOWrapper, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     rows = csv.DictReader(lines, strict=True)
     if missing := [field for field in NEEDED if field not in (rows.fieldnames or ())]:
-        raise ClicksError(f"{name}: line 1: no column {', '.join(missing)}; the first line names the columns: {','.join(FIELDS)}")
+        raise ClicksError(f"{name}: line 1: no column {', '.join(missing)}; the first line must name the columns: {','.join(FIELDS)}")
     for row in rows:
         yield rows.line_num, row
 
@@ -106,7 +106,7 @@ def _view(row: Mapping[str, Any]) -> View:
     for field in ("seen", "pictures"):
         value = 1 if row.get(field) in (None, "") else row[field]
         if isinstance(value, bool) or not str(value).isdecimal() or (field == "pictures" and int(value) < 1):
-            raise ValueError(f"{field} is {value!r}; allowed: a whole number{' from 1 on' if field == 'pictures' else ''}")
+            raise ValueError(f"{field} is {value!r}; allowed: an integer{' from 1 on' if field == 'pictures' else ''}")
         numbers.append(int(value))
     seen, pictures = numbers
     return View(str(row["reader"]), str(row["story"]), min(seen, pictures), pictures, view_moment(row["at"]))
@@ -127,7 +127,7 @@ def as_row(view: View) -> dict[str, Any]:
 
 
 def fit(
-    since: Annotated[str | None, typer.Option(help="Only since then: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
+    since: Annotated[str | None, typer.Option(help="Only since this date or time: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
     spark: Annotated[
         str | None, typer.Option(metavar="MASTER", help="Use Apache Spark: local[*] or spark://HOST:7077; needs Java.")
     ] = None,
@@ -153,7 +153,7 @@ def fit(
 
 
 def import_(
-    file: Annotated[str, typer.Argument(metavar="FILE|-", help="Views; -: standard input.")],
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="Files of views; -: standard input.")],
     form: Annotated[str, typer.Option("--format", help="jsonl, csv, or auto: by its name.")] = "auto",
     sources: SourcesFile = None,
     as_json: AsJson = False,
@@ -180,8 +180,8 @@ def import_(
         return
     typer.echo(f"{brought.taken} of {total} views taken")
     for number, why in (
-        (brought.unknown, "of articles that are not stored"),
-        (brought.old, "of more than a year ago"),
+        (brought.unknown, "of unknown articles"),
+        (brought.old, "older than a year"),
         (brought.off, "of readers who switched their profile off"),
     ):
         if number:
@@ -190,8 +190,8 @@ def import_(
 
 def export(
     form: Annotated[str, typer.Option("--format", help=f"{', '.join(FORMS)}.")] = "jsonl",
-    since: Annotated[str | None, typer.Option(help="Only since then: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
-    anonymous: Annotated[bool, typer.Option("--anonymous", help="Readers get new names, others each time.")] = False,
+    since: Annotated[str | None, typer.Option(help="Only since this date or time: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
+    anonymous: Annotated[bool, typer.Option("--anonymous", help="Replace names of readers by random ones.")] = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The file to write; default: standard output.")] = None,
     sources: SourcesFile = None,
 ) -> None:
@@ -225,17 +225,15 @@ STEP: Final = 2  # hours per line of the plot
 WIDTH: Final = 50
 
 BY: Final = {
-    "neighbours": "readers who looked at the same",
-    "content": "like what was looked at",
+    "neighbours": "readers of the same stories",
+    "content": "similar to viewed stories",
     "popular": "looked at much",
     "fresh": "new",
     "explore": "to find out",
 }  # slugs of ``Recommendation.by`` in words; others are printed as they are.
 
 
-def show(
-    sources: SourcesFile = None, as_json: Annotated[bool, typer.Option("--json", help="Everything as one line of JSON.")] = False
-) -> None:
+def show(sources: SourcesFile = None, as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
     """Show the figures of the latest fit, reading by month, how interest fades."""
     with open_record(sources) as (_, store):
         fits = store.readers.fits()
@@ -249,7 +247,7 @@ def show(
         return
     typer.echo(f"{views} views of {readers} readers")
     if made is None:
-        typer.echo("nothing was learnt yet; `newsportal recommend fit` does it, and `newsportal up` every night")
+        typer.echo("nothing was fitted yet; run `newsportal recommend fit`, or `newsportal up`, which does it every night")
     else:
         typer.echo(f"learnt {format_time(made)}")
         for name, value in facts.items():
@@ -293,7 +291,7 @@ def plot(ages: Sequence[int], rate: float | None) -> list[str]:
 
 
 def for_(
-    reader: Annotated[str | None, typer.Argument(metavar="[READER]", help="A reader, as cookie or imported log names him.")] = None,
+    reader: Annotated[str | None, typer.Argument(metavar="[READER]", help="Id of a reader, from the cookie or an imported log.")] = None,
     new: Annotated[bool, typer.Option("--new", help="A new reader.")] = False,
     number: Annotated[int, typer.Option("--n", "-n", min=1, max=1000, help="How many to list.")] = 20,
     sources: SourcesFile = None,
@@ -301,7 +299,7 @@ def for_(
 ) -> None:
     """Show what a reader is recommended now, and why."""
     if (reader is None) != new:
-        raise typer.BadParameter("name a reader, or say --new", param_hint="READER")
+        raise typer.BadParameter("give a reader or --new", param_hint="READER")
     with open_record(sources) as (known, store):
         found = Recommender(store, known.recommendation).recommended(reader, datetime.now(UTC), number)
     for place, (story, recommendation, because) in enumerate(found, 1):
@@ -312,7 +310,7 @@ def for_(
             why = BY.get(recommendation.by, recommendation.by) + (f", because of 《{clean(because.head.title)}》" if because else "")
             typer.echo(f"{place:3d}. {clean(story.head.title)}\n     {story.id}, {why}")
     if not found and not as_json:
-        typer.echo("nothing to recommend: no story of the last days is stored that this reader has not seen")
+        typer.echo("nothing to recommend: the store has no recent story that this reader has not seen")
 
 
-group = command_group("Fit recommendations; show the fit, and what a reader is recommended.", fit, show, for_, import_, export)
+group = command_group("Fit recommendations; show the fit and a reader's recommendations.", fit, show, for_, import_, export)

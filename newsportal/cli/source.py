@@ -65,7 +65,7 @@ def check(sources: SourcesFile = None, as_json: AsJson = False) -> None:
         raise typer.Exit(1) from error
     if not as_json:
         count = sum(1 for source in known.all() if source.enabled)
-        none = "" if count else ": nothing will be visited; add a feed or a channel with `newsportal source add https://...`"
+        none = "" if count else ": nothing to crawl; add a feed or a channel with `newsportal source add https://...`"
         typer.echo(hints.packaged(known) or f"{known.path}: no mistakes; {count} topics and sources enabled{none}")
 
 
@@ -77,14 +77,14 @@ def schema() -> None:
 def init(
     path: Annotated[Path, typer.Argument(help="The file to write.")] = Path(FILE_NAME),
     preset: Annotated[str | None, typer.Option(help=f"A paper's system: {', '.join(PRESETS)}.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
     """Write a sources.yaml to start from, its schema, and a scrapy.cfg."""
     if preset is not None and preset not in PRESETS:
         near = did_you_mean(preset, PRESETS)
         raise typer.BadParameter(f"no preset is called {preset!r}; there are: {', '.join(PRESETS)}" + (f"; {near}" if near else ""))
     if path.exists() and not force:
-        raise NewsportalError(f"{path} is there already; --force writes over it")
+        raise NewsportalError(f"{path} already exists; --force replaces it")
     text = files("newsportal").joinpath(f"sources/presets/{preset}.yaml" if preset else FILE_NAME).read_text("utf-8")
     text = text.partition("\n")[2] if text.startswith(SCHEMA_LINE) else text
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -92,7 +92,7 @@ def init(
     path.with_name(SCHEMA_NAME).write_text(schema_text(), "utf-8")
     if not (project := path.with_name(CONFIGURATION)).exists():
         project.write_text(PROJECT, "utf-8")
-    typer.echo(f"{path} written; look at it, then: newsportal up")
+    typer.echo(f"{path} written; edit it, then run: newsportal up")
 
 
 def _test(
@@ -134,13 +134,13 @@ def interval(
     sources: SourcesFile = None,
 ) -> None:
     """Give sources an interval, or leave them to the schedule again."""
-    when = f"every {minutes:g} minutes" if minutes else "when the schedule says so"
+    when = f"every {minutes:g} minutes" if minutes else "at the next scheduled time"
     _change(sources, names, "interval", f"is visited {when}, in {{path}}", minutes or None)
 
 
 def remove(names: Names, sources: SourcesFile = None) -> None:
     """Take sources out of sources.yaml; their articles stay."""
-    _change(sources, names, "remove", "was removed from {path}; to have it back: newsportal source undo")
+    _change(sources, names, "remove", "was removed from {path}; to undo it: newsportal source undo")
 
 
 def visit(name: Name, sources: SourcesFile = None) -> None:
@@ -148,11 +148,11 @@ def visit(name: Name, sources: SourcesFile = None) -> None:
     known = load(sources)
     keys = [one.key for one in visited(known) if name in (one.key, getattr(one.source, "name", None), one.key.partition(":")[2])]
     if not keys:
-        raise NewsportalError(unknown(name, known) if not known.find(name) else f"{name} is switched off, or is no source that is visited")
+        raise NewsportalError(unknown(name, known) if not known.find(name) else f"{name} is disabled or not a source")
     with closing(open_store(known.store)) as store:
         for key in keys:
             at = visit_soon(store, key, datetime.now(UTC))
-            typer.echo(f"{key} is due {'now' if at <= datetime.now(UTC) else f'at {format_time(at)}: it asked for rest'}")
+            typer.echo(f"{key} is due {'now' if at <= datetime.now(UTC) else f'at {format_time(at)}: it sent Retry-After'}")
 
 
 def undo(
@@ -170,7 +170,7 @@ def undo(
         return
     version = earlier(path, steps)
     go_back(path, version)
-    typer.echo(f"{path} is as it was until {local(version.at):%Y-%m-%d %H:%M:%S%z}; undone once more, this is taken back")
+    typer.echo(f"{path} is restored to its state until {local(version.at):%Y-%m-%d %H:%M:%S%z}; undo again to revert this")
 
 
 def _change(sources: Path | None, names: Sequence[str], way: Way, sentence: str, minutes: float | None = None) -> None:
@@ -183,7 +183,7 @@ def _change(sources: Path | None, names: Sequence[str], way: Way, sentence: str,
         if not found:
             raise NewsportalError(unknown(name, known))
         if len(found) > 1:
-            raise NewsportalError(f"{name!r} is the name of several: say which of {', '.join(one.key for one in found)}")
+            raise NewsportalError(f"{name!r} is ambiguous; give one of {', '.join(one.key for one in found)}")
         chosen += found
     edit(path, change_many(way, chosen, minutes))
     for source in chosen:
@@ -221,7 +221,7 @@ def health(
             success = verdict.figures.last_success
             line = Text(f"{verdict.state:{width}}  ", style=COLOURS.get(verdict.state, "red"))
             line.append(f"{day_bars(row.days)}  ", style="dim").append(row.source.key, style="bold")
-            line.append(f"  last success {local(success):%m-%d %H:%M %z}" if success else "  never answered yet", style="dim")
+            line.append(f"  last success {local(success):%m-%d %H:%M %z}" if success else "  no answer yet", style="dim")
             out.print(line)
             if verdict.state != "healthy":
                 out.print(f"    {verdict.reason()}", markup=False)
@@ -283,6 +283,6 @@ def hour_bars(expected: tuple[float, ...] | list[float]) -> str:
 
 
 group = command_group(
-    "Look at sources.yaml, check it, try its sources, add to it.",
+    "Show, check and change sources.yaml, and test its sources.",
     list_, check, schema, init, add, suggest, import_, export, _test, enable, disable, interval, remove, visit, undo, health, schedule,
 )  # fmt: skip

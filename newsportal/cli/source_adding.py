@@ -39,13 +39,13 @@ LINKS_SHOWN = 5
 
 
 def add(
-    url: Annotated[str, typer.Argument(help="Any address of a site: feed, sitemap, list page, article.")],
+    url: Annotated[str, typer.Argument(help="Any URL of a site: feed, sitemap, list page, article.")],
     name: Annotated[str | None, typer.Option(help="Its name; default: its title.")] = None,
     category: Annotated[str | None, typer.Option(help="Its articles' category.")] = None,
     forum: Annotated[bool, typer.Option("--forum", help="A forum's front page, or a board.")] = False,
     gallery: Annotated[bool, typer.Option("--gallery", help="An index page of photo stories.")] = False,
     kind: Annotated[Family | None, typer.Option(help="Only a feed, sitemap, region, forum or gallery.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Look for all sources, and add each.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Find and add all sources.")] = False,
     yes: Yes = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
     sources: SourcesFile = None,
@@ -53,10 +53,10 @@ def add(
 ) -> None:
     """Find the sources of a site by its URL, show them, and add them to sources.yaml."""
     if forum and gallery:
-        raise typer.BadParameter("--forum and --gallery are two kinds of sources: give one of them")
+        raise typer.BadParameter("--forum and --gallery exclude each other")
     given: list[Family] = [*(["forum"] if forum else []), *(["gallery"] if gallery else []), *([kind] if kind else [])]  # type: ignore[list-item]
     if len(set(given)) > 1:
-        raise typer.BadParameter(f"--kind {kind} and --{given[0]} are two kinds of sources: give one of them")
+        raise typer.BadParameter(f"--kind {kind} and --{given[0]} exclude each other")
     kind = given[0] if given else None
     path = sources_path(sources)
     known = load(path)
@@ -92,7 +92,7 @@ def _show(offer: Offer) -> None:
         show_links(out, found.links, LINKS_SHOWN)
         if preview.reading is not None:
             show_article(out, preview.reading, "article")
-    others = (f"also there: {one.family} {clean(one.address)} ({', '.join(figures(one))}); --all adds it, too" for one in offer.others)
+    others = (f"also found: {one.family} {clean(one.address)} ({', '.join(figures(one))}); add it with --all" for one in offer.others)
     for line in (*others, *(clean(str(note)) for note in offer.notes)):
         out.print(f"  {line}", style="dim", markup=False)
 
@@ -166,8 +166,8 @@ def suggest(
         return
     out = console()
     if not found:
-        none = "no article of these days is stored; newsportal crawl brings some" if not counting.articles else None
-        out.print(none or f"{counting.articles} articles lead to no site that is not a source yet", markup=False)
+        none = "no recent articles are stored; run newsportal crawl first" if not counting.articles else None
+        out.print(none or f"{counting.articles} articles link to no site that is not yet a source", markup=False)
         return
     for one in found:
         best = looked.get(one.site)
@@ -181,7 +181,7 @@ def suggest(
         out.print(f"  newsportal source add {best.address if best else one.address}{bringing}", markup=False)
     if named := counting.origins(10):
         origins = ", ".join(f"{name} ({number})" for name, number in named)
-        out.print(f"\nnamed as origin, address not known: {origins}", style="dim", markup=False)
+        out.print(f"\nnamed as origin, URL unknown: {origins}", style="dim", markup=False)
 
 
 def visit_sites(found: list[Suggestion], known: Sources) -> dict[str, Proposal]:
@@ -212,8 +212,8 @@ SHOWN = 20
 
 def import_(
     source: Annotated[str, typer.Argument(metavar="FILE|URL", help="OPML; -: standard input.")],
-    category: Annotated[str | None, typer.Option(help="Their category; default: their folder.")] = None,
-    disabled: Annotated[bool, typer.Option("--disabled", help="Add them switched off.")] = False,
+    category: Annotated[str | None, typer.Option(help="Category of the feeds; default: their folder.")] = None,
+    disabled: Annotated[bool, typer.Option("--disabled", help="Add them disabled.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
     yes: Yes = False,
     sources: SourcesFile = None,
@@ -251,9 +251,9 @@ def import_(
 
 
 def export(
-    opml: Annotated[bool, typer.Option("--opml", help="As OPML (the only form).")] = True,
+    opml: Annotated[bool, typer.Option("--opml", help="As OPML (the only format).")] = True,
     out: Annotated[Path | None, typer.Option(help="The file to write; default: standard output.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Also feeds that are switched off.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Include disabled feeds.")] = False,
     sources: SourcesFile = None,
 ) -> None:
     """Write the feeds as an OPML list; categories become folders."""
@@ -261,7 +261,7 @@ def export(
     feeds = (Outline(feed.url, feed.name, feed.category) for feed in known.feeds if feed.enabled or everything)
     text = write_outlines(known.portal.title, feeds, datetime.now(UTC))
     if secret := sum(known.is_secret(feed.url) for feed in known.feeds if feed.enabled or everything):
-        typer.echo(f"{secret} of the addresses hold passwords or tokens: mind whom you give the list", err=True)
+        typer.echo(f"{secret} of the URLs contain passwords or tokens: share the list with care", err=True)
     if out is None:
         typer.echo(text, nl=False)
     else:
@@ -281,5 +281,5 @@ def _print_plan(listed: OutlineList, plan: Import) -> None:
     for url, why in plan.bad[:SHOWN]:
         out.print(f"  {clean(url)}: {why}", style="red", markup=False)
     counts = [f"{len(plan.new)} new", f"{len(plan.there)} there already", f"{listed.repeated} repeated in the list"]
-    counts += [f"{listed.skipped + len(plan.bad)} without a usable address", *listed.warnings]
+    counts += [f"{listed.skipped + len(plan.bad)} without a usable URL", *listed.warnings]
     out.print(f"  {', '.join(counts)}", style="dim", markup=False)

@@ -57,7 +57,7 @@ def list_(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
         shown = f"{row['name']} (locked out)" if row["disabled"] else row["name"]
         cells.append((shown, row["role"], f"{row['created']:%Y-%m-%d}", row["sessions"], row["tokens"]))
     table = make_table(("name", "role", "since", "sessions", "tokens"), cells)
-    Console(markup=False).print(table if rows else "nobody yet; the portal makes an administrator when it starts")
+    Console(markup=False).print(table if rows else "no users yet; the portal creates an administrator when it starts")
 
 
 def add(
@@ -87,7 +87,7 @@ def password(name: Name, ask: Typed = False, as_json: AsJsonLine = False, source
         person = person_named(accounts, name)
         accounts.people.set_password(person.id, chosen)
         log(accounts, "person.password", person.name)
-    _print_password(person, None if ask else chosen, f"{person.name} has another password; all sessions have ended", as_json)
+    _print_password(person, None if ask else chosen, f"{person.name} has a new password; all sessions have ended", as_json)
 
 
 def disable(name: Name, sources: SourcesFile = None) -> None:
@@ -127,7 +127,7 @@ def _print_password(person: Person, made: str | None, sentence: str, as_json: bo
         return
     typer.echo(sentence)
     if made is not None:
-        typer.echo(f"password (shown this once): {made}")
+        typer.echo(f"password (shown only once): {made}")
 
 
 group = command_group("The users of the portal and their roles.", list_, add, role, password, disable, enable, remove)
@@ -171,18 +171,18 @@ def add_token(
     if as_json:
         print_json({**token_values(token, person.name), "token": secret})
         return
-    typer.echo(f"token {token.id} of {person.name}, for {token.name}; it is shown this once:")
+    typer.echo(f"token {token.id} of {person.name}, for {token.name}; shown only once:")
     typer.echo(secret)
 
 
-def revoke(token_id: Annotated[str, typer.Argument(metavar="ID", help="As `token list` shows it.")], sources: SourcesFile = None) -> None:
+def revoke(token_id: Annotated[str, typer.Argument(metavar="ID", help="From `token list`.")], sources: SourcesFile = None) -> None:
     """Revoke a token."""
     with accounts_of(sources) as accounts:
         gone = next((token for token in accounts.tokens.of() if token.id == token_id), None)
         if gone is None or not accounts.tokens.revoke(token_id):
             raise AccountError("no-token", id=token_id)
         log(accounts, "token.revoke", gone.name)
-    typer.echo(f"token {token_id}, for {gone.name}, does not count any more")
+    typer.echo(f"token {token_id}, for {gone.name}, is revoked")
 
 
-token_group = command_group("Ways in for programs: the API, feeds, metrics.", list=list_tokens, add=add_token, revoke=revoke)
+token_group = command_group("Access tokens for the API, feeds and metrics.", list=list_tokens, add=add_token, revoke=revoke)

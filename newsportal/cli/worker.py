@@ -131,7 +131,7 @@ def on_spider_end(ending: WorkerExit, spider: str, done: asyncio.Future[None]) -
         return
     error = None if done.cancelled() else done.exception()
     why = f": {type(error).__name__}: {error}" if error is not None else ", see the log"
-    ending.reported, ending.broken = True, f"spider {spider} broke off{why}"
+    ending.reported, ending.broken = True, f"spider {spider} failed{why}"
     os.kill(os.getpid(), signal.SIGTERM)
 
 

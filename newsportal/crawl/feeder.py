@@ -249,7 +249,7 @@ class Feeder:
                 self._next.push.append(held.task)
         if lost:
             self.crawl.count("lost", len(lost))
-            logger.warning("%d leases were lost: this process stood still, or the queue was emptied", len(lost))
+            logger.warning("%d leases were lost: this process was suspended, or the queue was emptied", len(lost))
             self.changed()
         if taken:
             await self._apply_taken(answer, changes, now)

@@ -158,7 +158,7 @@ class HostPaused(Exception):
     """Raised by :meth:`HostLocks.acquire` for a host paused for ``seconds``, longer than ``PATIENCE``."""
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(f"it asked to be left alone for {seconds:.0f} s")
+        super().__init__(f"it sent a Retry-After of {seconds:.0f} s")
 
 
 @dataclass(slots=True)

@@ -75,7 +75,7 @@ def tracker_of(crawler: Crawler) -> LinkTracker:
     if tracker is None:
         addon = crawler.get_addon(SourcesAddon)
         if addon is None:
-            raise RuntimeError("the setting ADDONS lacks newsportal.crawl.addon.SourcesAddon")
+            raise RuntimeError("newsportal.crawl.addon.SourcesAddon is missing in the setting ADDONS")
         tracker = _TRACKERS[crawler] = LinkTracker(crawler, addon.sources)
     return tracker
 
@@ -203,7 +203,7 @@ class LinkTracker(SourceStates):
     async def count_taken(self, links: Sequence[Link], *, settled: bool = True) -> list[bool]:
         """Return for each leased link whether to fetch it: not if stored (``settled``). Links of other processes are counted here."""
         known = set[str]()
-        with warned(logger, "%d links are asked for although they may be stored", len(links)):
+        with warned(logger, "%d links are requested although they may be stored", len(links)):
             if settled:
                 known = await asyncio.to_thread(self.stored_urls.find_stored, [name_of(link) for link in links])
         for link in links:
@@ -283,12 +283,12 @@ class LinkTracker(SourceStates):
         row = await self._row(link)
         wait = min(FIRST_RETRY * 2 ** min(row.failures if row else 0, 10), LAST_RETRY)
         at = None if reason == "shutdown" else (utcnow() + wait).timestamp()
-        with warned(logger, "%s will be asked for once more", link.url, url=link.url):
+        with warned(logger, "%s will be requested once more", link.url, url=link.url):
             await asyncio.to_thread(self.store.links.postpone, id_of(link), reason, at)
 
     async def _finish(self, link: Link, state: str = STORED, reason: str | None = None) -> None:
         """Record the outcome of a link. If the store fails, the next try finds its article stored."""
-        with warned(logger, "%s will be asked for once more", link.url, url=link.url):
+        with warned(logger, "%s will be requested once more", link.url, url=link.url):
             await asyncio.to_thread(self.store.links.finish, [id_of(link)], state, reason)
 
     @property

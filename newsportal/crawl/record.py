@@ -82,7 +82,7 @@ class Models:
         return cached.trouble if cached else None
 
     def _refresh(self, corpus: str, cached: _Cached) -> None:
-        with warned(logger, "the model of %s was not asked for", corpus):  # on failure keep the loaded model; the next check retries
+        with warned(logger, "the model of %s could not be loaded", corpus):  # on failure keep the loaded model; the next check retries
             version = self._store.corpora.active(corpus)
             if version == cached.version:
                 return
@@ -107,7 +107,7 @@ def join(method: str, made: PersistentLearner, kept: str | None) -> str:
         if kept is not None:
             made.restore(kept)
     except LibraryError as error:
-        logger.warning("what %s learnt in earlier crawls is not used: %s", method, error)
+        logger.warning("what was learned about %s in earlier crawls is not used: %s", method, error)
     return made.dump()
 
 
@@ -129,7 +129,7 @@ class SiteMemory:
             if key not in self._extractors:
                 made: Extract = Best(self.knowledge) if method == "best" else extractor(method, **options)
                 if isinstance(made, PersistentLearner) and not isinstance(made, Best):
-                    with warned(logger, "what %s learnt in earlier crawls is not used", method):
+                    with warned(logger, "what was learned about %s in earlier crawls is not used", method):
                         join(method, made, self._store.learnt(method))
                 self._extractors[key] = made
             return self._extractors[key]
@@ -154,7 +154,7 @@ class SiteMemory:
 
     def keep(self, now: datetime) -> None:
         """Save the lines of the sites met in this crawl, and the state of learning extractors."""
-        with warned(logger, "the knowledge learnt about sites could not be saved"):
+        with warned(logger, "the knowledge learned about sites could not be saved"):
             self._store.save_site_lines(self._packed_sites(), now=now, most=MAX_SITES)
             for (method, _), made in list(self._extractors.items()):
                 if isinstance(made, PersistentLearner) and not isinstance(made, Best):

@@ -299,7 +299,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
                 logger.error("the crawl ends: the store accepts no writes")
                 self._end(STORE_FAILS)
             elif now - self.feeder.away_since > AWAY_SECONDS:
-                logger.error("the crawl ends: its queue of requests has not served for %.0f minutes", AWAY_SECONDS / 60)
+                logger.error("the crawl ends: its queue of requests has been unavailable for %.0f minutes", AWAY_SECONDS / 60)
                 self._end(AWAY)
 
     def _on_failure(self, error: BaseException) -> None:
@@ -308,7 +308,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
             if self._crawler.stats is not None:
                 self._crawler.stats.set_value(REFUSED, str(error))
         else:
-            logger.error("the scheduler broke off: %s", error, exc_info=error)
+            logger.error("the scheduler failed: %s", error, exc_info=error)
         self._end(BROKEN)
 
     def _end(self, reason: str) -> None:

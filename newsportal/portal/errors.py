@@ -28,10 +28,10 @@ def error_page(request: Request, status: int, own: tuple[str, str] | None = None
     """Return the page for ``status`` in the reader's language; ``own`` replaces its heading and advice."""
     say = Visit(request).say
     pages = {
-        400: (say("The request could not be understood"), say("The data sent has a mistake. Please go back and try again.")),
-        403: (say("You do not have permission"), say("Your account may not do this. An administrator can change its role.")),
-        404: (say("Page not found"), say("The story may have been folded into another, or the address has a mistake.")),
-        405: (say("This address can only be viewed"), say("It accepts no data.")),
+        400: (say("The request could not be understood"), say("The data sent is invalid. Please go back and try again.")),
+        403: (say("You do not have permission"), say("Your account lacks the right to do this. An administrator can change your role.")),
+        404: (say("Page not found"), say("The story may have been folded into another, or the URL is wrong.")),
+        405: (say("This URL is read-only"), say("It accepts no data.")),
         429: (say("Too many requests"), say("Please wait a minute, then load the page again.")),
         503: (say("The store is busy"), say("It is unavailable or locked at the moment. Please load the page again in a few seconds.")),
     }
@@ -78,7 +78,7 @@ def on_search(request: Request, error: Exception) -> Response:
 def on_sources(request: Request, error: Exception) -> Response:
     """Handle errors in ``sources.yaml``, changed by hand, on pages that read the file itself."""
     say, broken = Visit(request).say, ApiError(409, "sources-broken", str(error), "Fix the file, then try again.")
-    own = say("sources.yaml has mistakes"), say("It was changed outside of the portal. The desk shows what is wrong; fix that first.")
+    own = say("sources.yaml has mistakes"), say("It was changed outside of the portal. The desk shows the errors; fix them first.")
     return error_response(409, error=broken) if is_api_request(request) else error_page(request, 409, own)
 
 

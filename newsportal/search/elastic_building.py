@@ -47,7 +47,7 @@ def _send_batch(connection: Connection, writes: Sequence[Sequence[bytes]]) -> li
             raise answered(item["status"], cause(item), connection.place)
         left.append(lines)
     if len(left) == len(writes):
-        raise Busy(f"{connection.place}: the server has too much to do; try again")
+        raise Busy(f"{connection.place}: the server is overloaded; try again")
     return left
 
 

@@ -34,7 +34,7 @@ def prune(
     store: Store, accounts: Accounts, retention: Retention, *, alpha: float, now: datetime, dry_run: bool = False, vacuum: bool = False
 ) -> Outcome:
     """Delete what is too old; with ``dry_run`` only count it. Raises ``StoreError``: what is deleted stays deleted, the next run does the
-    rest. ``alpha``: the share of a story that counts as liked, for the monthly figures that remain when views are deleted."""
+    rest. ``alpha``: the share of a story from which it counts as liked, for the monthly figures that remain when views are deleted."""
     gone = Counter[str]()
     rules, views = ages(retention), timedelta(days=retention.views)
     if dry_run:

@@ -47,7 +47,7 @@ class Newsletter(ArticlePlace):
     family: ClassVar[str] = "newsletter"
 
     imap: MailboxUri | None = None
-    """A mailbox and a folder in it: imaps://USER@HOST/FOLDER, by default INBOX. It is only read: no mail is changed, moved or marked."""
+    """A mailbox and a folder in it: imaps://USER@HOST/FOLDER, by default INBOX. Read-only: no mail is changed, moved or marked."""
     password: Secret | None = None
     """Its password, from the environment (${NAME})."""
     folder: FilePath | None = None
@@ -59,7 +59,7 @@ class Newsletter(ArticlePlace):
     max_age: Annotated[float, Field(gt=0, le=3650)] = 30.0
     """Days: at its first visit mails that came earlier are left; of a folder of files all are read."""
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
-    """Mails of one visit at most; the others wait for the next."""
+    """Maximum mails per visit; the others wait for the next."""
     articles: bool = False
     """true: the pages to which a mail links are fetched as articles, in place of the mail; false: the mail itself is the article."""
 

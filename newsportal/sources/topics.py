@@ -102,7 +102,7 @@ class Topic(Source):
     engines: Names = ()
     """The search engines that are asked: built-in names, or names declared under engines."""
     breadth: Breadth = Breadth()
-    """Result pages of each engine: a number, or a mapping of hours of the day to numbers; by default what each hour's repeats teach."""
+    """Result pages per engine engine: a number, or a mapping of hours of the day to numbers; by default what each hour's repeats teach."""
     auto_classify: bool = False
     """true: articles that engines found for it get a category from the classifier."""
 

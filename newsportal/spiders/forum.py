@@ -153,7 +153,7 @@ class ForumSpider(NewsSpider):
         if self._has_next_page(found, source, filtered, page, old) and found.next:
             yield self.list_page(found.next, source, self.parse_forum, page=page + 1, level=level, board=board)
         if root and not entries and not found.boards and not old:
-            raise NotApplicable("no-threads", "neither boards nor threads are found there")
+            raise NotApplicable("no-threads", "no boards and no threads found")
 
     def _to_boards(self, found: ForumPage, source: Forum, level: int) -> Iterable[Request]:
         """Yield requests for boards not visited yet; none if the file lists the boards."""
@@ -248,7 +248,7 @@ class ForumSpider(NewsSpider):
     async def read(self, response: Response, alone: bool) -> ThreadPage:
         asked = next(iter(response.meta.get("redirect_urls", ())), None)
         if asked is not None and _name_of(response.url) in self._listed.get(response.meta["source"], ()):
-            raise NotApplicable("gone", f"its address leads to {response.url}, which is a list")
+            raise NotApplicable("gone", f"its URL redirects to {response.url}, a list page")
         found: ThreadPage = await self.tracker.readers.read(_read, page_of(response), alone, asked)
         return found
 

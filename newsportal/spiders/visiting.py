@@ -133,7 +133,7 @@ class Visiting:
             seconds = ((opened.idle_since or now) - opened.began).total_seconds()
             self._tracker.add_seconds(source, seconds)
             parts.append(Visit(source, now, seconds=seconds))
-        with warned(logger, "what %d visits brought is not remembered", len(parts)):
+        with warned(logger, "the results of %d visits could not be stored", len(parts)):
             if parts:
                 await asyncio.to_thread(self._tracker.store.visits.join, parts)
 
@@ -151,7 +151,7 @@ class Visiting:
 
     async def forget(self) -> None:
         """Delete old visits."""
-        with warned(logger, "old visits are not forgotten"):
+        with warned(logger, "old visits could not be deleted"):
             await asyncio.to_thread(self._tracker.store.visits.forget, utcnow() - MAX_AGE)
 
     async def _watch(self) -> None:
@@ -172,7 +172,7 @@ class Visiting:
                         self._forget_visit(source)
                 except Exception:  # do not block other visits; the source stays claimed, lest it be visited repeatedly
                     logger.exception(
-                        "%s: its visit cannot be ended, nobody begins another for %g hours", source, CLAIM / 3600, extra={"source": source}
+                        "%s: its visit cannot be finished; none is begun for %g hours", source, CLAIM / 3600, extra={"source": source}
                     )
                     self._open.pop(source, None)
 
@@ -198,7 +198,7 @@ class Visiting:
             if (queue := self._queue()) is not None:
                 await asyncio.to_thread(queue.release, job_of(source))
         except FrontierUnavailable as error:
-            logger.warning("the visit of %s stays taken until this worker ends: %s", source, error, extra={"source": source})
+            logger.warning("the visit of %s stays claimed until this worker ends: %s", source, error, extra={"source": source})
 
 
 EVERY: Final = 5.0
@@ -230,7 +230,7 @@ async def rounds(spider: NewsSpider, sources: Sequence[Any]) -> AsyncIterator[An
             away = False
         except StoreError as error:
             if not away:
-                logger.warning("%s: no visit begins for now: %s", spider.name, error)
+                logger.warning("%s: no visit begins at present: %s", spider.name, error)
             away = True
         await asyncio.sleep(OFFLINE if spider.tracker.offline else max(EVERY, SPARE * took))
 

@@ -130,7 +130,7 @@ def is_zip(path: Path) -> bool:
         return True
     if path.name.endswith((".tar.zst", ".tzst")):
         return False
-    raise BackupError(f"{path}: what kind of file? end its name in .tar.zst or .zip")
+    raise BackupError(f"{path}: unknown type of file; its name must end in .tar.zst or .zip")
 
 
 def files(path: Path) -> Iterator[tuple[str, bytes]]:
@@ -145,16 +145,16 @@ def files(path: Path) -> Iterator[tuple[str, bytes]]:
                 total += size
                 if not is_file or not NAME.fullmatch(name):
                     raise BackupError(
-                        f"{path}: holds {name[:100]!r}, which no backup does (a link, or a place elsewhere); nothing was restored"
+                        f"{path}: holds {name[:100]!r}, which is not allowed in a backup (a link, or a path outside); nothing was restored"
                     )
                 if name in names:
                     raise BackupError(f"{path}: holds {name!r} twice; nothing was restored")
                 if not 0 <= size <= LONGEST or total > most or len(names) >= MOST:
-                    raise BackupError(f"{path}: {name} would unpack to more than a backup of this size holds; nothing was restored")
+                    raise BackupError(f"{path}: {name} would be unpacked to more than a backup of this size may have; nothing was restored")
                 names.add(name)
                 yield name, content()
     except DAMAGED as error:
-        raise BackupError(f"{path}: damaged, or no backup ({error}); nothing was restored") from error
+        raise BackupError(f"{path}: damaged, or not a backup ({error}); nothing was restored") from error
     except OSError as error:
         raise BackupError(f"{path}: cannot be read: {error.strerror or error}") from error
 
@@ -185,7 +185,7 @@ def _tar_entries(file: IO[bytes]) -> Iterator[tuple[str, int, bool, Callable[[],
             yield entry.name, entry.size, entry.type == tarfile.REGTYPE, content
         while rest := stream.read(BLOCK):  # read up to the checksum, after a second empty block
             if any(rest):
-                raise tarfile.TarError("something stands behind the end")
+                raise tarfile.TarError("data after the end")
 
 
 def _read_exactly(stream: Any, size: int) -> bytes:
@@ -202,7 +202,7 @@ def _read_exactly(stream: Any, size: int) -> bytes:
 def countable(line: bytes) -> None:
     """Check the number of values in a row, which could fill the memory. Raises ``ValueError``."""
     if _count_values(line) > MOST_VALUES and _count_values(STRINGS.sub(b"", line)) > MOST_VALUES:
-        raise ValueError("more values than a row has")
+        raise ValueError("too many values for a row")
 
 
 def _count_values(line: bytes) -> int:

@@ -46,7 +46,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Assignment of a story to an event: similarity, the words that decided, and the editor who made it (``None``: the algorithm)."""
+    """Assignment of a story to an event: similarity, the decisive words, and the editor who made it (``None``: the algorithm)."""
 
     story_id: str
     event_id: str
@@ -280,7 +280,7 @@ def _expect(connection: Connection, edit: Edit) -> None:
     same = all(where.get(story) == event for story, (event, _) in edit.moves.items())
     same = same and (edit.title is None or (row is not None and row.title == edit.title[0]))
     if not (same and (edit.pinned is None or (row is not None and (row.pinned is not None) == edit.pinned[0]))):
-        raise StoreError(f"event {edit.event_id!r} was changed meanwhile: look at it again")
+        raise StoreError(f"event {edit.event_id!r} was changed meanwhile: reload it")
 
 
 def _outdated(connection: Connection) -> set[str]:

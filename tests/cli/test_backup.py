@@ -132,7 +132,7 @@ def test_marker_of_the_last_backup_is_touched(folder: Path) -> None:
     mark.unlink()
     mark.symlink_to(folder / "nowhere" / "x")
     done = run("backup", str(folder / "b.zip"))
-    assert (done.exit_code, "do not tell of this backup" in done.stderr) == (0, True)
+    assert (done.exit_code, "do not include this backup" in done.stderr) == (0, True)
 
 
 def test_new_backup_is_kept_if_the_clock_was_set_back(folder: Path) -> None:
@@ -149,7 +149,7 @@ def test_unfinished_sqlite_file_is_not_restored(folder: Path) -> None:
     """As on a full disk: rows remain in the write-ahead log, without which the file is incomplete."""
     uri = f"sqlite:///{folder}/second.db"
     with ExitStack() as stack:
-        stack.enter_context(pytest.raises(BackupError, match="not restored: not all was written"))
+        stack.enter_context(pytest.raises(BackupError, match="not restored: could not write everything"))
         stack.enter_context(_whole_or_not(uri))
         add(f"{uri}.restoring", "1")
         holds = sqlite3.connect(folder / "second.db.restoring")

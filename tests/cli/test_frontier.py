@@ -98,7 +98,7 @@ def set_aside(portal: Portal, *names: str) -> None:
 def test_empty_frontier(portal: Portal, tmp_path: Path) -> None:
     result = portal.says()
     assert result.exit_code == 0
-    assert "nothing waits, and nobody works" in result.output
+    assert "no requests and no workers" in result.output
     assert "newsportal.db" in result.output
     assert portal.lines("status") == portal.lines("aside") == []
     assert portal.lines("clear", "--yes") == [{"cleared": 0}]
@@ -132,7 +132,7 @@ def test_unknown_queue_is_reported(portal: Portal) -> None:
     portal.queue("rss").push([task("1")])
     result = portal.says("status", "--spider", "hub")
     assert isinstance(result.exception, NewsportalError)
-    assert "no queue of a spider 'hub'; there is: rss" in str(result.exception)
+    assert "no queue for the spider 'hub'; there is: rss" in str(result.exception)
 
 
 def test_set_aside_requests_are_listed_retried_and_dropped(portal: Portal) -> None:
@@ -153,7 +153,7 @@ def test_set_aside_requests_are_listed_retried_and_dropped(portal: Portal) -> No
     missing = portal.says("drop", "nothing", "thr")
     assert "not set aside: nothing" in str(missing.exception)
     assert [row["id"] for row in portal.lines("aside")] == ["three"]
-    assert "1 request will be asked for again" in portal.says("again").output
+    assert "1 request will be requested again" in portal.says("again").output
     assert portal.says("aside").output.strip() == "nothing is set aside"
     assert portal.lines()[0]["waiting"] == 2
 

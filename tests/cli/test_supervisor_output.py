@@ -33,7 +33,7 @@ def ended(kind: str, **facts: Any) -> list[str]:
         ("retrain", {"result": "cancelled"}, []),
         ("fit", {"outcome": [{"views": 9, "readers": 2, "seconds": 3.2}]}, ["recommendations learnt from 9 views of 2 readers in 3 s"]),
         ("fit", {"result": "lost"}, ["the fit of recommendations failed: lost; the previous one stays in use"]),
-        ("prune", {"outcome": [{"gone": {"articles": 4, "log": 0}}]}, ["deleted for their age: 4 articles"]),
+        ("prune", {"outcome": [{"gone": {"articles": 4, "log": 0}}]}, ["deleted as expired: 4 articles"]),
         ("prune", {"outcome": [{"gone": {"log": 0}}]}, []),
         (
             "revise",
@@ -44,7 +44,7 @@ def ended(kind: str, **facts: Any) -> list[str]:
         ("crawl", {"outcome": [{**CRAWLED, "sources": 0, "reasons": []}]}, ["nothing is due"]),
         ("crawl", {"outcome": [{**CRAWLED, "sources": 1, "reasons": ["a: dns"]}]}, ["1 new story, 2 folded, 3 known", "  a: dns"]),
         ("crawl", {"spider": "rss", "outcome": [CRAWLED]}, ["job 5f1c0a2b: rss ended; 1 new story, 2 folded, 3 known"]),
-        ("crawl", {"spider": "rss"}, ["job 5f1c0a2b: rss ended; it left no report: its log says why"]),
+        ("crawl", {"spider": "rss"}, ["job 5f1c0a2b: rss ended; it left no report: see its log"]),
     ],
 )
 def test_ended_job_as_text(kind: str, facts: dict[str, Any], text: list[str]) -> None:

@@ -207,7 +207,7 @@ def read_json(text: str) -> RawFeed:
         return _rss(rss["channel"])
     items = found.get("items")
     if not isinstance(items, list) or not ("jsonfeed" in str(found.get("version")) or "title" in found):
-        raise NotApplicable("not-a-feed", "JSON, but no JSON Feed")
+        raise NotApplicable("not-a-feed", "JSON, but not a JSON Feed")
     return RawFeed(
         format="json11" if str(found.get("version")).endswith("1.1") else "json1",
         title=_text(found, "title"),
@@ -268,7 +268,7 @@ def _loaded(text: str) -> tuple[dict[str, Any], bool]:
                 items.append(item)
         return {**(head if isinstance(head, dict) else {}), "items": items}, False
     if not isinstance(found, dict):
-        raise NotApplicable("not-a-feed", "JSON, but no object")
+        raise NotApplicable("not-a-feed", "JSON, but not an object")
     return found, True
 
 

@@ -69,7 +69,7 @@ def missing(named: str | None = None) -> str | None:
         needed.append(str(DependencyMissing("render: true", "render")))
     if find_chromium(named) is None:
         given = os.environ.get(VARIABLE) or named
-        needed.append(f"there is no browser {given!r}; mend {VARIABLE} or rendering.browser" if given else f"no browser is here; {INSTALL}")
+        needed.append(f"there is no browser {given!r}; fix {VARIABLE} or rendering.browser" if given else f"no browser found; {INSTALL}")
     return "; and ".join(needed) or None
 
 
@@ -119,7 +119,7 @@ class Chromium:
                     self._browser = await self._start()
                 except Exception as error:
                     self._failure = RenderFailed("about:blank", "no-browser", _short_message(error))
-                    logger.error("the browser does not start: %s (newsportal doctor says more)", _short_message(error))
+                    logger.error("the browser does not start: %s (see newsportal doctor)", _short_message(error))
                     await self._clear()
                     raise self._failure from error
             return self._browser
@@ -231,7 +231,7 @@ def new_folder() -> Path:
         except OSError as error:
             why = error
     tried = ", ".join(map(str, folder_candidates()))
-    raise OSError(f"no folder for the browser: none of {tried} can be written and lets programs run; name one in TMPDIR") from why
+    raise OSError(f"no folder for the browser: in none of {tried} programs can be written and run; name a folder in TMPDIR") from why
 
 
 def remove_abandoned_folders() -> None:

@@ -78,7 +78,7 @@ def many(request: Request, visit: Here, sent: Form) -> Response:
 def undo_many(request: Request, visit: Here, key: str, sent: Form) -> Response:
     """Undo a change of many; ``next``: the path to return to."""
     back, number = {**request.query_params, **sent}.get("next"), or_404(undo_change(visit, key))
-    text = visit.say_number("%(num)d article is as it was.", "%(num)d articles are as they were.", number)
+    text = visit.say_number("Undone: %(num)d article was restored.", "Undone: %(num)d articles were restored.", number)
     return redirect_with(request, safe_next(back) if back else "/articles", text)
 
 
@@ -87,7 +87,7 @@ def hide(request: Request, visit: Here, article: Version, sent: Form) -> Respons
     """Fields: ``reason``; ``whole``: all versions of the story."""
     whole, here = bool(sent.get("whole")), article_path(article)
     hidden = editor(visit).hide(_version_ids(visit, article, whole), sent.get("reason", ""))
-    message = _("The story is hidden from readers now.") if whole else _("The article is hidden from readers now.")
+    message = _("The story is now hidden from readers.") if whole else _("The article is now hidden from readers.")
     return notify(request, here, message, undo=f"{here}/show{'?whole=1' if whole else ''}" if hidden else None)
 
 
@@ -169,7 +169,7 @@ def fold_article(request: Request, visit: Here, article: Version, sent: Form) ->
         return _fold_page(visit, article, visit.say(wrong))
     back = f"/story/{moved.story}/{article.id}"
     undo = f"{back}/fold?story={moved.back}" if moved.back else f"{back}/unfold"
-    return notify(request, f"/story/{moved.story}#versions", _("The article was put into this story."), undo=undo)
+    return notify(request, f"/story/{moved.story}#versions", _("The article was folded into this story."), undo=undo)
 
 
 @router.post("/story/{story_id}/{article_id}/unfold")
@@ -177,9 +177,9 @@ def unfold_article(request: Request, visit: Here, article: Version) -> Response:
     try:
         moved = editor(visit).unfold(article.id)
     except StoreError:
-        return notify(request, article_path(article), _("The article is a story of its own already."))
+        return notify(request, article_path(article), _("The article already is a separate story."))
     undo = f"/story/{moved.story}/{article.id}/fold?story={moved.came_from}"
-    return notify(request, f"/story/{moved.story}", _("The article is a story of its own now."), undo=undo)
+    return notify(request, f"/story/{moved.story}", _("The article is now a separate story."), undo=undo)
 
 
 def _fold_page(visit: Visit, article: StoredArticle, wrong: str | None = None) -> Response:

@@ -37,8 +37,8 @@ MAX_TITLE: Final = 500  # characters; more is a text pasted into the wrong field
 MISTAKES: Final = {
     "title": _("An article needs a title of at most 500 characters."),
     "published": _("Write the date as 2026-03-05 08:30, or leave it empty."),
-    "body": _("The text has a part %(mark)s that is not in this article: take its line out, or write its number as it was."),
-    "empty": _("An article needs a text: to take it out of sight, hide it."),
+    "body": _("The text has a part %(mark)s that is not in this article: delete its line, or restore its number."),
+    "empty": _("An article needs a text. To keep readers from seeing it, hide it."),
 }
 
 
@@ -153,7 +153,7 @@ def save_captions(request: Request, visit: Here, article: PhotoStory, sent: Form
     pictures = visit.portal.store.galleries.pictures(article.id)
     if "back" in request.query_params:
         number = article_changes.set_captions(visit, article.id, {picture.image.url: None for picture in pictures})
-        text = visit.say_number("%(num)d caption is its page's again.", "%(num)d captions are their pages' again.", number)
+        text = visit.say_number("%(num)d caption was reset to its page.", "%(num)d captions were reset to their pages.", number)
         return redirect_with(request, here, text)
     typed = {picture.image.url: _typed_caption(sent, picture) for picture in pictures}
     if any(len(one) > article_changes.MAX_CAPTION for one in typed.values()):
@@ -193,7 +193,7 @@ def _captions_page(request: Request, article: StoredArticle, sent: Mapping[str, 
 
 
 NO_STORIES = _("Choose some stories of the event, but not all of them.")
-NO_OTHER = _("No other event has this address.")
+NO_OTHER = _("No other event has this URL.")
 LONG_TITLE = _("The title is too long.")
 CHANGED = _("The event was changed meanwhile: check it again.")
 

@@ -43,8 +43,8 @@ def start_job(
     try:
         begin_job(request, kind, subject, words, params)
     except Busy:
-        return notify(request, back, _("Another job is running; one runs at a time. Wait until it is done, or end it."))
-    return notify(request, back, _("It has begun; this page shows how far it is."))
+        return notify(request, back, _("Another job is running; only one can run at a time. Wait until it is done, or end it."))
+    return notify(request, back, _("It has started; this page shows its progress."))
 
 
 router = APIRouter(dependencies=EDIT)
@@ -78,6 +78,6 @@ def cancel(request: Request, id: str, sent: Form) -> Response:
     if jobs_of(request).cancel(id):
         log_change(request, "job.cancel", id)
         if (found := jobs_of(request).find(id)) is not None and found.kind == CRAWL:
-            return notify(request, back, _("The crawl ends: what it has in hand is stored, the rest waits for the next one."))
-        return notify(request, back, _("It was ended; what it had not finished is not kept."))
+            return notify(request, back, _("The crawl is ending: pages in progress are stored, the rest is left to the next one."))
+        return notify(request, back, _("It was ended; unfinished results were discarded."))
     return notify(request, back, _("It had ended already."))

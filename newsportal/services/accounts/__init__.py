@@ -27,7 +27,7 @@ MIGRATIONS: Final = files("newsportal.services.accounts") / "migrations"
 
 LINE = schema.MigrationChain(
     schema.newest(MIGRATIONS), MIGRATIONS, "accounts_version", METADATA,
-    "name another place for accounts in sources.yaml (portal: accounts), or move this one away; a new administrator is made",
+    "name another file as accounts under portal: in sources.yaml, or move this one away; a new administrator is created then",
 )  # fmt: skip
 
 

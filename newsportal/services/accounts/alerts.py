@@ -222,7 +222,7 @@ class Alerts(Part):
 
 
 CLAIM_BYTES: Final = 16
-LOST: Final = "the sending process ended before the result was known: perhaps it arrived"
+LOST: Final = "the sending process ended before the result was known: the message may have arrived"
 
 
 def _written(alert: Alert) -> dict[str, Any]:

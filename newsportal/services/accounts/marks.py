@@ -98,7 +98,7 @@ class Marks(Part):
             if connection.scalar(select(MARKS.c.story_id).where(mine, MARKS.c.story_id == story_id)) is not None:
                 return
             if connection.execute(select(func.count()).select_from(MARKS).where(mine)).scalar_one() >= MAX_STARRED:
-                raise TooManyStarred(f"{MAX_STARRED} stories are starred already: take the star off some first")
+                raise TooManyStarred(f"{MAX_STARRED} stories are starred already: unstar some first")
             _put(connection, person_id, story_id, {"starred": now, "at": now})
 
     def starred(self, person_id: str, *, before: Edge | None = None, limit: int = 30) -> list[tuple[datetime, str]]:
@@ -209,7 +209,7 @@ class Searches(Part):
         """Save a search; a saved one with the same query is renamed. Raises ``SearchNotSaved``."""
         named = _checked_name(name)
         if not asked or len(asked) > MAX_ASKED:
-            raise SearchNotSaved("There is nothing to keep, or it is too long.")
+            raise SearchNotSaved("The search is empty or too long.")
         with self._write() as connection:
             mine = SEARCHES.c.person_id == person_id
             known = [row for row in connection.execute(select(SEARCHES).where(mine)) if row.asked == asked]
@@ -217,7 +217,7 @@ class Searches(Part):
                 connection.execute(update(SEARCHES).where(SEARCHES.c.id == known[0].id).values(name=named))
                 return Search(known[0].id, person_id, named, asked, known[0].created)
             if connection.execute(select(func.count()).select_from(SEARCHES).where(mine)).scalar_one() >= MAX_SEARCHES:
-                raise SearchNotSaved(f"{MAX_SEARCHES} searches are kept already: remove one first.")
+                raise SearchNotSaved(f"{MAX_SEARCHES} searches are saved already: remove one first.")
             made = Search(random_id(), person_id, named, asked, now)
             connection.execute(insert(SEARCHES).values(asdict(made)))
             return made

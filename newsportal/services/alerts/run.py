@@ -168,7 +168,7 @@ def _send_message(work: Work, alert: Alert, held: list[Message], tally: Tally) -
     book, now = work.accounts.alerts, work.now()
     items = {message.thing: found for message in held if (found := items_of(work, alert, message))}
     missing = [message for message in held if message.thing not in items]
-    book.settle(missing, "withdrawn", now=now, reason="nothing happened" if alert.about in SCHEDULED else "it is not there any more")
+    book.settle(missing, "withdrawn", now=now, reason="nothing happened" if alert.about in SCHEDULED else "it no longer exists")
     held = [message for message in held if message.thing in items]
     if not held:
         return True
@@ -247,9 +247,9 @@ def send_test(work: Work, alert: Alert) -> None:
 FAILS: Final = frozenset({"failing", "quarantined"})
 
 WORDS: Final = {
-    "source": {"zh": "来源「{name}」连续采集失败", "en": "The source {name} fails again and again"},
+    "source": {"zh": "来源「{name}」连续采集失败", "en": "The source {name} fails repeatedly"},
     "disk": {"zh": "磁盘空间仅剩 {free}%", "en": "Only {free}% of the disk is free"},
-    "crawl": {"zh": "已超过 {hours} 小时没有采集完成", "en": "No crawl has come to an end for {hours} hours"},
+    "crawl": {"zh": "已超过 {hours} 小时没有采集完成", "en": "No crawl has finished for {hours} hours"},
 }
 
 

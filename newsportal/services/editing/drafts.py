@@ -218,7 +218,7 @@ class MovedArticle:
     article: str
     story: str = field(metadata={"description": "Where it is now."})
     came_from: str
-    back: str | None = field(metadata={"description": "The story it may be put back into; null if that is gone: then take it out again."})
+    back: str | None = field(metadata={"description": "The story to fold it into to undo this; null if deleted: then unfold it."})
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +269,7 @@ class Editor:
         if target is None:
             raise StoreError(f"no story {story_id!r}")
         if target.id == came_from:
-            raise StoreError(f"article {article_id!r} is in that story already")
+            raise StoreError(f"article {article_id!r} is already in that story")
         self.store.fold(article_id, target.id, reason=BY_HAND, now=self.now)
         left = self.store.story(came_from, hidden=True)
         self.log("article.fold", article_id, {"from": came_from, "to": target.id})
@@ -280,7 +280,7 @@ class Editor:
         came_from = _story_of(self.store, article_id)
         story_id = self.store.unfold(article_id, now=self.now)
         if story_id == came_from:
-            raise StoreError(f"article {article_id!r} is alone in its story")
+            raise StoreError(f"article {article_id!r} is the only article of its story")
         self.log("article.unfold", article_id, {"from": came_from, "to": story_id})
         return MovedArticle(article_id, story_id, came_from, came_from)
 

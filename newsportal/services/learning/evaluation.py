@@ -28,11 +28,11 @@ def side_by_side(store: Store, name: str, versions: Sequence[int], say: Progress
     """Return the reports of versions, and errors of unreadable ones. Raises ``StoreError`` if no document is unseen by all."""
     models = [store.corpora.model(name, version) for version in dict.fromkeys(versions)]
     if not models:
-        raise StoreError(f"{name}: no model yet; `newsportal train --corpus {name}` trains one")
+        raise StoreError(f"{name}: no model yet; train one with `newsportal train --corpus {name}` trains one")
     unseen = frozenset.intersection(*(model.held_out for model in models))
     known = [training_document(document) for document in store.corpora.documents(name) if document.id in unseen]
     if not known:
-        raise StoreError("no document is unseen by all these versions; compare fewer of them")
+        raise StoreError("no document is held out of all these versions; compare fewer")
     reports: dict[int, Report] = {}
     unread = []
     for model in models:
@@ -59,7 +59,7 @@ EXPLAINED_WORDS: Final = 5  # words that explain one answer
 
 @dataclass(frozen=True, slots=True)
 class Mistaken:
-    """A misclassified document: the label given (``None``: none of them), its score, and the words that decided."""
+    """A misclassified document: the label given (``None``: none of them), its score, and the decisive words."""
 
     document: Document
     given: str | None

@@ -91,7 +91,7 @@ def bound(value: Cell, column: TableColumn[Any], *, sqlite: bool) -> Any:
         return int(value)
     most = BYTES.get(type(kind).__name__)
     if most is not None and isinstance(value, str) and len(value.encode()) > most:
-        raise Refused(f"{column.name}: {len(value.encode())} bytes, and the column takes {most}; add max, or make it a larger text there")
+        raise Refused(f"{column.name}: {len(value.encode())} bytes, but the column takes {most}; add max, or enlarge the column")
     return value
 
 
@@ -109,7 +109,7 @@ def _parsed(text: str, kind: Any) -> date | datetime:
     try:
         found = datetime.fromisoformat(text)
     except ValueError as error:
-        raise Refused(f"{text!r} is not a date that the column accepts; leave the format out, or write %Y-%m-%d %H:%M:%S") from error
+        raise Refused(f"{text!r} is not a date that the column accepts; omit the format, or write %Y-%m-%d %H:%M:%S") from error
     return found if isinstance(kind, DateTime) else found.date()
 
 
@@ -161,9 +161,9 @@ def mistakes(table: Table, target: Target) -> Iterator[str]:
         yield f"unpublish.{name}: the table has no such column; it has: {', '.join(there.keys())}"
     for column_there in there:
         if column_there.name not in target.columns and not _fills_itself(column_there, table):
-            yield f"the table's column {column_there.name} may not be empty and has no default: say under columns what goes into it"
+            yield f"the table's column {column_there.name} must have a value and has no default: add it under columns"
     if not table.primary_key.columns and target.key is None:
-        yield "the table has no primary key: say under key which column names an article"
+        yield "the table has no primary key: set key to the column that identifies an article"
     if _without_transactions(table) and target.key is None:
         yield "the table's engine has no transactions, so a crash may write an article twice: give key, or ALTER TABLE … ENGINE=InnoDB"
 
@@ -173,7 +173,7 @@ def notes(table: Table, target: Target) -> Iterator[str]:
     unique = [table.primary_key.columns, *(one.columns for one in table.constraints if isinstance(one, UniqueConstraint))]
     keys = [*(one.keys() for one in unique), *(index.columns.keys() for index in table.indexes if index.unique)]
     if target.key is not None and target.key in table.columns and [target.key] not in keys:
-        yield f"nothing in the table prevents a second row with the same {target.key}; a UNIQUE index on it would"
+        yield f"the table allows several rows with the same {target.key}; add a UNIQUE index"
     if _without_transactions(table):
         yield "the table's engine has no transactions: a row may be left partly written"
 
@@ -183,12 +183,12 @@ def _column_mistakes(there: TableColumn[Any], column: Column, *, is_key: bool) -
     if wrong := _kind_mistake(kind, column):
         yield f"the column holds {_kind_name(kind)}, and {wrong}"
     if not there.nullable and column.field not in ALWAYS and {column.default, column.constant, column.template} == {None}:
-        yield "the column may not be empty, and some articles have nothing for it: add a default"
+        yield "the column must have a value, but some articles have none: add a default"
     length = getattr(there.type, "length", None) if kind == "text" and not isinstance(there.type, Enum) else None
     longest = _longest(column)
     if length is not None and (longest is None or longest > length):
-        found = "nothing bounds what goes into it" if longest is None else f"{longest} characters may go into it"
-        shorter = "it names the article, so it may not be cut: put id into it (20 characters)" if is_key else f"add max: {length}"
+        found = "its values have no maximum length" if longest is None else f"{longest}-character values are possible"
+        shorter = "it identifies the article and must not be truncated: use id (20 characters)" if is_key else f"add max: {length}"
         yield f"the column takes {length} characters, and {found}: {shorter}"
     if isinstance(there.type, Enum):
         allowed = tuple(map(str, there.type.enums))
@@ -208,12 +208,12 @@ def _kind_mistake(kind: Kind, column: Column) -> str | None:
         if kind == "truth" and (not isinstance(value, bool) and value not in (0, 1)):
             return f"{value!r} is neither"
         if kind == "text" and not isinstance(value, str):
-            return f"{value!r} is none: put it in quotes"
+            return f"{value!r} is not a text: put it in quotes"
         if kind == "moment" and not isinstance(value, str):
-            return f"{value!r} is none: write it as text, '2026-03-01 08:30:00'"
+            return f"{value!r} is not a time: write it as text, '2026-03-01 08:30:00'"
     goes_in = _field_kind(column)
     if kind == "moment" and column.format == UNIX:
-        return "seconds since 1970 are a number: leave the format out"
+        return "seconds since 1970 are a number: omit the format"
     if goes_in is None or kind in ("other", "text") or goes_in == kind:
         return None
     if goes_in == "moment" and kind == "number" and column.format in (None, UNIX):

@@ -71,7 +71,7 @@ class ElasticsearchTarget(DocumentTarget):
                 answer = asking.security.has_privileges(index=[{"names": [self._index], "privileges": list(PRIVILEGES)}])
                 if answer.get("has_all_requested") is False:
                     lacking = [name for name, may in answer["index"][self._index].items() if not may]
-                    raise TargetUnfit(f"{self._target.name}: this user may not write there; give it: {', '.join(lacking)}")
+                    raise TargetUnfit(f"{self._target.name}: this user may not write there; grant it: {', '.join(lacking)}")
             self._ready = self._missing(client) == {}
         return ()
 
@@ -162,7 +162,7 @@ class ElasticsearchTarget(DocumentTarget):
         reason = answered(status, why, self._opened().place)
         if status in (401, 403, 404) or "read-only" in str(reason) or "disk" in str(reason):
             raise self._explained(reason, status)
-        return PutOff("the server has too much to do") if status in BUSY else Refused(f"the index rejects it: {why}")
+        return PutOff("the server is overloaded") if status in BUSY else Refused(f"the index rejects it: {why}")
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

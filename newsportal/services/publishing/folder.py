@@ -42,8 +42,8 @@ MARKS: Final = re.compile(r"([\\`*_{}\[\]<>#+!|~-])|^(\d+)([.)])")
 BREAKING: Final = re.compile(r"[\s\x00-\x20\x7f()<>\\]")  # characters that end a URL in Markdown
 
 REMEDIES: Final = {
-    errno.ENOSPC: "the disk is full; make room",
-    errno.EDQUOT: "the quota is used up; make room",
+    errno.ENOSPC: "the disk is full; free space",
+    errno.EDQUOT: "the quota is used up; free space",
     errno.EROFS: "the disk is mounted read-only",
     errno.EACCES: "this user may not write there; check its permissions",
     errno.EPERM: "this user may not write there; check its permissions",
@@ -112,9 +112,9 @@ class FolderTarget:
             yield
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
-                raise Refused(f"{name!r} is too long a name for this disk; shorten file") from error
+                raise Refused(f"{name!r} is too long as a file name; shorten file") from error
             why = REMEDIES.get(error.errno or 0, error.strerror or str(error))
-            raise TargetAway(f"{self._root / name}: {why}; nothing was half written") from error
+            raise TargetAway(f"{self._root / name}: {why}; nothing was partly written") from error
 
 
 def safe(text: str) -> str:

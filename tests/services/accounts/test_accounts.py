@@ -65,7 +65,7 @@ def test_unsupported_old_database_is_refused(tmp_path: Path) -> None:
     with engine.begin() as connection:
         connection.execute(text(f"UPDATE {LINE.table} SET version_num = '0002'"))
     engine.dispose()
-    with pytest.raises(StoreTooOld, match=r"too old .*name another place"):
+    with pytest.raises(StoreTooOld, match=r"no longer reads.*name another file as accounts"):
         open_accounts(uri)
 
 

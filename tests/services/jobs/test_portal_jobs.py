@@ -254,7 +254,7 @@ def test_command_gets_sources_file_and_job_id(tmp_path: Path) -> None:
     ("words", "code", "text"),
     [
         (["no-such-command"], "usage-error", "No such command 'no-such-command'."),
-        (["train", "--json"], "bad-parameter", "say either FILE --model MODEL or --corpus NAME"),
+        (["train", "--json"], "bad-parameter", "give either FILE --model MODEL or --corpus NAME"),
         (["train", "--corpus", "新闻", "--json"], "store-", "no corpus"),
         (["corpus", "list", "--sources", "/no/such/file.yaml"], "sources-error", "/no/such/file.yaml"),
     ],

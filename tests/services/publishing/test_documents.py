@@ -361,8 +361,8 @@ def responding(status: int, body: bytes) -> Iterator[str]:
     ("status", "body", "kind", "text"),
     [
         (401, b'{"error": {"type": "security_exception", "reason": "x"}}', TargetUnfit, "user or password is wrong"),
-        (403, b'{"error": {"type": "security_exception", "reason": "is unauthorized"}}', TargetUnfit, "this user may not do that"),
-        (503, b'{"error": "starting"}', TargetAway, "too much to do, or is starting"),
+        (403, b'{"error": {"type": "security_exception", "reason": "is unauthorized"}}', TargetUnfit, "this user lacks the permission"),
+        (503, b'{"error": "starting"}', TargetAway, "overloaded or starting"),
         (429, b'{"error": {"type": "x", "reason": "flood-stage watermark"}}', TargetAway, "disk is nearly full"),
         (
             200,
@@ -444,7 +444,7 @@ def test_document_has_plain_values() -> None:
 @pytest.mark.parametrize(
     ("target", "error"),
     [
-        ("- {name: a, to: 'mongodb:///x'}", "names no host"),
+        ("- {name: a, to: 'mongodb:///x'}", "has no host"),
         ("- {name: a, to: 'elasticsearch://h/Big'}", "'Big' is not a valid index name"),
         ("- {name: a, to: 'elasticsearch://h/a/b'}", "'a/b' is not a valid index name"),
         ("- {name: a, to: 'elasticsearch+http://h/a'}", "not a supported target"),
