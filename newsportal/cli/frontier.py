@@ -86,7 +86,7 @@ def aside(
 def again(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Put requests that were set aside back into the queue."""
     with open_queues(sources, spider) as found:
-        _print_count("again", sum(queue.again(which) for queue, which in _chosen(found, ids)), "{} will be requested again", as_json)
+        _print_count("again", sum(queue.requeue(which) for queue, which in _chosen(found, ids)), "{} will be requested again", as_json)
 
 
 def drop(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:

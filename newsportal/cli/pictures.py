@@ -116,16 +116,16 @@ def pictures(
 
 
 def facts(store: Store, cache: PictureCache | None, limit: int) -> dict[str, Any]:
-    census = store.pictures.census()
+    totals = store.pictures.totals()
     sizes = [one.size for one in cache.files()] if cache is not None else []
     often = []
-    for one in store.pictures.often(limit=limit):
+    for one in store.pictures.most_frequent(limit=limit):
         picture, kept = one.picture, one.picture.frequent == KEPT
         row = pick(picture, "url") | pick(one, "stories", "sites") | pick(picture, "width", "height", "format", "print")
         row |= {"left_out": picture.refused or (None if kept else picture.frequent), "since": None if kept else picture.since}
         often.append(row | {"kept": kept})
     return {
-        **pick(census, "pictures", "stories"), "looked_at": census.looked, "refused": census.refused, "left_out": census.frequent,
+        **pick(totals, "pictures", "stories"), "looked_at": totals.looked, "refused": totals.refused, "left_out": totals.frequent,
         "cache": cache and {"folder": str(cache.folder), "files": len(sizes), "bytes": sum(sizes), "limit": cache.limit}, "often": often,
     }  # fmt: skip
 

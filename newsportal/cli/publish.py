@@ -116,7 +116,7 @@ def again(
         if ids:
             number = sum(store.outbox.ask(name, list(store.outbox.of(name, ids)), "there", now=now) for name in names)
         else:
-            number = sum(store.outbox.again(name, now=now) for name in names)
+            number = sum(store.outbox.retry(name, now=now) for name in names)
         finish(store, targets, None, as_json, f"{counted(number, 'article')} tried again")
 
 

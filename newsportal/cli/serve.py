@@ -128,7 +128,7 @@ def settling(known: Sources) -> Settle:
         from newsportal.cli.frontier import open_queues
 
         with open_queues(known, None) as found:
-            return sum(queue.again() if way == "again" else queue.drop() for _, queue in found.queues)
+            return sum(queue.requeue() if way == "again" else queue.drop() for _, queue in found.queues)
 
     return settle
 

@@ -119,7 +119,7 @@ Names = Annotated[list[str], typer.Argument(metavar="NAME...", help="Sources' na
 
 
 def enable(names: Names, sources: SourcesFile = None) -> None:
-    """Switch sources on that were switched off."""
+    """Enable disabled sources."""
     _change(sources, names, "enable", "is on, in {path}")
 
 

@@ -198,7 +198,7 @@ class Feeder:
         if last:
             return order
         now = time.monotonic()
-        order.hold = list(dict.fromkeys([*self.host_locks.waiters, *self.host_queues.unheld()]))[:HOLDS]
+        order.hold = list(dict.fromkeys([*self.host_locks.waiters, *self.host_queues.unlocked_hosts()]))[:HOLDS]
         if now - self._last_beat >= self.beat_seconds:
             order.beat, self._last_beat = dict(self.activity), now
         places = max(self.prefetch - self.host_queues.waiting, 0)
@@ -244,7 +244,7 @@ class Feeder:
         lost = list(self.leases.lose(answer.lost))
         for held in lost:
             if self.leases.single(held.task.id):
-                self.host_queues.out_of(held.task.host, lambda entry, id=held.task.id: entry.lease == id)  # type: ignore[misc]
+                self.host_queues.remove(held.task.host, lambda entry, id=held.task.id: entry.lease == id)  # type: ignore[misc]
                 self.leases.drop(held.task.id)
                 self._next.push.append(held.task)
         if lost:
@@ -278,4 +278,4 @@ class Feeder:
         far = taken.soon is not None and taken.soon > PATIENCE
         self._drained = (changes, not taken.leases and (not taken.waiting or far))
         if taken.leases or self.quiet or self.host_queues.waiting:
-            self.crawl.stir()
+            self.crawl.wake_engine()

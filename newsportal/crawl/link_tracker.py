@@ -23,7 +23,7 @@ from newsportal.crawl.record import record_of
 from newsportal.crawl.requests import NO_ADDRESS, ROW, can_request, id_of, is_entry, is_readable, name_of, task_of
 from newsportal.crawl.visit_counters import OUTAGE, PREFIX, SourceStates
 from newsportal.crawl.visit_counters import utcnow as utcnow  # the clock of all parts of a crawl
-from newsportal.dedup.canonical import identity, set_apart, shared, spellings
+from newsportal.dedup.canonical import identity, separate_collisions, shared, spellings
 from newsportal.errors import StoreError
 from newsportal.logs import warned
 from newsportal.messages import Message
@@ -172,7 +172,7 @@ class LinkTracker(SourceStates):
         known = await asyncio.to_thread(self.stored_urls.find_stored, others) if others else set()
         if shared(links):
             self.note(links[0].source, ONE_ADDRESS)
-        return set_apart(links, known)
+        return separate_collisions(links, known)
 
     async def follow_redirect(self, link: Link, target: str, spider: Spider, ask: Ask) -> Request | None:
         """Follow the redirect of ``link`` to ``target``; return the request to send, if any. Raises ``StoreError``; then ``link`` waits."""

@@ -152,7 +152,7 @@ class SiteMemory:
             except ValueError as error:
                 logger.warning("the stored knowledge of %s is damaged and is learnt again: %s", site, error)
 
-    def keep(self, now: datetime) -> None:
+    def save(self, now: datetime) -> None:
         """Save the lines of the sites met in this crawl, and the state of learning extractors."""
         with warned(logger, "the knowledge learned about sites could not be saved"):
             self._store.save_site_lines(self._packed_sites(), now=now, most=MAX_SITES)

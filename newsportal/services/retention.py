@@ -40,7 +40,7 @@ def prune(
     if dry_run:
         gone["views"] = store.readers.outdated(now - views)
     else:
-        gone["views"] = store.readers.let_go(alpha=alpha, now=now, kept=views, closing=rules.shortest is not None)
+        gone["views"] = store.readers.prune_views(alpha=alpha, now=now, kept=views, closing=rules.shortest is not None)
     pruned = store.pruning.articles(rules, accounts.marks.marked, now=now, dry_run=dry_run)
     gone.update(pruned.gone)
     records: tuple[tuple[str, int | None, Callable[..., int]], ...] = (
@@ -56,5 +56,5 @@ def prune(
     if dry_run:
         return Outcome(dict(gone), dict(pruned.retained))
     store.pruning.leftovers(now)
-    freed = store.pruning.give_back(whole=vacuum) + accounts.give_back(whole=vacuum)
+    freed = store.pruning.release_space(whole=vacuum) + accounts.release_space(whole=vacuum)
     return Outcome(dict(gone), dict(pruned.retained), freed)

@@ -41,7 +41,7 @@ def new_file(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
 
     Temporary files of killed backups of this name, or of dated names, are deleted first. Raises ``OSError``.
     """
-    for left in leavings(path):  # files locked by a running process stay, and all files on a disk without locks
+    for left in leftovers(path):  # files locked by a running process stay, and all files on a disk without locks
         with suppress(OSError), left.open("rb") as held:  # deleted meanwhile, locked or owned by another user: make the backup anyway
             if fcntl is not None:
                 fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -55,7 +55,7 @@ def new_file(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
             part.unlink()
 
 
-def leavings(path: Path) -> list[Path]:
+def leftovers(path: Path) -> list[Path]:
     """Return the temporary files of backups beside ``path``, by their names; some may be in use."""
     found = ((part, PART.fullmatch(part.name)) for part in path.parent.iterdir())
     return sorted(part for part, match in found if match and (match["name"] == path.name or DATED.fullmatch(match["name"])))

@@ -108,8 +108,8 @@ def explained(error: BaseException | None, where: str) -> StoreError:
 VACUUMED: Final = 1000  # pages freed in one transaction: 4 MB, some milliseconds
 
 
-def give_back(engine: Engine, whole: bool) -> int:
-    """Implement ``Dialect.give_back``. Files created without ``auto_vacuum`` reuse their free pages until they are rebuilt (``whole``)."""
+def release_space(engine: Engine, whole: bool) -> int:
+    """See ``Dialect.release_space``. Files created without ``auto_vacuum`` reuse their free pages until they are rebuilt (``whole``)."""
     if in_memory(engine.url):
         return 0
     with engine.connect() as connection:
@@ -134,4 +134,4 @@ def give_back(engine: Engine, whole: bool) -> int:
 
 INCREMENTAL: Final = 2
 
-SQLITE: Final = Dialect(open=open_sqlite, insert=partial(on_conflict, sqlite.insert), explain=explained, give_back=give_back)
+SQLITE: Final = Dialect(open=open_sqlite, insert=partial(on_conflict, sqlite.insert), explain=explained, release_space=release_space)

@@ -17,7 +17,7 @@ from newsportal.store.folding import refresh
 from newsportal.store.gallery_tables import GALLERIES
 from newsportal.store.results import Marking
 from newsportal.store.tables import ARTICLES, FOLD_KEYS, TOPICS
-from newsportal.store.writing import add_topics, existing, keep, log, page_version, refresh_changed
+from newsportal.store.writing import add_topics, existing, log, page_version, refresh_changed, write_state
 
 KEYWORDS = "keywords"  # ``TopicMark.by`` of a topic matched by keywords; equals ``classify.topics.KEYWORDS`` of a higher layer
 
@@ -30,7 +30,7 @@ def _correct(
     written = become(known)
     if written is None:
         return int(known["revision"])
-    keep(connection, article_id, written)
+    write_state(connection, article_id, written)
     if (moment := written.columns.get("moment", known["moment"])) != known["moment"]:
         connection.execute(update(FOLD_KEYS).where(FOLD_KEYS.c.article_id == article_id).values(moment=moment))
         connection.execute(update(GALLERIES).where(GALLERIES.c.id == article_id).values(moment=moment))

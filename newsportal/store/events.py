@@ -237,7 +237,7 @@ class Events(Part):
             found.setdefault(row["event_id"], []).append(build(Assignment, row, words=tuple))
         return found
 
-    def tellers(self, event_id: str) -> list[ReportingSite]:
+    def reporting_sites(self, event_id: str) -> list[ReportingSite]:
         """Return the sites that reported on an event, earliest first."""
         first, number = func.min(ARTICLES.c.moment).label("first"), func.count().label("number")
         told = select(ARTICLES.c.publisher, first, number).join(EVENT_STORIES, EVENT_STORIES.c.story_id == ARTICLES.c.story_id)

@@ -140,10 +140,10 @@ def written(kept: Mapping[str, Any] | None, gallery: Gallery, grown: bool, now: 
         return {**state(gallery), "visited": now, "vain": 0}
     if kept["complete"]:
         return {}
-    return {"failure": state(gallery)["failure"], "visited": now, "vain": in_vain(kept, gallery, grown)}
+    return {"failure": state(gallery)["failure"], "visited": now, "vain": failed_visits(kept, gallery, grown)}
 
 
-def in_vain(kept: Mapping[str, Any] | None, gallery: Gallery, grown: bool) -> int:
+def failed_visits(kept: Mapping[str, Any] | None, gallery: Gallery, grown: bool) -> int:
     """Return the number of consecutive visits without result, including this one."""
     return 0 if grown or gallery.complete or kept is None or kept["complete"] else int(kept["vain"]) + 1
 

@@ -19,7 +19,7 @@ from newsportal.store.corrections import Written, crawled
 from newsportal.store.dialects import Part, upsert
 from newsportal.store.gallery_folding import refresh_galleries
 from newsportal.store.links import finish_stored
-from newsportal.store.prints import FinderIndex, PrintIndex, TextPrint, printed
+from newsportal.store.prints import FinderIndex, PrintIndex, TextPrint, text_print
 from newsportal.store.reading import find, find_stored
 from newsportal.store.results import Added
 from newsportal.store.tables import ALIASES, ARTICLES, CHANGES, DECLARED, EARLIEST_FIRST, FOLD_KEYS, REVISIONS, STORIES, TOPICS, UNFOLDED
@@ -101,12 +101,12 @@ def _readd(
     revised = is_newer(page_version(connection, known), article)
     if revised:
         written = crawled(known, article)
-        keep(connection, id, written)
+        write_state(connection, id, written)
         moment = written.columns["moment"]  # it now has its old and new keys, and its new fingerprint
         connection.execute(update(FOLD_KEYS).where(FOLD_KEYS.c.article_id == id).values(moment=moment))
         folding.save_keys(connection, id, moment, keys)
         prints.drop(connection, id)
-        prints.keep(connection, prints.print_rows(id, moment, new, now), now)
+        prints.save(connection, prints.print_rows(id, moment, new, now), now)
     met = add_topics(connection, id, topics_of(article))
     story_id = _fold_revised(connection, known, keys, new) if revised else known["story_id"]
     if revised or met:
@@ -128,7 +128,7 @@ def _fold_revised(connection: Connection, known: Mapping[str, Any], keys: Sequen
     return found.story_id
 
 
-def keep(connection: Connection, article_id: str, written: Written) -> None:
+def write_state(connection: Connection, article_id: str, written: Written) -> None:
     """Write a new state of an article, and the states that become revisions."""
     connection.execute(NEW_REVISION, [{"article_id": article_id, **state} for state in written.revisions])
     connection.execute(update(ARTICLES).where(ARTICLES.c.id == article_id).values(**written.columns))
@@ -230,7 +230,7 @@ class Writing(Part):
 
         If one cannot be stored, none is: the caller may then add them one by one.
         """
-        made = [(article, keys, printed(self._prints, article)) for article, keys in articles]
+        made = [(article, keys, text_print(self._prints, article)) for article, keys in articles]
         if not made:
             return []
         self._read_prints()
@@ -247,7 +247,7 @@ class Writing(Part):
     def decide_fold(self, article: Article, *, now: datetime) -> FoldDecision:
         """Decide which stored article ``article`` repeats, as :meth:`add` does: by its text, else by its ``keys``. Nothing is written, and
         ``add`` decides again if the store changed since."""
-        new = printed(self._prints, article)
+        new = text_print(self._prints, article)
         self._read_prints()
         with self._read() as connection:
             seq = new.index.follow(connection)

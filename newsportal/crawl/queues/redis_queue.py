@@ -218,7 +218,7 @@ class RedisQueue(base.Queue):
         found = [one for some in self._each(lambda part: part.aside(limit), strict=True) for one in some]
         return sorted(found, key=lambda one: one.since)[:limit]
 
-    def again(self, ids: Collection[str] | None = None) -> int:
+    def requeue(self, ids: Collection[str] | None = None) -> int:
         return sum(self._each(lambda part: part.settle("again", ids), strict=True))
 
     def drop(self, ids: Collection[str] | None = None) -> int:

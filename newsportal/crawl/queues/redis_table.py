@@ -83,7 +83,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
     def refresh(self, ids: Collection[str]) -> None:
         order = Order(push=_without_bodies(self._table(lambda tx: self._waiting_tasks(tx, ids), write=False)))
         told = self._by_part(order)
-        self._each(lambda part: part.hasten(told[part].push), told, strict=self.whole)
+        self._each(lambda part: part.make_due(told[part].push), told, strict=self.whole)
 
     def outstanding(self, sources: Collection[str]) -> Counter[str]:
         try:

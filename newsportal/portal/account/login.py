@@ -122,7 +122,7 @@ def _begin_session(request: Request, accounts: Accounts, person: Person, answer:
     if (kept := chosen.get(READER)) and WELL_FORMED.fullmatch(kept):
         set_reader_cookie(answer, request, kept)
     elif reader.name and reader.is_recorded:
-        accounts.preferences.keep(person.id, {READER: reader.name})
+        accounts.preferences.save(person.id, {READER: reader.name})
 
 
 router = APIRouter(dependencies=KEEP)

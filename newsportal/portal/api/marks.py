@@ -127,7 +127,7 @@ def save_search(request: Request, visit: Here, asked: SavedSearchIn) -> Search:
     if understood.empty:
         raise ApiError(400, "no-search", "The search is empty.", "Send the query of the search page's address, such as q=flood.")
     with api_error_for(SearchNotSaved, status=409, code="not-kept"):
-        kept = accounts.searches.keep(person, asked.name, understood.address("").removeprefix("?"), now=visit.portal.now())
+        kept = accounts.searches.save(person, asked.name, understood.address("").removeprefix("?"), now=visit.portal.now())
     log_change(request, "search.keep", kept.id, {"name": kept.name})
     return kept
 

@@ -77,7 +77,7 @@ def entries(
 
 @router.post("/publishing/again", summary="Retry failed articles", dependencies=EDIT)
 def retry(request: Request, portal: ThisPortal, sent: RetryIn) -> RetryOut:
-    number = portal.store.outbox.again(sent.target, sent.articles, now=portal.now())
+    number = portal.store.outbox.retry(sent.target, sent.articles, now=portal.now())
     log_change(request, "publishing.again", "", {"target": sent.target, "articles": number})
     return RetryOut(articles=number)
 

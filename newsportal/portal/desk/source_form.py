@@ -158,7 +158,7 @@ def enable(request: Request, key: str, fields: Form) -> Response:
     found = source_entry(request, key)
     on = bool(fields.get("enabled"))
     change = set_entry(found.kind, found.source.name, {"enabled": None if on else False})
-    text = _("%(name)s was switched on.") if on else _("%(name)s was switched off.")
+    text = _("%(name)s was enabled.") if on else _("%(name)s was disabled.")
     action, target = "source.enable" if on else "source.disable", fields.get("next") or "/sources"
     return apply_change(request, change, action, key, target, text, name=found.source.name)
 

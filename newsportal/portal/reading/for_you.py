@@ -174,7 +174,7 @@ def switch(request: Request, sent: Form) -> Response:
     answer = redirect_to_profile()
     if wanted == "off":
         if reader.name is not None:
-            portal.store.readers.switch(reader.name, False, now=portal.now())
+            portal.store.readers.set_recording(reader.name, False, now=portal.now())
         answer.delete_cookie(NAME, path="/")
         answer.set_cookie(SWITCH, "off", max_age=YEAR, samesite="lax", path="/")
     elif wanted == "on":

@@ -124,7 +124,7 @@ def settings(request: Request, visit: Here) -> Response:
         answer = RedirectResponse(back if "next" in visit.asked else "/settings", 303, headers={"cache-control": "no-store"})
         remember(answer, found)
         if visit.keeps and visit.signed_in is not None:
-            visit.portal.accounts.preferences.keep(visit.signed_in.person.id, found)
+            visit.portal.accounts.preferences.save(visit.signed_in.person.id, found)
         return answer
     own, known = visit.chosen.topics, visit.portal.site.topics
     offered = [(name, not own or name in own) for name in dict.fromkeys((*(name for name in own if name in known), *known))]

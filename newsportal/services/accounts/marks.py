@@ -188,7 +188,7 @@ MAX_ASKED = 4_000  # characters of the percent-encoded query
 
 
 class SearchNotSaved(StoreError):
-    """Raised by :meth:`Searches.keep` and :meth:`Searches.rename`; the caller shows the message next to the form."""
+    """Raised by :meth:`Searches.save` and :meth:`Searches.rename`; the caller shows the message next to the form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ class Search:
 class Searches(Part):
     """Thread-safe, blocking. Raises the errors of stores."""
 
-    def keep(self, person_id: str, name: str, asked: str, *, now: datetime) -> Search:
+    def save(self, person_id: str, name: str, asked: str, *, now: datetime) -> Search:
         """Save a search; a saved one with the same query is renamed. Raises ``SearchNotSaved``."""
         named = _checked_name(name)
         if not asked or len(asked) > MAX_ASKED:

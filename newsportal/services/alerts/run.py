@@ -131,7 +131,7 @@ def follow_hours(work: Work, tally: Tally) -> None:
     book = work.accounts.alerts
     due = scheduled_messages((alert for alert in book.all() if alert.enabled), work.now(), work.zone)
     if new := [message for message in due if not book.has_announced(message.alert_id, [message.thing], [])]:
-        tally.found += book.keep(new)
+        tally.found += book.insert(new)
 
 
 def deliver(work: Work, tally: Tally) -> None:
@@ -300,4 +300,4 @@ def follow_conditions(work: Work) -> int:
         for one in found
         if one.about == alert.about
     ]
-    return work.accounts.alerts.keep(messages)
+    return work.accounts.alerts.insert(messages)

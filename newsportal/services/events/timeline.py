@@ -84,7 +84,7 @@ def view(store: Store, event: Event, zone: tzinfo) -> EventView:
     points = milestones(stories, articles, zone)
     revised = (one for one in texts.values() if one.revision > 1)
     changed = tuple(sorted(revised, key=lambda one: (one.corrected or one.fetched, one.id), reverse=True))
-    return EventView(event, stories, articles, points, tuple(store.events.tellers(event.id)), placed, changed)
+    return EventView(event, stories, articles, points, tuple(store.events.reporting_sites(event.id)), placed, changed)
 
 
 def neighbourhood(store: Store, story_id: str) -> Neighbourhood | None:
