@@ -38,12 +38,12 @@ def row(name: str, number: int, enter: Callable[[list[str]], Any], ask: Callable
     for page in pages(names(number, "in")):
         enter(page)
     entered = time.perf_counter()
-    held = sum(ask(page) for page in pages(names(number, "in")))
+    hits = sum(ask(page) for page in pages(names(number, "in")))
     found = time.perf_counter()
     wrong = sum(ask(page) for page in pages(names(number, "out")))
     missed = time.perf_counter()
-    if held != number:
-        raise SystemExit(f"{name} lost {number - held} names")
+    if hits != number:
+        raise SystemExit(f"{name} lost {number - hits} names")
     rates = [number / (entered - began), number / (found - entered), number / (missed - found)]
     return f"| {name} | " + " | ".join(f"{rate:,.0f}" for rate in rates) + f" | {size() / number:.1f} | {wrong / number:.1e} |"
 
@@ -57,9 +57,9 @@ def shared(number: int, capacity: int, client: Any) -> str:
     bloom = RedisBloom(client, key="newsportal:benchmark", capacity=capacity)
     bloom.clear()
     bloom.open()
-    said = row("Redis, a script a page, grows", number, bloom.add, lambda page: len(bloom.candidates(page)), lambda: bloom.fill().bytes)
+    result = row("Redis, a script a page, grows", number, bloom.add, lambda page: len(bloom.candidates(page)), lambda: bloom.fill().bytes)
     bloom.clear()
-    return said
+    return result
 
 
 def plain(number: int, client: Any) -> str:
@@ -72,17 +72,17 @@ def plain(number: int, client: Any) -> str:
         pipe = client.pipeline(transaction=False)
         for name in page:
             first, second = hashes_of(name)
-            for turn in range(hashes):
-                pipe.execute_command(command, key, (first + turn * second) % bits, *more)
+            for n in range(hashes):
+                pipe.execute_command(command, key, (first + n * second) % bits, *more)
         return pipe.execute()
 
     def ask(page: list[str]) -> int:
         answers = sent(page, "GETBIT")
         return sum(all(answers[at : at + hashes]) for at in range(0, len(answers), hashes))
 
-    said = row("Redis, SETBIT and GETBIT in a pipeline, one filter", number, lambda page: sent(page, "SETBIT", 1), ask, lambda: bits / 8)
+    result = row("Redis, SETBIT and GETBIT in a pipeline, one filter", number, lambda page: sent(page, "SETBIT", 1), ask, lambda: bits / 8)
     client.delete(key)
-    return said
+    return result
 
 
 def rbloom(number: int) -> str:
@@ -95,12 +95,12 @@ def rbloom(number: int) -> str:
 
 
 def exact(number: int) -> str:
-    held: set[str] = set()
+    stored: set[str] = set()
 
     def size() -> float:
-        return sys.getsizeof(held) + sum(sys.getsizeof(name) for name in islice(held, 1000)) * len(held) / 1000
+        return sys.getsizeof(stored) + sum(sys.getsizeof(name) for name in islice(stored, 1000)) * len(stored) / 1000
 
-    return row("a set of Python", number, held.update, lambda page: len(held.intersection(page)), size)
+    return row("a set of Python", number, stored.update, lambda page: len(stored.intersection(page)), size)
 
 
 def main() -> None:
@@ -108,19 +108,19 @@ def main() -> None:
     parser.add_argument("names", nargs="?", type=int, default=1_000_000)
     parser.add_argument("--capacity", type=int, default=INITIAL_CAPACITY)
     parser.add_argument("--redis", help="redis://HOST:PORT/DATABASE")
-    given = parser.parse_args()
-    print(f"{given.names:,} names, error rate {ERROR_RATE:g}, capacity {given.capacity:,} at first, {PAGE} names a call\n")
+    options = parser.parse_args()
+    print(f"{options.names:,} names, error rate {ERROR_RATE:g}, capacity {options.capacity:,} at first, {PAGE} names a call\n")
     print("| | entered a second | found a second | not found a second | bytes a name | false positives |\n|---|---|---|---|---|---|")
-    print(local(given.names, given.capacity), flush=True)
+    print(local(options.names, options.capacity), flush=True)
     if find_spec("rbloom"):
-        print(rbloom(given.names), flush=True)
-    print(exact(given.names), flush=True)
-    if given.redis:
+        print(rbloom(options.names), flush=True)
+    print(exact(options.names), flush=True)
+    if options.redis:
         import redis
 
-        client = redis.Redis.from_url(given.redis)
-        print(shared(given.names, given.capacity, client), flush=True)
-        print(plain(given.names // 10, client), "(a tenth of the names)")
+        client = redis.Redis.from_url(options.redis)
+        print(shared(options.names, options.capacity, client), flush=True)
+        print(plain(options.names // 10, client), "(a tenth of the names)")
 
 
 if __name__ == "__main__":

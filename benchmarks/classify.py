@@ -33,8 +33,8 @@ def main() -> None:
     options = parser.parse_args()
     learnt: list[Example] = read(options.folder, "train")
     learnt = learnt[:: max(1, len(learnt) // options.learn)]
-    asked = read(options.folder, "test")
-    texts = [one.text for one in asked[:: max(1, len(asked) // ASKED)]]
+    examples = read(options.folder, "test")
+    texts = [example.text for example in examples[:: max(1, len(examples) // ASKED)]]
     print(
         f"{len(learnt)} learnt, {len(texts)} asked, {sum(map(len, texts)) / len(texts):.0f} characters on average; texts a second, one core"
     )
@@ -42,10 +42,10 @@ def main() -> None:
     print(f"{'linear':40}{rate(lambda texts: [model.classify('', text) for text in texts], texts):9.0f}")
     print(f"{'cutting into words':40}{rate(lambda texts: [segment(text) for text in texts], texts):9.0f}")
     print(f"{'keywords':40}{rate(lambda texts: [keywords('', text) for text in texts], texts):9.0f}")
-    whole = rate(lambda texts: [(model.classify("", text), segment(text), keywords("", text)) for text in texts], texts)
-    print(f"{'linear, words and keywords':40}{whole:9.0f}")
+    all_steps = rate(lambda texts: [(model.classify("", text), segment(text), keywords("", text)) for text in texts], texts)
+    print(f"{'linear, words and keywords':40}{all_steps:9.0f}")
     for name in classify.PEERS:
-        predict = classify.train(name, [one.text for one in learnt], [one.labels[0] for one in learnt])
+        predict = classify.train(name, [example.text for example in learnt], [example.labels[0] for example in learnt])
         print(f"{name:40}{rate(predict, texts):9.0f}")
 
 

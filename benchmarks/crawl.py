@@ -82,20 +82,20 @@ def frame() -> tuple[str, str]:
 def article_page(number: int) -> bytes:
     chance = random.Random(SEED + number)
     title = words(chance, 9)
-    head, rest = frame()
-    above, below = rest.split("|", 1)
+    head, tail = frame()
+    above, below = tail.split("|", 1)
     text = "".join(f"<p>　　{'，'.join(words(chance, 9) for _ in range(7))}。</p>" for _ in range(PARAGRAPHS))
     when = f"2026-02-{1 + number % 28:02} {number % 24:02}:{number % 60:02}"
-    told = f'<p class="info"><span class="date">{when}</span> 来源：<i>潮汐新闻</i> 作者：<b class="author">林舟</b></p>'
-    body = f'<div class="main"><h1>{title}</h1>{told}<div class="text">{text}</div></div>'
+    info = f'<p class="info"><span class="date">{when}</span> 来源：<i>潮汐新闻</i> 作者：<b class="author">林舟</b></p>'
+    body = f'<div class="main"><h1>{title}</h1>{info}<div class="text">{text}</div></div>'
     return f"<!DOCTYPE html><html><head><title>{title} - 潮汐新闻</title>{head}{above}{body}{below}".encode()
 
 
 def hub_page(numbers: range) -> bytes:
     chance = random.Random(SEED + numbers.start)
     items = (f'<li><a href="/news/2026/02/{number}.html">{words(chance, 9)}</a><i>02-{1 + number % 28:02}</i></li>' for number in numbers)
-    head, rest = frame()
-    above, below = rest.split("|", 1)
+    head, tail = frame()
+    above, below = tail.split("|", 1)
     return f"<!DOCTYPE html><html><head><title>潮汐新闻</title>{head}{above}<ul class=list>{''.join(items)}</ul>{below}".encode()
 
 
@@ -127,9 +127,9 @@ async def serve(articles: int) -> None:
     for place, host in enumerate(HOSTS):
         pages[f"{host}/"] = hub_page(range(min(place * share, articles), min((place + 1) * share, articles)))
     loop = asyncio.get_running_loop()
-    with socket.socket() as everywhere:  # a port that is free on every address
-        everywhere.bind(("", 0))
-        port = everywhere.getsockname()[1]
+    with socket.socket() as probe:  # a port that is free on every address
+        probe.bind(("", 0))
+        port = probe.getsockname()[1]
     server = await loop.create_server(lambda: Answer(pages), HOSTS, port)
     size = statistics.mean(len(page) for path, page in pages.items() if path.startswith("/"))
     print(json.dumps({"port": port, "size": size}), flush=True)
@@ -170,8 +170,8 @@ def peer(kind: str, port: int) -> tuple[Any, dict[str, Any]]:
             pass
 
         def trafilatura(self, response: Any) -> Iterator[dict[str, Any]]:
-            found = bare_extraction(response.text, url=response.url, with_metadata=True)
-            yield {"title": found.title, "date": found.date, "author": found.author, "text": found.text}
+            result = bare_extraction(response.text, url=response.url, with_metadata=True)
+            yield {"title": result.title, "date": result.date, "author": result.author, "text": result.text}
 
         def fields(self, response: Any) -> Iterator[dict[str, Any]]:
             yield {
@@ -230,8 +230,8 @@ def crawl(kind: str, port: int, processes: int, profile: Path | None) -> dict[st
     fetched = stats.get_value("response_received_count") - len(HOSTS)
     done = stored if kind == "line" else stats.get_value("item_scraped_count", fetched)
     failed = {key: value for key, value in stats.get_stats().items() if "failed/" in key}
-    why = {"failed": failed, "ended": stats.get_value("finish_reason")}
-    return {"seconds": closed - opened, "cpu": closed_cpu - opened_cpu, "articles": done, "why": why}
+    outcome = {"failed": failed, "ended": stats.get_value("finish_reason")}
+    return {"seconds": closed - opened, "cpu": closed_cpu - opened_cpu, "articles": done, "why": outcome}
 
 
 @contextmanager
@@ -274,10 +274,10 @@ def measured(kind: str, articles: int, port: int, processes: int, profile: Path 
         str(processes),
         *(("--profile", str(profile)) if profile else ()),
     ]
-    found: dict[str, Any] = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
-    if found["articles"] != articles:
-        sys.exit(f"{kind}: {found['articles']} of {articles} articles came out: {found['why']}")
-    return found
+    result: dict[str, Any] = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    if result["articles"] != articles:
+        sys.exit(f"{kind}: {result['articles']} of {articles} articles came out: {result['why']}")
+    return result
 
 
 def compare(articles: int, repeat: int, processes: int, profile: Path | None) -> None:
@@ -289,8 +289,8 @@ def compare(articles: int, repeat: int, processes: int, profile: Path | None) ->
             for kind in KINDS:
                 runs[kind].append(measured(kind, articles, server["port"], processes))
         rates = {}
-        for kind, found in runs.items():
-            seconds, cpu = (statistics.median(run[column] for run in found) for column in ("seconds", "cpu"))
+        for kind, results in runs.items():
+            seconds, cpu = (statistics.median(run[column] for run in results) for column in ("seconds", "cpu"))
             rates[kind] = articles / seconds
             print(f"{kind:8}{rates[kind]:9.0f}{seconds:9.2f}{cpu:9.2f}{1000 * cpu / articles:15.2f}")
         for peer, goal in GOALS.items():
@@ -301,20 +301,20 @@ def compare(articles: int, repeat: int, processes: int, profile: Path | None) ->
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("articles", nargs="?", type=int, default=1000)
-    options.add_argument("--repeat", type=int, default=3)
-    options.add_argument("--processes", type=int, default=0)
-    options.add_argument("--profile", type=Path)
-    options.add_argument("--kind", choices=(*KINDS, "serve"), help=argparse.SUPPRESS)
-    options.add_argument("--port", type=int, help=argparse.SUPPRESS)
-    given = options.parse_args()
-    if given.kind == "serve":
-        asyncio.run(serve(given.articles))
-    elif given.kind:
-        print(json.dumps(crawl(given.kind, given.port, given.processes, given.profile)))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("articles", nargs="?", type=int, default=1000)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--processes", type=int, default=0)
+    parser.add_argument("--profile", type=Path)
+    parser.add_argument("--kind", choices=(*KINDS, "serve"), help=argparse.SUPPRESS)
+    parser.add_argument("--port", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.kind == "serve":
+        asyncio.run(serve(options.articles))
+    elif options.kind:
+        print(json.dumps(crawl(options.kind, options.port, options.processes, options.profile)))
     else:
-        compare(given.articles, given.repeat, given.processes, given.profile)
+        compare(options.articles, options.repeat, options.processes, options.profile)
 
 
 if __name__ == "__main__":

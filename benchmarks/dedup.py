@@ -76,20 +76,20 @@ def documents(follows: Chain, number: int, seed: int = 1) -> Iterator[Document]:
     chance, start, earlier = random.Random(seed), datetime(2024, 3, 1, tzinfo=UTC), []
     for at in range(number):
         if earlier and chance.random() < 0.2:
-            told = list(chance.choice(earlier))
-            del told[chance.randrange(len(told))]
-            told = ["本报讯（记者 周明）", *told, f"责任编辑：{chance.choice('赵钱孙李')}"]
+            sentences = list(chance.choice(earlier))
+            del sentences[chance.randrange(len(sentences))]
+            sentences = ["本报讯（记者 周明）", *sentences, f"责任编辑：{chance.choice('赵钱孙李')}"]
         else:
-            told, length = [], 0
-            while length < LENGTH or len(told) < 2:
-                told.append(sentence(follows, chance))
-                length += len(told[-1])
+            sentences, length = [], 0
+            while length < LENGTH or len(sentences) < 2:
+                sentences.append(sentence(follows, chance))
+                length += len(sentences[-1])
             if len(earlier) < 2000:
-                earlier.append(told)
+                earlier.append(sentences)
             else:
-                earlier[chance.randrange(2000)] = told
-        title = told[len(told) // 2][:20]
-        yield Document(str(at), "", title, "\n".join(told), start + timedelta(seconds=20 * at))
+                earlier[chance.randrange(2000)] = sentences
+        title = sentences[len(sentences) // 2][:20]
+        yield Document(str(at), "", title, "\n".join(sentences), start + timedelta(seconds=20 * at))
 
 
 def common(texts: Iterable[str]) -> float:
@@ -113,9 +113,9 @@ def datasketch() -> Look:
         text = letters(document.text)
         sketch = MinHash(num_perm=128)
         sketch.update_batch({text[at : at + 5].encode() for at in range(max(1, len(text) - 4))})
-        found = index.query(sketch)
+        similar = index.query(sketch)
         index.insert(document.id, sketch)
-        return found
+        return similar
 
     return look
 
@@ -128,13 +128,13 @@ def winnowing() -> Look:
     def look(document: Document) -> object:
         text = letters(document.text)
         hashes = [crc32(text[at : at + 10].encode()) for at in range(max(1, len(text) - 9))]
-        kept = {min(hashes[at : at + 8]) for at in range(max(1, len(hashes) - 7))}
-        shared = Counter(number for one in kept for number in index[one][-64:])
-        found = [number for number, count in shared.most_common(5) if count >= 0.5 * min(len(kept), sizes[number])]
-        for one in kept:
-            index[one].append(len(sizes))
-        sizes.append(len(kept))
-        return found
+        selected = {min(hashes[at : at + 8]) for at in range(max(1, len(hashes) - 7))}
+        shared = Counter(number for value in selected for number in index[value][-64:])
+        repeats = [number for number, count in shared.most_common(5) if count >= 0.5 * min(len(selected), sizes[number])]
+        for value in selected:
+            index[value].append(len(sizes))
+        sizes.append(len(selected))
+        return repeats
 
     return look
 
@@ -147,13 +147,13 @@ def measure(name: str, corpus: Path, number: int, channel: multiprocessing.Queue
     fingerprint("预备"), letters("预备")  # tables that are loaded once
     look = FINDERS[name]()
     look(Document("warm", "", "预备", "预备的一句话"))
-    before, took = resident(), 0.0
+    before, seconds = resident(), 0.0
     for document in documents(follows, number):
         start = time.process_time()
         look(document)
-        took += time.process_time() - start
-    held = resident() - before
-    channel.put((number / took, held, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
+        seconds += time.process_time() - start
+    growth = resident() - before
+    channel.put((number / seconds, growth, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
 
 
 def resident() -> int:
@@ -162,14 +162,14 @@ def resident() -> int:
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("corpus", type=Path)
-    asked.add_argument("--documents", type=int, nargs="+", default=[10_000, 100_000])
-    asked.add_argument("--finders", nargs="+", choices=FINDERS, default=list(FINDERS))
-    options = asked.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--documents", type=int, nargs="+", default=[10_000, 100_000])
+    parser.add_argument("--finders", nargs="+", choices=FINDERS, default=list(FINDERS))
+    options = parser.parse_args()
     texts = bodies(options.corpus)
-    made = (document.text for document in documents(chain(texts), len(texts)))
-    print(f"runs held by five and more of {len(texts)} documents: corpus {common(texts):.3f}, made up {common(made):.3f}")
+    generated = (document.text for document in documents(chain(texts), len(texts)))
+    print(f"runs held by five and more of {len(texts)} documents: corpus {common(texts):.3f}, made up {common(generated):.3f}")
     print(f"{'finder':12}{'documents':>10}{'documents/s':>13}{'MB more':>9}{'bytes each':>12}{'MB peak':>9}")
     for number in options.documents:
         for name in options.finders:
@@ -180,8 +180,8 @@ def main() -> None:
             if process.exitcode:
                 print(f"{name:12}{number:>10}{'not measured':>13}")
                 continue
-            rate, held, peak = channel.get()
-            print(f"{name:12}{number:>10}{rate:>13.0f}{held / 2**20:>9.0f}{held / number:>12.0f}{peak:>9.0f}", flush=True)
+            rate, growth, peak = channel.get()
+            print(f"{name:12}{number:>10}{rate:>13.0f}{growth / 2**20:>9.0f}{growth / number:>12.0f}{peak:>9.0f}", flush=True)
 
 
 if __name__ == "__main__":

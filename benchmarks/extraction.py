@@ -54,7 +54,7 @@ def best(page: SavedPage) -> object:
         return None
 
 
-def asked(name: str) -> Reader:
+def reader_of(name: str) -> Reader:
     run = peer(name)
 
     def read(page: SavedPage) -> object:
@@ -77,7 +77,7 @@ def seconds(read: Reader, page: SavedPage) -> float:
 
 def compare(folders: list[str], limit: int, repeat: int) -> None:
     readers: dict[str, Reader] = {"decode and parse": parse_only, "best": best}
-    readers |= {name: asked(name) for name in PEERS if name in installed()}
+    readers |= {name: reader_of(name) for name in PEERS if name in installed()}
     totals = dict.fromkeys(readers, 0.0)
     number = 0
     for folder in folders:
@@ -123,22 +123,22 @@ def parts(folders: list[str], limit: int) -> None:
     for page in pages:
         profile.runcall(best, page)
     shares = by_module(pstats.Stats(profile))
-    whole = sum(shares.values())
+    total = sum(shares.values())
     print(
         f"{len(pages)} pages, best: {1000 * plain / len(pages):.2f} ms a page; shares as the profiler sees them, which makes calls dearer"
     )
-    for module, own in shares.most_common():
-        if own / whole >= 0.005:
-            print(f"  {module:44}{100 * own / whole:6.1f} %{1000 * plain * own / whole / len(pages):8.2f} ms")
+    for module, spent in shares.most_common():
+        if spent / total >= 0.005:
+            print(f"  {module:44}{100 * spent / total:6.1f} %{1000 * plain * spent / total / len(pages):8.2f} ms")
 
 
 def by_module(stats: pstats.Stats) -> Counter[str]:
     """Return own time by module. A function outside newsportal passes its time to its callers, in proportion to calls, up to ours."""
     table = stats.stats  # type: ignore[attr-defined]
     shares: Counter[str] = Counter()
-    for function, (_, _, own, _, callers) in table.items():
+    for function, (_, _, spent, _, callers) in table.items():
         for module, share in owners(function, callers, table, 0).items():
-            shares[module] += own * share
+            shares[module] += spent * share
     return shares
 
 
@@ -150,13 +150,13 @@ def owners(
         module = f"{module}: {function[2].strip('<>')}"
     if module or not callers or depth > 8:
         return {module or "the rest": 1.0}
-    whole = sum(times[3] for times in callers.values()) or 1.0
-    found: Counter[str] = Counter()
+    total = sum(times[3] for times in callers.values()) or 1.0
+    shares: Counter[str] = Counter()
     for caller, times in callers.items():
         if caller != function:
             for name, share in owners(caller, table[caller][4], table, depth + 1).items():
-                found[name] += share * times[3] / whole
-    return dict(found) or {"the rest": 1.0}
+                shares[name] += share * times[3] / total
+    return dict(shares) or {"the rest": 1.0}
 
 
 def ours(file: str) -> str | None:
@@ -170,14 +170,14 @@ def ours(file: str) -> str | None:
 def memory(folders: list[str], number: int) -> None:
     """Read the folders' pages repeatedly; the process should use no more memory after the last thousand than after the first."""
     pages = [page for folder in folders for page in saved_pages(folder) if not page.error]
-    held = []
+    sizes = []
     for count in range(1, number + 1):
         best(pages[count % len(pages)])
         if count % 1000 == 0 or count == number:
             gc.collect()
-            held.append(resident())
-            print(f"{count:7} pages  {held[-1]:7.1f} MB", flush=True)
-    print(f"from the first thousand to the last: {held[-1] - held[0]:+.1f} MB")
+            sizes.append(resident())
+            print(f"{count:7} pages  {sizes[-1]:7.1f} MB", flush=True)
+    print(f"from the first thousand to the last: {sizes[-1] - sizes[0]:+.1f} MB")
 
 
 def resident() -> float:
@@ -240,17 +240,17 @@ def main() -> None:
     parser.add_argument("--memory", action="store_true")
     parser.add_argument("--pages", type=int, default=10_000, help="pages read by --memory")
     parser.add_argument("--growth", action="store_true")
-    given = parser.parse_args()
-    if not given.folders and not given.growth:
+    options = parser.parse_args()
+    if not options.folders and not options.growth:
         parser.error("name a folder of saved pages")
-    if given.growth:
-        growth(given.repeat)
-    elif given.parts:
-        parts(given.folders, given.limit)
-    elif given.memory:
-        memory(given.folders, given.pages)
+    if options.growth:
+        growth(options.repeat)
+    elif options.parts:
+        parts(options.folders, options.limit)
+    elif options.memory:
+        memory(options.folders, options.pages)
     else:
-        compare(given.folders, given.limit, given.repeat)
+        compare(options.folders, options.limit, options.repeat)
 
 
 if __name__ == "__main__":

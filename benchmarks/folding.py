@@ -31,10 +31,10 @@ POSTINGS = 58
 
 
 def articles(follows: Chain, number: int, seed: int = 1) -> Iterator[Article]:
-    for one in documents(follows, number, seed):
-        url = f"https://s{int(one.id) % 50}.example/{seed}/{one.id}.html"
+    for document in documents(follows, number, seed):
+        url = f"https://s{int(document.id) % 50}.example/{seed}/{document.id}.html"
         link = Link(url=url, source="feed:x")
-        yield Article(url=url, link=link, fetched=NOW, identity=url, title=one.title, text=one.text, published=one.published)
+        yield Article(url=url, link=link, fetched=NOW, identity=url, title=document.title, text=document.text, published=document.published)
 
 
 def measured(steps: Iterator[Callable[[], object]]) -> tuple[float, float, float]:
@@ -74,16 +74,16 @@ def postings(folder: str, number: int) -> tuple[float, float, float]:
         base.executemany("INSERT INTO postings VALUES (?, ?)", [(run, len(rows) + at) for run in runs])
         base.execute("COMMIT")
 
-    found = measured((lambda at=at: add(at)) for at in range(MEASURED))
+    result = measured((lambda at=at: add(at)) for at in range(MEASURED))
     base.close()
-    return found
+    return result
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("corpus", type=Path)
-    asked.add_argument("--stored", type=int, nargs="+", default=[1000, 10_000])
-    options = asked.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--stored", type=int, nargs="+", default=[1000, 10_000])
+    options = parser.parse_args()
     source = articles(chain(bodies(options.corpus)), max(options.stored) + 3 * MEASURED * len(options.stored))
     print(f"{'stored':>8}  {'':28}{'ms':>7}{'ms cpu':>8}{'kB written':>12}")
     repeated, save = prints.repeated, prints.save
@@ -94,9 +94,9 @@ def main() -> None:
         for number in options.stored:
             for _ in range(count, number):
                 store.add(next(source), now=NOW)
-            one = [next(source) for _ in range(MEASURED)]
-            show(number, "with the search for reposts", stored(store, iter(one)))
-            prints.repeated, prints.save = lambda *_: None, lambda *_: None
+            batch = [next(source) for _ in range(MEASURED)]
+            show(number, "with the search for reposts", stored(store, iter(batch)))
+            prints.repeated, prints.keep = lambda *_: None, lambda *_: None
             show(number, "without", stored(store, (next(source) for _ in range(MEASURED))))
             prints.repeated, prints.save = repeated, save
             count = number + 2 * MEASURED
@@ -109,9 +109,9 @@ def main() -> None:
             again.close()
 
 
-def show(number: int, what: str, found: tuple[float, float, float]) -> None:
-    wall, cpu, kilobytes = found
-    print(f"{number:>8}  {what:28}{wall:>7.2f}{cpu:>8.2f}{kilobytes:>12.0f}", flush=True)
+def show(number: int, label: str, figures: tuple[float, float, float]) -> None:
+    wall, cpu, kilobytes = figures
+    print(f"{number:>8}  {label:28}{wall:>7.2f}{cpu:>8.2f}{kilobytes:>12.0f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ def parse_only(page: SavedPage) -> object:
     return dom.document(Page(page.url or NOWHERE, page.body, NOW)).root
 
 
-def asked(name: str) -> Reader:
+def reader_of(name: str) -> Reader:
     run = poster(name)
 
     def read(page: SavedPage) -> object:
@@ -46,16 +46,16 @@ def asked(name: str) -> Reader:
 
 
 def least(read: Reader, page: SavedPage) -> float:
-    found = []
+    times = []
     for _ in range(REPEATS):
         started = time.process_time()
         read(page)
-        found.append(time.process_time() - started)
-    return min(found)
+        times.append(time.process_time() - started)
+    return min(times)
 
 
 def compare(folders: list[str]) -> None:
-    readers = {PARSING: parse_only} | {name: asked(name) for name in POSTERS}
+    readers = {PARSING: parse_only} | {name: reader_of(name) for name in POSTERS}
     pages = [page for folder in folders for page in saved_pages(folder) if page.error is None]
     size = sum(len(page.body) for page in pages) / 100_000
     seconds = dict.fromkeys(readers, 0.0)
@@ -81,7 +81,7 @@ def made(posts: int) -> SavedPage:
 
 
 def growth() -> None:
-    read = asked("best")
+    read = reader_of("best")
     print(f"{'posts':>6}{'KB':>8}{'ms':>9}{'ms a post':>11}")
     for posts in SIZES:
         page = made(posts)

@@ -75,9 +75,9 @@ class Answer(asyncio.Protocol):
 
 async def serve(pages: int) -> None:
     loop = asyncio.get_running_loop()
-    with socket.socket() as everywhere:  # a port that is free on every address
-        everywhere.bind(("", 0))
-        port = everywhere.getsockname()[1]
+    with socket.socket() as probe:  # a port that is free on every address
+        probe.bind(("", 0))
+        port = probe.getsockname()[1]
     arrived: dict[str, list[float]] = defaultdict(list)
     server = await loop.create_server(lambda: Answer(pages, arrived), [CONTROL, *HOSTS], port)
     print(port, flush=True)
@@ -96,8 +96,8 @@ def served(pages: int) -> Iterator[int]:
 
 def arrivals(port: int, path: str = "") -> dict[str, list[float]]:
     with urlopen(f"http://{CONTROL}:{port}/{path}") as answer:
-        found: dict[str, list[float]] = json.load(answer)
-        return found
+        times: dict[str, list[float]] = json.load(answer)
+        return times
 
 
 @contextmanager
@@ -199,7 +199,7 @@ def settings_of(kind: str, delay: float, redis: int) -> dict[str, Any]:
     return {**same, **ours, **(url if kind == "redis" else {})}
 
 
-def crawl(kind: str, given: argparse.Namespace) -> dict[str, Any]:
+def crawl(kind: str, options: argparse.Namespace) -> dict[str, Any]:
     import warnings
 
     from scrapy import signals
@@ -208,28 +208,28 @@ def crawl(kind: str, given: argparse.Namespace) -> dict[str, Any]:
     warnings.simplefilter("ignore")  # scrapy-redis raises one a request
     sent: dict[str, list[float]] = defaultdict(list)
     note(sent)
-    process = AsyncCrawlerProcess(settings_of(kind, given.delay, given.redis))
-    crawler = process.create_crawler(spider(given.port, given.seeds, given.until))
+    process = AsyncCrawlerProcess(settings_of(kind, options.delay, options.redis))
+    crawler = process.create_crawler(spider(options.port, options.seeds, options.until))
     first: list[float] = []
     crawler.signals.connect(lambda: first.append(time.process_time()), signal=signals.spider_opened, weak=False)
     process.crawl(crawler)
-    if given.profile:
+    if options.profile:
         import cProfile
 
-        cProfile.runctx("process.start()", globals(), locals(), str(given.profile))
+        cProfile.runctx("process.start()", globals(), locals(), str(options.profile))
     else:
         process.start()
-    found: Any = crawler.spider
-    if found is None or not found.answers:
+    bench: Any = crawler.spider
+    if bench is None or not bench.answers:
         return {"answers": 0, "cpu": 0.0, "sent": {}}
-    return {"answers": found.answers, "cpu": found.last - first[0], "sent": sent}
+    return {"answers": bench.answers, "cpu": bench.last - first[0], "sent": sent}
 
 
 def measured(kind: str, port: int, client: Any, *, delay: float, processes: int, pages: int, profile: Path | None = None) -> dict[str, Any]:
     """One crawl; the first process brings the list pages in."""
     client.flushall()
     arrivals(port, "forget")
-    wanted = len(HOSTS) * (pages + 1)
+    expected = len(HOSTS) * (pages + 1)
     with tempfile.TemporaryDirectory() as folder:
         until = Path(folder) / "over"
         base = [sys.executable, __file__, "--child", kind, "--port", str(port), "--delay", str(delay)]
@@ -243,22 +243,22 @@ def measured(kind: str, port: int, client: Any, *, delay: float, processes: int,
             for n in range(processes)
         ]
         if processes > 1:
-            _wait(port, wanted)
+            _wait(port, expected)
             until.touch()
-        told = [json.loads(one.communicate()[0]) for one in running]
+        results = [json.loads(process.communicate()[0]) for process in running]
         spent = client.info("cpu")["used_cpu_user"] + client.info("cpu")["used_cpu_sys"] - spent
     times = arrivals(port)
     all_times = sorted(moment for moments in times.values() for moment in moments)
-    sent = {host: [moment for one in told for moment in one["sent"].get(host, ())] for host in HOSTS}
+    sent = {host: [moment for result in results for moment in result["sent"].get(host, ())] for host in HOSTS}
     return {
         "fetched": len(all_times),
-        "missing": wanted - len(all_times),
+        "missing": expected - len(all_times),
         "rate": len(all_times) / (all_times[-1] - all_times[0]),
         "sent": shortest(sent),
         "seen": shortest(times),
-        "cpu": sum(one["cpu"] for one in told) / len(all_times),
+        "cpu": sum(result["cpu"] for result in results) / len(all_times),
         "redis": spent / len(all_times),
-        "shares": [one["answers"] for one in told],
+        "shares": [result["answers"] for result in results],
     }
 
 
@@ -268,9 +268,9 @@ def shortest(times: dict[str, list[float]]) -> float:
     return min((later - before for before, later in pairs), default=0.0)
 
 
-def _wait(port: int, wanted: int) -> None:
+def _wait(port: int, expected: int) -> None:
     before, since = 0, time.monotonic()
-    while before < wanted and time.monotonic() - since < STALLED:
+    while before < expected and time.monotonic() - since < STALLED:
         time.sleep(0.5)
         now = sum(len(moments) for moments in arrivals(port).values())
         if now != before:
@@ -298,16 +298,16 @@ def polite(pages: int, repeat: int) -> None:
 def cost(pages: int, repeat: int, profile: Path | None) -> None:
     print(f"\n{len(HOSTS)} hosts, no delay, {pages} pages each, median of {repeat}")
     print(f"{'':16}{'processes':>10}{'pages/s':>9}{'CPU ms a page':>15}{'of stock':>10}{'Redis, ms':>11}{'missing':>9}")
-    wanted = [("stock", 1), ("scrapy-redis", 1), ("disk", 1), ("redis", 1), ("scrapy-redis", 2), ("disk", 2), ("redis", 2)]
+    cases = [("stock", 1), ("scrapy-redis", 1), ("disk", 1), ("redis", 1), ("scrapy-redis", 2), ("disk", 2), ("redis", 2)]
     with served(pages) as port, redis_server() as client:
-        runs: dict[tuple[str, int], list[dict[str, Any]]] = {one: [] for one in wanted}
+        runs: dict[tuple[str, int], list[dict[str, Any]]] = {case: [] for case in cases}
         for _ in range(repeat):
-            for kind, processes in wanted:
+            for kind, processes in cases:
                 runs[kind, processes].append(measured(kind, port, client, delay=0, processes=processes, pages=pages))
         stock = statistics.median(run["cpu"] for run in runs["stock", 1])
-        for (kind, processes), found in runs.items():
-            rate, cpu, redis = (statistics.median(run[key] for run in found) for key in ("rate", "cpu", "redis"))
-            missing = max(run["missing"] for run in found)
+        for (kind, processes), results in runs.items():
+            rate, cpu, redis = (statistics.median(run[key] for run in results) for key in ("rate", "cpu", "redis"))
+            missing = max(run["missing"] for run in results)
             print(f"{kind:16}{processes:10}{rate:9.0f}{1000 * cpu:15.2f}{cpu / stock:10.2f}{1000 * redis:11.3f}{missing:9}")
         if profile:
             for kind in ("stock", "disk", "redis"):
@@ -342,31 +342,31 @@ def cluster(number: int, hosts: int) -> None:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--part", choices=("polite", "cost", "million", "cluster"))
-    options.add_argument("--pages", type=int, default=60, help="of each host")
-    options.add_argument("--repeat", type=int, default=3)
-    options.add_argument("--tasks", type=int, default=1_000_000)
-    options.add_argument("--hosts", type=int, default=10_000, help="of the million")
-    options.add_argument("--profile", type=Path)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--part", choices=("polite", "cost", "million", "cluster"))
+    parser.add_argument("--pages", type=int, default=60, help="of each host")
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--tasks", type=int, default=1_000_000)
+    parser.add_argument("--hosts", type=int, default=10_000, help="of the million")
+    parser.add_argument("--profile", type=Path)
     for name in ("child", "port", "redis", "until"):
-        options.add_argument(f"--{name}", help=argparse.SUPPRESS, type={"port": int, "redis": int, "until": Path}.get(name, str))
-    options.add_argument("--delay", type=float, default=0.0, help=argparse.SUPPRESS)
-    options.add_argument("--seeds", action="store_true", help=argparse.SUPPRESS)
-    given = options.parse_args()
-    if given.child == "serve":
-        asyncio.run(serve(given.pages))
-    elif given.child:
-        print(json.dumps(crawl(given.child, given)))
+        parser.add_argument(f"--{name}", help=argparse.SUPPRESS, type={"port": int, "redis": int, "until": Path}.get(name, str))
+    parser.add_argument("--delay", type=float, default=0.0, help=argparse.SUPPRESS)
+    parser.add_argument("--seeds", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child == "serve":
+        asyncio.run(serve(options.pages))
+    elif options.child:
+        print(json.dumps(crawl(options.child, options)))
     else:
-        if given.part in (None, "polite"):
-            polite(given.pages, given.repeat)
-        if given.part in (None, "cost"):
-            cost(given.pages, given.repeat, given.profile)
-        if given.part in (None, "million"):
-            million(given.tasks, given.hosts)
-        if given.part in (None, "cluster"):
-            cluster(given.tasks, given.hosts)
+        if options.part in (None, "polite"):
+            polite(options.pages, options.repeat)
+        if options.part in (None, "cost"):
+            cost(options.pages, options.repeat, options.profile)
+        if options.part in (None, "million"):
+            million(options.tasks, options.hosts)
+        if options.part in (None, "cluster"):
+            cluster(options.tasks, options.hosts)
 
 
 if __name__ == "__main__":

@@ -45,13 +45,13 @@ def used(client: Any) -> int:
 
 def spent(client: Any) -> float:
     """Processor seconds of Redis."""
-    told = client.info("cpu")
-    return float(told["used_cpu_user"] + told["used_cpu_sys"])
+    cpu = client.info("cpu")
+    return float(cpu["used_cpu_user"] + cpu["used_cpu_sys"])
 
 
 def batches(number: int, hosts: int) -> Iterator[list[Task]]:
     for start in range(0, number, BATCH):
-        yield [task_of(one, hosts) for one in range(start, min(start + BATCH, number))]
+        yield [task_of(n, hosts) for n in range(start, min(start + BATCH, number))]
 
 
 def measure(client: Any, number: int, hosts: int) -> None:
@@ -79,11 +79,11 @@ def take(client: Any, queue: RedisQueue, delay: float, *, rest: float, number: i
     calls, tasks, before = [], 0, spent(client)
     for _ in range(number):
         since = time.perf_counter()
-        taken = queue.take(128, delay=delay, ahead=2.0)
+        answer = queue.take(128, delay=delay, ahead=2.0)
         calls.append(time.perf_counter() - since)
-        queue.done([lease.task.id for lease in taken.leases])
-        queue.free(dict.fromkeys(taken.held, rest))
-        tasks += len(taken.leases)
+        queue.done([lease.task.id for lease in answer.leases])
+        queue.free(dict.fromkeys(answer.held, rest))
+        tasks += len(answer.leases)
     each = 1e6 * (spent(client) - before) / max(tasks, 1)
     print(
         f"take of 128, delay {delay:g}: {1000 * statistics.median(calls):.1f} ms (longest {1000 * max(calls):.1f}), "
@@ -96,7 +96,7 @@ def seen(client: Any, queue: RedisQueue, number: int, hosts: int) -> None:
     empty = 0
     before = spent(client)
     for start in range(0, number, BATCH):
-        queue.push([Task(str(one), "seen.example", "", seen=url_of(one, hosts)) for one in range(start, min(start + BATCH, number))])
+        queue.push([Task(str(n), "seen.example", "", seen=url_of(n, hosts)) for n in range(start, min(start + BATCH, number))])
         if start == 0:
             empty = used(client)
         client.delete("rss:requests", "rss:requests:tasks", "rss:requests:hosts")  # the tasks themselves are not what is measured
@@ -121,7 +121,7 @@ def peer(client: Any, hosts: int) -> None:
 
     client.flushall()
     spider = Peer()
-    queue, known = PriorityQueue(client, spider, "%(spider)s:requests"), RFPDupeFilter(client, "rss:dupefilter")
+    queue, dupefilter = PriorityQueue(client, spider, "%(spider)s:requests"), RFPDupeFilter(client, "rss:dupefilter")
     requests = [
         Request(url_of(n, hosts), spider.parse_article, cb_kwargs={"link": json.loads(task_of(n, hosts).body)}) for n in range(PEER)
     ]
@@ -130,7 +130,7 @@ def peer(client: Any, hosts: int) -> None:
         queue.push(request)
     waiting = used(client)
     for request in requests:
-        known.request_seen(request)
+        dupefilter.request_seen(request)
     print(f"scrapy-redis, {PEER:,}: {(waiting - empty) / PEER:.0f} bytes a request, {(used(client) - waiting) / PEER:.0f} a known URL")
 
 
@@ -175,12 +175,12 @@ def lease(nodes: list[Any], queue: RedisQueue, delay: float, *, rest: float) -> 
     """One worker takes 128 at a time, fifty times, ends them and lets their hosts go."""
     tasks, before, since, calls = 0, sum(map(spent, nodes)), time.perf_counter(), []
     for _ in range(50):
-        found = time.perf_counter()
-        taken = queue.take(128, delay=delay, ahead=2.0)
-        calls.append(time.perf_counter() - found)
-        queue.done([one.task.id for one in taken.leases])
-        queue.free(dict.fromkeys(taken.held, rest))
-        tasks += len(taken.leases)
+        start = time.perf_counter()
+        answer = queue.take(128, delay=delay, ahead=2.0)
+        calls.append(time.perf_counter() - start)
+        queue.done([lease.task.id for lease in answer.leases])
+        queue.free(dict.fromkeys(answer.held, rest))
+        tasks += len(answer.leases)
     each = 1e6 * (sum(map(spent, nodes)) - before) / max(tasks, 1)
     print(
         f"delay {delay:g}: {tasks / (time.perf_counter() - since):,.0f} leases/s, take of 128 {1000 * statistics.median(calls):.1f} ms, "

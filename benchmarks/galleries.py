@@ -40,23 +40,23 @@ PICTURE_ENDINGS = (".jpg", ".png")
 Pairs = set[frozenset[str]]
 
 
-def stories(store: Store, told: Iterable[GoldStory]) -> dict[str, tuple[str, str, tuple[Image, ...]]]:
+def stories(store: Store, gold: Iterable[GoldStory]) -> dict[str, tuple[str, str, tuple[Image, ...]]]:
     """Gold key → title, text and pictures, as they are stored."""
-    keys = {one.url: one.key for one in told}
+    keys = {story.url: story.key for story in gold}
     return {
-        keys[article.url]: (article.title, article.text, tuple(one.image for one in store.galleries.pictures(article.id)))
+        keys[article.url]: (article.title, article.text, tuple(picture.image for picture in store.galleries.pictures(article.id)))
         for article in store.all_articles()
         if article.url in keys
     }
 
 
-def by_rule(known: dict[str, tuple[str, str, tuple[Image, ...]]], *, words_alone: bool) -> Pairs:
+def by_rule(stored: dict[str, tuple[str, str, tuple[Image, ...]]], *, words_alone: bool) -> Pairs:
     """The pairs that a rule joins, every two stories compared."""
-    made = {key: PhotoStory(key, title, unit_vector(title, text), pictures_of(images)) for key, (title, text, images) in known.items()}
+    by_key = {key: PhotoStory(key, title, unit_vector(title, text), pictures_of(images)) for key, (title, text, images) in stored.items()}
     return {
         frozenset(pair)
-        for pair in combinations(made, 2)
-        if (cosine(*(made[key].words for key in pair)) >= PAPER if words_alone else compare(*(made[key] for key in pair)))
+        for pair in combinations(by_key, 2)
+        if (cosine(*(by_key[key].words for key in pair)) >= PAPER if words_alone else compare(*(by_key[key] for key in pair)))
     }
 
 
@@ -97,19 +97,19 @@ def main() -> None:
             crawl(sources)
             seconds.append(time.monotonic() - started)
             requests.append(len(photos.requests))
-            pictures = sum(seen.path.endswith(PICTURE_ENDINGS) for seen in photos.requests)
+            pictures = sum(request.path.endswith(PICTURE_ENDINGS) for request in photos.requests)
             print(f"visit {visit + 1}: {seconds[-1]:.0f} s, {requests[-1]} requests, {pictures} of them for pictures")
-        told = photos.gold(*options.hosts)
+        gold = photos.gold(*options.hosts)
         store = opened(sources)
-        kept, known = stored_galleries(store), stories(store, told)
+        stored, texts = stored_galleries(store), stories(store, gold)
         store.close()
-        print(f"{len(kept) / seconds[0]:.1f} stories/s, {requests[0] / max(1, len(kept)):.1f} requests a story\n")
-        told_collection(collected(kept, told, 1))
-        joined, right = folded(kept, told)
+        print(f"{len(stored) / seconds[0]:.1f} stories/s, {requests[0] / max(1, len(stored)):.1f} requests a story\n")
+        told_collection(collected(stored, gold, 1))
+        joined, right = folded(stored, gold)
         hard = alike(photos.world, options.hosts)
         print(f"\n{f'duplicates ({len(hard)} pairs look alike and are none)':52}{'P %':>9}{'R %':>9}")
         line("paper C, as it tells", 0.95, 0.923)
-        cosines, every = by_rule(known, words_alone=True), by_rule(known, words_alone=False)
+        cosines, every = by_rule(texts, words_alone=True), by_rule(texts, words_alone=False)
         told_pairs(f"paper C's rule here: cosine ≥ {PAPER}", per_pair(cosines, set(right)), len(cosines & hard))
         told_pairs("words and pictures, every two compared", per_pair(every, set(right)), len(every & hard))
         told_pairs("newsportal: stories as stored", per_pair(set(joined), set(right)), len(set(joined) & hard))

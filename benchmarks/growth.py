@@ -43,10 +43,10 @@ def add(store: Store, more: list[Article], batch: int) -> None:
         store.add_all([(article, ()) for article in more[at : at + batch]], now=NOW)
 
 
-def ask(known: LocalFilter, stored: list[str]) -> None:
+def ask(urls: LocalFilter, stored: list[str]) -> None:
     for page in range(100):
         names = [stored[(page * LINKS + n) % len(stored)] if n % 2 else f"new.example/{page}/{n}" for n in range(LINKS)]
-        assert len(known.find_stored(names)) == LINKS // 2
+        assert len(urls.find_stored(names)) == LINKS // 2
 
 
 def measure(folder: Path, more: Iterator[Article], *, with_index: bool) -> tuple[float, float, float]:
@@ -57,35 +57,35 @@ def measure(folder: Path, more: Iterator[Article], *, with_index: bool) -> tuple
         index.follow(store)
     news = list(islice(more, MEASURED))
     folded = took(MEASURED, lambda: add(store, news, BATCH))
-    known = LocalFilter(store)
-    asked = took(100, lambda: ask(known, [article.identity or "" for article in news]))
+    urls = LocalFilter(store)
+    looked_up = took(100, lambda: ask(urls, [article.identity or "" for article in news]))
     indexed = took(MEASURED, lambda: index.follow(store)) if with_index else 0.0
     index.close()
     store.close()
-    return folded, asked, indexed
+    return folded, looked_up, indexed
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("corpus", type=Path)
-    options.add_argument("--stored", type=int, nargs="+", default=[1000, 10_000, 100_000])
-    options.add_argument("--keep", type=Path)
-    options.add_argument("--no-index", action="store_true")
-    given = options.parse_args()
-    follows = chain(bodies(given.corpus))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--stored", type=int, nargs="+", default=[1000, 10_000, 100_000])
+    parser.add_argument("--keep", type=Path)
+    parser.add_argument("--no-index", action="store_true")
+    options = parser.parse_args()
+    follows = chain(bodies(options.corpus))
     print(f"{'stored':>8}{'an article, folded':>20}{'a list page asked for':>24}{'an article, indexed':>22}")
     with tempfile.TemporaryDirectory() as scratch:
-        folder = given.keep or Path(scratch)
-        for number in given.stored:
+        folder = options.keep or Path(scratch)
+        for number in options.stored:
             store = open_store(f"sqlite:///{folder}/news.db")
-            there = store.tally().articles
-            more = articles(follows, sys.maxsize, there)
-            while there < number:
-                add(store, news := list(islice(more, min(200, number - there))), 200)
-                there += len(news)
+            count = store.tally().articles
+            more = articles(follows, sys.maxsize, count)
+            while count < number:
+                add(store, news := list(islice(more, min(200, number - count))), 200)
+                count += len(news)
             store.close()
-            folded, asked, indexed = measure(folder, more, with_index=not given.no_index)
-            print(f"{number:>8}{folded:>20.2f}{asked:>24.2f}{indexed:>22.2f}", flush=True)
+            folded, looked_up, indexed = measure(folder, more, with_index=not options.no_index)
+            print(f"{number:>8}{folded:>20.2f}{looked_up:>24.2f}{indexed:>22.2f}", flush=True)
 
 
 if __name__ == "__main__":

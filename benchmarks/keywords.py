@@ -52,41 +52,41 @@ def pages(folder: Path) -> Iterator[Page]:
         if content is None or len(text) <= MIN_TEXT:
             continue
         body = plain(f"{title}{text}")
-        named = {plain(word) for word in re.split(r"[,，、;；|\s]+", content[1])}
-        told = {word for word in named if 2 <= len(word) <= 8 and word in body and CJK.search(word)}
-        if told:
-            yield title, text, told
+        declared = {plain(word) for word in re.split(r"[,，、;；|\s]+", content[1])}
+        expected = {word for word in declared if 2 <= len(word) <= 8 and word in body and CJK.search(word)}
+        if expected:
+            yield title, text, expected
 
 
-def compared(method: Callable[[str, str, int], tuple[Keyword, ...]], known: list[Page]) -> str:
+def compared(method: Callable[[str, str, int], tuple[Keyword, ...]], examples: list[Page]) -> str:
     """Precision and recall of the first five, recall of the first ten, milliseconds of processor time a page."""
-    hits = given = wanted = 0
+    hits = answered = relevant = 0
     recall = 0.0
-    took, found = float("inf"), []
+    milliseconds, results = float("inf"), []
     for _ in range(ROUNDS):
         begin = time.process_time()
-        found = [method(title, text, MORE) for title, text, _ in known]
-        took = min(took, 1000 * (time.process_time() - begin) / len(known))
-    answers = [[plain(keyword.word) for keyword in words] for words in found]
-    for answer, (_, _, told) in zip(answers, known, strict=True):
-        hits += len(told & set(answer[:TOP]))
-        given += len(answer[:TOP])
-        wanted += min(len(told), TOP)
-        recall += len(told & set(answer)) / len(told)
-    return f"{100 * hits / given:8.1f} {100 * hits / wanted:8.1f} {100 * recall / len(known):8.1f} {took:8.2f}"
+        results = [method(title, text, MORE) for title, text, _ in examples]
+        milliseconds = min(milliseconds, 1000 * (time.process_time() - begin) / len(examples))
+    answers = [[plain(keyword.word) for keyword in words] for words in results]
+    for answer, (_, _, expected) in zip(answers, examples, strict=True):
+        hits += len(expected & set(answer[:TOP]))
+        answered += len(answer[:TOP])
+        relevant += min(len(expected), TOP)
+        recall += len(expected & set(answer)) / len(expected)
+    return f"{100 * hits / answered:8.1f} {100 * hits / relevant:8.1f} {100 * recall / len(examples):8.1f} {milliseconds:8.2f}"
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("folders", nargs="+", type=Path)
-    known = [page for folder in options.parse_args().folders for page in pages(folder)]
-    if not known:
-        options.error("no page in these folders names keywords that stand in its text")
-    print(f"{len(known)} pages, {sum(len(told) for *_, told in known) / len(known):.1f} keywords each")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="+", type=Path)
+    examples = [page for folder in parser.parse_args().folders for page in pages(folder)]
+    if not examples:
+        parser.error("no page in these folders names keywords that stand in its text")
+    print(f"{len(examples)} pages, {sum(len(expected) for *_, expected in examples) / len(examples):.1f} keywords each")
     print(f"{'method':12} {'P@5':>8} {'R@5':>8} {'R@10':>8} {'ms':>8}")
     for name, method in METHODS.items():
         method("预热", "预热", 1)
-        print(f"{name:12} {compared(method, known)}")
+        print(f"{name:12} {compared(method, examples)}")
 
 
 if __name__ == "__main__":

@@ -28,10 +28,10 @@ NOWHERE = "about:blank"
 
 
 def parsed(folder: Path) -> list[dom.Document]:
-    found = [dom.document(Page(page.url or NOWHERE, page.body, NOW)) for page in saved_pages(folder) if page.error is None]
-    for document in found:
+    documents = [dom.document(Page(page.url or NOWHERE, page.body, NOW)) for page in saved_pages(folder) if page.error is None]
+    for document in documents:
         document.root, document.base  # noqa: B018  parsed before anything is measured
-    return found
+    return documents
 
 
 def spent(run: Callable[[dom.Document], object], document: dom.Document, repeat: int) -> float:

@@ -65,27 +65,27 @@ def micro(moment: datetime | None) -> int | None:
 
 
 def article_row(article: StoredArticle) -> dict[str, Any]:
-    given: dict[str, Any] = {
+    values: dict[str, Any] = {
         "id": article.id, "story_id": article.story_id, "identity": article.identity, "url": article.url, "source": article.source,
         "site": article.site, "publisher": article.site, "first_seen": micro(article.first_seen), "moment": micro(article.published),
         "length": len(article.text or ""), "revision": 1, "fetched": micro(article.fetched), "published": micro(article.published),
         "title": article.title, "images": [], "text": article.text, "language": "zh",
     }  # fmt: skip
-    return {column: given.get(column) for column in BY_NAME["articles"].columns}
+    return {column: values.get(column) for column in BY_NAME["articles"].columns}
 
 
 def story_row(id: str, versions: Sequence[StoredArticle]) -> dict[str, Any]:
-    moments = [micro(one.published) or 0 for one in versions]
-    heat = heat_of((one.published or EPOCH, one.site or "") for one in versions)
+    moments = [micro(version.published) or 0 for version in versions]
+    heat = heat_of((version.published or EPOCH, version.site or "") for version in versions)
     return {
-        "id": id, "head_id": id, "count": len(versions), "sites": len({one.site for one in versions}), "first_seen": min(moments),
+        "id": id, "head_id": id, "count": len(versions), "sites": len({version.site for version in versions}), "first_seen": min(moments),
         "last_seen": max(moments), "moment": moments[0], "heat": heat,
     }  # fmt: skip
 
 
 def label_rows(story: dict[str, Any], versions: Sequence[StoredArticle]) -> list[dict[str, Any]]:
-    values = {("topic", topic) for one in versions for topic in one.topics}
-    values |= {("site", one.site or "") for one in versions} | {("source", one.source) for one in versions}
+    values = {("topic", topic) for version in versions for topic in version.topics}
+    values |= {("site", version.site or "") for version in versions} | {("source", version.source) for version in versions}
     return [
         {"story_id": story["id"], "kind": kind, "value": value, "moment": story["moment"], "heat": story["heat"]}
         for kind, value in sorted(values)
@@ -102,8 +102,8 @@ def event_rows(stories: Sequence[dict[str, Any]], vector: bytes) -> tuple[list[d
             "sites": sum(story["sites"] for story in same), "first": min(story["first_seen"] for story in same),
             "last": max(story["last_seen"] for story in same), "heat": first["heat"], "changed": 1, "vector": vector,
         })  # fmt: skip
-    where = {story["id"]: stories[0]["id"] if place < 3 else story["id"] for place, story in enumerate(stories)}
-    return events, [{"story_id": id, "event_id": event, "score": 1.0, "words": [], "by": None} for id, event in where.items()]
+    event_of = {story["id"]: stories[0]["id"] if place < 3 else story["id"] for place, story in enumerate(stories)}
+    return events, [{"story_id": id, "event_id": event, "score": 1.0, "words": [], "by": None} for id, event in event_of.items()]
 
 
 def tens(articles: Iterator[StoredArticle]) -> Iterator[list[StoredArticle]]:
@@ -119,7 +119,7 @@ def fill(store: Store, number: int, vocabulary: Vocabulary) -> None:
     for ten in tens(MadeUp(number, vocabulary).all_articles()):
         stories: list[dict[str, Any]] = []
         for article in ten:
-            versions = [one for one in ten if one.story_id == article.id]
+            versions = [version for version in ten if version.story_id == article.id]
             if versions:
                 story = story_row(article.id, versions)
                 stories.append(story)
@@ -211,14 +211,14 @@ def ask(port: int, server: psutil.Process, paths: Sequence[str], cookie: str) ->
 def flood(port: int, path: str) -> float:
     """Requests per second over several connections."""
 
-    def one(_: int) -> None:
+    def ask_pages(_: int) -> None:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
         for _ in range(PER_CONNECTION):
             get(connection, path)
 
     started = time.perf_counter()
     with ThreadPoolExecutor(CONNECTIONS) as pool:
-        list(pool.map(one, range(CONNECTIONS)))
+        list(pool.map(ask_pages, range(CONNECTIONS)))
     return CONNECTIONS * PER_CONNECTION / (time.perf_counter() - started)
 
 
@@ -244,16 +244,16 @@ def pages(store: Store, vocabulary: Vocabulary, number: int) -> dict[str, Callab
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("articles", nargs="?", type=int, default=20_000)
-    options.add_argument("--keep", type=Path, help="keep store and index in this folder, and use them again when they are there")
-    options.add_argument("--index", type=Path, help="an index that benchmarks/search.py kept of as many articles")
-    given = options.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("articles", nargs="?", type=int, default=20_000)
+    parser.add_argument("--keep", type=Path, help="keep store and index in this folder, and use them again when they are there")
+    parser.add_argument("--index", type=Path, help="an index that benchmarks/search.py kept of as many articles")
+    options = parser.parse_args()
     vocabulary = Vocabulary()
     with tempfile.TemporaryDirectory() as scratch:
-        folder = (given.keep or Path(scratch)).absolute()
+        folder = (options.keep or Path(scratch)).absolute()
         folder.mkdir(parents=True, exist_ok=True)
-        measure(given.articles, folder, (given.index or folder / "index.db").absolute(), vocabulary)
+        measure(options.articles, folder, (options.index or folder / "index.db").absolute(), vocabulary)
 
 
 def measure(number: int, folder: Path, index: Path, vocabulary: Vocabulary) -> None:
@@ -262,9 +262,9 @@ def measure(number: int, folder: Path, index: Path, vocabulary: Vocabulary) -> N
         started = time.perf_counter()
         fill(store, number, vocabulary)
         print(f"\rstore filled in {time.perf_counter() - started:.0f} s")
-    opened = open_index(f"sqlite:///{index}")
-    opened.follow(store)
-    opened.close()
+    search_index = open_index(f"sqlite:///{index}")
+    search_index.follow(store)
+    search_index.close()
     ways = pages(store, vocabulary, number)
     store.close()
     cookie = sign_in(folder / "store.db")

@@ -27,18 +27,18 @@ def photographs(number: int) -> Iterator[Picture]:
     fall[0, 0] = 1
     for place in range(number):
         light = [np.fft.ifft2(np.fft.fft2(chance.normal(size=fall.shape)) / fall ** chance.uniform(0.45, 0.75)).real for _ in range(4)]
-        shades = np.stack([light[0] / light[0].std() + 0.5 * one / one.std() for one in light[1:]], -1)
+        shades = np.stack([light[0] / light[0].std() + 0.5 * layer / layer.std() for layer in light[1:]], -1)
         shades = (shades - shades.min()) / np.ptp(shades) * 255
         if place % 2:
             down = np.arange(HEIGHT)[:, None, None]
             ground = np.where(down < chance.uniform(0.35, 0.65) * HEIGHT, 230 - 60 * down / HEIGHT, 90 - 30 * down / HEIGHT)
             shades = ground + (shades - shades.mean()) * chance.uniform(0.2, 0.5)
-        made = Image.fromarray(np.clip(shades, 0, 255).astype("uint8"))
-        draw = ImageDraw.Draw(made)
+        picture = Image.fromarray(np.clip(shades, 0, 255).astype("uint8"))
+        draw = ImageDraw.Draw(picture)
         for _ in range(chance.integers(2, 9)):
             x, y, r = chance.integers(0, WIDTH), chance.integers(0, HEIGHT), chance.integers(10, 120)
-            draw.ellipse((x - r, y - r * 0.7, x + r, y + r * 0.7), fill=tuple(int(one) for one in chance.integers(0, 255, 3)))
-        yield made.filter(ImageFilter.GaussianBlur(1))
+            draw.ellipse((x - r, y - r * 0.7, x + r, y + r * 0.7), fill=tuple(int(value) for value in chance.integers(0, 255, 3)))
+        yield picture.filter(ImageFilter.GaussianBlur(1))
 
 
 def saved(picture: Picture, format: str, quality: int) -> Picture:
@@ -65,17 +65,17 @@ def half(picture: Picture) -> Picture:
 
 
 CHANGES: Mapping[str, Callable[[Picture], Picture]] = {
-    "JPEG, quality 20": lambda one: saved(one, "JPEG", 20),
-    "WebP, quality 60": lambda one: saved(one, "WEBP", 60),
-    "200 pixels wide": lambda one: one.resize((200, 133)),
-    "a fifth brighter": lambda one: one.point(lambda value: min(255, int(value * 1.2))),
-    "cropped by 2 %": lambda one: cropped(one, 0.02),
-    "cropped by 5 %": lambda one: cropped(one, 0.05),
-    "cropped by 10 %": lambda one: cropped(one, 0.1),
-    "foot cut off by 5 %": lambda one: one.crop((0, 0, one.width, int(one.height * 0.95))),
+    "JPEG, quality 20": lambda picture: saved(picture, "JPEG", 20),
+    "WebP, quality 60": lambda picture: saved(picture, "WEBP", 60),
+    "200 pixels wide": lambda picture: picture.resize((200, 133)),
+    "a fifth brighter": lambda picture: picture.point(lambda value: min(255, int(value * 1.2))),
+    "cropped by 2 %": lambda picture: cropped(picture, 0.02),
+    "cropped by 5 %": lambda picture: cropped(picture, 0.05),
+    "cropped by 10 %": lambda picture: cropped(picture, 0.1),
+    "foot cut off by 5 %": lambda picture: picture.crop((0, 0, picture.width, int(picture.height * 0.95))),
     "watermark": marked,
-    "watermark, half the size, JPEG 50": lambda one: saved(half(marked(one)), "JPEG", 50),
-    "cropped by 2 %, half the size, JPEG 50": lambda one: saved(half(cropped(one, 0.02)), "JPEG", 50),
+    "watermark, half the size, JPEG 50": lambda picture: saved(half(marked(picture)), "JPEG", 50),
+    "cropped by 2 %, half the size, JPEG 50": lambda picture: saved(half(cropped(picture, 0.02)), "JPEG", 50),
 }
 
 
@@ -109,16 +109,16 @@ def dhash(picture: Image.Image) -> str | None:
 
 
 def main() -> None:
-    reader = argparse.ArgumentParser(description=__doc__)
-    reader.add_argument("number", type=int, nargs="?", default=200)
-    pictures = list(photographs(reader.parse_args().number))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("number", type=int, nargs="?", default=200)
+    pictures = list(photographs(parser.parse_args().number))
     for method in (phash, dhash):
-        prints = [method(one) or "" for one in pictures]
+        prints = [method(picture) or "" for picture in pictures]
         print(f"\n{method.__name__}: % of pictures within so many bits" + " " * 5 + "".join(f"{bound:7}" for bound in BOUNDS) + "   mean")
         for name, change in CHANGES.items():
-            moved = [distance(own, method(change(one)) or "f" * 16) for own, one in zip(prints, pictures, strict=True)]
+            moved = [distance(original, method(change(picture)) or "f" * 16) for original, picture in zip(prints, pictures, strict=True)]
             print(row(name, np.array(moved)))
-        apart = np.array([distance(one, other) for place, one in enumerate(prints) for other in prints[:place]])
+        apart = np.array([distance(value, other) for place, value in enumerate(prints) for other in prints[:place]])
         print(row(f"others ({len(apart)} pairs, nearest {apart.min()})", apart))
     costs(pictures[0])
 

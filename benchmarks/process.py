@@ -29,21 +29,21 @@ Found = dict[str, tuple[str, str, str | None]]  # identity -> story, text, categ
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("archive")
-    asked.add_argument("--sources", type=Path)
-    asked.add_argument("--mode", action="append")
-    given = asked.parse_args()
-    known = sources.load(given.sources)
-    sources.use_own_words(known)
-    shared, first = share(known, None), None
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("archive")
+    parser.add_argument("--sources", type=Path)
+    parser.add_argument("--mode", action="append")
+    options = parser.parse_args()
+    loaded = sources.load(options.sources)
+    sources.use_own_words(loaded)
+    shared, first = share(loaded, None), None
     print(f"{'mode':10} {'start-up':>9} {'seconds':>8} {'pages/s':>8} {'processor':>9}  stored folded failed lists")
-    for mode in given.mode or MODES:
+    for mode in options.mode or MODES:
         began, used = time.perf_counter(), processor()
         with mapping(shared, mode) as mapped:
             list(mapped(nothing, range(2)))
             started = time.perf_counter()
-            summary, found = processed(shared, given.archive, mapped)
+            summary, found = processed(shared, options.archive, mapped)
             seconds, used = time.perf_counter() - started, processor() - used
         speed = (summary.pages + summary.lists) / seconds
         counts = f"{summary.stored:6} {summary.folded:6} {sum(summary.failed.values()):6} {summary.lists:5}"
@@ -60,8 +60,8 @@ def mapping(shared: Shared, mode: str) -> Iterator[Mapped]:
 
 def processor() -> float:
     """Return the processor seconds of this process and of its live child processes."""
-    own = Process()
-    return sum(times.user + times.system for times in (one.cpu_times() for one in (own, *own.children(recursive=True))))
+    parent = Process()
+    return sum(times.user + times.system for times in (process.cpu_times() for process in (parent, *parent.children(recursive=True))))
 
 
 def nothing(shared: Shared, task: int) -> int:
@@ -72,7 +72,7 @@ def processed(shared: Shared, archive: str, mapped: Mapped) -> tuple[Summary, Fo
     with TemporaryDirectory() as folder, closing(open_store(f"sqlite:///{folder}/articles.db")) as store:
         summary = Summary()
         process_archives(shared, [str(Path(archive).absolute())], store, mapped, summary)
-        return summary, {one.identity: (one.story_id, one.text, one.category) for one in store.all_articles()}
+        return summary, {article.identity: (article.story_id, article.text, article.category) for article in store.all_articles()}
 
 
 if __name__ == "__main__":

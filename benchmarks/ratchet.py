@@ -84,9 +84,9 @@ def made_up_pages(number: int) -> list[Page]:
 
     world = World(MOMENT, 1, {key: f"https://{key}.example" for key in KEYS})
     router = Router(world)
-    articles = [one for one in manifest(world)["articles"] if len(one["text"]) > LONG_ARTICLE][:number]
-    answers = [router.answer(Request(one["site"], one["url"].partition(".example")[2])) for one in articles]
-    return [Page(one["url"], found.body, MOMENT, content_type=found.content_type) for one, found in zip(articles, answers, strict=True)]
+    articles = [item for item in manifest(world)["articles"] if len(item["text"]) > LONG_ARTICLE][:number]
+    answers = [router.answer(Request(item["site"], item["url"].partition(".example")[2])) for item in articles]
+    return [Page(item["url"], found.body, MOMENT, content_type=found.content_type) for item, found in zip(articles, answers, strict=True)]
 
 
 def calls_through_line() -> int:

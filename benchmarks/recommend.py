@@ -50,10 +50,10 @@ def seconds(text: str) -> datetime:
 
 
 def first_seen(views: Sequence[View]) -> list[Item]:
-    found: dict[str, datetime] = {}
+    first: dict[str, datetime] = {}
     for view in views:
-        found[view.story] = min(found.get(view.story, view.at), view.at)
-    return [Item(story, at) for story, at in found.items()]
+        first[view.story] = min(first.get(view.story, view.at), view.at)
+    return [Item(story, at) for story, at in first.items()]
 
 
 def ml_100k(folder: Path) -> Iterator[Split]:
@@ -101,10 +101,10 @@ def als(clicks: Clicks, now: float, *, fades: float | None = None) -> Scored:
     def scores(question: Question) -> Any:
         if not len(question.history):
             return formulas.popularity(clicks, now, 48.0)
-        own = sparse.csr_matrix(
+        row = sparse.csr_matrix(
             (np.ones(len(question.history)), (np.zeros(len(question.history), dtype=int), question.history)), (1, shape[1])
         )
-        near = model.item_factors @ model.recalculate_user(0, own)
+        near = model.item_factors @ model.recalculate_user(0, row)
         return np.maximum(near, 1e-6) * formulas.fading(clicks.published, question.now, fades) if fades else near
 
     return Scored(clicks, {item.story: number for number, item in enumerate(clicks.items)}, scores)
@@ -121,8 +121,8 @@ class AsShown:
         self.model = model
 
     def ranked(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
-        shown = self.model.recommend(history, now, n, reader=history[0].reader if history else "new")
-        return tuple(one.story for one in shown)
+        recommended = self.model.recommend(history, now, n, reader=history[0].reader if history else "new")
+        return tuple(item.story for item in recommended)
 
 
 class SeenFirst:
@@ -132,8 +132,8 @@ class SeenFirst:
         self.model = model
 
     def ranked(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
-        own = [view.story for view in sorted(history, key=lambda view: view.at, reverse=True) if view.story in self.model.numbers]
-        return (*list(dict.fromkeys(own))[: n // 2], *self.model.ranked(history, now, n))[:n]
+        seen = [view.story for view in sorted(history, key=lambda view: view.at, reverse=True) if view.story in self.model.numbers]
+        return (*list(dict.fromkeys(seen))[: n // 2], *self.model.ranked(history, now, n))[:n]
 
 
 def again(model: Any) -> Any:
@@ -156,9 +156,9 @@ def measure(folder: Path, names: Sequence[str]) -> None:
             for method, learn in {**METHODS, **PEERS}.items():
                 start = perf_counter()
                 model = learn(split.training, split.cut)
-                took = perf_counter() - start
+                fit_seconds = perf_counter() - start
                 score = ranking.measure(again(model) if name.endswith("-again") else model, split.questions)
-                cells = f"{score.recall:10.3f}{score.ndcg:10.3f}{score.hit:10.3f}{score.median:8.2f}{score.p95:8.2f}{took:8.1f}"
+                cells = f"{score.recall:10.3f}{score.ndcg:10.3f}{score.hit:10.3f}{score.median:8.2f}{score.p95:8.2f}{fit_seconds:8.1f}"
                 print(f"{method:16}{cells}", flush=True)
                 if isinstance(model, best.Best) and not name.endswith("-again"):
                     score = ranking.measure(AsShown(model), split.questions[:SHOWN])
@@ -176,16 +176,16 @@ def by_reader(folder: Path) -> None:
         questions = [question for question in split.questions if question.history]
         rows = []
         for fold in range(FOLDS):
-            asked = [question for question in questions if int(question.history[0].reader) % FOLDS == fold]
+            of_fold = [question for question in questions if int(question.history[0].reader) % FOLDS == fold]
             names = np.array([int(name) % FOLDS for name in split.training.readers])
-            known = _chosen(split.training, names[split.training.reader] != fold)
-            seen = best.fitted(known, split.cut)
-            whole = best.fitted(replace(known, share=np.ones(len(known))), split.cut)
-            for question in asked:
+            training = _chosen(split.training, names[split.training.reader] != fold)
+            by_share = best.fitted(training, split.cut)
+            by_view = best.fitted(replace(training, share=np.ones(len(training))), split.cut)
+            for question in of_fold:
                 reader = question.history[0].reader
-                liked = frozenset(story for story in question.targets if share[reader, story] >= seen.learnt.alpha)
+                liked = frozenset(story for story in question.targets if share[reader, story] >= by_share.learnt.alpha)
                 history = [replace(view, seen=view.pictures) for view in question.history]
-                answers = (whole.ranked(history, question.now, 20), seen.ranked(question.history, question.now, 20))
+                answers = (by_view.ranked(history, question.now, 20), by_share.ranked(question.history, question.now, 20))
                 row = [ranking.figures(answer, question.targets)[1] for answer in answers]
                 rows.append(row + [ranking.figures(answer, liked)[1] if liked else np.nan for answer in answers])
         looked_whole, looked_seen, liked_whole, liked_seen = np.nanmean(rows, axis=0)
@@ -207,8 +207,8 @@ def made(views: int, readers: int = 10_000, stories: int = 100_000) -> Clicks:
     topic = draw.integers(0, 30, stories)
     words = 20_000 * draw.random((stories, 15)) ** 2
     items = [
-        Item(f"{n:06}", DAWN + timedelta(hours=float(at)), tuple(f"w{int(w)}" for w in own), (f"topic:{kind}",))
-        for n, (at, kind, own) in enumerate(zip(published, topic, words, strict=True))
+        Item(f"{n:06}", DAWN + timedelta(hours=float(at)), tuple(f"w{int(w)}" for w in item_words), (f"topic:{kind}",))
+        for n, (at, kind, item_words) in enumerate(zip(published, topic, words, strict=True))
     ]
     at = span * draw.random(views)
     story = (np.searchsorted(published, at - draw.exponential(15, views)) - 1 - (3 * draw.pareto(1.2, views)).astype(int)).clip(0)
@@ -224,8 +224,8 @@ def speed(views: int) -> None:
     now = DAWN + timedelta(days=30)
     start = perf_counter()
     model = best.fitted(clicks, hours(now))
-    took, memory = perf_counter() - start, getrusage(RUSAGE_SELF).ru_maxrss / 1e6
-    print(f"{len(clicks)} views of {len(clicks.readers)} readers, {clicks.stories} stories: fit {took:.0f} s, {memory:.1f} GB at most")
+    elapsed, memory = perf_counter() - start, getrusage(RUSAGE_SELF).ru_maxrss / 1e6
+    print(f"{len(clicks)} views of {len(clicks.readers)} readers, {clicks.stories} stories: fit {elapsed:.0f} s, {memory:.1f} GB at most")
     starts, times = clicks.starts(), []
     for reader in range(0, len(clicks.readers), 20):
         rows = range(starts[reader], starts[reader + 1])[-500:]

@@ -43,40 +43,40 @@ ASKED = 100
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, default in (("stories", 100_000), ("readers", 10_000), ("views", 1_000_000)):
-        asked.add_argument(f"--{name}", type=int, default=default)
-    asked.add_argument("--spark", metavar="MASTER")
-    asked.add_argument("--keep", type=Path, help="the store's file; one that is there is used as it is")
-    given = asked.parse_args()
+        parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--spark", metavar="MASTER")
+    parser.add_argument("--keep", type=Path, help="the store's file; one that is there is used as it is")
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        file = given.keep or Path(folder) / "news.db"
-        there = file.exists()
+        file = options.keep or Path(folder) / "news.db"
+        exists = file.exists()
         uri = f"sqlite:///{file.absolute()}"
         store = open_store(uri)
         assert isinstance(store, Store)
-        if not there:
-            timed("fill stories", lambda: fill(store, given.stories))
-            timed("import views", lambda: store.readers.import_views(views(given), now=NOW))
-        report(store, uri, given.spark, file)
+        if not exists:
+            timed("fill stories", lambda: fill(store, options.stories))
+            timed("import views", lambda: store.readers.import_views(views(options), now=NOW))
+        report(store, uri, options.spark, file)
         store.close()
 
 
 def report(store: Store, uri: str, master: str | None, file: Path) -> None:
     print(f"{store.readers.counts()} views, readers; {file.stat().st_size / 1e6:.0f} MB")
-    ids = [told.story for told, _ in zip(store.readers.stories(NOW - timedelta(days=DAYS)), range(1000), strict=False)]
+    ids = [story.story for story, _ in zip(store.readers.stories(NOW - timedelta(days=DAYS)), range(1000), strict=False)]
     each("record one view", lambda number: store.readers.record_view(f"new{number % 50}", ids[number], [1], pictures=8, now=NOW), 1000)
     timed("stream views", lambda: sum(1 for _ in store.readers.views()))
     timed("months", lambda: store.readers.months(alpha=0.532))
     timed("ages", lambda: store.readers.ages(hours=48))
-    own = timed("fit, embedded", lambda: parts.fit(store, NOW, days=DAYS))
-    print(f"  {len(own.packed) / 1e6:.1f} MB packed")
+    embedded = timed("fit, embedded", lambda: parts.fit(store, NOW, days=DAYS))
+    print(f"  {len(embedded.packed) / 1e6:.1f} MB packed")
     serve(store)
     if master:
         from newsportal.services import spark
 
-        theirs = timed(f"fit, {master}", lambda: spark.fit(store, uri, master, NOW, days=DAYS))
-        compare(store, own.packed, theirs.packed)
+        on_spark = timed(f"fit, {master}", lambda: spark.fit(store, uri, master, NOW, days=DAYS))
+        compare(store, embedded.packed, on_spark.packed)
 
 
 def serve(store: Store) -> None:
@@ -86,8 +86,8 @@ def serve(store: Store) -> None:
     each("answer a new reader", lambda _: recommender.recommended(None, NOW, 20), 10)
 
 
-def compare(store: Store, one: bytes, other: bytes) -> None:
-    models = [best.unpack(packed) for packed in (one, other)]
+def compare(store: Store, first: bytes, other: bytes) -> None:
+    models = [best.unpack(packed) for packed in (first, other)]
     same, furthest = 0, 0.0
     for number in range(ASKED):
         history = store.readers.history(f"reader{number}")
@@ -97,22 +97,22 @@ def compare(store: Store, one: bytes, other: bytes) -> None:
     print(f"same twenty stories in the same order for {same} of {ASKED} readers; scores differ by {furthest:.1e} at most")
 
 
-def timed(what: str, step: Callable[[], Any]) -> Any:
+def timed(label: str, step: Callable[[], Any]) -> Any:
     began, cpu = time.perf_counter(), time.process_time()
     answer = step()
-    took, worked = time.perf_counter() - began, time.process_time() - cpu
+    elapsed, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{what}: {took:.1f} s, {worked:.1f} s of the processor (peak memory so far {peak:.0f} MB)", flush=True)
+    print(f"{label}: {elapsed:.1f} s, {cpu_seconds:.1f} s of the processor (peak memory so far {peak:.0f} MB)", flush=True)
     return answer
 
 
-def each(what: str, step: Callable[[int], Any], number: int) -> None:
-    took = []
+def each(label: str, step: Callable[[int], Any], number: int) -> None:
+    times = []
     for place in range(number):
         began = time.perf_counter()
         step(place)
-        took.append((time.perf_counter() - began) * 1e3)
-    print(f"{what}: median {median(took):.2f} ms, p95 {quantiles(took, n=20)[-1]:.2f} ms", flush=True)
+        times.append((time.perf_counter() - began) * 1e3)
+    print(f"{label}: median {median(times):.2f} ms, p95 {quantiles(times, n=20)[-1]:.2f} ms", flush=True)
 
 
 def fill(store: Store, number: int) -> None:
@@ -137,8 +137,8 @@ def identity(place: int) -> str:
 
 
 def _article(chance: random.Random, words: list[str], place: int) -> Article:
-    own = place % TOPICS * (WORDS // TOPICS)
-    title = "".join(words[(own + chance.randrange(WORDS // TOPICS)) % WORDS] for _ in range(6))
+    offset = place % TOPICS * (WORDS // TOPICS)
+    title = "".join(words[(offset + chance.randrange(WORDS // TOPICS)) % WORDS] for _ in range(6))
     link = Link(f"https://{identity(place)}", f"feed:{place % 200}")
     at = NOW - timedelta(days=DAYS) * chance.random()
     return Article(link.url, link, at, identity=identity(place), title=title, text=title + "。" + "文" * 300, published=at)
@@ -154,15 +154,15 @@ def _labels(place: int, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield {"story_id": row["id"], "kind": kind, "value": value, "moment": row["moment"], "heat": 0.0}
 
 
-def views(given: argparse.Namespace) -> Iterator[View]:
+def views(options: argparse.Namespace) -> Iterator[View]:
     """Yield views: readers like three topics, and view what is popular there soon after it appeared."""
     chance = random.Random(2)
-    for number in range(given.views):
-        reader = int(given.readers * chance.random() ** 1.5)
+    for number in range(options.views):
+        reader = int(options.readers * chance.random() ** 1.5)
         topic = (reader * 7 + int(3 * chance.random() ** 2)) % TOPICS
-        place = topic + TOPICS * int(given.stories // TOPICS * chance.random() ** 2)
+        place = topic + TOPICS * int(options.stories // TOPICS * chance.random() ** 2)
         at = NOW - timedelta(days=DAYS) * chance.random() ** 2
-        yield View(f"reader{reader}", identity(min(place, given.stories - 1)), 1 + chance.randrange(8), 8, at)
+        yield View(f"reader{reader}", identity(min(place, options.stories - 1)), 1 + chance.randrange(8), 8, at)
         if number % 100_000 == 0:
             print(f"  {number} views", flush=True)
 

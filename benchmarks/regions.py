@@ -28,22 +28,22 @@ SITES = ("kunzhou", "haitang", "xifeng", "beichen", "harbour")
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sites", nargs="*", help=f"by default {', '.join(SITES)} and the three shapes")
-    chosen = parser.parse_args().sites
+    sites = parser.parse_args().sites
     print("| site | articles | `depth: 0` | default | requests an article | hub pages |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder, MadeUpWeb(now=NOW) as web:
-        for site in [site for site in SITES if site in (chosen or SITES)]:
-            gold = [one["url"] for one in web.manifest()["articles"] if one["site"] == site and one["expect"] == "store"]
+        for site in [site for site in SITES if site in (sites or SITES)]:
+            gold = [article["url"] for article in web.manifest()["articles"] if article["site"] == site and article["expect"] == "store"]
             row(Path(folder), site, web.url(site, ""), gold, lambda: len(web.requests))
         for site, shape in shapes(NOW).items():
-            if site in (chosen or (site,)):
+            if site in (sites or (site,)):
                 with served(shape) as address:
                     row(Path(folder), site, address, [address + path for path in shape.articles], shape.asked.total)
 
 
-def row(folder: Path, site: str, address: str, gold: list[str], asked: Callable[[], int]) -> None:
-    alone = visit(folder / site / "seeds", address, gold, asked, depth=0)
-    found = visit(folder / site / "hubs", address, gold, asked)
-    figures = (len(gold), alone.found, found.found, f"{found.requests / max(1, found.found):.2f}", found.lists - 1)
+def row(folder: Path, site: str, address: str, gold: list[str], count_requests: Callable[[], int]) -> None:
+    seeds_only = visit(folder / site / "seeds", address, gold, count_requests, depth=0)
+    default = visit(folder / site / "hubs", address, gold, count_requests)
+    figures = (len(gold), seeds_only.found, default.found, f"{default.requests / max(1, default.found):.2f}", default.lists - 1)
     print(f"| {site} | {' | '.join(map(str, figures))} |", flush=True)
 
 

@@ -101,21 +101,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pages", nargs="?", type=int, default=60)
     parser.add_argument("--at-once", nargs="+", type=int, default=[1, 2, 4], help="pages open at the same time")
-    given = parser.parse_args()
+    args = parser.parse_args()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(
-        f"{given.pages} pages; seconds of the processor a page: the crawl's own, and the driver's and browser's; pages with all pictures\n"
+        f"{args.pages} pages; seconds of the processor a page: the crawl's own, and the driver's and browser's; pages with all pictures\n"
     )
     print("| pages at once | pages/s | own | browser | memory | whole |\n|---|---|---|---|---|---|")
-    for at_once in (0, *given.at_once):
+    for at_once in (0, *args.at_once):
         time.sleep(0.5)
-        found = measured(server.server_address[1], given.pages, at_once)
+        result = measured(server.server_address[1], args.pages, at_once)
         name = at_once or "not rendered"
-        shares = " | ".join(f"{found[key] / given.pages:.3f}" for key in ("own", "browser"))
-        memory = f"{found['memory'] / 1e6:.0f} MB" if at_once else "–"
-        whole = f"{found['whole']:.0f} of {given.pages}" if at_once else "–"
-        print(f"| {name} | {given.pages / found['seconds']:.1f} | {shares} | {memory} | {whole} |", flush=True)
+        shares = " | ".join(f"{result[key] / args.pages:.3f}" for key in ("own", "browser"))
+        memory = f"{result['memory'] / 1e6:.0f} MB" if at_once else "–"
+        complete = f"{result['whole']:.0f} of {args.pages}" if at_once else "–"
+        print(f"| {name} | {args.pages / result['seconds']:.1f} | {shares} | {memory} | {complete} |", flush=True)
     server.shutdown()
 
 

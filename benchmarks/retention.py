@@ -76,7 +76,7 @@ def live(folder: Path, *, daily: int, days: int, kept: int, every: int) -> None:
             with store.records.reading() as look:
                 changes = sum(1 for _ in look.rows(BY_NAME["changes"]))
             sizes = [sum(file.stat().st_size for file in folder.glob(f"{name}.db*")) / 1e6 for name in ("news", "index")]
-            row = (day, store.tally().articles, changes, *(f"{one:.1f}" for one in (*sizes, first, search)), f"{night:.2f}")
+            row = (day, store.tally().articles, changes, *(f"{figure:.1f}" for figure in (*sizes, first, search)), f"{night:.2f}")
             print("| " + " | ".join(map(str, row)) + " |", flush=True)
 
 
@@ -86,10 +86,10 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=450)
     parser.add_argument("--kept", type=int, default=30, help="days that articles are kept")
     parser.add_argument("--every", type=int, default=30, help="days between two rows")
-    told = parser.parse_args()
+    options = parser.parse_args()
     print(f"| {' | '.join(COLUMNS)} |\n|{'---:|' * len(COLUMNS)}")
     with tempfile.TemporaryDirectory() as folder:
-        live(Path(folder), daily=told.daily, days=told.days, kept=told.kept, every=told.every)
+        live(Path(folder), daily=options.daily, days=options.days, kept=options.kept, every=options.every)
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ REMEMBERED = 400
 
 
 @dataclass(frozen=True)
-class Made:
+class Source:
     """A source: when its entries appear (seconds from the begin, sorted), and what it says of their times."""
 
     name: str
@@ -46,7 +46,7 @@ class Made:
 
 
 @dataclass
-class Told:
+class Outcome:
     """The result of one run of a policy."""
 
     delays: list[float] = field(default_factory=list)
@@ -69,11 +69,11 @@ class Point:
 
 def poisson(rate: Callable[[float], float], most: float, days: int, chance: random.Random) -> list[float]:
     """Times of an inhomogeneous Poisson process by thinning; ``rate`` in entries a day of the second since the begin, at most ``most``."""
-    found, at = [], 0.0
+    times, at = [], 0.0
     while (at := at + chance.expovariate(most / DAY)) < days * DAY:
         if chance.random() * most < rate(at):
-            found.append(at)
-    return found
+            times.append(at)
+    return times
 
 
 def daytime(daily: float, peak: float, width: float, *, weekend: float = 0.4) -> Callable[[float], float]:
@@ -90,27 +90,27 @@ def daytime(daily: float, peak: float, width: float, *, weekend: float = 0.4) ->
 
 def batches(hours: Sequence[float], size: int, jitter: float, days: int, chance: random.Random) -> list[float]:
     """Return this many entries at the same hours of every day, some minutes early or late."""
-    found = []
+    times = []
     for day in range(days):
         for hour in hours:
             at = day * DAY + hour * 3600 + chance.gauss(0, jitter * 60)
-            found += [at + number for number in range(size) if at > 0]
-    return sorted(found)
+            times += [at + number for number in range(size) if at > 0]
+    return sorted(times)
 
 
 def bursts(daily: float, follow: float, minutes: float, days: int, chance: random.Random) -> list[float]:
     """News that brings news: each entry is followed by ``follow`` others on the average within ``minutes`` (a Hawkes process)."""
     waiting = poisson(lambda _: daily * (1 - follow), daily * (1 - follow), days, chance)
-    found = []
+    times = []
     while waiting:
         at = waiting.pop()
-        found.append(at)
+        times.append(at)
         for _ in range(sum(chance.random() < follow / 3 for _ in range(3))):
             waiting.append(at + chance.expovariate(1 / (minutes * 60)))
-    return sorted(at for at in found if at < days * DAY)
+    return sorted(at for at in times if at < days * DAY)
 
 
-def made(number: int, days: int, seed: int) -> list[Made]:
+def made(number: int, days: int, seed: int) -> list[Source]:
     """``number`` sources, ten kinds in turn."""
     chance = random.Random(seed)
     kinds: list[tuple[str, Callable[[], list[float]], Callable[[float, float], float]]] = [
@@ -125,7 +125,7 @@ def made(number: int, days: int, seed: int) -> list[Made]:
         ("always now", lambda: poisson(daytime(20, 10, 3), 100, days, chance), lambda published, visited: visited - 1),
         ("dates alone", lambda: poisson(daytime(20, 15, 3), 100, days, chance), lambda published, visited: published // DAY * DAY),
     ]
-    return [Made(f"feed:{n}", kind, tuple(times()), says) for n in range(number) for kind, times, says in [kinds[n % len(kinds)]]]
+    return [Source(f"feed:{n}", kind, tuple(times()), says) for n in range(number) for kind, times, says in [kinds[n % len(kinds)]]]
 
 
 def _true(published: float, visited: float) -> float:
@@ -135,14 +135,14 @@ def _true(published: float, visited: float) -> float:
 # real times
 
 
-def real(folder: Path) -> tuple[list[Made], int]:
+def real(folder: Path) -> tuple[list[Source], int]:
     """Threads and feeds with twenty times or more, each from its first; the longest gaps (dead weeks) are cut to three days."""
-    found = []
+    sources = []
     for name, moments in (*_threads(folder / "forum"), *_feeds(folder / "feeds")):
         times = sorted(moment.timestamp() for moment in moments)
         if len(times) >= 20 and times[-1] - times[0] > DAY:
-            found.append(Made(f"feed:{name}", "real", tuple(_joined(times))))
-    return found, max((math.ceil(source.times[-1] / DAY) for source in found), default=0)
+            sources.append(Source(f"feed:{name}", "real", tuple(_joined(times))))
+    return sources, max((math.ceil(source.times[-1] / DAY) for source in sources), default=0)
 
 
 def _joined(times: list[float]) -> Iterator[float]:
@@ -190,26 +190,26 @@ def _moment(text: str | None) -> datetime | None:
 class Run:
     """A policy over the sources. Prices are found anew each day from what the policy says of the sources' rates."""
 
-    def __init__(self, sources: Sequence[Made], rules: Sequence[Rules], days: int, warm: int, per_hour: float | None = None) -> None:
+    def __init__(self, sources: Sequence[Source], rules: Sequence[Rules], days: int, warm: int, per_hour: float | None = None) -> None:
         self.sources, self.rules, self.days, self.warm, self.per_hour = sources, list(rules), days, warm, per_hour
         self.pasts: list[list[Visit]] = [[] for _ in sources]
         self.due = [number / len(sources) * 3600 for number in range(len(sources))]
         self.rates: list[float | None] = [None] * len(sources)
-        self.told = Told()
+        self.outcome = Outcome()
 
-    def run(self) -> Told:
+    def run(self) -> Outcome:
         for day in range(self.days):
             self._priced()
             for place in range(len(self.sources)):
                 while self.due[place] < (day + 1) * DAY:
                     self._visit(place, self.due[place])
-        return self.told
+        return self.outcome
 
     def _priced(self) -> None:
-        known = [rate for rate in self.rates if rate is not None]
-        if self.per_hour is not None and known:
-            shared = self.per_hour * len(known) / len(self.sources)
-            now = price(known, shared, shortest=self.rules[0].shortest, longest=self.rules[0].longest)
+        rates = [rate for rate in self.rates if rate is not None]
+        if self.per_hour is not None and rates:
+            shared = self.per_hour * len(rates) / len(self.sources)
+            now = price(rates, shared, shortest=self.rules[0].shortest, longest=self.rules[0].longest)
             self.rules = [replace(rules, price=now) for rules in self.rules]
 
     def _visit(self, place: int, at: float) -> None:
@@ -217,33 +217,33 @@ class Run:
         before = (past[0].at - BEGIN).total_seconds() if past else -1.0
         new = source.times[bisect.bisect_right(source.times, before) : bisect.bisect_right(source.times, at)]
         moment = BEGIN + timedelta(seconds=at)
-        said = tuple(BEGIN + timedelta(seconds=source.says(published, at)) for published in new[-MAX_PUBLISHED:])
-        past.insert(0, Visit(source.name, moment, list_pages=1, entries=max(20, len(new)), new=len(new), published=said))
+        stated = tuple(BEGIN + timedelta(seconds=source.says(published, at)) for published in new[-MAX_PUBLISHED:])
+        past.insert(0, Visit(source.name, moment, list_pages=1, entries=max(20, len(new)), new=len(new), published=stated))
         del past[REMEMBERED:]
         if at >= self.warm * DAY:
-            self.told.visits += 1
-            self.told.empty += not new
+            self.outcome.visits += 1
+            self.outcome.empty += not new
             late = [at - published for published in new if published >= self.warm * DAY]
-            self.told.delays += late
-            self.told.by_kind.setdefault(source.kind, []).extend(late)
-        found = next_visit(Past.of(past), self.rules[place], moment)
-        self.rates[place] = found.rate
-        self.due[place] = max((found.at - BEGIN).total_seconds(), at + 60)
+            self.outcome.delays += late
+            self.outcome.by_kind.setdefault(source.kind, []).extend(late)
+        planned = next_visit(Past.of(past), self.rules[place], moment)
+        self.rates[place] = planned.rate
+        self.due[place] = max((planned.at - BEGIN).total_seconds(), at + 60)
 
 
-def at_cost(sources: Sequence[Made], rules: Sequence[Rules], days: int, warm: int, visits: int) -> Told:
+def at_cost(sources: Sequence[Source], rules: Sequence[Rules], days: int, warm: int, visits: int) -> Outcome:
     """The learnt schedule with the budget at which it spends about ``visits`` requests."""
-    wanted = visits / ((days - warm) * 24)
-    per_hour = wanted
+    target = visits / ((days - warm) * 24)
+    per_hour = target
     for _ in range(4):
-        told = Run(sources, rules, days, warm, per_hour).run()
-        if abs(told.visits / visits - 1) < 0.01:
+        outcome = Run(sources, rules, days, warm, per_hour).run()
+        if abs(outcome.visits / visits - 1) < 0.01:
             break
-        per_hour *= visits / told.visits
-    return told
+        per_hour *= visits / outcome.visits
+    return outcome
 
 
-def compare(title: str, sources: list[Made], days: int, warm: int) -> list[Point]:
+def compare(title: str, sources: list[Source], days: int, warm: int) -> list[Point]:
     """Print the table; return what can be plotted."""
     plain = [Rules(source.name, zone=ZONE) for source in sources]
     rates = sorted(len(source.times) for source in sources)
@@ -261,21 +261,21 @@ def compare(title: str, sources: list[Made], days: int, warm: int) -> list[Point
     print(f"\n{title}: {len(sources)} sources, {sum(rates)} entries, days {warm} to {days}")
     print(f"{'policy':34} {'requests':>9} {'a day':>6} {'empty':>6} {'median':>8} {'mean':>8} {'p90':>8}   minutes until found")
     for name, rules in peers.items():
-        told = Run(sources, rules, days, warm).run()
-        show(name, told, len(sources) * (days - warm))
-        ours = at_cost(sources, plain, days, warm, told.visits)
+        outcome = Run(sources, rules, days, warm).run()
+        show(name, outcome, len(sources) * (days - warm))
+        ours = at_cost(sources, plain, days, warm, outcome.visits)
         show("  learnt, same cost", ours, len(sources) * (days - warm))
-        for label, one in ((name, told), ("learnt", ours)):
-            points.append(Point(label, one.visits / len(sources) / (days - warm), statistics.fmean(one.delays) / 60))
-        gain = 1 - statistics.fmean(ours.delays) / statistics.fmean(told.delays)
-        print(f"{'':34} mean delay {gain:+.0%} less; by kind: " + ", ".join(_kinds(told, ours)))
+        for label, result in ((name, outcome), ("learnt", ours)):
+            points.append(Point(label, result.visits / len(sources) / (days - warm), statistics.fmean(result.delays) / 60))
+        gain = 1 - statistics.fmean(ours.delays) / statistics.fmean(outcome.delays)
+        print(f"{'':34} mean delay {gain:+.0%} less; by kind: " + ", ".join(_kinds(outcome, ours)))
     return points
 
 
-def _kinds(told: Told, ours: Told) -> Iterator[str]:
-    for kind in told.by_kind:
-        if told.by_kind[kind] and ours.by_kind.get(kind):
-            yield f"{kind} {statistics.fmean(told.by_kind[kind]) / 60:.0f}→{statistics.fmean(ours.by_kind[kind]) / 60:.0f}"
+def _kinds(outcome: Outcome, ours: Outcome) -> Iterator[str]:
+    for kind in outcome.by_kind:
+        if outcome.by_kind[kind] and ours.by_kind.get(kind):
+            yield f"{kind} {statistics.fmean(outcome.by_kind[kind]) / 60:.0f}→{statistics.fmean(ours.by_kind[kind]) / 60:.0f}"
 
 
 def drawn(points: Sequence[Point]) -> str:
@@ -309,11 +309,11 @@ def drawn(points: Sequence[Point]) -> str:
     return "\n".join([*filter(None, out), "</svg>", ""])
 
 
-def show(name: str, told: Told, source_days: int) -> None:
-    delays = sorted(told.delays)
+def show(name: str, outcome: Outcome, source_days: int) -> None:
+    delays = sorted(outcome.delays)
     figures = [delays[len(delays) // 2], statistics.fmean(delays), delays[int(len(delays) * 0.9)]]
-    shown = " ".join(f"{figure / 60:8.1f}" for figure in figures)
-    print(f"{name:34} {told.visits:9} {told.visits / source_days:6.1f} {told.empty / told.visits:6.0%} {shown}")
+    cells = " ".join(f"{figure / 60:8.1f}" for figure in figures)
+    print(f"{name:34} {outcome.visits:9} {outcome.visits / source_days:6.1f} {outcome.empty / outcome.visits:6.0%} {cells}")
 
 
 def round_of(number: int) -> None:
@@ -342,14 +342,14 @@ def main() -> None:
     parser.add_argument("--real", type=Path, help="a folder with forum/*.json (posts with date) and feeds/")
     parser.add_argument("--round", type=int, default=5000)
     parser.add_argument("--plot", type=Path, help="draw delays against requests into this SVG file")
-    chosen = parser.parse_args()
-    points = compare("made sources", made(chosen.sources, chosen.days, chosen.seed), chosen.days, chosen.warm)
-    if chosen.plot:
-        chosen.plot.write_text(drawn(points), "utf-8")
-    if chosen.real:
-        found, days = real(chosen.real)
-        compare("real times", found, min(days, 60), 2)
-    round_of(chosen.round)
+    options = parser.parse_args()
+    points = compare("made sources", made(options.sources, options.days, options.seed), options.days, options.warm)
+    if options.plot:
+        options.plot.write_text(drawn(points), "utf-8")
+    if options.real:
+        sources, days = real(options.real)
+        compare("real times", sources, min(days, 60), 2)
+    round_of(options.round)
 
 
 if __name__ == "__main__":

@@ -45,9 +45,9 @@ class Vocabulary:
 
     def __init__(self) -> None:
         lines = (files("jieba") / "dict.txt").read_text(encoding="utf-8").splitlines()
-        counted = sorted(((int(count), word) for word, count, *_ in map(str.split, lines)), reverse=True)
-        self.words = [word for _, word in counted]
-        self._sums = list(accumulate(count for count, _ in counted))
+        counts = sorted(((int(count), word) for word, count, *_ in map(str.split, lines)), reverse=True)
+        self.words = [word for _, word in counts]
+        self._sums = list(accumulate(count for count, _ in counts))
 
     def draw(self, chance: random.Random, number: int) -> list[str]:
         return chance.choices(self.words, cum_weights=self._sums, k=number)
@@ -90,22 +90,22 @@ def queries(vocabulary: Vocabulary) -> dict[str, list[Query]]:
     def make(form: Callable[[], Query]) -> list[Query]:
         return [form() for _ in range(QUERIES)]
 
-    def one() -> str:
+    def any_word() -> str:
         return chance.choice(usual)
 
     def common() -> str:
         return chance.choice(usual[:COMMON])
 
     return {
-        "the goal": make(lambda: Query(f"{one()} {common()}", sort="time", since=MONTH, until=MONTH + timedelta(days=30))),
+        "the goal": make(lambda: Query(f"{any_word()} {common()}", sort="time", since=MONTH, until=MONTH + timedelta(days=30))),
         "the goal, common words": make(lambda: Query(f"{common()} {common()}", sort="time", since=MONTH, until=MONTH + timedelta(days=30))),
-        "a word": make(lambda: Query(one())),
+        "a word": make(lambda: Query(any_word())),
         "a common word": make(lambda: Query(common())),
-        "two words": make(lambda: Query(f"{one()} {common()}")),
+        "two words": make(lambda: Query(f"{any_word()} {common()}")),
         "two common words": make(lambda: Query(f"{common()} {common()}")),
-        "one character": make(lambda: Query(chance.choice(one()))),
-        "characters of no word": make(lambda: Query(one()[-1] + one()[0] + one()[0])),
-        "a phrase": make(lambda: Query(f'"{one()}{common()}"')),
+        "one character": make(lambda: Query(chance.choice(any_word()))),
+        "characters of no word": make(lambda: Query(any_word()[-1] + any_word()[0] + any_word()[0])),
+        "a phrase": make(lambda: Query(f'"{any_word()}{common()}"')),
         "a word in a topic": make(lambda: Query(common(), topic=chance.choice(TOPICS))),
         "a word by time": make(lambda: Query(common(), sort="time")),
         "a word of one month": make(lambda: Query(common(), since=MONTH, until=MONTH + timedelta(days=30))),
@@ -114,10 +114,10 @@ def queries(vocabulary: Vocabulary) -> dict[str, list[Query]]:
     }
 
 
-def ask(index: Index, asked: Sequence[Any], question: Callable[[Any], Any] | None = None) -> list[tuple[float, float]]:
+def ask(index: Index, inputs: Sequence[Any], question: Callable[[Any], Any] | None = None) -> list[tuple[float, float]]:
     """Milliseconds of each, on the clock and of the processor."""
     times = []
-    for query in asked:
+    for query in inputs:
         started, used = time.perf_counter(), time.process_time()
         (question or index.search)(query)
         times.append((1000 * (time.perf_counter() - started), 1000 * (time.process_time() - used)))
@@ -131,16 +131,16 @@ def row(name: str, times: list[tuple[float, float]]) -> str:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("articles", nargs="?", type=int, default=20_000)
-    options.add_argument("--keep", type=Path, help="keep the index in this folder, and use it again when it is there")
-    options.add_argument("--elasticsearch", metavar="URI", help="an Elasticsearch to measure beside it (elasticsearch://127.0.0.1:9200)")
-    given = options.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("articles", nargs="?", type=int, default=20_000)
+    parser.add_argument("--keep", type=Path, help="keep the index in this folder, and use it again when it is there")
+    parser.add_argument("--elasticsearch", metavar="URI", help="an Elasticsearch to measure beside it (elasticsearch://127.0.0.1:9200)")
+    options = parser.parse_args()
     vocabulary = Vocabulary()
     with tempfile.TemporaryDirectory() as scratch:
-        measure(given.articles, f"sqlite:///{(given.keep or Path(scratch)) / f'index-{given.articles}.db'}", vocabulary)
-    if given.elasticsearch:
-        measure(given.articles, f"{given.elasticsearch.rstrip('/')}/benchmark_{given.articles}", vocabulary)
+        measure(options.articles, f"sqlite:///{(options.keep or Path(scratch)) / f'index-{options.articles}.db'}", vocabulary)
+    if options.elasticsearch:
+        measure(options.articles, f"{options.elasticsearch.rstrip('/')}/benchmark_{options.articles}", vocabulary)
 
 
 def measure(number: int, uri: str, vocabulary: Vocabulary) -> None:
@@ -149,12 +149,12 @@ def measure(number: int, uri: str, vocabulary: Vocabulary) -> None:
     index = open_index(uri)
     index.search(Query("热身"))
     print(f"{'milliseconds':32}{'p50':>10}{'p95':>10}{'p50 CPU':>10}{'p95 CPU':>10}")
-    everything: list[tuple[float, float]] = []
-    for name, asked in queries(vocabulary).items():
-        times = ask(index, asked)
-        everything += times
+    all_times: list[tuple[float, float]] = []
+    for name, batch in queries(vocabulary).items():
+        times = ask(index, batch)
+        all_times += times
         print(row(name, times), flush=True)
-    print(row("all", everything))
+    print(row("all", all_times))
     times = ask(index, typing(vocabulary), index.suggest)
     print(row("suggestions", times))
     index.close()
@@ -168,8 +168,8 @@ def built(number: int, uri: str, vocabulary: Vocabulary) -> None:
         index.search(Query("热身"))  # the segmenter starts
         started, used = time.perf_counter(), time.process_time()
         index.rebuild(store, lambda done: print(f"\r{done:,} articles", end="", flush=True))
-        taken, busy = time.perf_counter() - started, time.process_time() - used
-        print(f"\rbuilt in {taken:.0f} s, {number / taken:.0f} articles/s ({busy:.0f} s of our processor)")
+        seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - used
+        print(f"\rbuilt in {seconds:.0f} s, {number / seconds:.0f} articles/s ({cpu_seconds:.0f} s of our processor)")
     index.close()  # SQLite writes back what is in its log
     index = open_index(uri)
     size = index.status().bytes or 0

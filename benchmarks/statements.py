@@ -53,10 +53,10 @@ def opened(folder: Path) -> LinkTracker:
 async def store(tracker: LinkTracker, articles: list[Article], at_once: int) -> None:
     stages, places = [stage(tracker) for stage in (UrlFilterPipeline, DuplicatePipeline, StorePipeline)], asyncio.Semaphore(at_once)
 
-    async def through(one: Article) -> None:
+    async def through(item: Article) -> None:
         async with places:
             for stage in stages:
-                one = await stage.process(one)
+                item = await stage.process(item)
 
     await asyncio.gather(*map(through, articles))
 
@@ -65,7 +65,7 @@ def measure(number: int, at_once: int, counts: Counter[str]) -> None:
     articles = [article(n) for n in range(number)]
     with tempfile.TemporaryDirectory() as folder:
         tracker = opened(Path(folder))
-        tasks = [Task(id_of(one.link), one.url.split("/")[2], "{}", source=one.source, link=True) for one in articles]
+        tasks = [Task(id_of(item.link), item.url.split("/")[2], "{}", source=item.source, link=True) for item in articles]
         tracker.store.links.open("rss", tasks, since=0.0)
         counts.clear()
         asyncio.run(store(tracker, articles, at_once))
@@ -73,19 +73,19 @@ def measure(number: int, at_once: int, counts: Counter[str]) -> None:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("articles", nargs="?", type=int, default=200)
-    options.add_argument("--at-once", type=int, nargs="+", default=[1, 4, 16])
-    options.add_argument("--each", action="store_true")
-    given = options.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("articles", nargs="?", type=int, default=200)
+    parser.add_argument("--at-once", type=int, nargs="+", default=[1, 4, 16])
+    parser.add_argument("--each", action="store_true")
+    options = parser.parse_args()
     counts: Counter[str] = Counter()
-    event.listen(Engine, "before_cursor_execute", lambda *told: counts.update([" ".join(told[2].split())[:100]]))
-    for at_once in given.at_once:
-        measure(given.articles, at_once, counts)
-        asked = {statement: count for statement, count in counts.most_common() if not statement.startswith("BEGIN")}
-        print(f"{at_once:3} at once: {sum(asked.values()) / given.articles:5.1f} statements an article", flush=True)
-        for statement, count in asked.items() if given.each else ():
-            print(f"{count / given.articles:8.2f}  {statement}")
+    event.listen(Engine, "before_cursor_execute", lambda *args: counts.update([" ".join(args[2].split())[:100]]))
+    for at_once in options.at_once:
+        measure(options.articles, at_once, counts)
+        statements = {statement: count for statement, count in counts.most_common() if not statement.startswith("BEGIN")}
+        print(f"{at_once:3} at once: {sum(statements.values()) / options.articles:5.1f} statements an article", flush=True)
+        for statement, count in statements.items() if options.each else ():
+            print(f"{count / options.articles:8.2f}  {statement}")
 
 
 if __name__ == "__main__":

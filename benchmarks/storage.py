@@ -79,15 +79,15 @@ def write(stores: Sequence[str], number: int, stack: ExitStack) -> None:
     print(f"| articles a second, {number} each | one by one | batches of {BATCH} | one by one, apart | batches, apart |")
     print("|---|---:|---:|---:|---:|")
     for name in stores:
-        found: list[str] = []
+        rates: list[str] = []
         for reposts, batch in ((True, 1), (True, BATCH), (False, 1), (False, BATCH)):
             articles = list(made_up(number, reposts=reposts))
             try:
-                found.append(fresh(servers, name, articles, batch))
+                rates.append(fresh(servers, name, articles, batch))
             except pytest.skip.Exception as error:
-                found = [f"– ({error})"]
+                rates = [f"– ({error})"]
                 break
-        print(f"| {name} | " + " | ".join(found) + " |", flush=True)
+        print(f"| {name} | " + " | ".join(rates) + " |", flush=True)
 
 
 def fresh(servers: Servers, name: str, articles: Sequence[New], batch: int) -> str:
@@ -103,23 +103,23 @@ def move(number: int, stack: ExitStack) -> bool:
     """Copy through every store; return whether each copy, and the last of all, was equal."""
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
     servers = stack.enter_context(servers_of(folder))
-    here = first = stack.enter_context(closing(open_store(f"sqlite:///{folder}/first.db")))
+    source = first = stack.enter_context(closing(open_store(f"sqlite:///{folder}/first.db")))
     articles = list(made_up(number, reposts=True))
     for start in range(0, number, BATCH):
-        here.add_all(articles[start : start + BATCH], now=NOW)
+        source.add_all(articles[start : start + BATCH], now=NOW)
     print("| to | rows | seconds | equal |\n|---|---:|---:|---|")
     equal, digests = True, []
     for name in WAY:
         uri = f"sqlite:///{folder}/last.db" if name == "sqlite" else stack.enter_context(servers.database(name)).uri
-        there = stack.enter_context(closing(open_store(uri)))
+        target = stack.enter_context(closing(open_store(uri)))
         began = time.perf_counter()
-        done = copy(here, there)
+        done = copy(source, target)
         seconds = time.perf_counter() - began
         digests.append([(table.table, table.digest, table.digest_there) for table in done.tables])
         equal = equal and done.equal
         print(f"| {name} | {done.written} | {seconds:.1f} | {'yes' if done.equal else 'NO'} |", flush=True)
-        here = there
-    same = [one[1] for one in digests[0]] == [one[2] for one in digests[-1]]
+        source = target
+    same = [row[1] for row in digests[0]] == [row[2] for row in digests[-1]]
     print(f"\nthe last store holds what the first one held: {'yes' if same else 'NO'} ({first.tally().articles} articles)")
     return equal and same
 
@@ -129,11 +129,11 @@ def main() -> int:
     parser.add_argument("--part", choices=("write", "copy"), default="write")
     parser.add_argument("--number", type=int, default=None, help="articles (default: 2000 to write, 10000 to copy)")
     parser.add_argument("--stores", nargs="+", choices=STORES, default=STORES)
-    told = parser.parse_args()
+    options = parser.parse_args()
     with ExitStack() as stack:
-        if told.part == "copy":
-            return 0 if move(told.number or 10_000, stack) else 1
-        write(told.stores, told.number or 2_000, stack)
+        if options.part == "copy":
+            return 0 if move(options.number or 10_000, stack) else 1
+        write(options.stores, options.number or 2_000, stack)
     return 0
 
 

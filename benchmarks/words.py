@@ -43,11 +43,11 @@ def opened(name: str) -> Cut:
 
 def boundaries(words: Iterable[str]) -> set[int]:
     """Return the ends of words, counted in characters that are not white space (which forward matching omits)."""
-    place, found = 0, set()
+    place, ends = 0, set()
     for word in words:
         place += len("".join(word.split()))
-        found.add(place)
-    return found
+        ends.add(place)
+    return ends
 
 
 def measured(name: str, texts: list[str]) -> tuple[float, float, float, list[set[int]]] | None:
@@ -70,10 +70,10 @@ def measured(name: str, texts: list[str]) -> tuple[float, float, float, list[set
     return start, grown, size / best, [boundaries(cuts) for cuts in words]
 
 
-def agreement(one: list[set[int]], other: list[set[int]]) -> float:
+def agreement(cuts: list[set[int]], other: list[set[int]]) -> float:
     """Return the F1 score of the boundaries of two segmenters."""
-    common = sum(len(first & second) for first, second in zip(one, other, strict=True))
-    return 2 * common / max(1, sum(map(len, one)) + sum(map(len, other)))
+    common = sum(len(first & second) for first, second in zip(cuts, other, strict=True))
+    return 2 * common / max(1, sum(map(len, cuts)) + sum(map(len, other)))
 
 
 def costs(texts: list[str]) -> None:
@@ -96,23 +96,23 @@ def costs(texts: list[str]) -> None:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("corpus", type=Path)
-    options.add_argument("--documents", type=int, default=400)
-    options.add_argument("--engines", nargs="+", default=ENGINES)
-    given = options.parse_args()
-    with gzip.open(given.corpus, "rt", encoding="utf-8") as lines:
-        texts = [json.loads(line)["text"] for _, line in zip(range(given.documents), lines, strict=False)]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--documents", type=int, default=400)
+    parser.add_argument("--engines", nargs="+", default=ENGINES)
+    options = parser.parse_args()
+    with gzip.open(options.corpus, "rt", encoding="utf-8") as lines:
+        texts = [json.loads(line)["text"] for _, line in zip(range(options.documents), lines, strict=False)]
     print(f"{len(texts)} documents, {sum(map(len, texts)) / len(texts):.0f} characters each")
     by_jieba: list[set[int]] | None = None
     print(f"{'segmenter':16} {'start s':>8} {'MB':>6} {'MB/s':>7} {'as jieba':>9}")
-    for name in given.engines:
+    for name in options.engines:
         with multiprocessing.get_context("spawn").Pool(1) as pool:
-            found = pool.apply(measured, (name, texts))
-        if found is None:
+            figures = pool.apply(measured, (name, texts))
+        if figures is None:
             print(f"{name:16} is not installed")
             continue
-        start, memory, speed, ends = found
+        start, memory, speed, ends = figures
         by_jieba = ends if name == "jieba" else by_jieba
         same = f"{100 * agreement(ends, by_jieba):8.2f}%" if by_jieba else "?"
         print(f"{name:16} {start:8.2f} {memory:6.0f} {speed:7.2f} {same:>9}")

@@ -217,9 +217,9 @@ class LogUnavailable(NewsportalError):
 class DependencyMissing(NewsportalError):
     """A capability needs an extra that is not installed. The message is the command that installs it."""
 
-    def __init__(self, what: str, extra: str) -> None:
+    def __init__(self, feature: str, extra: str) -> None:
         self.command = (
             f".venv/bin/pip install -U pip && .venv/bin/pip install -e '.[{extra}]'"  # pip of Python 3.11 breaks off at lxml[html-clean]
         )
-        super().__init__(f"{what} needs an extra that is not installed; in the folder of newsportal, run: {self.command}")
+        super().__init__(f"{feature} needs an extra that is not installed; in the folder of newsportal, say: {self.command}")
         self.extra = extra

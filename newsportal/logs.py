@@ -53,9 +53,9 @@ class TextFormatter(logging.Formatter):
 
 def code_of(record: logging.LogRecord) -> str | None:
     """Return the code of the message or error that ``record`` is about."""
-    given = getattr(record, "code", None)
-    if given is not None:
-        return str(given)
+    code = getattr(record, "code", None)
+    if code is not None:
+        return str(code)
     values = record.args.values() if isinstance(record.args, Mapping) else record.args or ()
     for value in (record.msg, *values, record.exc_info[1] if record.exc_info else None):
         message = value.message if isinstance(value, NewsportalError) else value
@@ -85,7 +85,7 @@ def install(form: str = "text", file: Path | None = None) -> logging.Handler:
             ) from error
     handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter(TEXT, TEXT_DATE))
     handler.set_name(NAME)
-    for old in [one for one in root.handlers if one.get_name() == NAME]:
+    for old in [h for h in root.handlers if h.get_name() == NAME]:
         root.removeHandler(old)
         old.close()
     root.addHandler(handler)

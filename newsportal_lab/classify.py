@@ -70,10 +70,10 @@ def answers(
             label = answer.label
             if label is None and always and answer.scores:
                 label = max(answer.scores, key=answer.scores.__getitem__)
-            plain: dict[str, Any] = {"id": row.id, "label": label, "scores": {name: round(one, 6) for name, one in answer.scores.items()}}
+            plain: dict[str, Any] = {"id": row.id, "label": label, "scores": {name: round(val, 6) for name, val in answer.scores.items()}}
             if len(answer.labels) > 1 or classifier.facts.several:
                 plain["labels"] = list(answer.labels)
             if explain:
                 reasons = classifier.explain(row.title, row.text, label, REASONS)
-                plain["reasons"] = [{"word": one.word, "weight": round(one.weight, 4)} for one in reasons]
+                plain["reasons"] = [{"word": reason.word, "weight": round(reason.weight, 4)} for reason in reasons]
             yield plain

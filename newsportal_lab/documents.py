@@ -30,10 +30,10 @@ def read_document(number: int, line: bytes) -> DocumentLine:
         row = json.loads(line.decode("utf-8-sig"))
         return DocumentLine(_id(row, number), *_texts(row))
     except RecursionError:
-        why = "JSON is nested too deeply"
+        reason = "JSON that is nested too deep"
     except ValueError as error:
-        why = str(error)
-    return DocumentLine(_id(row, number), error=f"line {number}: {why}")
+        reason = str(error)
+    return DocumentLine(_id(row, number), error=f"line {number}: {reason}")
 
 
 def documents(lines: Iterable[bytes]) -> Iterator[DocumentLine]:
@@ -56,13 +56,13 @@ def _texts(row: Any) -> tuple[str, str]:
     return title or "", text or ""
 
 
-def answer_file(file: str, answers: Callable[[BinaryIO], Iterable[dict[str, Any]]], out: Path | None, doing: str) -> None:
+def answer_file(file: str, answers: Callable[[BinaryIO], Iterable[dict[str, Any]]], out: Path | None, description: str) -> None:
     """Write the ``answers`` for a file, or standard input (``-``). Raises ``NewsportalError`` for an unreadable file."""
     if file == "-":
         write_json_lines(answers(sys.stdin.buffer), out)
         return
     try:
-        with progress(quiet=out is None and sys.stdout.isatty()) as bar, bar.open(Path(file), "rb", description=doing) as stream:
+        with progress(quiet=out is None and sys.stdout.isatty()) as bar, bar.open(Path(file), "rb", description=description) as stream:
             write_json_lines(answers(stream), out)
     except OSError as error:
         raise NewsportalError(f"{file}: {error.strerror or error}") from error

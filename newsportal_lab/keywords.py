@@ -40,11 +40,11 @@ def textrank(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:
     words = segment(f"{title}\n{text[:LOOKED_AT]}")
     vertices = [word if _counts(word) and kinds_of.get(word, "n")[:1] in ("n", "a") else None for word in words]
     edges: dict[str, set[str]] = {}
-    for place in range(len(vertices)):
-        for one, other in combinations(filter(None, vertices[place : place + WINDOW]), 2):
-            if one != other:
-                edges.setdefault(one, set()).add(other)
-                edges.setdefault(other, set()).add(one)
+    for start in range(len(vertices)):
+        for first, second in combinations(filter(None, vertices[start : start + WINDOW]), 2):
+            if first != second:
+                edges.setdefault(first, set()).add(second)
+                edges.setdefault(second, set()).add(first)
     return _best(_ranks(edges), limit)
 
 
@@ -59,9 +59,9 @@ def _ranks(edges: Mapping[str, set[str]]) -> dict[str, float]:
 
 
 def tfidf(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:
-    rare, usual = _rarity()
-    often = Counter(filter(_counts, segment(f"{title}\n{text[:LOOKED_AT]}")))
-    return _best({word: times * rare.get(word, usual) for word, times in often.items()}, limit)
+    rare, default = _rarity()
+    counts = Counter(filter(_counts, segment(f"{title}\n{text[:LOOKED_AT]}")))
+    return _best({word: times * rare.get(word, default) for word, times in counts.items()}, limit)
 
 
 def _counts(word: str) -> bool:
@@ -124,4 +124,4 @@ def answers(lines: Iterable[bytes], method: Method) -> Iterator[dict[str, Any]]:
 
 
 def answer(id: Any, title: str, text: str, method: Method) -> dict[str, Any]:
-    return {"id": id, "keywords": [{"word": one.word, "weight": round(one.weight, 3)} for one in method(title, text)]}
+    return {"id": id, "keywords": [{"word": keyword.word, "weight": round(keyword.weight, 3)} for keyword in method(title, text)]}

@@ -26,10 +26,10 @@ def _parse(page: SavedPage, url: str | None) -> Document:
 
 
 def answer_pages(
-    path: str, read: Callable[[SavedPage], dict[str, Any]], empty: dict[str, Any], doing: str = "reading pages"
+    path: str, read: Callable[[SavedPage], dict[str, Any]], empty: dict[str, Any], description: str = "reading pages"
 ) -> Iterator[dict[str, Any]]:
     """Yield the result of ``read`` for each page, with its id; for an unreadable page ``empty`` and the error."""
-    for page in tracked(saved_pages(path), doing) if doing else saved_pages(path):
+    for page in tracked(saved_pages(path), description) if description else saved_pages(path):
         if page.error is not None:
             yield {"id": page.id, **empty, "error": page.error}
             continue
@@ -117,9 +117,9 @@ def results(
 
     def read(page: SavedPage) -> dict[str, Any]:
         parsed = _parse(page, page.url)
-        chosen = result_pages.guess(parsed) if engine == AUTO else engines.load(engine)
-        found = result_pages.read(chosen, parsed, now)
+        selected = result_pages.guess(parsed) if engine == AUTO else engines.load(engine)
+        found = result_pages.read(selected, parsed, now)
         rows = [pick(row, "title", "link", "site", "summary", "date") for row in found.results]
-        return {"engine": chosen.name, "by": found.by, "results": rows}
+        return {"engine": selected.name, "by": found.by, "results": rows}
 
     write_json_lines(answer_pages(path, read, {"results": []}), out)

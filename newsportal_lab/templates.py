@@ -23,7 +23,7 @@ def list_(file: File, as_json: AsJson = False) -> None:
         {
             "site": site,
             "templates": sum(map(len, branch.templates.values())),
-            "pages": sum(template.pages for here in branch.templates.values() for template in here),
+            "pages": sum(template.pages for group in branch.templates.values() for template in group),
             "waiting": len(branch.waiting),
         }
         for site, branch in sorted(load(file).sites.items())
@@ -33,16 +33,16 @@ def list_(file: File, as_json: AsJson = False) -> None:
 
 def show(file: File, site: Site, directory: Below = None, as_json: AsJson = False) -> None:
     """Show a site's templates: directory, pages, contentTagSeq and structureTagSeq."""
-    wanted = _directory(directory)
+    prefix = _directory(directory)
     library = load(file)
-    found = [(one, template) for host, one, template in library if host == site and one[: len(wanted)] == wanted]
+    found = [(path, template) for host, path, template in library if host == site and path[: len(prefix)] == prefix]
     if not found:
-        waiting = _waiting(library, site, wanted)
-        why = f" yet: {waiting} of it waiting for a sibling, a page of the same form" if waiting else "; list shows those it has"
-        raise typer.BadParameter(f"the library has no template of {site}{directory or ''}{why}", param_hint="SITE")
+        waiting = _waiting(library, site, prefix)
+        reason = f" yet: {waiting} of it waiting for a sibling, a page of the same form" if waiting else "; list shows those it has"
+        raise typer.BadParameter(f"the library has no template of {site}{directory or ''}{reason}", param_hint="SITE")
     rows = [
-        plain(one, template) | {"directory": "/" + "/".join(one), "content_tags": " ".join(template.path), "shared": len(template.shared)}
-        for one, template in found
+        plain(path, template) | {"directory": "/" + "/".join(path), "content_tags": " ".join(template.path), "shared": len(template.shared)}
+        for path, template in found
     ]
     _print(rows, ("directory", "pages", "content_tags", "structure"), as_json)
 
@@ -62,12 +62,12 @@ def forget(file: File, site: Site, directory: Below = None) -> None:
 def _waiting(library: Library, site: str, below: Directory) -> str:
     """Return ``1 page``, ``2 pages`` that wait for a sibling; an empty text for none."""
     branch = library.sites.get(site)
-    count = sum(place[: len(below)] == below for place, _ in branch.waiting) if branch else 0
+    count = sum(path[: len(below)] == below for path, _ in branch.waiting) if branch else 0
     return f"{count} page{'' if count == 1 else 's'}" if count else ""
 
 
-def _directory(written: str | None) -> Directory:
-    return tuple(segment for segment in (written or "").split("/") if segment)
+def _directory(path: str | None) -> Directory:
+    return tuple(segment for segment in (path or "").split("/") if segment)
 
 
 def _print(rows: list[dict[str, Any]], columns: tuple[str, ...], as_json: bool) -> None:

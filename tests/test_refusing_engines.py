@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -159,6 +161,20 @@ def test_searxng_without_responsive_engines_is_blocked(why: str, reason: str) ->
     assert refusal.value.reason == reason
 
 
+@contextmanager
+def serving(answer: Callable[[str, str, Any], Response]) -> Iterator[int]:
+    """Serve on a free port, and yield it."""
+    server = SiteServer(("127.0.0.1", 0), answer, NOW)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield server.server_port
+    finally:
+        server.leave()
+        thread.join()
+        server.server_close()
+
+
 @pytest.mark.slow
 def test_own_searxng_instance_as_engine(web: Any, tmp_path: Path) -> None:
     web.reset()
@@ -173,23 +189,45 @@ def test_own_searxng_instance_as_engine(web: Any, tmp_path: Path) -> None:
         rows = [{"url": one["url"], "title": one["title"]} for one in articles] if words["pageno"] == ["1"] else []
         return Response(content_type="application/json", body=json.dumps({"results": rows}).encode())
 
-    server = SiteServer(("127.0.0.1", 0), answer, NOW)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
     file = tmp_path / "sources.yaml"
-    url = f"http://127.0.0.1:{server.server_port}/search?q=##QUERY##&format=json&pageno=##START##"
-    file.write_text(
-        "politeness: {delay: 0, allow_private: [127.0.0.0/8]}\ntopics: [{name: 新闻, engines: [自建], breadth: 2}]\n"
-        f"engines: [{{name: 自建, url: '{url}', obey_robots: false}}]\n",
-        "utf-8",
-    )
-    try:
+    with serving(answer) as port:
+        url = f"http://127.0.0.1:{port}/search?q=##QUERY##&format=json&pageno=##START##"
+        file.write_text(
+            "politeness: {delay: 0, allow_private: [127.0.0.0/8]}\ntopics: [{name: 新闻, engines: [自建], breadth: 2}]\n"
+            f"engines: [{{name: 自建, url: '{url}', obey_robots: false}}]\n",
+            "utf-8",
+        )
         report = crawl(file, "metasearch")
-    finally:
-        server.leave()
-        thread.join()
-        server.server_close()
     assert (report["total"]["stored"] + report["total"]["folded"], pages) == (len(articles), ["1", "2"])
+
+
+@pytest.mark.slow
+def test_article_has_every_topic_whose_search_lists_it(web: Any, tmp_path: Path) -> None:
+    """The topic whose query is answered first stores it; the next visit adds the others."""
+    web.reset()
+    article = next(one for one in web.manifest()["articles"] if one["site"] == "kunzhou" and one["expect"] == "store")
+
+    def answer(method: str, target: str, headers: Any) -> Response:
+        if urlsplit(target).path != "/search":
+            return Response(status=404)
+        return Response(
+            content_type="application/json", body=json.dumps({"results": [{"url": article["url"], "title": article["title"]}]}).encode()
+        )
+
+    file = tmp_path / "sources.yaml"
+    with serving(answer) as port:
+        file.write_text(
+            "politeness: {delay: 0, allow_private: [127.0.0.0/8]}\ntopics: [{name: 甲, engines: [自建]}, {name: 乙, engines: [自建]}]\n"
+            f"engines: [{{name: 自建, url: 'http://127.0.0.1:{port}/search?q=##QUERY##&format=json&pageno=##START##'}}]\n",
+            "utf-8",
+        )
+        crawl(file, "metasearch")
+        crawl(file, "metasearch")
+    store = open_store(f"sqlite:///{tmp_path}/data/newsportal.db", create=False)
+    try:
+        assert [set(one.topics) for one in store.all_articles()] == [{"甲", "乙"}]
+    finally:
+        store.close()
 
 
 def found_for_topics(folder: Path) -> int:

@@ -85,8 +85,8 @@ def channels(desk: Desk) -> str:
 
 def crumbs(desk: Desk) -> str:
     steps = [desk.skin.link(text) for text in desk.voice.many("section", 2, 4)]
-    here = [escape(desk.title, quote=False)] if desk.rng.random() < 0.5 else [desk.say("section")]
-    return desk.skin.box("crumbs", desk.say("here") + desk.rng.choice((" &gt; ", " > ", " » ", " / ")).join(steps + here))
+    last = [escape(desk.title, quote=False)] if desk.rng.random() < 0.5 else [desk.say("section")]
+    return desk.skin.box("crumbs", desk.say("here") + desk.rng.choice((" &gt; ", " > ", " » ", " / ")).join(steps + last))
 
 
 def byline(desk: Desk) -> str:
@@ -118,13 +118,13 @@ def cards(desk: Desk) -> str:
     """Return teasers with headline, summary, date and a link to read more; they are hard to tell from paragraphs."""
     skin, rng, voice = desk.skin, desk.rng, desk.near()
     about, dated, button = rng.choice(("s", "short", "p")), rng.random() < 0.6, rng.random() < 0.4
-    told = []
+    items = []
     for _ in range(rng.randint(2, 8)):
         card = skin.el(rng.choice(("h3", "h4", "div")), skin.link(voice("headline"))) + skin.el("p", escape(voice(about), quote=False))
         card += skin.el("span", desk.other_date()) if dated else ""
-        told.append(card + (skin.link(voice("readmore")) if button else ""))
+        items.append(card + (skin.link(voice("readmore")) if button else ""))
     heading = desk.head("related") if rng.random() < 0.7 else ""
-    return skin.box("cards", heading + "".join(skin.el(rng.choice(("div", "li", "article")), card) for card in told))
+    return skin.box("cards", heading + "".join(skin.el(rng.choice(("div", "li", "article")), card) for card in items))
 
 
 def ranking(desk: Desk) -> str:
@@ -137,13 +137,13 @@ def comments(desk: Desk) -> str:
     skin, rng = desk.skin, desk.rng
     number = rng.choice((0, 1, 2, 3, 5, 8, 15, 30))
     by, text, frame = rng.choice(("span", "div", "b", "a")), rng.choice(("p", "div", "dd")), rng.choice(("div", "li", "dl", "article"))
-    told, voice = [], desk.near()
+    items, voice = [], desk.near()
     for _ in range(number):
         name = skin.el(by, desk.say("nick")) + skin.el("span", desk.other_date())
-        told.append(skin.el(frame, name + skin.el(text, escape(voice("opinion"), quote=False)) + " ".join(desk.voice.many("reply", 1, 3))))
+        items.append(skin.el(frame, name + skin.el(text, escape(voice("opinion"), quote=False)) + " ".join(desk.voice.many("reply", 1, 3))))
     form = skin.el("textarea", "") + skin.el("button", desk.say("submit")) if rng.random() < 0.5 else ""
     rules = skin.el("p", desk.say("rules")) if rng.random() < 0.5 else ""
-    return skin.box("comments", desk.head("comments") + rng.choice((form + "".join(told) + rules, rules + "".join(told) + form)))
+    return skin.box("comments", desk.head("comments") + rng.choice((form + "".join(items) + rules, rules + "".join(items) + form)))
 
 
 def note(role: str, *symbols: str) -> Maker:
@@ -174,8 +174,8 @@ def tags(desk: Desk) -> str:
 
 
 def neighbours(desk: Desk) -> str:
-    one, two = (desk.say(word) + desk.skin.link(desk.voice("title")) for word in ("prev", "prev"))
-    return desk.skin.box("pager", desk.skin.items([one, two]))
+    first, second = (desk.say(word) + desk.skin.link(desk.voice("title")) for word in ("prev", "prev"))
+    return desk.skin.box("pager", desk.skin.items([first, second]))
 
 
 def pager(desk: Desk) -> str:

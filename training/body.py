@@ -165,8 +165,8 @@ def _table(manner: Manner, piece: Piece) -> str:
 
 def _quote(manner: Manner, piece: Piece) -> str:
     skin = manner.skin
-    said = "".join(skin.el("p", escape(line, quote=False)) for line in piece.lines)
-    return skin.el("blockquote", said, manner.rng.choice(("", ' class="quote"')))
+    inner = "".join(skin.el("p", escape(line, quote=False)) for line in piece.lines)
+    return skin.el("blockquote", inner, manner.rng.choice(("", ' class="quote"')))
 
 
 def _lead(manner: Manner, piece: Piece) -> str:
@@ -195,8 +195,8 @@ def _picture(manner: Manner, pieces: list[Piece]) -> str:
     """Return a picture, with a caption in one of several markups or only with ``alt``."""
     skin, rng, voice = manner.skin, manner.rng, manner.voice
     caption = escape(voice("caption"), quote=True)
-    shown = (' alt=""', f' alt="{caption}"', "", ' width="500" border=0')
-    img = skin.el("img", "", f' src="/p/{rng.randint(1, 99999)}.jpg"' + rng.choice(shown))
+    attributes = (' alt=""', f' alt="{caption}"', "", ' width="500" border=0')
+    img = skin.el("img", "", f' src="/p/{rng.randint(1, 99999)}.jpg"' + rng.choice(attributes))
     kind = rng.random()
     if skin.era == "semantic" and kind < 0.6:
         return skin.el("figure", img + skin.el("figcaption", caption, skin.named("caption")))
@@ -211,10 +211,10 @@ def _picture(manner: Manner, pieces: list[Piece]) -> str:
 
 def _pull_quote(manner: Manner, pieces: list[Piece]) -> str:
     """Return a sentence of the story repeated in large letters: not part of the text."""
-    told = [line for piece in pieces if piece.kind == "p" for line in piece.lines if len(line) > 30]
-    if not told:
+    lines = [line for piece in pieces if piece.kind == "p" for line in piece.lines if len(line) > 30]
+    if not lines:
         return ""
-    line = manner.rng.choice(told)
+    line = manner.rng.choice(lines)
     return manner.skin.el("aside", escape(line[: max(20, len(line) // 2)], quote=False), ' class="pullquote"')
 
 

@@ -87,15 +87,15 @@ class Agreement(NamedTuple):
 
 def main() -> None:
     """See the module."""
-    options = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    options.add_argument("folders", nargs="+", type=Path, metavar="DIR")
-    options.add_argument("--out", type=Path, required=True)
-    options.add_argument("--note", default="", help="what the pages are and their licences; goes into the model's file")
-    chosen = options.parse_args()
-    real = [example for folder in chosen.folders for example in read_folder(folder)]
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("folders", nargs="+", type=Path, metavar="DIR")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--note", default="", help="what the pages are and their licences; goes into the model's file")
+    options = parser.parse_args()
+    real = [example for folder in options.folders for example in read_folder(folder)]
     made_up = list(made_up_examples())
     names = tuple(features(real[0].page, None, None).names)
-    print(f"{len(real)} pages, {len(made_up)} made-up ones, {sum(len(one.right) for one in real)} blocks, {len(names)} features")
+    print(f"{len(real)} pages, {len(made_up)} made-up ones, {sum(len(example.right) for example in real)} blocks, {len(names)} features")
     held_out: dict[str, list[Agreement]] = {}
     for train, test in folds(real):
         model = from_dict(as_dict(fit(train + made_up), names, ""))
@@ -103,8 +103,8 @@ def main() -> None:
             held_out.setdefault(example.folder, []).append(agreement(model, example))
     for folder, pages in sorted(held_out.items()):
         print(f"{folder}: sites held out in {FOLDS} folds: {summary(pages)}")
-    shipped = as_dict(fit(real + made_up), names, chosen.note)
-    chosen.out.write_text(json.dumps(shipped, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
+    shipped = as_dict(fit(real + made_up), names, options.note)
+    options.out.write_text(json.dumps(shipped, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
 
 
 def read_folder(folder: Path) -> Iterator[Example]:
@@ -169,7 +169,7 @@ def folds(examples: Sequence[Example]) -> Iterator[tuple[list[Example], list[Exa
     random.Random(3).shuffle(sites)  # noqa: S311  folds, not secrets
     fold = {site: number % FOLDS for number, site in enumerate(sites)}
     for number in range(FOLDS):
-        yield [one for one in examples if fold[one.site] != number], [one for one in examples if fold[one.site] == number]
+        yield [page for page in examples if fold[page.site] != number], [page for page in examples if fold[page.site] == number]
 
 
 def fit(examples: Sequence[Example]) -> CatBoostClassifier:
@@ -185,9 +185,9 @@ def as_dict(model: CatBoostClassifier, names: Sequence[str], note: str, depth: i
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model.json"
         model.save_model(str(file), format="json")
-        found = json.loads(file.read_text(encoding="utf-8"))
+        saved = json.loads(file.read_text(encoding="utf-8"))
     feature, border, leaves = [], [], []
-    for tree in found["oblivious_trees"]:
+    for tree in saved["oblivious_trees"]:
         splits = [(split["float_feature_index"], split["border"]) for split in tree["splits"]]
         splits += [(splits[0][0], 1e30)] * (depth - len(splits))  # never true, so the leaves keep their places
         feature += [place for place, _ in splits]
@@ -200,7 +200,7 @@ def as_dict(model: CatBoostClassifier, names: Sequence[str], note: str, depth: i
         "version": VERSION,
         "note": note,
         "depth": depth,
-        "bias": found["scale_and_bias"][1][0],
+        "bias": saved["scale_and_bias"][1][0],
         "columns": [names[place] for place in used],
         "feature": [places[place] for place in feature],
         "border": border,
@@ -219,7 +219,7 @@ def summary(pages: Sequence[Agreement]) -> str:
     """Return F1 over all characters, mean page F1 and the share of pages from 0.9, in per cent."""
     common, found, wanted = (sum(column) for column in zip(*pages, strict=True))
     each = [2 * page.common / max(page.found + page.wanted, 1) for page in pages]
-    good = sum(one >= GOOD for one in each)
+    good = sum(f1 >= GOOD for f1 in each)
     return f"{200 * common / max(found + wanted, 1):.1f} · {100 * sum(each) / len(each):.1f} · {100 * good / len(each):.0f}"
 
 

@@ -22,15 +22,15 @@ Grammar = Mapping[str, tuple[tuple[Part, ...], ...]]
 
 def grammar(*texts: str) -> Grammar:
     """Return the alternatives of every symbol, split into literal parts (even positions) and slots (odd positions)."""
-    found: dict[str, list[tuple[Part, ...]]] = {}
+    rules: dict[str, list[tuple[Part, ...]]] = {}
     for line in "\n".join(texts).splitlines():
         symbol, colon, alternatives = line.partition(":")
         if colon and symbol.strip():
-            found.setdefault(symbol.strip(), []).extend(_parts(part.strip()) for part in alternatives.split("|"))
-    missing = {slot for all_ in found.values() for parts in all_ for slot in _symbols(parts)} - set(found)
+            rules.setdefault(symbol.strip(), []).extend(_parts(part.strip()) for part in alternatives.split("|"))
+    missing = {slot for all_ in rules.values() for parts in all_ for slot in _symbols(parts)} - set(rules)
     if missing:
         raise ValueError(f"the grammar does not say what these are: {sorted(missing)}")
-    return {symbol: tuple(alternatives) for symbol, alternatives in found.items()}
+    return {symbol: tuple(alternatives) for symbol, alternatives in rules.items()}
 
 
 def _parts(alternative: str) -> tuple[Part, ...]:
@@ -51,17 +51,17 @@ def speak(rules: Grammar, symbol: str, rng: Random) -> str:
     parts = alternatives[int(rng.random() * len(alternatives))]
     if len(parts) == 1:
         return str(parts[0])
-    said: list[str] = []
+    words: list[str] = []
     for place, part in enumerate(parts):
         if not place % 2:
-            said.append(str(part))
+            words.append(str(part))
         elif not isinstance(part, str):
-            said.append(str(part[1] + int(rng.random() * (part[2] - part[1] + 1))))
+            words.append(str(part[1] + int(rng.random() * (part[2] - part[1] + 1))))
         elif part[0] != "?":
-            said.append(speak(rules, part, rng))
+            words.append(speak(rules, part, rng))
         elif rng.random() < 0.5:
-            said.append(speak(rules, part[1:], rng))
-    return "".join(said)
+            words.append(speak(rules, part[1:], rng))
+    return "".join(words)
 
 
 @cache

@@ -85,13 +85,13 @@ def main() -> None:
     parser.add_argument("folders", nargs="+", type=Path, metavar="DIR")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--note", default="", help="what the pages are and their licences; goes into the models' file")
-    chosen = parser.parse_args()
-    real = [page for number, folder in enumerate(chosen.folders) for page in read_pages(folder, news=number > 0)]
+    options = parser.parse_args()
+    real = [page for number, folder in enumerate(options.folders) for page in read_pages(folder, news=number > 0)]
     if absent := sorted(set(KINDS) - {page.kind for page in real}):
-        parser.error(f"{chosen.folders[0]} has no page of these kinds: {', '.join(absent)}; it must hold the benchmark")
+        parser.error(f"{options.folders[0]} has no page of these kinds: {', '.join(absent)}; it must hold the benchmark")
     made_up = [page for page in map(made_up_example, made_up_pages(MADE_UP, MADE_UP_SEED)) if page is not None]
-    plain = fit_all(real, made_up, chosen.note)
-    chosen.out.write_text(json.dumps(plain, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
+    plain = fit_all(real, made_up, options.note)
+    options.out.write_text(json.dumps(plain, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
 
 
 def read_pages(folder: Path, news: bool) -> Iterator[PageExample]:
@@ -125,18 +125,18 @@ def page_example(document: dom.Document, gold: Mapping[str, Any], news: bool, we
 def fit_all(real: Sequence[PageExample], made_up: Sequence[PageExample], note: str) -> dict[str, Any]:
     """Return the models as one table; print their scores on held-out sites."""
     fold = folds_of(real)
-    kinds, known = kinds_of(real, made_up, fold)
+    kinds, page_kinds = kinds_of(real, made_up, fold)
     scores: dict[str, list[float]] = defaultdict(list)
     for number in range(FOLDS):
-        content = fit_blocks([*(page for page in real if fold[page.blocks.site] != number), *made_up], known)
+        content = fit_blocks([*(page for page in real if fold[page.blocks.site] != number), *made_up], page_kinds)
         for page in real:
             if fold[page.blocks.site] == number and not page.news:
-                one = word_f1(page, content, known[id(page)])
-                scores["all"].append(one)
-                scores[page.kind].append(one)
-    for name, found in sorted(scores.items()):
-        print(f"{name}: {len(found)} pages, sites held out in {FOLDS} folds: mean word F1 {100 * sum(found) / len(found):.1f}")
-    return {"note": note, **kinds, "content": fit_blocks([*real, *made_up], known)}
+                f1 = word_f1(page, content, page_kinds[id(page)])
+                scores["all"].append(f1)
+                scores[page.kind].append(f1)
+    for name, values in sorted(scores.items()):
+        print(f"{name}: {len(values)} pages, sites held out in {FOLDS} folds: mean word F1 {100 * sum(values) / len(values):.1f}")
+    return {"note": note, **kinds, "content": fit_blocks([*real, *made_up], page_kinds)}
 
 
 def folds_of(pages: Sequence[PageExample]) -> dict[str, int]:
@@ -150,15 +150,15 @@ def kinds_of(
     real: Sequence[PageExample], made_up: Sequence[PageExample], fold: Mapping[str, int]
 ) -> tuple[dict[str, Any], dict[int, PageKind]]:
     """Return the models of kinds, fitted on all pages, and each page's kind by its ``id``, from models that have not seen its site."""
-    known: dict[int, PageKind] = {}
+    page_kinds: dict[int, PageKind] = {}
     for number in range(FOLDS):
         model = as_model(fit_kinds([*(page for page in real if fold[page.blocks.site] != number), *made_up]))
-        known |= {id(page): model.kind(page.figures) for page in real if fold[page.blocks.site] == number}
-        right = [known[id(page)].name == page.kind for page in real if fold[page.blocks.site] == number and not page.news]
+        page_kinds |= {id(page): model.kind(page.figures) for page in real if fold[page.blocks.site] == number}
+        right = [page_kinds[id(page)].name == page.kind for page in real if fold[page.blocks.site] == number and not page.news]
         print(f"kinds, fold {number}: {100 * sum(right) / len(right):.1f} % of {len(right)} pages right")
     kinds = fit_kinds([*real, *made_up])
     model = as_model(kinds)
-    return kinds, known | {id(page): model.kind(page.figures) for page in made_up}
+    return kinds, page_kinds | {id(page): model.kind(page.figures) for page in made_up}
 
 
 def as_model(kinds: Mapping[str, Any], content: Mapping[str, Any] | None = None) -> PageModel:
@@ -173,16 +173,16 @@ def fit_kinds(pages: Sequence[PageExample]) -> dict[str, Any]:
     place = [number for number, name in enumerate(NAMES) if name.startswith("address_")]
     hidden[:, place] = figures_of_nothing()[place]
     rows = np.concatenate([rows, hidden])
-    wanted = {kind: [page.kind == kind for page in pages] for kind in KINDS} | {"news": [page.news for page in pages]}
-    found = {}
-    for name, right in wanted.items():
+    labels = {kind: [page.kind == kind for page in pages] for kind in KINDS} | {"news": [page.news for page in pages]}
+    models = {}
+    for name, right in labels.items():
         weights = [(NEWS_WEIGHT if page.blocks.folder != MADE_UP_NAME else KIND_WEIGHT) if page.news else 1.0 for page in pages]
         if name != "news":
             weights = [KIND_WEIGHT if page.news else 1.0 for page in pages]
         weight = np.concatenate([weights, np.array(weights) * UNKNOWN_WEIGHT])
         model = CatBoostClassifier(**COMMON, **PAGE_SETTINGS).fit(rows, np.array(right * 2).astype(int), sample_weight=weight)
-        found[name] = as_dict(model, NAMES, "", PAGE_SETTINGS["depth"])
-    return found
+        models[name] = as_dict(model, NAMES, "", PAGE_SETTINGS["depth"])
+    return models
 
 
 def figures_of_nothing() -> NDArray[np.float32]:
@@ -193,9 +193,9 @@ def figures_of_nothing() -> NDArray[np.float32]:
     return page.figures
 
 
-def fit_blocks(pages: Sequence[PageExample], known: Mapping[int, PageKind]) -> dict[str, Any]:
+def fit_blocks(pages: Sequence[PageExample], kinds: Mapping[int, PageKind]) -> dict[str, Any]:
     """Return the model of content, over the features of blocks and the probabilities of the page's kinds: the mean of ``FITS`` models."""
-    tables = [np.concatenate([page.blocks.table.values, np.repeat(known[id(page)].shares[:, None], len(page.likely), 1)]) for page in pages]
+    tables = [np.concatenate([page.blocks.table.values, np.repeat(kinds[id(page)].shares[:, None], len(page.likely), 1)]) for page in pages]
     rows, right = np.concatenate(tables, axis=1).T, np.concatenate([page.blocks.right for page in pages]).astype(int)
     weight = np.concatenate([page.blocks.weight for page in pages])
     models = []

@@ -102,8 +102,8 @@ def _with_posts(desk: Desk) -> list[Piece]:
 
 
 def _some(desk: Desk, makers: tuple[Maker, ...], least: int, most: int) -> str:
-    chosen = desk.rng.sample(makers, min(desk.rng.randint(least, most), len(makers)))
-    return "".join(make(desk) for make in chosen)
+    selected = desk.rng.sample(makers, min(desk.rng.randint(least, most), len(makers)))
+    return "".join(make(desk) for make in selected)
 
 
 def _content(desk: Desk, pieces: list[Piece]) -> str:
@@ -194,9 +194,9 @@ def _head(desk: Desk, pieces: list[Piece]) -> str:
         f"{press}--{title}",
         press,
     )
-    shown = rng.choice(shapes)
+    page_title = rng.choice(shapes)
     first = escape(pieces[0].lines[0][:120], quote=True)
-    parts = [f"<title>{shown}</title>", '<meta charset="utf-8">']
+    parts = [f"<title>{page_title}</title>", '<meta charset="utf-8">']
     if rng.random() < 0.4:
         parts.append(f'<meta name="description" content="{first}">')
     if rng.random() < 0.35 and desk.when.year > 2010:

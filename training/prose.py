@@ -61,8 +61,8 @@ def rules_of(tongue: Tongue) -> Grammar:
     if tongue == "zh-CN":
         return grammar(*chinese)
     borrowed = dict(grammar(*english))
-    own = {"ja": grammar_other.JAPANESE, "de": grammar_other.GERMAN}.get(tongue)
-    return borrowed | dict(grammar(own, "date: DATE")) if own else borrowed
+    text = {"ja": grammar_other.JAPANESE, "de": grammar_other.GERMAN}.get(tongue)
+    return borrowed | dict(grammar(text, "date: DATE")) if text else borrowed
 
 
 TOPICAL = ("place", "thing", "good", "firm", "office", "field", "team")
@@ -73,8 +73,8 @@ def about_one_topic(voice: Voice) -> Voice:
     """Return the voice of one story, restricted to a few places and things of the language."""
     rules = dict(voice.rules)
     for symbol in TOPICAL:
-        if len(known := rules.get(symbol, ())) > 3:
-            rules[symbol] = tuple(voice.rng.sample(known, voice.rng.randint(1, 3)))
+        if len(alternatives := rules.get(symbol, ())) > 3:
+            rules[symbol] = tuple(voice.rng.sample(alternatives, voice.rng.randint(1, 3)))
     return Voice(voice.tongue, rules, voice.rng)
 
 
@@ -88,10 +88,10 @@ def paragraph(text: str) -> Piece:
 
 
 def _report(voice: Voice, least: int, most: int) -> list[Piece]:
-    told = [paragraph(text) for text in voice.many("p", least, most)]
+    pieces = [paragraph(text) for text in voice.many("p", least, most)]
     if voice.rng.random() < 0.4:
-        told[0] = paragraph(voice("dateline") + (" " if voice.spaced else "") + told[0].lines[0])
-    return told
+        pieces[0] = paragraph(voice("dateline") + (" " if voice.spaced else "") + pieces[0].lines[0])
+    return pieces
 
 
 def _news(voice: Voice) -> list[Piece]:
@@ -103,11 +103,11 @@ def _brief(voice: Voice) -> list[Piece]:
 
 
 def _long_read(voice: Voice) -> list[Piece]:
-    told = _report(voice, 10, 40)
+    pieces = _report(voice, 10, 40)
     every = voice.rng.randint(3, 8)
-    for place in range(len(told) - 2, 1, -every):
-        told.insert(place, Piece("h", ((voice("subhead"),),)))
-    return told
+    for place in range(len(pieces) - 2, 1, -every):
+        pieces.insert(place, Piece("h", ((voice("subhead"),),)))
+    return pieces
 
 
 def _flash(voice: Voice) -> list[Piece]:
@@ -119,17 +119,17 @@ def _photo_story(voice: Voice) -> list[Piece]:
 
 
 def _interview(voice: Voice) -> list[Piece]:
-    told = _report(voice, 1, 3)
+    pieces = _report(voice, 1, 3)
     for _ in range(voice.rng.randint(3, 12)):
-        told += [paragraph(voice("question")), paragraph(voice("answer"))]
-        told += [paragraph(text) for text in voice.many("p", 0, 1)]
-    return told
+        pieces += [paragraph(voice("question")), paragraph(voice("answer"))]
+        pieces += [paragraph(text) for text in voice.many("p", 0, 1)]
+    return pieces
 
 
 def _points(voice: Voice) -> list[Piece]:
-    told = _report(voice, 1, 4)
-    told.append(Piece("list", tuple((item,) for item in voice.many("item", 3, 12))))
-    return told + _tail(voice)
+    pieces = _report(voice, 1, 4)
+    pieces.append(Piece("list", tuple((item,) for item in voice.many("item", 3, 12))))
+    return pieces + _tail(voice)
 
 
 def _numbers(voice: Voice) -> list[Piece]:
@@ -160,9 +160,9 @@ def _ticker(voice: Voice) -> list[Piece]:
 
 
 def _opinion(voice: Voice) -> list[Piece]:
-    told = _report(voice, 4, 9)
-    told.insert(voice.rng.randint(1, 3), Piece("quote", tuple((text,) for text in voice.many("p", 1, 2))))
-    return told
+    pieces = _report(voice, 4, 9)
+    pieces.insert(voice.rng.randint(1, 3), Piece("quote", tuple((text,) for text in voice.many("p", 1, 2))))
+    return pieces
 
 
 def _tail(voice: Voice) -> list[Piece]:
@@ -188,11 +188,11 @@ STORIES: dict[Callable[[Voice], list[Piece]], int] = {
 
 def story(voice: Voice) -> list[Piece]:
     """Return a body: its paragraphs, subheads, lists, tables and quotes in order."""
-    told = voice.rng.choices(list(STORIES), list(STORIES.values()))[0](voice)
+    body = voice.rng.choices(list(STORIES), list(STORIES.values()))[0](voice)
     if voice.spaced:
-        return told
+        return body
     full_width = voice.rng.random() < 0.9
-    return told if full_width else [Piece(piece.kind, tuple(tuple(_half_width(c) for c in row) for row in piece.rows)) for piece in told]
+    return body if full_width else [Piece(piece.kind, tuple(tuple(_half_width(c) for c in row) for row in piece.rows)) for piece in body]
 
 
 def _half_width(text: str) -> str:

@@ -115,10 +115,10 @@ class Skin:
 
     def named(self, role: str) -> str:
         """Return the class or id of a role, the same throughout the page; often none."""
-        found = self.names.get(role)
-        if found is None:
-            found = self.names[role] = self._name(role)
-        return found
+        name = self.names.get(role)
+        if name is None:
+            name = self.names[role] = self._name(role)
+        return name
 
     def _name(self, role: str) -> str:
         rng = self.rng

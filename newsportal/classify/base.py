@@ -125,7 +125,7 @@ class Trainable(Protocol):
         """Read the output of ``saved``. Raises ``ModelError`` for any other data."""
 
 
-def quiet(share: float, what: str) -> None:
+def quiet(share: float, step: str) -> None:
     """Ignore the progress."""
 
 
@@ -140,15 +140,15 @@ def train(
 ) -> Classifier:
     """Train the classifier ``name`` on ``examples``; deterministic for the same examples and ``seed``. ``several``: a text may have several
     labels; ``trained``: date for the metadata. Raises ``ModelError`` if nothing can be learnt, ``ValueError`` for an unknown name."""
-    known = list(examples)
-    labels = {label for example in known for label in example.labels}
-    if not several and any(len(example.labels) != 1 for example in known):
-        raise ModelError("every example needs exactly one label (unless several labels are allowed)")
+    samples = list(examples)
+    labels = {label for example in samples for label in example.labels}
+    if not several and any(len(example.labels) != 1 for example in samples):
+        raise ModelError("every example needs exactly one label (unless labels do not exclude one another)")
     if not labels or (len(labels) < 2 and not several):
         raise ModelError(f"at least two labels are needed; the examples have {len(labels)}")
     if any(not label.strip() for label in labels):
         raise ModelError("a label must not be empty")
-    return _class(name).train(known, several=several, progress=progress or quiet, seed=seed, trained=trained)
+    return _class(name).train(samples, several=several, progress=progress or quiet, seed=seed, trained=trained)
 
 
 def restore(data: bytes) -> Classifier:

@@ -47,9 +47,9 @@ def refusal(vectors: Sparse, truth: Truth, fold: NDArray[np.intp], mix: Mix, see
     rank[np.argsort(-truth.sum(axis=0), kind="stable")] = np.arange(truth.shape[1])
     found = []
     for part in range(FOLDS):
-        right, known, foreign = _held_out_scores(vectors, truth, fold == part, rank % FOLDS != part, mix, seed)
-        if min(len(right), len(foreign)) >= FEWEST_COMPARED:
-            refused = [float((foreign < np.quantile(right, share)).mean()) for share in GIVEN_UP]
+        correct, known, foreign = _held_out_scores(vectors, truth, fold == part, rank % FOLDS != part, mix, seed)
+        if min(len(correct), len(foreign)) >= FEWEST_COMPARED:
+            refused = [float((foreign < np.quantile(correct, share)).mean()) for share in GIVEN_UP]
             found.append([auroc(known, foreign), *refused])
     if not found:
         return Refusal()
@@ -59,27 +59,27 @@ def refusal(vectors: Sparse, truth: Truth, fold: NDArray[np.intp], mix: Mix, see
 
 
 def _held_out_scores(
-    vectors: Sparse, truth: Truth, scored: NDArray[np.bool_], kept: NDArray[np.bool_], mix: Mix, seed: int
+    vectors: Sparse, truth: Truth, scored: NDArray[np.bool_], labels: NDArray[np.bool_], mix: Mix, seed: int
 ) -> tuple[Matrix, Matrix, Matrix]:  # fmt: skip
-    """Return the best scores of the correct answers, of all texts whose label is ``kept``, and of the foreign texts."""
-    none = np.zeros(0)
-    learnt, own = ~scored & truth[:, kept].any(axis=1), truth[scored][:, kept]
-    if kept.sum() < 2 or not truth[learnt][:, kept].any(axis=0).all() or not scored.any():
-        return none, none, none
-    seen = np.bincount(vectors[learnt].indices, minlength=vectors.shape[1]) > 1
-    scores = fit(_restricted(vectors[learnt], seen), truth[learnt][:, kept], mix, seed).scores(_restricted(vectors[scored], seen))
-    best, has = scores.max(axis=1), own.any(axis=1)
-    right = own[np.arange(len(own)), scores.argmax(axis=1)]
-    return best[right], best[has], best[~has]
+    """Return the best scores of the correct answers, of all texts with a label in ``labels``, and of the foreign texts."""
+    empty = np.zeros(0)
+    train, targets = ~scored & truth[:, labels].any(axis=1), truth[scored][:, labels]
+    if labels.sum() < 2 or not truth[train][:, labels].any(axis=0).all() or not scored.any():
+        return empty, empty, empty
+    features = np.bincount(vectors[train].indices, minlength=vectors.shape[1]) > 1
+    scores = fit(_restricted(vectors[train], features), truth[train][:, labels], mix, seed).scores(_restricted(vectors[scored], features))
+    best, labelled = scores.max(axis=1), targets.any(axis=1)
+    correct = targets[np.arange(len(targets)), scores.argmax(axis=1)]
+    return best[correct], best[labelled], best[~labelled]
 
 
-def _restricted(vectors: Sparse, seen: NDArray[np.bool_]) -> Sparse:
-    """Restrict ``vectors`` to the features in ``seen`` and normalise them to length 1."""
+def _restricted(vectors: Sparse, features: NDArray[np.bool_]) -> Sparse:
+    """Restrict ``vectors`` to ``features`` (a mask) and normalise them to length 1."""
     from scipy.sparse import diags
 
-    few = vectors[:, np.flatnonzero(seen)]
-    lengths = np.sqrt(np.asarray(few.multiply(few).sum(axis=1)).ravel())
-    return (diags(1 / np.maximum(lengths, 1e-12)) @ few).tocsr()
+    subset = vectors[:, np.flatnonzero(features)]
+    lengths = np.sqrt(np.asarray(subset.multiply(subset).sum(axis=1)).ravel())
+    return (diags(1 / np.maximum(lengths, 1e-12)) @ subset).tocsr()
 
 
 def auroc(higher: Matrix, lower: Matrix) -> float:
@@ -118,49 +118,49 @@ def logistic(scores: Matrix) -> Matrix:
     return values
 
 
-def temperature(scores: Matrix, of: NDArray[np.intp]) -> float:
-    """Return the factor that maximises the likelihood of the true labels ``of`` the rows. The loss is convex: bisection finds its
+def temperature(scores: Matrix, labels: NDArray[np.intp]) -> float:
+    """Return the factor that maximises the likelihood of the true ``labels`` of the rows. The loss is convex: bisection finds its
     minimum."""
-    rows = np.arange(len(of))
+    rows = np.arange(len(labels))
 
     def loss(at: int) -> float:
-        return -float(np.log(np.maximum(softmax(scores * FACTORS[at])[rows, of], 1e-12)).mean())
+        return -float(np.log(np.maximum(softmax(scores * FACTORS[at])[rows, labels], 1e-12)).mean())
 
     return float(FACTORS[bisect_left(range(len(FACTORS) - 1), 0.0, key=lambda at: loss(at + 1) - loss(at))])
 
 
-def least_score(scores: Matrix, of: NDArray[np.intp], given_up: float) -> float:
+def least_score(scores: Matrix, labels: NDArray[np.intp], given_up: float) -> float:
     """Return the score reached by all but ``given_up`` of the correctly classified rows, at most 0, the decision boundary of a label."""
-    best = scores.max(axis=1)[scores.argmax(axis=1) == of]
+    best = scores.max(axis=1)[scores.argmax(axis=1) == labels]
     return min(0.0, float(np.quantile(best, given_up))) if len(best) else -np.inf
 
 
-def curve(scores: Matrix, has: Truth) -> tuple[float, float]:
+def curve(scores: Matrix, truth: Truth) -> tuple[float, float]:
     """Return (a, b) of the probability ``logistic(a · score + b)`` of one label: Newton's method on Platt's smoothed targets."""
-    positive, negative = int(has.sum()), int((~has).sum())
+    positive, negative = int(truth.sum()), int((~truth).sum())
     if min(positive, negative) < FEWEST:
         return DEFAULT_CURVE
-    target = np.where(has, (positive + 1) / (positive + 2), 1 / (negative + 2))
+    target = np.where(truth, (positive + 1) / (positive + 2), 1 / (negative + 2))
     rows = np.stack([scores, np.ones_like(scores)], axis=1)
-    found = np.zeros(2)
+    params = np.zeros(2)
     for _ in range(50):
-        chance = logistic(rows @ found)
-        gradient = rows.T @ (chance - target) + 1e-6 * found
+        chance = logistic(rows @ params)
+        gradient = rows.T @ (chance - target) + 1e-6 * params
         hessian = (rows * (chance * (1 - chance))[:, None]).T @ rows + 1e-6 * np.eye(2)
         step = np.linalg.solve(hessian, gradient)
-        found = found - step * min(1.0, 5.0 / max(float(np.abs(step).max()), 1e-12))
+        params = params - step * min(1.0, 5.0 / max(float(np.abs(step).max()), 1e-12))
         if np.abs(step).max() < 1e-6:
             break
-    return (float(found[0]), float(found[1])) if found[0] > 0 else DEFAULT_CURVE
+    return (float(params[0]), float(params[1])) if params[0] > 0 else DEFAULT_CURVE
 
 
-def threshold(chances: Matrix, has: Truth) -> float:
+def threshold(chances: Matrix, truth: Truth) -> float:
     """Return the probability threshold with the best F1."""
-    if has.sum() < FEWEST:
+    if truth.sum() < FEWEST:
         return DEFAULT_THRESHOLD
     order = np.argsort(-chances, kind="stable")
-    right = np.cumsum(has[order])
-    f1 = 2 * right / (np.arange(1, len(order) + 1) + has.sum())
+    correct = np.cumsum(truth[order])
+    f1 = 2 * correct / (np.arange(1, len(order) + 1) + truth.sum())
     at = int(f1.argmax())
     below = chances[order[at + 1]] if at + 1 < len(order) else 0.0
     return float((chances[order[at]] + below) / 2)

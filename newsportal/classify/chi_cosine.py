@@ -56,8 +56,8 @@ class ChiCosine:
             if done % 500 == 0:
                 progress(0.9 * done / len(examples), "features")
         progress(0.9, "fit")
-        of = np.array([labels.index(example.labels[0]) for example in examples])
-        words, idf, vectors = _fit(counts, of, len(labels))
+        classes = np.array([labels.index(example.labels[0]) for example in examples])
+        words, idf, vectors = _fit(counts, classes, len(labels))
         if not words:
             raise ModelError("no word distinguishes the labels; the examples need more text")
         documents = Counter(example.labels[0] for example in examples)
@@ -71,8 +71,8 @@ class ChiCosine:
 
     def classify(self, title: str, text: str) -> Answer:
         """Return the label of the nearest vector. ``scores`` are the cosines divided by their sum: not probabilities, but ordered alike."""
-        known, values = self._document(title, text)
-        cosines = values @ self.vectors[known]
+        indexes, values = self._document(title, text)
+        cosines = values @ self.vectors[indexes]
         total = float(cosines.sum())
         if total <= 0.0:
             return NONE
@@ -81,14 +81,14 @@ class ChiCosine:
 
     def explain(self, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
         """Return each word's part of the cosine minus its mean part over all labels."""
-        known, values = self._document(title, text)
-        chosen = label if label is not None else self.classify(title, text).label
-        if chosen not in self.labels or not len(known):
+        indexes, values = self._document(title, text)
+        target = label if label is not None else self.classify(title, text).label
+        if target not in self.labels or not len(indexes):
             return ()
-        parts = values[:, None] * self.vectors[known]
-        weights = parts[:, self.labels.index(chosen)] - parts.mean(axis=1)
+        parts = values[:, None] * self.vectors[indexes]
+        weights = parts[:, self.labels.index(target)] - parts.mean(axis=1)
         order = np.argsort(-np.abs(weights), kind="stable")[:limit]
-        return tuple(Reason(self.words[known[row]], float(weights[row])) for row in order if weights[row])
+        return tuple(Reason(self.words[indexes[row]], float(weights[row])) for row in order if weights[row])
 
     def saved(self) -> bytes:
         arrays: dict[str, NDArray[Any]] = {
@@ -116,9 +116,9 @@ class ChiCosine:
     def _document(self, title: str, text: str) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
         """Return the indexes of the known words of a text and their values, normalised to length 1."""
         counts = _counts(title, text)
-        known = [(place, count) for word, count in counts.items() if (place := self.place.get(word)) is not None]
-        places = np.array([place for place, _ in known], dtype=np.intp)
-        values = np.array([count for _, count in known], dtype=np.float32) * self.idf[places]
+        pairs = [(place, count) for word, count in counts.items() if (place := self.place.get(word)) is not None]
+        places = np.array([place for place, _ in pairs], dtype=np.intp)
+        values = np.array([count for _, count in pairs], dtype=np.float32) * self.idf[places]
         return places, values / max(float(np.linalg.norm(values)), 1e-12)
 
 
@@ -128,28 +128,28 @@ def _counts(title: str, text: str) -> Counter[str]:
     return Counter({word: times for word, times in counts.items() if len(word) > 1 and word not in STOP_WORDS})
 
 
-def _fit(counts: Sequence[Counter[str]], of: NDArray[np.intp], labels: int) -> tuple[list[str], Matrix, Matrix]:
+def _fit(counts: Sequence[Counter[str]], classes: NDArray[np.intp], labels: int) -> tuple[list[str], Matrix, Matrix]:
     """Return the kept words, their idf, and the vectors of the classes (a column each, at length 1)."""
     place: dict[str, int] = {}
     columns = np.array([place.setdefault(word, len(place)) for count in counts for word in count], dtype=np.intp)
     rows = np.repeat(np.arange(len(counts)), [len(count) for count in counts])
-    often = np.array([times for count in counts for times in count.values()], dtype=float)
+    frequencies = np.array([times for count in counts for times in count.values()], dtype=float)
     if not place:
         return [], np.zeros(0), np.zeros((0, labels))
-    with_word = np.bincount(of[rows] * len(place) + columns, minlength=labels * len(place)).reshape(labels, -1).astype(float)
-    scores = chi(with_word, np.bincount(of, minlength=labels).astype(float))
+    with_word = np.bincount(classes[rows] * len(place) + columns, minlength=labels * len(place)).reshape(labels, -1).astype(float)
+    scores = chi(with_word, np.bincount(classes, minlength=labels).astype(float))
     first = np.argsort(-scores, axis=1, kind="stable")[:, :WORDS_OF_A_CLASS]  # of each class
-    kept = np.unique(first[np.take_along_axis(scores, first, axis=1) > 0.0])
+    selected = np.unique(first[np.take_along_axis(scores, first, axis=1) > 0.0])
     idf = np.log(len(counts) / with_word.sum(axis=0))
-    new = np.full(len(place), -1)
-    new[kept] = np.arange(len(kept))
-    inside = new[columns] >= 0
-    rows, columns, values = rows[inside], new[columns[inside]], (often * idf[columns])[inside]
+    new_index = np.full(len(place), -1)
+    new_index[selected] = np.arange(len(selected))
+    inside = new_index[columns] >= 0
+    rows, columns, values = rows[inside], new_index[columns[inside]], (frequencies * idf[columns])[inside]
     lengths = np.sqrt(np.bincount(rows, values**2, minlength=len(counts)))
     shares = values / np.maximum(lengths[rows], 1e-12)
-    vectors = np.bincount(columns * labels + of[rows], shares, minlength=len(kept) * labels).reshape(-1, labels)
+    vectors = np.bincount(columns * labels + classes[rows], shares, minlength=len(selected) * labels).reshape(-1, labels)
     words = list(place)
-    return [words[number] for number in kept], idf[kept], vectors / np.maximum(np.linalg.norm(vectors, axis=0), 1e-12)
+    return [words[number] for number in selected], idf[selected], vectors / np.maximum(np.linalg.norm(vectors, axis=0), 1e-12)
 
 
 def chi(with_word: Matrix, documents: Matrix) -> Matrix:

@@ -66,11 +66,11 @@ NO_COUNTS: Final = Counts(np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.int
 def counts_of(texts: Sequence[str]) -> list[Counts]:
     """Count the features of many texts at once: for short texts ten times as fast as :func:`counts`, whose cost is NumPy calls."""
     texts = [text[:LONGEST] for text in texts]
-    begins = np.cumsum([0, *(len(text) + 1 for text in texts)])
-    found = _pieces(BETWEEN_TEXTS.join(texts))
-    owner = np.searchsorted(begins, found.starts, "right") - 1
-    inside = found.ends < begins[owner + 1]  # neither the separator between two texts nor a pair with it
-    keys, times = np.unique(owner[inside].astype(np.uint64) << np.uint64(32) | found.codes[inside], return_counts=True)
+    offsets = np.cumsum([0, *(len(text) + 1 for text in texts)])
+    features = _pieces(BETWEEN_TEXTS.join(texts))
+    owner = np.searchsorted(offsets, features.starts, "right") - 1
+    inside = features.ends < offsets[owner + 1]  # neither the separator between two texts nor a pair with it
+    keys, times = np.unique(owner[inside].astype(np.uint64) << np.uint64(32) | features.codes[inside], return_counts=True)
     parts = np.searchsorted(keys, np.arange(1, len(texts)).astype(np.uint64) << np.uint64(32))
     return [Counts(*part) for part in zip(np.split(keys.astype(np.uint32), parts), np.split(times, parts), strict=True)]
 
@@ -81,17 +81,17 @@ def pieces(text: str) -> Pieces:
 
 
 def _pieces(text: str) -> Pieces:
-    codes, kinds, seen = _characters(text)
+    codes, kinds, positions = _characters(text)
     first = np.flatnonzero((kinds != RUN) | np.concatenate(([True], kinds[:-1] != RUN)))
     if not len(first):
-        none = np.zeros(0, dtype=np.intp)
-        return Pieces(np.zeros(0, dtype=np.uint32), none, none)
+        empty = np.zeros(0, dtype=np.intp)
+        return Pieces(np.zeros(0, dtype=np.uint32), empty, empty)
     lengths = np.diff(np.concatenate((first, [len(codes)])))
     spaces, run = kinds[first] == SPACE, np.concatenate(([False], kinds[first] == RUN, [False]))
-    kept = ~(spaces & run[:-2] & run[2:])  # without white space that only separates two words
+    keep = ~(spaces & run[:-2] & run[2:])  # without white space that only separates two words
     place = np.arange(len(codes)) - np.repeat(first, lengths)
-    singles = _mixed(np.add.reduceat(codes.astype(np.uint64) * _powers()[place], first))[kept]  # polynomial hash, mixed
-    starts, ends = seen[first][kept], seen[first + lengths - 1][kept] + 1
+    singles = _mixed(np.add.reduceat(codes.astype(np.uint64) * _powers()[place], first))[keep]  # polynomial hash, mixed
+    starts, ends = positions[first][keep], positions[first + lengths - 1][keep] + 1
     pairs = _mixed(singles[:-1] * STEP + singles[1:])
     return Pieces(
         (np.concatenate((singles, pairs)) >> np.uint64(32)).astype(np.uint32),
@@ -102,12 +102,12 @@ def _pieces(text: str) -> Pieces:
 
 def _characters(text: str) -> tuple[Codes, Kinds, Places]:
     """Return the folded characters, their kinds, and their positions in ``text``; white space is collapsed to its first character."""
-    written, plain = _codes(text), _codes(fold_characters(text))
-    kinds = _kinds()[np.minimum(plain, FOLDED_PLANES)]
-    codes = np.where(kinds == MARK, written, plain)
+    original, folded = _codes(text), _codes(fold_characters(text))
+    kinds = _kinds()[np.minimum(folded, FOLDED_PLANES)]
+    codes = np.where(kinds == MARK, original, folded)
     repeated = (kinds == SPACE) & np.concatenate(([False], kinds[:-1] == SPACE))[: len(kinds)]
-    seen = np.flatnonzero((kinds != SKIPPED) & ~repeated)
-    return codes[seen], kinds[seen], seen
+    positions = np.flatnonzero((kinds != SKIPPED) & ~repeated)
+    return codes[positions], kinds[positions], positions
 
 
 def _codes(text: str) -> Codes:
@@ -169,36 +169,36 @@ class Vocabulary:
             return body_at, body_values
         if not len(body_at):
             return title_at, title_values
-        at, where = np.unique(np.concatenate((body_at, title_at)), return_inverse=True)
-        values = np.bincount(where, np.concatenate((body_values, np.float32(TITLE) * title_values)))
+        at, inverse = np.unique(np.concatenate((body_at, title_at)), return_inverse=True)
+        values = np.bincount(inverse, np.concatenate((body_values, np.float32(TITLE) * title_values)))
         return at, (values / np.linalg.norm(values)).astype(np.float32)
 
     def _part(self, part: Counts) -> tuple[Places, Numbers]:
         if not len(self.codes) or not len(part.codes):
             return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.float32)
         at = np.minimum(np.searchsorted(self.codes, part.codes), len(self.codes) - 1)
-        known = self.codes[at] == part.codes
-        at = at[known]
-        values = (1 + np.log(part.times[known])).astype(np.float32) * self.weights[at]
+        is_known = self.codes[at] == part.codes
+        at = at[is_known]
+        values = (1 + np.log(part.times[is_known])).astype(np.float32) * self.weights[at]
         return at, values / np.float32(max(float(np.linalg.norm(values)), 1e-12))
 
 
 def vocabulary(documents: Sequence[tuple[Counts, Counts]]) -> Vocabulary:
     """Build the vocabulary of ``documents`` (counts of title and body): features of at least two documents, or of one if there are few."""
     codes = [np.union1d(title.codes, body.codes) if len(title.codes) else body.codes for title, body in documents]
-    known, frequency = np.unique(np.concatenate(codes), return_counts=True)
-    kept = frequency >= (1 if len(documents) <= FEW else 2)
-    idf = 1 + np.log((1 + len(documents)) / (1 + frequency[kept]))
-    return Vocabulary(known[kept], (idf**IDF_POWER).astype(np.float32))
+    unique, frequency = np.unique(np.concatenate(codes), return_counts=True)
+    frequent = frequency >= (1 if len(documents) <= FEW else 2)
+    idf = 1 + np.log((1 + len(documents)) / (1 + frequency[frequent]))
+    return Vocabulary(unique[frequent], (idf**IDF_POWER).astype(np.float32))
 
 
-def matrix(known: Vocabulary, documents: Iterable[tuple[Counts, Counts]]) -> Sparse:
+def matrix(vocab: Vocabulary, documents: Iterable[tuple[Counts, Counts]]) -> Sparse:
     from scipy.sparse import csr_matrix
 
-    rows = [known.vector(title, body) for title, body in documents]
+    rows = [vocab.vector(title, body) for title, body in documents]
     ends = np.concatenate(([0], np.cumsum([len(at) for at, _ in rows])))
     at = np.concatenate([at for at, _ in rows]).astype(np.int32)
-    return csr_matrix((np.concatenate([values for _, values in rows]), at, ends), shape=(len(rows), len(known.codes)))
+    return csr_matrix((np.concatenate([values for _, values in rows]), at, ends), shape=(len(rows), len(vocab.codes)))
 
 
 def counted(title: str, text: str) -> tuple[Counts, Counts]:

@@ -105,12 +105,12 @@ def _svm(vectors: Sparse, truth: Truth, cost: float, seed: int, *, scaled: bool)
     bias = np.zeros(truth.shape[1])
     total = np.asarray(vectors.sum(axis=0)).ravel()
     for label in range(truth.shape[1]):
-        has = truth[:, label]
-        if has.all() or not has.any():
-            bias[label] = 1.0 if has.all() else -1.0
+        positive = truth[:, label]
+        if positive.all() or not positive.any():
+            bias[label] = 1.0 if positive.all() else -1.0
             continue
-        ratio = _ratio(np.asarray(vectors[has].sum(axis=0)).ravel(), total) if scaled else None
-        weights[:, label], bias[label] = _plane(vectors, has, cost, seed, ratio)
+        ratio = _ratio(np.asarray(vectors[positive].sum(axis=0)).ravel(), total) if scaled else None
+        weights[:, label], bias[label] = _plane(vectors, positive, cost, seed, ratio)
     return Planes(weights, bias)
 
 
@@ -120,7 +120,7 @@ def _ratio(with_label: Matrix, total: Matrix) -> Matrix:
     return ratio
 
 
-def _plane(vectors: Sparse, has: NDArray[np.bool_], cost: float, seed: int, ratio: Matrix | None) -> tuple[Matrix, float]:
+def _plane(vectors: Sparse, positive: NDArray[np.bool_], cost: float, seed: int, ratio: Matrix | None) -> tuple[Matrix, float]:
     """Fit one label's weights and bias. Scaled vectors have a root mean square length of 1, so that ``cost`` keeps its meaning."""
     from scipy.sparse import csr_matrix
     from sklearn.svm import LinearSVC
@@ -130,13 +130,13 @@ def _plane(vectors: Sparse, has: NDArray[np.bool_], cost: float, seed: int, rati
         data = vectors.data * ratio[vectors.indices]
         scale = ratio / max(float(np.sqrt((data**2).sum() / vectors.shape[0])), 1e-12)
         vectors = csr_matrix((vectors.data * scale[vectors.indices], vectors.indices, vectors.indptr), shape=vectors.shape)
-    found = LinearSVC(C=cost, tol=TOLERANCE, random_state=seed, max_iter=300).fit(vectors, has)
-    return found.coef_.ravel() * scale, float(found.intercept_[0])
+    svm = LinearSVC(C=cost, tol=TOLERANCE, random_state=seed, max_iter=300).fit(vectors, positive)
+    return svm.coef_.ravel() * scale, float(svm.intercept_[0])
 
 
 def _bayes(vectors: Sparse, truth: Truth) -> Planes:
     """Fit complement naive Bayes, centred on the mean of the labels."""
     total = np.asarray(vectors.sum(axis=0)).ravel()
-    others = np.stack([total - np.asarray(vectors[has].sum(axis=0)).ravel() for has in truth.T], axis=1) + BAYES_SMOOTHING
+    others = np.stack([total - np.asarray(vectors[positive].sum(axis=0)).ravel() for positive in truth.T], axis=1) + BAYES_SMOOTHING
     weights = -np.log(others / others.sum(axis=0))
     return Planes(weights - weights.mean(axis=1, keepdims=True), np.zeros(truth.shape[1]))

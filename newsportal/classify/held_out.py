@@ -36,8 +36,8 @@ def held_out(ids: Sequence[str], labels: Sequence[str], groups: Mapping[str, str
     def order(id: str) -> bytes:
         return blake2b(f"{seed}\n{id}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
-    chosen = (name for firsts in by_label.values() for name in sorted(firsts, key=order)[: _count(len(firsts), share)])
-    return frozenset(ids[at] for name in chosen for at in names[name])
+    selected = (name for group_names in by_label.values() for name in sorted(group_names, key=order)[: _count(len(group_names), share)])
+    return frozenset(ids[at] for name in selected for at in names[name])
 
 
 def _count(groups: int, share: float) -> int:
@@ -45,13 +45,13 @@ def _count(groups: int, share: float) -> int:
     return 0 if groups < LEAST_GROUPS or share <= 0 else min(groups // 2, max(1, round(groups * share)))
 
 
-def warnings(labels: Sequence[str], held: Sequence[str]) -> tuple[Message, ...]:
+def warnings(labels: Sequence[str], evaluated: Sequence[str]) -> tuple[Message, ...]:
     """Return warnings about a corpus: labels with few documents, and labels that were not evaluated."""
-    counts, measured = Counter(labels), set(held)
-    few = [f"{label} ({count})" for label, count in sorted(counts.items()) if count < FEW]
+    counts, measured = Counter(labels), set(evaluated)
+    rare = [f"{label} ({count})" for label, count in sorted(counts.items()) if count < FEW]
     not_measured = sorted(set(counts) - measured)
-    short = (Message("train.few", few=FEW, labels=", ".join(few)),) if few else ()
-    return short + ((Message("train.unmeasured", labels=", ".join(not_measured)),) if measured and not_measured else ())
+    messages = (Message("train.few", few=FEW, labels=", ".join(rare)),) if rare else ()
+    return messages + ((Message("train.unmeasured", labels=", ".join(not_measured)),) if measured and not_measured else ())
 
 
 Places = NDArray[np.intp]
@@ -72,9 +72,9 @@ def folds(truth: Truth, groups: Places) -> Places:
     label = np.where(truth.any(axis=1), truth.argmax(axis=1), truth.shape[1])[groups]
     order = np.lexsort((np.arange(len(groups)), groups, label))
     sizes = np.bincount(label)
-    begins = np.cumsum(sizes) - sizes
+    starts = np.cumsum(sizes) - sizes
     rank = np.empty(len(groups), dtype=np.intp)
-    rank[order] = np.arange(len(groups)) - begins[label[order]]
+    rank[order] = np.arange(len(groups)) - starts[label[order]]
     fold: Places = rank[groups] * FOLDS // sizes[label]
     return fold
 
@@ -83,31 +83,31 @@ def near_duplicates(vectors: Sparse) -> Places:
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
-    alone = np.arange(vectors.shape[0])
-    some = np.flatnonzero(np.diff(vectors.indptr))
-    if len(some) < 2:
-        return alone
-    hashes = _least_hashes(vectors.indices.astype(np.uint64), vectors.indptr[some])
+    indexes = np.arange(vectors.shape[0])
+    nonempty = np.flatnonzero(np.diff(vectors.indptr))
+    if len(nonempty) < 2:
+        return indexes
+    hashes = _least_hashes(vectors.indices.astype(np.uint64), vectors.indptr[nonempty])
     pairs = np.concatenate([_neighbours(band) for band in np.split(hashes, BANDS, axis=1)])
     pairs = pairs[(hashes[pairs[:, 0]] == hashes[pairs[:, 1]]).mean(axis=1) >= SAME]
-    joined = coo_matrix((np.ones(len(pairs)), (some[pairs[:, 0]], some[pairs[:, 1]])), shape=(len(alone), len(alone)))
-    _, group = connected_components(joined, directed=False)
+    graph = coo_matrix((np.ones(len(pairs)), (nonempty[pairs[:, 0]], nonempty[pairs[:, 1]])), shape=(len(indexes), len(indexes)))
+    _, group = connected_components(graph, directed=False)
     _, first = np.unique(group, return_index=True)
     return np.asarray(first[group], dtype=np.intp)
 
 
-def _least_hashes(features: NDArray[np.uint64], begins: Places) -> NDArray[np.uint32]:
-    """Return a min-hash signature per text (its features begin at ``begins``), a column per hash function."""
-    found = []
+def _least_hashes(features: NDArray[np.uint64], starts: Places) -> NDArray[np.uint32]:
+    """Return a min-hash signature per text (its features begin at ``starts``), a column per hash function."""
+    columns = []
     for number in range(1, BANDS * ROWS + 1):
-        mixed = (features + np.uint64(number << 32)) * MIX
-        mixed ^= mixed >> np.uint64(29)
-        found.append(np.minimum.reduceat(((mixed * MIX) >> np.uint64(32)).astype(np.uint32), begins))
-    return np.stack(found, axis=1)
+        hashed = (features + np.uint64(number << 32)) * MIX
+        hashed ^= hashed >> np.uint64(29)
+        columns.append(np.minimum.reduceat(((hashed * MIX) >> np.uint64(32)).astype(np.uint32), starts))
+    return np.stack(columns, axis=1)
 
 
 def _neighbours(band: NDArray[np.uint32]) -> Places:
     """Return pairs of equal rows, each row with the next one equal to it."""
     order = np.lexsort((np.arange(len(band)), *band.T))
-    alike = (band[order[:-1]] == band[order[1:]]).all(axis=1)
-    return np.stack((order[:-1][alike], order[1:][alike]), axis=1)
+    equal = (band[order[:-1]] == band[order[1:]]).all(axis=1)
+    return np.stack((order[:-1][equal], order[1:][equal]), axis=1)

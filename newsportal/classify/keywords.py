@@ -122,17 +122,17 @@ def _ranked(title: str, text: str, limit: int, chinese_weights: Callable[[str, s
 
 def _phrase_weights(title: str, both: str) -> dict[str, float]:
     """Return the weights of words and new words; ``both`` is title and body, folded."""
-    cut, known, kind_of = cutter().cut, _table().get, word_kinds().get
+    cut, value_of, kind_of = cutter().cut, _table().get, word_kinds().get
     words = list(cut(both))
-    edges = {word for word, value in zip(words, map(known, words), strict=True) if not "\u3400" <= word < "\ua000" or value == 0.0}
+    edges = {word for word, value in zip(words, map(value_of, words), strict=True) if not "\u3400" <= word < "\ua000" or value == 0.0}
     new = new_words(words, both, edges | NOT_SINGLE)
     if new:
         parts = re.split(f"({'|'.join(sorted(map(re.escape, new), key=lambda word: (-len(word), word)))})", both)
         words = [word for at, part in enumerate(parts) for word in ([part] if at % 2 else cut(part))]
     counts = Counter(words)
-    usual = known(USUAL) or 0.0
+    usual = value_of(USUAL) or 0.0
     weights = {}
-    for (word, times), value, kind in zip(counts.items(), map(known, counts), map(kind_of, counts), strict=True):
+    for (word, times), value, kind in zip(counts.items(), map(value_of, counts), map(kind_of, counts), strict=True):
         if word in new:
             value = usual * NEW_WORD * (1.0 + LONGER * (len(word) - 2))
         elif value is None:
@@ -149,19 +149,19 @@ def _word_weights(title: str, both: str) -> dict[str, float]:
     """Return the weights of the words; ``both`` is title and body, folded."""
     words = list(cutter().cut(both))
     counts = Counter(words)
-    known = _table().get
-    usual = known(USUAL) or 0.0
-    valued = ((word, _unknown(word, usual) if (value := known(word)) is None else value) for word in counts)
-    values = {word: value for word, value in valued if value > 0.0}
-    often = {word: float(counts[word]) for word in values}
+    value_of = _table().get
+    usual = value_of(USUAL) or 0.0
+    pairs = ((word, _unknown(word, usual) if (value := value_of(word)) is None else value) for word in counts)
+    values = {word: value for word, value in pairs if value > 0.0}
+    frequency = {word: float(counts[word]) for word in values}
     for (left, right), times in _bound_pairs(words, counts, values).items():
         joined = left + right
-        often[joined] = max(often.get(joined, 0.0), times)
+        frequency[joined] = max(frequency.get(joined, 0.0), times)
         values[joined] = (max(values.get(left, 0.0), values.get(right, 0.0)) or usual * UNKNOWN) * (1.0 + LONGER)
         for part in (left, right):
-            if part in often:
-                often[part] -= times
-    return {word: (times + (TITLE if word in title else 0.0)) * values[word] for word, times in often.items() if times > 0.0}
+            if part in frequency:
+                frequency[part] -= times
+    return {word: (times + (TITLE if word in title else 0.0)) * values[word] for word, times in frequency.items() if times > 0.0}
 
 
 def _bound_pairs(words: Sequence[str], counts: Mapping[str, int], values: Mapping[str, float]) -> dict[tuple[str, str], int]:
@@ -193,8 +193,8 @@ USUAL: Final = ""  # key of the table for the idf of unknown words
 @made_once
 def _table() -> WordTable:
     """Return the table of the weight of every dictionary word."""
-    made_from = (dictionary_version(), sorted(KINDS.items()), NAMES, NAME, LONGER, sorted(NEWS_WORDS))
-    return cached_table("keywords", made_from, _weights)
+    inputs = (dictionary_version(), sorted(KINDS.items()), NAMES, NAME, LONGER, sorted(NEWS_WORDS))
+    return cached_table("keywords", inputs, _weights)
 
 
 def _weights() -> dict[str, float]:
@@ -216,10 +216,10 @@ def is_name(word: str) -> bool:
 def _latin_weights(title: str, both: str) -> dict[str, float]:
     """Return the weights of words and names in alphabetic scripts by frequency and title; there is no idf table for them."""
     words = [word for word in LATIN.findall(both) if word.lower() not in ENGLISH and len(word) >= (2 if word[0].isupper() else MIN_LATIN)]
-    often = Counter(word.lower() for word in words)
+    frequency = Counter(word.lower() for word in words)
     names = Counter(name for run in NEIGHBOURS.findall(both) for name in _names(run))
     in_title = {word.lower() for word in LATIN.findall(title)}
-    weights = {word: times + (TITLE if word in in_title else 0.0) for word, times in often.items() if times > 1 or word in in_title}
+    weights = {word: times + (TITLE if word in in_title else 0.0) for word, times in frequency.items() if times > 1 or word in in_title}
     for name, times in names.items():
         if times > 1 or name in title:
             bonus = TITLE if name in title else 0.0

@@ -75,7 +75,7 @@ class Lexicon:
         for word in self._values:
             if not word.isascii():
                 starts[word[:2]].append(word)
-        self._starts = {start: tuple(sorted(those, key=len, reverse=True)) for start, those in starts.items()}
+        self._starts = {start: tuple(sorted(words, key=len, reverse=True)) for start, words in starts.items()}
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -100,12 +100,12 @@ class Lexicon:
 
     def explain(self, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
         """Return the words in favour of ``label``. No word counts against a category except by supporting another."""
-        weighed = self._word_weights(title, text)
-        sums = self._category_sums(weighed)
+        weights = self._word_weights(title, text)
+        sums = self._category_sums(weights)
         if not sums or (label is not None and label not in self.labels):
             return ()
-        number = self.labels.index(label) if label is not None else max(sums, key=lambda one: sums[one])
-        found = [Reason(word, self._values[word][number] * times) for word, times in weighed.items() if number in self._values[word]]
+        number = self.labels.index(label) if label is not None else max(sums, key=lambda index: sums[index])
+        found = [Reason(word, self._values[word][number] * times) for word, times in weights.items() if number in self._values[word]]
         return tuple(sorted(found, key=lambda reason: (-reason.weight, reason.word))[:limit])
 
     def saved(self) -> bytes:
@@ -113,7 +113,8 @@ class Lexicon:
             "algorithm": NAME,
             "facts": self.facts.as_json(),
             "categories": [
-                [one.name, one.english, {str(weight): list(words) for weight, words in one.words.items()}] for one in self.categories
+                [category.name, category.english, {str(weight): list(words) for weight, words in category.words.items()}]
+                for category in self.categories
             ],
         }
         return pack(header, {"none": np.zeros(0, dtype=np.uint8)})
@@ -183,8 +184,8 @@ def least(text: str) -> float:
 def plain(words: Sequence[str]) -> Iterator[str]:
     """Yield the words as they are matched, without single characters and letters, which would be found everywhere."""
     lines = "\n".join(word.replace("\n", " ").replace("_", " ") for word in words)
-    joined = (" ".join(word.split()) for word in fold_characters(lines).split("\n"))
-    return (word for word in joined if len(word) > 1)
+    cleaned = (" ".join(word.split()) for word in fold_characters(lines).split("\n"))
+    return (word for word in cleaned if len(word) > 1)
 
 
 @cache
@@ -193,9 +194,9 @@ def packaged() -> tuple[Category, ...]:
     import yaml
 
     text = (files(__package__) / "categories.yaml").read_text(encoding="utf-8")
-    written: Mapping[str, Mapping[Any, str]] = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
+    parsed: Mapping[str, Mapping[Any, str]] = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
     return tuple(
-        Category(name, {weight: tuple(lists[weight].split()) for weight in VALUE}, lists["english"]) for name, lists in written.items()
+        Category(name, {weight: tuple(lists[weight].split()) for weight in VALUE}, lists["english"]) for name, lists in parsed.items()
     )
 
 
@@ -205,17 +206,17 @@ def _packaged_lexicon() -> Lexicon:
     return Lexicon(packaged())
 
 
-def lexicon(own: Sequence[Category] = (), without: Iterable[str] = ()) -> Lexicon:
-    """Return the packaged lexicon extended by ``own`` categories (an existing name adds words), ``without`` some of its categories."""
+def lexicon(extra: Sequence[Category] = (), without: Iterable[str] = ()) -> Lexicon:
+    """Return the packaged lexicon extended by ``extra`` categories (an existing name adds words), ``without`` some of its categories."""
     left_out = set(without)
-    if not own and not left_out:
+    if not extra and not left_out:
         return _packaged_lexicon()
-    known = {category.name: category for category in packaged() if category.name not in left_out}
-    for category in own:
-        before = known.get(category.name)
-        lists = {weight: (*(before.words[weight] if before else ()), *category.words.get(weight, ())) for weight in VALUE}
-        known[category.name] = Category(category.name, lists, category.english or (before.english if before else None))
-    return Lexicon(known.values())
+    categories = {category.name: category for category in packaged() if category.name not in left_out}
+    for category in extra:
+        base = categories.get(category.name)
+        lists = {weight: (*(base.words[weight] if base else ()), *category.words.get(weight, ())) for weight in VALUE}
+        categories[category.name] = Category(category.name, lists, category.english or (base.english if base else None))
+    return Lexicon(categories.values())
 
 
 def explain(reasons: Iterable[Reason]) -> str | None:

@@ -54,13 +54,13 @@ class Linear:
         from newsportal.classify.training import learn
 
         labels = tuple(sorted({label for example in examples for label in example.labels}))
-        learnt = learn(examples, labels, several=several, progress=progress, seed=seed)
+        result = learn(examples, labels, several=several, progress=progress, seed=seed)
         documents = Counter(label for example in examples for label in example.labels)
-        facts = Facts("linear", dict(sorted(documents.items())), learnt.figures, trained, several, learnt.warnings)
-        known, weights = _limited(learnt.vocabulary, learnt.planes.weights.astype(np.float16))
+        facts = Facts("linear", dict(sorted(documents.items())), result.figures, trained, several, result.warnings)
+        vocab, weights = _limited(result.vocabulary, result.planes.weights.astype(np.float16))
         return cls(
-            labels, facts, known, weights.astype(np.float32), learnt.planes.bias, learnt.factor, learnt.least, learnt.curves, learnt.short,
-            learnt.brief,
+            labels, facts, vocab, weights.astype(np.float32), result.planes.bias, result.factor, result.least, result.curves, result.short,
+            result.brief,
         )  # fmt: skip
 
     def classify(self, title: str, text: str) -> Answer:
@@ -71,8 +71,8 @@ class Linear:
         scores = values @ self.weights[at] + self._bias(len(at))
         if self.facts.several:
             chances = calibration.logistic(self.curves[:, 0] * scores + self.curves[:, 1])
-            given = [at for at in np.argsort(-chances, kind="stable") if chances[at] >= self.curves[at, 2]]
-            labels = tuple(self.labels[at] for at in given)
+            assigned = [at for at in np.argsort(-chances, kind="stable") if chances[at] >= self.curves[at, 2]]
+            labels = tuple(self.labels[at] for at in assigned)
             return Answer(labels[0] if labels else None, dict(zip(self.labels, chances.tolist(), strict=True)), labels)
         factor, least = self._level(len(at))
         shares = calibration.softmax(scores * factor).tolist()
@@ -96,11 +96,11 @@ class Linear:
         if len(at) < FEWEST or (label is not None and label not in self.labels):
             return ()
         scores = values @ self.weights[at] + self._bias(len(at))
-        chosen = self.labels.index(label) if label is not None else int(scores.argmax())
+        target = self.labels.index(label) if label is not None else int(scores.argmax())
         weights = self.weights[at]
-        others = 0.0 if self.facts.several else np.delete(weights, chosen, axis=1).mean(axis=1)
-        steep = float(self.curves[chosen, 0]) if self.facts.several else self._level(len(at))[0]
-        parts = values * (weights[:, chosen] - others) * steep
+        others = 0.0 if self.facts.several else np.delete(weights, target, axis=1).mean(axis=1)
+        slope = float(self.curves[target, 0]) if self.facts.several else self._level(len(at))[0]
+        parts = values * (weights[:, target] - others) * slope
         return words(self.vocabulary.codes[at], parts, (title, text), limit)
 
     def saved(self) -> bytes:
@@ -128,57 +128,57 @@ class Linear:
             scale = np.concatenate((scale, (NO_LEVEL.features, NO_LEVEL.factor, NO_LEVEL.least)))
         shapes = (codes.shape, idf.shape, weights.shape, bias.shape, curves.shape, scale.shape)
         size, number = codes.size, len(labels)
-        right = ((size,), (size,), (size, number), (number,), (number if metadata.several else 0, 3), (6,))
+        expected = ((size,), (size,), (size, number), (number,), (number if metadata.several else 0, 3), (6,))
         floats = all(array.dtype.kind == "f" for array in (idf, weights, bias, curves, scale))
-        if shapes != right or not floats or codes.dtype != np.uint32 or not labels or (codes[1:] <= codes[:-1]).any():
-            raise ModelError("the model is damaged: its parts are inconsistent")
+        if shapes != expected or not floats or codes.dtype != np.uint32 or not labels or (codes[1:] <= codes[:-1]).any():
+            raise ModelError("the model is damaged: its parts do not fit together")
         factor, least, short, *brief = scale.tolist()  # ``least``: minus infinity if nothing is rejected
         finite = (idf, weights, bias, curves, np.array([factor, short, *brief]))
         if not all((np.abs(array) <= HUGE).all() for array in finite) or not least <= HUGE or not brief[1] > 0:
             raise ModelError("the model is damaged: it contains NaN, infinite or too large numbers")
-        known = Vocabulary(codes, idf.astype(np.float32))
-        return cls(labels, metadata, known, weights.astype(np.float32), bias, factor, least, curves, short, Level(*brief))
+        vocab = Vocabulary(codes, idf.astype(np.float32))
+        return cls(labels, metadata, vocab, weights.astype(np.float32), bias, factor, least, curves, short, Level(*brief))
 
 
-def _limited(known: Vocabulary, weights: NDArray[np.float16]) -> tuple[Vocabulary, NDArray[np.float16]]:
+def _limited(vocabulary: Vocabulary, weights: NDArray[np.float16]) -> tuple[Vocabulary, NDArray[np.float16]]:
     """Limit a model to ``LARGEST`` bytes by keeping the features with the largest spread of weights, times idf."""
-    most = LARGEST // (2 * weights.shape[1] + 8)
-    if len(known.codes) <= most:
-        return known, weights
+    limit = LARGEST // (2 * weights.shape[1] + 8)
+    if len(vocabulary.codes) <= limit:
+        return vocabulary, weights
     spread = weights.max(axis=1).astype(np.float32) - weights.min(axis=1).astype(np.float32)
-    kept = np.sort(np.argsort(-spread * known.weights, kind="stable")[:most])
-    return Vocabulary(known.codes[kept], known.weights[kept]), weights[kept]
+    selected = np.sort(np.argsort(-spread * vocabulary.weights, kind="stable")[:limit])
+    return Vocabulary(vocabulary.codes[selected], vocabulary.weights[selected]), weights[selected]
 
 
 ROUNDING_ERROR: Final = 1e-9  # rounding error of the sums: a word that weighs less has no feature
 
 
-def words(codes: Codes, added: Numbers, texts: Sequence[str], limit: int) -> tuple[Reason, ...]:
+def words(codes: Codes, contributions: Numbers, texts: Sequence[str], limit: int) -> tuple[Reason, ...]:
     """Return the words of an article's ``texts`` (title, body) with their total contributions, largest first. ``codes``: the article's
-    features, ascending; ``added``: the total contribution of each."""
-    found = [pieces(text) for text in texts]
-    often = np.zeros(len(codes))
-    nearest = [np.minimum(np.searchsorted(codes, one.codes), len(codes) - 1) for one in found]
-    places = [(at, codes[at] == one.codes) for at, one in zip(nearest, found, strict=True)]
-    for at, known in places:
-        often += np.bincount(at[known], minlength=len(codes))
-    each = added / np.maximum(often, 1)
+    features, ascending; ``contributions``: the total contribution of each."""
+    parsed = [pieces(text) for text in texts]
+    counts = np.zeros(len(codes))
+    nearest = [np.minimum(np.searchsorted(codes, features.codes), len(codes) - 1) for features in parsed]
+    places = [(at, codes[at] == features.codes) for at, features in zip(nearest, parsed, strict=True)]
+    for at, is_known in places:
+        counts += np.bincount(at[is_known], minlength=len(codes))
+    share = contributions / np.maximum(counts, 1)
     totals: dict[str, float] = {}
-    for text, one, (at, known) in zip(texts, found, places, strict=True):
-        before = _cumulative(each[at[known]], one.starts[known], one.ends[known], min(len(text), LONGEST))
+    for text, features, (at, is_known) in zip(texts, parsed, places, strict=True):
+        cumulative = _cumulative(share[at[is_known]], features.starts[is_known], features.ends[is_known], min(len(text), LONGEST))
         for word, start, end in _segments(text[:LONGEST]):
-            totals[word] = totals.get(word, 0.0) + before[end] - before[start]
+            totals[word] = totals.get(word, 0.0) + cumulative[end] - cumulative[start]
     ranked = sorted(totals.items(), key=lambda item: (-abs(item[1]), item[0]))
     reasons = (Reason(word, weight) for word, weight in ranked if abs(weight) > ROUNDING_ERROR and WORD.search(word))
     return tuple(islice(reasons, limit))
 
 
-def _cumulative(added: NDArray[np.float64], starts: NDArray[np.intp], ends: NDArray[np.intp], length: int) -> list[float]:
+def _cumulative(contributions: NDArray[np.float64], starts: NDArray[np.intp], ends: NDArray[np.intp], length: int) -> list[float]:
     """Return the cumulative contribution before every position; each feature is spread evenly over the characters it covers."""
-    share = added / np.maximum(ends - starts, 1)
+    share = contributions / np.maximum(ends - starts, 1)
     steps = np.bincount(starts, share, length + 1) - np.bincount(ends, share, length + 1)
-    before: list[float] = np.concatenate(([0.0], np.cumsum(np.cumsum(steps)[:-1]))).tolist()
-    return before
+    cumulative: list[float] = np.concatenate(([0.0], np.cumsum(np.cumsum(steps)[:-1]))).tolist()
+    return cumulative
 
 
 def _segments(text: str) -> Iterator[tuple[str, int, int]]:

@@ -59,20 +59,20 @@ class Report:
             "documents": self.documents,
             **{name: round(getattr(self, name), DIGITS) for name in ("macro_f1", "accuracy", "unanswered", "ece")},
             "labels": [
-                {"label": one.label, "documents": one.documents}
-                | {name: round(getattr(one, name), DIGITS) for name in ("precision", "recall", "f1")}
-                for one in self.labels
+                {"label": score.label, "documents": score.documents}
+                | {name: round(getattr(score, name), DIGITS) for name in ("precision", "recall", "f1")}
+                for score in self.labels
             ],
-            "confusion": [[true, given, count] for (true, given), count in by_count],
-            "bins": [[one.documents, round(one.probability, DIGITS), round(one.right, DIGITS)] for one in self.bins],
+            "confusion": [[true, assigned, count] for (true, assigned), count in by_count],
+            "bins": [[bucket.documents, round(bucket.probability, DIGITS), round(bucket.right, DIGITS)] for bucket in self.bins],
         }
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Report:
         return cls(
-            plain["documents"], tuple(LabelScore(**one) for one in plain["labels"]),
+            plain["documents"], tuple(LabelScore(**row) for row in plain["labels"]),
             plain["macro_f1"], plain["accuracy"], plain["unanswered"], plain["ece"],
-            {(true, given): count for true, given, count in plain["confusion"]}, tuple(Bin(*one) for one in plain["bins"]),
+            {(true, assigned): count for true, assigned, count in plain["confusion"]}, tuple(Bin(*row) for row in plain["bins"]),
         )  # fmt: skip
 
 
@@ -80,35 +80,35 @@ def measure(true: Sequence[str], answers: Sequence[Answer]) -> Report:
     """Compare ``answers`` with the ``true`` labels."""
     confusion = Counter((label, answer.label) for label, answer in zip(true, answers, strict=True))
     scores = tuple(_score(label, confusion) for label in sorted(set(true)))
-    held: dict[int, list[tuple[float, bool]]] = {}  # by the probability of the best label, assigned or not
+    binned: dict[int, list[tuple[float, bool]]] = {}  # by the probability of the best label, assigned or not
     for label, answer in zip(true, answers, strict=True):
         if answer.scores:
             best = max(answer.scores, key=answer.scores.__getitem__)
             probability = min(1.0, max(0.0, answer.scores[best]))
-            held.setdefault(min(BINS - 1, int(probability * BINS)), []).append((probability, best == label))
+            binned.setdefault(min(BINS - 1, int(probability * BINS)), []).append((probability, best == label))
     bins = tuple(
-        Bin(len(found), sum(value for value, _ in found) / len(found), sum(right for _, right in found) / len(found))
-        for _, found in sorted(held.items())
+        Bin(len(pairs), sum(value for value, _ in pairs) / len(pairs), sum(correct for _, correct in pairs) / len(pairs))
+        for _, pairs in sorted(binned.items())
     )
     documents = max(1, len(true))
     return Report(
         documents=len(true),
         labels=scores,
-        macro_f1=sum(one.f1 for one in scores) / max(1, len(scores)),
-        accuracy=sum(count for (label, given), count in confusion.items() if label == given) / documents,
+        macro_f1=sum(score.f1 for score in scores) / max(1, len(scores)),
+        accuracy=sum(count for (label, assigned), count in confusion.items() if label == assigned) / documents,
         unanswered=sum(answer.label is None for answer in answers) / documents,
-        ece=sum(one.documents * abs(one.probability - one.right) for one in bins) / documents,
+        ece=sum(bucket.documents * abs(bucket.probability - bucket.right) for bucket in bins) / documents,
         confusion=dict(confusion),
         bins=bins,
     )
 
 
 def _score(label: str, confusion: Mapping[tuple[str, str | None], int]) -> LabelScore:
-    right = confusion.get((label, label), 0)
-    has = sum(count for (true, _), count in confusion.items() if true == label)
-    given = sum(count for (_, assigned), count in confusion.items() if assigned == label)
-    precision, recall = right / given if given else 0.0, right / has if has else 0.0
-    return LabelScore(label, has, precision, recall, 2 * right / (has + given) if right else 0.0)
+    correct = confusion.get((label, label), 0)
+    actual = sum(count for (true, _), count in confusion.items() if true == label)
+    predicted = sum(count for (_, assigned), count in confusion.items() if assigned == label)
+    precision, recall = correct / predicted if predicted else 0.0, correct / actual if actual else 0.0
+    return LabelScore(label, actual, precision, recall, 2 * correct / (actual + predicted) if correct else 0.0)
 
 
 NONE: Final = "—"  # shown for "none of the labels"
@@ -125,12 +125,12 @@ class Cell:
 
 def matrix(report: Report) -> tuple[list[tuple[str, tuple[Cell, ...]]], list[str]]:
     """Return the rows of the confusion matrix and its column headings: true labels, others that were assigned, then "none"."""
-    true = [one.label for one in report.labels]
-    given = {assigned for _, assigned in report.confusion}
-    columns: list[str | None] = [*true, *sorted(assigned for assigned in given if assigned is not None and assigned not in true)]
-    if None in given:
+    true = [score.label for score in report.labels]
+    predicted = {assigned for _, assigned in report.confusion}
+    columns: list[str | None] = [*true, *sorted(assigned for assigned in predicted if assigned is not None and assigned not in true)]
+    if None in predicted:
         columns.append(None)
-    sizes = {one.label: max(1, one.documents) for one in report.labels}
+    sizes = {score.label: max(1, score.documents) for score in report.labels}
     counts = {label: [report.confusion.get((label, assigned), 0) for assigned in columns] for label in true}
     rows = [
         (

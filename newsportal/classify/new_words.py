@@ -81,24 +81,24 @@ def _kinds() -> dict[str, float]:
 def new_words(words: Sequence[str], text: str, edges: Container[str]) -> frozenset[str]:
     """Return the new words of ``text``. ``words``: its segmentation; ``edges``: words that delimit clauses."""
     places: defaultdict[str, list[tuple[str | int, str | int]]] = defaultdict(list)  # string -> its left and right neighbours
-    compounds, known = set[str](), word_kinds().get
+    compounds, lookup = set[str](), word_kinds().get
     # Only clauses that contain a repeated string that is not a dictionary word are examined: two characters across a word boundary, or of
     # an unknown word. Most texts have few of them, and each is expensive.
-    repeated = {one + other for (one, other), times in Counter(pairwise(text)).items() if times > 1}
+    repeated = {left + right for (left, right), times in Counter(pairwise(text)).items() if times > 1}
     kind_of = dict(zip(words, map(word_kinds().get, words), strict=True))
-    worth_it = {at for at, word in enumerate(words) if kind_of[word] is None and (word[:2] in repeated or word[-2:] in repeated)}
-    worth_it |= {at for at, (word, after) in enumerate(pairwise(words)) if word[-1] + after[0] in repeated and after not in edges}
+    candidates = {at for at, word in enumerate(words) if kind_of[word] is None and (word[:2] in repeated or word[-2:] in repeated)}
+    candidates |= {at for at, (word, after) in enumerate(pairwise(words)) if word[-1] + after[0] in repeated and after not in edges}
     numbers = list(accumulate([word in edges for word in words]))
-    parted = [-1, *[at for at, word in enumerate(words) if word in edges], len(words)]
-    chosen = sorted({numbers[at] for at in worth_it if words[at] not in edges})
-    clauses = [words[parted[number] + 1 : parted[number + 1]] for number in chosen]
-    for number, pieces in enumerate(run for clause in clauses for run in _noun_runs(list(_pieces(clause, known)), known)):
+    boundaries = [-1, *[at for at, word in enumerate(words) if word in edges], len(words)]
+    selected = sorted({numbers[at] for at in candidates if words[at] not in edges})
+    clauses = [words[boundaries[number] + 1 : boundaries[number + 1]] for number in selected]
+    for number, pieces in enumerate(run for clause in clauses for run in _noun_runs(list(_pieces(clause, lookup)), lookup)):
         if len(pieces) == 1 and not pieces[0].is_raw:
             continue
         joined = "".join(piece.text for piece in pieces)
         if len(joined) > LONGEST_RUN:
             continue
-        for begin, end, is_compound in _spans(pieces, joined, known):
+        for begin, end, is_compound in _spans(pieces, joined, lookup):
             string = joined[begin:end]
             if is_compound:
                 compounds.add(string)
@@ -108,45 +108,45 @@ def new_words(words: Sequence[str], text: str, edges: Container[str]) -> frozens
         for string, contexts in places.items()
         if len(contexts) > 1
         and all(len(set(side)) >= VARIETY for side in zip(*contexts, strict=True))
-        and known(string) is None
+        and lookup(string) is None
         and _is_bound(string, len(contexts), text, max if string in compounds else min)
     )
 
 
-def _pieces(words: Sequence[str], known: Callable[[str], float | None]) -> Iterator[_Piece]:
+def _pieces(words: Sequence[str], lookup: Callable[[str], float | None]) -> Iterator[_Piece]:
     """Yield the parts of a clause. Adjacent unknown segments form one raw piece; a segment that begins or ends with a dictionary word is
     split into that word and single characters."""
     raw = ""
     for word in words:
-        at, size = _dictionary_word(word, known)
+        at, size = _dictionary_word(word, lookup)
         if not size:
             raw += word
             continue
         if raw:
             yield _Piece(raw, False, len(raw) > 1)
             raw = ""
-        yield from (_Piece(one, False, False) for one in word[:at])
+        yield from (_Piece(char, False, False) for char in word[:at])
         yield _Piece(word[at : at + size], True, False)
-        yield from (_Piece(one, False, False) for one in word[at + size :])
+        yield from (_Piece(char, False, False) for char in word[at + size :])
     if raw:
         yield _Piece(raw, False, len(raw) > 1)
 
 
-def _dictionary_word(word: str, known: Callable[[str], float | None]) -> tuple[int, int]:
+def _dictionary_word(word: str, lookup: Callable[[str], float | None]) -> tuple[int, int]:
     """Return position and length of the longest dictionary word at the end or beginning of ``word``; (0, 0) if none has two characters."""
     for size in range(len(word), 1, -1):
         for at in (len(word) - size, 0):
-            if known(word[at : at + size]) is not None:
+            if lookup(word[at : at + size]) is not None:
                 return at, size
     return 0, 0
 
 
-def _noun_runs(pieces: Sequence[_Piece], known: Callable[[str], float | None]) -> Iterator[list[_Piece]]:
+def _noun_runs(pieces: Sequence[_Piece], lookup: Callable[[str], float | None]) -> Iterator[list[_Piece]]:
     """Yield runs of nouns among the pieces of a clause. A verb ends a run unless a noun suffix follows (保护 + 站)."""
     run: list[_Piece] = []
-    for piece, after in zip(pieces, [*pieces[1:], None], strict=True):
-        kind = known(piece.text) if piece.is_known else NOUN
-        if kind in (NOUN, NAME) or (kind == VERB and after is not None and _is_ending(after, known)):
+    for piece, following in zip(pieces, [*pieces[1:], None], strict=True):
+        kind = lookup(piece.text) if piece.is_known else NOUN
+        if kind in (NOUN, NAME) or (kind == VERB and following is not None and _is_ending(following, lookup)):
             run.append(piece)
         elif run:
             yield run
@@ -155,26 +155,26 @@ def _noun_runs(pieces: Sequence[_Piece], known: Callable[[str], float | None]) -
         yield run
 
 
-def _is_ending(piece: _Piece, known: Callable[[str], float | None]) -> bool:
-    return len(piece.text) == 1 and known(ENDING.format(piece.text)) is not None
+def _is_ending(piece: _Piece, lookup: Callable[[str], float | None]) -> bool:
+    return len(piece.text) == 1 and lookup(ENDING.format(piece.text)) is not None
 
 
-def _spans(pieces: Sequence[_Piece], joined: str, known: Callable[[str], float | None]) -> Iterator[tuple[int, int, bool]]:
+def _spans(pieces: Sequence[_Piece], joined: str, lookup: Callable[[str], float | None]) -> Iterator[tuple[int, int, bool]]:
     """Yield begin and end of possible words by their form, and whether they consist of dictionary words only."""
     edges = [0, *accumulate(len(piece.text) for piece in pieces)]
-    begins, ends, barred, loose = list[int](), list[int](), list[bool](), list[bool]()  # the last two by character
+    starts, ends, excluded, unknown = list[int](), list[int](), list[bool](), list[bool]()  # the last two by character
     for piece, begin, end in zip(pieces, edges, edges[1:], strict=False):
-        may_end = _is_ending(piece, known) or (piece.is_known and known(piece.text) != VERB)
-        in_raw = (at for at in range(begin, end) if known(NO_BEGINNING.format(joined[at])) is None)
-        begins += in_raw if piece.is_raw else [begin] * piece.is_known
+        may_end = _is_ending(piece, lookup) or (piece.is_known and lookup(piece.text) != VERB)
+        in_raw = (at for at in range(begin, end) if lookup(NO_BEGINNING.format(joined[at])) is None)
+        starts += in_raw if piece.is_raw else [begin] * piece.is_known
         ends += range(begin + 1, end + 1) if piece.is_raw else [end] * may_end
-        barred += [not (piece.is_raw or piece.is_known or may_end)] * (end - begin)
-        loose += [not piece.is_known] * (end - begin)
+        excluded += [not (piece.is_raw or piece.is_known or may_end)] * (end - begin)
+        unknown += [not piece.is_known] * (end - begin)
     may_be_end, is_edge = set(ends), set(edges)
-    spans = {(at, end) for at in begins for end in range(at + 2, at + LONGEST + 1) if end in may_be_end and True not in barred[at:end]}
-    surnames = [edge for edge in edges[:-1] if known(SURNAME.format(joined[edge])) is not None]
+    spans = {(at, end) for at in starts for end in range(at + 2, at + LONGEST + 1) if end in may_be_end and True not in excluded[at:end]}
+    surnames = [edge for edge in edges[:-1] if lookup(SURNAME.format(joined[edge])) is not None]
     spans |= {(at, end) for at in surnames for end in range(at + 2, at + NAME_CHARS + 1) if end in is_edge}
-    yield from ((begin, end, True not in loose[begin:end]) for begin, end in sorted(spans))
+    yield from ((begin, end, True not in unknown[begin:end]) for begin, end in sorted(spans))
 
 
 def _is_bound(string: str, times: int, text: str, of_parts: Callable[[int, int], int]) -> bool:

@@ -61,10 +61,10 @@ def example(rule: TopicRule, marks: Iterable[TopicMark], title: str, text: str, 
     sides. ``IN``: assigned by an editor, from a source of the topic, a keyword in the title, or found by a search whose words are in the
     lead. ``OUT``: not assigned and no match. Articles assigned by the model are not used: it would learn its own errors."""
     ways = {mark.by for mark in marks if mark.topic == rule.name}
-    near = bool(match((rule,), title, text, summary))
-    if EDITOR in ways or SOURCE in ways or bool(match((rule,), title, None)) or (SEARCH in ways and near):
+    matches = bool(match((rule,), title, text, summary))
+    if EDITOR in ways or SOURCE in ways or bool(match((rule,), title, None)) or (SEARCH in ways and matches):
         return IN
-    return None if ways or near else OUT
+    return None if ways or matches else OUT
 
 
 def is_doubtful(mark: TopicMark) -> bool:

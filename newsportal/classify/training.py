@@ -50,40 +50,40 @@ class Learnt:
 
 def learn(examples: Sequence[Example], labels: Sequence[str], *, several: bool, progress: Progress, seed: int) -> Learnt:
     """Train on ``examples``. Raises ``ModelError`` if all have the same label, or no text has any feature."""
-    used = sampled(examples, seed)
-    truth = np.array([[label in example.labels for label in labels] for example in used], dtype=bool)
+    sample = sampled(examples, seed)
+    truth = np.array([[label in example.labels for label in labels] for example in sample], dtype=bool)
     if truth.all(axis=0).any():
         raise ModelError("every example has the same label; there must be some without it")
     documents: list[tuple[Counts, Counts]] = []
-    for done in range(0, len(used), AT_ONCE):
-        documents += counted_batch([(one.title, one.text) for one in used[done : done + AT_ONCE]])
-        progress(0.3 * done / len(used), "features")
-    known = vocabulary(documents)
-    if not len(known.codes):
+    for done in range(0, len(sample), AT_ONCE):
+        documents += counted_batch([(example.title, example.text) for example in sample[done : done + AT_ONCE]])
+        progress(0.3 * done / len(sample), "features")
+    vocab = vocabulary(documents)
+    if not len(vocab.codes):
         raise ModelError("no feature distinguishes the labels; the examples need more text")
-    vectors = matrix(known, documents)
+    vectors = matrix(vocab, documents)
     documents.clear()
     short = float(np.quantile(np.diff(vectors.indptr), SHORT))
     headlines = []
     if short > LONG and not several:
-        headlines = [(matrix(known, counted_batch([("", (one.title or one.text)[:BRIEF]) for one in used])), short)]
+        headlines = [(matrix(vocab, counted_batch([("", (example.title or example.text)[:BRIEF]) for example in sample])), short)]
     fold = folds(truth, near_duplicates(vectors))
-    mix, answers, held = _held_out([(vectors, 0.0), *headlines], truth, fold, several=several, progress=progress, seed=seed)
+    mix, answers, idx = _held_out([(vectors, 0.0), *headlines], truth, fold, several=several, progress=progress, seed=seed)
     scores = answers[0]
     progress(0.75, "held-out")
     refused = Refusal() if several else refusal(vectors, truth, fold, mix, seed)
     progress(0.85, "fit")
     planes = fit(vectors, truth, mix, seed)
-    factor, least, curves = _calibrated(scores, truth, held, refused.given_up, several=several)
-    figures = _figures(scores[held], truth[held], labels, factor) if len(held) and not several else _f1_figures(scores, truth, curves, held)
+    factor, least, curves = _calibrated(scores, truth, idx, refused.given_up, several=several)
+    figures = _figures(scores[idx], truth[idx], labels, factor) if len(idx) and not several else _f1_figures(scores, truth, curves, idx)
     figures |= refused.figures()
     progress(1.0, "fit")
-    brief = _level(headlines[0][0][held], answers[1][held], truth[held], refused.given_up) if headlines and len(held) else NO_LEVEL
+    brief = _level(headlines[0][0][idx], answers[1][idx], truth[idx], refused.given_up) if headlines and len(idx) else NO_LEVEL
     counts = Counter(label for example in examples for label in example.labels)
-    few = [f"{label} ({counts[label]})" for label in labels if counts[label] < FOLDS]
-    hardly = (Message("train.hardly", few=FOLDS, labels=", ".join(few)),) if few else ()
-    bounded = (Message("train.bounded", used=len(used), all=len(examples)),) if len(used) < len(examples) else ()
-    return Learnt(known, planes, factor, least, curves, figures, hardly + bounded, short, brief)
+    rare = [f"{label} ({counts[label]})" for label in labels if counts[label] < FOLDS]
+    too_few = (Message("train.hardly", few=FOLDS, labels=", ".join(rare)),) if rare else ()
+    bounded = (Message("train.bounded", used=len(sample), all=len(examples)),) if len(sample) < len(examples) else ()
+    return Learnt(vocab, planes, factor, least, curves, figures, too_few + bounded, short, brief)
 
 
 def sampled(examples: Sequence[Example], seed: int) -> list[Example]:
@@ -93,12 +93,12 @@ def sampled(examples: Sequence[Example], seed: int) -> list[Example]:
         return list(examples)
     order = list(range(len(examples)))
     Random(seed).shuffle(order)  # noqa: S311 (no secret)
-    of_label: dict[tuple[str, ...], list[int]] = {}
+    by_label: dict[tuple[str, ...], list[int]] = {}
     for at in order:
-        of_label.setdefault(examples[at].labels, []).append(at)
-    ranked = sorted((rank / len(members) if rank > 100 else 0.0, at) for members in of_label.values() for rank, at in enumerate(members))
-    taken = np.cumsum([lengths[at] for _, at in ranked]) <= MOST_CHARACTERS
-    return [examples[at] for at in sorted(at for (_, at), inside in zip(ranked, taken, strict=True) if inside)]
+        by_label.setdefault(examples[at].labels, []).append(at)
+    ranked = sorted((rank / len(members) if rank > 100 else 0.0, at) for members in by_label.values() for rank, at in enumerate(members))
+    selected = np.cumsum([lengths[at] for _, at in ranked]) <= MOST_CHARACTERS
+    return [examples[at] for at in sorted(at for (_, at), inside in zip(ranked, selected, strict=True) if inside)]
 
 
 def _held_out(
@@ -110,59 +110,59 @@ def _held_out(
     vectors = variants[0][0]
     answers = [np.zeros(truth.shape) for _ in variants]
     counted_labels = np.all([truth[fold == part].any(axis=0) for part in range(FOLDS)], axis=0)
-    enough = ~truth.any(axis=1) | (truth & counted_labels).any(axis=1)
+    covered = ~truth.any(axis=1) | (truth & counted_labels).any(axis=1)
     mixes = [mix for mix in MIXES if not (several and mix.bayes)]
-    if not enough.any() or not counted_labels.any():
+    if not covered.any() or not counted_labels.any():
         return mixes[-1], answers, np.zeros(0, dtype=np.intp)
-    tried: list[tuple[float, Mix, Planes]] = []
-    fitted = fits(vectors[fold != 0], truth[fold != 0], mixes, seed)
+    results: list[tuple[float, Mix, Planes]] = []
+    candidates = fits(vectors[fold != 0], truth[fold != 0], mixes, seed)
     for number, mix in enumerate(mixes):
         progress(0.3 + 0.35 * number / len(mixes), "held-out")
-        planes = next(fitted)
-        tried.append((_quality(planes.scores(vectors[fold == 0]), truth[fold == 0], several=several), mix, planes))
-    _, mix, planes = max(tried, key=lambda one: one[0])
+        planes = next(candidates)
+        results.append((_quality(planes.scores(vectors[fold == 0]), truth[fold == 0], several=several), mix, planes))
+    _, mix, planes = max(results, key=lambda result: result[0])
     for part in range(FOLDS):
         if part:
             progress(0.65 + 0.1 * (part - 1) / (FOLDS - 1), "held-out")
             planes = fit(vectors[fold != part], truth[fold != part], mix, seed)
         for (texts, short), scores in zip(variants, answers, strict=True):
             scores[fold == part] = planes.scores(texts[fold == part], short)
-    return mix, answers, np.flatnonzero(enough)
+    return mix, answers, np.flatnonzero(covered)
 
 
 def _quality(scores: Matrix, truth: Truth, *, several: bool) -> float:
     """Return the macro-F1 of the best labels; for multi-label, with the best threshold of each."""
     if several:
         return float(np.mean([_best_f1(scores[:, label], truth[:, label]) for label in range(truth.shape[1])]))
-    given = scores.argmax(axis=1)[:, None] == np.arange(truth.shape[1])
-    both, either = (given & truth).sum(axis=0), given.sum(axis=0) + truth.sum(axis=0)
-    return float(np.mean(2 * both / np.maximum(either, 1)))
+    predicted = scores.argmax(axis=1)[:, None] == np.arange(truth.shape[1])
+    correct, total = (predicted & truth).sum(axis=0), predicted.sum(axis=0) + truth.sum(axis=0)
+    return float(np.mean(2 * correct / np.maximum(total, 1)))
 
 
-def _best_f1(scores: Matrix, has: Truth) -> float:
-    given = scores >= calibration.threshold(scores, has)
-    return 2 * float((given & has).sum()) / max(1, int(given.sum() + has.sum()))
+def _best_f1(scores: Matrix, truth: Truth) -> float:
+    predicted = scores >= calibration.threshold(scores, truth)
+    return 2 * float((predicted & truth).sum()) / max(1, int(predicted.sum() + truth.sum()))
 
 
-def _calibrated(scores: Matrix, truth: Truth, held: NDArray[np.intp], given_up: float, *, several: bool) -> tuple[float, float, Matrix]:
-    scores, truth = scores[held], truth[held]
+def _calibrated(scores: Matrix, truth: Truth, idx: NDArray[np.intp], given_up: float, *, several: bool) -> tuple[float, float, Matrix]:
+    scores, truth = scores[idx], truth[idx]
     if several:
         rows = []
         for label in range(truth.shape[1]):
             a, b = calibration.curve(scores[:, label], truth[:, label])
             rows.append((a, b, calibration.threshold(calibration.logistic(a * scores[:, label] + b), truth[:, label])))
         return 1.0, -np.inf, np.array(rows)
-    if not len(held):
+    if not len(idx):
         return 1.0, -np.inf, np.zeros((0, 3))
-    of = truth.argmax(axis=1)
-    return calibration.temperature(scores, of), calibration.least_score(scores, of, given_up), np.zeros((0, 3))
+    labels = truth.argmax(axis=1)
+    return calibration.temperature(scores, labels), calibration.least_score(scores, labels, given_up), np.zeros((0, 3))
 
 
 def _level(texts: Sparse, scores: Matrix, truth: Truth, given_up: float) -> Level:
-    of = truth.argmax(axis=1)
-    least = calibration.least_score(scores, of, given_up)
+    labels = truth.argmax(axis=1)
+    least = calibration.least_score(scores, labels, given_up)
     features = float(np.median(np.diff(texts.indptr)))
-    return Level(features, calibration.temperature(scores, of), least) if features and np.isfinite(least) else NO_LEVEL
+    return Level(features, calibration.temperature(scores, labels), least) if features and np.isfinite(least) else NO_LEVEL
 
 
 def _figures(scores: Matrix, truth: Truth, labels: Sequence[str], factor: float) -> dict[str, float]:
@@ -173,8 +173,8 @@ def _figures(scores: Matrix, truth: Truth, labels: Sequence[str], factor: float)
     return {"macro_f1": report.macro_f1, "accuracy": report.accuracy, "ece": report.ece, "documents": float(report.documents)}
 
 
-def _f1_figures(scores: Matrix, truth: Truth, curves: Matrix, held: NDArray[np.intp]) -> dict[str, float]:
-    if not len(held) or not len(curves):
+def _f1_figures(scores: Matrix, truth: Truth, curves: Matrix, idx: NDArray[np.intp]) -> dict[str, float]:
+    if not len(idx) or not len(curves):
         return {}
-    found = [_best_f1(scores[held, label], truth[held, label]) for label in range(truth.shape[1])]
-    return {"macro_f1": float(np.mean(found)), "documents": float(len(held))}
+    found = [_best_f1(scores[idx, label], truth[idx, label]) for label in range(truth.shape[1])]
+    return {"macro_f1": float(np.mean(found)), "documents": float(len(idx))}

@@ -129,7 +129,7 @@ class Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if self._listing or cmd_name not in COMMANDS:
             return self.commands.get(cmd_name)
-        part = typer.Typer(rich_markup_mode="rich")
+        wrapper = typer.Typer(rich_markup_mode="rich")
         name, _, function = MODULES.get(cmd_name, f"newsportal.cli.{cmd_name}").partition(":")
         if name not in sys.modules:
             gc.disable()  # imported objects are permanent: collecting among them takes a fifth of the start, and time later on
@@ -141,10 +141,10 @@ class Commands(TyperGroup):
         module = sys.modules[name]
         found = getattr(module, function or ("group" if hasattr(module, "group") else cmd_name))
         if isinstance(found, typer.Typer):
-            part.add_typer(found, name=cmd_name)
+            wrapper.add_typer(found, name=cmd_name)
         else:
-            part.command(cmd_name)(found)
-        return typer.main.get_group(part).commands[cmd_name]
+            wrapper.command(cmd_name)(found)
+        return typer.main.get_group(wrapper).commands[cmd_name]
 
 
 app = typer.Typer(
@@ -157,8 +157,8 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(value: bool) -> None:
+    if value:
         typer.echo(f"newsportal {__version__}")
         raise typer.Exit
 

@@ -33,9 +33,9 @@ YEAR: Final = 366
 @contextmanager
 def open_work(sources: Path | None) -> Iterator[Work]:
     """Open everything needed for sending; the index is updated from the store first."""
-    with open_all(sources) as (known, store, index), closing(open_accounts(known.accounts_uri)) as accounts:
+    with open_all(sources) as (config, store, index), closing(open_accounts(config.accounts_uri)) as accounts:
         index.follow(store)
-        yield work_of(accounts, store, index, known)
+        yield work_of(accounts, store, index, config)
 
 
 def alert_named(work: Work, begin: str) -> Alert:
@@ -77,7 +77,7 @@ def preview_(
         by_day = found.by_day(work.zone)
     if as_json:
         plain = [
-            {"at": one.at.isoformat(), "stories": [{"id": item.id, "title": item.title} for item in one.items]} for one in found.planned
+            {"at": plan.at.isoformat(), "stories": [{"id": item.id, "title": item.title} for item in plan.items]} for plan in found.planned
         ]
         per_day = [{"day": day, "messages": messages, "stories": stories} for day, messages, stories in by_day]
         print_json({"messages": plain, "days": per_day, "stories": found.stories, "capped": found.capped})

@@ -34,42 +34,42 @@ def briefing(
     sources: SourcesFile = None,
 ) -> None:
     """The events that matter, each in a few sentences of its articles, with links."""
-    with open_record(sources) as (known, store):
-        chosen, now = moment(date, "--date"), datetime.now(UTC)
-        zone = ZoneInfo(known.portal.timezone)
+    with open_record(sources) as (config, store):
+        day, now = moment(date, "--date"), datetime.now(UTC)
+        zone = ZoneInfo(config.portal.timezone)
         try:
-            since, until = day_range(chosen.astimezone(zone).date(), zone) if chosen else (now - DAY, now)
-            made = compile_briefing(store, since, until, topic=topic, count=count)
+            since, until = day_range(day.astimezone(zone).date(), zone) if day else (now - DAY, now)
+            result = compile_briefing(store, since, until, topic=topic, count=count)
         except OverflowError as error:
-            raise typer.BadParameter(f"{date!r} is out of range", param_hint="--date") from error
-    if word := hints.unknown_topic(known, topic):
+            raise typer.BadParameter(f"{date!r} is at the edge of the calendar", param_hint="--date") from error
+    if word := hints.unknown_topic(config, topic):
         typer.echo(word, err=True)
     if as_json or format == "json":
-        print_json(briefing_row(made))
+        print_json(briefing_row(result))
     else:
-        typer.echo(markdown(made) if format == "md" else html(made))
+        typer.echo(markdown(result) if format == "md" else html(result))
 
 
-def markdown(made: Briefing) -> str:
-    lines = [f"# {heading(made)}", ""]
-    for event in made.events:
+def markdown(briefing: Briefing) -> str:
+    lines = [f"# {heading(briefing)}", ""]
+    for event in briefing.events:
         lines += [f"## {clean(event.title)} ({event.sites})", ""]
         for quote in passages(event.quotes):
             lines += [f"{quote.text} ([{clean(quote.site)}](<{clean(quote.url)}>))", ""]
-    return "\n".join(lines if made.events else [*lines, "nothing new"]).rstrip()
+    return "\n".join(lines if briefing.events else [*lines, "nothing new"]).rstrip()
 
 
-def html(made: Briefing) -> str:
+def html(briefing: Briefing) -> str:
     """Return a self-contained HTML page, to be mailed or printed."""
-    parts = [f'<!DOCTYPE html>\n<meta charset="utf-8">\n<title>{escape(heading(made))}</title>\n<h1>{escape(heading(made))}</h1>']
-    for event in made.events:
+    parts = [f'<!DOCTYPE html>\n<meta charset="utf-8">\n<title>{escape(heading(briefing))}</title>\n<h1>{escape(heading(briefing))}</h1>']
+    for event in briefing.events:
         parts.append(f"<h2>{escape(clean(event.title))}</h2>")
-        parts += (f'<p>{escape(one.text)} <a href="{escape(one.url)}">{escape(clean(one.site))}</a></p>' for one in passages(event.quotes))
+        parts += (f'<p>{escape(q.text)} <a href="{escape(q.url)}">{escape(clean(q.site))}</a></p>' for q in passages(event.quotes))
     return "\n".join(parts)
 
 
-def heading(made: Briefing) -> str:
-    return " · ".join(part for part in (clean(made.topic or ""), f"{format_time(made.since)} – {format_time(made.until)}") if part)
+def heading(briefing: Briefing) -> str:
+    return " · ".join(filter(None, (clean(briefing.topic or ""), f"{format_time(briefing.since)} – {format_time(briefing.until)}")))
 
 
 MOST_DAYS = 28
@@ -84,12 +84,12 @@ def rising(
     sources: SourcesFile = None,
 ) -> None:
     """Show which words, names and events rise: their stories, and how many their past expects."""
-    with open_record(sources) as (known, store):
+    with open_record(sources) as (config, store):
         try:
             board = compile_board(store, end(at, "--at") or datetime.now(UTC), days, topic=topic, count=count)
         except OverflowError as error:
-            raise typer.BadParameter(f"{at!r} is out of range", param_hint="--at") from error
-    if word := hints.unknown_topic(known, topic):
+            raise typer.BadParameter(f"{at!r} is at the edge of the calendar", param_hint="--at") from error
+    if word := hints.unknown_topic(config, topic):
         typer.echo(word, err=True)
     if as_json:
         print_json(rising_row(board))
@@ -119,10 +119,10 @@ def boards(
     sources: SourcesFile = None,
 ) -> None:
     """Show hot lists at their last visit."""
-    with open_record(sources) as (known, store):
-        found = compile_boards(store, known, datetime.now(UTC), name)
+    with open_record(sources) as (config, store):
+        found = compile_boards(store, config, datetime.now(UTC), name)
     if name is not None and not found:
-        names = [one.name for one in known.lists if one.enabled]
+        names = [source.name for source in config.lists if source.enabled]
         near = did_you_mean(name, names)
         raise NewsportalError(
             f"sources.yaml has no enabled list {name!r}; it has: {', '.join(names) or 'none'}" + (f"; {near}" if near else "")
@@ -142,8 +142,8 @@ def show_list(board: HotBoard) -> None:
         return
     typer.echo(f"{clean(board.name)}, {format_time(board.at)}")
     rows = [
-        (one.standing.place.rank, clean(one.standing.place.title), one.standing.place.heat or "", format_time(one.standing.since),
-         one.standing.best, clean(one.stories[0].head.title) if one.stories else "")
-        for one in board.entries
+        (entry.standing.place.rank, clean(entry.standing.place.title), entry.standing.place.heat or "", format_time(entry.standing.since),
+         entry.standing.best, clean(entry.stories[0].head.title) if entry.stories else "")
+        for entry in board.entries
     ]  # fmt: skip
     print_table(make_table(("rank", "title", "heat", "since", "best", "story"), rows), width=WIDEST)

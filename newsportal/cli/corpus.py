@@ -48,13 +48,13 @@ def import_(
     if form not in FORMS:
         raise typer.BadParameter(f"{form!r} is none of {', '.join(FORMS)}", param_hint="--format")
     check_encoding(encoding)
-    wrong = 0
+    failures = 0
     with open_record(sources, create=True) as (_, store):
         for file in files:
             try:
                 row = _import_file(store, name, file, form, encoding)
             except CorpusError as error:
-                wrong += 1
+                failures += 1
                 typer.echo(str(error), err=True)
                 continue
             if as_json:
@@ -71,7 +71,7 @@ def import_(
                 }
                 parts = [f"{row[key]} {words}" for key, words in counts.items() if row[key] or key == "added"]
                 typer.echo(f"{row['file']}: {', '.join(parts)}")
-    if wrong:
+    if failures:
         raise typer.Exit(1)
 
 
@@ -108,8 +108,8 @@ def from_store(
     as_json: AsJson = False,
 ) -> None:
     """Add stored articles under the category of their source or by editors, a story once, at most half of a label from one site."""
-    with open_record(sources) as (known, store), report_progress() as say:
-        found = gather(known, store, name, least=least, most=most, since=moment(since), progress=say)
+    with open_record(sources) as (config, store), report_progress() as report:
+        found = gather(config, store, name, least=least, most=most, since=moment(since), progress=report)
     if as_json:
         counts = {"added": found.added, "by_editors": found.by_editors}
         print_json({"corpus": name, **counts, "left": dict(found.choice.left), "from_one_site": list(found.choice.single_site)})
@@ -141,7 +141,7 @@ def label(
         found = give_label(store, corpus, id, label, by=by or None, now=datetime.now(UTC))
         history = store.corpora.history(corpus, id)
     former = f" (before: {history[-2].label or 'left out'})" if len(history) > 1 else ""
-    row = {"corpus": corpus, "id": id, "title": found.title, "labels": [asdict(one) for one in history]}
+    row = {"corpus": corpus, "id": id, "title": found.title, "labels": [asdict(entry) for entry in history]}
     print_result(row, clean(f"{found.title or found.text[:40]}: {found.label.label or 'left out'}{former}"), as_json)
 
 
@@ -172,11 +172,11 @@ def show(
     with open_record(sources) as (_, store):
         corpus_named(store, name)
         counts = [
-            pick(one, "label", "documents") | {source: one.sources.get(source, 0) for source in RANKS} | pick(one, "oldest", "newest")
-            for one in store.corpora.count(name)
-            if label in (None, one.label)
+            pick(entry, "label", "documents") | {source: entry.sources.get(source, 0) for source in RANKS} | pick(entry, "oldest", "newest")
+            for entry in store.corpora.count(name)
+            if label in (None, entry.label)
         ]
-        documents = [plain(one, EXCERPT) for one in islice(store.corpora.documents(name, label=label), most)]
+        documents = [plain(document, EXCERPT) for document in islice(store.corpora.documents(name, label=label), most)]
     if label is not None and not counts:
         raise StoreError(f"no document of {name!r} has the label {label!r}; `newsportal corpus show {name}` lists those there are")
     if as_json:

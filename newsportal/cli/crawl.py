@@ -60,9 +60,9 @@ class CrawlOptions:
 
     def settings(self) -> dict[str, Any]:
         files = {"SOURCES": self.sources_file, "REPLAY": self.replay, "ARCHIVE": self.archive}
-        given = {name: str(path.absolute()) for name, path in files.items() if path is not None}
-        given |= {"RUN_ID": self.run_id} if self.run_id is not None else {}
-        return {"LOG_LEVEL": self.log_level, "LOG_INSTALL_ROOT_HANDLER": False} | {f"NEWSPORTAL_{name}": one for name, one in given.items()}
+        values = {f"NEWSPORTAL_{name}": str(path.absolute()) for name, path in files.items() if path is not None}
+        values |= {"NEWSPORTAL_RUN_ID": self.run_id} if self.run_id is not None else {}
+        return {"LOG_LEVEL": self.log_level, "LOG_INSTALL_ROOT_HANDLER": False} | values
 
     def begin(self, **further: Any) -> Settings:
         """Return the project's settings with these and ``further`` ones, and set up logging in place of Scrapy's handler, which supports no
@@ -87,12 +87,12 @@ class CrawlOptions:
 @contextmanager
 def without_garbage_collection() -> Iterator[None]:
     """Disable garbage collection until :func:`start` enables it: imported objects are permanent. Restore the thresholds afterwards."""
-    usual = gc.get_threshold()
+    thresholds = gc.get_threshold()
     gc.disable()
     try:
         yield
     finally:
-        gc.set_threshold(*usual)
+        gc.set_threshold(*thresholds)
         gc.enable()
 
 
@@ -130,12 +130,12 @@ def run(options: CrawlOptions, *, progress: bool = False) -> report.Run:
             raise failure
         raise NewsportalError(f"the crawl failed: {type(failure).__name__}: {failure}") from failure
     for crawler in crawlers:
-        if crawler.stats is not None and (why := crawler.stats.get_value("frontier/refused")):
-            raise FrontierRefused(why)
+        if crawler.stats is not None and (reason := crawler.stats.get_value("frontier/refused")):
+            raise FrontierRefused(reason)
     from newsportal.crawl.extensions import RunReport
 
-    one = report.merge_runs([extension.run for crawler in crawlers if (extension := crawler.get_extension(RunReport)) is not None])
-    return one if len(crawlers) > 1 else replace(one, id=one.id.rsplit("-", 1)[0])
+    merged = report.merge_runs([extension.run for crawler in crawlers if (extension := crawler.get_extension(RunReport)) is not None])
+    return merged if len(crawlers) > 1 else replace(merged, id=merged.id.rsplit("-", 1)[0])
 
 
 def failures(run: report.Run) -> list[str]:
@@ -143,7 +143,7 @@ def failures(run: report.Run) -> list[str]:
     return sorted(BROKEN.intersection((run.reason or "").split(", ")))
 
 
-def chosen(spider: str | None, topic: str | None, source: str | None, sources: Sources) -> tuple[str, ...]:
+def select_spiders(spider: str | None, topic: str | None, source: str | None, sources: Sources) -> tuple[str, ...]:
     """Return the spiders to run. Raises ``typer.BadParameter`` for a name that is not in sources.yaml."""
     if spider is not None and spider not in SPIDERS:
         raise typer.BadParameter(f"no spider {spider!r}; there are: {', '.join(SPIDERS)}")
@@ -155,8 +155,8 @@ def chosen(spider: str | None, topic: str | None, source: str | None, sources: S
         return ("metasearch",)
     if source is not None:
         return (spider_of(source, sources),)
-    have: dict[str, Any] = {"metasearch": sources.topics, **_visited(sources)}
-    return tuple(name for name in SPIDERS if any(item.enabled for item in have[name])) or ("rss",)
+    places: dict[str, Any] = {"metasearch": sources.topics, **_visited(sources)}
+    return tuple(name for name in SPIDERS if any(item.enabled for item in places[name])) or ("rss",)
 
 
 def spider_of(source: str, sources: Sources) -> str:
@@ -167,8 +167,8 @@ def spider_of(source: str, sources: Sources) -> str:
     engines = {name for topic in sources.topics for name in topic.engines}
     if source.removeprefix("engine:") in engines:
         return "metasearch"
-    known = ", ".join([*(item.name for items in kinds.values() for item in items), *sorted(engines)]) or "none"
-    raise typer.BadParameter(f"sources.yaml has no feed, sitemap, region, forum, gallery or engine {source!r}; it has: {known}")
+    names = ", ".join([*(item.name for items in kinds.values() for item in items), *sorted(engines)]) or "none"
+    raise typer.BadParameter(f"sources.yaml has no feed, sitemap, region, forum, gallery or engine {source!r}; it has: {names}")
 
 
 def _visited(sources: Sources) -> dict[str, Any]:
@@ -195,20 +195,20 @@ def crawl(
     if once and due:
         raise typer.BadParameter("--once and --due exclude each other")
     level = log_level_of(log_level)
-    known = load(sources)
-    names = chosen(spider, topic, source, known)
+    config = load(sources)
+    names = select_spiders(spider, topic, source, config)
     options = CrawlOptions(names, topic, source, due, sources, replay, archive, level, log_file, log_format, run_id)
-    if not as_json and (word := hints.packaged(known)):
+    if not as_json and (word := hints.packaged(config)):
         typer.echo(word, err=True)
     result = run(options, progress=sys.stderr.isatty() and not as_json)
     if as_json:
         print_json(report.to_dict(result))
     else:
-        typer.echo("\n".join((report.table(result), *hints.after(result, known))))
-    if known.publish:
+        typer.echo("\n".join((report.table(result), *hints.after(result, config))))
+    if config.publish:
         from newsportal.cli.publish import after_crawl
 
-        after_crawl(known, lambda line: typer.echo(line, err=True))
+        after_crawl(config, lambda line: typer.echo(line, err=True))
     if broken := failures(result):
         raise NewsportalError(f"the crawl failed: {', '.join(broken)}; fix the cause and run it again: nothing is lost")
 

@@ -51,8 +51,8 @@ RELEASE = re.compile(rf"\d{{1,{DIGITS}}}(\.\d{{1,{DIGITS}}})+")
 
 def build(sources: bytes | None = None) -> bytes:
     """Return the egg; ``sources`` replaces the packaged sources file."""
-    held = BytesIO()
-    with ZipFile(held, "w", ZIP_DEFLATED) as egg:
+    buffer = BytesIO()
+    with ZipFile(buffer, "w", ZIP_DEFLATED) as egg:
         found = dict(_walk(files(PACKAGE), PACKAGE))
         if sources is not None:
             found[SOURCES_NAME] = sources
@@ -63,16 +63,16 @@ def build(sources: bytes | None = None) -> bytes:
         found |= {f"{name}c": compiled(name, source) for name, source in found.items() if name.endswith(".py")}
         for name, content in sorted(found.items()):
             egg.writestr(ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content, ZIP_DEFLATED)  # a fixed time, for reproducible eggs
-    return held.getvalue()
+    return buffer.getvalue()
 
 
 def compiled(name: str, source: bytes) -> bytes:
     """Return a ``.pyc`` without timestamp (PEP 552): zipimport reads a zip's times in the server's zone. Other Pythons use the source."""
     with TemporaryDirectory() as folder:
-        file, made = Path(folder, "module.py"), Path(folder, "module.pyc")
+        file, output = Path(folder, "module.py"), Path(folder, "module.pyc")
         file.write_bytes(source)
-        py_compile.compile(str(file), str(made), name, doraise=True, optimize=0, invalidation_mode=PycInvalidationMode.UNCHECKED_HASH)
-        return made.read_bytes()
+        py_compile.compile(str(file), str(output), name, doraise=True, optimize=0, invalidation_mode=PycInvalidationMode.UNCHECKED_HASH)
+        return output.read_bytes()
 
 
 def _walk(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
@@ -126,15 +126,15 @@ def send(server: Server, version: str, egg: bytes) -> Deployed:
         server.send(project, version, egg)
         spiders = server.get("listspiders", project=project, _version=version)["spiders"]
     except RunnerRefused:
-        _take_back(server, version)
+        _delete_version(server, version)
         raise
     if not spiders:
-        _take_back(server, version)
+        _delete_version(server, version)
     versions = server.get("listversions", project=project)["versions"]
     return Deployed(server.target.url, project, stored_version(version), versions[-1] if versions else None, tuple(spiders))
 
 
-def _take_back(server: Server, version: str) -> None:
+def _delete_version(server: Server, version: str) -> None:
     with suppress(RunnerRefused):  # it was never stored: a wrong password, not an egg
         server.post("delversion", [("project", server.target.project), ("version", version)])
 
@@ -161,9 +161,9 @@ def deploy(
 ) -> None:
     """Send newsportal with sources.yaml to a scrapyd. Exit status 1 unless it runs this version."""
     if egg is not None and build_only is not None:
-        raise typer.BadParameter("--egg and --build-egg exclude each other")
-    known = load(sources) if egg is None else None
-    path = known.path if known and known.path and known.path.exists() else None
+        raise typer.BadParameter("--egg sends one that is there, --build-egg makes one: give one of them")
+    config = load(sources) if egg is None else None
+    path = config.path if config and config.path and config.path.exists() else None
     if egg is None:
         content = build(path.read_bytes() if path else None)
     else:
@@ -182,14 +182,14 @@ def deploy(
     found = replace(found, project=project) if project else found
     if word := exposed(found):
         typer.echo(word, err=True)
-    deployed = send(Server(found), sortable(named) if (named := version or found.version) else stamp(datetime.now(UTC)), content)
+    deployed = send(Server(found), sortable(label) if (label := version or found.version) else stamp(datetime.now(UTC)), content)
     if as_json:
         print_json(asdict(deployed))
     else:
         typer.echo(f"{deployed.url}: project {deployed.project}, version {deployed.version}")
         typer.echo(f"spiders: {', '.join(deployed.spiders)}")
-        if known is not None:
-            typer.echo(f"sources: {path}" if path else "sources: the example file of newsportal")
-            store = mask(known.store)
-            typer.echo(PLACE if store.startswith("sqlite") else f"store: {store}, unless set otherwise in the server's environment")
+        if config is not None:
+            typer.echo(f"sources: {path}" if path else "sources: the file that comes with newsportal")
+            store = mask(config.store)
+            typer.echo(PLACE if store.startswith("sqlite") else f"store: {store}, unless the server's environment says another")
     check(deployed)

@@ -28,7 +28,7 @@ from newsportal.messages import Message, local, reason_message
 from newsportal.net.rendering import Limits, find_chromium, missing, standalone
 from newsportal.net.rendering.chromium import Setup
 from newsportal.search import open_index
-from newsportal.search.docs import seen
+from newsportal.search.docs import visible
 from newsportal.services.assistant import AssistantClient, AssistantError
 from newsportal.sources import Sources
 from newsportal.sources.places import PLACES, Place
@@ -77,27 +77,27 @@ def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
     """Yield all findings in order; none raises."""
     version = ".".join(map(str, sys.version_info[:3]))
     yield Finding("Python", (3, 11) <= sys.version_info[:2] <= (3, 13), version, "use Python 3.11, 3.12 or 3.13")
-    cut = text.segment("北京旅游")
-    yield Finding("Chinese words", "旅游" in cut, f"{' / '.join(cut)} (by {words.signature()})", "reinstall jieba")
+    tokens = text.segment("北京旅游")
+    yield Finding("Chinese words", "旅游" in tokens, f"{' / '.join(tokens)} (by {words.signature()})", "reinstall jieba")
     with sqlite3.connect(":memory:") as connection:
-        has = ("ENABLE_FTS5",) in connection.execute("PRAGMA compile_options").fetchall()
-    says = f"{sqlite3.sqlite_version}, FTS5 {'built in' if has else 'missing'}"
-    yield Finding("SQLite", has, says, "use a Python with FTS5 in its SQLite")
+        has_fts = ("ENABLE_FTS5",) in connection.execute("PRAGMA compile_options").fetchall()
+    detail = f"{sqlite3.sqlite_version}, FTS5 {'built in' if has_fts else 'missing'}"
+    yield Finding("SQLite", has_fts, detail, "use a Python whose SQLite has FTS5")
     try:
-        known = load(path)
+        config = load(path)
     except (NewsportalError, OSError) as error:
         yield Finding("sources.yaml", False, str(error), FILE_REMEDY)
         return
-    counts = ", ".join(f"{len(getattr(known, name))} {name}" for name in ("topics", *PLACES))
-    none_here = hints.packaged(known)
-    yield Finding("sources.yaml", None if none_here else True, none_here or f"{known.path}: {counts}")
-    for what, (check, remedy) in CHECKS.items():
+    counts = ", ".join(f"{len(getattr(config, name))} {name}" for name in ("topics", *PLACES))
+    hint = hints.packaged(config)
+    yield Finding("sources.yaml", None if hint else True, hint or f"{config.path}: {counts}")
+    for name, (check, remedy) in CHECKS.items():
         try:
-            result = check(known) if network or check is not _network else None
+            result = check(config) if network or check is not _network else None
         except NewsportalError as error:
             result = Result(False, str(error), remedy)
         if result is not None:
-            yield Finding(what, *result)
+            yield Finding(name, *result)
 
 
 class Result(NamedTuple):
@@ -117,12 +117,12 @@ def _store(sources: Sources) -> Result:
 def _index(sources: Sources) -> Result:
     with closing(open_index(sources.index_uri)) as index:
         found = index.status()
-        says = f"{found.says}; {counted(found.articles, 'article')}, follows the store up to change {found.position}"
+        detail = f"{found.says}; {counted(found.articles, 'article')}, follows the store up to change {found.position}"
     with suppress(NewsportalError), closing(open_store(sources.store)) as store:  # an unreachable store is reported in its own line
-        if not found.articles and next(seen(store.all_articles()), None) is not None:
-            waits = found.position < store.last_seq()  # as after a first crawl: the portal fills it at its start
-            return Result(None if waits else False, f"{says}: search finds nothing", "fill it: newsportal index rebuild")
-    return Result(True, says)
+        if not found.articles and next(visible(store.all_articles()), None) is not None:
+            behind = found.position < store.last_seq()  # as after a first crawl: the portal fills it at its start
+            return Result(None if behind else False, f"{detail}: search finds nothing", "fill it: newsportal index rebuild")
+    return Result(True, detail)
 
 
 def _health(sources: Sources) -> Result:
@@ -130,8 +130,8 @@ def _health(sources: Sources) -> Result:
         with closing(open_store(sources.store)) as store:
             found = judged(store, watched(sources), local(datetime.now(UTC)))
     except NewsportalError as error:
-        return Result(None, f"unknown, the store is not available:  {error}")
-    bad = any(one.health.bad for one in found)
+        return Result(None, f"not known, the store does not answer: {error}")
+    bad = any(item.health.bad for item in found)
     return Result(None if bad else True, summary(found) or "no sources", "see: newsportal source health --bad")
 
 
@@ -144,25 +144,25 @@ def _last_visits(sources: Sources, keys: Sequence[str]) -> list[tuple[str, Visit
 
 def _sign_ins(sources: Sources) -> Result | None:
     """Check the sources with credentials, by their last visits."""
-    named = [source.key for source in sources.all() if isinstance(source, Place) and source.enabled and source.signs_in]
-    if not named:
+    keys = [source.key for source in sources.all() if isinstance(source, Place) and source.enabled and source.signs_in]
+    if not keys:
         return None
-    last = _last_visits(sources, named)
+    last = _last_visits(sources, keys)
     if expired := [key for key, visit in last if "sign-in" in visit.list_failed or 2 * visit.failed.get("sign-in", 0) > visit.new]:
-        return Result(False, f"{', '.join(expired)}: the sign-in has expired or was refused", str(Message("remedy.sign-in")))
-    return Result(True, f"{counted(len(named), 'source')} with a sign-in, none refused at the last visit")
+        return Result(False, f"{', '.join(expired)}: the sign-in has expired, or was refused", str(Message("remedy.sign-in")))
+    return Result(True, f"{counted(len(keys), 'source')} with a sign-in, none refused at the last visit")
 
 
 def _mailboxes(sources: Sources) -> Result | None:
     """Check the mailboxes of newsletters, by their last visits."""
-    named = [source.key for source in sources.newsletters if source.enabled]
-    if not named:
+    keys = [source.key for source in sources.newsletters if source.enabled]
+    if not keys:
         return None
-    last = _last_visits(sources, named)
+    last = _last_visits(sources, keys)
     for reason in ("mail-login", "mail-folder"):
         if bad := [key for key, visit in last if reason in visit.list_failed]:
             return Result(False, f"{', '.join(bad)}: {reason_message(reason)}", str(Message(f"remedy.{reason}")))
-    return Result(True, f"{counted(len(named), 'newsletter')}, none refused at the last visit")
+    return Result(True, f"{counted(len(keys), 'newsletter')}, none refused at the last visit")
 
 
 def _filter(sources: Sources) -> Result:
@@ -182,22 +182,22 @@ def _queue(sources: Sources) -> Result:
     if not states:
         return Result(None, f"{found.place}: none yet; the first crawl creates it")
     waiting, aside = sum(state.waiting + state.later for state in states), sum(state.aside for state in states)
-    waits = f"{counted(waiting, 'request')} wait{'s' if waiting == 1 else ''}"
+    requests = f"{counted(waiting, 'request')} wait{'s' if waiting == 1 else ''}"
     workers = counted(sum(len(state.workers) for state in states), "worker")
-    remedy = "for the requests and reasons: newsportal frontier aside" if aside else None
-    return Result(not aside, f"{found.place}: {waits}, {workers}, {aside} set aside", remedy)
+    remedy = "see which, and why: newsportal frontier aside" if aside else None
+    return Result(not aside, f"{found.place}: {requests}, {workers}, {aside} set aside", remedy)
 
 
 def _browser(sources: Sources) -> Result:
     """Check Chromium for sources with ``render: true``, by starting it as the crawl would."""
-    named = [source.key for source in sources.all() if source.enabled and getattr(source, "render", False)]
-    lack = missing(sources.rendering.browser)
-    if not named and lack:
-        return Result(None, "none; only needed by sources with render: true")
-    if not named:
-        return Result(None, f"{find_chromium(sources.rendering.browser)}; no source has render: true")
-    if lack:
-        return Result(False, f"{', '.join(named)}: pages cannot be rendered", lack)
+    keys = [source.key for source in sources.all() if source.enabled and getattr(source, "render", False)]
+    problem = missing(sources.rendering.browser)
+    if not keys and problem:
+        return Result(None, "none; only sources with render: true need one")
+    if not keys:
+        return Result(None, f"{find_chromium(sources.rendering.browser)}; no source says render: true")
+    if problem:
+        return Result(False, f"{', '.join(keys)}: pages cannot be rendered", problem)
     try:
         return Result(True, standalone.tried(Setup(Limits(), sources.rendering.browser)))
     except RenderFailed as error:
@@ -205,9 +205,9 @@ def _browser(sources: Sources) -> Result:
 
 
 def _disk(sources: Sources) -> Result:
-    place = (sqlite_file(sources.store) or Path()).absolute()
-    free = shutil.disk_usage(next(folder for folder in (place, *place.parents) if folder.exists())).free
-    return Result(free > MIN_FREE, f"{free / 1e9:.1f} GB free", "free space")
+    path = (sqlite_file(sources.store) or Path()).absolute()
+    free = shutil.disk_usage(next(folder for folder in (path, *path.parents) if folder.exists())).free
+    return Result(free > MIN_FREE, f"{free / 1e9:.1f} GB free", "make room")
 
 
 def _agent(sources: Sources) -> Result:
@@ -225,20 +225,20 @@ def _proxy(sources: Sources) -> Result | None:
         return None
     if sources.portal.proxies:
         return Result(True, f"{url}, behind {', '.join(map(str, sources.portal.proxies))}")
-    says = f"{url} is behind a proxy that is not listed in portal.proxies: all readers seem to have its IP address and to use http"
+    detail = f"{url} is served by a proxy that portal.proxies does not name: every reader seems to come from it, and over http"
     remedy = (
         "add its address to portal.proxies in sources.yaml; until then sign-in attempts are limited for all together, and cookies are"
         " not restricted to https"
     )
-    return Result(None, says, remedy)
+    return Result(None, detail, remedy)
 
 
 def _network(sources: Sources) -> Result:
-    asked, reached = hosts(sources), resolvable_hosts(sources)
-    if not asked:
-        return Result(None, "no feed, region, forum or gallery to check")
-    says = f"{len(reached)} of {len(asked)}hosts were resolved" + ("" if reached else f" (asked for: {', '.join(asked)})")
-    return Result(bool(reached), says, "check the network connection; without it the portal still serves stored articles")
+    names, reached = hosts(sources), resolvable_hosts(sources)
+    if not names:
+        return Result(None, "no feed, region, forum or gallery to ask")
+    detail = f"{len(reached)} of {len(names)} hosts have an address" + ("" if reached else f" (asked for: {', '.join(names)})")
+    return Result(bool(reached), detail, "check the connection; without it the portal still serves stored articles")
 
 
 CHECKS: Final[Mapping[str, tuple[Callable[[Sources], Result | None], str | None]]] = {
@@ -259,22 +259,22 @@ CHECKS: Final[Mapping[str, tuple[Callable[[Sources], Result | None], str | None]
 
 def check_assistant(sources: SourcesFile = None, as_json: AsJsonLine = False) -> None:
     """Ask the model for one word, and show today's calls and tokens. Exit status 1 without an answer."""
-    known = load(sources)
-    settings = known.assistant
-    with closing(open_store(known.store)) as store:
-        client = AssistantClient(store, known)
+    config = load(sources)
+    settings = config.assistant
+    with closing(open_store(config.store)) as store:
+        client = AssistantClient(store, config)
         now, began = datetime.now(UTC), monotonic()
         answer, _ = client.converse("Answer with the word ready alone.", "Are you ready?")
         calls, tokens = store.assistant.used(client.day(now))
     if not answer.strip():
         raise AssistantError(Message("assistant.no-answer"))
-    said = " ".join(answer.split())[:100]
+    text = " ".join(answer.split())[:100]
     seconds = round(monotonic() - began, 1)
     if as_json:
         used = {"calls": calls, "calls_allowed": settings.calls, "tokens": tokens, "tokens_allowed": settings.tokens}
-        print_json({"url": settings.url, "model": settings.model, "answer": said, "seconds": seconds, **used})
+        print_json({"url": settings.url, "model": settings.model, "answer": text, "seconds": seconds, **used})
         return
-    typer.echo(f"{settings.model} at {settings.url} answers in {seconds:g} s: {said!r}")
+    typer.echo(f"{settings.model} at {settings.url} answers in {seconds:g} s: {text!r}")
     allowed = f" of {settings.tokens}" if settings.tokens is not None else ""
     typer.echo(f"today: {calls} of {settings.calls} calls, {tokens}{allowed} tokens")
 

@@ -43,16 +43,16 @@ def list_(
 
 
 def show(id: Id, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
-    """Show an event: turning points, stories with the decisive words, edits."""
-    with open_record(sources) as (known, store):
+    """Show an event: turning points, stories with the words that decided, edits."""
+    with open_record(sources) as (config, store):
         event = editing.existing(store, store.events.joined(id) or id)
-        seen, edits = view(store, event, ZoneInfo(known.portal.timezone)), store.events.edits(id)
-    values = whole(seen) | {"edits": [pick(one, "number", "kind", "at", "by", "undone") for one in edits]}
+        event_view, edits = view(store, event, ZoneInfo(config.portal.timezone)), store.events.edits(id)
+    values = whole(event_view) | {"edits": [pick(edit, "number", "kind", "at", "by", "undone") for edit in edits]}
     if as_json:
         print_json(values)
         return
     typer.echo(f"{clean(event.title)}\n{event.id}, {counted(event.stories, 'story')} on {counted(event.sites, 'site')}")
-    for point in seen.points:
+    for point in event_view.points:
         typer.echo(f"{point.day}  {clean(point.sentence)}")
     rows = [
         (row["id"], format_time(row["moment"]), row["title"], " · ".join(row["words"]) or (row["by"] or "")) for row in values["stories"]
@@ -62,15 +62,15 @@ def show(id: Id, as_json: AsJsonLine = False, sources: SourcesFile = None) -> No
 
 def rebuild(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """Rebuild all events from the stories. Edits are kept."""
-    with open_record(sources) as (_, store), count_bar(quiet=as_json) as tell:
-        done = following.rebuild(store, lambda position, last: tell("changes", position, last))
-    print_result({"changes": done}, f"{counted(done, 'change')} processed; all stories are in events", as_json)
+    with open_record(sources) as (_, store), count_bar(quiet=as_json) as report:
+        done = following.rebuild(store, lambda position, last: report("changes", position, last))
+    print_result({"changes": done}, f"{counted(done, 'change')} read, all stories are in events", as_json)
 
 
 def revise(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """Split and join the events that changed, as newsportal up does each night; undo it with event undo."""
-    with open_record(sources) as (_, store), report_progress() as tell:
-        done = editing.revise(store, datetime.now(UTC), lambda position, last: tell(position / last, "looking at articles"))
+    with open_record(sources) as (_, store), report_progress() as report:
+        done = editing.revise(store, datetime.now(UTC), lambda position, last: report(position / last, "looking at articles"))
     rest = f"; {done.conflicts} changed meanwhile" if done.conflicts else ""
     rest += "; there are more: run it again" if done.more else ""
     print_result(asdict(done), f"{counted(done.events, 'event')} looked at, {done.parted} split, {done.joined} joined{rest}", as_json)
@@ -136,16 +136,16 @@ def plain(event: Event) -> dict[str, Any]:
     return pick(event, "id", "title", "stories", "sites", "first", "last", "heat", "pinned")
 
 
-def whole(seen: EventView) -> dict[str, Any]:
+def whole(view: EventView) -> dict[str, Any]:
     stories = [
         {"id": story.id, "title": story.head.title, "moment": story.head.moment, "sites": story.sites}
-        | pick(seen.placed[story.id], "score", "words", "by")
-        for story in seen.stories
-        if story.id in seen.placed
+        | pick(view.placed[story.id], "score", "words", "by")
+        for story in view.stories
+        if story.id in view.placed
     ]
-    points = [{"day": one.day, "sentence": one.sentence, "story": one.story.id, "dated": one.dated} for one in seen.points]
-    tellers = [pick(one, "site", "first", "articles") for one in seen.tellers]
-    return plain(seen.event) | {"points": points, "stories": stories, "tellers": tellers}
+    points = [{"day": point.day, "sentence": point.sentence, "story": point.story.id, "dated": point.dated} for point in view.points]
+    tellers = [pick(row, "site", "first", "articles") for row in view.tellers]
+    return plain(view.event) | {"points": points, "stories": stories, "tellers": tellers}
 
 
 group = command_group("Events: list, show and edit them.", list_, show, rebuild, revise, rename, pin, split, join, undo)

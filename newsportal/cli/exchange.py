@@ -79,27 +79,27 @@ def export(
     if schema:
         typer.echo(json.dumps(SCHEMA, ensure_ascii=False, indent=2))
         return
-    place = None if out == Path("-") else out
-    if format is Format.warc and place is None:
-        raise typer.BadParameter("a WARC file needs a file name: --out articles.warc.gz", param_hint="--out")
-    with open_record(sources) as (known, store):
-        wanted = ArticleFilter(topic, category, source, moment(since, "--since"), moment(until, "--until"))
-        if word := hints.unknown_topic(known, topic):
+    path = None if out == Path("-") else out
+    if format is Format.warc and path is None:
+        raise typer.BadParameter("a WARC file needs a name: --out articles.warc.gz", param_hint="--out")
+    with open_record(sources) as (config, store):
+        selection = ArticleFilter(topic, category, source, moment(since, "--since"), moment(until, "--until"))
+        if word := hints.unknown_topic(config, topic):
             typer.echo(word, err=True)
-        articles = count_items(filter(wanted.holds, store.all_articles()), "articles", transient=False)
-        if format is Format.warc and place is not None:
-            write_warc(articles, place, lambda article: whole(article, store))
+        articles = count_items(filter(selection.holds, store.all_articles()), "articles", transient=False)
+        if format is Format.warc and path is not None:
+            write_warc(articles, path, lambda article: whole(article, store))
             return
-        write_rows(format, (whole(article, store) for article in articles), place, bom=bom)
+        write_rows(format, (whole(article, store) for article in articles), path, bom=bom)
 
 
-def write_rows(format: Format, rows: Iterable[dict[str, Any]], place: Path | None, *, bom: bool = True) -> None:
+def write_rows(format: Format, rows: Iterable[dict[str, Any]], path: Path | None, *, bom: bool = True) -> None:
     """Write articles as JSON lines, CSV or Parquet, to a file or standard output. Raises ``NewsportalError``."""
-    if place is None:
+    if path is None:
         _write(format, rows, sys.stdout.buffer, bom)
         sys.stdout.buffer.flush()
         return
-    with writable(place) as part, part.open("wb") as stream:
+    with writable(path) as part, part.open("wb") as stream:
         _write(format, rows, stream, bom)
 
 
@@ -151,9 +151,9 @@ def import_rows(rows: Iterable[Row], store: Store, now: datetime) -> Iterator[Im
         for first_seen, group in groupby(parsed, key=lambda pair: _article_moment(pair[1])):
             pairs = list(group)
             if first_seen is None:
-                yield from (one if isinstance(one, ImportedRow) else _save(row, one, store) for row, one in pairs)
+                yield from (entry if isinstance(entry, ImportedRow) else _save(row, entry, store) for row, entry in pairs)
             else:
-                articles = [(row, one.item) for row, one in pairs if isinstance(one, Incoming) and isinstance(one.item, Article)]
+                articles = [(row, entry.item) for row, entry in pairs if isinstance(entry, Incoming) and isinstance(entry.item, Article)]
                 yield from _add_articles(articles, store, first_seen)
 
 
@@ -166,27 +166,27 @@ def _parse(row: Row, now: datetime) -> Incoming | ImportedRow:
         return ImportedRow(row, "failed", error=str(error))
 
 
-def _article_moment(one: Incoming | ImportedRow) -> datetime | None:
-    return one.first_seen if isinstance(one, Incoming) and isinstance(one.item, Article) else None
+def _article_moment(entry: Incoming | ImportedRow) -> datetime | None:
+    return entry.first_seen if isinstance(entry, Incoming) and isinstance(entry.item, Article) else None
 
 
 def _mark_older(parsed: Sequence[tuple[Row, Incoming | ImportedRow]], store: Store) -> Iterator[tuple[Row, Incoming | ImportedRow]]:
     """Yield the rows; an article is ``older`` if the store or an earlier row has a later state."""
-    articles = [one.item for _, one in parsed if isinstance(one, Incoming) and isinstance(one.item, Article)]
+    articles = [entry.item for _, entry in parsed if isinstance(entry, Incoming) and isinstance(entry.item, Article)]
     stored = store.find_stored([article.identity for article in articles if article.identity])
-    newest = {one.identity: one.fetched for one in store.articles([content_id(storable(name)) for name in stored])}
-    for row, one in parsed:
-        if isinstance(one, Incoming) and isinstance(one.item, Article):
-            name, fetched = storable(one.item.identity or ""), one.item.fetched
+    newest = {article.identity: article.fetched for article in store.articles([content_id(storable(name)) for name in stored])}
+    for row, entry in parsed:
+        if isinstance(entry, Incoming) and isinstance(entry.item, Article):
+            name, fetched = storable(entry.item.identity or ""), entry.item.fetched
             if fetched < newest.get(name, fetched):
                 yield row, ImportedRow(row, "older", content_id(name))
                 continue
             newest[name] = fetched
-        yield row, one
+        yield row, entry
 
 
-def _save(row: Row, one: Incoming, store: Store) -> ImportedRow:
-    item, now = one.item, one.first_seen
+def _save(row: Row, entry: Incoming, store: Store) -> ImportedRow:
+    item, now = entry.item, entry.first_seen
     assert not isinstance(item, Article)
     try:
         saved = store.threads.save(item, now=now) if isinstance(item, Thread) else store.galleries.save(item, now=now)
@@ -210,8 +210,8 @@ def _add_articles(pairs: Sequence[tuple[Row, Article]], store: Store, now: datet
         for pair in pairs:
             yield from _add_articles([pair], store, now)
         return
-    for (row, _), one in zip(pairs, added, strict=True):
-        yield ImportedRow(row, one.outcome, one.id)
+    for (row, _), result in zip(pairs, added, strict=True):
+        yield ImportedRow(row, result.outcome, result.id)
 
 
 ENDINGS: Final = {
@@ -235,8 +235,8 @@ def import_files(
 
     Exit status 1 if a file cannot be read.
     """
-    known = load(sources)
-    use_own_words(known)
+    config = load(sources)
+    use_own_words(config)
     forms = []
     for file in files:
         form = format or next((form for ending, form in ENDINGS.items() if file.lower().endswith(ending)), None)
@@ -245,14 +245,14 @@ def import_files(
         forms.append((file, form))
     broken: list[str] = []
     counts: Counter[str] = Counter()
-    with closing(open_store(store or known.store)) as opened:
-        for one in count_items(import_rows(_rows(forms, broken), opened, datetime.now(UTC)), "rows"):
-            counts[one.outcome] += 1
+    with closing(open_store(store or config.store)) as opened:
+        for result in count_items(import_rows(_rows(forms, broken), opened, datetime.now(UTC)), "rows"):
+            counts[result.outcome] += 1
             if as_json:
-                values = {**pick(one.row, "file", "line"), **pick(one, "outcome", "id", "error")}
+                values = {**pick(result.row, "file", "line"), **pick(result, "outcome", "id", "error")}
                 print_json({name: value for name, value in values.items() if value is not None})
-            elif one.error is not None and counts["failed"] <= SHOWN:
-                typer.echo(clean(f"{one.row.file}:{one.row.line}: {one.error}"), err=True)
+            elif result.error is not None and counts["failed"] <= SHOWN:
+                typer.echo(clean(f"{result.row.file}:{result.row.line}: {result.error}"), err=True)
     for message in broken:
         typer.echo(clean(message), err=True)
     typer.echo(json.dumps(dict(counts)) if as_json else ", ".join(f"{number} {name}" for name, number in counts.items()) or "nothing in it")

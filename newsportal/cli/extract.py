@@ -70,32 +70,32 @@ def read_one(run: Extract, page: Page, link: Link | None) -> Extraction:
 
 def read_all(run: Extract, fetch: Callable[[str], Page], page: Page, link: Link | None) -> Extraction:
     """Return the article with all available pages; failures are reported on standard error. Raises ``NotApplicable`` without an article."""
-    met = _read(page, link, run)
-    if is_thread(page.url) or met.found.kind not in CONTINUED:
-        return met.found
-    first, earlier = met, met.pager.first
-    if earlier is not None and identity(earlier) != identity(met.url):  # a later page: the first one, if it can be had, as in the crawl
+    current = _read(page, link, run)
+    if is_thread(page.url) or current.found.kind not in CONTINUED:
+        return current.found
+    first, earlier = current, current.pager.first
+    if earlier is not None and identity(earlier) != identity(current.url):  # a later page: the first one, if it can be had, as in the crawl
         try:
             before = _next_page(run, fetch, earlier)
-            first = before if before.pager.next is not None else met
+            first = before if before.pager.next is not None else current
         except Exception as error:  # noqa: BLE001  the requested page is an article
-            _say(met.url, f"without its first page, {earlier}", _why(error))
+            _warn(current.url, f"without its first page, {earlier}", _reason_of(error))
     pages, last = MultiPage(first, identity), first.url
     while urls := pages.wanted():
         last = urls[0]
         try:
-            pages.take(met if identity(last) == identity(met.url) else _next_page(run, fetch, last, pages.strays), last)
+            pages.take(current if identity(last) == identity(current.url) else _next_page(run, fetch, last, pages.strays), last)
         except Exception as error:  # noqa: BLE001  on any error the article consists of the pages so far
-            pages.refuse(last, _why(error))
+            pages.refuse(last, _reason_of(error))
     for reason in pages.ends:
         if reason not in EXPECTED:
-            _say(first.url, f"pages after {last} are left out" if reason == "too-many" else f"no pages from {last} on", reason)
+            _warn(first.url, f"pages after {last} are left out" if reason == "too-many" else f"no pages from {last} on", reason)
     found = pages.result()
-    return found if first is met else replace(found, canonical=found.canonical or first.url)
+    return found if first is current else replace(found, canonical=found.canonical or first.url)
 
 
 def _next_page(
-    run: Extract, fetch: Callable[[str], Page], url: str, strays: Callable[[str, str], bool] = lambda url, asked: False
+    run: Extract, fetch: Callable[[str], Page], url: str, strays: Callable[[str, str], bool] = lambda url, requested: False
 ) -> PageRead:
     """Return the page at ``url``. Raises the errors of ``fetch`` and ``run``, and ``NotApplicable`` for other statuses and pages."""
     time.sleep(DELAY)
@@ -107,16 +107,16 @@ def _next_page(
     return _read(page, None, run)
 
 
-def _why(error: Exception) -> str:
+def _reason_of(error: Exception) -> str:
     """Return a slug of the error, the crawl's if there is one."""
     if isinstance(error, EgressDenied):
         return "egress-denied"
     return error.reason if isinstance(error, FetchFailed | NotApplicable) else f"error: {type(error).__name__}"
 
 
-def _say(article: str, what: str, reason: str) -> None:
+def _warn(article: str, problem: str, reason: str) -> None:
     remedy = REMEDIES.get(reason)
-    typer.echo(clean(f"{article}: {what}: {reason}" + (f"; {remedy}" if remedy else "")), err=True)
+    typer.echo(clean(f"{article}: {problem}: {reason}" + (f"; {remedy}" if remedy else "")), err=True)
 
 
 def _read(page: Page, link: Link | None, run: Extract) -> PageRead:
@@ -234,9 +234,9 @@ def _answer(page: Page, link: Link | None, algorithm: str, read: Callable[[Page,
     return _plain(found, url, algorithm)
 
 
-def _failure(name: str | None, url: str | None, algorithm: str, why: str) -> dict[str, Any]:
-    kind = NONE if why.partition(":")[0] in NO_CONTENT else None
-    empty = _plain(Extraction(kind=kind), url, algorithm) | {"error": why}
+def _failure(name: str | None, url: str | None, algorithm: str, error: str) -> dict[str, Any]:
+    kind = NONE if error.partition(":")[0] in NO_CONTENT else None
+    empty = _plain(Extraction(kind=kind), url, algorithm) | {"error": error}
     return {"id": name, **empty} if name is not None else empty
 
 

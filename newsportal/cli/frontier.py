@@ -66,10 +66,10 @@ def aside(
     """List the requests during which several workers died."""
     with open_queues(sources, spider) as found:
         rows = [
-            {"queue": name, "id": one.task.id, "url": url_of(one.task.body), **pick(one.task, "host", "source")}
-            | {"reason": one.reason, "tries": one.tries, "since": _iso(moment(one.since))}
+            {"queue": name, "id": entry.task.id, "url": url_of(entry.task.body), **pick(entry.task, "host", "source")}
+            | {"reason": entry.reason, "tries": entry.tries, "since": _iso(moment(entry.since))}
             for name, queue in found.queues
-            for one in queue.aside(limit)
+            for entry in queue.aside(limit)
         ]
     if as_json:
         print_json(*rows)
@@ -86,13 +86,13 @@ def aside(
 def again(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Put requests that were set aside back into the queue."""
     with open_queues(sources, spider) as found:
-        _print_count("again", sum(queue.requeue(which) for queue, which in _chosen(found, ids)), "{} will be requested again", as_json)
+        _print_count("again", sum(queue.again(names) for queue, names in _select(found, ids)), "{} will be asked for again", as_json)
 
 
 def drop(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Drop requests that were set aside, until a list page links to them again."""
     with open_queues(sources, spider) as found:
-        _print_count("dropped", sum(queue.drop(which) for queue, which in _chosen(found, ids)), "{} forgotten", as_json)
+        _print_count("dropped", sum(queue.drop(names) for queue, names in _select(found, ids)), "{} forgotten", as_json)
 
 
 def clear(spider: Spider = None, yes: Yes = False, sources: SourcesFile = None, as_json: AsJson = False) -> None:
@@ -109,8 +109,8 @@ def facts(state: QueueState, retries: Collection[WaitingLinks] = ()) -> dict[str
     return {
         "queue": state.name,
         **pick(state, "waiting", "later", "leased", "aside"),
-        "workers": [asdict(one) | {"since": _iso(moment(one.since)), "beat": _iso(moment(one.beat))} for one in state.workers],
-        "hosts": [asdict(one) for one in state.hosts],
+        "workers": [asdict(worker) | {"since": _iso(moment(worker.since)), "beat": _iso(moment(worker.beat))} for worker in state.workers],
+        "hosts": [asdict(host) for host in state.hosts],
         "retries": [
             {**pick(row, "source", "reason"), "links": row.number, "next": None if row.next is None else _iso(moment(row.next))}
             for row in retries
@@ -125,35 +125,35 @@ def open_queues(file: Path | Sources | None, spider: str | None) -> Iterator[Ope
     from newsportal.crawl.addon import scrapy_settings
     from newsportal.crawl.queues.opening import open_queue, place, queue_names
 
-    known = file if isinstance(file, Sources) else load(file)
-    settings = Settings(scrapy_settings(known))
-    where, names = place(known, settings), queue_names(known, settings)
+    config = file if isinstance(file, Sources) else load(file)
+    settings = Settings(scrapy_settings(config))
+    location, names = place(config, settings), queue_names(config, settings)
     if spider is not None and spider not in names:
-        raise NewsportalError(f"{where}: there is no queue for the spider {spider!r}; there is: {', '.join(names) or 'none yet'}")
+        raise NewsportalError(f"{location}: there is no queue of a spider {spider!r}; there is: {', '.join(names) or 'none yet'}")
     with ExitStack() as stack:
-        chosen = [spider] if spider else names
-        yield OpenQueues(where, tuple((name, stack.enter_context(closing(open_queue(known, settings, name)))) for name in chosen))
+        selected = [spider] if spider else names
+        yield OpenQueues(location, tuple((name, stack.enter_context(closing(open_queue(config, settings, name)))) for name in selected))
 
 
-def _chosen(found: OpenQueues, names: Collection[str] | None) -> list[tuple[Queue, list[str] | None]]:
+def _select(found: OpenQueues, names: Collection[str] | None) -> list[tuple[Queue, list[str] | None]]:
     """Return the selected requests per queue: all that were set aside, or those named. Raises ``NewsportalError`` for an unknown one."""
     if not names:
         return [(queue, None) for _, queue in found.queues]
-    unknown, chosen = set(names), []
+    unknown, result = set(names), []
     for _, queue in found.queues:
         ids = []
-        for one in queue.aside(ASIDE):
-            if matching := {name for name in names if one.task.id.startswith(name) or url_of(one.task.body) == name}:
+        for entry in queue.aside(ASIDE):
+            if matching := {name for name in names if entry.task.id.startswith(name) or url_of(entry.task.body) == name}:
                 unknown -= matching
-                ids.append(one.task.id)
-        chosen.append((queue, ids))
+                ids.append(entry.task.id)
+        result.append((queue, ids))
     if unknown:
         raise NewsportalError(f"not set aside: {', '.join(sorted(unknown))}; see: newsportal frontier aside")
-    return [(queue, ids) for queue, ids in chosen if ids]
+    return [(queue, ids) for queue, ids in result if ids]
 
 
-def _print_count(what: str, number: int, words: str, as_json: bool) -> None:
-    typer.echo(json.dumps({what: number}) if as_json else words.format(counted(number, "request")))
+def _print_count(key: str, number: int, words: str, as_json: bool) -> None:
+    typer.echo(json.dumps({key: number}) if as_json else words.format(counted(number, "request")))
 
 
 def url_of(body: str) -> str | None:
@@ -172,18 +172,18 @@ def rows_of(
     """Return the rows to display. ``aside``: requests that were set aside, each with the name of its queue."""
     return Queues(
         place,
-        tuple(QueueRow(one.name, one.waiting, one.later, one.leased, one.aside, len(one.workers)) for one in states),
+        tuple(QueueRow(state.name, state.waiting, state.later, state.leased, state.aside, len(state.workers)) for state in states),
         tuple(
             WorkerRow(
-                *(one.name, state.name, moment(one.since), moment(one.beat), one.leased, len(one.hosts)),
-                doing=", ".join(f"{name}: {value}" for name, value in one.doing.items()),
+                *(worker.name, state.name, moment(worker.since), moment(worker.beat), worker.leased, len(worker.hosts)),
+                doing=", ".join(f"{name}: {value}" for name, value in worker.doing.items()),
             )
             for state in states
-            for one in state.workers
+            for worker in state.workers
         ),
-        tuple(BusyHost(one.host, state.name, one.waiting, one.holder, one.free_in) for state in states for one in state.hosts),
+        tuple(BusyHost(host.host, state.name, host.waiting, host.holder, host.free_in) for state in states for host in state.hosts),
         tuple(
-            AsideRow(name, one.task.id, mask(url_of(one.task.body) or one.task.host), one.reason, moment(one.since)) for name, one in aside
+            AsideRow(name, row.task.id, mask(url_of(row.task.body) or row.task.host), row.reason, moment(row.since)) for name, row in aside
         ),
         tuple(
             RetryRow(row.queue, row.source or "", row.reason, row.number, None if row.next is None else moment(row.next)) for row in retries
@@ -192,8 +192,8 @@ def rows_of(
 
 
 def _show(found: Queues) -> None:
-    def show(heads: Sequence[str], rows: Iterable[Sequence[Any]], right: Collection[str], before: str = "\n") -> None:
-        table = make_table(heads, rows, right=right)
+    def show(headings: Sequence[str], rows: Iterable[Sequence[Any]], right: Collection[str], before: str = "\n") -> None:
+        table = make_table(headings, rows, right=right)
         if table.row_count:
             console.print(before, end="")
             console.print(table)

@@ -74,35 +74,35 @@ def _whole_story(url: str, pattern: str | None) -> dict[str, Any]:
     except EgressDenied as error:
         raise NewsportalError(f"not fetched: {error}; {PUBLIC_ONLY}") from error
     try:
-        met = [_read(first)]
+        pages = [_read(first)]
     except NotApplicable as error:
         return _failure(url, first.url, str(error))
     ended: set[str] = set()
-    lost: dict[str, str] = {}
-    tried = guess(met[0]) if pattern is None else None  # the first page has no link that matches the guess
-    pattern = pattern or tried
-    while wanted := open_pages(met, ended | lost.keys(), pattern):
-        if len(met) + len(ended) + len(lost) > MAX_PAGES:
+    failed: dict[str, str] = {}
+    guessed = guess(pages[0]) if pattern is None else None  # the first page has no link that matches the guess
+    pattern = pattern or guessed
+    while urls := open_pages(pages, ended | failed.keys(), pattern):
+        if len(pages) + len(ended) + len(failed) > MAX_PAGES:
             typer.echo(f"{url}: more than {MAX_PAGES} pages: the rest is left out", err=True)
             break
         time.sleep(DELAY)
         try:
-            found = _read(fetch_public(wanted[0]))
+            found = _read(fetch_public(urls[0]))
         except (NotApplicable, EgressDenied):
-            ended.add(wanted[0])
+            ended.add(urls[0])
         except FetchFailed as error:
-            if tried is not None and len(met) == 1:
-                ended.add(wanted[0])
+            if guessed is not None and len(pages) == 1:
+                ended.add(urls[0])
             else:
-                lost[wanted[0]] = error.reason
+                failed[urls[0]] = error.reason
         else:
-            if is_end(found, met, asked=wanted[0]) or (tried is not None and not is_same_story_page(found, met)):
-                ended.add(wanted[0])
+            if is_end(found, pages, asked=urls[0]) or (guessed is not None and not is_same_story_page(found, pages)):
+                ended.add(urls[0])
             else:
-                met.append(found)
-    for at, why in lost.items():
-        typer.echo(f"{url}: no page at {at}: {why}; {LATER}", err=True)
-    return _plain(url, met[0].url, assemble(met, pattern=pattern, ended=ended), (), None)
+                pages.append(found)
+    for page_url, reason in failed.items():
+        typer.echo(f"{url}: no page at {page_url}: {reason}; {LATER}", err=True)
+    return _plain(url, pages[0].url, assemble(pages, pattern=pattern, ended=ended), (), None)
 
 
 def _read(page: Page) -> GalleryPage:
@@ -125,8 +125,8 @@ def _plain(name: str, url: str | None, story: Assembly, pages: Iterable[str], fo
     }  # fmt: skip
 
 
-def _failure(name: str, url: str | None, why: str) -> dict[str, Any]:
-    return {"id": name, "url": url, "title": None, "images": [], "pages": [], "next": None, "total": None, "complete": False, "error": why}
+def _failure(name: str, url: str | None, msg: str) -> dict[str, Any]:
+    return {"id": name, "url": url, "title": None, "images": [], "pages": [], "next": None, "total": None, "complete": False, "error": msg}
 
 
 def _print(row: dict[str, Any]) -> None:

@@ -16,10 +16,10 @@ UNREACHED = frozenset({"robots-unreachable", "dns", "connection", "timeout"})
 NO_NETWORK = "no host could be reached: is there a network? Diagnose it with `newsportal doctor`"
 
 
-def counted(number: int, what: str) -> str:
+def counted(number: int, noun: str) -> str:
     """``1 link``, ``2 links``, ``2 stories``."""
-    many = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
-    return f"{number} {what if number == 1 else many}"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number} {noun if number == 1 else plural}"
 
 
 def offline(run: Run) -> bool:
@@ -28,9 +28,9 @@ def offline(run: Run) -> bool:
     return bool(total.list_failed) and not total.list_pages and not total.not_modified and UNREACHED.issuperset(total.list_failed)
 
 
-def after(run: Run, known: Sources) -> list[str]:
+def after(run: Run, sources: Sources) -> list[str]:
     """Return the hints to print below the report, one per line; usually none."""
-    if not run.sources and not any(source.enabled for source in known.all()):
+    if not run.sources and not any(source.enabled for source in sources.all()):
         return ["there is nothing to visit yet: add a feed or a channel with `newsportal source add https://...`"]
     found = [NO_NETWORK] if offline(run) else []
     if left := run.total.left:
@@ -38,16 +38,16 @@ def after(run: Run, known: Sources) -> list[str]:
     return found
 
 
-def packaged(known: Sources) -> str | None:
+def packaged(sources: Sources) -> str | None:
     """Return a hint if there is no file and the packaged one is used."""
-    if known.path is None or known.path.exists():
+    if sources.path is None or sources.path.exists():
         return None
-    return f"no {known.path.name} here or above: using the example of newsportal. For your own: newsportal source init"
+    return f"no {sources.path.name} here or above: using the one that comes with newsportal. For your own: newsportal source init"
 
 
-def unknown_topic(known: Sources, topic: str | None) -> str | None:
+def unknown_topic(sources: Sources, topic: str | None) -> str | None:
     """Return a hint for a topic that the file does not have (stored articles may still have it)."""
-    names = [item.name for item in known.topics]
+    names = [item.name for item in sources.topics]
     if topic is None or topic in names:
         return None
     near = did_you_mean(topic, names)
@@ -57,22 +57,22 @@ def unknown_topic(known: Sources, topic: str | None) -> str | None:
 MAX_HOSTS = 5  # a few suffice: one that can be resolved means that the network is up
 
 
-def hosts(known: Sources) -> list[str]:
+def hosts(sources: Sources) -> list[str]:
     """Return some hosts of the first sources."""
     urls = [
         url
-        for place in known.all()
-        if place.enabled and isinstance(place, Place)
-        for url in getattr(place, "seeds", None) or place.addresses
+        for source in sources.all()
+        if source.enabled and isinstance(source, Place)
+        for url in getattr(source, "seeds", None) or source.addresses
     ]
     return list(dict.fromkeys(host for url in urls if (host := urlsplit(url).hostname)))[:MAX_HOSTS]
 
 
-def resolvable_hosts(known: Sources) -> list[str]:
+def resolvable_hosts(sources: Sources) -> list[str]:
     from newsportal.net import egress
 
-    policy, found = egress.Policy(allow_private=tuple(known.politeness.allow_private)), []
-    for host in hosts(known):
+    policy, found = egress.Policy(allow_private=tuple(sources.politeness.allow_private)), []
+    for host in hosts(sources):
         try:
             found += [host] if egress.resolve(host, policy) else []
         except EgressDenied:  # it can be resolved, to a forbidden IP address
@@ -82,6 +82,6 @@ def resolvable_hosts(known: Sources) -> list[str]:
     return found
 
 
-def away(known: Sources) -> bool:
+def away(sources: Sources) -> bool:
     """Return whether none of several hosts can be resolved. A single one is no evidence: it may have vanished."""
-    return len(hosts(known)) > 1 and not resolvable_hosts(known)
+    return len(hosts(sources)) > 1 and not resolvable_hosts(sources)

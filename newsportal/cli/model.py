@@ -66,16 +66,16 @@ def show(
     """Show a version: its training, figures and confusions."""
     with open_record(sources) as (_, store):
         model = store.corpora.model(name, version)
-    called = f"{name}, version {model.version}"
+    title = f"{name}, version {model.version}"
     measured = Report.from_json(model.facts["report"]) if model.facts.get("report") else None
-    warnings = [from_dict(one) for one in model.facts.get("warnings", ())]
+    warnings = [from_dict(warning) for warning in model.facts.get("warnings", ())]
     if measured:
-        write_page(report, called, {called: measured}, warnings)
+        write_page(report, title, {title: measured}, warnings)
     if as_json:
         print_json({"corpus": name, "version": model.version, "active": model.active, "created": model.created, **model.facts})
         return
-    typer.echo(f"{called}, {model.algorithm}, {format_time(model.created)}, {model.facts.get('documents')} documents, {_state(model)}")
-    print_report(called, measured, warnings)
+    typer.echo(f"{title}, {model.algorithm}, {format_time(model.created)}, {model.facts.get('documents')} documents, {_state(model)}")
+    print_report(title, measured, warnings)
 
 
 def compare(
@@ -86,16 +86,16 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Compare versions on documents that none has seen."""
-    with open_record(sources) as (_, store), report_progress() as say:
-        reports, unread = side_by_side(store, name, versions or stored_versions(store, name), say)
+    with open_record(sources) as (_, store), report_progress() as step:
+        reports, unread = side_by_side(store, name, versions or stored_versions(store, name), step)
     for line in unread:
         typer.echo(line, err=True)
-    called = {f"version {version}": measured for version, measured in sorted(reports.items())}
-    write_page(report, f"{name}: versions compared", called)
+    by_name = {f"version {version}": measured for version, measured in sorted(reports.items())}
+    write_page(report, f"{name}: versions compared", by_name)
     if as_json:
         print_json(*({"corpus": name, "version": version, **measured.as_json()} for version, measured in sorted(reports.items())))
         return
-    print_figures(called)
+    print_figures(by_name)
 
 
 def activate(
@@ -162,39 +162,39 @@ def train(
     options: dict[str, Any] = {"share": held_out, "seed": seed}
     row: dict[str, Any]
     if file is None or model is None:
-        with open_record(sources) as (_, store), report_progress() as say:
-            done = train_corpus(store, corpus or "", algorithm, now=lambda: datetime.now(UTC), activate=activate, progress=say, **options)
-        made, row = done.trained, {"corpus": corpus, "version": done.version, "active": done.active, "why": to_json(done.reason)}
+        with open_record(sources) as (_, store), report_progress() as step:
+            done = train_corpus(store, corpus or "", algorithm, now=lambda: datetime.now(UTC), activate=activate, progress=step, **options)
+        trained, row = done.trained, {"corpus": corpus, "version": done.version, "active": done.active, "why": to_json(done.reason)}
     else:
-        with writable(model) as part, report_progress() as say:
-            say(0.0, "reading")
+        with writable(model) as part, report_progress() as step:
+            step(0.0, "reading")
             documents: dict[str, TrainingDocument] = {}
-            for one in read_documents(file, form, encoding):
-                if not is_empty(one):  # each once, under its first label
-                    documents.setdefault(one.id, TrainingDocument(one.id, one.label, one.title, one.text))
+            for document in read_documents(file, form, encoding):
+                if not is_empty(document):  # each once, under its first label
+                    documents.setdefault(document.id, TrainingDocument(document.id, document.label, document.title, document.text))
             try:
-                made = trained_on(list(documents.values()), algorithm, refit=True, now=datetime.now(UTC), progress=say, **options)
+                trained = trained_on(list(documents.values()), algorithm, refit=True, now=datetime.now(UTC), progress=step, **options)
             except ModelError as error:
                 raise ModelError(f"{file}: {error}") from error
-            data = made.classifier.saved()
+            data = trained.classifier.saved()
             part.write_bytes(data)
         row = {"model": str(model), "bytes": len(data)}
-    _print_result(row | made.facts(), made, report, as_json)
+    _print_result(row | trained.facts(), trained, report, as_json)
 
 
-def _print_result(row: dict[str, Any], made: Trained, report: Path | None, as_json: bool) -> None:
+def _print_result(row: dict[str, Any], trained: Trained, report: Path | None, as_json: bool) -> None:
     name = row.get("model") or f"{row['corpus']}, version {row['version']}"
-    if made.report:
-        write_page(report, name, {name: made.report}, made.warnings)
+    if trained.report:
+        write_page(report, name, {name: trained.report}, trained.warnings)
     if as_json:
         print_json(row)
         return
-    print_report(name, made.report, made.warnings)
-    if made.report:
+    print_report(name, trained.report, trained.warnings)
+    if trained.report:
         typer.echo()
-    kept = f", {row['held_out']} of them held back" if "version" in row and row["held_out"] else ""
+    held_out = f", {row['held_out']} of them held back" if "version" in row and row["held_out"] else ""
     used = f"; {'in use' if row['active'] else 'not in use'} ({row['why']['text']})" if "active" in row else ""
-    typer.echo(f"{name}: trained on {row['documents']} documents of {len(made.labels)} labels{kept}{used}")
+    typer.echo(f"{name}: trained on {row['documents']} documents of {len(trained.labels)} labels{held_out}{used}")
 
 
 def retrain(
@@ -208,8 +208,8 @@ def retrain(
     check_names("classifier", [algorithm], CLASSIFIERS, "--algorithm")
     if gently:
         os.nice(NICENESS)
-    with open_record(sources) as (known, store), report_progress() as say:
-        for done in retrain_all(known, store, force=force, algorithm=algorithm, progress=say):
+    with open_record(sources) as (config, store), report_progress() as step:
+        for done in retrain_all(config, store, force=force, algorithm=algorithm, progress=step):
             if as_json:
                 print_json(done.row())
             else:
@@ -241,9 +241,9 @@ def print_figures(reports: Mapping[str, Report]) -> None:
     typer.echo()
     several, rows = len(reports) > 1, []
     columns = ("documents", *(reports if several else ("precision", "recall", "F1")))
-    by_name = [{one.label: one for one in report.labels} for report in reports.values()]
+    by_name = [{score.label: score for score in report.labels} for report in reports.values()]
     for label in sorted({label for scores in by_name for label in scores}):
-        scores = [one.get(label) for one in by_name]
+        scores = [group.get(label) for group in by_name]
         first = next(score for score in scores if score)
         values = [score.f1 if score else None for score in scores] if several else [first.precision, first.recall, first.f1]
         rows.append((label, first.documents, *("–" if value is None else f"{100 * value:.1f}" for value in values)))
@@ -294,13 +294,13 @@ def confusion_page(title: str, reports: Mapping[str, Report], notes: Sequence[Me
 
 def _dots(report: Report) -> list[dict[str, Any]]:
     """Return the points of the reliability plot in pixels; ``radius`` grows with the number of documents."""
-    most = max((one.documents for one in report.bins), default=1)
+    most = max((bucket.documents for bucket in report.bins), default=1)
     return [
         {
-            "x": round(SIDE * one.probability, 1),
-            "y": round(SIDE * (1 - one.right), 1),
-            "radius": round(3 + 9 * (one.documents / most) ** 0.5, 1),
-            "title": f"{one.documents} documents: said {100 * one.probability:.0f} %, right {100 * one.right:.0f} %",
+            "x": round(SIDE * bucket.probability, 1),
+            "y": round(SIDE * (1 - bucket.right), 1),
+            "radius": round(3 + 9 * (bucket.documents / most) ** 0.5, 1),
+            "title": f"{bucket.documents} documents: said {100 * bucket.probability:.0f} %, right {100 * bucket.right:.0f} %",
         }
-        for one in report.bins
+        for bucket in report.bins
     ]

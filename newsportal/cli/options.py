@@ -61,9 +61,9 @@ def load(path: Path | None) -> Sources:
     """Load the sources file, and print times in its zone from now on. Raises ``SourcesError``."""
     from newsportal import sources  # not imported by commands that read no file
 
-    known = sources.load(path)
-    show_in(ZoneInfo(known.portal.timezone))
-    return known
+    config = sources.load(path)
+    show_in(ZoneInfo(config.portal.timezone))
+    return config
 
 
 @contextmanager
@@ -72,10 +72,10 @@ def open_record(path: Path | None, *, create: bool = False) -> Iterator[tuple[So
     from newsportal.sources import use_own_words
     from newsportal.store import open_store
 
-    known = load(path)
-    use_own_words(known)
-    with closing(open_store(known.store, create=create)) as store:
-        yield known, store
+    config = load(path)
+    use_own_words(config)
+    with closing(open_store(config.store, create=create)) as store:
+        yield config, store
 
 
 @contextmanager
@@ -83,15 +83,15 @@ def open_all(path: Path | None) -> Iterator[tuple[Sources, Store, Index]]:
     """Open sources, store and index, closed at the end. The store must exist. Raises ``SourcesError``, ``StoreError``, ``SearchError``."""
     from newsportal.search import open_index
 
-    with open_record(path) as (known, store), closing(open_index(known.index_uri)) as index:
-        yield known, store, index
+    with open_record(path) as (config, store), closing(open_index(config.index_uri)) as index:
+        yield config, store, index
 
 
-def sources_path(given: Path | None) -> Path:
+def sources_path(file: Path | None) -> Path:
     """Return the sources file to edit. Raises ``NewsportalError`` if there is none."""
     from newsportal.sources import find
 
-    path = given or find()
+    path = file or find()
     if path is None:
         raise NewsportalError("there is no sources.yaml here or above; write one with: newsportal source init")
     return path
@@ -117,30 +117,30 @@ def command_group(
     group = typer.Typer(help=text, no_args_is_help=default is None, invoke_without_command=default is not None)
     if default is not None:
         group.callback()(default)
-    for name, command in ({one.__name__.strip("_").replace("_", "-"): one for one in commands} | named).items():
+    for name, command in ({function.__name__.strip("_").replace("_", "-"): function for function in commands} | named).items():
         group.command(name)(command)
     return group
 
 
-def log_level_of(written: str) -> str:
+def log_level_of(value: str) -> str:
     """Raises ``typer.BadParameter`` for an invalid level."""
-    if written.upper() not in LOG_LEVELS:
-        raise typer.BadParameter(f"{written!r} is not a level; allowed: {', '.join(LOG_LEVELS)}", param_hint="--log-level")
-    return written.upper()
+    if value.upper() not in LOG_LEVELS:
+        raise typer.BadParameter(f"{value!r} is no level; there are: {', '.join(LOG_LEVELS)}", param_hint="--log-level")
+    return value.upper()
 
 
-def log_format_of(written: str) -> str:
+def log_format_of(value: str) -> str:
     """Raises ``typer.BadParameter`` for an invalid log format."""
-    if written not in FORMATS:
-        raise typer.BadParameter(f"{written!r} is not a log format; allowed: {', '.join(FORMATS)}", param_hint="--log-format")
-    return written
+    if value not in FORMATS:
+        raise typer.BadParameter(f"{value!r} is no form of a log; there are: {', '.join(FORMATS)}", param_hint="--log-format")
+    return value
 
 
 LogFormat = Annotated[str, typer.Option(metavar="FORMAT", callback=log_format_of, help="text or json (one object per line).")]
 
 
-def check_names(kind: str, names: Iterable[str], known: Collection[str], option: str) -> None:
+def check_names(kind: str, names: Iterable[str], allowed: Collection[str], option: str) -> None:
     """Raises ``typer.BadParameter`` for the first unknown name."""
     for name in names:
-        if name not in known:
-            raise typer.BadParameter(f"no {kind} is called {name!r}; there are: {', '.join(known)}", param_hint=option)
+        if name not in allowed:
+            raise typer.BadParameter(f"no {kind} is called {name!r}; there are: {', '.join(allowed)}", param_hint=option)

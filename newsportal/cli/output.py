@@ -114,8 +114,8 @@ def progress_bar(*columns: Any, quiet: bool = False, transient: bool = True) -> 
 
 def progress(*columns: Any, quiet: bool = False) -> Progress:
     """Return a progress bar with a description, the share done, the time remaining, and ``columns``."""
-    described = TextColumn("{task.description}", markup=False)
-    return progress_bar(described, BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), *columns, quiet=quiet)
+    description = TextColumn("{task.description}", markup=False)
+    return progress_bar(description, BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), *columns, quiet=quiet)
 
 
 @contextmanager
@@ -124,7 +124,7 @@ def count_bar(*, quiet: bool = False) -> Iterator[OnProgress]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with progress_bar(*columns, quiet=quiet) as bar:
         task = bar.add_task("", total=None)
-        yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
+        yield lambda text, done, total: bar.update(task, description=text, completed=done, total=total)
 
 
 @contextmanager
@@ -135,14 +135,14 @@ def report_progress() -> Iterator[ProgressCallback]:
         return
     with progress() as bar:
         task = bar.add_task("training", total=1.0)
-        yield lambda share, what: bar.update(task, completed=share, description=what)
+        yield lambda share, text: bar.update(task, completed=share, description=text)
 
 
-def tracked(items: Iterable[T], doing: str, *, beside_output: bool = False) -> Iterable[T]:
+def tracked(items: Iterable[T], description: str, *, beside_output: bool = False) -> Iterable[T]:
     """Iterate over ``items`` with a progress bar on standard error if that is a terminal; ``beside_output``: even if stdout is one."""
     if not sys.stderr.isatty() or (sys.stdout.isatty() and not beside_output):
         return items
-    return track(items, description=doing, console=Console(stderr=True), transient=True)
+    return track(items, description=description, console=Console(stderr=True), transient=True)
 
 
 def count_items(items: Iterable[T], noun: str, *columns: Any, transient: bool = True) -> Iterator[T]:
@@ -156,8 +156,8 @@ def render(template: str, package: str, /, **values: Any) -> str:
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     loader = ChoiceLoader([PackageLoader(name, ".") for name in (package, __package__)])
-    world = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return world.get_template(template).render(values)
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return environment.get_template(template).render(values)
 
 
 @contextmanager
@@ -168,9 +168,9 @@ def writable(path: Path) -> Iterator[Path]:
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        for left in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
-            if (writer := left.suffixes[-2][1:]).isdigit() and not alive(int(writer), None):  # its writer was killed
-                left.unlink()
+        for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+            if (writer := leftover.suffixes[-2][1:]).isdigit() and not alive(int(writer), None):  # its writer was killed
+                leftover.unlink()
         part.touch()
         part.unlink()
         yield part

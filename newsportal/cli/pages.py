@@ -53,8 +53,8 @@ class SavedPage:
     base: str | None = None
 
 
-def saved_pages(path: str | Path, wanted: Callable[[str | None], bool] | None = None) -> Iterator[SavedPage]:
-    """Yield the pages of a file, of a folder (by name, without subfolders) or of standard input (``-``) whose URL is ``wanted``; unreadable
+def saved_pages(path: str | Path, match: Callable[[str | None], bool] | None = None) -> Iterator[SavedPage]:
+    """Yield the pages of a file, of a folder (by name, no subfolders) or of standard input (``-``) whose URL fulfils ``match``; unreadable
     ones with ``error``. Raises ``FileNotFoundError`` if ``path`` is missing or has no page."""
     if str(path) == "-":
         yield _page("-", None, sys.stdin.buffer)
@@ -66,7 +66,7 @@ def saved_pages(path: str | Path, wanted: Callable[[str | None], bool] | None = 
     if not files:
         raise FileNotFoundError(f"no page in {start}; pages are <id>.html or <id>.html.gz (also .htm, .xhtml), not in subfolders")
     for file in files:
-        if wanted is None or wanted(_address(file)):
+        if match is None or match(_address(file)):
             try:
                 with file.open("rb") as stream:
                     page = _page(page_id(file), file, stream)

@@ -46,11 +46,11 @@ def photos(
         if incomplete:
             most = limit if topic is None and key is None else MOST_INCOMPLETE
             galleries = {gallery.id: gallery for gallery in store.galleries.incomplete(limit=most)}
-            fitting = [one for one in store.articles(list(galleries)) if topic in (None, *one.topics) and key in (None, one.source)]
-            found = [(article, galleries[article.id]) for article in fitting[:limit]]
+            matches = [row for row in store.articles(list(galleries)) if topic in (None, *row.topics) and key in (None, row.source)]
+            found = [(article, galleries[article.id]) for article in matches[:limit]]
         else:
             stories = store.galleries.wall(WallFilter(topic=topic, source=key, order=order.value, limit=limit)).stories
-            found = [(one.article, one.gallery) for one in stories]
+            found = [(story.article, story.gallery) for story in stories]
     if as_json:
         print_json(*(plain(article, gallery) for article, gallery in found))
         return
@@ -62,8 +62,8 @@ def photos(
 
 
 def plain(article: StoredArticle, gallery: StoredGallery) -> dict[str, Any]:
-    named = {"id": article.id, "story": article.story_id, **pick(article, "title", "url", "source", "published")}
-    return named | figures(gallery)
+    row = {"id": article.id, "story": article.story_id, **pick(article, "title", "url", "source", "published")}
+    return row | figures(gallery)
 
 
 def figures(gallery: StoredGallery) -> dict[str, Any]:
@@ -78,12 +78,12 @@ def figures(gallery: StoredGallery) -> dict[str, Any]:
 def summary(gallery: StoredGallery) -> str:
     """Return ``12 pictures on 12 pages``, and the missing pages."""
     pages = f"{gallery.pages} of {gallery.total}" if gallery.total and gallery.total != gallery.pages else f"{gallery.pages}"
-    shown = f"{counted(gallery.pictures, 'picture')} on {pages} page{'' if pages == '1' else 's'}"
+    text = f"{counted(gallery.pictures, 'picture')} on {pages} page{'' if pages == '1' else 's'}"
     if gallery.complete:
-        return shown
+        return text
     missing = f" (page {', '.join(map(str, gallery.missing))})" if gallery.missing else ""
-    vain = f", {gallery.vain} unsuccessful visits" if gallery.vain else ""
-    return f"{shown}, incomplete{missing}: {gallery.failure or 'missing-pages'}{vain}"
+    failures = f", {gallery.vain} visits in vain" if gallery.vain else ""
+    return f"{text}, incomplete{missing}: {gallery.failure or 'missing-pages'}{failures}"
 
 
 def pictures(
@@ -116,17 +116,17 @@ def pictures(
 
 
 def facts(store: Store, cache: PictureCache | None, limit: int) -> dict[str, Any]:
-    totals = store.pictures.totals()
-    sizes = [one.size for one in cache.files()] if cache is not None else []
-    often = []
-    for one in store.pictures.most_frequent(limit=limit):
-        picture, kept = one.picture, one.picture.frequent == KEPT
-        row = pick(picture, "url") | pick(one, "stories", "sites") | pick(picture, "width", "height", "format", "print")
-        row |= {"left_out": picture.refused or (None if kept else picture.frequent), "since": None if kept else picture.since}
-        often.append(row | {"kept": kept})
+    census = store.pictures.census()
+    sizes = [file.size for file in cache.files()] if cache is not None else []
+    frequent = []
+    for entry in store.pictures.often(limit=limit):
+        picture, is_kept = entry.picture, entry.picture.frequent == KEPT
+        row = pick(picture, "url") | pick(entry, "stories", "sites") | pick(picture, "width", "height", "format", "print")
+        row |= {"left_out": picture.refused or (None if is_kept else picture.frequent), "since": None if is_kept else picture.since}
+        frequent.append(row | {"kept": is_kept})
     return {
-        **pick(totals, "pictures", "stories"), "looked_at": totals.looked, "refused": totals.refused, "left_out": totals.frequent,
-        "cache": cache and {"folder": str(cache.folder), "files": len(sizes), "bytes": sum(sizes), "limit": cache.limit}, "often": often,
+        **pick(census, "pictures", "stories"), "looked_at": census.looked, "refused": census.refused, "left_out": census.frequent,
+        "cache": cache and {"folder": str(cache.folder), "files": len(sizes), "bytes": sum(sizes), "limit": cache.limit}, "often": frequent,
     }  # fmt: skip
 
 
@@ -137,7 +137,7 @@ def _mark(store: Store, url: str, reason: str) -> int:
         raise NewsportalError(f"{url}: no photo story has this picture; `newsportal pictures` lists frequent ones")
     store.pictures.mark({name: reason}, now=now)
     ids = store.pictures.addresses([name]).get(name, frozenset())
-    stored = {one.image.url for id in ids for one in store.galleries.pictures(id, dropped=True)}
+    stored = {picture.image.url for id in ids for picture in store.galleries.pictures(id, dropped=True)}
     urls = {address for address in stored if key(address) == name}
     return store.galleries.drop(urls=urls, reason=None if reason == KEPT else reason, now=now)
 
@@ -147,22 +147,22 @@ def _print(row: dict[str, Any]) -> None:
     if "changed" in row:
         out.print(f"changed in stories: {row['changed']}")
     if "cleared" in row:
-        out.print(f"removed from the cache: {row['cleared']['files']} pictures, {_mega(row['cleared']['bytes'])}")
+        out.print(f"removed from the cache: {row['cleared']['files']} pictures, {_megabytes(row['cleared']['bytes'])}")
     out.print(
         f"{row['pictures']} pictures of {row['stories']} photo stories; examined: {row['looked_at']}, "
         f"invalid: {row['refused']}, not of stories: {row['left_out']}"
     )
     cached = "cache: none (set a folder as pictures.cache in sources.yaml)"
     if cache := row["cache"]:
-        cached = f"cache: {cache['files']} pictures, {_mega(cache['bytes'])} of {_mega(cache['limit'])} in {cache['folder']}"
+        cached = f"cache: {cache['files']} pictures, {_megabytes(cache['bytes'])} of {_megabytes(cache['limit'])} in {cache['folder']}"
     out.print(cached, markup=False)
     cells = []
-    for one in row["often"]:
-        size = f"{one['width']}×{one['height']}" if one["width"] else "?"
-        cells.append((one["stories"], one["sites"], size, "kept by hand" if one["kept"] else one["left_out"] or "", one["url"]))
+    for entry in row["often"]:
+        size = f"{entry['width']}×{entry['height']}" if entry["width"] else "?"
+        cells.append((entry["stories"], entry["sites"], size, "kept by hand" if entry["kept"] else entry["left_out"] or "", entry["url"]))
     if cells:
         out.print(make_table(("stories", "sites", "size", "left out", "address"), cells, right=("stories", "sites")), width=WIDEST)
 
 
-def _mega(size: int) -> str:
+def _megabytes(size: int) -> str:
     return f"{size / 1024**2:.1f} MiB"

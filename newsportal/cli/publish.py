@@ -52,15 +52,15 @@ def publish(
         if not dry_run:
             finish(store, targets, limit, as_json)
             return
-        for settings, one in targets:
+        for settings, destination in targets:
             number = 0
-            for number, tried in enumerate(waiting(Work(store, settings, one), limit=limit), 1):  # noqa: B007  used below
-                for step in (Step(f"rejected: {tried.refused}", {}),) if tried.refused else tried.steps:  # values stand apart, as sent
-                    row = {"target": settings.name, "article": tried.entry.article_id, "step": step.what, "values": step.values}
+            for number, trial in enumerate(waiting(Work(store, settings, destination), limit=limit), 1):  # noqa: B007  used below
+                for step in (Step(f"rejected: {trial.refused}", {}),) if trial.refused else trial.steps:  # values stand apart, as sent
+                    row = {"target": settings.name, "article": trial.entry.article_id, "step": step.what, "values": step.values}
                     if as_json:
                         typer.echo(json.dumps(row, ensure_ascii=False, default=str))
                         continue
-                    typer.echo(f"{settings.name}  {tried.entry.article_id}\n  {step.what}")
+                    typer.echo(f"{settings.name}  {trial.entry.article_id}\n  {step.what}")
                     for name, value in step.values.items():
                         typer.echo(f"    {name}: {clean(str(value))[:200]}")
             if not as_json:
@@ -76,27 +76,27 @@ def status(
 ) -> None:
     """Count the articles that wait, are done or failed at each target, with reasons."""
     if state is not None and state not in STATES:
-        raise typer.BadParameter(f"{state!r} is not a state; allowed: {', '.join(STATES)}", param_hint="--state")
-    with open_record(sources) as (known, store):
-        names = [one.name for one in chosen(known, target, everything=True)]
+        raise typer.BadParameter(f"{state!r} is no state; there are: {', '.join(STATES)}", param_hint="--state")
+    with open_record(sources) as (config, store):
+        names = [settings.name for settings in select_targets(config, target, everything=True)]
         counts = store.outbox.counts()
         names += [] if target else [name for name in counts if name not in names]
-        rows = [{"target": name} | {one: counts.get(name, {}).get(one, 0) for one in STATES} for name in names]
-        states: tuple[State, ...] = tuple(one for one in STATES if one == (state or "failed"))
-        listed = [entry for name in target or (None,) for entry in store.outbox.entries(name, states=states, limit=limit)][:limit]
-        titles = {article.id: article.title for article in store.articles([entry.article_id for entry in listed])}
+        rows = [{"target": name} | {key: counts.get(name, {}).get(key, 0) for key in STATES} for name in names]
+        states: tuple[State, ...] = tuple(key for key in STATES if key == (state or "failed"))
+        entries = [entry for name in target or (None,) for entry in store.outbox.entries(name, states=states, limit=limit)][:limit]
+        titles = {article.id: article.title for article in store.articles([entry.article_id for entry in entries])}
     print_rows(rows, ("target", *STATES), as_json)
     if as_json:
-        for entry in listed:
+        for entry in entries:
             values = {name: value for name, value in asdict(entry).items() if value is not None}
             print_json({"article": values.pop("article_id"), **values})
         return
-    if listed:
+    if entries:
         typer.echo()
         failed = [
-            {"target": one.target, "article": one.article_id, "title": clean(titles.get(one.article_id) or "")[:40], "since": one.changed,
-             "reason": clean(one.reason or "")}
-            for one in listed
+            {"target": row.target, "article": row.article_id, "title": clean(titles.get(row.article_id) or "")[:40], "since": row.changed,
+             "reason": clean(row.reason or "")}
+            for row in entries
         ]  # fmt: skip
         print_rows(failed, ("target", "article", "title", "since", "reason"), False)
         typer.echo("to retry them: newsportal publish again" if "failed" in states else "")
@@ -123,10 +123,10 @@ def again(
 def check(target: Named = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Show what each target would write for a sample article. Nothing is written or sent, and no store is needed."""
     wrong = 0
-    known = load(sources)
-    with open_targets(known, chosen(known, target, everything=True)) as targets:
-        for settings, one in targets:
-            found = dry_run(one, settings.name, datetime.now(UTC))
+    config = load(sources)
+    with open_targets(config, select_targets(config, target, everything=True)) as targets:
+        for settings, destination in targets:
+            found = dry_run(destination, settings.name, datetime.now(UTC))
             wrong += bool(found.problems)
             if as_json:
                 typer.echo(json.dumps({"target": settings.name, **asdict(found)}, ensure_ascii=False, default=str))
@@ -139,20 +139,20 @@ def check(target: Named = None, sources: SourcesFile = None, as_json: AsJson = F
 
 
 @contextmanager
-def targets_of(file: Path | None, named: Sequence[str] | None) -> Iterator[tuple[Store, list[Any]]]:
+def targets_of(file: Path | None, names: Sequence[str] | None) -> Iterator[tuple[Store, list[Any]]]:
     """Open the store, and the targets of these names (default: all enabled) with their settings. Raises ``NewsportalError``."""
-    with open_record(file) as (known, store), open_targets(known, chosen(known, named)) as targets:
+    with open_record(file) as (sources, store), open_targets(sources, select_targets(sources, names)) as targets:
         yield store, targets
 
 
-def chosen(known: Sources, named: Sequence[str] | None, *, everything: bool = False) -> list[Settings]:
+def select_targets(sources: Sources, names: Sequence[str] | None, *, everything: bool = False) -> list[Settings]:
     """Return the targets of these names; without names all enabled ones (``everything``: also disabled)."""
-    names = [target.name for target in known.publish]
-    if not names and not everything:
-        raise NewsportalError("sources.yaml has no publishing target; see publish in docs/sources.md")
-    if unknown := [name for name in named or () if name not in names]:
-        raise typer.BadParameter(f"sources.yaml has no target {unknown[0]!r}; it has: {', '.join(names) or 'none'}", param_hint="--target")
-    return [one for one in known.publish if (one.name in named if named else one.enabled or everything)]
+    valid = [target.name for target in sources.publish]
+    if not valid and not everything:
+        raise NewsportalError("sources.yaml names no place to publish to; see publish in docs/sources.md")
+    if unknown := [name for name in names or () if name not in valid]:
+        raise typer.BadParameter(f"sources.yaml has no target {unknown[0]!r}; it has: {', '.join(valid) or 'none'}", param_hint="--target")
+    return [target for target in sources.publish if (target.name in names if names else target.enabled or everything)]
 
 
 def article_named(store: Store, name: str) -> str:
@@ -170,7 +170,7 @@ def article_named(store: Store, name: str) -> str:
 
 def finish(store: Store, targets: Sequence[tuple[Settings, Target]], limit: int | None, as_json: bool, sentence: str | None = None) -> None:
     """Publish what waits, and print the results after ``sentence``. Raises ``NewsportalError`` for targets that accept nothing."""
-    tallies = [run(store, settings, one, limit, shown=not as_json) for settings, one in targets]
+    tallies = [run(store, settings, target, limit, shown=not as_json) for settings, target in targets]
     if as_json:
         print_json(*map(asdict, tallies))
     else:
@@ -182,22 +182,22 @@ def finish(store: Store, targets: Sequence[tuple[Settings, Target]], limit: int 
         for tally in tallies:
             for reason in tally.reasons[:10]:
                 typer.echo(clean(f"{tally.target}: {reason}"), err=True)
-    if troubles := [f"{tally.target}: {tally.unfit or tally.away}" for tally in tallies if tally.unfit or tally.away]:
-        raise NewsportalError("\n".join([*troubles, "new articles wait; nothing is lost"]))
+    if problems := [f"{tally.target}: {tally.unfit or tally.away}" for tally in tallies if tally.unfit or tally.away]:
+        raise NewsportalError("\n".join([*problems, "new articles wait; nothing is lost"]))
 
 
 def run(store: Store, settings: Settings, target: Target, limit: int | None, *, shown: bool) -> Tally:
     with progress(TimeElapsedColumn(), quiet=not shown) as bar:
         task = bar.add_task(f"{settings.name}: looking for new articles", total=None)
 
-        def tell(tally: Tally) -> None:
+        def report(tally: Tally) -> None:
             if bar.tasks[task].total is None:
                 counts = store.outbox.counts().get(settings.name, {})
                 bar.update(task, total=min(tally.done + sum(counts.get(state, 0) for state in OPEN), limit or sys.maxsize))
             description = f"{settings.name}: {counted(tally.done, 'article')}, {tally.failed} failed"
             bar.update(task, completed=tally.done, description=description)
 
-        return published(Work(store, settings, target, tell=tell), limit=limit)
+        return published(Work(store, settings, target, tell=report), limit=limit)
 
 
 def unpublish(
@@ -221,23 +221,23 @@ MOST: Final = 300.0  # seconds that a crawl spends on publishing; the rest waits
 Say = Callable[[str], None]
 
 
-def enabled(known: Sources) -> tuple[Settings, ...]:
-    return tuple(target for target in known.publish if target.enabled)
+def enabled(sources: Sources) -> tuple[Settings, ...]:
+    return tuple(target for target in sources.publish if target.enabled)
 
 
 @contextmanager
-def open_targets(known: Sources, chosen: Sequence[Settings]) -> Iterator[list[tuple[Settings, Target]]]:
+def open_targets(sources: Sources, selected: Sequence[Settings]) -> Iterator[list[tuple[Settings, Target]]]:
     with ExitStack() as stack:
-        yield [(settings, stack.enter_context(closing(open_target(settings, known)))) for settings in chosen]
+        yield [(settings, stack.enter_context(closing(open_target(settings, sources)))) for settings in selected]
 
 
-def after_crawl(known: Sources, say: Say) -> None:
+def after_crawl(sources: Sources, say: Say) -> None:
     """Publish what is new, and report it. Errors of targets and the store are reported; the articles wait for the next time."""
-    if not (wanted := enabled(known)):
+    if not (active := enabled(sources)):
         return
     until = monotonic() + MOST
     try:
-        with closing(open_store(known.store, create=False)) as store, open_targets(known, wanted) as targets:
+        with closing(open_store(sources.store, create=False)) as store, open_targets(sources, active) as targets:
             for settings, target in targets:
                 if line := summary(published(Work(store, settings, target, stopped=lambda: monotonic() > until))):
                     say(line)
@@ -251,7 +251,7 @@ def summary(tally: Tally) -> str | None:
         "published": tally.published, "revised": tally.revised, "taken back": tally.withdrawn, "failed": tally.failed,
         "put off": tally.put_off,
     }  # fmt: skip
-    parts = [f"{number} {what}" for what, number in counts.items() if number]
+    parts = [f"{number} {label}" for label, number in counts.items() if number]
     parts += [f"unavailable: {tally.away}; new articles wait"] if tally.away else []
     parts += [f"nothing can be published there: {tally.unfit}"] if tally.unfit else []
     parts += ["why: newsportal publish status"] if tally.failed else []
@@ -261,32 +261,32 @@ def summary(tally: Tally) -> str | None:
 class Publisher(PeriodicThread):
     """Publishes new articles periodically. It may be killed at any time."""
 
-    def __init__(self, known: Sources, say: Say, every: float = EVERY) -> None:
+    def __init__(self, sources: Sources, say: Say, every: float = EVERY) -> None:
         super().__init__("publisher", every, retry=every)
-        self._known, self._say = known, say
+        self._known, self._say = sources, say
         self._reported: dict[str, str | None] = {}
 
     def step(self) -> None:
         """Publish until stopped, or until the store is unavailable."""
-        if not (wanted := enabled(self._known)):
+        if not (active := enabled(self._known)):
             self.stopping.set()
             return
         try:
-            with closing(open_store(self._known.store, create=False)) as store, open_targets(self._known, wanted) as targets:
+            with closing(open_store(self._known.store, create=False)) as store, open_targets(self._known, active) as targets:
                 self._reported.pop("store", None)
                 while not self.stopping.is_set():
                     for settings, target in targets:
                         tally = published(Work(store, settings, target, stopped=self.stopping.is_set))
-                        self._tell(settings.name, summary(tally), every=tally.done > 0)
+                        self._report(settings.name, summary(tally), every=tally.done > 0)
                     self.stopping.wait(self.every)
         except StoreError as error:
-            self._tell("store", f"publishing waits for its store: {error}")
+            self._report("store", f"publishing waits for its store: {error}")
 
-    def _tell(self, about: str, line: str | None, *, every: bool = False) -> None:
+    def _report(self, key: str, line: str | None, *, every: bool = False) -> None:
         """Report a persistent error once."""
-        if line is not None and (every or line != self._reported.get(about)):
+        if line is not None and (every or line != self._reported.get(key)):
             self._say(line)
-        self._reported[about] = line
+        self._reported[key] = line
 
 
 group = command_group("Publish new articles to the targets of sources.yaml.", status, again, check, default=publish)

@@ -127,10 +127,8 @@ def as_row(view: View) -> dict[str, Any]:
 
 
 def fit(
-    since: Annotated[str | None, typer.Option(help="Only since this date or time: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
-    spark: Annotated[
-        str | None, typer.Option(metavar="MASTER", help="Use Apache Spark: local[*] or spark://HOST:7077; needs Java.")
-    ] = None,
+    since: Annotated[str | None, typer.Option(help="Only since then: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
+    spark: Annotated[str | None, typer.Option(metavar="MASTER", help="Spark master: local[*] or spark://HOST:7077; needs Java.")] = None,
     gently: Annotated[bool, typer.Option("--gently", help="Run at low priority.")] = False,
     sources: SourcesFile = None,
     as_json: AsJson = False,
@@ -138,18 +136,18 @@ def fit(
     """Fit recommendations to the stories that readers viewed, the same here and on Spark; the portal uses it within a minute."""
     if gently:
         os.nice(NICENESS)
-    with open_record(sources) as (known, store), report_progress() as say:
-        now, days = datetime.now(UTC), known.recommendation.days
+    with open_record(sources) as (config, store), report_progress() as report:
+        now, days = datetime.now(UTC), config.recommendation.days
         if spark is None:
-            made = parts.fit(store, now, since=moment(since), days=days, progress=say)
+            result = parts.fit(store, now, since=moment(since), days=days, progress=report)
         else:
             from newsportal.services import spark as on_spark
 
-            made = on_spark.fit(store, known.store, spark, now, since=moment(since), days=days)
-    facts = made.facts
-    learnt = f"learnt from {facts['views']} views of {facts['readers']} readers in {facts['seconds']:.1f} s ({facts['by']})"
-    row = {"made": made.made, "bytes": len(made.packed), **facts}
-    print_result(row, f"{learnt}; {len(made.packed) / 1e6:.1f} MB", as_json)
+            result = on_spark.fit(store, config.store, spark, now, since=moment(since), days=days)
+    facts = result.facts
+    summary = f"learnt from {facts['views']} views of {facts['readers']} readers in {facts['seconds']:.1f} s ({facts['by']})"
+    row = {"made": result.made, "bytes": len(result.packed), **facts}
+    print_result(row, f"{summary}; {len(result.packed) / 1e6:.1f} MB", as_json)
 
 
 def import_(
@@ -174,18 +172,18 @@ def import_(
                 replace(view, story=canonical.identity(view.story)) if "://" in view.story else view
                 for view in read_views(stream, form, name)
             )
-            brought = store.readers.import_views(bar.track(views, total=total, description="views"), now=datetime.now(UTC))
+            imported = store.readers.import_views(bar.track(views, total=total, description="views"), now=datetime.now(UTC))
     if as_json:
-        print_json({"views": total, **pick(brought, "taken", "unknown", "old", "off")})
+        print_json({"views": total, **pick(imported, "taken", "unknown", "old", "off")})
         return
-    typer.echo(f"{brought.taken} of {total} views taken")
-    for number, why in (
-        (brought.unknown, "of unknown articles"),
-        (brought.old, "older than a year"),
-        (brought.off, "of readers who switched their profile off"),
+    typer.echo(f"{imported.taken} of {total} views taken")
+    for number, reason in (
+        (imported.unknown, "of articles that are not stored"),
+        (imported.old, "of more than a year ago"),
+        (imported.off, "of readers who switched their profile off"),
     ):
         if number:
-            typer.echo(f"{number} not: {why}", err=True)
+            typer.echo(f"{number} not: {reason}", err=True)
 
 
 def export(
@@ -238,18 +236,18 @@ def show(sources: SourcesFile = None, as_json: Annotated[bool, typer.Option("--j
     with open_record(sources) as (_, store):
         fits = store.readers.fits()
         views, readers = store.readers.counts()
-        made, facts = fits[0] if fits else (None, {})
+        fitted_at, facts = fits[0] if fits else (None, {})
         months = store.readers.months(alpha=float(facts.get("alpha", ALPHA)))
         ages = store.readers.ages(hours=HOURS)
     if as_json:
         by_month = [_month(month) for month in months]
-        print_json({"made": made, "views": views, "readers": readers, "facts": facts, "ages": ages, "months": by_month})
+        print_json({"made": fitted_at, "views": views, "readers": readers, "facts": facts, "ages": ages, "months": by_month})
         return
     typer.echo(f"{views} views of {readers} readers")
-    if made is None:
-        typer.echo("nothing was fitted yet; run `newsportal recommend fit`, or `newsportal up`, which does it every night")
+    if fitted_at is None:
+        typer.echo("nothing was learnt yet; `newsportal recommend fit` does it, and `newsportal up` every night")
     else:
-        typer.echo(f"learnt {format_time(made)}")
+        typer.echo(f"learnt {format_time(fitted_at)}")
         for name, value in facts.items():
             typer.echo(f"  {name}: {format_value(value)}")
     if months:
@@ -283,10 +281,10 @@ def plot(ages: Sequence[int], rate: float | None) -> list[str]:
     curve = weight(middles, rate).tolist() if rate else [0.0] * len(steps)
     most, top = max(steps), max(curve)
     lines = [f"views by hours since publication{f'; | is W(t), λ = {rate:.3g}' if rate else ''}"]
-    for place, (views, height) in enumerate(zip(steps, curve, strict=True)):
+    for index, (views, height) in enumerate(zip(steps, curve, strict=True)):
         bar = ("█" * round(WIDTH * views / most)).ljust(WIDTH + 1)
-        at = round(WIDTH * height / top) if top else 0
-        lines.append(f"{place * STEP:3d} {bar[:at]}|{bar[at + 1 :]} {views}" if rate else f"{place * STEP:3d} {bar} {views}")
+        mark = round(WIDTH * height / top) if top else 0
+        lines.append(f"{index * STEP:3d} {bar[:mark]}|{bar[mark + 1 :]} {views}" if rate else f"{index * STEP:3d} {bar} {views}")
     return lines
 
 
@@ -299,16 +297,16 @@ def for_(
 ) -> None:
     """Show what a reader is recommended now, and why."""
     if (reader is None) != new:
-        raise typer.BadParameter("give a reader or --new", param_hint="READER")
-    with open_record(sources) as (known, store):
-        found = Recommender(store, known.recommendation).recommended(reader, datetime.now(UTC), number)
-    for place, (story, recommendation, because) in enumerate(found, 1):
+        raise typer.BadParameter("name a reader, or say --new", param_hint="READER")
+    with open_record(sources) as (config, store):
+        found = Recommender(store, config.recommendation).recommended(reader, datetime.now(UTC), number)
+    for index, (story, recommendation, cause) in enumerate(found, 1):
         if as_json:
-            named = {"because": because.id if because else None, "because_title": because.head.title if because else None}
-            print_json({"story": story.id, "title": story.head.title, **pick(recommendation, "score", "by"), **named})
+            fields = {"because": cause.id if cause else None, "because_title": cause.head.title if cause else None}
+            print_json({"story": story.id, "title": story.head.title, **pick(recommendation, "score", "by"), **fields})
         else:
-            why = BY.get(recommendation.by, recommendation.by) + (f", because of 《{clean(because.head.title)}》" if because else "")
-            typer.echo(f"{place:3d}. {clean(story.head.title)}\n     {story.id}, {why}")
+            reason = BY.get(recommendation.by, recommendation.by) + (f", because of 《{clean(cause.head.title)}》" if cause else "")
+            typer.echo(f"{index:3d}. {clean(story.head.title)}\n     {story.id}, {reason}")
     if not found and not as_json:
         typer.echo("nothing to recommend: the store has no recent story that this reader has not seen")
 

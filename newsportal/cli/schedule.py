@@ -49,13 +49,13 @@ STAYS: Final = {
 def event_printer(as_json: bool, log_format: str = "text") -> Callable[[str, Mapping[str, Any]], None]:
     """Return a function that prints the events of a supervisor; with ``log_format`` ``json`` it logs them instead."""
 
-    def say(event: str, facts: Mapping[str, Any]) -> None:
+    def emit(event: str, facts: Mapping[str, Any]) -> None:
         now = local(datetime.now(UTC))
         if log_format == "json" and not as_json:
             logger.setLevel(logging.INFO)
-            about = {"code": f"job.{event.replace(' ', '-')}", "source": ", ".join(facts.get("sources") or ()) or None}
+            extra = {"code": f"job.{event.replace(' ', '-')}", "source": ", ".join(facts.get("sources") or ()) or None}
             level = logging.WARNING if event == "hindered" or facts.get("result") == "failed" else logging.INFO
-            logger.log(level, "\n".join(lines(event, facts)) or event, extra=about | {name: facts.get(name) for name in ("job", "run")})
+            logger.log(level, "\n".join(lines(event, facts)) or event, extra=extra | {name: facts.get(name) for name in ("job", "run")})
         elif as_json:
             plain = {**facts, "brought": brought(facts)} if event == "ended" else facts
             print_json({"at": now.isoformat(timespec="seconds"), "event": event, **plain})
@@ -63,7 +63,7 @@ def event_printer(as_json: bool, log_format: str = "text") -> Callable[[str, Map
             for line in lines(event, facts):
                 typer.echo(f"{now:%H:%M:%S%z} {line}")
 
-    return say
+    return emit
 
 
 def lines(event: str, facts: Mapping[str, Any]) -> Sequence[str]:
@@ -72,8 +72,8 @@ def lines(event: str, facts: Mapping[str, Any]) -> Sequence[str]:
         if facts["kind"] != CRAWL:
             return [STARTS[facts["kind"]]]
         names = facts["sources"]
-        what = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-        return [f"job {facts['job']}: {facts['spider']} visits {what}" if facts["spider"] else "crawling due sources ..."]
+        visited = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        return [f"job {facts['job']}: {facts['spider']} visits {visited}" if facts["spider"] else "crawling due sources ..."]
     if event != "ended":
         return [str(facts["message"])]
     if facts["kind"] == CRAWL:
@@ -86,8 +86,8 @@ def lines(event: str, facts: Mapping[str, Any]) -> Sequence[str]:
 def _ended_crawl(facts: Mapping[str, Any]) -> Sequence[str]:
     if facts["spider"]:
         return [f"job {facts['job']}: {facts['spider']} ended; {brought(facts)}"]
-    why = facts["error"]["text"] if facts["error"] else "it left no report"
-    failed = f"the crawl failed: {why}; the next one resumes it; for the reason see its log: newsportal schedule log {facts['job']}"
+    error = facts["error"]["text"] if facts["error"] else "it left no report"
+    failed = f"the crawl failed: {error}; the next one resumes it; for the reason see its log: newsportal schedule log {facts['job']}"
     outcome = next(iter(facts["outcome"]), None)
     if outcome is None:
         return [failed]
@@ -107,7 +107,7 @@ def brought(job: Mapping[str, Any]) -> str:
 
 def summary(outcome: Row) -> str:
     failures = {"page": outcome["failures"], "list page": outcome["list_failures"]}
-    failed = " and ".join(counted(number, what) for what, number in failures.items() if number)
+    failed = " and ".join(counted(number, noun) for noun, number in failures.items() if number)
     text = f"{counted(outcome['stored'], 'new story')}, {outcome['folded']} folded, {outcome['known']} known"
     return f"{text}, failed: {failed}" if failed else text
 
@@ -121,8 +121,8 @@ def news(kind: str, row: Row) -> str | None:
         return f"recommendations learnt from {row['views']} views of {row['readers']} readers in {row['seconds']:.0f} s"
     if kind == "revise" and (row.get("parted") or row.get("joined")):
         return f"{counted(row['events'], 'event')} looked at: {row['parted']} split, {row['joined']} joined"
-    if kind == "prune" and (gone := {name: number for name, number in row.get("gone", {}).items() if number}):
-        return "deleted as expired: " + ", ".join(f"{number} {name}" for name, number in gone.items())
+    if kind == "prune" and (deleted := {name: number for name, number in row.get("gone", {}).items() if number}):
+        return "deleted for their age: " + ", ".join(f"{number} {name}" for name, number in deleted.items())
     return None
 
 
@@ -172,25 +172,25 @@ def schedule(
     """Start jobs for what is due, again and again: never two for one source, not all at once, and what was missed is caught up once."""
     if context.invoked_subcommand is not None:
         return
-    known = load(sources)
+    config = load(sources)
     if bad := next((text for text in setting or () if text.find("=") < 1), None):
         raise typer.BadParameter(f"{bad.partition('=')[0]!r} is no NAME=VALUE", param_hint="--setting")
-    runner, records = runner_of(known, scrapyd, local, project, dict(text.split("=", 1) for text in setting or ()))
+    runner, records = runner_of(config, scrapyd, local, project, dict(text.split("=", 1) for text in setting or ()))
     logs.install(log_format, log_file)
-    say = event_printer(as_json, log_format)
-    file = SourcesReloader(sources, known, lambda text: say("hindered", {"message": text}))
+    emit = event_printer(as_json, log_format)
+    file = SourcesReloader(sources, config, lambda text: emit("hindered", {"message": text}))
     work = Supervisor(
         file,
         runner,
         records,
         [DueSources(file, Caps(most, batch), once=once)],
-        say,
+        emit,
         every=every,
         once=once,
-        claims=_claims(known),
+        claims=_claims(config),
         use_sources=runner.use_sources if isinstance(runner, LocalRunner) else lambda file: None,  # a scrapyd has its own file
     )
-    publisher = Publisher(known, lambda line: say("published", {"message": line}))
+    publisher = Publisher(config, lambda line: emit("published", {"message": line}))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: work.stop())
     try:
@@ -198,7 +198,7 @@ def schedule(
             publisher.start()
         work.run()
         if once:
-            after_crawl(known, lambda line: say("published", {"message": line}))
+            after_crawl(config, lambda line: emit("published", {"message": line}))
     finally:
         publisher.stop()
         work.close()
@@ -219,10 +219,10 @@ def jobs(
     scrapyd: Where = None, local: Local = False, project: Project = None, sources: SourcesFile = None, as_json: AsJson = False
 ) -> None:
     """List the jobs, newest first, with their results."""
-    known = load(sources)
-    runner, _ = runner_of(known, scrapyd, local, project)
+    config = load(sources)
+    runner, _ = runner_of(config, scrapyd, local, project)
     runs: dict[str, Run] = {}
-    with suppress(StoreError), closing(open_store(known.store, create=False)) as store:  # without a store: without the results of the jobs
+    with suppress(StoreError), closing(open_store(config.store, create=False)) as store:  # without a store: without the results of the jobs
         runs = reports(store)
     rows = [as_row(with_outcome(job, runs.get(job.id))) for job in runner.jobs()]
     if not rows and not as_json:

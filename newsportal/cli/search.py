@@ -49,26 +49,26 @@ def search(
     sources: SourcesFile = None,
 ) -> None:
     """Search what is stored."""
-    with open_all(sources) as (known, store, index):
+    with open_all(sources) as (config, store, index):
         first, last = moment(since), end(until)
         index.follow(store)
         if suggest:
-            for one in index.suggest(query, limit):
-                typer.echo(json.dumps(one, ensure_ascii=False) if as_json else clean(one))
+            for text in index.suggest(query, limit):
+                typer.echo(json.dumps(text, ensure_ascii=False) if as_json else clean(text))
             return
-        zone = ZoneInfo(known.portal.timezone)
-        asked = Query(query, topic, site, category, first, last, sort, collapse, limit=0 if facets else limit, zone=zone)
-        results = index.search(asked)
-    if word := hints.unknown_topic(known, topic):
+        zone = ZoneInfo(config.portal.timezone)
+        request = Query(query, topic, site, category, first, last, sort, collapse, limit=0 if facets else limit, zone=zone)
+        results = index.search(request)
+    if word := hints.unknown_topic(config, topic):
         typer.echo(word, err=True)
     console = Console(emoji=False, highlight=False, soft_wrap=True)
     if facets and as_json:
         print_json({"total": results.total, "capped": results.capped, **results.facets})
     elif facets:
-        for name, counted in results.facets.items():
-            if counted:
+        for name, counts in results.facets.items():
+            if counts:
                 console.print(Text(name, style="bold"))
-            for value, number in counted.items():
+            for value, number in counts.items():
                 console.print(Text(f"  {number:7} {clean(value)}"))
         console.print(Text(total(results), style="dim"))
     elif as_json:
@@ -114,8 +114,8 @@ def total(results: Results) -> str:
 
 def styled(html: str, base: str) -> Text:
     text = Text(style=base)
-    for position, piece in enumerate(re.split("</?mark>", html)):
-        text.append(CONTROLS.sub(" ", unescape(piece)), style="black on yellow" if position % 2 else "")
+    for position, part in enumerate(re.split("</?mark>", html)):
+        text.append(CONTROLS.sub(" ", unescape(part)), style="black on yellow" if position % 2 else "")
     return text
 
 

@@ -68,26 +68,26 @@ def run(
     """Open store, index and accounts, print the URL, call ``once_open``, serve until SIGTERM or Ctrl-C, and close them. ``pushed``: see the
     portal. Raises ``SourcesError`` and ``CannotListen`` before anything is opened, ``StoreError``."""
     console = Console(emoji=False, highlight=False, markup=False, soft_wrap=True)
-    found = load(sources)
-    use_own_words(found)
+    config = load(sources)
+    use_own_words(config)
     with (
-        closing(listen(host, port)) as listening,
-        closing(open_store(found.store)) as store,
-        closing(open_index(found.index_uri)) as index,
-        closing(open_accounts(found.accounts_uri)) as accounts,
-        closing(DailySums(daily_uri(found.index_uri), ZoneInfo(found.portal.timezone))) as daily,
+        closing(listen(host, port)) as listener,
+        closing(open_store(config.store)) as store,
+        closing(open_index(config.index_uri)) as index,
+        closing(open_accounts(config.accounts_uri)) as accounts,
+        closing(DailySums(daily_uri(config.index_uri), ZoneInfo(config.portal.timezone))) as daily,
     ):
-        name = urlsplit(found.portal.url).hostname if found.portal.url else None
+        name = urlsplit(config.portal.url).hostname if config.portal.url else None
         names = hosts_of(host, [*allow_hosts, *([name] if name else [])])
         app = create_app(
-            store, index, found, accounts, hosts=names, pushed=pushed, queues=poller(found), settle=settling(found), daily=daily
+            store, index, config, accounts, hosts=names, pushed=pushed, queues=poller(config), settle=settling(config), daily=daily
         )
-        address = address_of(listening, host)
-        if port is None and listening.getsockname()[1] != DEFAULT_PORT:
+        address = address_of(listener, host)
+        if port is None and listener.getsockname()[1] != DEFAULT_PORT:
             console.print(f"port {DEFAULT_PORT} is in use; taking the next free one")
-        console.print(f"{found.portal.title}: {address}  (Ctrl-C to stop)")
-        if (made := accounts.people.first(now=datetime.now(UTC))) is not None:  # its password is printed once, and not stored
-            person, password = made
+        console.print(f"{config.portal.title}: {address}  (Ctrl-C to stop)")
+        if (created := accounts.people.first(now=datetime.now(UTC))) is not None:  # its password is printed once, and not stored
+            person, password = created
             accounts.trail.add(None, "person.first", person.name, now=datetime.now(UTC))
             console.print(f"sign in at {address}/login as {person.name} with the password {password}")
             console.print(f"(shown only once; for a new one: newsportal user password {person.name})")
@@ -95,7 +95,7 @@ def run(
         once_open()
         if open_browser:
             threading.Timer(BROWSER_DELAY, webbrowser.open, [address]).start()
-        serve_forever(app, listening)
+        serve_forever(app, listener)
 
 
 def write_log(form: str, file: Path | None, *, access: bool) -> None:
@@ -105,15 +105,15 @@ def write_log(form: str, file: Path | None, *, access: bool) -> None:
         access_log.enable(handler)
 
 
-def poller(known: Sources) -> Ask:
+def poller(sources: Sources) -> Ask:
     """Return a function that queries the queues of this ``sources.yaml``; imports are deferred to its first call."""
 
     def ask() -> Queues:
         from newsportal.cli.frontier import open_queues, rows_of
 
-        with open_queues(known, None) as found:
+        with open_queues(sources, None) as found:
             states = [queue.state(HOSTS) for _, queue in found.queues]
-            aside = [(name, one) for name, queue in found.queues for one in queue.aside(ASIDE)]
+            aside = [(name, item) for name, queue in found.queues for item in queue.aside(ASIDE)]
             retries = [row for _, queue in found.queues for row in queue.retries()]
         rows = rows_of(found.place, states, retries, aside)
         return replace(rows, hosts=longest(rows.hosts, HOSTS))
@@ -121,14 +121,14 @@ def poller(known: Sources) -> Ask:
     return ask
 
 
-def settling(known: Sources) -> Settle:
+def settling(sources: Sources) -> Settle:
     """Return a function that requeues (``again``) or deletes (``drop``) all requests that were set aside, and returns their number."""
 
     def settle(way: Way) -> int:
         from newsportal.cli.frontier import open_queues
 
-        with open_queues(known, None) as found:
-            return sum(queue.requeue() if way == "again" else queue.drop() for _, queue in found.queues)
+        with open_queues(sources, None) as found:
+            return sum(queue.again() if way == "again" else queue.drop() for _, queue in found.queues)
 
     return settle
 

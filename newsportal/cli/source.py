@@ -36,9 +36,9 @@ PROJECT = "[settings]\ndefault = newsportal.settings\n\n[deploy]\nurl = http://1
 
 def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """List topics, engines and all other sources."""
-    known = load(sources)
+    config = load(sources)
     rows = []
-    for source in known.all():
+    for source in config.all():
         url = getattr(source, "url", None)
         places = getattr(source, "seeds", ()) or ((url,) if url else getattr(source, "addresses", ()))
         visits = source.engines if isinstance(source, Topic) else places
@@ -57,16 +57,16 @@ def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
 def check(sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Print every mistake of sources.yaml with its line; exit status 1 if any."""
     try:
-        known = load(sources)
+        config = load(sources)
     except SourcesError as error:
         for problem in error.problems:
             row = pick(problem, "file", "line", "key", "message", "hint")
             typer.echo(json.dumps(row, ensure_ascii=False, default=str) if as_json else str(problem))
         raise typer.Exit(1) from error
     if not as_json:
-        count = sum(1 for source in known.all() if source.enabled)
-        none = "" if count else ": nothing to crawl; add a feed or a channel with `newsportal source add https://...`"
-        typer.echo(hints.packaged(known) or f"{known.path}: no mistakes; {count} topics and sources enabled{none}")
+        count = sum(1 for source in config.all() if source.enabled)
+        none = "" if count else ": nothing will be visited; add a feed or a channel with `newsportal source add https://...`"
+        typer.echo(hints.packaged(config) or f"{config.path}: no mistakes; {count} topics and sources enabled{none}")
 
 
 def schema() -> None:
@@ -102,9 +102,9 @@ def _test(
     as_json: AsJson = False,
 ) -> None:
     """Fetch a list page and an article of a source; exit status 1 if nothing is found."""
-    known = load(sources)
+    config = load(sources)
     good = True
-    for trial, reading in tried(name, known, query):
+    for trial, reading in tried(name, config, query):
         good &= trial.failure is None
         if as_json:
             print_json(plain(trial, reading))
@@ -134,8 +134,8 @@ def interval(
     sources: SourcesFile = None,
 ) -> None:
     """Give sources an interval, or leave them to the schedule again."""
-    when = f"every {minutes:g} minutes" if minutes else "at the next scheduled time"
-    _change(sources, names, "interval", f"is visited {when}, in {{path}}", minutes or None)
+    frequency = f"every {minutes:g} minutes" if minutes else "when the schedule says so"
+    _change(sources, names, "interval", f"is visited {frequency}, in {{path}}", minutes or None)
 
 
 def remove(names: Names, sources: SourcesFile = None) -> None:
@@ -145,14 +145,14 @@ def remove(names: Names, sources: SourcesFile = None) -> None:
 
 def visit(name: Name, sources: SourcesFile = None) -> None:
     """Make a source due (for newsportal up, schedule, crawl --due)."""
-    known = load(sources)
-    keys = [one.key for one in visited(known) if name in (one.key, getattr(one.source, "name", None), one.key.partition(":")[2])]
+    config = load(sources)
+    keys = [row.key for row in visited(config) if name in (row.key, getattr(row.source, "name", None), row.key.partition(":")[2])]
     if not keys:
-        raise NewsportalError(unknown(name, known) if not known.find(name) else f"{name} is disabled or not a source")
-    with closing(open_store(known.store)) as store:
+        raise NewsportalError(unknown(name, config) if not config.find(name) else f"{name} is switched off, or is never visited")
+    with closing(open_store(config.store)) as store:
         for key in keys:
-            at = visit_soon(store, key, datetime.now(UTC))
-            typer.echo(f"{key} is due {'now' if at <= datetime.now(UTC) else f'at {format_time(at)}: it sent Retry-After'}")
+            due = visit_soon(store, key, datetime.now(UTC))
+            typer.echo(f"{key} is due {'now' if due <= datetime.now(UTC) else f'at {format_time(due)}: it asked for rest'}")
 
 
 def undo(
@@ -164,9 +164,9 @@ def undo(
     """Undo the last changes of sources.yaml by a command or the portal."""
     path = sources_path(sources).resolve()
     if list_ or as_json:
-        for place, one in enumerate(versions(path), 1):
-            row = {"steps": place, "until": one.at.isoformat(), "bytes": one.size}
-            typer.echo(json.dumps(row) if as_json else f"{place:3}  until {local(one.at):%Y-%m-%d %H:%M:%S%z}  {one.size} bytes")
+        for index, entry in enumerate(versions(path), 1):
+            row = {"steps": index, "until": entry.at.isoformat(), "bytes": entry.size}
+            typer.echo(json.dumps(row) if as_json else f"{index:3}  until {local(entry.at):%Y-%m-%d %H:%M:%S%z}  {entry.size} bytes")
         return
     version = earlier(path, steps)
     go_back(path, version)
@@ -176,17 +176,17 @@ def undo(
 def _change(sources: Path | None, names: Sequence[str], way: Way, sentence: str, minutes: float | None = None) -> None:
     """Apply all changes atomically; they are undone as one."""
     path = sources_path(sources)
-    known = load(path)
-    chosen: list[Source] = []
+    config = load(path)
+    selected: list[Source] = []
     for name in dict.fromkeys(names):
-        found = known.find(name)
+        found = config.find(name)
         if not found:
-            raise NewsportalError(unknown(name, known))
+            raise NewsportalError(unknown(name, config))
         if len(found) > 1:
-            raise NewsportalError(f"{name!r} is ambiguous; give one of {', '.join(one.key for one in found)}")
-        chosen += found
-    edit(path, change_many(way, chosen, minutes))
-    for source in chosen:
+            raise NewsportalError(f"{name!r} is the name of several: say which of {', '.join(source.key for source in found)}")
+        selected += found
+    edit(path, change_many(way, selected, minutes))
+    for source in selected:
         typer.echo(f"{source.key} {sentence.format(path=path)}")
 
 
@@ -201,22 +201,22 @@ def health(
     as_json: AsJson = False,
 ) -> None:
     """Show the health of sources."""
-    known = load(sources)
-    found = list(watched(known))
+    config = load(sources)
+    found = list(watched(config))
     if name is not None:
         found = [source for source in found if name in (source.key, source.name)]
         if not found:
             raise NewsportalError(f"sources.yaml visits no source {name!r}; see: newsportal source list")
-    with closing(open_store(known.store)) as store:
+    with closing(open_store(config.store)) as store:
         rows = judged(store, found, local(datetime.now(UTC)))
-    shown = [row for row in rows if row.health.bad] if bad else rows
+    visible = [row for row in rows if row.health.bad] if bad else rows
     if as_json:
-        for row in shown:
+        for row in visible:
             print_json(health_row(row))
     else:
         out = console()
-        width = max((len(row.health.state) for row in shown), default=0)
-        for row in shown:
+        width = max((len(row.health.state) for row in visible), default=0)
+        for row in visible:
             verdict = row.health
             success = verdict.figures.last_success
             line = Text(f"{verdict.state:{width}}  ", style=COLOURS.get(verdict.state, "red"))
@@ -228,7 +228,7 @@ def health(
             if remedy := verdict.remedy():
                 out.print(f"    → {remedy}", markup=False)
         out.print(summary(rows) or "sources.yaml names no sources", markup=False)
-    if bad and shown:
+    if bad and visible:
         raise typer.Exit(1)
 
 
@@ -262,20 +262,20 @@ def schedule(
     as_json: AsJson = False,
 ) -> None:
     """Show when each source is visited next, and why."""
-    known = load(sources)
-    chosen = [one for one in visited(known) if name in (None, one.key, getattr(one.source, "name", None), one.key.partition(":")[2])]
-    if name is not None and not chosen:
+    config = load(sources)
+    rows = [row for row in visited(config) if name in (None, row.key, getattr(row.source, "name", None), row.key.partition(":")[2])]
+    if name is not None and not rows:
         raise NewsportalError(f"sources.yaml visits no source {name!r}; see: newsportal source list")
-    with closing(open_store(known.store)) as store:
-        planned = sorted(timetable(known, store, chosen, local(datetime.now(UTC))), key=lambda one: one.next.isoformat(timespec="seconds"))
+    with closing(open_store(config.store)) as store:
+        planned = sorted(timetable(config, store, rows, local(datetime.now(UTC))), key=lambda row: row.next.isoformat(timespec="seconds"))
     if not as_json:
-        cells = ((f"{one.next:%m-%d %H:%M}", one.key, Text(hour_bars(one.expected or ())), str(one.why)) for one in planned)
+        cells = ((f"{plan.next:%m-%d %H:%M}", plan.key, Text(hour_bars(plan.expected or ())), str(plan.why)) for plan in planned)
         console().print(make_table((f"next ({local(datetime.now(UTC)):%z})", "source", "the next 24 hours", "why then"), cells))
         return
-    for one in planned:  # ``hub``: it has WebSub pushes; ``expected``: entries in each of the next 24 hours
-        row = {**pick(one, "key", "policy", "last"), "next": one.next.isoformat(timespec="seconds"), "why": str(one.why), "hub": one.hub}
-        row["expected"] = [round(number, 2) for number in one.expected] if one.expected is not None else None
-        print_json({**row, "hours_on": list(one.hours_on) if one.hours_on is not None else None})
+    for due in planned:  # ``hub``: it has WebSub pushes; ``expected``: entries in each of the next 24 hours
+        row = {**pick(due, "key", "policy", "last"), "next": due.next.isoformat(timespec="seconds"), "why": str(due.why), "hub": due.hub}
+        row["expected"] = [round(number, 2) for number in due.expected] if due.expected is not None else None
+        print_json({**row, "hours_on": list(due.hours_on) if due.hours_on is not None else None})
 
 
 def hour_bars(expected: tuple[float, ...] | list[float]) -> str:

@@ -53,32 +53,32 @@ def add(
 ) -> None:
     """Find the sources of a site by its URL, show them, and add them to sources.yaml."""
     if forum and gallery:
-        raise typer.BadParameter("--forum and --gallery exclude each other")
-    given: list[Family] = [*(["forum"] if forum else []), *(["gallery"] if gallery else []), *([kind] if kind else [])]  # type: ignore[list-item]
-    if len(set(given)) > 1:
-        raise typer.BadParameter(f"--kind {kind} and --{given[0]} exclude each other")
-    kind = given[0] if given else None
+        raise typer.BadParameter("--forum and --gallery are two kinds of sources: give one of them")
+    kinds: list[Family] = [*(["forum"] if forum else []), *(["gallery"] if gallery else []), *([kind] if kind else [])]  # type: ignore[list-item]
+    if len(set(kinds)) > 1:
+        raise typer.BadParameter(f"--kind {kind} and --{kinds[0]} are two kinds of sources: give one of them")
+    kind = kinds[0] if kinds else None
     path = sources_path(sources)
-    known = load(path)
+    config = load(path)
     with console(stderr=True).status("") as status:
-        visit = visitor(known, most=MAX_REQUESTS + MORE, tell=lambda address: status.update(f"looking at {clean(address)[:100]}"))
-        offer = proposed(url, known, visit, kind=kind, everything=everything, name=name, category=category)
-    previews, asks = offer.previews, sys.stdin.isatty() and not (yes or as_json)
+        visit = visitor(config, most=MAX_REQUESTS + MORE, tell=lambda address: status.update(f"looking at {clean(address)[:100]}"))
+        offer = proposed(url, config, visit, kind=kind, everything=everything, name=name, category=category)
+    previews, interactive = offer.previews, sys.stdin.isatty() and not (yes or as_json)
     if not as_json:
         _show(offer)
     added = [
-        one
-        for one in (() if dry_run else previews)
-        if not asks or typer.confirm(f"Add {one.proposal.family}:{one.values['name']}?", default=True, err=True)
+        preview
+        for preview in (() if dry_run else previews)
+        if not interactive or typer.confirm(f"Add {preview.proposal.family}:{preview.values['name']}?", default=True, err=True)
     ]
     if added:
-        write(path, [(one.proposal.kind, one.values) for one in added])
+        write(path, [(preview.proposal.kind, preview.values) for preview in added])
     if as_json:
         print_json(*({**plain(preview), "added": preview in added} for preview in previews))
         return
-    for one in added:
-        added_to = f"{one.proposal.family}:{one.values['name']} added to {path}: {one.proposal.entries} entries now"
-        typer.echo(f"{added_to}. Try it: newsportal source test '{one.values['name']}'")
+    for preview in added:
+        added_to = f"{preview.proposal.family}:{preview.values['name']} added to {path}: {preview.proposal.entries} entries now"
+        typer.echo(f"{added_to}. Try it: newsportal source test '{preview.values['name']}'")
 
 
 def _show(offer: Offer) -> None:
@@ -86,13 +86,13 @@ def _show(offer: Offer) -> None:
     for preview in offer.previews:
         found = preview.proposal
         out.print(f"{found.family}:{preview.values['name']}  {clean(found.address)}", style="bold", markup=False)
-        out.print(f"  {'; '.join(clean(str(why)) for why in (*found.why, *figures(found)))}", style="dim", markup=False)
+        out.print(f"  {'; '.join(clean(str(reason)) for reason in (*found.why, *figures(found)))}", style="dim", markup=False)
         if preview.overlap is not None and preview.overlap.stored:
             out.print(f"  {preview.overlap.summary()}", style="dim", markup=False)
         show_links(out, found.links, LINKS_SHOWN)
         if preview.reading is not None:
             show_article(out, preview.reading, "article")
-    others = (f"also found: {one.family} {clean(one.address)} ({', '.join(figures(one))}); add it with --all" for one in offer.others)
+    others = (f"also there: {alt.family} {clean(alt.address)} ({', '.join(figures(alt))}); --all adds it, too" for alt in offer.others)
     for line in (*others, *(clean(str(note)) for note in offer.notes)):
         out.print(f"  {line}", style="dim", markup=False)
 
@@ -136,8 +136,8 @@ def show_article(out: Console, reading: ArticleTrial, kind: str) -> None:
         return
     text = clean(f"{reading.note or ''} {found.text or ''}".strip())
     day = format_time(found.published) if found.published else "none found"
-    for what, value in (("title", found.title), ("date", day), ("author", found.author or found.origin)):
-        out.print(f"  {what}: {clean(value or 'none found')}", markup=False)
+    for label, value in (("title", found.title), ("date", day), ("author", found.author or found.origin)):
+        out.print(f"  {label}: {clean(value or 'none found')}", markup=False)
     out.print(f"  text: {len(text)} characters, by {found.algorithm}: {text[:PREVIEW_CHARS]}…", markup=False)
 
 
@@ -152,59 +152,59 @@ def suggest(
     as_json: AsJson = False,
 ) -> None:
     """Suggest sites that articles link to or repost, or engines found."""
-    known = load(sources)
-    with closing(open_store(known.store, create=False)) as store:
-        counting = counted(store, known, datetime.now(UTC) - timedelta(days=days))
-    found = counting.suggestions(limit)
-    looked = visit_sites(found[:LOOKED], known) if look else {}
-    found.sort(key=lambda one: -one.score * (1 + (looked[one.site].score if one.site in looked else 0.0)))
+    config = load(sources)
+    with closing(open_store(config.store, create=False)) as store:
+        counter = counted(store, config, datetime.now(UTC) - timedelta(days=days))
+    found = counter.suggestions(limit)
+    proposals = visit_sites(found[:LOOKED], config) if look else {}
+    found.sort(key=lambda item: -item.score * (1 + (proposals[item.site].score if item.site in proposals else 0.0)))
     if as_json:
-        for one in found:
-            best = looked.get(one.site)
+        for item in found:
+            best = proposals.get(item.site)
             source = best and {"kind": best.family, **best.values, "entries": best.entries, "score": best.score}
-            print_json({**suggestion_row(one), "best": source})
+            print_json({**suggestion_row(item), "best": source})
         return
     out = console()
     if not found:
-        none = "no recent articles are stored; run newsportal crawl first" if not counting.articles else None
-        out.print(none or f"{counting.articles} articles link to no site that is not yet a source", markup=False)
+        none = "no article of these days is stored; newsportal crawl brings some" if not counter.articles else None
+        out.print(none or f"{counter.articles} articles lead to no site that is not a source yet", markup=False)
         return
-    for one in found:
-        best = looked.get(one.site)
-        called = f"{one.name}, {one.site}" if one.name and one.name != one.site else one.site
-        topics = f"; topics: {', '.join(one.topics[:3])}" if one.topics else ""
-        links = f"{words(one.linked, 'link')} from {words(one.sites, 'site')}"
-        reasons = f"{links}, {words(one.reposted, 'repost')}, {one.found} found by search{topics}"
-        out.print(f"{clean(called)}", style="bold", markup=False)
+    for item in found:
+        best = proposals.get(item.site)
+        label = f"{item.name}, {item.site}" if item.name and item.name != item.site else item.site
+        topics = f"; topics: {', '.join(item.topics[:3])}" if item.topics else ""
+        links = f"{words(item.linked, 'link')} from {words(item.sites, 'site')}"
+        reasons = f"{links}, {words(item.reposted, 'repost')}, {item.found} found by search{topics}"
+        out.print(f"{clean(label)}", style="bold", markup=False)
         out.print(f"  {clean(reasons)}", style="dim", markup=False)
-        bringing = f"  ({best.family}, {best.entries} entries now)" if best else ""
-        out.print(f"  newsportal source add {best.address if best else one.address}{bringing}", markup=False)
-    if named := counting.origins(10):
-        origins = ", ".join(f"{name} ({number})" for name, number in named)
-        out.print(f"\nnamed as origin, URL unknown: {origins}", style="dim", markup=False)
+        summary = f"  ({best.family}, {best.entries} entries now)" if best else ""
+        out.print(f"  newsportal source add {best.address if best else item.address}{summary}", markup=False)
+    if counts := counter.origins(10):
+        origins = ", ".join(f"{name} ({number})" for name, number in counts)
+        out.print(f"\nnamed as origin, address not known: {origins}", style="dim", markup=False)
 
 
-def visit_sites(found: list[Suggestion], known: Sources) -> dict[str, Proposal]:
+def visit_sites(found: list[Suggestion], sources: Sources) -> dict[str, Proposal]:
     """Return the best source of each of these sites, without sites that could not be read."""
     best: dict[str, Proposal] = {}
     with console(stderr=True).status("") as status:
-        for one in found:
-            visit = visitor(known, tell=lambda url: status.update(f"looking at {url[:100]}"))
+        for suggestion in found:
+            visit = visitor(sources, tell=lambda url: status.update(f"looking at {url[:100]}"))
             try:
-                best[one.site] = find(one.address, visit, visit.robots)[0][0]
+                best[suggestion.site] = find(suggestion.address, visit, visit.robots)[0][0]
             except NewsportalError as error:
-                console(stderr=True).print(f"  {one.site}: {error}", style="dim", markup=False)
+                console(stderr=True).print(f"  {suggestion.site}: {error}", style="dim", markup=False)
     return best
 
 
-def counted(store: Store, known: Sources, since: datetime) -> SiteCounter:
+def counted(store: Store, sources: Sources, since: datetime) -> SiteCounter:
     """Count all articles since then, with a progress bar on a terminal."""
-    places: tuple[Visited, ...] = (*known.feeds, *known.sitemaps, *known.regions, *known.forums, *known.galleries)
-    counting = SiteCounter(address for place in places for address in visits(place))
+    places: tuple[Visited, ...] = (*sources.feeds, *sources.sitemaps, *sources.regions, *sources.forums, *sources.galleries)
+    counter = SiteCounter(address for source in places for address in visits(source))
     for article in count_items(store.all_articles(), "articles", TimeElapsedColumn()):
         if article.moment >= since:
-            counting.take(article)
-    return counting
+            counter.take(article)
+    return counter
 
 
 SHOWN = 20
@@ -221,29 +221,29 @@ def import_(
 ) -> None:
     """Add the feeds of an OPML list; folders become categories."""
     path = sources_path(sources)
-    known = load(path)
+    config = load(path)
     if "://" in source:
-        page = visitor(known)(source)
+        page = visitor(config)(source)
         if page.status >= 400:
             raise NewsportalError(f"{source}: the server answers {page.status}")
-        listed = read(page.body, page.content_type, page.url)
+        outlines = read(page.body, page.content_type, page.url)
     else:
         try:
             with nullcontext(sys.stdin.buffer) if source == "-" else Path(source).open("rb") as stream:
-                listed = read(stream.read(MAX_BYTES + 1))
+                outlines = read(stream.read(MAX_BYTES + 1))
         except OSError as error:
             raise NewsportalError(f"{source}: {error.strerror}") from error
-    plan = planned(listed.feeds, known, category, enabled=not disabled)
+    plan = planned(outlines.feeds, config, category, enabled=not disabled)
     if as_json:
         rows: list[dict[str, Any]] = [{**values, "added": not dry_run} for values in plan.new]
         rows += [{"url": url, "added": False, "there": key} for url, key in plan.there]
-        print_json(*rows, *({"url": url, "added": False, "error": why} for url, why in plan.bad))
+        print_json(*rows, *({"url": url, "added": False, "error": error} for url, error in plan.bad))
     else:
-        _print_plan(listed, plan)
+        _print_plan(outlines, plan)
     if dry_run or not plan.new:
         return
-    asks = sys.stdin.isatty() and not yes and not as_json
-    if asks and not typer.confirm(f"Add {len(plan.new)} feeds to {path}?", default=True, err=True):
+    interactive = sys.stdin.isatty() and not yes and not as_json
+    if interactive and not typer.confirm(f"Add {len(plan.new)} feeds to {path}?", default=True, err=True):
         return
     write_entries(path, [("feeds", dict(values)) for values in plan.new])
     if not as_json:
@@ -257,11 +257,11 @@ def export(
     sources: SourcesFile = None,
 ) -> None:
     """Write the feeds as an OPML list; categories become folders."""
-    known = load(sources)
-    feeds = (Outline(feed.url, feed.name, feed.category) for feed in known.feeds if feed.enabled or everything)
-    text = write_outlines(known.portal.title, feeds, datetime.now(UTC))
-    if secret := sum(known.is_secret(feed.url) for feed in known.feeds if feed.enabled or everything):
-        typer.echo(f"{secret} of the URLs contain passwords or tokens: share the list with care", err=True)
+    config = load(sources)
+    feeds = (Outline(feed.url, feed.name, feed.category) for feed in config.feeds if feed.enabled or everything)
+    text = write_outlines(config.portal.title, feeds, datetime.now(UTC))
+    if secret := sum(config.is_secret(feed.url) for feed in config.feeds if feed.enabled or everything):
+        typer.echo(f"{secret} of the addresses hold passwords or tokens: mind whom you give the list", err=True)
     if out is None:
         typer.echo(text, nl=False)
     else:
@@ -269,7 +269,7 @@ def export(
         typer.echo(f"{out}: {text.count('xmlUrl=')} feeds")
 
 
-def _print_plan(listed: OutlineList, plan: Import) -> None:
+def _print_plan(outlines: OutlineList, plan: Import) -> None:
     out = console()
     for values in plan.new[:SHOWN]:
         folder = f"  [{values['category']}]" if "category" in values else ""
@@ -278,8 +278,8 @@ def _print_plan(listed: OutlineList, plan: Import) -> None:
         out.print(f"  … and {len(plan.new) - SHOWN} more", style="dim", markup=False)
     for url, key in plan.there[:SHOWN]:
         out.print(f"  {clean(url)} is already listed, as {key}", style="dim", markup=False)
-    for url, why in plan.bad[:SHOWN]:
-        out.print(f"  {clean(url)}: {why}", style="red", markup=False)
-    counts = [f"{len(plan.new)} new", f"{len(plan.there)} there already", f"{listed.repeated} repeated in the list"]
-    counts += [f"{listed.skipped + len(plan.bad)} without a usable URL", *listed.warnings]
+    for url, error in plan.bad[:SHOWN]:
+        out.print(f"  {clean(url)}: {error}", style="red", markup=False)
+    counts = [f"{len(plan.new)} new", f"{len(plan.there)} there already", f"{outlines.repeated} repeated in the list"]
+    counts += [f"{outlines.skipped + len(plan.bad)} without a usable address", *outlines.warnings]
     out.print(f"  {', '.join(counts)}", style="dim", markup=False)

@@ -42,11 +42,11 @@ Uri = Annotated[str | None, typer.Argument(metavar="[URI]", help="A store; defau
 
 def info(uri: Uri = None, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """Show what a store holds: rows of every table, its last change."""
-    place = uri or load(sources).store
-    with closing(open_store(place, create=False)) as store:
-        with store.records.reading() as look:
-            rows = {form.name: look.count(form) for form in FORMS}
-        row = {"store": masked(place), "last_change": store.last_seq(), "rows": rows}
+    address = uri or load(sources).store
+    with closing(open_store(address, create=False)) as store:
+        with store.records.reading() as reader:
+            rows = {form.name: reader.count(form) for form in FORMS}
+        row = {"store": masked(address), "last_change": store.last_seq(), "rows": rows}
     if as_json:
         print_json(row)
         return
@@ -62,16 +62,16 @@ def copy(
 ) -> None:
     """Copy a store, which may be in use, into another of any kind, and compare both."""
     if source == target:
-        raise StoreError("both are the same store; name another target")
-    with closing(open_store(source, create=False)) as one, closing(open_store(target)) as other, count_bar(quiet=as_json) as tell:
-        done = copied(one, other, again=again, tell=tell)
+        raise StoreError("both are the same store; name another one to copy to")
+    with closing(open_store(source, create=False)) as old, closing(open_store(target)) as new, count_bar(quiet=as_json) as report:
+        done = copied(old, new, again=again, tell=report)
     if as_json:
         print_json({"from": masked(source), "to": masked(target), "equal": done.equal, **asdict(done)})
     else:
         columns = ("table", "rows", "rows there", "digest", "digest there", "")
         rows = (
-            (one.table, one.rows, one.rows_there, one.digest[-DIGITS:], one.digest_there[-DIGITS:], "equal" if one.equal else "NOT EQUAL")
-            for one in done.tables
+            (row.table, row.rows, row.rows_there, row.digest[-DIGITS:], row.digest_there[-DIGITS:], "equal" if row.equal else "NOT EQUAL")
+            for row in done.tables
         )
         print_table(make_table(columns, rows, right=columns[1:]))
         equal = "equal" if done.equal else "NOT equal"
@@ -86,17 +86,17 @@ def copy(
 
 def check(uri: Uri = None, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """Check that the rows of a store fit together. Exit status 1 if not."""
-    place = uri or load(sources).store
-    with closing(open_store(place, create=False)) as store, count_bar(quiet=as_json) as tell:
-        found = faults(store.records, tell)
+    address = uri or load(sources).store
+    with closing(open_store(address, create=False)) as store, count_bar(quiet=as_json) as report:
+        found = faults(store.records, report)
     if as_json:
-        print_json({"store": masked(place), "sound": not found, "faults": [asdict(one) for one in found]})
+        print_json({"store": masked(address), "sound": not found, "faults": [asdict(fault) for fault in found]})
     else:
-        for one in found[:MOST_TOLD]:
-            typer.echo(clean(f"{one.table} {one.row}: {one.why}"))
+        for fault in found[:MOST_TOLD]:
+            typer.echo(clean(f"{fault.table} {fault.row}: {fault.why}"))
         if len(found) > MOST_TOLD:
             typer.echo(f"… and {len(found) - MOST_TOLD} more")
-        typer.echo(f"{masked(place)}: " + (f"{len(found)} errors; restore a backup, or copy the store" if found else "sound"))
+        typer.echo(f"{masked(address)}: " + (f"{len(found)} faults; restore a backup, or copy it into a new store" if found else "sound"))
     if found:
         raise typer.Exit(1)
 
@@ -122,16 +122,16 @@ def prune(
     """Delete data older than `retention` allows, and count it by reason. May be stopped at any time."""
     from newsportal.services.recommending.parts import alpha_of  # not imported by the other commands
 
-    with open_record(sources) as (known, store), closing(open_accounts(known.accounts_uri)) as accounts:
+    with open_record(sources) as (config, store), closing(open_accounts(config.accounts_uri)) as accounts:
         done = retention.prune(
-            *(store, accounts, known.retention), alpha=alpha_of(store), now=datetime.now(UTC), dry_run=dry_run, vacuum=vacuum
+            *(store, accounts, config.retention), alpha=alpha_of(store), now=datetime.now(UTC), dry_run=dry_run, vacuum=vacuum
         )
     if as_json:
         print_json({"dry_run": dry_run, **asdict(done)})
         return
     print_table(make_table(("retention", "would go" if dry_run else "deleted"), sorted(done.gone.items()), right=("would go", "deleted")))
-    for why, number in sorted(done.retained.items()):
-        typer.echo(f"{number} old articles stay: {WHY[why]}")
+    for reason, number in sorted(done.retained.items()):
+        typer.echo(f"{number} old articles stay: {WHY[reason]}")
     if done.freed:
         typer.echo(f"{done.freed / 2**20:.1f} MiB of disk space released")
 
@@ -169,8 +169,8 @@ def print_status(index: Index, store: Store, *, as_json: bool) -> None:
         print_json({**asdict(found), "behind": behind})
         return
     size = "" if found.bytes is None else f", {found.bytes / 2**20:.1f} MiB"
-    late = f"{counted(behind, 'change')} behind the store" if behind else "up to date"
-    Console(emoji=False, highlight=False, soft_wrap=True).print(Text(f"{found.says}: {counted(found.articles, 'article')}{size}, {late}"))
+    state = f"{counted(behind, 'change')} behind the store" if behind else "up to date"
+    Console(emoji=False, highlight=False, soft_wrap=True).print(Text(f"{found.says}: {counted(found.articles, 'article')}{size}, {state}"))
 
 
 index_group = command_group("Show or rebuild the search index.", status, rebuild, default=index)
@@ -186,27 +186,27 @@ def backup(
     as_json: AsJsonLine = False,
 ) -> None:
     """Save a store and sources.yaml in one file, while others read and write."""
-    written = sources or find()
-    known = None if store else load(sources)
-    uri = known.store if known else store or ""
+    file = sources or find()
+    config = None if store else load(sources)
+    uri = config.store if config else store or ""
     folder = place.is_dir()
     if keep is not None and not folder:
         raise typer.BadParameter(f"{place} is not a folder, which --keep needs: create it, or omit --keep", param_hint="FILE")
     path = place / local(datetime.now(UTC)).strftime(FORM) if folder else place
     try:
-        saved = written.read_bytes() if written is not None else None
+        saved = file.read_bytes() if file is not None else None
     except OSError as error:
-        raise BackupError(f"{written}: cannot be read: {error.strerror or error}") from error
-    with closing(open_store(uri, create=False)) as opened, count_bar(quiet=as_json) as tell:
-        manifest = back_up(opened, path, sources=saved, now=datetime.now(UTC), tell=tell)
-    if known is not None:
-        mark = known.backup_mark
+        raise BackupError(f"{file}: cannot be read: {error.strerror or error}") from error
+    with closing(open_store(uri, create=False)) as opened, count_bar(quiet=as_json) as report:
+        manifest = back_up(opened, path, sources=saved, now=datetime.now(UTC), tell=report)
+    if config is not None:
+        mark = config.backup_mark
         try:
             mark.parent.mkdir(parents=True, exist_ok=True)
             mark.touch()
         except OSError as error:
-            typer.echo(f"{mark} cannot be touched ({error.strerror or error}): the portal's metrics do not include this backup", err=True)
-    gone: list[str] = []
+            typer.echo(f"{mark} cannot be touched ({error.strerror or error}): the portal's metrics do not tell of this backup", err=True)
+    deleted: list[str] = []
     if keep is not None:  # the new one is kept, whatever the clock says, and so are files with other names
         others = sorted((other for other in place.iterdir() if DATED.fullmatch(other.name) and other != path), reverse=True)
         for other in others[keep - 1 :][::-1]:
@@ -214,8 +214,8 @@ def backup(
                 other.unlink()
             except OSError as error:
                 raise BackupError(f"{path} is written, but {other} cannot be deleted: {error.strerror or error}") from error
-            gone.append(other.name)
-    row = {"file": str(path), "bytes": path.stat().st_size, "rows": manifest.rows, "last_change": manifest.last_change, "let_go": gone}
+            deleted.append(other.name)
+    row = {"file": str(path), "bytes": path.stat().st_size, "rows": manifest.rows, "last_change": manifest.last_change, "let_go": deleted}
     typer.echo(json.dumps(row, ensure_ascii=False) if as_json else f"{path}: {manifest.rows} rows, {row['bytes']} bytes")
 
 
@@ -234,8 +234,8 @@ def restore(
     as_json: AsJsonLine = False,
 ) -> None:
     """Read a backup, checked first, into an empty store of any kind."""
-    with count_bar(quiet=as_json) as tell:
-        manifest = checked(file, tell)
+    with count_bar(quiet=as_json) as report:
+        manifest = checked(file, report)
         row = {"file": str(file), "made": manifest.made, "newsportal": manifest.newsportal, "rows": manifest.rows}
         if not check:
             if to is None and sources is None and find() is None:  # the sources.yaml of the backup is written here
@@ -246,8 +246,8 @@ def restore(
                 except OSError as error:
                     raise BackupError(f"{SOURCES} cannot be written here ({error.strerror or error}); name the store: --to URI") from error
             uri = to or load(sources).store
-            with _whole_or_not(uri) as store:
-                done = restored(file, store, manifest=manifest, tell=tell)
+            with _open_new_store(uri) as store:
+                done = restored(file, store, manifest=manifest, tell=report)
             row |= {"store": masked(uri), "left_out": done.left_out}
     if as_json:
         print_json(row)
@@ -259,25 +259,25 @@ def restore(
 
 
 @contextmanager
-def _whole_or_not(uri: str) -> Iterator[Store]:
+def _open_new_store(uri: str) -> Iterator[Store]:
     """Open the store at ``uri``. A new SQLite file is renamed when it is complete, so a killed restore leaves none."""
     path = sqlite_file(uri)
     if path is None or path.exists():
         with closing(open_store(uri, unfinished=True)) as store:
             yield store
         return
-    beside = [path.with_name(path.name + ending) for ending in BESIDE]
-    _remove(beside)
+    files = [path.with_name(path.name + ending) for ending in BESIDE]
+    _remove(files)
     try:
-        with closing(open_store(sqlite_uri(beside[0]))) as store:
+        with closing(open_store(sqlite_uri(files[0]))) as store:
             yield store
-        if beside[1].exists():  # SQLite merges it into the file when closing, if possible
+        if files[1].exists():  # SQLite merges it into the file when closing, if possible
             raise BackupError(
-                f"{path}: not restored: could not write everything; check the free disk space, and that no process reads {beside[0]}"
+                f"{path}: not restored: not all was written to the disk; see that it has room, and that nobody reads {files[0]}"
             )
-        beside[0].replace(path)
+        files[0].replace(path)
     finally:
-        _remove(beside)
+        _remove(files)
 
 
 def _remove(paths: list[Path]) -> None:

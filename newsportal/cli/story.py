@@ -105,10 +105,10 @@ def _print(story: Story, as_json: bool, store: Store) -> None:
     counts = f"{story.count} versions on {spread.sites} sites{speed}"
     console.print(f"{clean(story.head.title)}\n{story.id}, {counts}", markup=False, highlight=False)
     rows = []
-    for one in story.versions:  # why it is in this story, with which score, and edits of it
-        why = f"{one.fold_reason} {one.fold_score:.2f}" if one.fold_reason else "found first"
-        marks = ["original" if one.id == story.head.id else why, "hidden" if one.hidden else "", "corrected" if one.corrected else ""]
-        rows.append((one.id, one.publisher, format_time(one.moment), ", ".join(filter(None, marks)), one.url))
+    for item in story.versions:  # why it is in this story, with which score, and edits of it
+        reason = f"{item.fold_reason} {item.fold_score:.2f}" if item.fold_reason else "found first"
+        marks = ["original" if item.id == story.head.id else reason, "hidden" if item.hidden else "", "corrected" if item.corrected else ""]
+        rows.append((item.id, item.publisher, format_time(item.moment), ", ".join(filter(None, marks)), item.url))
     wide = Console(emoji=False, width=WIDEST, soft_wrap=True)
     wide.print(make_table(("article", "site", "time", "why", "address"), rows))
     if (gallery := store.galleries.gallery(story.head.id)) is not None:
@@ -130,13 +130,13 @@ Whole = Annotated[bool, typer.Option("--whole", help="All versions of the story.
 @contextmanager
 def changing(sources: Path | None) -> Iterator[tuple[Store, Log]]:
     """Open the store, and a function that logs changes in the portal's log if the portal has accounts."""
-    with open_record(sources) as (known, store):
-        file = sqlite_file(known.accounts_uri)
+    with open_record(sources) as (config, store):
+        file = sqlite_file(config.accounts_uri)
         if file is not None and not file.exists():  # no accounts exist
             yield store, unlogged
             return
-        with closing(open_accounts(known.accounts_uri)) as accounts:
-            yield store, lambda action, thing, details: accounts.trail.add(None, action, thing, details, now=datetime.now(UTC))
+        with closing(open_accounts(config.accounts_uri)) as accounts:
+            yield store, lambda action, subject, details: accounts.trail.add(None, action, subject, details, now=datetime.now(UTC))
 
 
 @contextmanager
@@ -157,22 +157,22 @@ def correct(
     """Correct an article, whatever its page says later. Without options: print its text."""
     with editing(sources) as editor:
         store = editor.store
-        known = _article(store, article)
-        draft = draft_of(known)
+        stored = _article(store, article)
+        draft = draft_of(stored)
         if all(value is None for value in (title, author, published, text)):
             typer.echo(draft.lines or "")
             return
-        wanted = Draft(
+        edited = Draft(
             title=draft.title if title is None else title,
             lines=None if text is None else text.read_text("utf-8"),
             published=draft.published if published is None else moment(published, "--published") if published else None,
             author=draft.author if author is None else author,
         )
         try:
-            changes = correction(known, wanted)
-        except ValueError as mark:
-            raise NewsportalError(f"the text has a part {mark} that is not in this article; newsportal story correct {article}") from mark
-        number = editor.correct(known, changes)
+            changes = correction(stored, edited)
+        except ValueError as error:
+            raise NewsportalError(f"the text has a part {error} that is not in this article; newsportal story correct {article}") from error
+        number = editor.correct(stored, changes)
         _print_article(_article(store, article), as_json, f"revision {number}, corrected: {', '.join(changes) or 'nothing'}")
 
 
@@ -192,15 +192,15 @@ def hide(
 ) -> None:
     """Hide articles from readers and destinations. They stay stored."""
     with editing(sources) as editor:
-        hidden = editor.hide(_meant(editor.store, article, whole), reason)
+        hidden = editor.hide(_article_ids(editor.store, article, whole), reason)
     typer.echo(json.dumps({"hidden": hidden}) if as_json else f"{counted(len(hidden), 'article')} hidden")
 
 
 def reveal(article: Several, whole: Whole = False, as_json: ChangeAsJson = False, sources: SourcesFile = None) -> None:
     """Show hidden articles again."""
     with editing(sources) as editor:
-        shown = editor.show(_meant(editor.store, article, whole))
-    typer.echo(json.dumps({"shown": shown}) if as_json else f"{counted(len(shown), 'article')} shown again")
+        revealed = editor.show(_article_ids(editor.store, article, whole))
+    typer.echo(json.dumps({"shown": revealed}) if as_json else f"{counted(len(revealed), 'article')} shown again")
 
 
 def _article(store: Store, id: str) -> StoredArticle:
@@ -210,7 +210,7 @@ def _article(store: Store, id: str) -> StoredArticle:
     return found
 
 
-def _meant(store: Store, ids: list[str], whole: bool) -> list[str]:
+def _article_ids(store: Store, ids: list[str], whole: bool) -> list[str]:
     articles = [_article(store, id) for id in ids]
     stories = [store.story(article.story_id, hidden=True) for article in articles] if whole else []
     return [version.id for story in stories if story is not None for version in story.versions] or ids

@@ -23,11 +23,11 @@ from newsportal.text import clean
 
 def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """List the topics with their keywords and their stories of 7 and 30 days."""
-    with open_record(sources) as (known, store):
-        counted = counts(store, [topic.name for topic in known.topics], datetime.now(UTC))
+    with open_record(sources) as (config, store):
+        totals = counts(store, [topic.name for topic in config.topics], datetime.now(UTC))
     rows: list[dict[str, Any]] = []
-    for topic in known.topics:
-        words, found = topic.keywords, counted[topic.name]
+    for topic in config.topics:
+        words, found = topic.keywords, totals[topic.name]
         row = {"topic": topic.name, "enabled": topic.enabled, **pick(words, "must", "any"), "not": words.not_}
         rows.append({**row, "engines": topic.engines, "days_7": found.week, "days_30": found.month})
     if as_json:
@@ -51,28 +51,28 @@ def preview_(
     as_json: AsJson = False,
 ) -> None:
     """Show which stories a topic's words find, which are new to it, and which would be removed."""
-    with open_all(sources) as (known, store, index):
-        topic = known.topic(name)
+    with open_all(sources) as (config, store, index):
+        topic = config.topic(name)
         if must or any_ or never:
-            asked = rule(name, must or (), any_ or (() if must else (name,)), never or ())
+            criteria = rule(name, must or (), any_ or (() if must else (name,)), never or ())
         else:
-            asked = topic.rule if topic else rule(name, any=(name,))
-        there = topic is not None or bool(store.stories(StoryFilter(name, limit=1)).stories)
+            criteria = topic.rule if topic else rule(name, any=(name,))
+        exists = topic is not None or bool(store.stories(StoryFilter(name, limit=1)).stories)
         index.follow(store)
-        found = preview(store, index, asked, topic=name if there else None, now=datetime.now(UTC), days=days)
+        found = preview(store, index, criteria, topic=name if exists else None, now=datetime.now(UTC), days=days)
     rows = [
-        {"id": one.article.id, "moment": one.article.moment, "title": one.article.title, "words": " ".join(one.words), "new": not one.known}
-        for one in found.newest
+        {"id": hit.article.id, "moment": hit.article.moment, "title": hit.article.title, "words": " ".join(hit.words), "new": not hit.known}
+        for hit in found.newest
     ]
     if as_json:
-        goes = [{"id": one.id, "title": one.title} for one in found.goes]
-        print_json({"topic": name, "stories": found.stories, "comes": found.comes, "capped": found.capped, "newest": rows, "goes": goes})
+        removed = [{"id": article.id, "title": article.title} for article in found.goes]
+        print_json({"topic": name, "stories": found.stories, "comes": found.comes, "capped": found.capped, "newest": rows, "goes": removed})
         return
     stories = f"{'at least ' if found.capped else ''}{found.stories} stories"
     typer.echo(f"{name}: {stories}, {found.comes} of them new to the topic, {len(found.goes)} would be removed")
     print_rows([{**row, "": "+" if row["new"] else ""} for row in rows], ("moment", "", "words", "title"), False)
-    for one in found.goes:
-        typer.echo(clean(f"- {one.title}"))
+    for article in found.goes:
+        typer.echo(clean(f"- {article.title}"))
 
 
 def assign(
@@ -85,21 +85,21 @@ def assign(
     as_json: AsJson = False,
 ) -> None:
     """Update the topics of stored articles by keywords. Topics from a source, a search or a model stay."""
-    with open_record(sources) as (known, store), report_progress() as say:
-        rules = [] if names or gone else [one.rule for one in known.topics if one.enabled]
+    with open_record(sources) as (config, store), report_progress() as report:
+        rules = [] if names or gone else [topic.rule for topic in config.topics if topic.enabled]
         for name in names or ():
-            if (topic := known.topic(name)) is None:
-                hint = did_you_mean(name, [topic.name for topic in known.topics])
+            if (topic := config.topic(name)) is None:
+                hint = did_you_mean(name, [topic.name for topic in config.topics])
                 raise NewsportalError(f"sources.yaml has no topic {name!r}; {hint or 'see: newsportal topic list'}")
             rules.append(topic.rule)
-        now, lost = datetime.now(UTC), [name for name in gone or () if known.topic(name) is None]
-        done = assign_to(store, rules, gone=lost, since=now - timedelta(days=days), now=now, progress=say)
+        now, removed = datetime.now(UTC), [name for name in gone or () if config.topic(name) is None]
+        done = assign_to(store, rules, gone=removed, since=now - timedelta(days=days), now=now, progress=report)
     if as_json:
         print_json({"looked": done.looked, "changed": done.changed, "came": dict(done.came), "went": dict(done.went)})
         return
     typer.echo(f"{done.looked} articles of the last {days} days, {done.changed} changed")
-    for sign, counted in (("+", done.came), ("-", done.went)):
-        for name, number in sorted(counted.items()):
+    for sign, totals in (("+", done.came), ("-", done.went)):
+        for name, number in sorted(totals.items()):
             typer.echo(clean(f"  {name}: {sign}{number}"))
 
 
@@ -115,10 +115,10 @@ Hints = Annotated[list[str] | None, typer.Option("--hint", help="A word that sug
 def list_all(sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """List the categories, with your own words."""
     rows: list[dict[str, Any]] = []
-    for one in list_categories(load(sources).categories):
-        own = {name: list(getattr(one.configured, name, ())) for name in ("words", "hints")}
-        shown = own if as_json else {name: " ".join(words) for name, words in own.items()}
-        rows.append({"category": one.name, "packaged": one.packaged, **shown, "enabled": one.enabled})
+    for category in list_categories(load(sources).categories):
+        custom = {name: list(getattr(category.configured, name, ())) for name in ("words", "hints")}
+        values = custom if as_json else {name: " ".join(words) for name, words in custom.items()}
+        rows.append({"category": category.name, "packaged": category.packaged, **values, "enabled": category.enabled})
     print_rows(rows, ("category", "packaged", "words", "hints", "enabled"), as_json)
 
 
@@ -132,24 +132,24 @@ def set_(
 ) -> None:
     """Change or add a category in sources.yaml; options that are not given stay unchanged."""
     path = sources_path(sources)
-    found = next((one for one in list_categories(load(path).categories) if one.name == name), None)
+    found = next((row for row in list_categories(load(path).categories) if row.name == name), None)
     if rename and (found is None or found.packaged is not None):
         raise NewsportalError(f"{name} {'comes with newsportal' if found else 'is no category yet'}: it cannot be renamed")
     configured = found.configured if found else None
     words = configured.words if word is None and configured else tuple(filter(None, word or ()))
     hints = configured.hints if hint is None and configured else tuple(filter(None, hint or ()))
-    on = enabled if enabled is not None else found.enabled if found else True
-    edit(path, put(values_of(rename or name, words, hints, enabled=on), name if configured else None))
-    typer.echo(f"{rename or name} was written into {path}; to undo it: newsportal source undo")
+    is_enabled = enabled if enabled is not None else found.enabled if found else True
+    edit(path, put(values_of(rename or name, words, hints, enabled=is_enabled), name if configured else None))
+    typer.echo(f"{rename or name} was written into {path}; to take it back: newsportal source undo")
 
 
 def remove(name: CategoryName, sources: SourcesFile = None) -> None:
     """Take a category out of sources.yaml; stored articles keep it."""
     path = sources_path(sources)
-    there = [one.name for one in load(path).categories]
-    if name not in there:
-        near = did_you_mean(name, there)
-        raise NewsportalError(f"sources.yaml has no category {name!r}{f'; {near}' if near else ''}")
+    names = [category.name for category in load(path).categories]
+    if name not in names:
+        near = did_you_mean(name, names)
+        raise NewsportalError(f"sources.yaml says nothing of a category {name!r}{f'; {near}' if near else ''}")
     edit(path, drop(name))
     typer.echo(f"{name} was removed from {path}; to undo it: newsportal source undo")
 

@@ -29,19 +29,19 @@ LOOK = 10.0  # seconds between two checks of the supervisor; the end of a job wa
 class Background(threading.Thread):
     """The supervisor of ``newsportal up`` in a thread. ``everything``: the first crawl visits every source, due or not."""
 
-    def __init__(self, sources: Path | None, known: Sources, every: float, *, everything: bool = False, log_format: str = "text") -> None:
+    def __init__(self, sources: Path | None, config: Sources, every: float, *, everything: bool = False, log_format: str = "text") -> None:
         super().__init__(daemon=True, name="supervisor")
-        say = event_printer(as_json=False, log_format=log_format)
-        file = SourcesReloader(sources, known, lambda text: say("hindered", {"message": text}))
-        records = Records(known.jobs_folder)
+        emit = event_printer(as_json=False, log_format=log_format)
+        file = SourcesReloader(sources, config, lambda text: emit("hindered", {"message": text}))
+        records = Records(config.jobs_folder)
         self.runner = LocalRunner(
-            *(records, Path(), {}), origin="up", say=lambda text: say("hindered", {"message": text}), ended=lambda: self.supervisor.wake()
+            *(records, Path(), {}), origin="up", say=lambda text: emit("hindered", {"message": text}), ended=lambda: self.supervisor.wake()
         )
-        self._crawl = RepeatedCrawl(every * 60, lambda: hints.away(file.known), hints.offline, say, everything=everything)
-        learnt = known.recommendation
-        nightly = Nightly(file, learnt.fit_hour, ZoneInfo(known.portal.timezone), learn=learnt.enabled)
-        duties = (self._crawl, Retraining(known.classifier.least_new if known.classifier.retrain else 0), nightly)
-        self.supervisor = Supervisor(file, self.runner, records, duties, say, every=LOOK, use_sources=self.runner.use_sources)
+        self._crawl = RepeatedCrawl(every * 60, lambda: hints.away(file.known), hints.offline, emit, everything=everything)
+        settings = config.recommendation
+        nightly = Nightly(file, settings.fit_hour, ZoneInfo(config.portal.timezone), learn=settings.enabled)
+        duties = (self._crawl, Retraining(config.classifier.least_new if config.classifier.retrain else 0), nightly)
+        self.supervisor = Supervisor(file, self.runner, records, duties, emit, every=LOOK, use_sources=self.runner.use_sources)
 
     def run(self) -> None:
         self.supervisor.run()
@@ -70,14 +70,14 @@ def up(
     access: serve.AccessLog = False,
 ) -> None:
     """Serve the portal, and crawl the sources whenever they are due."""
-    known = load(sources)  # mistakes are reported before anything starts
+    config = load(sources)  # mistakes are reported before anything starts
     serve.write_log(log_format, log_file, access=access)
-    if word := hints.packaged(known):
+    if word := hints.packaged(config):
         typer.echo(word)
     everything = False
-    with suppress(StoreError), closing(open_store(known.store, create=False)) as store:
+    with suppress(StoreError), closing(open_store(config.store, create=False)) as store:
         everything = any(hints.offline(run) for run in store.runs(1))  # then its sources need not wait: no server was reached
-    background = Background(sources, known, every, everything=everything, log_format=log_format)
+    background = Background(sources, config, every, everything=everything, log_format=log_format)
     try:
         serve.run(host, port, sources, once_open=background.start, pushed=background.crawl)  # no crawl for a portal that cannot listen
     finally:

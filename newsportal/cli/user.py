@@ -38,8 +38,8 @@ def person_named(accounts: Accounts, name: str) -> Person:
     return person
 
 
-def log(accounts: Accounts, action: str, thing: str, details: dict[str, object] | None = None) -> None:
-    accounts.trail.add(None, action, thing, details, now=datetime.now(UTC))
+def log(accounts: Accounts, action: str, subject: str, details: dict[str, object] | None = None) -> None:
+    accounts.trail.add(None, action, subject, details, now=datetime.now(UTC))
 
 
 def list_(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
@@ -54,8 +54,8 @@ def list_(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
         return
     cells = []
     for row in rows:
-        shown = f"{row['name']} (locked out)" if row["disabled"] else row["name"]
-        cells.append((shown, row["role"], f"{row['created']:%Y-%m-%d}", row["sessions"], row["tokens"]))
+        label = f"{row['name']} (locked out)" if row["disabled"] else row["name"]
+        cells.append((label, row["role"], f"{row['created']:%Y-%m-%d}", row["sessions"], row["tokens"]))
     table = make_table(("name", "role", "since", "sessions", "tokens"), cells)
     Console(markup=False).print(table if rows else "no users yet; the portal creates an administrator when it starts")
 
@@ -68,11 +68,11 @@ def add(
     sources: SourcesFile = None,
 ) -> None:
     """Add a user; a password is made and shown once."""
-    chosen = _read_password() if ask else random_password()
+    secret = _read_password() if ask else random_password()
     with accounts_of(sources) as accounts:
-        person = accounts.people.add(name, chosen, role, now=datetime.now(UTC))
+        person = accounts.people.add(name, secret, role, now=datetime.now(UTC))
         log(accounts, "person.add", person.name, {"role": str(role)})
-    _print_password(person, None if ask else chosen, f"{person.name} was added as {role}", as_json)
+    _print_password(person, None if ask else secret, f"{person.name} was added as {role}", as_json)
 
 
 def role(name: Name, role: Annotated[Role, typer.Argument(help="reader, editor or admin.")], sources: SourcesFile = None) -> None:
@@ -82,12 +82,12 @@ def role(name: Name, role: Annotated[Role, typer.Argument(help="reader, editor o
 
 def password(name: Name, ask: Typed = False, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """Make a new password, shown once; sessions and tokens end."""
-    chosen = _read_password() if ask else random_password()
+    secret = _read_password() if ask else random_password()
     with accounts_of(sources) as accounts:
         person = person_named(accounts, name)
-        accounts.people.set_password(person.id, chosen)
+        accounts.people.set_password(person.id, secret)
         log(accounts, "person.password", person.name)
-    _print_password(person, None if ask else chosen, f"{person.name} has a new password; all sessions have ended", as_json)
+    _print_password(person, None if ask else secret, f"{person.name} has another password; all sessions have ended", as_json)
 
 
 def disable(name: Name, sources: SourcesFile = None) -> None:
@@ -121,13 +121,13 @@ def _read_password() -> str:
     return entered
 
 
-def _print_password(person: Person, made: str | None, sentence: str, as_json: bool) -> None:
+def _print_password(person: Person, password: str | None, sentence: str, as_json: bool) -> None:
     if as_json:
-        print_json({"name": person.name, "role": str(person.role), "password": made})
+        print_json({"name": person.name, "role": str(person.role), "password": password})
         return
     typer.echo(sentence)
-    if made is not None:
-        typer.echo(f"password (shown only once): {made}")
+    if password is not None:
+        typer.echo(f"password (shown this once): {password}")
 
 
 group = command_group("The users of the portal and their roles.", list_, add, role, password, disable, enable, remove)
@@ -178,11 +178,11 @@ def add_token(
 def revoke(token_id: Annotated[str, typer.Argument(metavar="ID", help="From `token list`.")], sources: SourcesFile = None) -> None:
     """Revoke a token."""
     with accounts_of(sources) as accounts:
-        gone = next((token for token in accounts.tokens.of() if token.id == token_id), None)
-        if gone is None or not accounts.tokens.revoke(token_id):
+        token = next((token for token in accounts.tokens.of() if token.id == token_id), None)
+        if token is None or not accounts.tokens.revoke(token_id):
             raise AccountError("no-token", id=token_id)
-        log(accounts, "token.revoke", gone.name)
-    typer.echo(f"token {token_id}, for {gone.name}, is revoked")
+        log(accounts, "token.revoke", token.name)
+    typer.echo(f"token {token_id}, for {token.name}, does not count any more")
 
 
 token_group = command_group("Access tokens for the API, feeds and metrics.", list=list_tokens, add=add_token, revoke=revoke)

@@ -55,18 +55,18 @@ def worker(
         raise typer.BadParameter(f"no spider {min(unknown)!r}; there are: {', '.join(crawl.SPIDERS)}", param_hint="--spider")
     level = log_level_of(log_level)
     console = Console(emoji=False, highlight=False, markup=False, soft_wrap=True)
-    known = load(sources)
-    chosen = tuple(name for name in crawl.SPIDERS if name in spiders) if spiders else crawl.chosen(None, None, None, known)
-    if word := hints.packaged(known):
+    config = load(sources)
+    selected = tuple(name for name in crawl.SPIDERS if name in spiders) if spiders else crawl.select_spiders(None, None, None, config)
+    if word := hints.packaged(config):
         console.print(word)
-    number = hints.counted(sum(source.enabled for source in known.all()), "source")
-    queue = "in Redis, shared with other machines" if known.frontier.redis else "on this machine's disk"
+    number = hints.counted(sum(source.enabled for source in config.all()), "source")
+    queue = "in Redis, shared with other machines" if config.frontier.redis else "on this machine's disk"
     name = f"{platform.node() or 'localhost'}:{os.getpid()}"
-    console.print(f"worker {name}: {', '.join(chosen)}; {number}, the queue is {queue}; Ctrl-C to stop")
-    if not await_store(known, console):
+    console.print(f"worker {name}: {', '.join(selected)}; {number}, the queue is {queue}; Ctrl-C to stop")
+    if not await_store(config, console):
         return
-    options = crawl.CrawlOptions(chosen, due=True, sources_file=sources, log_level=level, log_file=log_file, log_format=log_format)
-    ending = run(options, known, console)
+    options = crawl.CrawlOptions(selected, due=True, sources_file=sources, log_level=level, log_file=log_file, log_format=log_format)
+    ending = run(options, config, console)
     if ending.changed:
         console.print("sources.yaml has changed: the worker restarts")
         sys.stdout.flush()
@@ -76,18 +76,18 @@ def worker(
     console.print("the worker has stopped; its requests in progress went back to the queue")
 
 
-def await_store(known: Sources, console: Console) -> bool:
+def await_store(sources: Sources, console: Console) -> bool:
     """Wait until the store can be opened. Return False if stopped meanwhile. Raises ``StoreError`` for permanent errors."""
-    stopped, away = threading.Event(), False
+    stopped, waiting = threading.Event(), False
     before = {sign: signal.signal(sign, lambda *_: stopped.set()) for sign in (signal.SIGTERM, signal.SIGINT)}
     try:
         while not stopped.is_set():
             try:
-                open_store(known.store).close()
+                open_store(sources.store).close()
             except StoreUnavailable as error:
-                if not away:
+                if not waiting:
                     console.print(f"the worker waits for its store: {error}")
-                away = True
+                waiting = True
                 stopped.wait(AGAIN)
             else:
                 break
@@ -98,7 +98,7 @@ def await_store(known: Sources, console: Console) -> bool:
 
 
 @crawl.without_garbage_collection()
-def run(options: crawl.CrawlOptions, known: Sources, console: Console) -> WorkerExit:
+def run(options: crawl.CrawlOptions, sources: Sources, console: Console) -> WorkerExit:
     """Run the spiders until they are stopped. Raises ``NewsportalError``."""
     from scrapy.crawler import AsyncCrawlerProcess
 
@@ -114,10 +114,10 @@ def run(options: crawl.CrawlOptions, known: Sources, console: Console) -> Worker
     process = Process(options.begin(NEWSPORTAL_STANDING=True))
     for name in options.spiders:
         process.crawl(process.create_crawler(name), **options.arguments(name)).add_done_callback(partial(on_spider_end, ending, name))
-    if known.path is not None and known.path.exists():
-        file = SourcesReloader(options.sources_file, known, console.print, copies=False)
+    if sources.path is not None and sources.path.exists():
+        file = SourcesReloader(options.sources_file, sources, console.print, copies=False)
         threading.Thread(target=watch, args=(file, ending), daemon=True, name="sources").start()
-    publisher = Publisher(known, console.print)
+    publisher = Publisher(sources, console.print)
     publisher.start()
     crawl.start(process)
     publisher.stop()
@@ -130,8 +130,8 @@ def on_spider_end(ending: WorkerExit, spider: str, done: asyncio.Future[None]) -
     if ending.reported:
         return
     error = None if done.cancelled() else done.exception()
-    why = f": {type(error).__name__}: {error}" if error is not None else ", see the log"
-    ending.reported, ending.broken = True, f"spider {spider} failed{why}"
+    detail = f": {type(error).__name__}: {error}" if error is not None else ", see the log"
+    ending.reported, ending.broken = True, f"spider {spider} broke off{detail}"
     os.kill(os.getpid(), signal.SIGTERM)
 
 
@@ -148,10 +148,10 @@ def return_leases(process: AsyncCrawlerProcess) -> None:
     """Return unfinished leases to the queue, and end the process at once, without waiting for threads that hang."""
     from newsportal.crawl.scheduler import scheduler_of
 
-    late = [crawler for crawler in process.crawlers if crawler.crawling and crawler.engine is not None]
-    if not late:
+    running = [crawler for crawler in process.crawlers if crawler.crawling and crawler.engine is not None]
+    if not running:
         return
-    for crawler in late:
+    for crawler in running:
         if (scheduler := scheduler_of(crawler)) is not None and scheduler.queue is not None:
             scheduler.queue.leave()
     sys.stdout.flush()

@@ -101,7 +101,7 @@ def read_single_pages(settings: BaseSettings) -> None:
 def scrapy_settings(sources: Sources) -> dict[str, Any]:
     """Return the Scrapy settings that ``sources.yaml`` determines."""
     polite = sources.politeness
-    found: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "DOWNLOAD_DELAY": polite.delay,
         "CONCURRENT_REQUESTS": polite.concurrency,
         "CONCURRENT_REQUESTS_PER_DOMAIN": polite.per_domain,
@@ -113,14 +113,14 @@ def scrapy_settings(sources: Sources) -> dict[str, Any]:
         "NEWSPORTAL_RENDERING": sources.rendering.model_dump(),
     }
     if sources.extraction.processes is not None:
-        found["NEWSPORTAL_EXTRACTION_PROCESSES"] = sources.extraction.processes
+        settings["NEWSPORTAL_EXTRACTION_PROCESSES"] = sources.extraction.processes
     if redis := sources.frontier.redis or sources.url_filter.redis:
-        found["REDIS_URL"] = redis
+        settings["REDIS_URL"] = redis
     if sources.replay:
-        found["NEWSPORTAL_REPLAY"] = str(sources.replay)
+        settings["NEWSPORTAL_REPLAY"] = str(sources.replay)
     if sources.archive:
-        found["NEWSPORTAL_ARCHIVE"] = str(sources.archive)
-    return found
+        settings["NEWSPORTAL_ARCHIVE"] = str(sources.archive)
+    return settings
 
 
 class CrawlerComponent:
@@ -139,8 +139,8 @@ class SignIns:
 
     def __init__(self, crawler: Crawler) -> None:
         addon = crawler.get_addon(SourcesAddon)
-        found = addon.sources.all() if addon is not None else ()
-        self._sources = {source.key: source for source in found if isinstance(source, Place) and source.signs_in}
+        sources = addon.sources.all() if addon is not None else ()
+        self._sources = {source.key: source for source in sources if isinstance(source, Place) and source.signs_in}
 
     def headers_of(self, request: Request) -> dict[str, str]:
         """Return the credential headers of this request; empty for other sources and other hosts than its source's."""
@@ -149,8 +149,8 @@ class SignIns:
 
     def is_refused(self, request: Request, response: Response, reason: str | None) -> bool:
         """Return whether the site rejects the credentials, by its status or by a login page (``reason`` ``login``)."""
-        asked = response.status in REFUSED and bool(self.headers_of(request))
-        return asked or (reason == "login" and request.meta.get("source") in self._sources)
+        refused = response.status in REFUSED and bool(self.headers_of(request))
+        return refused or (reason == "login" and request.meta.get("source") in self._sources)
 
 
 class NewsItemAdapter(AdapterInterface):

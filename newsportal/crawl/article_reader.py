@@ -76,8 +76,8 @@ class ArticleReader:
         self._rules = {place.key: place.article for place in places if place.article}
         self._sites = sites
         self._call = call
-        chosen = [(place.key, place.extractor) for place in places] + [(engine.key, engine.extractor) for engine in sources.engines]
-        self._extractors = {key: sites.extractor(choice.method, choice.options) for key, choice in chosen if choice}
+        choices = [(place.key, place.extractor) for place in places] + [(engine.key, engine.extractor) for engine in sources.engines]
+        self._extractors = {key: sites.extractor(choice.method, choice.options) for key, choice in choices if choice}
         self._usual = sites.extractor(sources.extractor.method, sources.extractor.options)
 
     def first(self, article: Article) -> PageRead:
@@ -94,33 +94,33 @@ class ArticleReader:
 
     def wrapped(self, article: Article) -> Extraction:
         """Apply the source's rule to the article's page; requires :meth:`has_rule`."""
-        found: Extraction = self._call(apply_rule, self._rules[article.source], article.page)
-        return found
+        extraction: Extraction = self._call(apply_rule, self._rules[article.source], article.page)
+        return extraction
 
-    def _read(self, source: str, url: str, read: Callable[..., PageRead], *given: Any) -> PageRead:
+    def _read(self, source: str, url: str, read: Callable[..., PageRead], *args: Any) -> PageRead:
         extract, rule = self._extractors.get(source, self._usual), self._rules.get(source)
         reader = PageReader(extract, rule)
         if not isinstance(extract, Learner):
-            found: PageRead = self._call(read, reader, *given)
-            return found
+            result: PageRead = self._call(read, reader, *args)
+            return result
         if not isinstance(extract, Best):
-            return read(reader, *given)
+            return read(reader, *args)
         self._sites.recall(url)
-        found, learnt = self._call(_read_of_site, read, self._sites.knowledge.of_site(url), rule, url, *given)
+        result, learnt = self._call(_read_of_site, read, self._sites.knowledge.of_site(url), rule, url, *args)
         if learnt is not None:
             self._sites.knowledge.remember(url, learnt)
-        return found
+        return result
 
 
 def _read_of_site(
-    read: Callable[..., PageRead], pages: Mapping[str, PageLines], rule: ArticleRule | None, url: str, *given: Any
+    read: Callable[..., PageRead], pages: Mapping[str, PageLines], rule: ArticleRule | None, url: str, *args: Any
 ) -> tuple[PageRead, PageLines | None]:
     """Return the extraction, given the lines of other ``pages`` of the site, and the lines of this page if they changed."""
     best = Best()
     for page, lines in pages.items():
         best.knowledge.remember(page, lines)
-    found, after = read(PageReader(best, rule), *given), best.knowledge.of_site(url).get(url)
-    return found, None if after is pages.get(url) else after
+    result, after = read(PageReader(best, rule), *args), best.knowledge.of_site(url).get(url)
+    return result, None if after is pages.get(url) else after
 
 
 def apply_rule(rule: ArticleRule, page: Page) -> Extraction:

@@ -53,13 +53,13 @@ async def hangs_again(tracker: LinkTracker, link: Link) -> bool:
     name, now = name_of(link), datetime.now(UTC)
     tracker.hung[link.source].add(name)
     try:
-        before = (await tracker.state(link.source)).hung
+        hung = (await tracker.state(link.source)).hung
     except StoreError:
         return False
-    over = name in given_up(counted(before, [name], now), [name], now)
-    if over:
+    is_paused = name in given_up(counted(hung, [name], now), [name], now)
+    if is_paused:
         tracker.note(link.source, Message("note.hung", runs=MOST, days=PAUSE.days))
-    return over
+    return is_paused
 
 
 PAGES: Final = 3  # successive pages with 503: two broken pages may follow each other; a host that is down costs two more requests

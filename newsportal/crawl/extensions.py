@@ -34,8 +34,8 @@ class Workers:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         workers, settings = cls(), crawler.settings
-        given = settings.get("NEWSPORTAL_EXTRACTION_PROCESSES")
-        if processes := usual_processes() if given is None else int(given):
+        setting = settings.get("NEWSPORTAL_EXTRACTION_PROCESSES")
+        if processes := usual_processes() if setting is None else int(setting):
             limits = settings.getint("NEWSPORTAL_EXTRACTION_MEMORY"), settings.getfloat("NEWSPORTAL_EXTRACTION_SECONDS")
             tracker_of(crawler).readers.pool.start(processes, *limits)
         crawler.signals.connect(workers.opened, signal=signals.spider_opened)
@@ -45,10 +45,10 @@ class Workers:
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(WORKERS, thread_name_prefix="newsportal"))
 
 
-def begun(spider: str, given: str | None = None) -> Run:
+def begun(spider: str, job: str | None = None) -> Run:
     """Return a new report that begins now, with a unique id."""
     started = utcnow()
-    return Run(id=f"{started:%Y%m%d-%H%M%S}-{given or content_id(started.isoformat())[:8]}-{spider}", started=started, spiders=(spider,))
+    return Run(id=f"{started:%Y%m%d-%H%M%S}-{job or content_id(started.isoformat())[:8]}-{spider}", started=started, spiders=(spider,))
 
 
 class RunReport:

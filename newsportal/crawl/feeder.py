@@ -86,7 +86,7 @@ class Feeder:
     def start(self, broken: Callable[[BaseException], None]) -> None:
         """Start the task. ``broken`` is called with the error that ends it."""
         self._task = asyncio.get_running_loop().create_task(self._run())
-        self._task.add_done_callback(lambda task: None if task.cancelled() or not (why := task.exception()) else broken(why))
+        self._task.add_done_callback(lambda task: None if task.cancelled() or not (error := task.exception()) else broken(error))
 
     def push(self, task: Task) -> None:
         if task.id in self._acknowledging or task.id in self._next.done or self.leases.is_done(task.id, self.crawl.in_progress):
@@ -242,11 +242,11 @@ class Feeder:
             if seconds is not None:
                 self.host_locks.mark_held(host, now + seconds)
         lost = list(self.leases.lose(answer.lost))
-        for held in lost:
-            if self.leases.single(held.task.id):
-                self.host_queues.remove(held.task.host, lambda entry, id=held.task.id: entry.lease == id)  # type: ignore[misc]
-                self.leases.drop(held.task.id)
-                self._next.push.append(held.task)
+        for lease in lost:
+            if self.leases.single(lease.task.id):
+                self.host_queues.out_of(lease.task.host, lambda entry, id=lease.task.id: entry.lease == id)  # type: ignore[misc]
+                self.leases.drop(lease.task.id)
+                self._next.push.append(lease.task)
         if lost:
             self.crawl.count("lost", len(lost))
             logger.warning("%d leases were lost: this process was suspended, or the queue was emptied", len(lost))
@@ -254,18 +254,18 @@ class Feeder:
         if taken:
             await self._apply_taken(answer, changes, now)
 
-    async def _apply_taken(self, taken: Answer, changes: int, now: float) -> None:
-        self.host_locks.apply_answer(taken, now)
+    async def _apply_taken(self, answer: Answer, changes: int, now: float) -> None:
+        self.host_locks.apply_answer(answer, now)
         readable: list[tuple[Task, Request]] = []
-        for lease in taken.leases:
+        for lease in answer.leases:
             try:
                 readable.append((lease.task, self.crawl.request_of(lease.task)))
             except Unreadable as error:
                 logger.error("%s", error)
                 self.crawl.count("unreadable")
                 self._next.done.append(lease.task.id)
-        wanted = await self.crawl.accepted([request for _, request in readable]) if readable else ()
-        for (task, _), request in zip(readable, wanted, strict=True):
+        accepted = await self.crawl.accepted([request for _, request in readable]) if readable else ()
+        for (task, _), request in zip(readable, accepted, strict=True):
             if request is None:
                 self._next.done.append(task.id)
                 continue
@@ -274,8 +274,8 @@ class Feeder:
             self.host_queues.add(task.host, WaitingRequest(request, task.id, own=True))
         if self._next.done:
             self.changed()
-        self._soon = TICK if taken.soon is None else taken.soon
-        far = taken.soon is not None and taken.soon > PATIENCE
-        self._drained = (changes, not taken.leases and (not taken.waiting or far))
-        if taken.leases or self.quiet or self.host_queues.waiting:
-            self.crawl.wake_engine()
+        self._soon = TICK if answer.soon is None else answer.soon
+        far = answer.soon is not None and answer.soon > PATIENCE
+        self._drained = (changes, not answer.leases and (not answer.waiting or far))
+        if answer.leases or self.quiet or self.host_queues.waiting:
+            self.crawl.stir()

@@ -124,11 +124,11 @@ class HostQueues:
         host = self.hosts.get(name)
         if host is None:
             return []
-        taken = [one[2] for one in host.waiting if matches(one[2])]
-        if taken:
-            host.waiting = sorted(one for one in host.waiting if not matches(one[2]))
-            self.waiting -= len(taken)
-        return taken
+        removed = [item[2] for item in host.waiting if matches(item[2])]
+        if removed:
+            host.waiting = sorted(item for item in host.waiting if not matches(item[2]))
+            self.waiting -= len(removed)
+        return removed
 
     def prioritise(self, entries: Sequence[WaitingRequest]) -> None:
         """Return these entries from :meth:`take` at once, so that they fail: their host is paused for too long."""
@@ -174,14 +174,14 @@ class HostLocks:
     async def acquire(self, host: str) -> None:
         """Wait until this worker holds ``host`` and may send it a request. Raises :class:`Ending` or :class:`HostPaused`."""
         while True:
-            now, found = time.monotonic(), self.host_queues.hosts.get(host)
-            if found is not None and found.ready - now > PATIENCE:
-                raise HostPaused(found.ready - now)
-            if found is not None and found.held and not found.yields:
-                begins = max(found.since, found.pause_until)
-                if begins <= now:
+            now, state = time.monotonic(), self.host_queues.hosts.get(host)
+            if state is not None and state.ready - now > PATIENCE:
+                raise HostPaused(state.ready - now)
+            if state is not None and state.held and not state.yields:
+                start = max(state.since, state.pause_until)
+                if start <= now:
                     return
-                await asyncio.sleep(begins - now)
+                await asyncio.sleep(start - now)
                 continue
             if self.crawl.ending:
                 raise Ending
@@ -212,7 +212,7 @@ class HostLocks:
 
     def release_hosts(self, order: Order) -> bool:
         """Release hosts that are idle, paused or wanted by others. Return whether tasks are returned to the queue."""
-        now, back = time.monotonic(), False
+        now, returned = time.monotonic(), False
         for name, host in list(self.host_queues.hosts.items()):
             pause = host.pause_until - now
             if pause > SHORT or host.yields:
@@ -222,13 +222,13 @@ class HostLocks:
                     self.leases.drop(id)
                 if ids:
                     order.back.append((ids, time.time() + pause if pause > SHORT else None))
-                    back = True
+                    returned = True
             if host.ready - now > PATIENCE:  # longer than any request waits: fail its requests now; their links wait in the table
                 self.host_queues.prioritise(self.host_queues.remove(name, lambda _: True))
                 self._release(name)
             if host.held and not self.crawl.busy(name):
                 self._idle(host, now, pause, order)
-        return back
+        return returned
 
     def _idle(self, host: Host, now: float, pause: float, order: Order) -> None:
         if not (host.yields or pause > SHORT):

@@ -41,42 +41,42 @@ class Leases:
 
     def mark_sent(self, id: str | None, request: Any) -> None:
         if id in self._held:
-            held = self._held[id]
-            held.waiting -= 1
-            held.out.add(request)
+            lease = self._held[id]
+            lease.waiting -= 1
+            lease.out.add(request)
 
     def single(self, id: str | None) -> bool:
         """Return whether the lease consists of its own waiting task alone, with no request sent."""
-        held = self._held.get(id or "")
-        return held is not None and held.waiting == 1 and not held.out
+        lease = self._held.get(id or "")
+        return lease is not None and lease.waiting == 1 and not lease.out
 
     def is_done(self, id: str, in_progress: Container[Any]) -> bool:
         """Return whether all requests of a lease are done, though it is not acknowledged."""
-        held = self._held.get(id)
-        return held is not None and not held.waiting and all(request not in in_progress for request in held.out)
+        lease = self._held.get(id)
+        return lease is not None and not lease.waiting and all(request not in in_progress for request in lease.out)
 
     def lose(self, ids: set[str]) -> Iterator[Held]:
         for id in ids:
-            held = self._held.get(id)
-            if held is not None and not held.lost:
-                held.lost = True
-                yield held
+            lease = self._held.get(id)
+            if lease is not None and not lease.lost:
+                lease.lost = True
+                yield lease
 
     def drop(self, id: str) -> None:
         self._held.pop(id, None)
 
     def finished(self, in_progress: Container[Any]) -> list[Task]:
         """Remove leases that are done, and return the tasks of those that this worker still owns."""
-        over = []
-        for id, held in list(self._held.items()):
-            if held.out:
-                held.out = {request for request in held.out if request in in_progress}
-            if held.out or held.waiting:
+        tasks = []
+        for id, lease in list(self._held.items()):
+            if lease.out:
+                lease.out = {request for request in lease.out if request in in_progress}
+            if lease.out or lease.waiting:
                 continue
             del self._held[id]
-            if not held.lost:
-                over.append(held.task)
-        return over
+            if not lease.lost:
+                tasks.append(lease.task)
+        return tasks
 
 
 LEASE: Final = "frontier_lease"  # meta key of a leased request, its retries and redirects: the id of its lease
@@ -98,11 +98,11 @@ def marked_output(output: Any, lease: str) -> Any:
     if isinstance(output, Request):
         return marked(output, lease)
     if hasattr(output, "__aiter__"):
-        return (marked(one, lease) async for one in output)
+        return (marked(value, lease) async for value in output)
     if hasattr(output, "__await__"):
         return _marked_then(output, lease)
     if hasattr(output, "__iter__") and not isinstance(output, dict | str | bytes):
-        return (marked(one, lease) for one in output)
+        return (marked(value, lease) for value in output)
     return output
 
 
@@ -110,8 +110,8 @@ async def _marked_then(output: Any, lease: str) -> Any:
     return marked_output(await output, lease)
 
 
-def marked(one: Any, lease: str) -> Any:
-    """Mark ``one`` as a child of ``lease`` if it is a request."""
-    if isinstance(one, Request):
-        one.meta[PARENT] = lease
-    return one
+def marked(value: Any, lease: str) -> Any:
+    """Mark ``value`` as a child of ``lease`` if it is a request."""
+    if isinstance(value, Request):
+        value.meta[PARENT] = lease
+    return value

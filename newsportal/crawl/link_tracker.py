@@ -16,6 +16,7 @@ from time import time
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from newsportal.classify.topics import SEARCH
 from newsportal.crawl import backoff
 from newsportal.crawl.addon import SourcesAddon
 from newsportal.crawl.reader_pool import CrawlReaders
@@ -25,6 +26,7 @@ from newsportal.crawl.visit_counters import OUTAGE, PREFIX, SourceStates
 from newsportal.crawl.visit_counters import utcnow as utcnow  # the clock of all parts of a crawl
 from newsportal.dedup.canonical import identity, separate_collisions, shared, spellings
 from newsportal.errors import StoreError
+from newsportal.items import TopicMark
 from newsportal.logs import warned
 from newsportal.messages import Message
 from newsportal.store.link_tables import DONE, FAILED, GIVEN_UP, STORED, LinkState
@@ -106,12 +108,14 @@ class LinkTracker(SourceStates):
         for link in links:
             by_name.setdefault(name_of(link), link)
         known = await asyncio.to_thread(self.stored_urls.find_stored, list(by_name)) | await backoff.paused(self, list(by_name.values()))
+        if marks := {name: TopicMark(link.topic, SEARCH) for name, link in by_name.items() if link.topic and name in known}:
+            await asyncio.to_thread(self.store.add_topic_marks, marks, now=utcnow())  # another topic's search met these articles first
         titles = {name: link.title for name, link in by_name.items() if link.title and name not in known}
         repeated = await asyncio.to_thread(self.store.find_titles, titles, now=utcnow())  # for titles that identify reposts (paper A, 3.3)
         self._titled.update(by_name[name].source for name in repeated)
         known |= repeated
-        wanted = [link for name, link in by_name.items() if name not in known]
-        requests = await self.open(wanted, spider, ask, again=again)
+        new = [link for name, link in by_name.items() if name not in known]
+        requests = await self.open(new, spider, ask, again=again)
         stale = len(known) == len(by_name) and not await self.added_in_visit(by_name.values())
         await self.count_listed([(name_of(link), link) for link in links], requests, known, broken)
         for name in requests:
@@ -123,11 +127,11 @@ class LinkTracker(SourceStates):
         self, entries: Iterable[tuple[str, Link]], fresh: Collection[str], known: Collection[str], broken: Iterable[Link] = ()
     ) -> None:
         """Count the entries of a list by their names: each ``fresh`` one is new once. ``broken`` ones have an invalid URL and fail."""
-        left = set(fresh)
+        uncounted = set(fresh)
         for name, link in entries:
-            for column in ("entries", "new" if name in left else "known" if name in known else "repeated"):
+            for column in ("entries", "new" if name in uncounted else "known" if name in known else "repeated"):
                 self.count(link.source, column, topic=link.topic)
-            left.discard(name)
+            uncounted.discard(name)
         for link in broken:
             for column in ("entries", "new"):
                 self.count(link.source, column, topic=link.topic)
@@ -141,16 +145,16 @@ class LinkTracker(SourceStates):
             return {}
         requests = {name_of(link): ask(link) for link in links}
         tasks = {name: task_of(request, spider) for name, request in requests.items()}
-        held = [tasks[name_of(link)].id for link in links if settled and is_entry(link)]  # a thread's name may contain a "#", too
+        entries = [tasks[name_of(link)].id for link in links if settled and is_entry(link)]  # a thread's name may contain a "#", too
         names = {task.id: name for name, task in tasks.items()} if settled else None
         since = time() if again else await self._visit_began(links[0].source)
-        opened = await asyncio.to_thread(self.store.links.open, spider.name, list(tasks.values()), since=since, names=names, held=held)
-        found = {name: request for name, request in requests.items() if tasks[name].id in opened}
+        opened = await asyncio.to_thread(self.store.links.open, spider.name, list(tasks.values()), since=since, names=names, held=entries)
+        queued = {name: request for name, request in requests.items() if tasks[name].id in opened}
         for link in links:
-            if name_of(link) in found:
+            if name_of(link) in queued:
                 self._counted[link.source].add(tasks[name_of(link)].id)
-                found[name_of(link)].meta[ROW] = True
-        return found
+                queued[name_of(link)].meta[ROW] = True
+        return queued
 
     async def _visit_began(self, source: str) -> float:
         """Return when the visit of a source began, in any process, in seconds since 1970."""
@@ -159,11 +163,11 @@ class LinkTracker(SourceStates):
 
     async def added_in_visit(self, links: Iterable[Link]) -> bool:
         """Return whether one of these links was added in the current visit of its source."""
-        asked = list(links)
-        if not asked:
+        entries = list(links)
+        if not entries:
             return False
-        rows = await asyncio.to_thread(self.store.links.states, [id_of(link) for link in asked])
-        began = await self._visit_began(asked[0].source) if rows else 0.0
+        rows = await asyncio.to_thread(self.store.links.states, [id_of(link) for link in entries])
+        began = await self._visit_began(entries[0].source) if rows else 0.0
         return any(row.added >= began for row in rows.values())
 
     async def _set_apart(self, links: Sequence[Link]) -> list[Link]:
@@ -179,14 +183,14 @@ class LinkTracker(SourceStates):
         if not can_request(target):
             await self.fail(link, NO_ADDRESS)
             return None
-        found, name = replace(link, url=target, identity=None), identity(target)
+        redirected, name = replace(link, url=target, identity=None), identity(target)
         if name == name_of(link):  # to https, or to www.: the same link
-            return ask(found)
-        known = bool(await asyncio.to_thread(self.stored_urls.find_stored, [name]))
-        request = None if known else (await self.open([found], spider, ask)).get(name)
+            return ask(redirected)
+        stored = bool(await asyncio.to_thread(self.stored_urls.find_stored, [name]))
+        request = None if stored else (await self.open([redirected], spider, ask)).get(name)
         if request is None:
             self.count(link.source, "new", number=-1, topic=link.topic)
-            self.count(link.source, "known" if known else "repeated", topic=link.topic)
+            self.count(link.source, "known" if stored else "repeated", topic=link.topic)
         self._decided(link)
         await self._finish(link, DONE)
         return request
@@ -212,17 +216,17 @@ class LinkTracker(SourceStates):
                 await self._finish(link)
         return [name_of(link) not in known for link in links]
 
-    def _count_taken(self, link: Link, known: bool) -> None:
-        here = id_of(link) in self._counted[link.source]
-        if here:
-            self.count(link.source, "new", number=-known, topic=link.topic)
+    def _count_taken(self, link: Link, stored: bool) -> None:
+        counted = id_of(link) in self._counted[link.source]
+        if counted:
+            self.count(link.source, "new", number=-stored, topic=link.topic)
         else:  # counted by the visit that met it
             self.note(link.source, TAKEN_OVER)
-            for column, number in (("entries", 1), ("new", int(not known))):
+            for column, number in (("entries", 1), ("new", int(not stored))):
                 self.count(link.source, column, number=number, topic=link.topic)
                 self.visit_counts.count(link.source, column, number=-number)
             self._counted[link.source].add(id_of(link))
-        if known:
+        if stored:
             self.count(link.source, "known", topic=link.topic)
             self._decided(link)
 
@@ -309,10 +313,10 @@ class LinkTracker(SourceStates):
 
     def reset_report(self) -> None:
         """Begin a new report: reset all counters, except for links without an outcome."""
-        left = {row.source: min(row.left, len(self._counted.get(row.source, ()))) for row in self.report() if row.left > 0}
+        unsettled = {row.source: min(row.left, len(self._counted.get(row.source, ()))) for row in self.report() if row.left > 0}
         for key in [key for key in self._stats.get_stats() if key.startswith(PREFIX)]:
             self._stats.get_stats().pop(key)
         self._notes.clear()
-        for source, number in filter(itemgetter(1), left.items()):
+        for source, number in filter(itemgetter(1), unsettled.items()):
             for column in ("entries", "new"):
                 self._stats.set_value(f"{PREFIX}{source}/{column}", number)

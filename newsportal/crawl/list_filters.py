@@ -35,15 +35,15 @@ class Wanted:
     stored: StoredThread | None = None
 
 
-def has_grown(listed: Listed, kept: StoredThread) -> bool:
+def has_grown(listed: Listed, stored: StoredThread) -> bool:
     """Return whether a thread has posts that are not stored: by the counts of replies, else by times, within their precision."""
-    if not kept.whole:
+    if not stored.whole:
         return True
-    if listed.replies is not None and kept.replies is not None and listed.replies != kept.replies:
+    if listed.replies is not None and stored.replies is not None and listed.replies != stored.replies:
         return True
-    if listed.last is not None and (before := kept.listed or kept.newest) is not None:
+    if listed.last is not None and (before := stored.listed or stored.newest) is not None:
         return listed.last > before + timedelta(seconds=listed.precision)
-    return listed.replies is None or kept.replies is None
+    return listed.replies is None or stored.replies is None
 
 
 async def filter_threads(
@@ -54,19 +54,19 @@ async def filter_threads(
     Raises ``StoreError``; then nothing is counted or selected.
     """
     names = {listed.key: (link, listed) for link, listed in reversed(entries) if can_request(link.url)}
-    kept = await asyncio.to_thread(tracker.store.threads.find_stored, list(names))
-    old = {name for name, (_, listed) in names.items() if name in kept and not has_grown(listed, kept[name])}
-    alone = await paused(tracker, [link for link, _ in names.values()])
-    old |= {name for name, (link, _) in names.items() if name_of(link) in alone}
+    stored = await asyncio.to_thread(tracker.store.threads.find_stored, list(names))
+    old = {name for name, (_, listed) in names.items() if name in stored and not has_grown(listed, stored[name])}
+    paused_names = await paused(tracker, [link for link, _ in names.values()])
+    old |= {name for name, (link, _) in names.items() if name_of(link) in paused_names}
     links = [names[name][0] for name in reversed(names) if name not in old]
 
     def request(link: Link) -> Request:
         name = name_of(link)
-        return ask(Wanted(link, names[name][1], kept.get(name)))
+        return ask(Wanted(link, names[name][1], stored.get(name)))
 
     requests = await tracker.open(links, spider, request, settled=False)
-    listed = [(listed.key, link) for link, listed in entries if can_request(link.url)]
-    await tracker.count_listed(listed, requests, old, [link for link, _ in entries if not can_request(link.url)])
+    readable = [(listed.key, link) for link, listed in entries if can_request(link.url)]
+    await tracker.count_listed(readable, requests, old, [link for link, _ in entries if not can_request(link.url)])
     stale = all(listed.key in old or listed.sticky for _, listed in entries)
     return Filtered(tuple(requests.values()), stale)
 
@@ -78,8 +78,8 @@ async def filter_galleries(tracker: LinkTracker, links: Sequence[Link], spider: 
     """
     names = {name_of(link): link for link in reversed(links) if can_request(link.url)}
     known = await asyncio.to_thread(tracker.stored_urls.find_stored, list(names))
-    kept = await asyncio.to_thread(tracker.store.galleries.find_stored, known)
-    old = {name for name in known if (story := kept.get(name)) is None or story.complete or story.vain >= MAX_VAIN}
+    stories = await asyncio.to_thread(tracker.store.galleries.find_stored, known)
+    old = {name for name in known if (story := stories.get(name)) is None or story.complete or story.vain >= MAX_VAIN}
     refused = await asyncio.to_thread(tracker.store.galleries.refused, set(names) - known, now=utcnow())
     old |= refused | await paused(tracker, list(names.values()))
     requests = await tracker.open([names[name] for name in reversed(names) if name not in old], spider, ask, settled=False)

@@ -41,8 +41,8 @@ class NewsPage(WebPage):  # type: ignore[misc]
     async def to_item(self) -> Any:
         response = self.response
         page = make_page(bytes(response.body), str(response.url), response.headers.get("Content-Type"))
-        own = {name: await ensure_awaitable(getattr(self, name)) for name in get_fields_dict(self)}
-        return replace(READERS[self.reader](page), **own)
+        overrides = {name: await ensure_awaitable(getattr(self, name)) for name in get_fields_dict(self)}
+        return replace(READERS[self.reader](page), **overrides)
 
 
 @handle_urls("", to_return=Article, priority=FALLBACK)

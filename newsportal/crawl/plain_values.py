@@ -34,19 +34,19 @@ def loads(parts: Sequence[bytes], *, functions: bool = False) -> Any:
 
 def describe(error: Exception, trace: str) -> Any:
     """Return an error as a value for :func:`raised`."""
-    ours = {name: value for name, value in vars(error).items() if name != "__notes__"} if isinstance(error, NewsportalError) else {}
-    return [f"{type(error).__module__}:{type(error).__qualname__}", str(error), ours, trace]
+    attrs = {name: value for name, value in vars(error).items() if name != "__notes__"} if isinstance(error, NewsportalError) else {}
+    return [f"{type(error).__module__}:{type(error).__qualname__}", str(error), attrs, trace]
 
 
-def raised(said: Any) -> Exception:
+def raised(description: Any) -> Exception:
     """Rebuild a described error; ``RuntimeError`` for errors of other libraries."""
-    name, text, ours, trace = said
-    module, _, called = str(name).partition(":")
-    kind = getattr(builtins, called, None) if module == "builtins" else _named(name) if module.startswith(f"{OURS}.") else None
+    name, text, attrs, trace = description
+    module, _, class_name = str(name).partition(":")
+    kind = getattr(builtins, class_name, None) if module == "builtins" else _named(name) if module.startswith(f"{OURS}.") else None
     kind = kind if isinstance(kind, type) and issubclass(kind, Exception) else RuntimeError
     error = kind.__new__(kind)
     error.args = (text,)
-    vars(error).update(ours)
+    vars(error).update(attrs)
     if not isinstance(error, NewsportalError):
         error.add_note(f"{name} in the process that read the page:\n{trace}")
     return error
@@ -57,16 +57,16 @@ def _plain(value: Any, parts: list[bytes]) -> Any:
     if value is None or isinstance(value, str | int | float):
         return value
     if kind in (tuple, list, set, frozenset):
-        return [kind.__name__, *(_plain(one, parts) for one in value)]
+        return [kind.__name__, *(_plain(item, parts) for item in value)]
     if kind is dict:
-        return ["dict", *(_plain(one, parts) for pair in value.items() for one in pair)]
+        return ["dict", *(_plain(item, parts) for pair in value.items() for item in pair)]
     if kind is datetime:
         return ["datetime", value.isoformat()]
     if isinstance(value, bytes | array):
         parts.append(bytes(value))
         return ["bytes" if isinstance(value, bytes) else f"array {value.typecode}", len(parts) - 1]
     if kind is partial:
-        return ["partial", *(_plain(one, parts) for one in (value.func, value.args, value.keywords))]
+        return ["partial", *(_plain(item, parts) for item in (value.func, value.args, value.keywords))]
     if kind is FunctionType:
         return ["function", f"{value.__module__}:{value.__qualname__}"]
     if is_dataclass(kind) or isinstance(value, tuple):
@@ -74,31 +74,31 @@ def _plain(value: Any, parts: list[bytes]) -> Any:
     raise TypeError(f"not a value that can be passed to another process: {kind.__module__}.{kind.__qualname__}")
 
 
-def _value(said: Any, parts: Sequence[bytes], functions: bool) -> Any:
-    if not isinstance(said, list):
-        return said
-    what, *rest = said
-    values = [_value(one, parts, functions) if isinstance(one, list) else one for one in rest]
-    if what in SERIES:
-        return SERIES[what](values)
-    if what == "dict":
+def _value(data: Any, parts: Sequence[bytes], functions: bool) -> Any:
+    if not isinstance(data, list):
+        return data
+    tag, *rest = data
+    values = [_value(item, parts, functions) if isinstance(item, list) else item for item in rest]
+    if tag in SERIES:
+        return SERIES[tag](values)
+    if tag == "dict":
         return dict(zip(values[::2], values[1::2], strict=True))
-    if what == "datetime":
+    if tag == "datetime":
         return datetime.fromisoformat(values[0])
-    if what == "bytes":
+    if tag == "bytes":
         return parts[values[0]]
-    if what.startswith("array "):
-        return array(what[-1], parts[values[0]])
-    if what in ("partial", "function"):
+    if tag.startswith("array "):
+        return array(tag[-1], parts[values[0]])
+    if tag in ("partial", "function"):
         if not functions:
-            raise ValueError("a function instead of a value")
-        if what == "function":
+            raise ValueError("a function where only values may be")
+        if tag == "function":
             return _named(values[0])
         function, args, keywords = values
         return partial(function, *args, **keywords)
-    kind = _named(what)
+    kind = _named(tag)
     if not isinstance(kind, type) or not (is_dataclass(kind) or issubclass(kind, tuple)):
-        raise ValueError(f"unknown value: {what}")
+        raise ValueError(f"no value of ours: {tag}")
     return kind(**dict(zip(_fields(kind), values, strict=True)))
 
 

@@ -129,10 +129,10 @@ class ReaderPool:
             if (reader := self._reader()) is None:
                 return function(*args)
             if (answer := self._exchange(reader, task, ending)) is not None:
-                works, found = plain_values.loads(answer)
-                if works:
-                    return found
-                raise plain_values.raised(found)
+                succeeded, result = plain_values.loads(answer)
+                if succeeded:
+                    return result
+                raise plain_values.raised(result)
             status = self._ended(reader)
         if ending() is not None:
             raise Interrupted
@@ -154,13 +154,13 @@ class ReaderPool:
 
     def _reader(self) -> _Reader | None:
         """Return this thread's reader, made if needed; ``None`` if there are no processes any more."""
-        found: _Reader | None = getattr(self._own, "reader", None)
-        if found is None:
+        reader: _Reader | None = getattr(self._own, "reader", None)
+        if reader is None:
             ours, theirs = Pipe()
             pid = self._ask(theirs)
             theirs.close()
-            found = self._own.reader = None if pid is None else _Reader(pid, ours)
-        return found
+            reader = self._own.reader = None if pid is None else _Reader(pid, ours)
+        return reader
 
     def _ended(self, reader: _Reader) -> int:
         """Return the exit status of a reader: negative for a signal."""
@@ -169,15 +169,15 @@ class ReaderPool:
         status = self._ask(reader.pid)
         return -signal.SIGKILL if status is None else os.waitstatus_to_exitcode(status)
 
-    def _ask(self, about: Connection | int) -> int | None:
+    def _ask(self, target: Connection | int) -> int | None:
         """Return the process id of a new reader for this connection, or a reader's exit status by its id; ``None``: the server died."""
         with self._lock:
             if self._control is None:
                 return None
             try:
-                self._control.send_bytes(b"%d" % (0 if isinstance(about, Connection) else about))
-                if isinstance(about, Connection):
-                    send_handle(self._control, about.fileno(), self.server)
+                self._control.send_bytes(b"%d" % (0 if isinstance(target, Connection) else target))
+                if isinstance(target, Connection):
+                    send_handle(self._control, target.fileno(), self.server)
                 return int(self._control.recv_bytes())
             except (EOFError, OSError) as error:
                 logger.error("pages are now read in the crawl's own process, since the one that forks readers has ended: %s", error)
@@ -252,8 +252,8 @@ def _serve_forks(control: Connection, memory: int, seconds: float) -> Never:
 def _serve_pages(channel: Connection, memory: int, seconds: float) -> Never:
     """Run a reader: one page after the other, until the crawl ends or this process has grown."""
     fields = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text("ascii").splitlines())
-    most = int(fields["VmData"].split()[0]) * 1024 + memory  # in addition to the current size
-    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    limit = int(fields["VmData"].split()[0]) * 1024 + memory  # in addition to the current size
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     size = _peak()
     while _peak() - size < memory // 2:
         try:
@@ -286,8 +286,8 @@ def _send(channel: Connection, parts: list[bytes]) -> None:
 
 def _receive(channel: Connection) -> list[bytes]:
     data = channel.recv_bytes()
-    place = data.index(b"\n") + 1
-    ends = list(accumulate(map(int, data[: place - 1].split(b",")), initial=place))
+    start = data.index(b"\n") + 1
+    ends = list(accumulate(map(int, data[: start - 1].split(b",")), initial=start))
     return [data[begin:end] for begin, end in pairwise(ends)]
 
 

@@ -101,14 +101,14 @@ class Models:
         return Loaded(version, base.restore(self._store.corpora.blob(corpus, version)), float(figure) if figure is not None else None)
 
 
-def join(method: str, made: PersistentLearner, kept: str | None) -> str:
-    """Return the learned state of ``made`` merged with ``kept``, the state that other crawls saved."""
+def join(method: str, learner: PersistentLearner, saved: str | None) -> str:
+    """Return the learned state of ``learner`` merged with ``saved``, the state that other crawls saved."""
     try:
-        if kept is not None:
-            made.restore(kept)
+        if saved is not None:
+            learner.restore(saved)
     except LibraryError as error:
-        logger.warning("what was learned about %s in earlier crawls is not used: %s", method, error)
-    return made.dump()
+        logger.warning("what %s learnt in earlier crawls is not used: %s", method, error)
+    return learner.dump()
 
 
 class SiteMemory:
@@ -127,11 +127,11 @@ class SiteMemory:
         key = (method, tuple(sorted(options.items())))
         with self._lock:
             if key not in self._extractors:
-                made: Extract = Best(self.knowledge) if method == "best" else extractor(method, **options)
-                if isinstance(made, PersistentLearner) and not isinstance(made, Best):
-                    with warned(logger, "what was learned about %s in earlier crawls is not used", method):
-                        join(method, made, self._store.learnt(method))
-                self._extractors[key] = made
+                extract: Extract = Best(self.knowledge) if method == "best" else extractor(method, **options)
+                if isinstance(extract, PersistentLearner) and not isinstance(extract, Best):
+                    with warned(logger, "what %s learnt in earlier crawls is not used", method):
+                        join(method, extract, self._store.learnt(method))
+                self._extractors[key] = extract
             return self._extractors[key]
 
     def recall(self, url: str) -> None:
@@ -144,8 +144,8 @@ class SiteMemory:
                 return
             self._met.add(site)
             try:
-                for known, lines in self._stored(site).items():
-                    self.knowledge.remember(known, lines)
+                for page, lines in self._stored(site).items():
+                    self.knowledge.remember(page, lines)
             except StoreError as error:
                 self._unread.add(site)
                 logger.warning("the stored knowledge of %s cannot be read: %s", site, error)
@@ -156,19 +156,19 @@ class SiteMemory:
         """Save the lines of the sites met in this crawl, and the state of learning extractors."""
         with warned(logger, "the knowledge learned about sites could not be saved"):
             self._store.save_site_lines(self._packed_sites(), now=now, most=MAX_SITES)
-            for (method, _), made in list(self._extractors.items()):
-                if isinstance(made, PersistentLearner) and not isinstance(made, Best):
-                    self._store.change_learnt(method, partial(join, method, made), now=now)
+            for (method, _), extract in list(self._extractors.items()):
+                if isinstance(extract, PersistentLearner) and not isinstance(extract, Best):
+                    self._store.change_learnt(method, partial(join, method, extract), now=now)
 
     def _packed_sites(self) -> Mapping[str, Mapping[str, bytes]]:
         sites: dict[str, dict[str, PageLines]] = {}
         with self._lock:
-            met = set(self._met)
-        for url, known in self.knowledge.pages():
+            visited = set(self._met)
+        for url, lines in self.knowledge.pages():
             site = site_of(url)
-            if site in met:
-                sites.setdefault(site, {})[url] = known
-        return {site: {url: packed(known) for url, known in self._joined(site, pages).items()} for site, pages in sites.items()}
+            if site in visited:
+                sites.setdefault(site, {})[url] = lines
+        return {site: {url: packed(lines) for url, lines in self._joined(site, pages).items()} for site, pages in sites.items()}
 
     def _joined(self, site: str, pages: Mapping[str, PageLines]) -> Mapping[str, PageLines]:
         """Return ``pages`` preceded by as many other stored pages as the limit per site allows."""
@@ -176,7 +176,7 @@ class SiteMemory:
         if free <= 0:
             return pages
         try:
-            others = [(url, known) for url, known in self._stored(site).items() if url not in pages]
+            others = [(url, lines) for url, lines in self._stored(site).items() if url not in pages]
         except ValueError:  # logged when it was recalled
             return pages
         return {**dict(others[-free:]), **pages}
@@ -208,6 +208,6 @@ def record_of(sources: Sources, settings: BaseSettings) -> Record:
         record = _RECORDS[sources.store] = Record(sources, settings)
         finalize(record, record.readers.close)
         finalize(record, record.store.close)  # at exit at the latest: SQLite merges its write-ahead log into the file
-    chosen = sources.duplicates
-    record.store.fold_by(chosen.method, theta=chosen.theta, days=chosen.days)
+    duplicates = sources.duplicates
+    record.store.fold_by(duplicates.method, theta=duplicates.theta, days=duplicates.days)
     return record

@@ -72,21 +72,21 @@ def connect(settings: BaseSettings) -> Any:
     from redis.retry import Retry
     from scrapy_redis import connection, defaults
 
-    named = {parameter: settings.get(name) for name, parameter in connection.SETTINGS_PARAMS_MAP.items()}
-    given = {parameter: value for parameter, value in named.items() if value}
+    values = {parameter: settings.get(name) for name, parameter in connection.SETTINGS_PARAMS_MAP.items()}
+    options = {parameter: value for parameter, value in values.items() if value}
     usual = {name: value for name, value in defaults.REDIS_PARAMS.items() if name != "retry_on_timeout"}  # redis-py warns of it
-    once_more = Retry(NoBackoff(), 1)  # reconnect once after an idle connection was closed; further retries are up to the callers
+    retry = Retry(NoBackoff(), 1)  # reconnect once after an idle connection was closed; further retries are up to the callers
     try:
         if is_cluster(settings):
-            given |= _nodes(given["url"])
-        return connection.get_redis(**{**usual, **PATIENCE, "retry": once_more, **settings.getdict("REDIS_PARAMS"), **given})
+            options |= _nodes(options["url"])
+        return connection.get_redis(**{**usual, **PATIENCE, "retry": retry, **settings.getdict("REDIS_PARAMS"), **options})
     except (ValueError, TypeError) as error:
         allowed = "redis://[:PASSWORD@]HOST[:PORT][/NUMBER], redis+cluster://[:PASSWORD@]HOST:PORT[,HOST:PORT…]"
         raise StoreError(f"invalid URL of a Redis: {address(settings)}: {error}; allowed: {allowed}") from error
     except faults() as error:
-        alone = "Cluster mode is not enabled" in str(error)
-        why = "it is a single Redis, not a cluster: use redis://HOST:PORT" if alone else f"no node of the cluster answers: {error}"
-        raise FrontierUnavailable(f"Redis at {address(settings)} is unavailable: {why}") from error
+        single = "Cluster mode is not enabled" in str(error)
+        reason = "it is a single Redis, not a cluster: use redis://HOST:PORT" if single else f"no node of the cluster answers: {error}"
+        raise FrontierUnavailable(f"Redis at {address(settings)} is unavailable: {reason}") from error
 
 
 CLUSTER: Final = re.compile(r"(rediss?)\+cluster://((?:[^/?#]*@)?)([^/?#]*)(.*)")
@@ -96,12 +96,12 @@ def _nodes(url: str) -> dict[str, Any]:
     """Translate ``redis+cluster://HOST:PORT,HOST:PORT`` to redis-py's arguments, with the nodes for discovery. Raises ``ValueError``."""
     from redis.cluster import ClusterNode, RedisCluster
 
-    found = CLUSTER.match(url)
-    assert found is not None
-    scheme, user, nodes, rest = found.groups()
+    match = CLUSTER.match(url)
+    assert match is not None
+    scheme, user, nodes, rest = match.groups()
     first, *others = nodes.split(",")
-    parts = [urlsplit(f"//{one}") for one in others]
-    more = [ClusterNode(one.hostname, one.port or 6379) for one in parts]  # type: ignore[no-untyped-call]
+    parts = [urlsplit(f"//{node}") for node in others]
+    more = [ClusterNode(part.hostname, part.port or 6379) for part in parts]  # type: ignore[no-untyped-call]
     return {"redis_cls": RedisCluster, "url": f"{scheme}://{user}{first}{rest}", "startup_nodes": more}
 
 
@@ -109,19 +109,19 @@ def explained(error: Exception, where: str, key: str) -> FrontierUnavailable | F
     """Translate an error of the queue under ``key`` into its cause and remedy."""
     text, kind = str(error), type(error).__name__
     refusal = text.partition("NEWSPORTAL ")[2] or (f"FOREIGN {key}" if "WRONGTYPE" in text else "")
-    why, _, rest = refusal.partition(" ")
-    if why == "FOREIGN":
+    code, _, rest = refusal.partition(" ")
+    if code == "FOREIGN":
         return FrontierRefused(
             f"Redis at {where}: {rest} was not written by newsportal (perhaps pickled requests of scrapy-redis, which are never read); "
             f"finish that crawl first, or remove the key: redis-cli DEL {rest}; or use another database: redis://HOST:PORT/1"
         )
-    if why == "OWNER":
+    if code == "OWNER":
         return FrontierRefused(
             f"Redis at {where}: {key} belongs to another portal ({rest}), whose tasks are there; "
             "use another database of that Redis: redis://HOST:PORT/1"
         )
-    if why:
-        return FrontierRefused(f"Redis at {where}: {key} has the format of another version ({rest}): upgrade the older one")
+    if code:
+        return FrontierRefused(f"Redis at {where}: {key} was written by another version of newsportal (form {rest}): update the older one")
     by_word = {word: remedy for words, remedy in REMEDIES.items() for word in words}
     remedy = next((by_word[word] for word in (*text.split(), kind) if word in by_word), text or kind)
     return FrontierUnavailable(f"queue of requests: Redis at {where} is unavailable: {remedy}")
@@ -137,7 +137,7 @@ def queue_names_in(client: Any, queue_key: str | None, owner: str, where: str, p
         raise FrontierUnavailable(f"Redis at {where} is unavailable: {error}") from error
     finally:
         client.close()
-    return sorted({match[1] for match, of in found if match is not None and of is not None and as_text(of) == owner})
+    return sorted({match[1] for match, stored in found if match is not None and stored is not None and as_text(stored) == owner})
 
 
 def as_text(value: Any) -> str:
@@ -211,8 +211,8 @@ def open_start_urls(settings: BaseSettings, spider: Spider) -> StartUrls | None:
     """Open the start URLs; ``None`` without Redis, or for a spider without start URLs. Nothing is sent yet. Raises ``StoreError``."""
     if not is_named(settings) or not (hasattr(spider, "pushed") or hasattr(spider, "make_request_from_data")):
         return None
-    written = getattr(spider, "redis_key", None) or settings.get("REDIS_START_URLS_KEY") or KEY
-    return StartUrls(connect(settings), written % {"name": spider.name, "spider": spider.name}, clustered=is_cluster(settings))
+    key = getattr(spider, "redis_key", None) or settings.get("REDIS_START_URLS_KEY") or KEY
+    return StartUrls(connect(settings), key % {"name": spider.name, "spider": spider.name}, clustered=is_cluster(settings))
 
 
 def parse_pushed(value: bytes) -> dict[str, Any]:
@@ -220,5 +220,5 @@ def parse_pushed(value: bytes) -> dict[str, Any]:
     text = value.decode("utf-8").strip()
     if not text.startswith("{"):
         return {"url": text}
-    found: dict[str, Any] = json.loads(text)
-    return {**found, "url": str(found["url"])}
+    data: dict[str, Any] = json.loads(text)
+    return {**data, "url": str(data["url"])}

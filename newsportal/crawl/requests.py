@@ -91,11 +91,11 @@ class DupeFilter:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> DupeFilter:
-        named = crawler.settings.get("SCHEDULER_DUPEFILTER_CLASS")
-        found = cls if not named or str(named).startswith("scrapy_redis.") else load_object(named)
-        if not (isinstance(found, type) and issubclass(found, cls)):
-            raise FrontierRefused(f"SCHEDULER_DUPEFILTER_CLASS is {named}: name a subclass of {cls.__module__}.{cls.__name__}, or nothing")
-        return found(crawler)
+        path = crawler.settings.get("SCHEDULER_DUPEFILTER_CLASS")
+        filter_class = cls if not path or str(path).startswith("scrapy_redis.") else load_object(path)
+        if not (isinstance(filter_class, type) and issubclass(filter_class, cls)):
+            raise FrontierRefused(f"SCHEDULER_DUPEFILTER_CLASS is {path}: name a subclass of {cls.__module__}.{cls.__name__}, or nothing")
+        return filter_class(crawler)
 
     def seen_name(self, request: Request) -> str | None:
         """Return the fingerprint; ``None``: the request is never filtered."""
@@ -108,7 +108,7 @@ class DupeFilter:
 
 def task_of(request: Request, spider: Spider, seen: str | None = None) -> Task:
     """Serialize a request. ``seen``: its fingerprint if it is subject to the duplicate filter. Raises :class:`Unwritable`."""
-    found = {
+    parts = {
         "url": request.url,
         "method": request.method if request.method != "GET" else None,
         "body": _value(request.body, spider) if request.body else None,
@@ -122,18 +122,18 @@ def task_of(request: Request, spider: Spider, seen: str | None = None) -> Task:
         "dont_filter": request.dont_filter,
         "flags": list(request.flags),
     }
-    written = {name: value for name, value in found.items() if value}
+    data = {name: value for name, value in parts.items() if value}
     try:
-        body = json.dumps(written, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        body = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         body.encode()
     except UnicodeEncodeError:  # a lone surrogate in a URL or a title
-        body = json.dumps(written, separators=(",", ":"), allow_nan=False)
+        body = json.dumps(data, separators=(",", ":"), allow_nan=False)
     except ValueError as error:
         raise Unwritable(str(error)) from error
     link = request.cb_kwargs.get("link")
     is_link = isinstance(link, Link)
     return Task(
-        id=id_of(link) if isinstance(link, Link) else identity_of(request, written),
+        id=id_of(link) if isinstance(link, Link) else identity_of(request, data),
         host=host_of(request.url),
         body=body,
         priority=request.priority,
@@ -158,8 +158,8 @@ def identity_of(request: Request, written: Mapping[str, Any]) -> str:
         if isinstance(value, dict) and value.get(MARK) in DATACLASSES:
             arguments[name] = value.get("identity") if value[MARK] == "Link" else value["key"]
     meta = {name: value for name, value in written.get("meta", {}).items() if name not in NOT_IN_IDENTITY}
-    said = [written.get("method"), request.url, written.get("body"), written.get("callback"), arguments, meta]
-    return blake2b(json.dumps(said, sort_keys=True).encode(), digest_size=12).hexdigest()
+    parts = [written.get("method"), request.url, written.get("body"), written.get("callback"), arguments, meta]
+    return blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=12).hexdigest()
 
 
 def _name(method: Any, spider: Spider) -> str:
@@ -175,22 +175,22 @@ def _value(value: Any, spider: Spider) -> Any:
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, list):
-        return [_value(one, spider) for one in value]
+        return [_value(item, spider) for item in value]
     if isinstance(value, dict):
         if all(isinstance(key, str) for key in value) and MARK not in value:
-            return {key: _value(one, spider) for key, one in value.items()}
-        return {MARK: "dict", "of": [[_value(key, spider), _value(one, spider)] for key, one in value.items()]}
+            return {key: _value(item, spider) for key, item in value.items()}
+        return {MARK: "dict", "of": [[_value(key, spider), _value(item, spider)] for key, item in value.items()]}
     if isinstance(value, tuple):
-        return {MARK: "tuple", "of": [_value(one, spider) for one in value]}
+        return {MARK: "tuple", "of": [_value(item, spider) for item in value]}
     if isinstance(value, bytes):
         return {MARK: "bytes", "of": b64encode(value).decode()}
     if isinstance(value, datetime):
         return {MARK: "time", "of": value.isoformat()}
     name = type(value).__name__
-    word: Any = DATACLASSES.get(name)
-    if word is type(value):
-        told = {one.name: getattr(value, one.name) for one in fields(word) if getattr(value, one.name) != one.default}
-        return {MARK: name, **{key: _value(one, spider) for key, one in told.items()}}
+    kind: Any = DATACLASSES.get(name)
+    if kind is type(value):
+        values = {field.name: getattr(value, field.name) for field in fields(kind) if getattr(value, field.name) != field.default}
+        return {MARK: name, **{key: _value(item, spider) for key, item in values.items()}}
     if callable(value) and getattr(value, "__self__", None) is spider:
         return {MARK: "method", "of": _name(value, spider)}
     reference_to = getattr(spider, "reference_to", None)
@@ -205,47 +205,47 @@ def _value(value: Any, spider: Spider) -> Any:
 def link_of(body: str, spider: Spider) -> Link | None:
     """Return the link that a serialized request fetches; ``None`` if it is not a request of this spider."""
     try:
-        found = request_of(Task("", "", body), spider).cb_kwargs.get("link")
+        link = request_of(Task("", "", body), spider).cb_kwargs.get("link")
     except Unreadable:
         return None
-    return found if isinstance(found, Link) else None
+    return link if isinstance(link, Link) else None
 
 
 def request_of(task: Task, spider: Spider) -> Request:
     """Deserialize the request of a task. Raises :class:`Unreadable`."""
     try:
-        told = json.loads(task.body)
-        found = {key: _read(value, spider) for key, value in told.items() if key not in ("callback", "errback")}
+        data = json.loads(task.body)
+        arguments = {key: _read(value, spider) for key, value in data.items() if key not in ("callback", "errback")}
         for name in ("callback", "errback"):
-            if name in told:
-                found[name] = _method(told[name], spider)
-        meta = {**found.pop("meta", {}), **({LANE: task.lane} if task.lane else {})}
-        return Request(**found, meta=meta, priority=task.priority)
+            if name in data:
+                arguments[name] = _method(data[name], spider)
+        meta = {**arguments.pop("meta", {}), **({LANE: task.lane} if task.lane else {})}
+        return Request(**arguments, meta=meta, priority=task.priority)
     except (ValueError, TypeError, KeyError, AttributeError, LookupError, RecursionError) as error:
         raise Unreadable(f"task {task.id} of {task.host} is no request of {spider.name}: {error}") from error
 
 
 def _read(value: Any, spider: Spider) -> Any:
     if isinstance(value, list):
-        return [_read(one, spider) for one in value]
+        return [_read(item, spider) for item in value]
     if not isinstance(value, dict):
         return value
     kind = value.get(MARK)
     if kind is None:
-        return {key: _read(one, spider) for key, one in value.items()}
+        return {key: _read(item, spider) for key, item in value.items()}
     if kind in DATACLASSES:
-        return _dataclass(DATACLASSES[kind], {key: _read(one, spider) for key, one in value.items() if key != MARK})
+        return _dataclass(DATACLASSES[kind], {key: _read(item, spider) for key, item in value.items() if key != MARK})
     return READERS[kind](value["of"], spider)
 
 
-def _dataclass(kind: type, told: dict[str, Any]) -> Any:
+def _dataclass(kind: type, data: dict[str, Any]) -> Any:
     """Build a dataclass. Raises ``ValueError`` for a missing field or a wrong type: these values are trusted afterwards."""
-    for one in fields(kind):
-        given = told.get(one.name, one.default)
-        allowed = TYPES[str(one.type).replace(" | None", "")]
-        if given is MISSING or not (isinstance(given, allowed) or (given is None and "None" in str(one.type))):
-            raise ValueError(f"{kind.__name__}.{one.name} is {given!r}")
-    return kind(**told)
+    for field in fields(kind):
+        value = data.get(field.name, field.default)
+        allowed = TYPES[str(field.type).replace(" | None", "")]
+        if value is MISSING or not (isinstance(value, allowed) or (value is None and "None" in str(field.type))):
+            raise ValueError(f"{kind.__name__}.{field.name} is {value!r}")
+    return kind(**data)
 
 
 TYPES: Final[Mapping[str, Any]] = {"str": str, "int": int, "float": (int, float), "bool": bool, "datetime": datetime}  # of fields
@@ -260,18 +260,18 @@ def _method(name: Any, spider: Spider) -> Any:
     return method
 
 
-def _time(told: Any, spider: Spider) -> datetime:
-    found = datetime.fromisoformat(told)
-    if found.tzinfo is None:
-        raise ValueError(f"{told} has no zone")
-    return found
+def _time(text: Any, spider: Spider) -> datetime:
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError(f"{text} has no zone")
+    return moment
 
 
 READERS: Final[Mapping[str, Callable[[Any, Spider], Any]]] = {
-    "dict": lambda told, spider: {_read(key, spider): _read(one, spider) for key, one in told},
-    "tuple": lambda told, spider: tuple(_read(one, spider) for one in told),
-    "bytes": lambda told, _: b64decode(told, validate=True),
+    "dict": lambda data, spider: {_read(key, spider): _read(item, spider) for key, item in data},
+    "tuple": lambda data, spider: tuple(_read(item, spider) for item in data),
+    "bytes": lambda data, _: b64decode(data, validate=True),
     "time": _time,
     "method": _method,
-    "named": lambda told, spider: spider.resolve_reference(*map(str, told)),  # type: ignore[attr-defined]  # without it: AttributeError
+    "named": lambda data, spider: spider.resolve_reference(*map(str, data)),  # type: ignore[attr-defined]  # without it: AttributeError
 }

@@ -195,8 +195,8 @@ class Scheduler(CrawlerComponent, BaseScheduler):
     async def accepted(self, requests: Sequence[Request]) -> Sequence[Request | None]:
         """Let the spider's ``accept`` replace or refuse leased requests."""
         self.count("taken", len(requests))
-        ask = getattr(self.spider, "accept", None)
-        return requests if ask is None else list(await ask(requests))
+        accept = getattr(self.spider, "accept", None)
+        return requests if accept is None else list(await accept(requests))
 
     async def started(self, values: Sequence[bytes]) -> None:
         """Make requests from start URLs pushed to Redis; invalid ones are logged and dropped."""
@@ -205,8 +205,8 @@ class Scheduler(CrawlerComponent, BaseScheduler):
             spider.spider_idle_start_time = int(time.time())  # reset scrapy-redis' timer for MAX_IDLE_TIME_BEFORE_CLOSE
         for value in values:
             try:
-                found = await spider.pushed(value) if hasattr(spider, "pushed") else spider.make_request_from_data(value)
-                requests = [found] if isinstance(found, Request) else list(found or ())
+                output = await spider.pushed(value) if hasattr(spider, "pushed") else spider.make_request_from_data(value)
+                requests = [output] if isinstance(output, Request) else list(output or ())
             except (ValueError, TypeError, LookupError, AttributeError) as error:
                 logger.error("%s: %r was pushed as a start URL but is not valid: %s", spider.name, value[:200], error)
                 self.count("bad-starts")
@@ -221,8 +221,8 @@ class Scheduler(CrawlerComponent, BaseScheduler):
         if engine is not None and engine._slot is not None and engine._slot.closing is None:
             engine._slot.nextcall.schedule()
 
-    def count(self, what: str, number: int = 1) -> None:
-        self._tally(f"frontier/{what}", number)
+    def count(self, name: str, number: int = 1) -> None:
+        self._tally(f"frontier/{name}", number)
 
     # hosts
 
@@ -246,8 +246,8 @@ class Scheduler(CrawlerComponent, BaseScheduler):
         if (slot := self._slot(host)) is not None:
             return slot.delay
         engine = self._crawler.engine
-        own = {} if engine is None else engine.downloader.per_slot_settings.get(self._slots.get(host, host), {})
-        return float(own.get("delay", self._delay))
+        settings = {} if engine is None else engine.downloader.per_slot_settings.get(self._slots.get(host, host), {})
+        return float(settings.get("delay", self._delay))
 
     def _slot(self, host: str) -> Slot | None:
         engine = self._crawler.engine
@@ -257,10 +257,10 @@ class Scheduler(CrawlerComponent, BaseScheduler):
         """Return how many more requests a host may have in progress. Without a delay, as many again are queued in its slot."""
         engine, slot = self._crawler.engine, self._slot(host.name)
         places = slot.concurrency if slot is not None else self._places
-        most = places if (slot.delay if slot is not None else self._delay) else 2 * places
-        if len(host.out) >= most and engine is not None:
+        limit = places if (slot.delay if slot is not None else self._delay) else 2 * places
+        if len(host.out) >= limit and engine is not None:
             host.out.intersection_update(engine.downloader.active)
-        return most - max(len(host.out), len(slot.active) if slot is not None else 0)
+        return limit - max(len(host.out), len(slot.active) if slot is not None else 0)
 
     # within
 

@@ -117,8 +117,8 @@ def load(file: Path | None, capacity: int, error_rate: float) -> tuple[UrlBloom,
             return unpacked(file.read_bytes(), capacity, error_rate)
         except FileNotFoundError:
             pass
-        except (OSError, Unusable) as why:
-            logger.warning("%s is not used: %s. The filter of known URLs is refilled from the store", file, why)
+        except (OSError, Unusable) as error:
+            logger.warning("%s is not used: %s. The filter of known URLs is refilled from the store", file, error)
     return UrlBloom(capacity=capacity, error_rate=error_rate), 0
 
 
@@ -190,27 +190,27 @@ class RedisFilter(StoredUrls):
 
 def filter_settings(sources: Sources, settings: BaseSettings) -> BaseSettings:
     """Return the settings with the Redis URL of the filter, which may differ from that of the queue."""
-    named = sources.url_filter.redis
-    if named is None or settings.get("REDIS_URL") != sources.frontier.redis:
+    url = sources.url_filter.redis
+    if url is None or settings.get("REDIS_URL") != sources.frontier.redis:
         return settings
-    own = settings.copy()
-    own.frozen = False
-    own.set("REDIS_URL", named, priority="cmdline")
-    return own
+    copy = settings.copy()
+    copy.frozen = False
+    copy.set("REDIS_URL", url, priority="cmdline")
+    return copy
 
 
 def shared_bloom(sources: Sources, settings: BaseSettings) -> RedisBloom:
     """Return the filter of this store in Redis. The key contains the store, so several portals may share one Redis."""
-    form = sources.url_filter
+    options = sources.url_filter
     key = f"{KEY}:{content_id(sources.store)}"
-    return RedisBloom(connect(settings), key=key, capacity=form.capacity, error_rate=form.error_rate)
+    return RedisBloom(connect(settings), key=key, capacity=options.capacity, error_rate=options.error_rate)
 
 
 def open_filter(sources: Sources, settings: BaseSettings, store: Store) -> StoredUrls:
     """Open the filter that the settings name. Raises ``StoreError``."""
-    form = sources.url_filter
+    options = sources.url_filter
     if not is_named(settings):
-        return LocalFilter(store, sources.seen_file, capacity=form.capacity, error_rate=form.error_rate)
+        return LocalFilter(store, sources.seen_file, capacity=options.capacity, error_rate=options.error_rate)
     settings = filter_settings(sources, settings)
     return RedisFilter(store, shared_bloom(sources, settings), address(settings), faults())
 
@@ -236,14 +236,14 @@ def filter_status(sources: Sources) -> FilterStatus:
         except faults() as error:
             raise StoreError(f"Redis at {address(settings)} is unavailable: {error}") from error
         return FilterStatus(f"Redis at {address(settings)} answers; {_described(fill)}", fill)
-    file, form = sources.seen_file, sources.url_filter
+    file, options = sources.seen_file, sources.url_filter
     if file is None or not file.exists():
         return FilterStatus("no filter yet; the first crawl fills it from the store")
     try:
-        bloom, position = unpacked(file.read_bytes(), form.capacity, form.error_rate)
-    except (OSError, Unusable) as why:
-        return FilterStatus(f"{file} is not used: {why}; the next crawl rebuilds it from the store")
-    return FilterStatus(f"{file}: {_described(bloom.fill())}; includes the store up to change {position}", bloom.fill())
+        bloom, position = unpacked(file.read_bytes(), options.capacity, options.error_rate)
+    except (OSError, Unusable) as error:
+        return FilterStatus(f"{file} is not used: {error}; the next crawl rebuilds it from the store")
+    return FilterStatus(f"{file}: {_described(bloom.fill())}; knows the store up to change {position}", bloom.fill())
 
 
 def _described(fill: Fill) -> str:

@@ -72,15 +72,15 @@ class Timing:
             self._request_price, self._priced = timing.request_price(sources, store.source_states(), visited), monotonic()
         state, visits = store.source_state(source.key), store.visits.of(source.key, limit=timing.LOOKED_BACK)
         subscribed = store.subscriptions.of(source.key)
-        asked = timing.with_pushes(self.rules(source)) if subscribed and timing.is_reliable(subscribed, now) else self.rules(source)
-        found = timing.plan(state, visits, asked, now)
-        if timing.is_fixed(asked):
-            at = timing.due_at(replace(state, next_visit=None), asked, now)
+        rules = timing.with_pushes(self.rules(source)) if subscribed and timing.is_reliable(subscribed, now) else self.rules(source)
+        planned = timing.plan(state, visits, rules, now)
+        if timing.is_fixed(rules):
+            at = timing.due_at(replace(state, next_visit=None), rules, now)
         else:
-            at = max(found.at, now + timedelta(minutes=asked.shortest))  # a visit that took hours is not followed by the next at once
-        state = replace(state, next_visit=at, rate=found.rate)
+            at = max(planned.at, now + timedelta(minutes=rules.shortest))  # a visit that took hours is not followed by the next at once
+        state = replace(state, next_visit=at, rate=planned.rate)
         store.save_source_state(state)
-        if subscribed and visits and (told := store.subscriptions.of(source.key)) and told.pushed and told.pushed > visits[0].at:
+        if subscribed and visits and (latest := store.subscriptions.of(source.key)) and latest.pushed and latest.pushed > visits[0].at:
             store.save_source_state(replace(state, next_visit=now))  # pushed meanwhile: visit at once; later pushes bring the plan forward
 
 
@@ -97,11 +97,11 @@ async def note_health(tracker: LinkTracker, sources: Iterable[str], now: datetim
 def _note_health(tracker: LinkTracker, source: str, now: datetime) -> None:
     if tracker.offline and tracker.unreached(source):
         return  # network outage: not counted against the source
-    told = tracker.store.visits
-    visits = merge_visits(told.of(source, limit=LATEST), told.of(source, limit=BRINGING, bringing=True))
-    if (said := change(visits)) is not None:
-        logger.warning("%s %s", source, said.message, extra={"source": source})
-        tracker.note(source, said.message)
+    history = tracker.store.visits
+    visits = merge_visits(history.of(source, limit=LATEST), history.of(source, limit=BRINGING, bringing=True))
+    if (changed := change(visits)) is not None:
+        logger.warning("%s %s", source, changed.message, extra={"source": source})
+        tracker.note(source, changed.message)
     until = health(visits, now).not_before()
     if until is not None and until > now:
         tracker.pause(source, until)
@@ -109,16 +109,16 @@ def _note_health(tracker: LinkTracker, source: str, now: datetime) -> None:
 
 def note_moved(tracker: LinkTracker, source: str, response: Response) -> None:
     """Record the permanent redirect of a list page."""
-    asked = response.meta.get("redirect_urls") or [response.url]
+    urls = response.meta.get("redirect_urls") or [response.url]
     reasons = [reason for reason in response.meta.get("redirect_reasons", ()) if isinstance(reason, int)]
-    if moved := moved_to(asked[0], response.url, reasons):
+    if moved := moved_to(urls[0], response.url, reasons):
         tracker.visit_counts.moved(source, moved)
 
 
-def moved_to(asked: str, answered: str, statuses: Iterable[int]) -> str | None:
+def moved_to(requested: str, answered: str, statuses: Iterable[int]) -> str | None:
     """Return the URL to which a list page was permanently redirected; ``None`` if only its spelling changed (https, www.)."""
-    found = tuple(statuses)
-    return answered if found and FOR_EVER.issuperset(found) and identity(asked) != identity(answered) else None
+    codes = tuple(statuses)
+    return answered if codes and FOR_EVER.issuperset(codes) and identity(requested) != identity(answered) else None
 
 
 TOKEN_BYTES, SECRET_BYTES = 24, 32  # random bytes of unguessable callback URLs, and of HMAC keys (at most 200 characters)
@@ -126,8 +126,8 @@ TOKEN_BYTES, SECRET_BYTES = 24, 32  # random bytes of unguessable callback URLs,
 
 async def note_hub(tracker: LinkTracker, source: str, response: Response, hub: str | None, topic: str | None) -> None:
     """Save the hub of a feed. Link headers precede the document (WebSub, 4); without ``self`` the requested URL is the topic."""
-    said = link_targets(b", ".join(response.headers.getlist("Link")).decode("latin-1"), response.url)
-    hub, topic = said.get("hub") or hub, said.get("self") or topic or response.url
+    links = link_targets(b", ".join(response.headers.getlist("Link")).decode("latin-1"), response.url)
+    hub, topic = links.get("hub") or hub, links.get("self") or topic or response.url
     sources = tracker.sources
     if not hub or not _is_hub_url(hub) or not _is_hub_url(topic) or not sources.schedule.websub or not sources.portal.url:
         return
@@ -142,9 +142,9 @@ def _is_hub_url(url: str) -> bool:
 
 
 def _save_subscription(tracker: LinkTracker, source: str, hub: str, topic: str) -> None:
-    known = tracker.store.subscriptions.of(source)
-    if known is not None and (known.hub, known.topic) == (hub, topic):
+    stored = tracker.store.subscriptions.of(source)
+    if stored is not None and (stored.hub, stored.topic) == (hub, topic):
         return
-    if known is None:
-        known = Subscription(source, hub, topic, secrets.token_urlsafe(TOKEN_BYTES), secrets.token_hex(SECRET_BYTES))
-    tracker.store.subscriptions.save(replace(known, hub=hub, topic=topic, asked=None, tries=0, until=None, denied=None, leaving=False))
+    if stored is None:
+        stored = Subscription(source, hub, topic, secrets.token_urlsafe(TOKEN_BYTES), secrets.token_hex(SECRET_BYTES))
+    tracker.store.subscriptions.save(replace(stored, hub=hub, topic=topic, asked=None, tries=0, until=None, denied=None, leaving=False))

@@ -41,8 +41,8 @@ def utcnow() -> datetime:
 
 def unreached(reasons: Iterable[str]) -> bool:
     """Return whether all of these reasons mean that no host was reached."""
-    found = tuple(reasons)
-    return bool(found) and all(reason.startswith(OUTAGE) for reason in found)
+    causes = tuple(reasons)
+    return bool(causes) and all(reason.startswith(OUTAGE) for reason in causes)
 
 
 class Reach:
@@ -139,11 +139,11 @@ class VisitCounters:
         """Remove and return the counts, one visit per source. Unreached hosts of visits ``going`` remain; with the network ``away``:
         dropped."""
         with self._lock:
-            counted, self._parts = self._parts, defaultdict(_Part)
-            lost = {source for source, part in counted.items() if part.unreached}
-            self._parts.update({source: counted[source] for source in lost.intersection(going)})
-        left = lost if away else lost.intersection(going)
-        return [part.visit(source, now) for source, part in counted.items() if source not in left]
+            parts, self._parts = self._parts, defaultdict(_Part)
+            missed = {source for source, part in parts.items() if part.unreached}
+            self._parts.update({source: parts[source] for source in missed.intersection(going)})
+        dropped = missed if away else missed.intersection(going)
+        return [part.visit(source, now) for source, part in parts.items() if source not in dropped]
 
 
 class SourceStates:
@@ -272,8 +272,8 @@ class SourceStates:
         state = self.store.source_state(source)
         error = self._errors.get(source) or self._failed_elsewhere(source)
         hubs = [page.asked for page in state.hubs.values() if page.asked]
-        if state.unfinished and (asked := sum(at >= state.unfinished.timestamp() for at in hubs)):
-            self.note(source, Message("note.hub-pages", asked=asked, followed=len(hubs)))
+        if state.unfinished and (fetched := sum(at >= state.unfinished.timestamp() for at in hubs)):
+            self.note(source, Message("note.hub-pages", asked=fetched, followed=len(hubs)))
         if ours:
             self.store.save_source_state(replace(state, last_error=error))
             return

@@ -28,5 +28,5 @@ def finder(name: str, *, theta: float | None = None, days: float | None = None) 
         raise ValueError(f"no finder of duplicates is called {name!r}; there are: {', '.join(FINDERS)}")
     options: dict[str, Any] = {} if theta is None else {THETA[name]: theta}
     options |= {} if days is None else {"span": timedelta(days=days)}
-    made: Finder = resolve_name(f"{__name__}.{FINDERS[name]}")(**options)
-    return made
+    instance: Finder = resolve_name(f"{__name__}.{FINDERS[name]}")(**options)
+    return instance

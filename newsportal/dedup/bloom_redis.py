@@ -92,10 +92,10 @@ class RedisBloom:
         )
 
     def _each(self, script: Callable[..., Any], identities: Iterable[str]) -> set[str]:
-        rest, found = iter(identities), set[str]()
-        while batch := list(islice(rest, BATCH)):
+        remaining, found = iter(identities), set[str]()
+        while batch := list(islice(remaining, BATCH)):
             answer = self._run_script(script, [number for identity in batch for number in hashes_of(identity)])
-            found.update(identity for identity, here in zip(batch, _text(answer), strict=True) if here == "1")
+            found.update(identity for identity, bit in zip(batch, _text(answer), strict=True) if bit == "1")
         return found
 
     def _run_script(self, script: Callable[..., Any], arguments: Sequence[int]) -> Any:

@@ -100,16 +100,16 @@ def _query(query: str, path: str) -> str:
         return "" if not unmarked_query(path, [(query, "")]) else _normalize_quoting(query)
     query = query.encode("utf-8", "replace").decode()  # lone surrogates cannot be sent anyway
     pairs = parse_qsl(query.replace("&amp;", "&").replace(";", "&"), keep_blank_values=True, encoding="utf-8", errors="surrogateescape")
-    kept = sorted((name, value) for name, value in pairs if not TRACKING.match(name) and not _is_session(name, value))
-    return urlencode(unmarked_query(path, kept), encoding="utf-8", errors="surrogateescape")
+    significant = sorted((name, value) for name, value in pairs if not TRACKING.match(name) and not _is_session(name, value))
+    return urlencode(unmarked_query(path, significant), encoding="utf-8", errors="surrogateescape")
 
 
 def readable(url: str) -> str:
     """Return ``url`` for display and storage: without tracking parameters and fragment."""
     parts = urlsplit(url)
     pairs = (pair.partition("=") for pair in parts.query.split("&"))
-    kept = (pair for pair in pairs if not (pair[1] and (TRACKING.match(pair[0]) or _is_session(pair[0], pair[2]))))
-    return parts._replace(query="&".join(map("".join, kept)), fragment="").geturl()
+    significant = (pair for pair in pairs if not (pair[1] and (TRACKING.match(pair[0]) or _is_session(pair[0], pair[2]))))
+    return parts._replace(query="&".join(map("".join, significant)), fragment="").geturl()
 
 
 def _is_session(name: str, value: str) -> bool:
@@ -134,14 +134,14 @@ def spellings(links: Sequence[Link]) -> list[str]:
     return [name for link in links if link.identity is None and (name := bare(link.url)) != identity(link.url)]
 
 
-def separate_collisions(links: Sequence[Link], known: Container[str]) -> list[Link]:
-    """Return ``links`` with an ``identity`` where they must be distinguished. ``known``: stored spelling identities."""
+def set_apart(links: Sequence[Link], stored: Container[str]) -> list[Link]:
+    """Return ``links`` with an ``identity`` where they must be distinguished. ``stored``: spelling identities in the store."""
     groups: dict[str, list[Link]] = defaultdict(list)
     for link in links:
         if link.identity is None:
             groups[identity(link.url)].append(link)
     joined = {name for name, group in groups.items() if len(group) > 1 and _have_different_titles(group)}
-    joined |= {name for name, group in groups.items() if any(bare(one.url) != name and bare(one.url) in known for one in group)}
+    joined |= {name for name, group in groups.items() if any(bare(link.url) != name and bare(link.url) in stored for link in group)}
     return [replace(link, identity=bare(link.url)) if link.identity is None and identity(link.url) in joined else link for link in links]
 
 
@@ -226,8 +226,8 @@ def unmarked_path(path: str, query: str) -> str:
 
 def unmarked_query(path: str, pairs: Sequence[Pair]) -> list[Pair]:
     """Return ``pairs`` without those that select a view or track sharing, if the rest is specific."""
-    kept = [pair for pair in pairs if not _is_view(*pair)]
-    return kept if len(kept) < len(pairs) and specific(path, "&".join("=".join(pair) for pair in kept)) else list(pairs)
+    remaining = [pair for pair in pairs if not _is_view(*pair)]
+    return remaining if len(remaining) < len(pairs) and specific(path, "&".join("=".join(pair) for pair in remaining)) else list(pairs)
 
 
 def _is_view(name: str, value: str) -> bool:

@@ -73,8 +73,8 @@ class Cosine:
                 cosines[np.frombuffer(numbers, np.int64) - self._first] += weight * np.frombuffer(weights)
         reached = np.flatnonzero(cosines > self._threshold)
         for place in reached[np.argsort(-cosines[reached], kind="stable")].tolist():
-            _, its_id, then = self._documents[self._first + place]
-            if its_id != document_id and self._window.near(time, then):
+            _, its_id, its_time = self._documents[self._first + place]
+            if its_id != document_id and self._window.near(time, its_time):
                 return Verdict(its_id, "cosine", min(1.0, float(cosines[place])))
         return NEW
 

@@ -53,14 +53,14 @@ def declared(url: str, canonical: str | None) -> Declared | None:
     """Return what the page at ``url`` declares; ``None`` if it is useless or cannot be trusted. Never raises."""
     if not canonical or len(canonical) > MAX_URL_CHARS or len(url) > MAX_URL_CHARS:
         return None
-    here, there = _Address.of(url), _Address.of(canonical)
-    if here is None or there is None or there.odd or domain(here.host) != domain(there.host):
+    page, target = _Address.of(url), _Address.of(canonical)
+    if page is None or target is None or target.odd or domain(page.host) != domain(target.host):
         return None
-    if here.identity == there.identity or here.languages != there.languages or _is_list(here, there) or _is_other_page(here, there):
+    if page.identity == target.identity or page.languages != target.languages or _is_list(page, target) or _is_other_page(page, target):
         return None
     # the same specific path on the same host, minus insignificant parameters
-    same = (here.host, here.path) == (there.host, there.path) and there.query <= here.query and specific(there.path, _text(there))
-    return Declared(there.identity, same and not any(MEANS_SOMETHING.search(value) for _, value in here.query - there.query))
+    same = (page.host, page.path) == (target.host, target.path) and target.query <= page.query and specific(target.path, _text(target))
+    return Declared(target.identity, same and not any(MEANS_SOMETHING.search(value) for _, value in page.query - target.query))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,28 +90,28 @@ class _Address:
     @property
     def languages(self) -> frozenset[str]:
         segments = [part for segment in self.path.lower().split("/") for part in re.split(r"[-_]", segment) if len(segment) <= 7]
-        chosen = [part for name, value in self.query if name.lower() in LANGUAGE_KEYS for part in re.split(r"[-_]", value.lower())]
-        return LANGUAGES.intersection([*segments, self.host.split(".")[0], *chosen])
+        values = [part for name, value in self.query if name.lower() in LANGUAGE_KEYS for part in re.split(r"[-_]", value.lower())]
+        return LANGUAGES.intersection([*segments, self.host.split(".")[0], *values])
 
 
-def _is_list(here: _Address, there: _Address) -> bool:
+def _is_list(page: _Address, target: _Address) -> bool:
     """Return whether it is a front page, a list, a parent directory of the page, or the script of all articles without parameters."""
-    if specific(there.path, _text(there)):
+    if specific(target.path, _text(target)):
         return False
-    inside = here.path.startswith(there.path.rstrip("/") + "/") or (here.path == there.path and there.query < here.query)
-    return inside or not (there.query or re.search(r"\d|[-_]\w+[-_]", unquote(there.path)))
+    inside = page.path.startswith(target.path.rstrip("/") + "/") or (page.path == target.path and target.query < page.query)
+    return inside or not (target.query or re.search(r"\d|[-_]\w+[-_]", unquote(target.path)))
 
 
-def _text(place: _Address) -> str:
-    return "&".join(f"{name}={value}" for name, value in sorted(place.query))
+def _text(address: _Address) -> str:
+    return "&".join(f"{name}={value}" for name, value in sorted(address.query))
 
 
-def _is_other_page(here: _Address, there: _Address) -> bool:
+def _is_other_page(page: _Address, target: _Address) -> bool:
     """Return whether a later page of an article declares the first one: the pager handles it, and their texts differ."""
-    gone = {name.lower() for name, _ in here.query - there.query}
-    if here.path == there.path:
-        return bool(gone & PAGE_KEYS)
-    return PAGE_IN_PATH.sub("", here.path).rstrip("/") == there.path.rstrip("/")
+    removed = {name.lower() for name, _ in page.query - target.query}
+    if page.path == target.path:
+        return bool(removed & PAGE_KEYS)
+    return PAGE_IN_PATH.sub("", page.path).rstrip("/") == target.path.rstrip("/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,16 +123,16 @@ class Content:
     published: datetime | None
 
 
-def agree(one: Content, other: Content) -> bool:
+def agree(first: Content, second: Content) -> bool:
     """Return whether two pages show the same article: nearly all of the shorter text and its numbers is in the longer one, and they have
     the same day. Stubs must have equal titles, too."""
-    if one.published and other.published and abs(one.published - other.published) > SAME_DAY:
+    if first.published and second.published and abs(first.published - second.published) > SAME_DAY:
         return False
-    short, long = sorted((letters((one.text or "")[:MOST]), letters((other.text or "")[:MOST])), key=len)
+    short, long = sorted((letters((first.text or "")[:MOST]), letters((second.text or "")[:MOST])), key=len)
     if len(short) < MIN_LETTERS:
-        return bool(short) and short == long and letters(one.title or "") == letters(other.title or "")
-    runs, held = _runs(short), _runs(long)
-    if len(runs & held) < ALIKE * len(runs):
+        return bool(short) and short == long and letters(first.title or "") == letters(second.title or "")
+    short_runs, long_runs = _runs(short), _runs(long)
+    if len(short_runs & long_runs) < ALIKE * len(short_runs):
         return False
     numbers = set(NUMBER.findall(short))
     return len(numbers & set(NUMBER.findall(long))) >= SAME_NUMBERS * len(numbers)

@@ -70,17 +70,17 @@ class Window(Generic[T]):
             return self._last
         return (published if published.tzinfo is not None else published.replace(tzinfo=UTC)).timestamp()
 
-    def near(self, one: float, other: float) -> bool:
+    def near(self, a: float, b: float) -> bool:
         """Return whether two times are within the span, inclusive."""
-        return one == other or abs(one - other) <= self._span
+        return a == b or abs(a - b) <= self._span
 
     def enter(self, item: T, time: float) -> list[T]:
         """Add ``item`` with its ``time``. Return the items removed for it, oldest first."""
         if self._items and self._items[-1][0] - time > self._span:  # it is dated far ahead of the following ones
             self._items[-1] = (max(self._clock, time), self._items[-1][1])
         self._clock, self._last = max(self._clock, min(time, self._last)), time
-        forgotten = []
+        removed = []
         while self._items and (len(self._items) >= self._capacity or self._clock - self._items[0][0] > self._span):
-            forgotten.append(self._items.popleft()[1])
+            removed.append(self._items.popleft()[1])
         self._items.append((time, item))
-        return forgotten
+        return removed

@@ -132,8 +132,8 @@ class FeatureStrings:
             return NEW
         runs = Runs(features)
         for number in nlargest(self._compared, candidates):
-            earlier, its_id, then = self._documents[number]
-            if its_id == document_id or not self._window.near(time, then):
+            earlier, its_id, its_time = self._documents[number]
+            if its_id == document_id or not self._window.near(time, its_time):
                 continue
             longer = max(len(features), len(earlier))
             run = runs.longest(earlier)

@@ -49,9 +49,9 @@ class Fingerprint:
     def covered(self, shared: Codes) -> str:
         """Return the letters of the ``runs`` that are in ``shared``, joined where no other run lies between."""
         places = np.sort(self.places)
-        kept = np.isin(self.in_order(), shared)
-        starts = np.flatnonzero(kept & ~np.concatenate(([False], kept[:-1])))
-        ends = np.flatnonzero(kept & ~np.concatenate((kept[1:], [False])))
+        mask = np.isin(self.in_order(), shared)
+        starts = np.flatnonzero(mask & ~np.concatenate(([False], mask[:-1])))
+        ends = np.flatnonzero(mask & ~np.concatenate((mask[1:], [False])))
         return " ".join(self.letters[places[start] : places[end] + RUN] for start, end in zip(starts, ends, strict=True))
 
 
@@ -60,8 +60,8 @@ def fingerprint(text: str) -> Fingerprint:
     codes = plain_letters(text)
     hashes = _hashes(codes)
     limit = limit_for(len(hashes), KEPT)
-    kept = np.flatnonzero(hashes < limit) if limit < ALL else np.arange(len(hashes))
-    places = kept[hashes[kept].argsort(kind="stable")]
+    sampled = np.flatnonzero(hashes < limit) if limit < ALL else np.arange(len(hashes))
+    places = sampled[hashes[sampled].argsort(kind="stable")]
     ascending = hashes[places]
     first = changes(ascending)
     return Fingerprint(ascending[first], places[first], len(hashes), limit, codes.tobytes().decode("utf-32-le"))
@@ -74,10 +74,10 @@ def changes(ascending: NDArray[Any]) -> NDArray[np.bool_]:
     return found
 
 
-def limit_for(length: int, kept: int) -> int:
-    """Return the hash limit that keeps between ``kept`` / 2 and ``kept`` of ``length`` runs: halved repeatedly, so that limits nest."""
+def limit_for(length: int, maximum: int) -> int:
+    """Return the hash limit that keeps between ``maximum`` / 2 and ``maximum`` of ``length`` runs: halved repeatedly, so limits nest."""
     limit = ALL
-    while length > kept:
+    while length > maximum:
         length, limit = length // 2, limit // 2
     return limit
 
@@ -85,8 +85,8 @@ def limit_for(length: int, kept: int) -> int:
 def plain_letters(text: str) -> Codes:
     """Return the letters and digits of ``text`` as :func:`newsportal.text.letters` does, as code points, by a table (40 times as fast)."""
     plain: Codes = _table().take(_codes(text[:LONGEST]), mode="clip")
-    kept: Codes = plain[plain != 0]
-    return kept
+    letters: Codes = plain[plain != 0]
+    return letters
 
 
 @made_once

@@ -36,8 +36,8 @@ def is_subject(new: str, old: str, shared: str) -> bool:
     return alike(new, old) or any(sum(pair in shared for pair in title) >= SPOKEN * len(title) for title in (_pairs(new), _pairs(old)))
 
 
-def alike(one: str, other: str) -> bool:
-    pairs, others = _pairs(one), _pairs(other)
+def alike(first: str, second: str) -> bool:
+    pairs, others = _pairs(first), _pairs(second)
     return len(pairs & others) >= ALIKE * max(1, min(len(pairs), len(others)))
 
 
@@ -103,14 +103,14 @@ def overlap(new: Codes, old: Codes, common: Codes, limit: int) -> Overlap:
         new, old = new[new < limit], old[old < limit]
     new, old = _without(new, common), _without(old, common)
     shorter, longer = (new, old) if len(new) <= len(old) else (old, new)
-    kept = _is_in(shorter, np.sort(longer))
-    places = kept.nonzero()[0]
+    matched = _is_in(shorter, np.sort(longer))
+    places = matched.nonzero()[0]
     if not len(places):
         return Overlap(len(new), len(old), 0)
     span = slice(int(places[0]), int(places[-1]) + 1)
-    digits, kept = (shorter[span] & 1).astype(np.bool_), kept[span]
-    numbers, numbers_kept = (int(np.count_nonzero(of)) for of in (digits, digits & kept))
-    return Overlap(len(new), len(old), len(places), numbers, numbers_kept, len(kept) - numbers, len(places) - numbers_kept)
+    digits, matched = (shorter[span] & 1).astype(np.bool_), matched[span]
+    numbers, shared_numbers = (int(np.count_nonzero(mask)) for mask in (digits, digits & matched))
+    return Overlap(len(new), len(old), len(places), numbers, shared_numbers, len(matched) - numbers, len(places) - shared_numbers)
 
 
 def verdict(found: Overlap, earlier: str, same_title: bool) -> Verdict:
@@ -203,7 +203,7 @@ class Judge:
 
     def __init__(self, *, window: float = WINDOW, capacity: int = CAPACITY) -> None:
         self._window: Window[int] = Window(timedelta(days=window), capacity)
-        self._kept: dict[int, Earlier[int]] = {}  # ``story``: number of its first document; ``copies`` are counted below
+        self._documents: dict[int, Earlier[int]] = {}  # ``story``: number of its first document; ``copies`` are counted below
         self._next = 0
         self._index = ShingleIndex()
         self._copies: Counter[int] = Counter()  # by the number of the story's first document
@@ -216,17 +216,17 @@ class Judge:
         """Return all close earlier documents that this one repeats, most complete first, and add the document."""
         new, title = fingerprint(document.text), title_letters(document.title)
         likely = self._index.likely(new)
-        likeliest = (self._kept[number] for number in likely.numbers)
+        likeliest = (self._documents[number] for number in likely.numbers)
         candidates = (replace(old, copies=self._copies[old.story]) for old in likeliest)
         found = compared(new, title, candidates, likely.common)
         number, story = self._next, found[0][1].story if found else self._next
         self._next += 1
         if found:
             self._copies[story] += 1
-        self._kept[number] = Earlier(document.id, story, new.in_order().tobytes(), new.length, title, 0)
+        self._documents[number] = Earlier(document.id, story, new.in_order().tobytes(), new.length, title, 0)
         self._index.add(number, indexed(new.runs, new.length), new.length, story, title)
         for old in self._window.enter(number, self._window.time_of(document.published)):
-            its_story = self._kept.pop(old).story
+            its_story = self._documents.pop(old).story
             if its_story != old:
                 self._copies[its_story] -= 1
                 if not self._copies[its_story]:

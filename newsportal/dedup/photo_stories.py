@@ -69,52 +69,52 @@ class StoryMatch:
     score: float
 
 
-def compare(one: PhotoStory, other: PhotoStory, theta: float | None = None) -> StoryMatch | None:
+def compare(first: PhotoStory, second: PhotoStory, theta: float | None = None) -> StoryMatch | None:
     """Compare two photo stories by the rule above, or with ``theta`` by words alone, as in the paper. ``None``: not the same."""
-    words = cosine(one.words, other.words)
+    words = cosine(first.words, second.words)
     if theta is not None:
         return StoryMatch("same-words", words) if words >= theta else None
-    matched = matches(one.pictures, other.pictures)
-    printed = comparable(one.pictures, other.pictures)
-    fewer = printed if printed >= ENOUGH else min(len(one.pictures), len(other.pictures))
+    matched = matches(first.pictures, second.pictures)
+    hashed = comparable(first.pictures, second.pictures)
+    fewer = hashed if hashed >= ENOUGH else min(len(first.pictures), len(second.pictures))
     share = min(matched / fewer, 1.0) if fewer else 0.0
     if share >= MOST_SHARED and matched >= min(TOGETHER, fewer) and (matched >= TOGETHER or words >= PAPER):
         return StoryMatch("same-pictures", share)
     if share >= SOME_SHARED and words >= PAPER:
         return StoryMatch("same-pictures", max(share, words))
-    alone = printed < ENOUGH and words >= WORDS_ALONE and numbers(one.title) == numbers(other.title)
-    return StoryMatch("same-words", words) if alone else None
+    words_decide = hashed < ENOUGH and words >= WORDS_ALONE and numbers(first.title) == numbers(second.title)
+    return StoryMatch("same-words", words) if words_decide else None
 
 
-def cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+def cosine(first: Mapping[str, float], second: Mapping[str, float]) -> float:
     """Return the cosine of two unit vectors."""
-    if len(other) < len(one):
-        one, other = other, one
-    return sum(weight * other[word] for word, weight in one.items() if word in other)
+    if len(second) < len(first):
+        first, second = second, first
+    return sum(weight * second[word] for word, weight in first.items() if word in second)
 
 
-def comparable(one: Sequence[ComparedPicture], other: Sequence[ComparedPicture]) -> int:
+def comparable(first: Sequence[ComparedPicture], second: Sequence[ComparedPicture]) -> int:
     """Return for how many pictures a match could be detected: those with hashes, of the story that has fewer."""
-    return min(sum(picture.print is not None for picture in pictures) for pictures in (one, other))
+    return min(sum(picture.print is not None for picture in pictures) for pictures in (first, second))
 
 
-def matches(one: Sequence[ComparedPicture], other: Sequence[ComparedPicture]) -> int:
+def matches(first: Sequence[ComparedPicture], second: Sequence[ComparedPicture]) -> int:
     """Return how many pictures of the two match, each counted once; the nearest first."""
-    left = list(other[:MOST_COMPARED])
+    unmatched = list(second[:MOST_COMPARED])
     found = 0
-    for picture in one[:MOST_COMPARED]:
-        best = min(left, key=lambda candidate: apart(picture, candidate), default=None)
+    for picture in first[:MOST_COMPARED]:
+        best = min(unmatched, key=lambda candidate: apart(picture, candidate), default=None)
         if best is not None and apart(picture, best) <= NEAR:
-            left.remove(best)
+            unmatched.remove(best)
             found += 1
     return found
 
 
-def apart(one: ComparedPicture, other: ComparedPicture) -> int:
+def apart(first: ComparedPicture, second: ComparedPicture) -> int:
     """Return the number of different bits of two pictures: 0 for the same URL, 64 if a hash is unknown."""
-    if one.address == other.address:
+    if first.address == second.address:
         return 0
-    return 64 if one.print is None or other.print is None else (one.print ^ other.print).bit_count()
+    return 64 if first.print is None or second.print is None else (first.print ^ second.print).bit_count()
 
 
 def numbers(title: str) -> frozenset[int]:

@@ -51,7 +51,7 @@ class Postings:
 
     def add_all(self, numbers: Sequence[int], runs: Sequence[Codes]) -> None:
         """Add many documents in order."""
-        repeated = np.repeat(np.array(numbers, dtype=np.uint64), [len(own) for own in runs])
+        repeated = np.repeat(np.array(numbers, dtype=np.uint64), [len(codes) for codes in runs])
         self._settle(np.concatenate(runs).astype(np.uint64) << HALF | repeated)
 
     def find(self, runs: Codes) -> tuple[NDArray[np.intp], Codes]:
@@ -72,8 +72,8 @@ class Postings:
         counts = end[hits] - begin
         ends = counts.cumsum()
         entries = np.arange(ends[-1] if len(ends) else 0) + np.repeat(begin - ends + counts, counts)
-        held = self._entries[entries].astype(np.uint32)
-        return np.concatenate((places[fresh], np.repeat(hits % len(keys), counts))), np.concatenate((numbers[fresh], held))
+        older = self._entries[entries].astype(np.uint32)
+        return np.concatenate((places[fresh], np.repeat(hits % len(keys), counts))), np.concatenate((numbers[fresh], older))
 
     def forget(self, first: int) -> None:
         """Remove the documents with numbers below ``first``."""
@@ -91,11 +91,11 @@ class Postings:
         """Return the sorted arrays, each with its start."""
         return ((start, self._entries[start:end]) for start, end in pairwise((0, *self._ends)))
 
-    def _keep(self, wanted: Callable[[Entries], NDArray[np.bool_]]) -> None:
+    def _keep(self, predicate: Callable[[Entries], NDArray[np.bool_]]) -> None:
         self._settle()
-        kept = [array for array in (array[wanted(array & LOW)] for _, array in self._arrays()) if len(array)]
-        self._entries = np.concatenate((*kept, self._entries[:0]))
-        self._ends = list(accumulate(map(len, kept)))
+        arrays = [array for array in (array[predicate(array & LOW)] for _, array in self._arrays()) if len(array)]
+        self._entries = np.concatenate((*arrays, self._entries[:0]))
+        self._ends = list(accumulate(map(len, arrays)))
 
     def _settle(self, more: Entries | None = None) -> None:
         """Sort the newest entries and ``more`` into an array, and merge it with those that are not much longer."""
@@ -223,8 +223,8 @@ class ShingleIndex:
         for fact, limit in enumerate((COMMON, MANY_TITLES)):  # stories, titles
             often = rare & (counts >= limit)
             if often.any():
-                asked = often[places]
-                pairs = np.sort(places[asked].astype(np.uint64) << HALF | self._facts[fact, numbers[asked] - self._base])
+                mask = often[places]
+                pairs = np.sort(places[mask].astype(np.uint64) << HALF | self._facts[fact, numbers[mask] - self._base])
                 different = np.bincount((pairs[changes(pairs)] >> HALF).astype(np.intp), minlength=runs)
                 rare &= different < limit
         return rare

@@ -68,8 +68,8 @@ class TitleIndex:
         postings = sorted((self._index.get(word, {}) for word in set(words)), key=len)
         for number in postings[0]:
             if all(number in others for others in postings[1:]):
-                earlier, document_id, then = self._titles[number]
-                if self._window.near(time, then):
+                earlier, document_id, its_time = self._titles[number]
+                if self._window.near(time, its_time):
                     yield earlier, document_id
 
 
@@ -79,5 +79,5 @@ def title_words(title: str) -> tuple[str, ...]:
 
 
 def in_order(words: tuple[str, ...], earlier: tuple[str, ...]) -> bool:
-    rest = iter(earlier)
-    return all(word in rest for word in words)
+    remaining = iter(earlier)
+    return all(word in remaining for word in words)

@@ -39,8 +39,8 @@ class Trie(Generic[V]):
         self._root: _Node[V] = _Node("")
 
     def get(self, key: str) -> V | None:
-        way = self._way(key)
-        return way[-1].value if way else None
+        path = self._path(key)
+        return path[-1].value if path else None
 
     def put(self, key: str, value: V) -> None:
         """Set the ``value`` of ``key``."""
@@ -62,17 +62,17 @@ class Trie(Generic[V]):
 
     def remove(self, key: str) -> None:
         """Remove ``key`` and the nodes used only by it."""
-        way = self._way(key)
-        if not way:
+        path = self._path(key)
+        if not path:
             return
-        way[-1].value = None
-        if len(way) > 1 and not way[-1].branches:
-            del way[-2].branches[way[-1].label[0]]
-            way.pop()
-        if len(way) > 1 and way[-1].value is None and len(way[-1].branches) == 1:
-            (child,) = way[-1].branches.values()
-            child.label = way[-1].label + child.label
-            way[-2].branches[child.label[0]] = child
+        path[-1].value = None
+        if len(path) > 1 and not path[-1].branches:
+            del path[-2].branches[path[-1].label[0]]
+            path.pop()
+        if len(path) > 1 and path[-1].value is None and len(path[-1].branches) == 1:
+            (child,) = path[-1].branches.values()
+            child.label = path[-1].label + child.label
+            path[-2].branches[child.label[0]] = child
 
     def nodes(self) -> int:
         waiting, count = [self._root], 0
@@ -82,16 +82,16 @@ class Trie(Generic[V]):
             waiting.extend(node.branches.values())
         return count
 
-    def _way(self, key: str) -> list[_Node[V]]:
+    def _path(self, key: str) -> list[_Node[V]]:
         """Return the nodes from the root to the end of ``key``; empty if no node ends there."""
-        way, at = [self._root], 0
+        path, at = [self._root], 0
         while at < len(key):
-            child = way[-1].branches.get(key[at])
+            child = path[-1].branches.get(key[at])
             if child is None or not key.startswith(child.label, at):
                 return []
-            way.append(child)
+            path.append(child)
             at += len(child.label)
-        return way
+        return path
 
 
 def _common(label: str, key: str, at: int) -> int:
@@ -99,7 +99,7 @@ def _common(label: str, key: str, at: int) -> int:
     if key.startswith(label, at):
         return len(label)
     pairs = zip(label, key[at : at + len(label)], strict=False)
-    return next((number for number, (one, other) in enumerate(pairs) if one != other), min(len(label), len(key) - at))
+    return next((number for number, (a, b) in enumerate(pairs) if a != b), min(len(label), len(key) - at))
 
 
 class UrlTrie:
@@ -120,9 +120,9 @@ class UrlTrie:
             return NEW
         key = url if len(url) <= LONGEST else content_id(url)
         time = self._window.time_of(document.published)
-        known = self._trie.get(key)
-        if known is not None and self._window.near(time, known[1]):
-            return Verdict(known[0], "same-url", 1.0) if known[0] != document.id else NEW
+        earlier = self._trie.get(key)
+        if earlier is not None and self._window.near(time, earlier[1]):
+            return Verdict(earlier[0], "same-url", 1.0) if earlier[0] != document.id else NEW
         value = (document.id, time)
         for old, its_value in self._window.enter((key, value), time):
             if self._trie.get(old) is its_value:  # otherwise the URL occurred again since

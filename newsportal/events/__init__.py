@@ -166,8 +166,8 @@ class EventClusters:
                 break
             if self._is_elsewhere(story, event, score) or _is_periodic(title, event):
                 continue
-            known = event.terms
-            shared = sorted(((weight * known[term], term) for term, weight in terms.items() if term in known), reverse=True)
+            event_terms = event.terms
+            shared = sorted(((weight * event_terms[term], term) for term, weight in terms.items() if term in event_terms), reverse=True)
             if len(shared) <= MOST_SHARED_BY_CHANCE < len(terms):
                 continue
             self._join(event, story, terms)
@@ -250,9 +250,9 @@ class EventClusters:
             for term in sorted(summed, key=summed.__getitem__)[:-EVENT_TERMS]:
                 del summed[term]
                 pairs = np.frombuffer(self._postings[term], np.float32).reshape(-1, 2)
-                left = array("f", pairs[pairs[:, 0] != event.number].tobytes())
-                if left:
-                    self._postings[term] = left
+                remaining = array("f", pairs[pairs[:, 0] != event.number].tobytes())
+                if remaining:
+                    self._postings[term] = remaining
                 else:
                     del self._postings[term]
         self._store_terms(event, summed)
@@ -269,8 +269,8 @@ class EventClusters:
             events, places = np.unique(numbers, return_inverse=True)
             alive = np.isfinite(np.frombuffer(self._lengths)[events.astype(np.intp)])
             sums = np.bincount(places, weights)
-            left = array("f", np.column_stack([events, sums])[alive].astype(np.float32).tobytes())
-            self._postings[term], self._compacted_at[term] = left, max(COMPACTED_FROM, 2 * len(left))
+            remaining = array("f", np.column_stack([events, sums])[alive].astype(np.float32).tobytes())
+            self._postings[term], self._compacted_at[term] = remaining, max(COMPACTED_FROM, 2 * len(remaining))
 
 
 def combined_state(id: str, stories: Iterable[Story]) -> EventState:

@@ -19,20 +19,20 @@ from newsportal.events import MOST_SHARED_BY_CHANCE, Story, unit_vector
 LINKED: Final = 0.1  # minimum cosine of two linked stories of an event: a follow-up is less similar to each story than to their sum
 
 
-def components(stories: Sequence[Story], held: Collection[str] = ()) -> list[list[str]]:
-    """Return the ids of connected stories by component, first the one that keeps the event: that of ``held`` stories, which are never
+def components(stories: Sequence[Story], fixed: Collection[str] = ()) -> list[list[str]]:
+    """Return the ids of connected stories by component, first the one that keeps the event: that of ``fixed`` stories, which are never
     separated, else the largest, ties by age. Time and memory grow with the pairs of stories that share a term."""
     shared: defaultdict[tuple[int, int], list[float]] = defaultdict(list)
     postings: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
     for number, story in enumerate(stories):
         for term, weight in unit_vector(story.terms).items():
-            for other, known in postings[term]:
-                shared[other, number].append(weight * known)
+            for other, other_weight in postings[term]:
+                shared[other, number].append(weight * other_weight)
             postings[term].append((number, weight))
     linked = [pair for pair, products in shared.items() if len(products) > MOST_SHARED_BY_CHANCE and sum(products) >= LINKED]
-    together = [number for number, story in enumerate(stories) if story.id in held]
-    found = _connected(len(stories), [*linked, *((together[0], number) for number in together[1:])])
-    found.sort(key=lambda part: (not set(part) & set(together), -len(part), part[0]))
+    fixed_numbers = [number for number, story in enumerate(stories) if story.id in fixed]
+    found = _connected(len(stories), [*linked, *((fixed_numbers[0], number) for number in fixed_numbers[1:])])
+    found.sort(key=lambda part: (not set(part) & set(fixed_numbers), -len(part), part[0]))
     return [[stories[number].id for number in part] for part in found]
 
 
@@ -45,8 +45,8 @@ def _connected(count: int, edges: Iterable[tuple[int, int]]) -> list[list[int]]:
             parents[node] = node = parents[parents[node]]
         return node
 
-    for one, other in edges:
-        parents[root(other)] = root(one)
+    for first, second in edges:
+        parents[root(second)] = root(first)
     parts: defaultdict[int, list[int]] = defaultdict(list)
     for node in range(count):
         parts[root(node)].append(node)

@@ -115,7 +115,7 @@ def rising(mentions: Mentions, until: datetime, days: int, count: int) -> Rises:
             counts.latest.append((mention.story, mention.event))
             counts.written = written
     stories = totals.total()
-    found = {term: one for term, one in found.items() if one.days.total() >= LEAST_STORIES and len(one.sites) >= LEAST_SITES}
+    found = {term: counts for term, counts in found.items() if counts.days.total() >= LEAST_STORIES and len(counts.sites) >= LEAST_SITES}
     for mention in mentions(since - PAST * DAY, since):
         age = (until - mention.moment - MOMENT) // DAY
         totals[age] += 1
@@ -125,10 +125,10 @@ def rising(mentions: Mentions, until: datetime, days: int, count: int) -> Rises:
     before = sum(past.values())
     if len(past) < LEAST_DAYS or before < stories:
         return Rises(stories, before)
-    rises = (_rise(kind, one, stories, past, days) for (kind, _), one in found.items())
-    ranked = sorted((one for one in rises if one.surprise >= LEAST_SURPRISE), key=lambda one: (-one.surprise, one.name))
-    events = [one for one in ranked if one.kind == "event"]
-    return Rises(stories, before, tuple(_grouped_lines((one for one in ranked if one.kind == "word"), count)), tuple(events[:count]))
+    rises = (_rise(kind, counts, stories, past, days) for (kind, _), counts in found.items())
+    ranked = sorted((rise for rise in rises if rise.surprise >= LEAST_SURPRISE), key=lambda rise: (-rise.surprise, rise.name))
+    events = [rise for rise in ranked if rise.kind == "event"]
+    return Rises(stories, before, tuple(_grouped_lines((rise for rise in ranked if rise.kind == "word"), count)), tuple(events[:count]))
 
 
 def surprise(count: float, expected: float, dispersion: float = 1.0) -> float:
@@ -163,13 +163,13 @@ def _rise(kind: Kind, counts: _Counts, stories: int, past: Mapping[int, int], da
 def _grouped_lines(ranked: Iterable[Rise], count: int) -> list[Rise]:
     """Return the first ``count`` lines of words; words of the same stories are joined."""
     lines: list[Rise] = []
-    for one in ranked:
-        ids = set(one.stories)
+    for rise in ranked:
+        ids = set(rise.stories)
         for place, line in enumerate(lines):
             if len(ids & set(line.stories)) >= SAME_STORIES * min(len(ids), len(line.stories)):
-                lines[place] = replace(line, with_words=(*line.with_words, one.name)[:MOST_WITH])
+                lines[place] = replace(line, with_words=(*line.with_words, rise.name)[:MOST_WITH])
                 break
         else:
             if len(lines) < count:
-                lines.append(one)
+                lines.append(rise)
     return lines

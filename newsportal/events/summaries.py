@@ -106,7 +106,7 @@ def sentences(text: str) -> Iterator[str]:
 
 def is_sentence(part: str) -> bool:
     """Return whether ``part`` has the form of a complete sentence of the article."""
-    if len(part) < MIN_CHARS or AROUND.search(part.lower()) or any(part.count(one) != part.count(other) for one, other in PAIRS):
+    if len(part) < MIN_CHARS or AROUND.search(part.lower()) or any(part.count(left) != part.count(right) for left, right in PAIRS):
         return False
     last = part.rstrip(CLOSING)[-1:]
     if (last and last in ENDS) or (last == "." and " " in part):
@@ -116,14 +116,14 @@ def is_sentence(part: str) -> bool:
 
 def _rejoined(parts: Iterable[str]) -> Iterable[str]:
     """Rejoin ``parts`` of a line within quotation marks or brackets."""
-    held = ""
+    joined = ""
     for part in parts:
-        held += (" " if held and held[-1:] == "." else "") + part
-        if all(held.count(one) <= held.count(other) for one, other in PAIRS):
-            yield held.strip()
-            held = ""
-    if held.strip():
-        yield held.strip()
+        joined += (" " if joined and joined[-1:] == "." else "") + part
+        if all(joined.count(left) <= joined.count(right) for left, right in PAIRS):
+            yield joined.strip()
+            joined = ""
+    if joined.strip():
+        yield joined.strip()
 
 
 @lru_cache(2000)  # lists show the same stories repeatedly
@@ -166,24 +166,24 @@ def shorten(text: str, limit: int) -> str:
 def summarise(texts: Sequence[Text], count: int = 3, known: Iterable[str] = ()) -> list[Sentence]:
     """Select up to ``count`` sentences that cover most of what ``texts``, but not ``known``, report of one event, in the order of the
     texts."""
-    every = [Sentence(one.id, part, place) for one in texts for place, part in enumerate(sentences(one.text))]
-    words = {sentence: _words(sentence.text) for sentence in every}
-    spread = Counter(word for one in texts for word in {w for s in every if s.id == one.id for w in words[s]})
+    candidates = [Sentence(text.id, part, place) for text in texts for place, part in enumerate(sentences(text.text))]
+    words = {sentence: _words(sentence.text) for sentence in candidates}
+    spread = Counter(word for text in texts for word in {w for s in candidates if s.id == text.id for w in words[s]})
     weights = {word: _idf(word) * log(1 + texts_with) for word, texts_with in spread.items()}
     word_sets = [_words(text) for text in known]
     covered = set[str]().union(*word_sets)
-    forms = {one: _form_factor(one) for one in every}
-    chosen: list[Sentence] = []
-    while forms and len(chosen) < count:
-        best = max(forms, key=lambda one: forms[one] * sum(weights[word] for word in words[one] - covered))
+    forms = {sentence: _form_factor(sentence) for sentence in candidates}
+    selected: list[Sentence] = []
+    while forms and len(selected) < count:
+        best = max(forms, key=lambda sentence: forms[sentence] * sum(weights[word] for word in words[sentence] - covered))
         del forms[best]
         if not words[best] - covered or any(len(words[best] & other) >= SIMILAR * len(words[best]) for other in word_sets):
             continue
-        chosen.append(best)
+        selected.append(best)
         word_sets.append(words[best])
         covered |= words[best]
-    order = {one.id: place for place, one in enumerate(texts)}
-    return sorted(chosen, key=lambda one: (order[one.id], one.place))
+    order = {text.id: place for place, text in enumerate(texts)}
+    return sorted(selected, key=lambda sentence: (order[sentence.id], sentence.place))
 
 
 def _form_factor(sentence: Sentence) -> float:
@@ -236,7 +236,7 @@ class RepeatedSentences:
 
     def without(self, site: str, text: str) -> str:
         """Return ``text`` without the boilerplate of its site."""
-        return "".join(one for one in SENTENCE.findall(text) if len(self._stories.get(_key(site, one), ())) < STORIES)
+        return "".join(sentence for sentence in SENTENCE.findall(text) if len(self._stories.get(_key(site, sentence), ())) < STORIES)
 
 
 def _key(site: str, sentence: str) -> bytes:

@@ -68,6 +68,6 @@ def extractor(name: str, *, any_page: bool = False, **options: Any) -> Extract:
     """
     if name not in EXTRACTORS:
         raise ValueError(f"no extraction algorithm is called {name!r}; there are: {', '.join(EXTRACTORS)}")
-    found = resolve_name(f"{__name__}.{ANY_PAGE.get(name, EXTRACTORS[name]) if any_page else EXTRACTORS[name]}")
-    made: Extract = found(**options) if isinstance(found, type) else partial(found, **options) if options else found
-    return made
+    target = resolve_name(f"{__name__}.{ANY_PAGE.get(name, EXTRACTORS[name]) if any_page else EXTRACTORS[name]}")
+    extract: Extract = target(**options) if isinstance(target, type) else partial(target, **options) if options else target
+    return extract

@@ -84,9 +84,9 @@ def read_list(page: Page, link: Link | None = None) -> ListPage:
         links = [Link(url, SOURCE, title, text, published=at, author=by) for url, title, text, at, by in fields if url]
         return ListPage(page.url, tuple(links))
     document = dom.document(page)
-    named = hub.links(document, now=page.fetched)
-    links = [Link(one.url, SOURCE, one.text or None, one.summary, published=one.published) for one in named if one.kind == "article"]
-    lists = tuple(one.url for one in named if one.kind == "hub")
+    refs = hub.links(document, now=page.fetched)
+    links = [Link(ref.url, SOURCE, ref.text or None, ref.summary, published=ref.published) for ref in refs if ref.kind == "article"]
+    lists = tuple(ref.url for ref in refs if ref.kind == "hub")
     return ListPage(page.url, tuple(links), lists, tuple(hub.next_pages(document)))
 
 

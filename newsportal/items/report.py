@@ -105,12 +105,12 @@ class Run:
     @property
     def topics(self) -> dict[str, list[SourceReport]]:
         """Table 2 of paper A: topic → the sum, then a row for each engine. Counters only: failures are listed by source."""
-        found: dict[str, list[SourceReport]] = {}
+        topics: dict[str, list[SourceReport]] = {}
         for row in self.sources:
             for topic, counts in row.topics.items():
-                known: dict[str, Any] = {key: counts.get(key, 0) for key in COUNTERS}
-                found.setdefault(topic, []).append(SourceReport(row.source, **known))
-        return {topic: [add_up("total", rows), *rows] for topic, rows in sorted(found.items())}
+                counters: dict[str, Any] = {key: counts.get(key, 0) for key in COUNTERS}
+                topics.setdefault(topic, []).append(SourceReport(row.source, **counters))
+        return {topic: [add_up("total", rows), *rows] for topic, rows in sorted(topics.items())}
 
 
 def merge_runs(runs: Sequence[Run]) -> Run:
@@ -162,9 +162,9 @@ def to_dict(run: Run) -> dict[str, object]:
         "sources": [row(report) for report in run.sources],
         "total": row(run.total),
         "topics": [
-            {"topic": topic, "source": one.source} | {key: getattr(one, key) for key in (*COUNTERS, "precision", "recall")}
+            {"topic": topic, "source": row.source} | {key: getattr(row, key) for key in (*COUNTERS, "precision", "recall")}
             for topic, rows in run.topics.items()
-            for one in rows
+            for row in rows
         ],
     }
 
@@ -174,9 +174,9 @@ def from_dict(plain: Mapping[str, object]) -> Run:
     known = {item.name for item in fields(SourceReport)}
 
     def row(values: Mapping[str, object]) -> SourceReport:
-        kept = {key: value for key, value in values.items() if key in known}
-        kept["notes"] = tuple(map(messages.from_dict, kept.get("notes", ())))  # type: ignore[call-overload]
-        return SourceReport(**kept)  # type: ignore[arg-type]
+        row_values = {key: value for key, value in values.items() if key in known}
+        row_values["notes"] = tuple(map(messages.from_dict, row_values.get("notes", ())))  # type: ignore[call-overload]
+        return SourceReport(**row_values)  # type: ignore[arg-type]
 
     ended = plain.get("ended")
     return Run(
@@ -205,8 +205,8 @@ def table(run: Run) -> str:
     used = {key for key in HEADINGS if key not in SELDOM or any(getattr(row, key) not in (0, "–") for row in run.sources)}
     lines = _aligned(rows, {key: heading for key, heading in HEADINGS.items() if key in used})
     topics: list[SourceReport] = []
-    for topic, (total, *brought) in run.topics.items():
-        topics += [replace(total, source=topic), *(replace(row, source=f"  {row.source}") for row in brought)]
+    for topic, (total, *engines) in run.topics.items():
+        topics += [replace(total, source=topic), *(replace(row, source=f"  {row.source}") for row in engines)]
     if topics:
         lines += ["", *_aligned(topics, TOPIC_HEADINGS), ""]
     return "\n".join([*lines, sentence(run.total), *reasons(run)])

@@ -83,5 +83,5 @@ def newest(published: Iterable[datetime]) -> tuple[datetime, ...]:
     return tuple(sorted(published, reverse=True)[:MAX_PUBLISHED])
 
 
-def _added(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
-    return {reason: one.get(reason, 0) + other.get(reason, 0) for reason in {**one, **other}}
+def _added(counts: Mapping[str, int], more: Mapping[str, int]) -> dict[str, int]:
+    return {reason: counts.get(reason, 0) + more.get(reason, 0) for reason in {**counts, **more}}

@@ -129,7 +129,7 @@ def to_dict(message: Message) -> dict[str, Any]:
         if isinstance(value, Message):
             return to_dict(value)
         if isinstance(value, tuple):
-            return [plain(one) for one in value]
+            return [plain(item) for item in value]
         return {"moment": value.isoformat()} if isinstance(value, datetime) else value
 
     return {"code": message.code, "params": {name: plain(value) for name, value in message.params}}

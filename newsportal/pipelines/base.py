@@ -39,8 +39,8 @@ COLUMN: Final = {"stored": "stored", "folded": "folded", "same": "same", "revise
 class ItemDone(DropItem):
     """Raised by a stage when an item is finished and its outcome counted; Scrapy then drops the item quietly."""
 
-    def __init__(self, why: str) -> None:
-        super().__init__(why, log_level="DEBUG")
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason, log_level="DEBUG")
 
 
 class Stage:

@@ -61,40 +61,40 @@ class ClassifyPipeline(Stage):
         self._counts: dict[str, Counter[str]] = defaultdict(Counter)
 
     async def process(self, article: Article) -> Article:
-        found: Article = await self.tracker.readers.run(self.classified, article)
-        if self._is_chosen(found):
-            self._counts[found.source][found.category_by or "nobody"] += 1
-        for mark in found.topic_marks:
+        classified: Article = await self.tracker.readers.run(self.classified, article)
+        if self._is_chosen(classified):
+            self._counts[classified.source][classified.category_by or "nobody"] += 1
+        for mark in classified.topic_marks:
             if topics.is_doubtful(mark):
-                self.tracker.note(found.source, Message("note.topic-doubtful", topic=mark.topic))
+                self.tracker.note(classified.source, Message("note.topic-doubtful", topic=mark.topic))
             elif mark.by not in (SOURCE, SEARCH, KEYWORDS, EDITOR):
-                self.tracker.note(found.source, Message("note.topic-by-model", topic=mark.topic))
-        return found
+                self.tracker.note(classified.source, Message("note.topic-by-model", topic=mark.topic))
+        return classified
 
     def classified(self, article: Article) -> Article:
         """Return the article with category, topics, keywords (most of the work: in a reader) and language. Blocking; thread-safe."""
         try:
             words = self.tracker.readers.call(keywords, article.title or "", article.text or "")
-        except NotApplicable as why:  # the article is stored without them
-            logger.warning("%s has no keywords: %s", article.url, why, extra={"url": article.url})
+        except NotApplicable as error:  # the article is stored without them
+            logger.warning("%s has no keywords: %s", article.url, error, extra={"url": article.url})
             words = ()
         choice = self._category(article)
         link = article.link
-        by = dict.fromkeys(self._of_source.get(link.source, ()), SOURCE)
+        marked_by = dict.fromkeys(self._of_source.get(link.source, ()), SOURCE)
         if link.topic:
-            by.setdefault(link.topic, SEARCH)
+            marked_by.setdefault(link.topic, SEARCH)
         for name in topics.match(self._rules, article.title, article.text, link.summary):
-            by.setdefault(name, KEYWORDS)
-        found = []
-        for name in dict.fromkeys((*by, *(rule.name for rule in self._rules))):
+            marked_by.setdefault(name, KEYWORDS)
+        marks = []
+        for name in dict.fromkeys((*marked_by, *(rule.name for rule in self._rules))):
             loaded = self._model(topics.corpus_of(name), article)
-            score = _score(loaded, article) if loaded else None
-            if mark := topics.marked(name, by.get(name), score, loaded.name if loaded else ""):
-                found.append(mark)
+            score = loaded.classifier.classify(article.title or "", article.text or "").scores.get(topics.IN) if loaded else None
+            if mark := topics.marked(name, marked_by.get(name), score, loaded.name if loaded else ""):
+                marks.append(mark)
         return replace(
             article,
-            topics=tuple(dict.fromkeys((*article.topics, *(mark.topic for mark in found)))),
-            topic_marks=tuple(found),
+            topics=tuple(dict.fromkeys((*article.topics, *(mark.topic for mark in marks)))),
+            topic_marks=tuple(marks),
             keywords=tuple(word.word for word in words),
             category=choice.category,
             category_by=choice.by,
@@ -106,18 +106,18 @@ class ClassifyPipeline(Stage):
     async def close_spider(self) -> None:
         """Report how many articles were classified by each classifier."""
         for source, counts in self._counts.items():
-            told = ", ".join(f"{by}: {number}" for by, number in sorted(counts.items()))
-            self.tracker.note(source, Message("note.category-by", counts=told))
+            text = ", ".join(f"{by}: {number}" for by, number in sorted(counts.items()))
+            self.tracker.note(source, Message("note.category-by", counts=text))
 
     # category
 
     def _category(self, article: Article) -> Choice:
-        given = article.category or article.link.category
-        own = Choice(given, SOURCE) if given else Choice()
+        category = article.category or article.link.category
+        default = Choice(category, SOURCE) if category else Choice()
         if not self._is_chosen(article):
-            return own
+            return default
         choice, classifier = self._chosen(article)
-        return explained(choice, classifier, article) if choice is not None else own
+        return explained(choice, classifier, article) if choice is not None else default
 
     def _chosen(self, article: Article) -> tuple[Choice | None, Classifier]:
         """Return the choice, and the classifier to explain it."""
@@ -167,9 +167,5 @@ def explained(choice: Choice, classifier: Classifier, article: Article) -> Choic
 
 def words_of(sources: Sources) -> lexicon.Lexicon:
     """Return the lexicon extended by ``sources.yaml``."""
-    own = [lexicon.Category(one.name, {3: one.words, 1: one.hints}) for one in sources.categories if one.enabled]
-    return lexicon.lexicon(own, without=[one.name for one in sources.categories if not one.enabled])
-
-
-def _score(loaded: Loaded, article: Article) -> float | None:
-    return loaded.classifier.classify(article.title or "", article.text or "").scores.get(topics.IN)
+    extra = [lexicon.Category(category.name, {3: category.words, 1: category.hints}) for category in sources.categories if category.enabled]
+    return lexicon.lexicon(extra, without=[category.name for category in sources.categories if not category.enabled])

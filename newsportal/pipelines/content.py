@@ -23,25 +23,25 @@ class WrapperPipeline(Stage):
         self._reader = ArticleReader(self.tracker.sources, self.tracker.sites, self.tracker.readers.call)
 
     async def process(self, article: Article) -> Article:
-        found = article.wrapped
+        wrapped = article.wrapped
         try:
             if self._reader.has_rule(article):
-                found = await self.tracker.readers.run(self._reader.wrapped, article)
+                wrapped = await self.tracker.readers.run(self._reader.wrapped, article)
         except NotApplicable:  # not an article page: the next stage counts it
             return article
-        if found is None:
+        if wrapped is None:
             return article
-        if found.text is None:
+        if wrapped.text is None:
             self.tracker.note(article.source, Message("note.rule-finds-nothing"))
         return replace(
             article,
-            wrapped=found,
-            title=found.title,
-            text=found.text,
-            html=found.html,
-            published=found.published,
-            author=found.author,
-            algorithm=found.algorithm if found.text else None,
+            wrapped=wrapped,
+            title=wrapped.title,
+            text=wrapped.text,
+            html=wrapped.html,
+            published=wrapped.published,
+            author=wrapped.author,
+            algorithm=wrapped.algorithm if wrapped.text else None,
         )
 
 
@@ -58,13 +58,13 @@ class ContentPipeline(Stage):
 
     async def process(self, article: Article) -> Article:
         try:
-            found = article.extraction or (await self.tracker.readers.run(self._reader.first, article)).found
-        except NotApplicable as why:
-            await self.tracker.fail(article.link, why.reason)
-            raise ItemDone(f"{article.url}: {why}") from why
-        for column in doubts(article, found):
+            extraction = article.extraction or (await self.tracker.readers.run(self._reader.first, article)).found
+        except NotApplicable as error:
+            await self.tracker.fail(article.link, error.reason)
+            raise ItemDone(f"{article.url}: {error}") from error
+        for column in doubts(article, extraction):
             self.tracker.count(article.source, column)
-        filled = fill(article if len(found.pages) < 2 else replace(article, text=None, html=None, title=None), found)
+        filled = fill(article if len(extraction.pages) < 2 else replace(article, text=None, html=None, title=None), extraction)
         return replace(filled, site=filled.site or site_of(article.url), wrapped=None, extraction=None)
 
     async def close_spider(self) -> None:
@@ -72,7 +72,7 @@ class ContentPipeline(Stage):
         await asyncio.to_thread(self.tracker.sites.save, utcnow())
 
 
-def doubts(article: Article, found: Extraction) -> list[str]:
+def doubts(article: Article, extraction: Extraction) -> list[str]:
     """Return the columns of a visit that count doubtful extractions: ``shaky``, ``garbled``. Text of a rule or a feed is not doubted."""
-    shaky = article.text is None and found.confidence is not None and found.confidence < SURE
-    return ["shaky"] * shaky + ["garbled"] * garbled(article.text or found.text or "")
+    shaky = article.text is None and extraction.confidence is not None and extraction.confidence < SURE
+    return ["shaky"] * shaky + ["garbled"] * garbled(article.text or extraction.text or "")

@@ -24,45 +24,45 @@ class UrlFilterPipeline(Stage):
     """Determines the article's identity, and drops stored articles. Only the store stage enters identities into the filter."""
 
     async def process(self, article: Article) -> Article:
-        own = article.link.identity or identity(article.url)
-        said = declared(article.url, article.canonical) if article.link.identity is None else None
-        known, name, claim = await retry(self._look_up, article, own, said)
-        if known is not None:
-            await retry(self.tracker.stored_urls.alias, {name_of(article.link), own}, known)
+        name = article.link.identity or identity(article.url)
+        canonical = declared(article.url, article.canonical) if article.link.identity is None else None
+        stored, new_name, claim = await retry(self._look_up, article, name, canonical)
+        if stored is not None:
+            await retry(self.tracker.stored_urls.alias, {name_of(article.link), name}, stored)
             await self.tracker.settle(article.link, "same")
-            raise ItemDone(f"{article.url}: known as {known}")
+            raise ItemDone(f"{article.url}: known as {stored}")
         spelled = article.link.identity is not None and not is_entry(article.link)  # then every parameter may name the article
-        return replace(article, identity=name, canonical=claim, url=article.url if spelled else readable(article.url))
+        return replace(article, identity=new_name, canonical=claim, url=article.url if spelled else readable(article.url))
 
     async def close_spider(self) -> None:
         """Save the filter for the next crawl."""
         await asyncio.to_thread(self.tracker.stored_urls.save)
 
-    def _look_up(self, article: Article, own: str, said: Declared | None) -> tuple[str | None, str, str | None]:
+    def _look_up(self, article: Article, name: str, canonical: Declared | None) -> tuple[str | None, str, str | None]:
         """Return the identity under which the article is stored, if it is, and the identities of :meth:`_named`."""
-        known = self._stored_identity(article, own, said)
-        return known, *(self._named(article, own, said) if known is None else (own, None))
+        stored = self._stored_identity(article, name, canonical)
+        return stored, *(self._named(article, name, canonical) if stored is None else (name, None))
 
-    def _stored_identity(self, article: Article, own: str, declared: Declared | None) -> str | None:
+    def _stored_identity(self, article: Article, name: str, canonical: Declared | None) -> str | None:
         """Return the identity of the stored article that is the same: by URL, or by a declared URL if both have the same content."""
-        if self.tracker.stored_urls.find_stored([own]):
-            return own
+        if self.tracker.stored_urls.find_stored([name]):
+            return name
         if article.link.identity is not None:
             return None
         ours = Content(article.title, article.text, article.published)
-        for other in self.tracker.store.declared_by(own, *((declared.identity,) if declared else ())):
+        for other in self.tracker.store.declared_by(name, *((canonical.identity,) if canonical else ())):
             if agree(ours, Content(other.title, other.text, other.published)):
                 return other.identity
         return None
 
-    def _named(self, article: Article, own: str, said: Declared | None) -> tuple[str, str | None]:
+    def _named(self, article: Article, name: str, canonical: Declared | None) -> tuple[str, str | None]:
         """Return the identity of a new article, and the canonical URL it claims besides. A URL of another article is neither."""
-        if said is None:
-            return own, None
-        if self.tracker.stored_urls.find_stored([said.identity]):  # and their contents differ
+        if canonical is None:
+            return name, None
+        if self.tracker.stored_urls.find_stored([canonical.identity]):  # and their contents differ
             self.tracker.note(article.source, TAKEN)
-            return own, None
-        return (said.identity, None) if said.tied else (own, said.identity)
+            return name, None
+        return (canonical.identity, None) if canonical.tied else (name, canonical.identity)
 
 
 class DuplicatePipeline(Stage):

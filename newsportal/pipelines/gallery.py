@@ -62,17 +62,17 @@ class PicturesPipeline(Stage):
         """Record that the story shows its images; return key → reason of the frequent ones. Raises ``StoreError``."""
         store = self.tracker.store.pictures
         now = utcnow()
-        shown = {rules.key(image.url): image.url for image in gallery.images}
+        urls = {rules.key(image.url): image.url for image in gallery.images}
         site = site_of(gallery.url) or gallery.site or ""
-        story = StoryPictures(content_id(gallery.identity or identity(gallery.url)), site, rules.title_key(gallery.title), frozenset(shown))
+        story = StoryPictures(content_id(gallery.identity or identity(gallery.url)), site, rules.title_key(gallery.title), frozenset(urls))
         facts = {rules.key(image.url): _facts_of(image, now) for image in gallery.images if image.url in gallery.looked}
-        known = store.find_stored(shown)
-        store.record_story(story, [facts.get(key) or known.get(key) or Picture(key, url) for key, url in shown.items()], now=now)
-        reasons = {key: picture.frequent for key, picture in known.items() if picture.frequent}
-        stories = store.stories([key for key in shown if key not in reasons], least=rules.LEAST, most=SAMPLE)
-        sites = {one.site for found in stories.values() for one in found}
-        counted = {name: store.counted(name) for name in sites}
-        fresh = {key: reason for key, found in stories.items() if (reason := rules.frequent(found, counted))}
+        stored = store.find_stored(urls)
+        store.record_story(story, [facts.get(key) or stored.get(key) or Picture(key, url) for key, url in urls.items()], now=now)
+        reasons = {key: picture.frequent for key, picture in stored.items() if picture.frequent}
+        stories = store.stories([key for key in urls if key not in reasons], least=rules.LEAST, most=SAMPLE)
+        sites = {story_pictures.site for found in stories.values() for story_pictures in found}
+        totals = {name: store.counted(name) for name in sites}
+        fresh = {key: reason for key, found in stories.items() if (reason := rules.frequent(found, totals))}
         if fresh:
             store.mark(fresh, now=now)
             self._take_out(fresh)
@@ -85,15 +85,15 @@ class PicturesPipeline(Stage):
         same = dictionary.alike(reasons)
         holders = dictionary.addresses({other for others in same.values() for other in others})
         for key, reason in reasons.items():
-            shown = galleries.picture_urls({id for other in same[key] for id in holders.get(other, ())})
-            if urls := [url for url in shown if rules.key(url) in same[key]]:
+            stored = galleries.picture_urls({id for other in same[key] for id in holders.get(other, ())})
+            if urls := [url for url in stored if rules.key(url) in same[key]]:
                 galleries.drop(urls=urls, reason=reason, now=utcnow())
 
     async def close_spider(self) -> None:
         """Remove images from stories that others stored during the count, and report what was excluded."""
         for source, counts in sorted(self._dropped.items()):
-            if said := ", ".join(f"{number} {reason}" for reason, number in counts.most_common()):
-                self.tracker.note(source, Message("note.pictures-left", counts=said))
+            if text := ", ".join(f"{number} {reason}" for reason, number in counts.most_common()):
+                self.tracker.note(source, Message("note.pictures-left", counts=text))
         try:
             marked = await asyncio.to_thread(self.tracker.store.pictures.marked, since=self._began - LATELY)
             await asyncio.to_thread(self._take_out, {picture.key: picture.frequent for picture in marked if picture.frequent})
@@ -123,8 +123,8 @@ class GalleryPipeline(Stage):
         captions = dict.fromkeys(image.caption for image in gallery.visible_images if image.caption)
         text = "\n".join(filter(None, (gallery.text, *captions)))
         article = Article(gallery.url, gallery.link, gallery.fetched, gallery.identity, title=gallery.title, text=text)
-        found = await self._classify.process(replace(article, category=gallery.category, language=gallery.language))
-        gallery = replace(gallery, **{name: getattr(found, name) for name in CLASSIFIED})
+        classified = await self._classify.process(replace(article, category=gallery.category, language=gallery.language))
+        gallery = replace(gallery, **{name: getattr(classified, name) for name in CLASSIFIED})
         saved = await retry(self.tracker.store.galleries.save, gallery, now=utcnow())
         names = [identity(url) for url in (gallery.url, *gallery.pages)]  # an index page may link to any of its pages
         await asyncio.to_thread(self.tracker.stored_urls.alias, names, gallery.identity or "")
@@ -142,8 +142,8 @@ class GalleryPipeline(Stage):
         await self._classify.close_spider()
         for source, counts in self._brought.items():
             reasons = ", ".join(f"{reason} × {number}" for reason, number in sorted(self._lacking.get(source, Counter()).items()))
-            told = [Message("note.complete", number=counts["complete"])]
-            told += [Message("note.finished", number=counts["finished"])] if counts["finished"] else []
-            told += [Message("note.incomplete", number=counts["incomplete"], reasons=reasons)] if counts["incomplete"] else []
-            told += [Message("note.not-tried", number=counts["given up"])] if counts["given up"] else []
-            self.tracker.note(source, Message("note.galleries", counts=tuple(told)))
+            notes = [Message("note.complete", number=counts["complete"])]
+            notes += [Message("note.finished", number=counts["finished"])] if counts["finished"] else []
+            notes += [Message("note.incomplete", number=counts["incomplete"], reasons=reasons)] if counts["incomplete"] else []
+            notes += [Message("note.not-tried", number=counts["given up"])] if counts["given up"] else []
+            self.tracker.note(source, Message("note.galleries", counts=tuple(notes)))

@@ -57,28 +57,28 @@ class BatchWriter:
             while self._waiting:
                 batch, self._waiting = self._waiting[:MAX_BATCH], self._waiting[MAX_BATCH:]
                 if not await self._add_all(batch):
-                    for one in batch:
-                        await self._add_all([one])
+                    for entry in batch:
+                        await self._add_all([entry])
         finally:  # if the loop ends with articles waiting, their callers are cancelled
             self._writing = None
-            for one in (*batch, *self._waiting):
-                one.added.cancel()
+            for entry in (*batch, *self._waiting):
+                entry.added.cancel()
 
     async def _add_all(self, batch: Sequence[_Waiting]) -> bool:
         """Store a batch. Return False if one of several fails: then nothing is stored, and the caller adds them one by one."""
         try:
-            added = await retry(self.add_and_enter, [one.article for one in batch])
+            added = await retry(self.add_and_enter, [entry.article for entry in batch])
         except Exception as error:  # noqa: BLE001  raised in the waiting stage
             if len(batch) > 1 and not isinstance(error, StoreUnavailable):
                 logger.info("%d articles are stored one by one, since storing them together failed: %s", len(batch), error)
                 return False
-            for one in batch:
-                if not one.added.done():  # the waiting task may be cancelled
-                    one.added.set_exception(error)
+            for entry in batch:
+                if not entry.added.done():  # the waiting task may be cancelled
+                    entry.added.set_exception(error)
         else:
-            for one, answer in zip(batch, added, strict=True):
-                if not one.added.done():
-                    one.added.set_result(answer)
+            for entry, answer in zip(batch, added, strict=True):
+                if not entry.added.done():
+                    entry.added.set_result(answer)
         return True
 
     def add_and_enter(self, articles: Sequence[Article]) -> list[Added]:
@@ -121,9 +121,9 @@ class ThreadPipeline(Stage):
     async def process(self, thread: Thread) -> Thread:
         """Return the thread with its topics after storing it and settling its link."""
         first = thread.posts[0].text if thread.posts else None
-        named = self._of_source.get(thread.link.source, ())
+        fixed = self._of_source.get(thread.link.source, ())
         matched = topics.match(self._rules, thread.title, first)
-        marks = tuple(TopicMark(topic, topics.SOURCE if topic in named else topics.KEYWORDS) for topic in dict.fromkeys((*named, *matched)))
+        marks = tuple(TopicMark(topic, topics.SOURCE if topic in fixed else topics.KEYWORDS) for topic in dict.fromkeys((*fixed, *matched)))
         thread = replace(thread, topics=tuple(mark.topic for mark in marks), topic_marks=marks)
         saved = await retry(self.tracker.store.threads.save, thread, now=utcnow())
         # a search engine may link to its URL

@@ -42,12 +42,12 @@ def signed(request: Request) -> Signed | None:
     """Return who is signed in, cached for the request. Blocks on the first call, which reads the accounts."""
     if not hasattr(request.state, "signed"):
         portal: Portal = request.app.state.portal
-        found: Signed | None = None
+        user: Signed | None = None
         if (token := bearer(request.headers)) is not None:  # a token takes precedence over the cookie
-            found = portal.accounts.tokens.signed(token, now=portal.now())
+            user = portal.accounts.tokens.signed(token, now=portal.now())
         elif secret := request.cookies.get(cookie_name(request)):
-            found = portal.accounts.sessions.signed(secret, now=portal.now())
-        request.state.signed = found
+            user = portal.accounts.sessions.signed(secret, now=portal.now())
+        request.state.signed = user
     return cast(Signed | None, request.state.signed)
 
 
@@ -56,8 +56,8 @@ def may(request: Request, right: Right) -> bool:
     portal: Portal = request.app.state.portal
     if right is Right.READ and not portal.site.members and bearer(request.headers) is None:
         return True
-    who = signed(request)
-    return who is not None and who.may(right)
+    user = signed(request)
+    return user is not None and user.may(right)
 
 
 class Needs:
@@ -125,12 +125,12 @@ def rate_limit_key(host: str) -> str:
     Anything that is not an IP address (a socket in the file system) is returned unchanged.
     """
     try:
-        found = ip_address(host.partition("%")[0])
+        address = ip_address(host.partition("%")[0])
     except ValueError:
         return host
-    if not isinstance(found, IPv6Address):
-        return str(found)
-    return str(found.ipv4_mapped or IPv6Network((int(found), IPV6_PREFIX_BITS), strict=False))
+    if not isinstance(address, IPv6Address):
+        return str(address)
+    return str(address.ipv4_mapped or IPv6Network((int(address), IPV6_PREFIX_BITS), strict=False))
 
 
 API_PREFIX: Final = "/api/"  # prefix of the paths that answer in JSON, errors included
@@ -217,9 +217,9 @@ def error_response(status: int, headers: Mapping[str, str] | None = None, error:
     return JSONResponse(body, status, headers={"cache-control": "no-store", **more, **(headers or {})})
 
 
-def validation_problems(found: Sequence[Any]) -> list[Problem]:
+def validation_problems(errors: Sequence[Any]) -> list[Problem]:
     """Convert pydantic's validation errors, without the values: they may be secrets."""
-    return [Problem(where=".".join(str(part) for part in one.get("loc", ())), message=str(one.get("msg", ""))) for one in found]
+    return [Problem(where=".".join(str(part) for part in error.get("loc", ())), message=str(error.get("msg", ""))) for error in errors]
 
 
 def http_error_response(error: Exception) -> JSONResponse:

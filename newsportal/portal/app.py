@@ -82,21 +82,21 @@ class Static(StaticFiles):
     """Style sheets, scripts and icons. Requested with their digest (``?v=``), they may be cached for ever."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        answer = await super().get_response(path, scope)
-        answer.headers["cache-control"] = FOREVER if b"v=" in scope.get("query_string", b"") else "no-cache"
-        return answer
+        response = await super().get_response(path, scope)
+        response.headers["cache-control"] = FOREVER if b"v=" in scope.get("query_string", b"") else "no-cache"
+        return response
 
 
 @cache
 def routes() -> tuple[BaseRoute, ...]:
     """Return a portal's routes, built once per process (FastAPI inspects some 260 signatures): endpoints get their app from the request."""
-    every = APIRouter()
+    root = APIRouter()
     for router in OPEN:
-        every.include_router(router, include_in_schema=False)
+        root.include_router(router, include_in_schema=False)
     for router in ROUTERS:
-        every.include_router(router, include_in_schema=False, dependencies=READ)
-    api.add_to(every)
-    return tuple(every.routes)
+        root.include_router(router, include_in_schema=False, dependencies=READ)
+    api.add_to(root)
+    return tuple(root.routes)
 
 
 def create_app(
@@ -123,9 +123,9 @@ def create_app(
     portal). ``queues`` returns the state of the request queue (None: the monitor does not show it), ``settle`` retries or drops requests
     that were set aside. ``daily`` holds the daily sums of the monitor (None: it shows none); it follows the store as the index does.
     """
-    unseen: dict[str, Any] = {"docs_url": None, "redoc_url": None, "openapi_url": None}
-    life = BackgroundThreads(store, index, sources, accounts, daily, follow_every).lifespan
-    app = FastAPI(title="newsportal", version=__version__, lifespan=life, routes=list(routes()), **unseen)
+    no_docs: dict[str, Any] = {"docs_url": None, "redoc_url": None, "openapi_url": None}
+    lifespan = BackgroundThreads(store, index, sources, accounts, daily, follow_every).lifespan
+    app = FastAPI(title="newsportal", version=__version__, lifespan=lifespan, routes=list(routes()), **no_docs)
     app.state.portal = Portal(
         guard_store(store), guard_index(index) if index else None, sources, accounts, now, PictureProxy.of(sources),
         queues=cached(queues) if queues is not None else None, first=sources, crawls=pushed is not None,

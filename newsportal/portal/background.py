@@ -105,28 +105,28 @@ class BackgroundThreads:
     @asynccontextmanager
     async def lifespan(self, app: FastAPI) -> AsyncIterator[None]:
         """Run the threads from the first request to the last."""
-        state, begun = app.state, list[PeriodicThread]()
+        state, started = app.state, list[PeriodicThread]()
         logging.getLogger().addHandler(state.ring)
         try:
             for thread in self._threads(state):
                 thread.start()
-                begun.append(thread)
+                started.append(thread)
             yield
         finally:
             logging.getLogger().removeHandler(state.ring)
             state.jobs.stop()
-            for thread in begun:
+            for thread in started:
                 thread.stop()
             state.portal.stop()
 
     def _threads(self, state: State) -> Iterator[PeriodicThread]:
         """Yield the threads; those whose state is shown on pages are kept in ``state``."""
-        followed = self.every > 0
-        state.follower = Follower(self.index, self.store, self.every) if self.index is not None and followed else None
+        polls = self.every > 0
+        state.follower = Follower(self.index, self.store, self.every) if self.index is not None and polls else None
         state.subscriber = Subscriber(self.store, self.sources) if self.sources.portal.url else None
         state.sender = sender_thread(state)
         yield from (thread for thread in (state.follower, state.subscriber, state.reloading, state.sender) if thread is not None)
-        if followed:
+        if polls:
             yield Follower(self.accounts.marks, self.store, self.every, "marks")
             yield Follower(EventFollower(), self.store, self.every, "events")
             if self.daily is not None:

@@ -32,42 +32,42 @@ class CircuitBreaker:
         self._lock = Lock()
         self._failed: ServerUnavailable | SearchUnavailable | None = None
         self._until = 0.0
-        self._tried = False
+        self._trying = False
 
-    def call(self, question: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Call ``question`` and return its result; iterators are guarded, too. While the breaker is open, raise the server's last error."""
+    def call(self, method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Call ``method`` and return its result; iterators are guarded, too. While the breaker is open, raise the server's last error."""
 
         def guarded_rest() -> Iterator[Any]:
             with self._noting_failures():
-                yield from answer
+                yield from result
 
         with self._attempt():
-            answer = question(*args, **kwargs)
-            if not isinstance(answer, Iterator):
-                return answer
-            head = list(islice(answer, 1))  # a generator runs nothing before its first item
+            result = method(*args, **kwargs)
+            if not isinstance(result, Iterator):
+                return result
+            head = list(islice(result, 1))  # a generator runs nothing before its first item
         return chain(head, guarded_rest())
 
     @contextmanager
     def _attempt(self) -> Iterator[None]:
         with self._lock:  # while the breaker is open, one caller tries whether the server is back; the others get its error
             trying = self._failed is not None
-            if self._failed is not None and (self._tried or self._clock() < self._until):
+            if self._failed is not None and (self._trying or self._clock() < self._until):
                 raise type(self._failed)(*self._failed.args)
-            self._tried = self._tried or trying
+            self._trying = self._trying or trying
         try:
             with self._noting_failures():
                 yield
         except (ServerUnavailable, SearchUnavailable):
             raise
         except Exception:
-            self._answered()
+            self._note_success()
             raise
         else:
-            self._answered()
+            self._note_success()
         finally:
             if trying:
-                self._tried = False
+                self._trying = False
 
     @contextmanager
     def _noting_failures(self) -> Iterator[None]:
@@ -78,7 +78,7 @@ class CircuitBreaker:
                 self._failed, self._until = error, self._clock() + self._seconds
             raise
 
-    def _answered(self) -> None:
+    def _note_success(self) -> None:
         with self._lock:
             self._failed = None
 
@@ -86,14 +86,14 @@ class CircuitBreaker:
 class Guarded:
     """A store, a part of one, or an index, whose methods are called through a :class:`CircuitBreaker`."""
 
-    def __init__(self, held: object, breaker: CircuitBreaker, parts: frozenset[str] = frozenset()) -> None:
-        self._held, self._breaker, self._parts = held, breaker, parts
+    def __init__(self, target: object, breaker: CircuitBreaker, parts: frozenset[str] = frozenset()) -> None:
+        self._target, self._breaker, self._parts = target, breaker, parts
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._held, name)
+        value = getattr(self._target, name)
         if name in self._parts:
-            return Guarded(found, self._breaker)
-        return found if not callable(found) or name == "close" else partial(self._breaker.call, found)
+            return Guarded(value, self._breaker)
+        return value if not callable(value) or name == "close" else partial(self._breaker.call, value)
 
 
 def guard_store(store: Store) -> Store:

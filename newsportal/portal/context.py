@@ -140,8 +140,8 @@ class Portal:
 
     def _judge(self) -> list[Judged]:
         """Judge the sources of ``sources.yaml``, or all that were ever visited if it has none."""
-        named = self.sources or tuple(Watched(state.source, state.source.partition(":")[2]) for state in self.store.source_states())
-        return judged(self.store, named, self.now().astimezone(self.site.zone))
+        sources = self.sources or tuple(Watched(state.source, state.source.partition(":")[2]) for state in self.store.source_states())
+        return judged(self.store, sources, self.now().astimezone(self.site.zone))
 
     def health(self) -> list[Judged]:
         """Return the health of the sources, about a minute old."""
@@ -200,9 +200,9 @@ class Visit:
     @cached_property
     def language(self) -> str:
         """``?lang=``, else the cookie, else ``Accept-Language``, else the portal's default."""
-        asked = self.asked.get("lang")
-        wanted = asked if asked in CHOICES["lang"] else self.chosen.lang
-        return choose(wanted, self.request.headers.get("accept-language", ""), self.portal.site.language)
+        requested = self.asked.get("lang")
+        language = requested if requested in CHOICES["lang"] else self.chosen.lang
+        return choose(language, self.request.headers.get("accept-language", ""), self.portal.site.language)
 
     @cached_property
     def clock(self) -> Clock:
@@ -225,24 +225,24 @@ class Visit:
         """Return whether the visitor has ``right`` (a name of :class:`newsportal.services.accounts.Right`, in templates)."""
         return may(self.request, Right(right))
 
-    def entries(self, listed: str, store: bool = True) -> list[MenuEntry]:
+    def entries(self, name: str, store: bool = True) -> list[MenuEntry]:
         """Return the entries of a list in ``portal.navigation`` that this visitor can open. ``store`` False: do not query the store."""
-        return [one for one in getattr(navigation, listed) if one.is_available(self, store)]
+        return [entry for entry in getattr(navigation, name) if entry.is_available(self, store)]
 
     def desk(self) -> list[tuple[str, list[MenuEntry]]]:
         """Return the pages of the desk that the visitor may open, in groups."""
-        return [(name, seen) for name, entries in navigation.DESK if (seen := [entry for entry in entries if entry.is_available(self)])]
+        return [(name, links) for name, entries in navigation.DESK if (links := [entry for entry in entries if entry.is_available(self)])]
 
     def categories(self) -> list[str]:
         return categories.names(self.portal.config, self.portal.tally().by_category)
 
     def refusals(self, topics: Collection[str]) -> dict[str, list[str]]:
         """Return by topic why engines do not respond: the reason, since when, and when they are tried again."""
-        known = {name: topic for name in topics if (topic := self.portal.config.topic(name))}
-        states = {state.source: state for state in self.portal.store.source_states()} if known else {}
+        configured = {name: topic for name in topics if (topic := self.portal.config.topic(name))}
+        states = {state.source: state for state in self.portal.store.source_states()} if configured else {}
         now = self.clock.now
-        found = {name: [refusal(one, states.get(f"{ENGINE}{one}"), now) for one in topic.engines] for name, topic in known.items()}
-        return {name: [self.clock.says(one) for one in found.get(name, ()) if one] for name in topics}
+        reasons = {name: [refusal(key, states.get(f"{ENGINE}{key}"), now) for key in topic.engines] for name, topic in configured.items()}
+        return {name: [self.clock.says(reason) for reason in reasons.get(name, ()) if reason] for name in topics}
 
     @property
     def has_photos(self) -> bool:
@@ -256,11 +256,11 @@ class Visit:
 
     def preload(self, values: Mapping[str, Any]) -> None:
         """Load the picture counts and the reader's marks for all stories in ``values``, with one query each."""
-        found = list(stories(values))
-        if ids := list(photo_stories(found)):
+        items = list(stories(values))
+        if ids := list(photo_stories(items)):
             self._pictures |= {**dict.fromkeys(ids, 0), **self.portal.store.galleries.sizes(ids)}
         if self.keeps:
-            marked = dict.fromkeys(one.story_id if isinstance(one, Hit) else one.id for one in found)
+            marked = dict.fromkeys(story.story_id if isinstance(story, Hit) else story.id for story in items)
             self._marked = self.marks_on(list(marked))
 
     @cached_property
@@ -329,10 +329,10 @@ def stories(values: Any) -> Iterator[Story | Hit]:
         for value in values.values() if isinstance(values, Mapping) else values:
             yield from stories(value)
     elif is_dataclass(values):
-        for one in fields(values):
-            yield from stories(getattr(values, one.name))
+        for item in fields(values):
+            yield from stories(getattr(values, item.name))
 
 
 def photo_stories(values: Any) -> Iterator[str]:
     """Yield the ids of photo stories that are the head of their story."""
-    return (one.head.id for one in stories(values) if isinstance(one, Story) and is_gallery(one.head.source))
+    return (story.head.id for story in stories(values) if isinstance(story, Story) and is_gallery(story.head.source))

@@ -24,8 +24,8 @@ from newsportal.sources.editing import NoVersion
 log = logging.getLogger(__name__)
 
 
-def error_page(request: Request, status: int, own: tuple[str, str] | None = None) -> Response:
-    """Return the page for ``status`` in the reader's language; ``own`` replaces its heading and advice."""
+def error_page(request: Request, status: int, texts: tuple[str, str] | None = None) -> Response:
+    """Return the page for ``status`` in the reader's language; ``texts`` replaces its heading and advice."""
     say = Visit(request).say
     pages = {
         400: (say("The request could not be understood"), say("The data sent is invalid. Please go back and try again.")),
@@ -36,11 +36,11 @@ def error_page(request: Request, status: int, own: tuple[str, str] | None = None
         503: (say("The store is busy"), say("It is unavailable or locked at the moment. Please load the page again in a few seconds.")),
     }
     broken = (say("Something went wrong"), say("It is not your fault. The portal's log has the details."))
-    heading, advice = own or pages.get(status, broken)
-    answer = render(request, "error.html", status, status_code=status, heading=heading, advice=advice)
+    heading, advice = texts or pages.get(status, broken)
+    response = render(request, "error.html", status, status_code=status, heading=heading, advice=advice)
     if status in RETRY_AFTER:
-        answer.headers["retry-after"] = RETRY_AFTER[status]
-    return answer
+        response.headers["retry-after"] = RETRY_AFTER[status]
+    return response
 
 
 def on_http(request: Request, error: Exception) -> Response:
@@ -70,28 +70,28 @@ def on_search(request: Request, error: Exception) -> Response:
     """Handle a search error on pages that need search."""
     log.warning("search does not respond: %s", error)
     say = Visit(request).say
-    away = ApiError(503, "search-away", "Search is unavailable at the moment.", "Try again in a minute.")
-    own = say("Search is unavailable"), say("The search server is not responding; everything else works. Please try again in a minute.")
-    return error_response(503, error=away) if is_api_request(request) else error_page(request, 503, own)
+    unavailable = ApiError(503, "search-away", "Search is unavailable at the moment.", "Try again in a minute.")
+    texts = say("Search is unavailable"), say("The search server is not responding; everything else works. Please try again in a minute.")
+    return error_response(503, error=unavailable) if is_api_request(request) else error_page(request, 503, texts)
 
 
 def on_sources(request: Request, error: Exception) -> Response:
     """Handle errors in ``sources.yaml``, changed by hand, on pages that read the file itself."""
     say, broken = Visit(request).say, ApiError(409, "sources-broken", str(error), "Fix the file, then try again.")
-    own = say("sources.yaml has mistakes"), say("It was changed outside of the portal. The desk shows the errors; fix them first.")
-    return error_response(409, error=broken) if is_api_request(request) else error_page(request, 409, own)
+    texts = say("sources.yaml has mistakes"), say("It was changed outside of the portal. The desk shows what is wrong; fix that first.")
+    return error_response(409, error=broken) if is_api_request(request) else error_page(request, 409, texts)
 
 
 def on_crash(request: Request, error: Exception) -> Response:
     """Handle any other exception: log it. Runs outside of every middleware, so it adds the security headers and the request id."""
     request.state.signed = None
     try:
-        answer: Response = error_response(500) if is_api_request(request) else error_page(request, 500)
+        response: Response = error_response(500) if is_api_request(request) else error_page(request, 500)
     except Exception:  # rendering the page is what failed
         log.exception("the error page cannot be rendered")
-        answer = PlainTextResponse("Something went wrong. The log of the portal says what happened.\n", 500)
-    answer.headers.update({**SECURITY_HEADERS, REQUEST_ID_HEADER: request.state.request_id})
-    return answer
+        response = PlainTextResponse("Something went wrong. The log of the portal says what happened.\n", 500)
+    response.headers.update({**SECURITY_HEADERS, REQUEST_ID_HEADER: request.state.request_id})
+    return response
 
 
 def add_to(app: FastAPI) -> None:

@@ -81,18 +81,18 @@ class RequestGuard:
         else:
             try:
                 https, signing = scope.get("scheme") == "https", scope["path"] in SIGNING
-                whole = await receive_body(headers, receive, body_limit(scope["path"]), https=https, signing=signing)
+                body = await receive_body(headers, receive, body_limit(scope["path"]), https=https, signing=signing)
             except Refused as reason:
                 await refusal_response(scope, reason)(scope, receive, send_guarded)
             else:
-                await self.app(scope, whole, send_guarded)
+                await self.app(scope, body, send_guarded)
 
     def accepts_host(self, header: str) -> bool:
         """Return whether the ``Host`` header, of any port, names this portal. A malformed header is always refused."""
-        found = HOST_HEADER.fullmatch(header)
-        if not found:
+        match = HOST_HEADER.fullmatch(header)
+        if not match:
             return False
-        name = (found["address"] or found["name"]).lower().rstrip(".")
+        name = (match["address"] or match["name"]).lower().rstrip(".")
         return not self.hosts.isdisjoint((name, ANY_HOST)) or (ANY_ADDRESS in self.hosts and is_literal(name))
 
 
@@ -108,11 +108,11 @@ def refusal_response(scope: Scope, reason: Refused) -> Response:
     return PlainTextResponse(f"{reason}\n", reason.status)
 
 
-def cache_control_of(own: str | None, scope: Scope) -> str:
+def cache_control_of(header: str | None, scope: Scope) -> str:
     """Return ``Cache-Control``: ``no-store`` unless the page sets its own; ``private`` in a portal for members, except for static files."""
-    if own is None:
+    if header is None:
         return "no-store"
     portal = getattr(getattr(scope.get("app"), "state", None), "portal", None)
     if portal is None or not portal.site.members or scope["path"].startswith(STATIC):
-        return own
-    return ", ".join(("private", *(part for part in map(str.strip, own.split(",")) if part not in ("public", "private"))))
+        return header
+    return ", ".join(("private", *(part for part in map(str.strip, header.split(",")) if part not in ("public", "private"))))

@@ -40,15 +40,15 @@ def _(message: str) -> str:
 
 def catalog(language: str) -> Catalog:
     """Return all messages of ``language`` (not the source language). Raises ``ValueError`` if a message is in two files."""
-    whole = Catalog(locale=language)
+    merged = Catalog(locale=language)
     folder = resources.files("newsportal.portal").joinpath("locale", language)
     for file in sorted(folder.iterdir(), key=lambda file: file.name):
         for message in read_po(BytesIO(file.read_bytes()), locale=language):
-            if message.id and message.id in whole:
+            if message.id and message.id in merged:
                 raise ValueError(f"{file.name}: {message.id!r} stands in another file already")
             if message.id:
-                whole[message.id] = message
-    return whole
+                merged[message.id] = message
+    return merged
 
 
 @cache
@@ -62,10 +62,10 @@ def translations(language: str) -> NullTranslations:
     return GNUTranslations(compiled)
 
 
-def choose(wanted: str | None, accept: str, default: str) -> str:
+def choose(choice: str | None, accept: str, default: str) -> str:
     """Return the reader's choice if it is supported, else the best of ``Accept-Language``, else ``default``, else Chinese."""
-    if wanted in LANGUAGES:
-        return str(wanted)
+    if choice in LANGUAGES:
+        return str(choice)
     # Sort the tags of the header by weight, without malformed parts. Regions fall back to the plain language.
     weighted: list[tuple[float, int, str]] = []
     for place, part in enumerate(accept[:1000].split(",")):
@@ -76,8 +76,8 @@ def choose(wanted: str | None, accept: str, default: str) -> str:
             continue
         if tag.strip() and weight > 0:
             weighted.append((-weight, place, tag.strip().lower()))
-    found = negotiate_locale([form for _, _, tag in sorted(weighted) for form in (tag, tag.split("-")[0])], list(LANGUAGES), sep="-")
-    return found or (default if default in LANGUAGES else next(iter(LANGUAGES)))
+    best = negotiate_locale([form for _, _, tag in sorted(weighted) for form in (tag, tag.split("-")[0])], list(LANGUAGES), sep="-")
+    return best or (default if default in LANGUAGES else next(iter(LANGUAGES)))
 
 
 RECENT = timedelta(hours=24)  # within this time a relative time («5 小时前») says more than a date
@@ -132,10 +132,10 @@ class Clock:
 
     def ago(self, moment: datetime) -> str:
         """Return a relative time within a day, else the date. Moments in the future are dates, too, not «minus 3 minutes»."""
-        passed = self.now - moment
-        if not timedelta(0) <= passed < RECENT:
+        elapsed = self.now - moment
+        if not timedelta(0) <= elapsed < RECENT:
             return self.day(moment)
-        minutes = int(passed.total_seconds() // 60)
+        minutes = int(elapsed.total_seconds() // 60)
         if minutes < 1:
             return self.words.gettext("just now")
         if minutes < 60:

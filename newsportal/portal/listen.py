@@ -48,16 +48,16 @@ def _bind(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, address = socket.getaddrinfo(name or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     except (OSError, UnicodeError) as error:
         raise CannotListen(f"there is no address {host!r} on this machine; try --host 127.0.0.1") from error
-    made = socket.socket(family, kind, protocol)  # asyncio sets TCP_NODELAY only if the protocol is given: 40 ms a response
+    bound = socket.socket(family, kind, protocol)  # asyncio sets TCP_NODELAY only if the protocol is given: 40 ms a response
     try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(address)
-        made.listen()  # only now is it certain that no other program listens
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+        bound.listen()  # only now is it certain that no other program listens
     except (OSError, OverflowError) as error:
-        made.close()
+        bound.close()
         raise _listen_error(host, port, error) from error
-    made.set_inheritable(False)
-    return made
+    bound.set_inheritable(False)
+    return bound
 
 
 def _listen_error(host: str, port: int, error: Exception) -> CannotListen:

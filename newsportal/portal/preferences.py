@@ -44,9 +44,9 @@ class Preferences:
     boards: str = "newest"
     topics: tuple[str, ...] = ()
 
-    def own(self, known: Sequence[str]) -> Sequence[str]:
-        """Return the topics of ``known`` that the reader chose, in the chosen order; all if none was chosen."""
-        return [topic for topic in self.topics if topic in known] or known
+    def own(self, available: Sequence[str]) -> Sequence[str]:
+        """Return the topics of ``available`` that the reader chose, in the chosen order; all if none was chosen."""
+        return [topic for topic in self.topics if topic in available] or available
 
 
 def preferences(cookies: Mapping[str, str]) -> Preferences:
@@ -55,15 +55,15 @@ def preferences(cookies: Mapping[str, str]) -> Preferences:
     return Preferences(**{key: cookies[key] for key, allowed in CHOICES.items() if cookies.get(key) in allowed}, topics=topics)
 
 
-def allowed_choices(asked: Mapping[str, str]) -> dict[str, str]:
-    """Return the preferences in ``asked`` that have an allowed value."""
-    found = {key: asked[key] for key, allowed in CHOICES.items() if asked.get(key) in allowed}
-    return found | ({TOPICS: asked[TOPICS][:MAX_TOPICS_CHARS]} if TOPICS in asked else {})
+def allowed_choices(values: Mapping[str, str]) -> dict[str, str]:
+    """Return the preferences in ``values`` that have an allowed value."""
+    choices = {key: values[key] for key, allowed in CHOICES.items() if values.get(key) in allowed}
+    return choices | ({TOPICS: values[TOPICS][:MAX_TOPICS_CHARS]} if TOPICS in values else {})
 
 
-def remember(response: Response, asked: Mapping[str, str]) -> None:
-    """Set a cookie for every allowed preference in ``asked``. Scripts may read them: the theme button changes one."""
-    for key, value in allowed_choices(asked).items():
+def remember(response: Response, values: Mapping[str, str]) -> None:
+    """Set a cookie for every allowed preference in ``values``. Scripts may read them: the theme button changes one."""
+    for key, value in allowed_choices(values).items():
         response.set_cookie(key, value, max_age=YEAR, samesite="lax", path="/")
 
 
@@ -82,15 +82,15 @@ def safe_next(target: str | None) -> str:
 
 def last_visit(request: Request, now: datetime, name: str = VISIT_COOKIE) -> tuple[datetime | None, str]:
     """Return when the previous visit ended (None: there was none), and the new value of the cookie."""
-    found = WELL_FORMED.fullmatch(request.cookies.get(name, ""))
-    ended, last = (int(part) for part in found.groups()) if found else (0, 0)
-    present = int(now.timestamp())
-    if last > present or ended > last:  # the clock was set back, or the cookie was forged
+    match = WELL_FORMED.fullmatch(request.cookies.get(name, ""))
+    ended, last = (int(part) for part in match.groups()) if match else (0, 0)
+    current = int(now.timestamp())
+    if last > current or ended > last:  # the clock was set back, or the cookie was forged
         ended, last = 0, 0
-    if present - last > NEW_VISIT_AFTER.total_seconds():
+    if current - last > NEW_VISIT_AFTER.total_seconds():
         ended = last
-    return (datetime.fromtimestamp(ended, UTC) if ended else None), f"{ended}.{present}"
+    return (datetime.fromtimestamp(ended, UTC) if ended else None), f"{ended}.{current}"
 
 
-def remember_visit(answer: Response, cookie: str, name: str = VISIT_COOKIE) -> None:
-    answer.set_cookie(name, cookie, max_age=YEAR, samesite="lax", path="/", httponly=True)
+def remember_visit(response: Response, cookie: str, name: str = VISIT_COOKIE) -> None:
+    response.set_cookie(name, cookie, max_age=YEAR, samesite="lax", path="/", httponly=True)

@@ -37,7 +37,7 @@ class SourcesReloader(PeriodicThread):
         super().__init__("sources-reloading", every or TIMEOUT_MAX, first=every or TIMEOUT_MAX, retry=every)
         self._app = app
         self._lock = Lock()
-        self._seen = self._stamp()
+        self._last_stamp = self._stamp()
 
     def step(self) -> None:
         self.reload()
@@ -45,36 +45,36 @@ class SourcesReloader(PeriodicThread):
     def reload(self) -> bool:
         """Reload the file if it was changed; return whether it was. Called by the thread and by code that has just changed the file."""
         with self._lock:
-            found = self._stamp()
-            if found == self._seen:
+            current = self._stamp()
+            if current == self._last_stamp:
                 return False
-            self._seen = found
+            self._last_stamp = current
             state = self._app.state
             before: Portal = state.portal
             try:
-                known = load(before.config.path)
+                sources = load(before.config.path)
             except SourcesError as error:
                 log.error("sources.yaml was changed and has errors; the portal keeps its last valid version\n%s", error)
                 state.portal = with_caches(before, replace(before, broken=error.problems))
                 return True
-            log.info("%s was changed, and reloaded", known.path)
-            state.portal = with_sources(before, known)
-            update_threads(state, before.config, known)
+            log.info("%s was changed, and reloaded", sources.path)
+            state.portal = with_sources(before, sources)
+            update_threads(state, before.config, sources)
             state.pushed()
             return True
 
     def _stamp(self) -> Stamp | None:
-        known = self._app.state.portal.config
-        return stamp(known.path) if known.path is not None else None
+        sources = self._app.state.portal.config
+        return stamp(sources.path) if sources.path is not None else None
 
 
-def with_sources(before: Portal, known: Sources) -> Portal:
+def with_sources(before: Portal, sources: Sources) -> Portal:
     """Return the portal with another ``sources.yaml`` and the same store, index, accounts and clock."""
     first = before.first or before.config  # the file when store and index were opened
-    same = all(getattr(before.config, part) == getattr(known, part) for part in ("pictures", "politeness", "portal"))
+    unchanged = all(getattr(before.config, part) == getattr(sources, part) for part in ("pictures", "politeness", "portal"))
     after = replace(
-        before, config=known, broken=(), picture_proxy=before.picture_proxy if same else PictureProxy.of(known),
-        waiting=tuple(key for part, key in OPENED_ONCE.items() if getattr(first, part) != getattr(known, part)),
+        before, config=sources, broken=(), picture_proxy=before.picture_proxy if unchanged else PictureProxy.of(sources),
+        waiting=tuple(key for part, key in OPENED_ONCE.items() if getattr(first, part) != getattr(sources, part)),
     )  # fmt: skip
     return with_caches(before, after)
 
@@ -90,12 +90,12 @@ def with_caches(before: Portal, after: Portal) -> Portal:
     return after
 
 
-def update_threads(state: Any, before: Sources, known: Sources) -> None:
-    """Pass ``known`` to the segmenter, the suggestions and the subscriber."""
-    if (known.words, known.dictionary) != (before.words, before.dictionary):
-        use_own_words(known)
-    suggesting: SuggestionCache = state.suggesting
-    suggesting.follow(known)
+def update_threads(state: Any, before: Sources, sources: Sources) -> None:
+    """Pass ``sources`` to the segmenter, the suggestions and the subscriber."""
+    if (sources.words, sources.dictionary) != (before.words, before.dictionary):
+        use_own_words(sources)
+    suggestions: SuggestionCache = state.suggesting
+    suggestions.follow(sources)
     subscriber: Subscriber | None = getattr(state, "subscriber", None)
     if subscriber is not None:
-        subscriber.follow(known)
+        subscriber.follow(sources)

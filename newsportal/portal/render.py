@@ -43,12 +43,12 @@ SIGNED_IN = {**PERSONAL, "cache-control": "private, no-store"}  # nothing is lef
 def environment(language: str, script: str = "original") -> Environment:
     """Return the environment with the interface in ``language`` and crawled texts in ``script``. Everything is escaped except what
     ``safe_text`` marks as safe."""
-    made = Environment(
+    env = Environment(
         loader=PackageLoader("newsportal.portal", "templates"), autoescape=True, undefined=StrictUndefined, extensions=["jinja2.ext.i18n"]
     )
     words = translations(language)
-    made.install_gettext_translations(words, newstyle=True)  # type: ignore[attr-defined]  # the extension's method
-    made.globals |= {
+    env.install_gettext_translations(words, newstyle=True)  # type: ignore[attr-defined]  # the extension's method
+    env.globals |= {
         "LANGUAGES": LANGUAGES,
         "colon": "：" if language == "zh" else ": ",
         "static": static_address,
@@ -56,7 +56,7 @@ def environment(language: str, script: str = "original") -> Environment:
         "address": address,
         "source_address": source_path,
     }
-    made.filters |= {
+    env.filters |= {
         "clean": clean,
         "headline": lambda article: in_script(safe_text.title(article), script, article.language),
         "excerpt": lambda article, *limit: in_script(safe_text.excerpt(article, *limit), script, article.language),
@@ -79,7 +79,7 @@ def environment(language: str, script: str = "original") -> Environment:
         "is_gallery": lambda article: is_gallery(article.source),
         "is_thread": lambda article: is_thread(article.source),
     }
-    return made
+    return env
 
 
 @pass_context
@@ -97,11 +97,11 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
         request=request, visit=visit, site=visit.portal.site, clock=visit.clock, language=visit.language, lang_tag=TAGS[visit.language],
         chosen=visit.chosen, beside=partial(headline_picture, visit.portal), told=notice_of(request), **{"feed": None, **values},
     )  # fmt: skip
-    answer = HTMLResponse(html, status, headers={"content-language": visit.language, **(SIGNED_IN if visit.signed_in else PERSONAL)})
-    clear_notice(request, answer)
+    response = HTMLResponse(html, status, headers={"content-language": visit.language, **(SIGNED_IN if visit.signed_in else PERSONAL)})
+    clear_notice(request, response)
     if "lang" in visit.asked:
-        remember(answer, {"lang": visit.asked["lang"]})
-    return answer
+        remember(response, {"lang": visit.asked["lang"]})
+    return response
 
 
 @cache
@@ -118,8 +118,8 @@ def topic_address(name: str, tail: str = "") -> str:
 
 def address(path: str, **parameters: object) -> str:
     """Return ``path`` with the parameters that are set, in the order given."""
-    kept = {key: value for key, value in parameters.items() if value not in (None, "")}
-    return f"{path}?{urlencode(kept)}" if kept else path
+    query = {key: value for key, value in parameters.items() if value not in (None, "")}
+    return f"{path}?{urlencode(query)}" if query else path
 
 
 COOKIE = "notice"
@@ -143,18 +143,18 @@ def notify(request: Request, target: str, message: str, *, undo: str | None = No
 
 def redirect_with(request: Request, target: str, text: str, *, undo: str | None = None) -> RedirectResponse:
     """Redirect to ``target``, a path of this portal, and show ``text`` (in the reader's language) there once."""
-    answer = RedirectResponse(safe_next(target), 303, headers={"cache-control": "no-store"})
+    response = RedirectResponse(safe_next(target), 303, headers={"cache-control": "no-store"})
     value = quote(json.dumps([text[:MAX_CHARS], undo], ensure_ascii=False, separators=(",", ":")), safe="")
-    answer.set_cookie(_cookie_name(request), value, max_age=MAX_AGE, path="/", httponly=True, samesite="lax", secure=_is_secure(request))
-    return answer
+    response.set_cookie(_cookie_name(request), value, max_age=MAX_AGE, path="/", httponly=True, samesite="lax", secure=_is_secure(request))
+    return response
 
 
 def notice_of(request: Request) -> Notice | None:
-    found = request.cookies.get(_cookie_name(request))
-    if not found:
+    cookie = request.cookies.get(_cookie_name(request))
+    if not cookie:
         return None
     try:
-        text, undo = json.loads(unquote(found))
+        text, undo = json.loads(unquote(cookie))
     except (ValueError, TypeError, RecursionError):
         return None
     if not isinstance(text, str) or not (undo is None or (isinstance(undo, str) and safe_next(undo) == undo)):
@@ -162,9 +162,9 @@ def notice_of(request: Request) -> Notice | None:
     return Notice(text[:MAX_CHARS], undo)
 
 
-def clear_notice(request: Request, answer: Response) -> None:
+def clear_notice(request: Request, response: Response) -> None:
     if _cookie_name(request) in request.cookies:
-        answer.delete_cookie(_cookie_name(request), path="/", httponly=True, samesite="lax", secure=_is_secure(request))
+        response.delete_cookie(_cookie_name(request), path="/", httponly=True, samesite="lax", secure=_is_secure(request))
 
 
 def _is_secure(request: Request) -> bool:

@@ -46,8 +46,8 @@ FILES = frozenset((FORM, JSON, PARTS, "application/x-ndjson", "text/csv", "text/
 class Refused(Exception):
     """Raised by :func:`receive_body`; the guard answers with ``status`` and the message."""
 
-    def __init__(self, status: int, sentence: str) -> None:
-        super().__init__(sentence)
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
         self.status = status
 
 
@@ -85,23 +85,23 @@ TOKEN_HEADER = re.compile(r"(?:bearer |googlelogin auth=)(.*)", re.IGNORECASE | 
 
 def bearer(headers: Headers) -> str | None:
     """Return the token in ``Authorization``, also in the form of Google Reader's apps. No page can make a browser send one."""
-    found = TOKEN_HEADER.match(headers.get("authorization", ""))
-    return found[1].strip() if found else None
+    match = TOKEN_HEADER.match(headers.get("authorization", ""))
+    return match[1].strip() if match else None
 
 
-async def receive_body(headers: Headers, receive: Receive, bound: BodyLimit, *, https: bool = False, signing: bool = False) -> Receive:
+async def receive_body(headers: Headers, receive: Receive, limit: BodyLimit, *, https: bool = False, signing: bool = False) -> Receive:
     """Return a ``receive`` for the body: buffered, or counted while the route reads it. ``signing``: a path of :data:`SIGNING`. Raises
     ``Refused``."""
     token = bearer(headers) is not None  # a token takes precedence over the cookie
     if not (token or signing or is_same_origin(headers, https=https)):
         raise Refused(403, "Only the portal's own pages may send requests that change something.")
     declared = headers.get("content-length", "0")
-    if not declared.isdecimal() or len(declared) > len(str(bound.most)) or int(declared) > bound.most:
-        raise Refused(413, f"At most {bound.most} bytes may be sent.")
+    if not declared.isdecimal() or len(declared) > len(str(limit.most)) or int(declared) > limit.most:
+        raise Refused(413, f"At most {limit.most} bytes may be sent.")
     kind, empty = headers.get("content-type", "").partition(";")[0].strip().lower(), declared == "0" and "transfer-encoding" not in headers
-    if kind not in bound.kinds and (kind or not empty):
+    if kind not in limit.kinds and (kind or not empty):
         raise Refused(415, "A form or JSON is expected.")
-    return _count_bytes(receive, bound.most) if bound.streamed else await _read_whole(receive, bound.most)
+    return _count_bytes(receive, limit.most) if limit.streamed else await _read_whole(receive, limit.most)
 
 
 async def _read_whole(receive: Receive, most: int) -> Receive:
@@ -127,17 +127,17 @@ async def _read_whole(receive: Receive, most: int) -> Receive:
 
 def _count_bytes(receive: Receive, most: int) -> Receive:
     """Return a ``receive`` that raises ``Refused`` in the route if the body exceeds ``most`` bytes or a part does not arrive in time."""
-    left, whole = most, False
+    left, complete = most, False
 
     async def receive_counted() -> Message:
-        nonlocal left, whole
-        if whole:  # only a disconnect can follow
+        nonlocal left, complete
+        if complete:  # only a disconnect can follow
             return await receive()
         try:
             message = await asyncio.wait_for(receive(), READ_TIMEOUT)
         except TimeoutError as error:
             raise Refused(408, "The request body took too long to arrive.") from error
-        left, whole = left - len(message.get("body", b"")), not message.get("more_body", False)
+        left, complete = left - len(message.get("body", b"")), not message.get("more_body", False)
         if left < 0:
             raise Refused(413, f"At most {most} bytes may be sent.")
         return message
@@ -172,14 +172,14 @@ Form = Annotated[FormFields, Depends(form)]
 
 def has_etag(request: Request, etag: str) -> bool:
     """Return whether ``If-None-Match`` has this ETag (RFC 9110 section 13.1.2: any of the tags, weak comparison)."""
-    known = {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}
-    return "*" in known or etag.removeprefix("W/") in known
+    tags = {tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")}
+    return "*" in tags or etag.removeprefix("W/") in tags
 
 
 async def json_object(request: Request) -> dict[str, Any]:
     """Return the JSON object in the body; an empty one if the body is anything else."""
     try:
-        sent = json.loads(await request.body())
+        value = json.loads(await request.body())
     except (ValueError, RecursionError):
         return {}
-    return sent if isinstance(sent, dict) else {}
+    return value if isinstance(value, dict) else {}

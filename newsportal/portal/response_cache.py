@@ -57,8 +57,8 @@ class _CachedResponse:
     at: float
 
     def is_valid(self, portal: Portal, seq: int) -> bool:
-        passed = abs((portal.now() - self.now).total_seconds())
-        return self.portal is portal and self.seq >= seq and passed < SECONDS and monotonic() - self.at < SECONDS
+        elapsed = abs((portal.now() - self.now).total_seconds())
+        return self.portal is portal and self.seq >= seq and elapsed < SECONDS and monotonic() - self.at < SECONDS
 
 
 class SharedResponses:
@@ -66,8 +66,8 @@ class SharedResponses:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._kept: OrderedDict[tuple[object, ...], _CachedResponse] = OrderedDict()
-        self._making: dict[tuple[object, ...], asyncio.Event] = {}
+        self._responses: OrderedDict[tuple[object, ...], _CachedResponse] = OrderedDict()
+        self._pending: dict[tuple[object, ...], asyncio.Event] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -78,7 +78,7 @@ class SharedResponses:
         if key is None:
             await self._app(scope, receive, send)
             if scope["method"] not in SAFE and not _is_anonymous(request):
-                self._kept.clear()
+                self._responses.clear()
             return
         await self._share(key, request, receive, send)
 
@@ -89,20 +89,20 @@ class SharedResponses:
         except StoreError:
             await self._app(request.scope, receive, send)  # the page reports the error
             return
-        if (written := self._making.get(key)) is not None:
-            await written.wait()
-        kept = self._kept.get(key)
-        if kept is not None and kept.is_valid(portal, seq):
-            self._kept.move_to_end(key)
-            await _send(kept, request, send)
+        if (done := self._pending.get(key)) is not None:
+            await done.wait()
+        cached = self._responses.get(key)
+        if cached is not None and cached.is_valid(portal, seq):
+            self._responses.move_to_end(key)
+            await _send(cached, request, send)
             return
-        written = self._making[key] = asyncio.Event()
+        done = self._pending[key] = asyncio.Event()
         try:
             await self._make(key, request, seq, receive, send)
         finally:
-            written.set()
-            if self._making.get(key) is written:
-                del self._making[key]
+            done.set()
+            if self._pending.get(key) is done:
+                del self._pending[key]
 
     async def _make(self, key: tuple[object, ...], request: Request, seq: int, receive: Receive, send: Send) -> None:
         """Let the application render the page, and cache it."""
@@ -110,35 +110,35 @@ class SharedResponses:
         now, at = portal.now(), monotonic()
         started: Message = {}
         body = bytearray()
-        whole = False
+        complete = False
 
         async def capture(message: Message) -> None:
-            nonlocal started, whole
+            nonlocal started, complete
             if message["type"] == "http.response.start" and _is_shareable(message):
                 started = message
             elif started and message["type"] == "http.response.body" and len(body) < MAX_RESPONSE:
                 body.extend(message.get("body", b""))
-                whole = not message.get("more_body", False)
+                complete = not message.get("more_body", False)
             else:
                 if started:  # too large to cache: sent on part by part
-                    held, started = started, {}
-                    await send(held)
+                    start, started = started, {}
+                    await send(start)
                     await send({"type": "http.response.body", "body": bytes(body), "more_body": True})
                 await send(message)
 
         await self._app(request.scope, receive, capture)
-        if not (started and whole):
+        if not (started and complete):
             return
         headers = [(name, value) for name, value in started["headers"] if name != b"set-cookie"]
         greets = len(headers) < len(list(started["headers"]))
         plain = gzip.decompress(body) if (b"content-encoding", b"gzip") in headers else body  # gzip's bytes change every second
         etag = f'W/"{blake2b(plain, digest_size=10).hexdigest()}"'
-        kept = _CachedResponse(headers, bytes(body), etag, greets, portal, seq, now, at)
-        self._kept[key] = kept
-        self._kept.move_to_end(key)
-        while sum(len(one.body) for one in self._kept.values()) > MAX_BYTES:
-            self._kept.popitem(last=False)
-        await _send(kept, request, send)
+        cached = _CachedResponse(headers, bytes(body), etag, greets, portal, seq, now, at)
+        self._responses[key] = cached
+        self._responses.move_to_end(key)
+        while sum(len(entry.body) for entry in self._responses.values()) > MAX_BYTES:
+            self._responses.popitem(last=False)
+        await _send(cached, request, send)
 
 
 def _cache_key(request: Request) -> tuple[object, ...] | None:
@@ -152,16 +152,16 @@ def _cache_key(request: Request) -> tuple[object, ...] | None:
         return None
     if path == "/" and last_visit(request, portal.now())[0] is not None:
         return None
-    headers, chosen = request.headers, preferences(request.cookies)
-    language = _choose(chosen.lang, headers.get("accept-language", "")[:1000], portal.site.language)
-    packed = "gzip" in headers.get("accept-encoding", "")
-    return scope["scheme"], headers.get("host"), path, query, language, chosen, packed
+    headers, prefs = request.headers, preferences(request.cookies)
+    language = _choose(prefs.lang, headers.get("accept-language", "")[:1000], portal.site.language)
+    gzipped = "gzip" in headers.get("accept-encoding", "")
+    return scope["scheme"], headers.get("host"), path, query, language, prefs, gzipped
 
 
 def _is_anonymous(request: Request) -> bool:
     """Return whether the request carries nothing but preferences."""
-    known = request.cookies.keys() <= CHOICES.keys() | {VISIT_COOKIE}
-    return known and "authorization" not in request.headers and "hx-request" not in request.headers
+    only_known = request.cookies.keys() <= CHOICES.keys() | {VISIT_COOKIE}
+    return only_known and "authorization" not in request.headers and "hx-request" not in request.headers
 
 
 def _is_shareable(message: Message) -> bool:
@@ -175,16 +175,16 @@ def _is_shareable(message: Message) -> bool:
     )
 
 
-async def _send(kept: _CachedResponse, request: Request, send: Send) -> None:
-    headers = [*kept.headers, (b"etag", kept.etag.encode())]
-    if kept.greets:
+async def _send(cached: _CachedResponse, request: Request, send: Send) -> None:
+    headers = [*cached.headers, (b"etag", cached.etag.encode())]
+    if cached.greets:
         greeting = Response()
         remember_visit(greeting, last_visit(request, request.app.state.portal.now())[1])
         headers += [(name, value) for name, value in greeting.raw_headers if name == b"set-cookie"]
-    if has_etag(request, kept.etag):
-        unsaid = (b"content-length", b"content-encoding", b"content-type")
-        await send({"type": "http.response.start", "status": 304, "headers": [one for one in headers if one[0] not in unsaid]})
+    if has_etag(request, cached.etag):
+        omitted = (b"content-length", b"content-encoding", b"content-type")
+        await send({"type": "http.response.start", "status": 304, "headers": [header for header in headers if header[0] not in omitted]})
         await send({"type": "http.response.body", "body": b""})
         return
     await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": kept.body})
+    await send({"type": "http.response.body", "body": cached.body})

@@ -68,12 +68,12 @@ PICTURE = re.compile(r'<img(?P<before>(?: (?!src=)[a-z]+="[^"]*")*)(?: src="(?P<
 BLANK_PARAGRAPH = re.compile(r"<p>(?:\s|&nbsp;|<br>|\u3000)*</p>")
 
 
-def body(article: StoredArticle, shown: Callable[[str], str | None]) -> Markup:
-    """Return the article's body as safe HTML: the stored HTML, sanitised again, or its text in paragraphs. ``shown`` maps the URL of a
-    picture to the one for browsers; pictures mapped to None are left out."""
+def body(article: StoredArticle, browser_url: Callable[[str], str | None]) -> Markup:
+    """Return the article's body as safe HTML: the stored HTML, sanitised again, or its text in paragraphs. ``browser_url`` maps the URL of
+    a picture to the one for browsers; pictures mapped to None are left out."""
 
     def replace_source(picture: re.Match[str]) -> str:
-        source = shown(html.unescape(picture["src"])) if picture["src"] else None
+        source = browser_url(html.unescape(picture["src"])) if picture["src"] else None
         return f'<img{picture["before"]} src="{escape(source)}"{picture["after"]}>' if source else ""
 
     cleaned = BLANK_PARAGRAPH.sub("", sanitised(article.html, article.url)).strip() if article.html else ""
@@ -87,10 +87,10 @@ def renumber_headings(fragment: str) -> str:
     used = sorted({int(level) for level in HEADING.findall(fragment)})
     last = 1
 
-    def replace_level(found: re.Match[str]) -> str:
+    def replace_level(match: re.Match[str]) -> str:
         nonlocal last
-        last = min(used.index(int(found[1])) + 2, last + 1)
-        return f"<h{last}>{found[2]}</h{last}>"
+        last = min(used.index(int(match[1])) + 2, last + 1)
+        return f"<h{last}>{match[2]}</h{last}>"
 
     return HEADING_WHOLE.sub(replace_level, fragment) if used else fragment
 
@@ -159,18 +159,18 @@ def reading_minutes(text: str) -> int:
 
 def body_picture_urls(article: StoredArticle) -> list[str]:
     """Return the URLs of the pictures in the article's body."""
-    found = PICTURE.finditer(sanitised(article.html or "", article.url))
-    return [html.unescape(picture["src"]) for picture in found if picture["src"]]
+    matches = PICTURE.finditer(sanitised(article.html or "", article.url))
+    return [html.unescape(picture["src"]) for picture in matches if picture["src"]]
 
 
-def pictures(article: StoredArticle, shown: Callable[[str], str | None]) -> list[Image]:
+def pictures(article: StoredArticle, browser_url: Callable[[str], str | None]) -> list[Image]:
     """Return the article's pictures that its body does not show, with their URLs for browsers."""
-    inside = set(body_picture_urls(article))
-    found = ((image, shown(image.url)) for image in dict.fromkeys(article.images) if image.url not in inside)
-    return [replace(image, url=place) for image, place in found if place]
+    body_urls = set(body_picture_urls(article))
+    pairs = ((image, browser_url(image.url)) for image in dict.fromkeys(article.images) if image.url not in body_urls)
+    return [replace(image, url=url) for image, url in pairs if url]
 
 
 def thumbnail(images: Sequence[Image]) -> tuple[int, Image] | None:
     """Return the first picture large enough to stand beside a headline, and its position (from 1). Unknown sizes count as large."""
-    sized = ((one, min(one[1].width or MIN_THUMBNAIL, one[1].height or MIN_THUMBNAIL)) for one in enumerate(images, 1))
-    return next((one for one, side in sized if side >= MIN_THUMBNAIL and web_address(one[1].url)), None)
+    sized = ((numbered, min(numbered[1].width or MIN_THUMBNAIL, numbered[1].height or MIN_THUMBNAIL)) for numbered in enumerate(images, 1))
+    return next((numbered for numbered, side in sized if side >= MIN_THUMBNAIL and web_address(numbered[1].url)), None)

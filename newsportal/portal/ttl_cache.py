@@ -30,25 +30,25 @@ class TtlCache(Generic[T]):
 
     def __init__(self, seconds: float, most: int, clock: Callable[[], float] = monotonic) -> None:
         self._seconds, self._most, self._clock = seconds, most, clock
-        self._made: OrderedDict[Hashable, tuple[float, T]] = OrderedDict()
+        self._values: OrderedDict[Hashable, tuple[float, T]] = OrderedDict()
         self._lock = Lock()
 
     def cached(self, key: Hashable) -> list[T]:
         """Return the cached value of ``key`` in a list, which is empty if there is none."""
         with self._lock:
-            kept = self._made.get(key)
-        return [kept[1]] if kept is not None and self._clock() - kept[0] < self._seconds else []
+            entry = self._values.get(key)
+        return [entry[1]] if entry is not None and self._clock() - entry[0] < self._seconds else []
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        for made in self.cached(key):
-            return made
-        made = make()
+        for value in self.cached(key):
+            return value
+        value = make()
         with self._lock:
-            self._made.pop(key, None)
-            self._made[key] = self._clock(), made
-            if len(self._made) > self._most:
-                self._made.popitem(last=False)
-        return made
+            self._values.pop(key, None)
+            self._values[key] = self._clock(), value
+            if len(self._values) > self._most:
+                self._values.popitem(last=False)
+        return value
 
 
 MAX_WAITING = 20  # values in progress or queued; beyond that, no more are begun: readers come faster than one thread makes them
@@ -57,22 +57,22 @@ MAX_WAITING = 20  # values in progress or queued; beyond that, no more are begun
 class BackgroundCache(Generic[T]):
     """The same, made in a thread: callers wait up to ``within`` seconds, then do without. Exceptions of ``make`` reach those who wait."""
 
-    def __init__(self, kept: TtlCache[T], within: float) -> None:
-        self._kept, self._within = kept, within
-        self._making: dict[Hashable, Future[T]] = {}
+    def __init__(self, cache: TtlCache[T], within: float) -> None:
+        self._cache, self._within = cache, within
+        self._pending: dict[Hashable, Future[T]] = {}
         self._lock = Lock()
         self._threads = ThreadPoolExecutor(1, "soon")
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T | None:
         """Return the value, or None if it is not ready."""
-        for made in self._kept.cached(key):
-            return made
+        for value in self._cache.cached(key):
+            return value
         with self._lock:
-            making = self._making.get(key)
-            if making is None and len(self._making) < MAX_WAITING:
-                making = self._making[key] = self._threads.submit(self._make, key, make)
+            future = self._pending.get(key)
+            if future is None and len(self._pending) < MAX_WAITING:
+                future = self._pending[key] = self._threads.submit(self._make, key, make)
         try:
-            return making.result(self._within) if making is not None else None
+            return future.result(self._within) if future is not None else None
         except TimeoutError:
             return None
 
@@ -82,10 +82,10 @@ class BackgroundCache(Generic[T]):
 
     def _make(self, key: Hashable, make: Callable[[], T]) -> T:
         try:
-            return self._kept.get(key, make)
+            return self._cache.get(key, make)
         finally:
             with self._lock:
-                del self._making[key]
+                del self._pending[key]
 
 
 class CostlyValue(Generic[T]):
@@ -94,23 +94,23 @@ class CostlyValue(Generic[T]):
 
     def __init__(self, make: Callable[[], T], name: str, seconds: float, spare: float, slow: float = inf) -> None:
         self._make, self._name, self._seconds, self._spare, self._slow = make, name, seconds, spare, slow
-        self._made: list[T] = []
-        self._until, self._took = 0.0, 0.0
+        self._values: list[T] = []
+        self._until, self._duration = 0.0, 0.0
         self._lock = Lock()
         self._thread: Thread | None = None
 
     def get(self) -> T:
         """Raises the exceptions of ``make`` if there is no former value or this thread renews it."""
-        for value in self._made:
+        for value in self._values:
             if monotonic() < self._until or not self._lock.acquire(blocking=False):
                 return value
             break
         else:
             self._lock.acquire()
-        if self._made and self._took > self._slow:
+        if self._values and self._duration > self._slow:
             self._thread = Thread(target=self._renew_in_thread, name=self._name, daemon=True)
             self._thread.start()  # the lock now belongs to the thread
-            return self._made[0]
+            return self._values[0]
         try:
             return self._renew()
         finally:
@@ -125,18 +125,18 @@ class CostlyValue(Generic[T]):
         try:
             self._renew()
         except StoreError as error:
-            self._until = monotonic() + max(self._seconds, self._spare * self._took)
+            self._until = monotonic() + max(self._seconds, self._spare * self._duration)
             log.warning("%s: not renewed; pages show the former value: %s", self._name, error)
         finally:
             self._lock.release()
 
     def _renew(self) -> T:
-        if not self._made or monotonic() >= self._until:  # else another thread renewed it while this one waited
+        if not self._values or monotonic() >= self._until:  # else another thread renewed it while this one waited
             began = monotonic()
-            self._made = [self._make()]
-            self._took = monotonic() - began
-            self._until = monotonic() + max(self._seconds, self._spare * self._took)
-        return self._made[0]
+            self._values = [self._make()]
+            self._duration = monotonic() - began
+            self._until = monotonic() + max(self._seconds, self._spare * self._duration)
+        return self._values[0]
 
 
 COMPILED_SECONDS: Final = 300.0  # maximum age of a briefing or a board
@@ -151,7 +151,7 @@ class Compilations:
     """Cached for some minutes, made one at a time. Thread-safe."""
 
     def __init__(self, pace: RateLimit | None = None, patience: float = WAIT_SECONDS) -> None:
-        self._kept: TtlCache[Any] = TtlCache(COMPILED_SECONDS, MAX_COMPILED)
+        self._cache: TtlCache[Any] = TtlCache(COMPILED_SECONDS, MAX_COMPILED)
         self._pace = pace or RateLimit(BURST, PER_SECOND)
         self._patience = patience
         self._working = Lock()
@@ -159,16 +159,16 @@ class Compilations:
     def get(self, visitor: str, make: Callable[[], T], until: datetime, *key: Hashable) -> T:
         """Return the result of ``make`` for the time before ``until``. Unless it is cached, raises 429 if ``visitor``, an IP address, has
         requested too many, and 503 if those before it take too long."""
-        whole = (until.timestamp() // COMPILED_SECONDS, *key)
-        found: list[T] = self._kept.cached(whole)
-        if found:
-            return found[0]
+        full_key = (until.timestamp() // COMPILED_SECONDS, *key)
+        cached: list[T] = self._cache.cached(full_key)
+        if cached:
+            return cached[0]
         if not self._pace.allows(visitor):
             raise HTTPException(429)
         if not self._working.acquire(timeout=self._patience):
             raise HTTPException(503)
         try:
-            made: T = self._kept.get(whole, make)  # the one before may have made it
+            value: T = self._cache.get(full_key, make)  # the one before may have made it
         finally:
             self._working.release()
-        return made
+        return value

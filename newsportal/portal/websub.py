@@ -49,39 +49,39 @@ class Subscriber(PeriodicThread):
     def step(self) -> int:
         """Call the hubs that are due, and return their number. Raises ``StoreError``."""
         now, due = self._now(), []
-        asks = self._sources.schedule.websub and public_url(self._sources) is not None
-        alive = {feed.key for feed in self._sources.feeds if feed.enabled and asks}
-        for known in self._store.subscriptions.all():
-            removed = known.source not in alive
-            if removed and (known.tries >= MAX_TRIES or not (known.until or known.leaving)):
-                self._store.subscriptions.drop(known.source)
+        enabled = self._sources.schedule.websub and public_url(self._sources) is not None
+        alive = {feed.key for feed in self._sources.feeds if feed.enabled and enabled}
+        for sub in self._store.subscriptions.all():
+            removed = sub.source not in alive
+            if removed and (sub.tries >= MAX_TRIES or not (sub.until or sub.leaving)):
+                self._store.subscriptions.drop(sub.source)
                 continue
-            if removed and not known.leaving:
-                known = replace(known, leaving=True, asked=None, tries=0)
-            if ask_now(now, asked=known.asked, tries=known.tries, until=known.until, denied=known.denied is not None):
-                due.append(known)
+            if removed and not sub.leaving:
+                sub = replace(sub, leaving=True, asked=None, tries=0)
+            if ask_now(now, asked=sub.asked, tries=sub.tries, until=sub.until, denied=sub.denied is not None):
+                due.append(sub)
         if due:
             asyncio.run(self._call_hubs(due[:MAX_PER_POLL], now))
         return len(due[:MAX_PER_POLL])
 
     async def _call_hubs(self, due: list[Subscription], now: datetime) -> None:
         async with egress.exchanges(self._policy) as exchange:
-            for known in due:
-                self._store.subscriptions.save(replace(known, asked=now, tries=known.tries + 1, denied=None))  # the hub may confirm at once
-                mode = "unsubscribe" if known.leaving else "subscribe"
-                body = form(mode, f"{(self._sources.portal.url or '').rstrip('/')}/websub/{known.token}", known.topic, known.secret)
+            for sub in due:
+                self._store.subscriptions.save(replace(sub, asked=now, tries=sub.tries + 1, denied=None))  # the hub may confirm at once
+                mode = "unsubscribe" if sub.leaving else "subscribe"
+                body = form(mode, f"{(self._sources.portal.url or '').rstrip('/')}/websub/{sub.token}", sub.topic, sub.secret)
                 headers = {
                     "user-agent": self._sources.user_agent, "content-type": "application/x-www-form-urlencoded",
                     "content-length": str(len(body)), "accept": "*/*",
                 }  # fmt: skip
                 try:
-                    answer = await exchange("POST", known.hub, headers, body, MAX_ANSWER)
+                    response = await exchange("POST", sub.hub, headers, body, MAX_ANSWER)
                 except (EgressDenied, FetchFailed) as error:
-                    logger.warning("%s: its hub cannot be reached to %s: %s", known.source, mode, error, extra={"source": known.source})
+                    logger.warning("%s: its hub cannot be reached to %s: %s", sub.source, mode, error, extra={"source": sub.source})
                     continue
-                if not 200 <= answer.status < 300:
-                    about = {"source": known.source, "url": known.hub}
-                    logger.warning("%s: its hub %s returns %d to %s", known.source, known.hub, answer.status, mode, extra=about)
+                if not 200 <= response.status < 300:
+                    extra = {"source": sub.source, "url": sub.hub}
+                    logger.warning("%s: its hub %s returns %d to %s", sub.source, sub.hub, response.status, mode, extra=extra)
 
 
 def public_url(sources: Sources) -> str | None:
@@ -104,28 +104,28 @@ MIN_INTERVAL: Final = timedelta(minutes=1)  # between visits, because some hubs 
 @router.get(f"{WEBSUB_PREFIX}{{token}}")
 def verify(request: Request, token: str) -> Response:
     """Confirm that we want to subscribe or unsubscribe (5.3), or record why the hub refuses (5.2)."""
-    portal, asked = Visit(request).portal, request.query_params
-    known = portal.store.subscriptions.named(token)
-    if known is None or asked.get("hub.topic") != known.topic:
+    portal, params = Visit(request).portal, request.query_params
+    sub = portal.store.subscriptions.named(token)
+    if sub is None or params.get("hub.topic") != sub.topic:
         return PlainTextResponse("This portal did not request that.\n", 404)
-    if asked.get("hub.mode") == "denied":
-        portal.store.subscriptions.save(replace(known, until=None, denied=(asked.get("hub.reason") or "no reason given")[:300], tries=0))
+    if params.get("hub.mode") == "denied":
+        portal.store.subscriptions.save(replace(sub, until=None, denied=(params.get("hub.reason") or "no reason given")[:300], tries=0))
         return PlainTextResponse("\n")
-    if known.asked is None or asked.get("hub.mode") != ("unsubscribe" if known.leaving else "subscribe"):
+    if sub.asked is None or params.get("hub.mode") != ("unsubscribe" if sub.leaving else "subscribe"):
         return PlainTextResponse("This portal did not request that.\n", 404)
-    if known.leaving:
-        portal.store.subscriptions.drop(known.source)
+    if sub.leaving:
+        portal.store.subscriptions.drop(sub.source)
     else:
-        until = lease_of(asked.get("hub.lease_seconds", ""), portal.now())
-        portal.store.subscriptions.save(replace(known, until=until, tries=0, denied=None))
-    return PlainTextResponse(asked.get("hub.challenge", "")[:MAX_CHALLENGE], headers={"cache-control": "no-store"})
+        until = lease_of(params.get("hub.lease_seconds", ""), portal.now())
+        portal.store.subscriptions.save(replace(sub, until=until, tries=0, denied=None))
+    return PlainTextResponse(params.get("hub.challenge", "")[:MAX_CHALLENGE], headers={"cache-control": "no-store"})
 
 
 @router.post(f"{WEBSUB_PREFIX}{{token}}")
 async def push(request: Request, portal: ThisPortal, token: str) -> Response:
     """Receive an update from the hub (7). Its content is not used: the source is visited at once."""
-    known = await run_in_threadpool(portal.store.subscriptions.named, token)
-    if known is None or known.leaving:
+    sub = await run_in_threadpool(portal.store.subscriptions.named, token)
+    if sub is None or sub.leaving:
         return PlainTextResponse("Not subscribed.\n", 410)
     try:
         body = await asyncio.wait_for(read_stream(request, MAX_PUSH), READ_TIMEOUT)
@@ -135,17 +135,17 @@ async def push(request: Request, portal: ThisPortal, token: str) -> Response:
         return PlainTextResponse("The connection was closed before the end of the body.\n", 400)
     if body is None:
         return PlainTextResponse(f"At most {MAX_PUSH} bytes may be sent.\n", 413)
-    if signed(known.secret, body, request.headers.get("x-hub-signature", "")):
-        await run_in_threadpool(_make_due, portal, known, portal.now())
+    if signed(sub.secret, body, request.headers.get("x-hub-signature", "")):
+        await run_in_threadpool(_make_due, portal, sub, portal.now())
         request.app.state.pushed()
     return Response(status_code=202)  # also for an invalid signature, so that guessing reveals nothing (8)
 
 
-def _make_due(portal: Portal, known: Subscription, now: datetime) -> None:
+def _make_due(portal: Portal, sub: Subscription, now: datetime) -> None:
     """Make the source due now. Raises ``StoreError``: the hub tries again."""
     store = portal.store
-    store.subscriptions.save(replace(known, pushed=now))
-    state = store.source_state(known.source)
+    store.subscriptions.save(replace(sub, pushed=now))
+    state = store.source_state(sub.source)
     at = max(now, state.last_run + MIN_INTERVAL) if state.last_run and state.last_run <= now else now
     if state.next_visit is None or state.next_visit > at:
         store.save_source_state(replace(state, next_visit=at))

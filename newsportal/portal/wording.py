@@ -68,24 +68,24 @@ ADD_ACTIONS = (".add", ".make")  # actions whose log entries omit empty values
 
 def audit_details(entry: AuditEntry, words: NullTranslations) -> list[tuple[str, str]]:
     """Return the details of an entry in the audit log as names and values in the reader's language."""
-    spelled = ((name, _format_value(value, words)) for name, value in entry.details.items() if name != "key")
-    found = [(label("detail", name, words.gettext), value) for name, value in spelled if value or not entry.action.endswith(ADD_ACTIONS)]
-    return [(name, value or words.gettext(_("not set"))) for name, value in found]
+    values = ((name, _format_value(value, words)) for name, value in entry.details.items() if name != "key")
+    rows = [(label("detail", name, words.gettext), value) for name, value in values if value or not entry.action.endswith(ADD_ACTIONS)]
+    return [(name, value or words.gettext(_("not set"))) for name, value in rows]
 
 
 def _format_value(value: Any, words: NullTranslations) -> str:
     if isinstance(value, bool):
         return words.gettext(_("yes") if value else _("no"))
     if isinstance(value, Mapping):
-        return "; ".join(f"{label('detail', str(name), words.gettext)}: {_format_value(one, words)}" for name, one in value.items())
+        return "; ".join(f"{label('detail', str(name), words.gettext)}: {_format_value(item, words)}" for name, item in value.items())
     if isinstance(value, list | tuple):
-        return "、".join(filter(None, (_format_value(one, words) for one in value)))
+        return "、".join(filter(None, (_format_value(item, words) for item in value)))
     return "" if value is None else "、".join(str(value).split("\n"))
 
 
 def problem_text(problem: Problem, words: NullTranslations) -> str:
     """Return an error with its hint, in one line."""
-    return " ".join(render(one, words.gettext) for one in (problem.message, problem.hint) if one)
+    return " ".join(render(part, words.gettext) for part in (problem.message, problem.hint) if part)
 
 
 def by_field(problems: Iterable[Problem], kind: str, place: int, words: NullTranslations) -> tuple[dict[str, str], list[str]]:
@@ -117,7 +117,7 @@ def display_name(key: str, name: str, words: NullTranslations) -> str:
 
 def display_names(portal: Portal, words: NullTranslations) -> dict[str, str]:
     """Return key → display name, in the order of the file."""
-    return {one.key: display_name(one.key, one.name, words) for one in portal.sources}
+    return {source.key: display_name(source.key, source.name, words) for source in portal.sources}
 
 
 def display_name_function(portal: Portal, words: NullTranslations) -> Callable[[str], str]:

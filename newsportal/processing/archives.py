@@ -98,23 +98,23 @@ class Planner:
 
     def _read_lists(self) -> None:
         """Read the list pages of the sources, and those linked from them, as far as they are archived."""
-        wanted = [task for url, source, topic in entry_pages(self._shared.sources) if (task := self._list(url, source, topic)) is not None]
-        named: dict[str, tuple[Link, Job]] = {}
-        while wanted:
+        tasks = [task for url, source, topic in entry_pages(self._shared.sources) if (task := self._list(url, source, topic)) is not None]
+        linked: dict[str, tuple[Link, Job]] = {}
+        while tasks:
             further = []
-            parts = list(chunks(wanted, PART_LISTS))
-            for task, read in zip(wanted, chain.from_iterable(self._mapped(read_lists, parts)), strict=True):
+            parts = list(chunks(tasks, PART_LISTS))
+            for task, read in zip(tasks, chain.from_iterable(self._mapped(read_lists, parts)), strict=True):
                 for link in read.links:
                     assert read.fetched is not None
-                    named.setdefault(link.identity or identity(link.url), (link, Job(link, None, read.fetched)))
+                    linked.setdefault(link.identity or identity(link.url), (link, Job(link, None, read.fetched)))
                 further += [found for url in read.further if (found := self._list(url, task.source, task.topic)) is not None]
-            wanted = further
-        for link, carried in named.values():
-            trail = [] if is_entry(link) else next((there for archive in self._archives if (there := archive.trail(link.url))), [])
+            tasks = further
+        for link, job in linked.values():
+            trail = [] if is_entry(link) else next((urls for archive in self._archives if (urls := archive.trail(link.url))), [])
             if trail:
                 self._links.setdefault(identity(trail[-1]), link)
             elif is_entry(link) or link.content:
-                self._unpaged.append(carried)
+                self._unpaged.append(job)
             else:
                 self._missing += 1
 
@@ -139,15 +139,15 @@ class Planner:
                 jobs.setdefault(site, []).append(job)
         for job in unpaged:
             jobs.setdefault(site_of(job.link.url), []).append(job)
-        sites = [(site, some[start : start + SITE_PAGES]) for site, some in jobs.items() for start in range(0, len(some), SITE_PAGES)]
+        sites = [(site, group[start : start + SITE_PAGES]) for site, group in jobs.items() for start in range(0, len(group), SITE_PAGES)]
         most = len(sites) * SITE_PAGES if archive.index.one_stream else PART_PAGES  # one stream is decompressed again for every task
-        piece: list[tuple[str | None, list[Job]]] = []
-        for number, one in enumerate(sites, 1):
-            piece.append(one)
-            if number == len(sites) or sum(len(some) for _, some in piece) >= most:
-                part = archive.part([url for site in dict.fromkeys(site for site, _ in piece) for url in names.get(site, ())])
-                yield ReadTask(part, tuple(tuple(some) for _, some in piece))
-                piece = []
+        chunk: list[tuple[str | None, list[Job]]] = []
+        for number, entry in enumerate(sites, 1):
+            chunk.append(entry)
+            if number == len(sites) or sum(len(group) for _, group in chunk) >= most:
+                part = archive.part([url for site in dict.fromkeys(site for site, _ in chunk) for url in names.get(site, ())])
+                yield ReadTask(part, tuple(tuple(group) for _, group in chunk))
+                chunk = []
 
     def _job(self, answer: Answer) -> Job | None:
         """Return the job for a response that is not a list page: that of a link, of any type, else of an HTML page."""

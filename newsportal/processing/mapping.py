@@ -36,12 +36,12 @@ def processes(shared: Shared, number: int) -> Iterator[Mapped]:
         return
     context = get_context("forkserver")
     context.set_forkserver_preload(["newsportal.processing.reading"])
-    with ProcessPoolExecutor(number, context, _begin, (shared,)) as pool:
+    with ProcessPoolExecutor(number, context, _init_worker, (shared,)) as pool:
 
         def mapped(function: Callable[[Shared, Task], Answer], tasks: Sequence[Task]) -> Iterator[Answer]:
             pending: deque[Future[Any]] = deque()
             for task in tasks:
-                pending.append(pool.submit(_work, function, task))
+                pending.append(pool.submit(_run_task, function, task))
                 if len(pending) >= AHEAD * number:
                     yield pending.popleft().result()
             while pending:
@@ -58,11 +58,11 @@ def processes(shared: Shared, number: int) -> Iterator[Mapped]:
 _SHARED: list[Shared] = []
 
 
-def _begin(shared: Shared) -> None:
+def _init_worker(shared: Shared) -> None:
     _SHARED[:] = [shared]
 
 
-def _work(function: Callable[[Shared, Any], Any], task: Any) -> Any:
+def _run_task(function: Callable[[Shared, Any], Any], task: Any) -> Any:
     return function(_SHARED[0], task)
 
 
@@ -70,18 +70,18 @@ def _work(function: Callable[[Shared, Any], Any], task: Any) -> Any:
 def on_spark(shared: Shared, master: str) -> Iterator[Mapped]:
     """Run tasks on Spark's executors, which need newsportal and the files under the same paths. Raises ``DependencyMissing`` and
     ``SparkFailed``."""
-    with spark.session(master, "process") as session, ThreadPoolExecutor(1) as ahead:
+    with spark.session(master, "process") as session, ThreadPoolExecutor(1) as executor:
         context = session.sparkContext
-        everywhere = context.broadcast(shared)
+        broadcast = context.broadcast(shared)
 
-        def collected(function: Callable[[Shared, Task], Answer], some: Sequence[Task]) -> list[Answer]:
-            found: list[Answer] = context.parallelize(some, len(some)).map(lambda task: function(everywhere.value, task)).collect()
+        def collected(function: Callable[[Shared, Task], Answer], batch: Sequence[Task]) -> list[Answer]:
+            found: list[Answer] = context.parallelize(batch, len(batch)).map(lambda task: function(broadcast.value, task)).collect()
             return found
 
         def mapped(function: Callable[[Shared, Task], Answer], tasks: Sequence[Task]) -> Iterator[Answer]:
             pending: deque[Future[list[Answer]]] = deque()
-            for some in chunks(tasks, PARTS_A_CORE * context.defaultParallelism):
-                pending.append(ahead.submit(collected, function, list(some)))
+            for batch in chunks(tasks, PARTS_A_CORE * context.defaultParallelism):
+                pending.append(executor.submit(collected, function, list(batch)))
                 if len(pending) > 1:
                     yield from pending.popleft().result()
             while pending:

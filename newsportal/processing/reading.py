@@ -121,7 +121,7 @@ def _read_list(shared: Shared, task: ListTask) -> ListRead:
     with answers(shared, task.part) as found:
         try:
             response = found.get(task.url)
-            links, further = _names(shared, task, response)
+            links, further = _links_of(shared, task, response)
         except (PageUnavailable, NotApplicable, EngineBlocked):
             return ListRead()
         except Exception:
@@ -130,7 +130,7 @@ def _read_list(shared: Shared, task: ListTask) -> ListRead:
     return ListRead(tuple(links), tuple(further), response.fetched)
 
 
-def _names(shared: Shared, task: ListTask, response: ArchivedResponse) -> tuple[list[Link], list[str]]:
+def _links_of(shared: Shared, task: ListTask, response: ArchivedResponse) -> tuple[list[Link], list[str]]:
     source = task.source
     if isinstance(source, str):
         declared = shared.sources.engine(source)
@@ -138,8 +138,8 @@ def _names(shared: Shared, task: ListTask, response: ArchivedResponse) -> tuple[
         return [replace(link, topic=task.topic) for link in MetasearchSpider().read_links(response, search) if isinstance(link, Link)], []
     if isinstance(source, Region):
         return HubSpider().read_list(response, source)
-    named = list(SPIDERS[type(source)]().read_links(response, source))
-    return [one for one in named if isinstance(one, Link)], [one for one in named if isinstance(one, str)]
+    entries = list(SPIDERS[type(source)]().read_links(response, source))
+    return [item for item in entries if isinstance(item, Link)], [item for item in entries if isinstance(item, str)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ def read_articles(shared: Shared, task: ReadTask) -> list[ReadPage]:
 
 async def _read_sites(shared: Shared, task: ReadTask, found: Answers) -> list[ReadPage]:
     """Read site by site: what is learned of a site comes from its own earlier pages, independent of the other sites."""
-    return [one for jobs in task.sites for one in await SiteReader(shared, found).read(jobs)]
+    return [page for jobs in task.sites for page in await SiteReader(shared, found).read(jobs)]
 
 
 _CLASSIFIERS: list[tuple[Shared, ClassifyPipeline]] = []

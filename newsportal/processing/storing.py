@@ -71,8 +71,8 @@ class Stories:
     """Stores articles into ``store``, with the same result as a crawl of the same pages in this order."""
 
     def __init__(self, shared: Shared, store: Store) -> None:
-        chosen = shared.sources.duplicates
-        store.fold_by(chosen.method, theta=chosen.theta, days=chosen.days)
+        settings = shared.sources.duplicates
+        store.fold_by(settings.method, theta=settings.theta, days=settings.days)
         self._tracker = ArchiveTracker(shared, store)
         tracker = self._tracker.as_of_crawl()
         self._stages = (UrlFilterPipeline(tracker), DuplicatePipeline(tracker), StorePipeline(tracker))

@@ -47,16 +47,16 @@ def general(learnt: Learnt) -> Ints:
 
 def candidates(learnt: Learnt, question: Question, everybody: Ints) -> Ints:
     """Return the candidates: ``everybody`` and the neighbours of the history, without the history and stories published later."""
-    found = np.zeros(len(learnt.items), dtype=bool)
-    found[everybody] = True
+    selected = np.zeros(len(learnt.items), dtype=bool)
+    selected[everybody] = True
     for story in question.history[:HISTORY]:
-        found[learnt.joint.row(int(story))[0]] = True
-        found[learnt.after.row(int(story))[0]] = True
+        selected[learnt.joint.row(int(story))[0]] = True
+        selected[learnt.after.row(int(story))[0]] = True
     if len(question.history):
         voted = _top(question.votes, VOTED)
-        found[voted[question.votes[voted] > 0]] = True
-    found[question.history] = False
-    return np.flatnonzero(found & (learnt.published <= question.now))
+        selected[voted[question.votes[voted] > 0]] = True
+    selected[question.history] = False
+    return np.flatnonzero(selected & (learnt.published <= question.now))
 
 
 def _top(values: np.ndarray, most: int) -> Ints:
@@ -111,31 +111,31 @@ class Best:
     ) -> tuple[Recommendation, ...]:
         """Return at most ``n`` stories, best first, diversified; none of ``history`` or ``without``, none published after ``now``.
         ``history`` may be in any order. ``reader``: with the day of ``now`` the seed of the exploration; "" disables it."""
-        known, shares, last = self.history(history)
-        question = signals.question_of(self.learnt, known, shares, hours(now))
-        left_out = {self.numbers[story] for story in without if story in self.numbers} | set(known.tolist())
+        stories, shares, last = self.history(history)
+        question = signals.question_of(self.learnt, stories, shares, hours(now))
+        left_out = {self.numbers[story] for story in without if story in self.numbers} | set(stories.tolist())
         order, scores, parts = self._ranked(question, blend.situation(last, question.now), left_out, DEPTH * n)
         rows = self.learnt.word_matrix[order]
         likeness = (rows @ rows.T).toarray() if rows.shape[1] else np.zeros((len(order), len(order)))
-        shown = varied(
+        places = varied(
             [self.learnt.items[story].labels for story in order],
-            lambda one, other: bool(likeness[one, other] >= ALIKE),
+            lambda place, other: bool(likeness[place, other] >= ALIKE),
             n,
-            SHARE if len(known) else NEW_SHARE,
-            scores.tolist() if len(known) else (),
+            SHARE if len(stories) else NEW_SHARE,
+            scores.tolist() if len(stories) else (),
         )
-        alike = self._content_overlap(question.history, order[shown])
-        listed = [
+        alike = self._content_overlap(question.history, order[places])
+        recommended = [
             self._recommendation(int(order[place]), float(scores[place]), parts[place], question, alike[:, column])
-            for column, place in enumerate(shown)
+            for column, place in enumerate(places)
         ]
-        return tuple(self._with_exploration(listed, reader, now, left_out) if reader else listed)
+        return tuple(self._with_exploration(recommended, reader, now, left_out) if reader else recommended)
 
     def ranked(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
         """Return the best ``n`` by score, without diversification and exploration: used for evaluation."""
-        known, shares, last = self.history(history)
-        question = signals.question_of(self.learnt, known, shares, hours(now))
-        order, _, _ = self._ranked(question, blend.situation(last, question.now), set(known.tolist()), n)
+        stories, shares, last = self.history(history)
+        question = signals.question_of(self.learnt, stories, shares, hours(now))
+        order, _, _ = self._ranked(question, blend.situation(last, question.now), set(stories.tolist()), n)
         return tuple(self.learnt.items[story].story for story in order)
 
     def extended(self, views: Iterable[View], items: Iterable[Item]) -> Best:
@@ -151,12 +151,12 @@ class Best:
     def history(self, history: Sequence[View]) -> tuple[Ints, Floats, float | None]:
         """Return distinct stories, latest first; the largest viewed share of each; the hour of the latest view."""
         latest = sorted(history, key=lambda view: (view.at, view.story), reverse=True)
-        known: dict[int, float] = {}
+        shares: dict[int, float] = {}
         for view in latest:
             if (story := self.numbers.get(view.story)) is not None:
-                known[story] = max(known.get(story, 0.0), share(view))
-        last = hours(latest[0].at) if known else None
-        return np.array(list(known), dtype=np.int64), np.array(list(known.values()), dtype=np.float64), last
+                shares[story] = max(shares.get(story, 0.0), share(view))
+        last = hours(latest[0].at) if shares else None
+        return np.array(list(shares), dtype=np.int64), np.array(list(shares.values()), dtype=np.float64), last
 
     def _ranked(self, question: Question, situation: str, left_out: Collection[int], n: int) -> tuple[Ints, Floats, Floats]:
         """Return stories, scores and the contribution of each feature, best first; ties are ordered by story name."""
@@ -169,8 +169,8 @@ class Best:
         rows = signals.figures(self.learnt, question, among)
         weights = self.weights.get(situation, np.array(FALLBACK[situation]))
         score = rows @ weights
-        kept = _top(score, n)
-        among, rows, score = among[kept], rows[kept] - rows.mean(axis=0), score[kept]
+        best = _top(score, n)
+        among, rows, score = among[best], rows[best] - rows.mean(axis=0), score[best]
         names = [self.learnt.items[story].story for story in among]
         order = np.array(sorted(range(len(among)), key=lambda place: (-round(float(score[place]), 9), names[place])), dtype=np.int64)
         return among[order], score[order], (rows * weights)[order]
@@ -194,30 +194,30 @@ class Best:
         """Return the story of the history most similar to ``story``; of equals the latest. ``alike``: see :meth:`_content_overlap`."""
         if by not in ("neighbours", "content") or not len(history):
             return None
-        near = [self._pair_score(int(seen), story) if by == "neighbours" else 0.0 for seen in history]
+        near = [self._pair_score(int(viewed), story) if by == "neighbours" else 0.0 for viewed in history]
         if max(near) <= 0:
             near = alike.tolist()
         place = max(range(len(near)), key=lambda place: (near[place], -place))
         return self.learnt.items[history[place]].story if near[place] > 0 else None
 
-    def _pair_score(self, seen: int, story: int) -> float:
-        return sum(float(value[near == story].sum()) for near, value in (self.learnt.joint.row(seen), self.learnt.after.row(seen)))
+    def _pair_score(self, viewed: int, story: int) -> float:
+        return sum(float(value[near == story].sum()) for near, value in (self.learnt.joint.row(viewed), self.learnt.after.row(viewed)))
 
     def _with_exploration(
-        self, listed: Sequence[Recommendation], reader: str, now: datetime, left_out: Collection[int]
+        self, recommended: Sequence[Recommendation], reader: str, now: datetime, left_out: Collection[int]
     ) -> list[Recommendation]:
-        shown = {one.story for one in listed}
+        in_list = {entry.story for entry in recommended}
         newest = [
             story
             for story in self.newest
-            if story not in left_out and self.learnt.items[story].story not in shown and self.learnt.published[story] <= hours(now)
+            if story not in left_out and self.learnt.items[story].story not in in_list and self.learnt.published[story] <= hours(now)
         ]
         names = [self.learnt.items[story].story for story in newest]
-        found = list(listed)
-        places = range(BLOCK - 1, len(found), BLOCK)
-        for place, chosen in zip(places, drawn(reader, now.date().isoformat(), names, len(places)), strict=False):
-            found[place] = Recommendation(names[chosen], found[place].score, "explore")
-        return found
+        extended = list(recommended)
+        places = range(BLOCK - 1, len(extended), BLOCK)
+        for place, number in zip(places, drawn(reader, now.date().isoformat(), names, len(places)), strict=False):
+            extended[place] = Recommendation(names[number], extended[place].score, "explore")
+        return extended
 
 
 def fit(log: Log, now: datetime) -> Best:
@@ -233,25 +233,25 @@ def fitted(clicks: Clicks, now: float) -> Best:
     return learnt_of(LocalLog(clicks.before(now)), now)
 
 
-def learnt_of(known: TrainingLog, now: float) -> Best:
+def learnt_of(log: TrainingLog, now: float) -> Best:
     """Fit a model on any kind of log."""
-    alpha = known.alpha() if len(known) >= ENOUGH_VIEWS else formulas.ALPHA
-    found = blend.learn_weights(known, lambda learnt, question: candidates(learnt, question, general(learnt)), alpha)
-    learnt = replace(known.learnt(now), mixture=found.mixture, alpha=alpha)
+    alpha = log.alpha() if len(log) >= ENOUGH_VIEWS else formulas.ALPHA
+    blended = blend.learn_weights(log, lambda learnt, question: candidates(learnt, question, general(learnt)), alpha)
+    learnt = replace(log.learnt(now), mixture=blended.mixture, alpha=alpha)
     facts = {
         "alpha": alpha,
-        "lambda": known.rate() if len(known) >= ENOUGH_VIEWS else formulas.RATE,
-        "views": len(known),
-        "readers": known.readers,
-        "stories": known.stories,
-        "moments": dict(found.moments),
-        "half_lives": {f"{half:g}": round(float(part), 4) for half, part in zip(signals.HALF_LIVES, found.mixture, strict=True)},
+        "lambda": log.rate() if len(log) >= ENOUGH_VIEWS else formulas.RATE,
+        "views": len(log),
+        "readers": log.readers,
+        "stories": log.stories,
+        "moments": dict(blended.moments),
+        "half_lives": {f"{half:g}": round(float(part), 4) for half, part in zip(signals.HALF_LIVES, blended.mixture, strict=True)},
         "weights": {
             name: {figure: round(float(value), 4) for figure, value in zip(blend.names(weights), weights, strict=True)}
-            for name, weights in sorted(found.weights.items())
+            for name, weights in sorted(blended.weights.items())
         },
     }
-    return Best(learnt, found.weights, facts)
+    return Best(learnt, blended.weights, facts)
 
 
 BLOCK: Final = 10
@@ -267,7 +267,7 @@ DEPTH: Final = 8  # stories scored for diversification, as a multiple of those r
 
 def distinctive_labels(labels: Sequence[Sequence[str]]) -> frozenset[str]:
     """Return the labels that at most ``COMMON`` of the candidates have."""
-    counts = Counter(label for own in labels for label in set(own))
+    counts = Counter(label for of_story in labels for label in set(of_story))
     return frozenset(label for label, count in counts.items() if count <= COMMON * len(labels))
 
 
@@ -276,20 +276,20 @@ def varied(
 ) -> list[int]:
     """Return the indexes of the candidates (best first) in the order shown, at most ``n``. If the limits exclude all candidates, or with
     ``scores`` all near ones, the best remaining one is taken."""
-    counted = distinctive_labels(labels)
-    chosen: list[int] = []
+    distinctive = distinctive_labels(labels)
+    order: list[int] = []
     waiting = list(range(len(labels)))
-    while waiting and len(chosen) < n:
-        block = chosen[-(BLOCK - 1) :]
-        waiting = [place for place in waiting if not (chosen and alike(place, chosen[-1]))]
+    while waiting and len(order) < n:
+        block = order[-(BLOCK - 1) :]
+        waiting = [place for place in waiting if not (order and alike(place, order[-1]))]
         if not waiting:
             break
         near = (place for place in waiting if not scores or scores[waiting[0]] - scores[place] <= NEAR)
-        taken = Counter(label for place in block for label in set(labels[place]))
-        found = next((place for place in near if all(taken[label] < share for label in set(labels[place]) & counted)), waiting[0])
-        chosen.append(found)
-        waiting.remove(found)
-    return chosen
+        counts = Counter(label for place in block for label in set(labels[place]))
+        place = next((place for place in near if all(counts[label] < share for label in set(labels[place]) & distinctive)), waiting[0])
+        order.append(place)
+        waiting.remove(place)
+    return order
 
 
 def drawn(reader: str, day: str, names: Sequence[str], n: int) -> list[int]:

@@ -128,21 +128,21 @@ Candidates: TypeAlias = Callable[[Learnt, signals.Question], Ints]
 def learn_weights(log: TrainingLog, candidates: Candidates, alpha: float) -> Blend:
     ends = [*(log.when(cut) for cut in CUTS), np.inf] if len(log) else []
     windows = [(log.learnt(begin), log.moments(begin, end)) for begin, end in pairwise(ends)]
-    mixture = mixed([(learnt, moment) for learnt, some in windows for moment in some])
+    mixture = mixed([(learnt, moment) for learnt, of_window in windows for moment in of_window])
     draw = np.random.default_rng(SEED)
     samples: dict[str, list[_Sample]] = {NEW: [], BACK: [], UNDERWAY: []}
-    for window, (learnt, some) in enumerate(windows):
+    for window, (learnt, of_window) in enumerate(windows):
         complete = replace(learnt, mixture=mixture, alpha=alpha)
-        for moment in some:
-            rows, taken = _figures(complete, moment, candidates)
-            if taken.any():
-                plain = [ndcg(rows[:, figure], taken, len(moment.targets)) for figure in POPULAR]
-                others = np.flatnonzero(~taken)
+        for moment in of_window:
+            rows, hits = _figures(complete, moment, candidates)
+            if hits.any():
+                plain = [ndcg(rows[:, figure], hits, len(moment.targets)) for figure in POPULAR]
+                others = np.flatnonzero(~hits)
                 drawn = draw.permutation(others)[:OTHERS]
-                chosen = np.concatenate((np.flatnonzero(taken), drawn))
-                share = (np.arange(len(chosen)) < taken.sum()) / taken.sum()
+                sample = np.concatenate((np.flatnonzero(hits), drawn))
+                share = (np.arange(len(sample)) < hits.sum()) / hits.sum()
                 stands_for = np.where(share > 0, 0.0, np.log(max(1, len(others)) / max(1, len(drawn))))
-                samples[moment.situation].append(_Sample(window, complete, moment, (rows[chosen], share, stands_for), plain))
+                samples[moment.situation].append(_Sample(window, complete, moment, (rows[sample], share, stands_for), plain))
     weights = {name: _validated(found, KAPPA[name], name, candidates) for name, found in samples.items() if len(found) >= FEWEST}
     return Blend(mixture, weights, {name: len(found) for name, found in samples.items()})
 
@@ -160,39 +160,39 @@ class _Sample:
 
 def _validated(samples: Sequence[_Sample], kappa: float, name: str, candidates: Candidates) -> Floats:
     """Return learnt weights if they win on later windows, else popularity alone."""
-    early = [one.example for one in samples if one.window < LATE]
-    late = [one for one in samples if one.window >= LATE]
+    early = [sample.example for sample in samples if sample.window < LATE]
+    late = [sample for sample in samples if sample.window >= LATE]
     if min(len(early), len(late)) >= FEWEST:
-        figure = int(np.argmax(np.mean([one.plain for one in samples], axis=0)))
+        figure = int(np.argmax(np.mean([sample.plain for sample in samples], axis=0)))
         weights = fitted(early, kappa)
-        found = [(*_figures(one.learnt, one.moment, candidates), len(one.moment.targets)) for one in late]
-        won = np.array([ndcg(rows @ weights, taken, targets) for rows, taken, targets in found]) - [one.plain[figure] for one in late]
-        if won.mean() <= (won.std() / np.sqrt(len(won)) if name == NEW else 0.0):
+        cases = [(*_figures(sample.learnt, sample.moment, candidates), len(sample.moment.targets)) for sample in late]
+        gain = np.array([ndcg(rows @ weights, hits, targets) for rows, hits, targets in cases]) - [sample.plain[figure] for sample in late]
+        if gain.mean() <= (gain.std() / np.sqrt(len(gain)) if name == NEW else 0.0):
             return np.where(np.arange(len(weights)) == figure, 1.0, 0.0)
-    return fitted([one.example for one in samples], kappa)
+    return fitted([sample.example for sample in samples], kappa)
 
 
-def ndcg(score: Floats, taken: NDArray[np.bool_], targets: int) -> float:
-    """Return the NDCG of the first ``LIST`` places (Järvelin, Kekäläinen 2002). ``taken``: which candidates are targets."""
+def ndcg(score: Floats, hits: NDArray[np.bool_], targets: int) -> float:
+    """Return the NDCG of the first ``LIST`` places (Järvelin, Kekäläinen 2002). ``hits``: which candidates are targets."""
     gains = 1 / np.log2(np.arange(2, LIST + 2))
     some = np.flatnonzero(score >= np.partition(score, -LIST)[-LIST]) if len(score) > LIST else np.arange(len(score))
     order = some[np.argsort(-score[some], kind="stable")][:LIST]
-    return float(gains[: len(order)] @ taken[order] / gains[: min(LIST, targets)].sum())
+    return float(gains[: len(order)] @ hits[order] / gains[: min(LIST, targets)].sum())
 
 
-def mixed(seen: Sequence[tuple[Learnt, Moment]]) -> Floats:
+def mixed(data: Sequence[tuple[Learnt, Moment]]) -> Floats:
     """Return π: the probability that the next view follows the popularity of each half-life, by EM (Dempster, Laird, Rubin 1977)."""
     mixture = np.full(len(HALF_LIVES), 1 / len(HALF_LIVES))
     parts = [
-        (signals.shares(learnt.popular, moment.targets), 1 / len(moment.targets)) for learnt, moment in seen if moment.situation != UNDERWAY
+        (signals.shares(learnt.popular, moment.targets), 1 / len(moment.targets)) for learnt, moment in data if moment.situation != UNDERWAY
     ]
     if not parts:
         return mixture
     share = np.concatenate([part for part, _ in parts], axis=1)
     weight = np.concatenate([np.full(part.shape[1], value) for part, value in parts])
     for _ in range(ROUNDS):
-        by = mixture[:, None] * share
-        mixture = (by / by.sum(axis=0)) @ weight + 1
+        responsibility = mixture[:, None] * share
+        mixture = (responsibility / responsibility.sum(axis=0)) @ weight + 1
         mixture /= mixture.sum()
     return mixture
 

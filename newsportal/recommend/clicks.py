@@ -53,25 +53,25 @@ class Clicks:
 
     def before(self, moment: float) -> Clicks:
         """Return the views before ``moment``. Stories keep their numbers; those published later have no views."""
-        kept = self.at < moment
-        return Clicks(self.readers, self.items, self.published, self.reader[kept], self.story[kept], self.at[kept], self.share[kept])
+        early = self.at < moment
+        return Clicks(self.readers, self.items, self.published, self.reader[early], self.story[early], self.at[early], self.share[early])
 
 
 def columns(log: Log) -> Clicks:
     """Convert the log to columns. Views of unknown stories are ignored; shares are clipped to 0 … 1."""
     items = tuple(sorted({item.story: item for item in log.items}.values(), key=lambda item: item.story))
     numbers = {item.story: number for number, item in enumerate(items)}
-    found: dict[str, int] = {}
+    reader_numbers: dict[str, int] = {}
     integers, floats = (array("q"), array("q")), (array("d"), array("d"))  # arrays of numbers: millions of views in little memory
     for view in log.views:
         if (story := numbers.get(view.story)) is not None:
-            integers[0].append(found.setdefault(view.reader, len(found)))
+            integers[0].append(reader_numbers.setdefault(view.reader, len(reader_numbers)))
             integers[1].append(story)
             floats[0].append(hours(view.at))
             floats[1].append(share(view))
-    readers = tuple(sorted(found))
-    ranks = np.empty(len(found), dtype=np.int64)
-    ranks[[found[name] for name in readers]] = np.arange(len(found))
+    readers = tuple(sorted(reader_numbers))
+    ranks = np.empty(len(reader_numbers), dtype=np.int64)
+    ranks[[reader_numbers[name] for name in readers]] = np.arange(len(reader_numbers))
     reader, story_column = (np.array(column, dtype=np.int64) for column in integers)
     at, shares = (np.array(column, dtype=np.float64) for column in floats)
     published = np.array([hours(item.published) for item in items], dtype=np.float64)

@@ -90,16 +90,16 @@ def blocks(views: Floats) -> Iterator[tuple[int, int]]:
 def block_sums(clicks: Clicks, low: int, high: int) -> PairSums:
     """Return the sums of the pairs whose first story is in a range."""
     counts = np.bincount(clicks.reader, minlength=len(clicks.readers))
-    here = np.flatnonzero((clicks.story >= low) & (clicks.story < high))
+    rows = np.flatnonzero((clicks.story >= low) & (clicks.story < high))
     firsts: list[Ints] = []
     seconds: list[Ints] = []
     values: list[Floats] = []
     for gap in (*range(1, WINDOW + 1), *range(-1, -WINDOW - 1, -1)):
-        there = here + gap
-        inside = (there >= 0) & (there < len(clicks))
-        first, second = here[inside], there[inside]
-        own = clicks.reader[first] == clicks.reader[second]
-        first, second = first[own], second[own]
+        others = rows + gap
+        inside = (others >= 0) & (others < len(clicks))
+        first, second = rows[inside], others[inside]
+        same_reader = clicks.reader[first] == clicks.reader[second]
+        first, second = first[same_reader], second[same_reader]
         firsts.append(clicks.story[first] - low)
         seconds.append(clicks.story[second])
         after = np.full(len(first), summable(np.array(1 / gap)) if 0 < gap <= STEPS else 0.0)
@@ -154,25 +154,25 @@ def _after(sums: PairSums, views: Floats) -> Floats:
     return np.asarray(sums.after / np.maximum(views, 1)[sums.first], dtype=np.float64)
 
 
-def nearest(first: Ints, second: Ints, value: Floats, stories: int, kept: int = KEPT) -> Table:
-    """Return the ``kept`` largest values above 0 of each first story; ties prefer the lower second."""
-    chosen = _nearest(first, second, value, stories, kept)
-    return Table(np.searchsorted(first[chosen], np.arange(stories + 1)), second[chosen], value[chosen])
+def nearest(first: Ints, second: Ints, value: Floats, stories: int, limit: int = KEPT) -> Table:
+    """Return the ``limit`` largest values above 0 of each first story; ties prefer the lower second."""
+    places = _nearest(first, second, value, stories, limit)
+    return Table(np.searchsorted(first[places], np.arange(stories + 1)), second[places], value[places])
 
 
-def _nearest(first: Ints, second: Ints, value: Floats, stories: int, kept: int) -> Ints:
+def _nearest(first: Ints, second: Ints, value: Floats, stories: int, limit: int) -> Ints:
     """Return indexes into ``first``, which is sorted."""
     some = np.flatnonzero(value > 0)
     rounded = np.round(value[some], DIGITS)
     starts = np.searchsorted(first[some], np.arange(stories + 1))
     among = np.ones(len(some), dtype=bool)
-    for story in np.flatnonzero(np.diff(starts) > kept):  # reduces what has to be sorted
+    for story in np.flatnonzero(np.diff(starts) > limit):  # reduces what has to be sorted
         row = slice(starts[story], starts[story + 1])
-        among[row] = rounded[row] >= np.partition(rounded[row], -kept)[-kept]
+        among[row] = rounded[row] >= np.partition(rounded[row], -limit)[-limit]
     some = some[among]
     order = some[np.lexsort((second[some], -rounded[among], first[some]))]
     starts = np.searchsorted(first[order], np.arange(stories + 1))
-    return order[np.arange(len(order)) - starts[first[order]] < kept]
+    return order[np.arange(len(order)) - starts[first[order]] < limit]
 
 
 NOTHING: Final = 1e-9  # stored for a rating of exactly α, to distinguish it from no rating
@@ -196,22 +196,22 @@ class UserNeighbours:
     means: Floats
     published: Floats
 
-    def predict(self, stories: Ints, own: Floats, now: float) -> Floats:
-        """Return r̂ of every story for a reader who rated ``stories`` with ``own``. Readers without other ratings do not contribute."""
+    def predict(self, stories: Ints, values: Floats, now: float) -> Floats:
+        """Return r̂ of every story for a reader who rated ``stories`` with ``values``. Readers without other ratings do not contribute."""
         faded = formulas.weight(now - self.published, self.rate, self.unit)
         if not len(stories):
             return faded
-        alike = self.alike(stories, own)
+        alike = self.alike(stories, values)
         alike[self.given[:, stories].sum(axis=1) == np.diff(self.given.indptr)] = 0.0
         total_similarity = float(np.abs(alike).sum())
         weighted_sum = self.rated.T @ alike - self.given.T @ (alike * self.means)
-        return np.asarray((own.mean() + (weighted_sum / total_similarity if total_similarity else 0.0)) * faded, dtype=np.float64)
+        return np.asarray((values.mean() + (weighted_sum / total_similarity if total_similarity else 0.0)) * faded, dtype=np.float64)
 
-    def alike(self, stories: Ints, own: Floats) -> Floats:
+    def alike(self, stories: Ints, values: Floats) -> Floats:
         """Return sim with every reader: the cosine over the stories rated by both, 0 if there are none."""
         rated, given = self.rated[:, stories], self.given[:, stories]
-        lengths = np.sqrt((given @ own**2) * np.asarray(rated.multiply(rated).sum(axis=1)).ravel())
-        return np.asarray(np.divide(rated @ own, lengths, out=np.zeros(rated.shape[0]), where=lengths > 0), dtype=np.float64)
+        lengths = np.sqrt((given @ values**2) * np.asarray(rated.multiply(rated).sum(axis=1)).ravel())
+        return np.asarray(np.divide(rated @ values, lengths, out=np.zeros(rated.shape[0]), where=lengths > 0), dtype=np.float64)
 
 
 def rated_by(starts: Ints, story: Ints, share: Floats, published: Floats, *, alpha: float, rate: float, unit: float) -> UserNeighbours:

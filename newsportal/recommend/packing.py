@@ -81,9 +81,9 @@ def unpack(data: bytes) -> tuple[Learnt, Weights, dict[str, Any]]:
             word_matrix=signals.word_matrix(items, words, arrays["idf"]),
             alpha=float(text["alpha"]),
         )
-        found = {name.removeprefix("weights_"): value for name, value in arrays.items() if name.startswith("weights_")}
-        lengths = {name: len(ALWAYS) if name == "new" else len(ALWAYS) + len(PERSONAL) for name in found}
-        return learnt, {name: _floats(value, (lengths[name],)) for name, value in found.items()}, dict(text["facts"])
+        weights = {name.removeprefix("weights_"): value for name, value in arrays.items() if name.startswith("weights_")}
+        lengths = {name: len(ALWAYS) if name == "new" else len(ALWAYS) + len(PERSONAL) for name in weights}
+        return learnt, {name: _floats(value, (lengths[name],)) for name, value in weights.items()}, dict(text["facts"])
     except (ValueError, KeyError, TypeError, IndexError, OverflowError, OSError) as error:
         raise ModelError("the recommendation model is damaged: fit it again") from error
 
@@ -116,19 +116,19 @@ def _starts(value: Any, end: int) -> Any:
 
 def extended(learnt: Learnt, views: Iterable[View], items: Iterable[Item]) -> Learnt:
     """Add stories and views to a model. Known stories stay unchanged; views before the model's moment are ignored, as already counted."""
-    known = {item.story: number for number, item in enumerate(learnt.items)}
-    new = {item.story: item for item in items if item.story not in known}
+    old_numbers = {item.story: number for number, item in enumerate(learnt.items)}
+    new = {item.story: item for item in items if item.story not in old_numbers}
     all_items = (*learnt.items, *(new[story] for story in sorted(new)))
-    numbers = known | {item.story: number for number, item in enumerate(all_items)}
+    numbers = old_numbers | {item.story: number for number, item in enumerate(all_items)}
     since = sorted((hour, numbers[view.story]) for view in views if view.story in numbers and (hour := hours(view.at)) >= learnt.moment)
     moment = since[-1][0] if since else learnt.moment
-    at, story = np.array([one[0] for one in since]), np.array([one[1] for one in since], dtype=np.int64)
+    at, story = np.array([view[0] for view in since]), np.array([view[1] for view in since], dtype=np.int64)
     more = len(new)
     return replace(
         learnt,
         moment=moment,
         items=all_items,
-        published=np.array([*learnt.published, *(hours(item.published) for item in all_items[len(known) :])]),
+        published=np.array([*learnt.published, *(hours(item.published) for item in all_items[len(old_numbers) :])]),
         popular=np.array(
             [_popular(row, half, learnt.moment, moment, at, story, more) for row, half in zip(learnt.popular, HALF_LIVES, strict=True)]
         ),

@@ -30,8 +30,8 @@ class Paper:
         learnt = self.fit.learnt
         alpha = learnt.alpha if self.alpha is None else self.alpha
         facts = self.fit.facts
-        known = facts["lambda"] / self.unit if "lambda" in facts and facts["views"] >= best.ENOUGH_VIEWS else formulas.RATE
-        rate = known if self.rate is None else self.rate
+        learnt_rate = facts["lambda"] / self.unit if "lambda" in facts and facts["views"] >= best.ENOUGH_VIEWS else formulas.RATE
+        rate = learnt_rate if self.rate is None else self.rate
         rows = learnt.rows
         return neighbours.rated_by(rows.starts, rows.story, rows.share, learnt.published, alpha=alpha, rate=rate, unit=self.unit)
 
@@ -43,13 +43,13 @@ class Paper:
         self, history: Sequence[View], now: datetime, n: int, *, without: Collection[str] = (), reader: str = ""
     ) -> tuple[Recommendation, ...]:
         """See :meth:`newsportal.recommend.best.Best.recommend`; ties are ordered newest first. There is no exploration."""
-        known, shares, _ = self.fit.history(history)
-        score = self.neighbours.predict(known, shares - self.neighbours.alpha, hours(now))
+        stories, shares, _ = self.fit.history(history)
+        score = self.neighbours.predict(stories, shares - self.neighbours.alpha, hours(now))
         published = self.fit.learnt.published
         score[published > hours(now)] = -np.inf
-        score[[*known, *(self.fit.numbers[story] for story in without if story in self.fit.numbers)]] = -np.inf
+        score[[*stories, *(self.fit.numbers[story] for story in without if story in self.fit.numbers)]] = -np.inf
         order = [story for story in np.lexsort((-published, -score))[:n].tolist() if np.isfinite(score[story])]
-        by = "neighbours" if len(known) else "fresh"
+        by = "neighbours" if len(stories) else "fresh"
         return tuple(Recommendation(self.fit.learnt.items[story].story, round(float(score[story]), 6), by) for story in order)
 
     def extended(self, views: Iterable[View], items: Iterable[Item]) -> Paper:

@@ -80,10 +80,10 @@ def rows(clicks: Clicks, most: int | None = None) -> Rows:
     readers = np.flatnonzero(counts)
     order = readers[np.lexsort((readers, clicks.at[starts[readers + 1] - 1]))]
     order = order[-most:] if most else order
-    kept = np.minimum(counts[order], ROW)
-    ends = np.concatenate(([0], np.cumsum(kept)))
-    places = np.repeat(starts[order + 1] - ends[1:], kept) + np.arange(ends[-1])
-    story, reader = clicks.story[places], np.repeat(np.arange(len(order)), kept)
+    sizes = np.minimum(counts[order], ROW)
+    ends = np.concatenate(([0], np.cumsum(sizes)))
+    places = np.repeat(starts[order + 1] - ends[1:], sizes) + np.arange(ends[-1])
+    story, reader = clicks.story[places], np.repeat(np.arange(len(order)), sizes)
     return indexed(ends, story, clicks.share[places], reader, clicks.stories)
 
 
@@ -93,27 +93,27 @@ def indexed(starts: Ints, story: Ints, share: Floats, reader: Ints, stories: int
     return Rows(starts, story, share, np.searchsorted(story[by], np.arange(stories + 1)), reader[by], read)
 
 
-def votes(known: Rows, history: Ints, stories: int) -> Floats:
+def votes(rows: Rows, history: Ints, stories: int) -> Floats:
     """Return the vote score of every story. ``history``: distinct stories, latest first."""
     weight = np.maximum(0.0, 1 - 0.1 * np.arange(1, len(history) + 1))
-    parts = [known.by[known.began[s] : known.began[s + 1]][:SAMPLED] for s in history]
+    parts = [rows.by[rows.began[s] : rows.began[s + 1]][:SAMPLED] for s in history]
     readers = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
     if not len(readers):
         return np.zeros(stories)
     places = np.repeat(np.arange(len(history)), [len(part) for part in parts])
-    found, inverse = np.unique(readers, return_inverse=True)
+    voters, inverse = np.unique(readers, return_inverse=True)
     likeness = np.bincount(inverse, weight[places]) / len(history)
-    latest = np.full(len(found), len(history))
+    latest = np.full(len(voters), len(history))
     np.minimum.at(latest, inverse, places)
-    recent = np.arange(len(found))[-SAMPLED:]
-    chosen = recent[np.lexsort((-found[recent], -likeness[recent]))][:NEIGHBOURS]
-    vote = likeness[chosen] * weight[latest[chosen]]
-    begins, ends = known.starts[found[chosen]], known.starts[found[chosen] + 1]
+    recent = np.arange(len(voters))[-SAMPLED:]
+    nearest = recent[np.lexsort((-voters[recent], -likeness[recent]))][:NEIGHBOURS]
+    vote = likeness[nearest] * weight[latest[nearest]]
+    begins, ends = rows.starts[voters[nearest]], rows.starts[voters[nearest] + 1]
     counts = ends - begins
-    seen = known.story[np.repeat(ends - np.cumsum(counts), counts) + np.arange(counts.sum())]
-    score = np.asarray(np.bincount(seen, np.repeat(vote, counts), stories), dtype=np.float64)
+    viewed = rows.story[np.repeat(ends - np.cumsum(counts), counts) + np.arange(counts.sum())]
+    score = np.asarray(np.bincount(viewed, np.repeat(vote, counts), stories), dtype=np.float64)
     voted = np.flatnonzero(score)
-    idf = np.log(max(1, len(known.starts) - 1) / np.diff(known.began)[voted])
+    idf = np.log(max(1, len(rows.starts) - 1) / np.diff(rows.began)[voted])
     score[voted] *= 1 + IDF * idf
     return score
 
@@ -147,11 +147,11 @@ def word_matrix(items: Sequence[Item], words: Sequence[str], idf: Floats) -> Mat
     columns: list[int] = []
     others = np.zeros(len(items))
     for row, item in enumerate(items):
-        own = set(item.words)
-        known = sorted(numbers[word] for word in own if word in numbers)
-        others[row] = rare * (len(own) - len(known))
-        rows += [row] * len(known)
-        columns += known
+        item_words = set(item.words)
+        item_columns = sorted(numbers[word] for word in item_words if word in numbers)
+        others[row] = rare * (len(item_words) - len(item_columns))
+        rows += [row] * len(item_columns)
+        columns += item_columns
     matrix = _matrix(rows, columns, idf[np.array(columns, dtype=np.int64)], (len(items), len(words)))
     lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel() + others)
     return sparse.diags_array(1 / np.maximum(lengths, 1e-12)) @ matrix
@@ -224,12 +224,12 @@ class Sums:
 
 
 def summed(clicks: Clicks, moment: float) -> Sums:
-    known = clicks.before(moment)
+    earlier = clicks.before(moment)
     return Sums(
-        popular=np.array([formulas.popularity(known, moment, half_life) for half_life in HALF_LIVES]),
-        damped=neighbours.damped(known),
-        pairs=neighbours.pair_sums(known),
-        rows=rows(known, MOST_READERS),
+        popular=np.array([formulas.popularity(earlier, moment, half_life) for half_life in HALF_LIVES]),
+        damped=neighbours.damped(earlier),
+        pairs=neighbours.pair_sums(earlier),
+        rows=rows(earlier, MOST_READERS),
     )
 
 
@@ -294,9 +294,9 @@ def _personal(learnt: Learnt, question: Question, candidates: Ints) -> list[Floa
     history, stories = question.history, len(learnt.items)
     near = _scaled(gathered(learnt.joint, history[:LATEST], TOGETHER_FADES, stories)[candidates])
     all_near = _scaled(gathered(learnt.joint, history, 1.0, stories)[candidates])
-    next_ones = _scaled(gathered(learnt.after, history[:LATEST], AFTER_FADES, stories)[candidates])
+    following = _scaled(gathered(learnt.after, history[:LATEST], AFTER_FADES, stories)[candidates])
     votes = _scaled(question.votes[candidates])
-    logarithms = [np.log(FLOOR + x) for x in (near, all_near, next_ones, votes, (near + next_ones + votes) / 3)]
+    logarithms = [np.log(FLOOR + x) for x in (near, all_near, following, votes, (near + following + votes) / 3)]
     interest = formulas.ratings(question.shares, learnt.alpha)  # for ``labels``, ``words`` and the features ``LIKED``
     counts, label_interest = _sums(learnt.label_matrix, history, np.ones(len(history)), interest)
     profile, word_interest = _sums(learnt.word_matrix, history, np.full(len(history), 1 / len(history)), interest)

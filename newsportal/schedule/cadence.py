@@ -63,10 +63,10 @@ def _grid(present: int, zone: Any) -> Grid:
     cells = np.arange(first, present + ahead)
     count = len(cells)
     found = np.empty(count)
-    for place in range(0, count, CELLS_A_DAY):
-        stop = min(place + CELLS_A_DAY, count)
-        ends = _offset(first + place, zone), _offset(first + stop - 1, zone)
-        found[place:stop] = ends[0] if ends[0] == ends[1] else [_offset(first + cell, zone) for cell in range(place, stop)]
+    for start in range(0, count, CELLS_A_DAY):
+        stop = min(start + CELLS_A_DAY, count)
+        ends = _offset(first + start, zone), _offset(first + stop - 1, zone)
+        found[start:stop] = ends[0] if ends[0] == ends[1] else [_offset(first + cell, zone) for cell in range(start, stop)]
     local = cells * CELL_SECONDS + found
     days = (local // 86_400).astype(np.int64)
     slot = ((local - days * 86_400) // CELL_SECONDS).astype(np.int64)
@@ -99,13 +99,13 @@ class Sightings:
 
 def lies(visits: Sequence[Visit]) -> bool:
     """Return whether the source's publication times are those of our visits. ``visits``: newest first."""
-    told = just_now = 0
+    dated = just_now = 0
     for visit, before in pairwise(visits[:LOOKED_AT]):
         at = visit.at.timestamp()
         if at - before.at.timestamp() >= LONG_GAP:
-            told += len(visit.published)
+            dated += len(visit.published)
             just_now += sum(1 for moment in visit.published if at - moment.timestamp() < AT_ONCE)
-    return told >= MIN_WITNESSES and just_now >= LYING * told
+    return dated >= MIN_WITNESSES and just_now >= LYING * dated
 
 
 def sightings(visits: Sequence[Visit], cells: Grid) -> Sightings:
@@ -114,7 +114,7 @@ def sightings(visits: Sequence[Visit], cells: Grid) -> Sightings:
     if not read:
         return Sightings(np.zeros(cells.now), cells.now, 0)
     doubted = lies(read)
-    begin, end = _place(read[-1].at.timestamp(), cells), _place(read[0].at.timestamp(), cells)
+    begin, end = _cell_of(read[-1].at.timestamp(), cells), _cell_of(read[0].at.timestamp(), cells)
     points: list[float] = []
     spans = np.zeros(cells.now + 1)
     for number, visit in enumerate(read):
@@ -123,23 +123,23 @@ def sightings(visits: Sequence[Visit], cells: Grid) -> Sightings:
         at = visit.at.timestamp()
         before = read[number + 1].at.timestamp() if number + 1 < len(read) else None
         earliest = at - WEEKS if before is None else before  # at the first visit, times of the preceding weeks are trusted
-        told = [] if doubted else [stamp for moment in visit.published if earliest < (stamp := moment.timestamp()) <= at]
-        points += told
-        if before is None and told:
-            begin = min(begin, _place(min(told), cells))
-        if before is not None and visit.new > len(told):  # spread evenly between the visits: ``spans`` holds differences
-            first, last = _place(before, cells), _place(at, cells)
-            share = (visit.new - len(told)) / (last - first + 1)
+        dates = [] if doubted else [stamp for moment in visit.published if earliest < (stamp := moment.timestamp()) <= at]
+        points += dates
+        if before is None and dates:
+            begin = min(begin, _cell_of(min(dates), cells))
+        if before is not None and visit.new > len(dates):  # spread evenly between the visits: ``spans`` holds differences
+            first, last = _cell_of(before, cells), _cell_of(at, cells)
+            share = (visit.new - len(dates)) / (last - first + 1)
             spans[first] += share
             spans[last + 1] -= share
     counts = np.cumsum(spans)[:-1]
     if points:
-        where = np.clip(((np.array(points) - cells.start) // CELL_SECONDS).astype(np.int64), 0, cells.now - 1)
-        counts += np.bincount(where, minlength=cells.now)
+        indices = np.clip(((np.array(points) - cells.start) // CELL_SECONDS).astype(np.int64), 0, cells.now - 1)
+        counts += np.bincount(indices, minlength=cells.now)
     return Sightings(counts, begin, end, ALWAYS_NOW if doubted else None)
 
 
-def _place(seconds: float, cells: Grid) -> int:
+def _cell_of(seconds: float, cells: Grid) -> int:
     """Return the cell of a time, limited to the first and last cell."""
     return min(max(cells.cell(seconds), 0), cells.now - 1)
 
@@ -150,25 +150,25 @@ KAPPAS: Final = np.array([0.1, 0.3, 1.0, 3.0, 10.0, 30.0])  # from "nearly alway
 HALF_LOG_TWO_PI = 0.9189385332046727
 
 
-def factors(seen: Floats, expected: Floats, unit: float) -> Floats:
+def factors(observed: Floats, expected: Floats, unit: float) -> Floats:
     """Return the factor of each cell, shrunk by empirical Bayes. ``unit``: entries per piece of evidence (a batch).
 
     A cell with e expected entries saw n. If its true factor f is drawn from Γ(κ, κ) and n from Poisson(f·e), the posterior mean of f is (n
     + κ) / (e + κ), and the likelihood of the table is a product of negative binomials. κ is the one of :data:`KAPPAS` that maximizes it.
     """
-    found, hoped = seen / unit, expected / unit
+    found, expectation = observed / unit, expected / unit
     each = KAPPAS[:, None]
-    alone = _log_gamma(KAPPAS)[:, None] - each * np.log(each)
+    constant = _log_gamma(KAPPAS)[:, None] - each * np.log(each)
     # log-likelihood of the table for each κ, up to a common constant
-    evidence = (_log_gamma(found + each) - alone - (found + each) * np.log(hoped + each)).sum(axis=1)
+    evidence = (_log_gamma(found + each) - constant - (found + each) * np.log(expectation + each)).sum(axis=1)
     kappa = KAPPAS[int(np.argmax(evidence))]
-    return np.asarray((found + kappa) / (hoped + kappa))
+    return np.asarray((found + kappa) / (expectation + kappa))
 
 
 def _log_gamma(x: Floats) -> Floats:
     """Return ln Γ(x) for x > 0, accurate to 1e-7: Stirling's series at x + 5, where it is that accurate."""
-    far = x + 5
-    series = (far - 0.5) * np.log(far) - far + HALF_LOG_TWO_PI + 1 / (12 * far) - 1 / (360 * far**3)
+    shifted = x + 5
+    series = (shifted - 0.5) * np.log(shifted) - shifted + HALF_LOG_TWO_PI + 1 / (12 * shifted) - 1 / (360 * shifted**3)
     return np.asarray(series - np.log(x * (x + 1) * (x + 2) * (x + 3) * (x + 4)))
 
 
@@ -195,8 +195,8 @@ class Cadence:
 def cadence(past: Past, rules: Rules, now: datetime) -> Cadence:
     """Return the expectations from the past. A source without a past has the prior rate at all hours."""
     cells = grid(now, rules.zone)
-    seen = sightings(past.visits, cells)
-    rate = rates(seen, cells)
+    observed = sightings(past.visits, cells)
+    rate = rates(observed, cells)
     since = max(past.last or now, now - minutes(rules.longest)).timestamp()
     first = min(max(cells.cell(since), 0), cells.now)
     ahead = rate[first : first + AHEAD_DAYS * CELLS_A_DAY] / CELLS_A_DAY
@@ -205,15 +205,15 @@ def cadence(past: Past, rules: Rules, now: datetime) -> Cadence:
     starts = np.maximum(starts, 0.0)
     ahead = ahead * (ends - starts) / CELL_SECONDS
     week = rate[cells.now : cells.now + 7 * CELLS_A_DAY]
-    return Cadence(ahead, starts, (starts + ends) / 2, float(week.mean()), float(np.sqrt(week).mean() ** 2), seen.doubt)
+    return Cadence(ahead, starts, (starts + ends) / 2, float(week.mean()), float(np.sqrt(week).mean() ** 2), observed.doubt)
 
 
-def rates(seen: Sightings, cells: Grid) -> Floats:
+def rates(observed: Sightings, cells: Grid) -> Floats:
     """Return entries per day in every cell, including past ones."""
-    begin, end = seen.begin, min(seen.end + 1, cells.now)
+    begin, end = observed.begin, min(observed.end + 1, cells.now)
     if begin >= end:
         return np.full(len(cells.slot), PRIOR_RATE)
-    weight, counts = cells.weight[begin:end], seen.counts[begin:end]
+    weight, counts = cells.weight[begin:end], observed.counts[begin:end]
     entries, days = float(counts @ weight), float(weight.sum()) / CELLS_A_DAY
     mean = (entries + PRIOR_RATE * PRIOR_DAYS) / (days + PRIOR_DAYS)
     busy = counts[counts >= 1]
@@ -221,15 +221,15 @@ def rates(seen: Sightings, cells: Grid) -> Floats:
     shape = np.full(len(cells.slot), mean)
     weighed = counts * weight
     for keys, number in ((cells.weekday, 7), (cells.slot // CELLS_AN_HOUR, 24), (cells.slot, CELLS_A_DAY)):
-        expected = _by(keys[begin:end], weight * shape[begin:end] / CELLS_A_DAY, number)
-        shape = shape * factors(_by(keys[begin:end], weighed, number), expected, batch)[keys]
+        expected = _sum_by_key(keys[begin:end], weight * shape[begin:end] / CELLS_A_DAY, number)
+        shape = shape * factors(_sum_by_key(keys[begin:end], weighed, number), expected, batch)[keys]
     recent = min(len(counts), 4 * int(NOW_HALF_LIFE))  # recent activity relative to the expectation
     weight = 0.5 ** ((np.arange(recent, 0, -1) + (cells.now - end)) / NOW_HALF_LIFE)
-    came, hoped = float(counts[-recent:] @ weight), float((shape[begin:end] / CELLS_A_DAY)[-recent:] @ weight)
-    return shape * ((came + KAPPA_NOW * batch) / (hoped + KAPPA_NOW * batch))
+    actual, predicted = float(counts[-recent:] @ weight), float((shape[begin:end] / CELLS_A_DAY)[-recent:] @ weight)
+    return shape * ((actual + KAPPA_NOW * batch) / (predicted + KAPPA_NOW * batch))
 
 
-def _by(keys: Places, values: Floats, number: int) -> Floats:
+def _sum_by_key(keys: Places, values: Floats, number: int) -> Floats:
     """Sum by key. Half of each ten minutes is shared with its neighbours: publication times vary by minutes."""
     sums: Floats = np.bincount(keys, values, number).astype(np.float64)
     return np.asarray(sums / 2 + (np.roll(sums, 1) + np.roll(sums, -1)) / 4) if number == CELLS_A_DAY else sums

@@ -30,9 +30,9 @@ def cached_for(cache_control: str | None, expires: str | None, date: str | None)
     return min(seconds, CACHED_AT_MOST) if seconds > 0 else None
 
 
-def retry_after(written: str | None, now: datetime) -> float | None:
+def retry_after(value: str | None, now: datetime) -> float | None:
     """Return the seconds requested by Retry-After (a number or a date), at most a day; ``None`` if it is invalid or in the past."""
-    text = (written or "").strip()
+    text = (value or "").strip()
     if text.isdecimal():
         seconds = float(text[:12])
     elif (until := _moment(text)) is not None:
@@ -48,10 +48,10 @@ def skipped_for(hours: Collection[int], days: Collection[int], now: datetime) ->
     ``hours`` 0–23 and ``days`` 0–6 (Monday first) in GMT, as in RSS.
     """
     start = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
-    for ahead in range(WEEK + 1):
-        moment = start + timedelta(hours=ahead)
+    for offset in range(WEEK + 1):
+        moment = start + timedelta(hours=offset)
         if moment.hour not in hours and moment.weekday() not in days:
-            return (moment - now).total_seconds() if ahead else None
+            return (moment - now).total_seconds() if offset else None
     return None
 
 
@@ -71,8 +71,8 @@ TIMES: Final = 6.0
 def stuck(visits: Sequence[Visit]) -> bool:
     """Return whether "not modified" is implausible. ``visits``: newest first; a complete response resets the count."""
     same = list(takewhile(lambda visit: visit.not_modified, visits))
-    bringing = [visit.at for visit in visits[len(same) :] if visit.new]
-    if len(same) < MIN_SAME or len(bringing) < 3:
+    moments = [visit.at for visit in visits[len(same) :] if visit.new]
+    if len(same) < MIN_SAME or len(moments) < 3:
         return False
-    usual = median((one - before).total_seconds() for one, before in pairwise(bringing))
+    usual = median((later - before).total_seconds() for later, before in pairwise(moments))
     return (same[0].at - same[-1].at).total_seconds() > TIMES * usual

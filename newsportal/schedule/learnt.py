@@ -69,19 +69,19 @@ def learnt(past: Past, rules: Rules, now: datetime) -> Next:
 
 def waited(found: Cadence, price: float) -> float:
     """Return minutes from the last visit until W reaches the price outside a peak; ``inf`` if that is beyond the horizon."""
-    when = found.middles / DAY_SECONDS
-    counts, moments = np.cumsum(found.ahead), np.cumsum(found.ahead * when)
-    place = int(np.searchsorted(moments, price))
-    if place >= len(moments):
+    times = found.middles / DAY_SECONDS
+    counts, moments = np.cumsum(found.ahead), np.cumsum(found.ahead * times)
+    index = int(np.searchsorted(moments, price))
+    if index >= len(moments):
         return float("inf")
-    before = float(moments[place - 1]) if place else 0.0
-    share = (price - before) / (float(moments[place]) - before)
-    for later in range(place, min(place + POSTPONED, len(moments) - 1)):
-        following = int(np.searchsorted(moments[later:] - when[later] * (counts[later:] - counts[later]), price + moments[later]))
+    before = float(moments[index - 1]) if index else 0.0
+    share = (price - before) / (float(moments[index]) - before)
+    for later in range(index, min(index + POSTPONED, len(moments) - 1)):
+        following = int(np.searchsorted(moments[later:] - times[later] * (counts[later:] - counts[later]), price + moments[later]))
         if found.ahead[later + 1] * following <= PEAK * counts[later]:
             break
-        place, share = later + 1, 1.0
-    return float(found.starts[place] + share * CELL_SECONDS) / 60
+        index, share = later + 1, 1.0
+    return float(found.starts[index] + share * CELL_SECONDS) / 60
 
 
 PEAK = 1.5  # times the accumulated entries: below it, cells of ten minutes are too coarse to distinguish a peak from a constant rate

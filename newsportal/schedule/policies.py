@@ -31,7 +31,7 @@ class Past:
 
     @classmethod
     def of(cls, visits: Sequence[Visit]) -> Past:
-        failures = next((place for place, visit in enumerate(visits) if not visit.broken), len(visits))
+        failures = next((index for index, visit in enumerate(visits) if not visit.broken), len(visits))
         return cls(visits, visits[0].at if visits else None, failures)
 
     def until(self, now: datetime) -> Past:
@@ -122,15 +122,15 @@ FROM_SIX = frozenset(range(6, 24))  # 6:00 to 24:00, the initial hours of the pa
 
 def hours_on(visits: Iterable[Visit], zone: tzinfo, first: frozenset[int] = FROM_SIX) -> frozenset[int]:
     """Return the active hours after these visits (newest first). A visit that could not read its list has no effect."""
-    on = set(first)
+    active = set(first)
     for visit in reversed(list(visits)):
         hour = visit.at.astimezone(zone).hour
         if visit.new:
-            on |= {hour, (hour - 1) % 24} & first
+            active |= {hour, (hour - 1) % 24} & first
         elif not visit.broken:
-            on.discard(hour)
-        on = on or set(first)
-    return frozenset(on)
+            active.discard(hour)
+        active = active or set(first)
+    return frozenset(active)
 
 
 def by_hours(past: Past, rules: Rules, now: datetime) -> Next:
@@ -142,11 +142,11 @@ def by_hours(past: Past, rules: Rules, now: datetime) -> Next:
     if past.last is None:
         return Next(now, Message("why.never"))
     first = rules.hours or FROM_SIX
-    on = hours_on(past.visits, rules.zone, first)
+    active = hours_on(past.visits, rules.zone, first)
     local = past.last.astimezone(rules.zone)
-    over = local + timedelta(minutes=60 - local.minute, seconds=-local.second, microseconds=-local.microsecond - 1)
-    at = next_in(on, rules.zone, over, phase(rules.source))
-    off = sorted(first - on)
+    next_hour = local + timedelta(minutes=60 - local.minute, seconds=-local.second, microseconds=-local.microsecond - 1)
+    at = next_in(active, rules.zone, next_hour, phase(rules.source))
+    off = sorted(first - active)
     hour = Message("why.hour", hour=f"{at.astimezone(rules.zone):%H}")
     return Next(at, joined(hour, Message("why.off", hours=", ".join(map(str, off)))) if off else hour)
 
@@ -155,8 +155,8 @@ def next_in(hours: frozenset[int], zone: tzinfo, after: datetime, share: float) 
     """Return the first time after ``after`` at ``share`` of one of these hours. Steps are in absolute time, safe across summer time."""
     local = after.astimezone(zone)
     start = local.replace(minute=0, second=0, microsecond=0).astimezone(UTC)
-    for ahead in range(50):  # two days: the night of a time change may lack the only hour
-        moment = start + timedelta(hours=ahead + share)
+    for offset in range(50):  # two days: the night of a time change may lack the only hour
+        moment = start + timedelta(hours=offset + share)
         if moment > after and moment.astimezone(zone).hour in hours:
             return moment
     return after
@@ -182,8 +182,8 @@ def pages(visits: Sequence[Visit], now: datetime, zone: tzinfo, *, usual: int, m
         return usual
     hour = now.astimezone(zone).hour
     share = sum(visit.new for visit in read) / sum(visit.entries for visit in read)
-    here = [visit for visit in read if visit.at.astimezone(zone).hour == hour]
-    fresh = (sum(visit.new for visit in here) + KAPPA * share) / (sum(visit.entries for visit in here) + KAPPA)
+    same_hour = [visit for visit in read if visit.at.astimezone(zone).hour == hour]
+    fresh = (sum(visit.new for visit in same_hour) + KAPPA * share) / (sum(visit.entries for visit in same_hour) + KAPPA)
     return 1 + round((most - 1) * min(1.0, fresh / ENOUGH))
 
 
@@ -239,9 +239,9 @@ def add_hubs(pages: Mapping[str, HubPage], links: Iterable[str], depth: int, now
     """Return ``pages`` after reading a page at ``depth`` - 1 with these links."""
     found = {url: page for url, page in pages.items() if now - page.last < UNLINKED}
     for url in links:
-        known = found.get(url)
-        if known is not None:
-            found[url] = known._replace(depth=min(depth, known.depth), last=now)
+        page = found.get(url)
+        if page is not None:
+            found[url] = page._replace(depth=min(depth, page.depth), last=now)
         elif len(found) < MOST_HUBS:
             found[url] = HubPage(depth, now, now)
     return found
@@ -262,19 +262,19 @@ def choose_hubs(
 ) -> list[str]:
     """Return the pages to request now, in a visit that ``began`` then and may request ``most``: new ones by depth, then those that are
     due."""
-    left = most - sum(page.asked >= began for page in pages.values())
+    remaining = most - sum(page.asked >= began for page in pages.values())
     shapes = {url: re.sub(r"\d+", "0", url) for url in pages}
-    vain = Counter(shapes[url] for url, page in pages.items() if page.asked and not page.found)
-    brought = Counter(shapes[url] for url, page in pages.items() if page.found)
-    chosen = []
+    unproductive = Counter(shapes[url] for url, page in pages.items() if page.asked and not page.found)
+    productive = Counter(shapes[url] for url, page in pages.items() if page.found)
+    selected = []
     for url, page in sorted(pages.items(), key=lambda item: (item[1].asked > 0, item[1].depth)):
         if page.depth > depth or page.asked >= began:
             continue
         if not page.asked:
-            wanted = vain[shapes[url]] < TRIED * (1 + brought[shapes[url]])
-            vain[shapes[url]] += wanted
+            due = unproductive[shapes[url]] < TRIED * (1 + productive[shapes[url]])
+            unproductive[shapes[url]] += due
         else:
-            wanted = page.asked + hub_interval(page, rules, of_region, now) - rules.shortest * 60 <= now
-        if wanted:
-            chosen.append(url)
-    return chosen[: max(0, left)]
+            due = page.asked + hub_interval(page, rules, of_region, now) - rules.shortest * 60 <= now
+        if due:
+            selected.append(url)
+    return selected[: max(0, remaining)]

@@ -25,8 +25,8 @@ def link_targets(header: str, base: str) -> dict[str, str]:
     """Return ``hub`` and ``self`` of a ``Link`` header (RFC 8288) as absolute URLs; the first of each."""
     found: dict[str, str] = {}
     for target, parameters in LINK.findall(header[:MAX_LINKS]):
-        said = REL.search(parameters)
-        for rel in ((said[1] or said[2] or "") if said else "").lower().split():
+        match = REL.search(parameters)
+        for rel in ((match[1] or match[2] or "") if match else "").lower().split():
             if rel in ("hub", "self"):
                 with suppress(ValueError):
                     found.setdefault(rel, urljoin(base, target.strip()))
@@ -57,8 +57,8 @@ def signed(secret: str, body: bytes, header: str) -> bool:
     method, _, digest = header.strip().partition("=")
     if method.lower() not in METHODS:
         return False
-    ours: str = hmac.new(secret.encode(), body, getattr(hashlib, method.lower())).hexdigest()
-    return hmac.compare_digest(ours.encode(), digest.strip().lower().encode("utf-8", "replace"))
+    expected: str = hmac.new(secret.encode(), body, getattr(hashlib, method.lower())).hexdigest()
+    return hmac.compare_digest(expected.encode(), digest.strip().lower().encode("utf-8", "replace"))
 
 
 def lease_of(text: str, now: datetime) -> datetime:

@@ -50,37 +50,37 @@ def facets(found: Sequence[Sequence[Candidate]], zone: tzinfo | None) -> dict[st
     single = [group[0] for group in found if len(group) == 1]
     several = [group for group in found if len(group) > 1]
     sites, categories = Counter(map(itemgetter(SITE), single)), Counter(map(itemgetter(CATEGORY), single))
-    topics = Counter(chain.from_iterable(one.topics.split(TOPIC_BREAK) for one in single))
+    topics = Counter(chain.from_iterable(candidate.topics.split(TOPIC_BREAK) for candidate in single))
     dates = Counter(map(day_of, map(itemgetter(MOMENT), single)))
     for group in several:
-        sites.update({one.site for one in group})
-        categories.update({one.category for one in group})
-        topics.update({topic for one in group for topic in one.topics.split(TOPIC_BREAK)})
-        dates.update({day_of(one.moment) for one in group})
+        sites.update({candidate.site for candidate in group})
+        categories.update({candidate.category for candidate in group})
+        topics.update({topic for candidate in group for topic in candidate.topics.split(TOPIC_BREAK)})
+        dates.update({day_of(candidate.moment) for candidate in group})
     return in_order({"site": sites, "category": categories, "topic": topics, "day": dates})
 
 
-def in_order(counted: Mapping[str, Mapping[str | None, int] | Mapping[str, int]]) -> dict[str, dict[str, int]]:
+def in_order(counters: Mapping[str, Mapping[str | None, int] | Mapping[str, int]]) -> dict[str, dict[str, int]]:
     """Sort facets: most frequent value first, days newest first; missing values are omitted."""
-    there = {facet: [(value, count) for value, count in counts.items() if value] for facet, counts in counted.items()}
-    ordered = {facet: dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0]))) for facet, pairs in there.items()}
+    present = {facet: [(value, count) for value, count in counts.items() if value] for facet, counts in counters.items()}
+    ordered = {facet: dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0]))) for facet, pairs in present.items()}
     return ordered | {"day": dict(sorted(ordered["day"].items(), reverse=True))}
 
 
 def days(zone: tzinfo | None) -> Callable[[int], str]:
     """Return a function from microseconds to the day in ``zone`` (None: that of this machine at its current offset)."""
-    there = zone or here()
+    tz = zone or local_zone()
     offsets: dict[int, int | None] = {}
     names: dict[int, str] = {}
 
     def day_of(moment: int) -> str:
         number = moment // DAY
         if number not in offsets:
-            offsets[number] = _offset(number, there)
+            offsets[number] = _offset(number, tz)
         if (offset := offsets[number]) is None:
             exact = EPOCH + moment * MICROSECOND
             try:
-                return exact.astimezone(there).date().isoformat()
+                return exact.astimezone(tz).date().isoformat()
             except OverflowError:  # the first and the last day of the calendar
                 return exact.date().isoformat()
         day = (moment + offset) // DAY
@@ -95,13 +95,13 @@ def _offset(number: int, zone: tzinfo) -> int | None:
     """Return the UTC offset of ``zone`` on a UTC day in microseconds; ``None`` if it changes, and at the limits of the calendar."""
     try:
         first, last = (EPOCH + timedelta(days=number + later) for later in (0, 1))
-        ahead = {moment.astimezone(zone).utcoffset() for moment in (first, last)}
+        offsets = {moment.astimezone(zone).utcoffset() for moment in (first, last)}
     except OverflowError:
         return None
-    return (ahead.pop() or timedelta(0)) // MICROSECOND if len(ahead) == 1 else None
+    return (offsets.pop() or timedelta(0)) // MICROSECOND if len(offsets) == 1 else None
 
 
-def here() -> tzinfo:
+def local_zone() -> tzinfo:
     found = datetime.now().astimezone().tzinfo
     assert found  # astimezone() gives one
     return found

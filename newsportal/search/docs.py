@@ -51,7 +51,7 @@ class Cut:
     offers: frozenset[Offer]
 
 
-def seen(articles: Iterable[StoredArticle]) -> Iterator[StoredArticle]:
+def visible(articles: Iterable[StoredArticle]) -> Iterator[StoredArticle]:
     """Return the articles that are not hidden by editors."""
     return (article for article in articles if article.hidden is None)
 
@@ -62,8 +62,8 @@ def doc_of(article: StoredArticle) -> Doc:
     published = (article.published - EPOCH) // MICROSECOND if article.published else None
     topics = TOPIC_BREAK.join(article.topics)
     kind = "thread" if is_thread(article.source) else "gallery" if is_gallery(article.source) else "article"
-    shown = (article.url, article.title, article.site, article.author, article.category, topics, kind, published, moment, article.text)
-    return Doc(article.id, content_id(repr(shown)), article.story_id, *shown)
+    values = (article.url, article.title, article.site, article.author, article.category, topics, kind, published, moment, article.text)
+    return Doc(article.id, content_id(repr(values)), article.story_id, *values)
 
 
 def cut(doc: Doc) -> Cut:

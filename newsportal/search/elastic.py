@@ -17,7 +17,7 @@ from elasticsearch import NotFoundError
 from newsportal.errors import SearchError, SearchUnavailable, ServerUnavailable, StoreError
 from newsportal.search import elastic_building, match, suggesting
 from newsportal.search.base import Hit, Query, Results, Status
-from newsportal.search.counting import here, in_order
+from newsportal.search.counting import in_order, local_zone
 from newsportal.search.docs import renew
 from newsportal.search.elastic_building import Generations
 from newsportal.search.elastic_connection import Connection
@@ -32,35 +32,35 @@ FIELDS: dict[match.Place, str] = {"labels": "labels", "grams": "grams", "title_g
 """Field of exact values for a place; other names use ``in_NAME``."""
 
 
-def ranked(wanted: match.Match) -> dict[str, Any]:
-    """Return the query for ``wanted``; words are scored by BM25F, characters in the title earn :data:`TITLE_BONUS`."""
-    must = [clause(one) for one in wanted.needed if one.place in ("text", "title")]
-    exact = [clause(one) for one in wanted.needed if one.place not in ("text", "title")]
+def ranked(compiled: match.Match) -> dict[str, Any]:
+    """Return the query for ``compiled``; words are scored by BM25F, characters in the title earn :data:`TITLE_BONUS`."""
+    must = [clause(condition) for condition in compiled.needed if condition.place in ("text", "title")]
+    exact = [clause(condition) for condition in compiled.needed if condition.place not in ("text", "title")]
     bonus = []
-    if words := match.in_title(wanted.needed):
+    if words := match.in_title(compiled.needed):
         bonus.append({"constant_score": {"filter": clause(match.Clause("title_grams", words)), "boost": match.TITLE_BONUS}})
     return {
         "bool": {
             "must": must,
-            "filter": [*exact, *(phrase(field, order) for field, order in wanted.phrases)],
-            "must_not": [clause(one) for one in wanted.without],
+            "filter": [*exact, *(phrase(field, order) for field, order in compiled.phrases)],
+            "must_not": [clause(condition) for condition in compiled.without],
             "should": bonus,
             "minimum_should_match": 0,
         }
     }
 
 
-def clause(asked: match.Clause) -> dict[str, Any]:
-    operator = "or" if asked.any_of else "and"
-    joined = " ".join(asked.words)
-    if asked.place == "text":
+def clause(condition: match.Clause) -> dict[str, Any]:
+    operator = "or" if condition.any_of else "and"
+    joined = " ".join(condition.words)
+    if condition.place == "text":
         return {"combined_fields": {"query": joined, "fields": [f"title_words^{match.TITLE_WEIGHT:g}", "text_words"], "operator": operator}}
-    if asked.place == "title":
+    if condition.place == "title":
         return {"match": {"title_words": {"query": joined, "operator": operator}}}
-    field = FIELDS.get(asked.place, f"in_{asked.place}")
-    if asked.any_of:
-        return {"terms": {field: list(asked.words)}}
-    return {"bool": {"filter": [{"term": {field: word}} for word in asked.words]}}
+    field = FIELDS.get(condition.place, f"in_{condition.place}")
+    if condition.any_of:
+        return {"terms": {field: list(condition.words)}}
+    return {"bool": {"filter": [{"term": {field: word}} for word in condition.words]}}
 
 
 def phrase(field: str | None, order: str) -> dict[str, Any]:
@@ -69,9 +69,9 @@ def phrase(field: str | None, order: str) -> dict[str, Any]:
     return {"bool": {"should": [{"match_phrase": {place: order.strip()}} for place in places], "minimum_should_match": 1}}
 
 
-def between(asked: match.ParsedQuery) -> dict[str, Any] | None:
+def between(parsed: match.ParsedQuery) -> dict[str, Any] | None:
     """Return the time filter, in microseconds since 1970."""
-    bounds = {name: (moment - EPOCH) // MICROSECOND for name, moment in (("gte", asked.since), ("lt", asked.until)) if moment is not None}
+    bounds = {name: (moment - EPOCH) // MICROSECOND for name, moment in (("gte", parsed.since), ("lt", parsed.until)) if moment is not None}
     return {"range": {"moment": bounds}} if bounds else None
 
 
@@ -86,43 +86,43 @@ Ask = Callable[[dict[str, Any]], Mapping[str, Any]]  # arguments of the client's
 
 
 def find(ask: Ask, query: Query) -> Results:
-    asked = match.parse(query)
-    if asked.empty:
+    parsed = match.parse(query)
+    if parsed.empty:
         return Results((), 0)
-    question, answer, rank = _search_readings(ask, query, asked)
-    hits = answer["hits"]["hits"]
-    folded = _count_folded(ask, question, hits) if query.collapse and hits else {}
-    shown = tuple(_hit(one, folded, asked.words) for one in hits)
-    total = _stories(answer["aggregations"]) if query.collapse else answer["hits"]["total"]["value"]
-    buckets = {name: answer["aggregations"][name]["buckets"] for name in (*FACETS, "day")}
-    facets = {name: {str(one.get("key_as_string", one["key"])): _stories(one) for one in some} for name, some in buckets.items()}
-    return Results(shown, total, asked.words, in_order(facets), loose=total > 0 and rank == 0)
+    es_query, response, rank = _search_readings(ask, query, parsed)
+    hits = response["hits"]["hits"]
+    folded = _count_folded(ask, es_query, hits) if query.collapse and hits else {}
+    page = tuple(_hit(document, folded, parsed.words) for document in hits)
+    total = _stories(response["aggregations"]) if query.collapse else response["hits"]["total"]["value"]
+    buckets = {name: response["aggregations"][name]["buckets"] for name in (*FACETS, "day")}
+    facets = {key: {str(bucket.get("key_as_string", bucket["key"])): _stories(bucket) for bucket in some} for key, some in buckets.items()}
+    return Results(page, total, parsed.words, in_order(facets), loose=total > 0 and rank == 0)
 
 
-def _search_readings(ask: Ask, query: Query, asked: match.ParsedQuery) -> tuple[dict[str, Any], Mapping[str, Any], int]:
+def _search_readings(ask: Ask, query: Query, parsed: match.ParsedQuery) -> tuple[dict[str, Any], Mapping[str, Any], int]:
     """Search with the strictest reading that finds enough; hits of wider ones follow. Return the query, the response and the last rank."""
     matches: list[tuple[int, match.Match]] = []
     for rank, reading in match.READINGS:
-        matches.append((rank, match.compile_terms(asked, query, reading)))
+        matches.append((rank, match.compile_terms(parsed, query, reading)))
         # each article is scored by the first reading it matches; the rank of the reading takes precedence
         readings = [
-            {"bool": {"must": [ranked(wanted), {"match_all": {"boost": RANK * rank}}] if rank else [ranked(wanted)]}}
-            for rank, wanted in matches
+            {"bool": {"must": [ranked(compiled), {"match_all": {"boost": RANK * rank}}] if rank else [ranked(compiled)]}}
+            for rank, compiled in matches
         ]
-        bounds = between(asked)
-        question = {"bool": {"must": [{"dis_max": {"queries": readings}}], "filter": [bounds] if bounds else []}}
-        answer = ask(_body(question, query))
-        found = answer["hits"]["total"]["value"]
+        bounds = between(parsed)
+        es_query = {"bool": {"must": [{"dis_max": {"queries": readings}}], "filter": [bounds] if bounds else []}}
+        response = ask(_body(es_query, query))
+        found = response["hits"]["total"]["value"]
         if found >= match.WIDEN_BELOW or (reading == "grams" and found):
             break
-    return question, answer, rank
+    return es_query, response, rank
 
 
-def _body(question: dict[str, Any], query: Query) -> dict[str, Any]:
+def _body(es_query: dict[str, Any], query: Query) -> dict[str, Any]:
     offset, limit = max(0, query.offset), max(0, query.limit)
     newest = [{"moment": "desc"}, {"id": "asc"}]
     return {
-        "query": question,
+        "query": es_query,
         "from_": min(offset, WINDOW),
         "size": min(limit, max(0, WINDOW - offset)),
         "sort": newest if query.sort == "time" else [{"_score": "desc"}, *newest],
@@ -136,43 +136,43 @@ def _body(question: dict[str, Any], query: Query) -> dict[str, Any]:
 
 def _counts(query: Query) -> dict[str, Any]:
     stories = {"stories": {"cardinality": {"field": "story_id", "precision_threshold": EXACT_VALUE}}} if query.collapse else {}
-    counted: dict[str, Any] = {name: {"terms": {"field": field, "size": FACET_VALUES}, "aggs": stories} for name, field in FACETS.items()}
+    aggs: dict[str, Any] = {name: {"terms": {"field": field, "size": FACET_VALUES}, "aggs": stories} for name, field in FACETS.items()}
     day = {"field": "pubdate", "calendar_interval": "day", "format": "yyyy-MM-dd", "min_doc_count": 1, "time_zone": zone_name(query.zone)}
-    counted["day"] = {"date_histogram": day, "aggs": stories}
-    return counted | ({"stories": {"cardinality": {"field": "story_id", "precision_threshold": EXACT}}} if query.collapse else {})
+    aggs["day"] = {"date_histogram": day, "aggs": stories}
+    return aggs | ({"stories": {"cardinality": {"field": "story_id", "precision_threshold": EXACT}}} if query.collapse else {})
 
 
 def zone_name(zone: tzinfo | None) -> str:
     """Return Elasticsearch's name of a time zone: its key, or its current offset."""
-    if named := getattr(zone, "key", None):
-        return str(named)
-    offset = datetime.now(UTC).astimezone(zone or here()).strftime("%z")
+    if key := getattr(zone, "key", None):
+        return str(key)
+    offset = datetime.now(UTC).astimezone(zone or local_zone()).strftime("%z")
     return f"{offset[:3]}:{offset[3:5]}"
 
 
-def _stories(counted: Mapping[str, Any]) -> int:
-    return int(counted["stories"]["value"]) if "stories" in counted else int(counted["doc_count"])
+def _stories(bucket: Mapping[str, Any]) -> int:
+    return int(bucket["stories"]["value"]) if "stories" in bucket else int(bucket["doc_count"])
 
 
-def _count_folded(ask: Ask, question: dict[str, Any], hits: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+def _count_folded(ask: Ask, es_query: dict[str, Any], hits: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """Return the number of other hits for each story of the page."""
-    ids = [one["_source"]["story_id"] for one in hits]
+    ids = [document["_source"]["story_id"] for document in hits]
     body = {
-        "query": {"bool": {"filter": [question, {"terms": {"story_id": ids}}]}},
+        "query": {"bool": {"filter": [es_query, {"terms": {"story_id": ids}}]}},
         "size": 0,
         "aggs": {"stories": {"terms": {"field": "story_id", "size": len(ids)}}},
     }
     return {bucket["key"]: bucket["doc_count"] - 1 for bucket in ask(body)["aggregations"]["stories"]["buckets"]}
 
 
-def _hit(found: Mapping[str, Any], folded: Mapping[str, int], words: Sequence[str]) -> Hit:
-    article = found["_source"]
-    rank, score = divmod(float(found["_score"]), RANK)
+def _hit(document: Mapping[str, Any], folded: Mapping[str, int], words: Sequence[str]) -> Hit:
+    article = document["_source"]
+    rank, score = divmod(float(document["_score"]), RANK)
     return hit(article, match.relevance(int(rank), score), folded.get(article["story_id"], 0), words)
 
 
 def offered(ask: Ask, prefix: str, limit: int) -> list[tuple[str, str]]:
-    """Return plain and displayed forms of the completions of ``prefix``, as :data:`~newsportal.search.suggesting.Look` requires."""
+    """Return plain and displayed forms of the completions of ``prefix``, as :data:`~newsportal.search.suggesting.Lookup` requires."""
     fields = ("offered_topics", "offered")
     body = {
         "query": {"bool": {"should": [{"prefix": {field: prefix}} for field in fields]}},
@@ -183,9 +183,9 @@ def offered(ask: Ask, prefix: str, limit: int) -> list[tuple[str, str]]:
     }
     if limit < 1:
         return []
-    counted = ask(body)["aggregations"]
-    found = [(bucket["doc_count"], bucket["key"].partition(OFFER_BREAK), field) for field in fields for bucket in counted[field]["buckets"]]
-    found.sort(key=lambda one: (fields.index(one[2]), -one[0], one[1][2]))
+    aggs = ask(body)["aggregations"]
+    found = [(bucket["doc_count"], bucket["key"].partition(OFFER_BREAK), field) for field in fields for bucket in aggs[field]["buckets"]]
+    found.sort(key=lambda offer: (fields.index(offer[2]), -offer[0], offer[1][2]))
     return [(plain, shown) for _, (plain, _, shown), _ in found][:limit]
 
 
@@ -201,7 +201,7 @@ class ElasticIndex:
             self._connection = Connection(uri)
         self._generations = Generations(self._connection)
         self._preparing = Lock()
-        self._prepared = self._looked = False
+        self._prepared = self._checked = False
 
     def search(self, query: Query) -> Results:
         return self._answer(lambda: find(self._ask, query))
@@ -210,9 +210,9 @@ class ElasticIndex:
         return self._answer(lambda: suggesting.suggest(typed, limit, partial(offered, self._ask)))
 
     def follow(self, store: Store) -> int:
-        if not self._looked:  # once: two processes with different user words must not rebuild alternately
+        if not self._checked:  # once: two processes with different user words must not rebuild alternately
             renew(self, store)
-            self._looked = True
+            self._checked = True
         return self._answer(lambda: elastic_building.follow(self._generations, store))
 
     def rebuild(self, store: Store, progress: Callable[[int], None] | None = None) -> int:
@@ -222,7 +222,7 @@ class ElasticIndex:
         return self._answer(lambda: self._generations.place().position)
 
     def needs_rebuild(self) -> bool:
-        return any(one.get("cuts") != signature() for one in self._answer(self._generations.present).values())
+        return any(notes.get("cuts") != signature() for notes in self._answer(self._generations.present).values())
 
     def status(self) -> Status:
         return self._answer(self._status)
@@ -243,22 +243,22 @@ class ElasticIndex:
 
     def _ask(self, body: dict[str, Any]) -> Mapping[str, Any]:
         client = self._connection.client.options(request_timeout=SEARCH_SECONDS)
-        asked = {"index": self._generations.alias, "allow_partial_search_results": False, **body}
-        answer: Mapping[str, Any] = self._connection.ask(client.search, **asked).body
-        return answer
+        arguments = {"index": self._generations.alias, "allow_partial_search_results": False, **body}
+        response: Mapping[str, Any] = self._connection.ask(client.search, **arguments).body
+        return response
 
-    def _answer(self, question: Callable[[], Answer]) -> Answer:
+    def _answer(self, request: Callable[[], Answer]) -> Answer:
         """Run a request on an existing index, created if missing, also if it was deleted while serving."""
         with _search_errors():
             self._prepare()
             try:
-                return question()
+                return request()
             except StoreError as error:
                 if not isinstance(error.__cause__, NotFoundError) and "more than one index" not in str(error):
                     raise
             self._prepared = False
             self._prepare()
-            return question()
+            return request()
 
     def _prepare(self) -> None:
         if self._prepared:

@@ -15,7 +15,7 @@ from typing import Any
 from elasticsearch import ApiError, BadRequestError, ConflictError, NotFoundError
 
 from newsportal.errors import SearchError, StoreError
-from newsportal.search.docs import cut, doc_of, seen
+from newsportal.search.docs import cut, doc_of, visible
 from newsportal.search.elastic_connection import BUSY, FULL, Busy, Connection, answered, cause, portions
 from newsportal.search.elastic_layout import ANALYSERS, POSITION, SETTINGS, VERSION, deleted, mapping, written
 from newsportal.store.dialects import chunks
@@ -26,29 +26,29 @@ GONE, NO_INDEX, NO_ALIAS = 404, "no such index", "require_alias"  # a rebuild de
 
 
 def send(connection: Connection, writes: Iterable[Sequence[bytes]]) -> None:
-    for some in portions(writes):
-        waiting = some
-        while waiting:
-            waiting = connection.ask(_send_batch, connection, waiting)
+    for batch in portions(writes):
+        pending = batch
+        while pending:
+            pending = connection.ask(_send_batch, connection, pending)
 
 
 def _send_batch(connection: Connection, writes: Sequence[Sequence[bytes]]) -> list[Sequence[bytes]]:
     """Send a batch, and return the writes that the busy server rejected. Raises ``Busy`` if all were."""
     operations: Any = [line for lines in writes for line in lines]  # serialized JSON lines, which the client's types do not include
-    answer = connection.client.bulk(operations=operations)
-    if not answer["errors"]:
+    response = connection.client.bulk(operations=operations)
+    if not response["errors"]:
         return []
-    left = []
-    for lines, answered_item in zip(writes, answer["items"], strict=True):
+    rejected = []
+    for lines, answered_item in zip(writes, response["items"], strict=True):
         (item,) = answered_item.values()
         if item["status"] < 300 or item["status"] == LATER or (item["status"] == GONE and item.get("result") == "not_found"):
             continue
         if (NO_INDEX not in cause(item) or NO_ALIAS in cause(item)) and (item["status"] not in BUSY or FULL in cause(item)):
             raise answered(item["status"], cause(item), connection.place)
-        left.append(lines)
-    if len(left) == len(writes):
-        raise Busy(f"{connection.place}: the server is overloaded; try again")
-    return left
+        rejected.append(lines)
+    if len(rejected) == len(writes):
+        raise Busy(f"{connection.place}: the server has too much to do; try again")
+    return rejected
 
 
 BATCH = 500  # articles segmented and sent before the position is written
@@ -73,8 +73,8 @@ class Generations:
 
     def present(self) -> dict[str, dict[str, Any]]:
         """Return the index behind the alias → its metadata (version, cuts, plugin); empty if there is none."""
-        answer: Any = self.connection.ask(self.client.options(ignore_status=404).indices.get_mapping, index=self.alias)
-        return {} if "error" in answer else {name: found["mappings"].get("_meta", {}) for name, found in answer.items()}
+        response: Any = self.connection.ask(self.client.options(ignore_status=404).indices.get_mapping, index=self.alias)
+        return {} if "error" in response else {name: found["mappings"].get("_meta", {}) for name, found in response.items()}
 
     def prepare(self) -> None:
         """Create the first generation, or replace one of an older version. Raises ``SearchError`` for one of a newer version."""
@@ -100,7 +100,7 @@ class Generations:
     def plugin(self) -> str | None:
         """Return the Chinese analyser installed on every node, if any."""
         names = [{plugin["name"] for plugin in node.get("plugins", ())} for node in self._nodes()]
-        return next((name for name in ANALYSERS if names and all(name in some for some in names)), None)
+        return next((name for name in ANALYSERS if names and all(name in plugins for plugins in names)), None)
 
     def version(self) -> str:
         return ", ".join(sorted({node["version"] for node in self._nodes()}))
@@ -112,20 +112,20 @@ class Generations:
         """Create a new empty generation that is not searched yet."""
         properties = mapping(self.plugin())
         for _ in range(TRIES):
-            made = f"{self.alias}-{max(map(_number, self.all()), default=FIRST) + 1}"
+            name = f"{self.alias}-{max(map(_number, self.all()), default=FIRST) + 1}"
             try:
-                self._create(made, properties)
+                self._create(name, properties)
             except StoreError as error:
                 if not _exists_already(error):
                     raise
             else:
-                return made
+                return name
         raise SearchError(f"{self.connection.place}: {TRIES} other rebuilds of the search index began at the same moment; try again")
 
     def _create(self, name: str, mappings: dict[str, Any], *aliases: str) -> None:
         """Create an index with an alias of its own for writes, which exists only as long as the index."""
-        named: dict[str, Any] = {alias: {} for alias in (_write_alias(name), *aliases)}
-        self.connection.ask(self.client.indices.create, index=name, mappings=mappings, settings=SETTINGS, aliases=named)
+        all_aliases: dict[str, Any] = {alias: {} for alias in (_write_alias(name), *aliases)}
+        self.connection.ask(self.client.indices.create, index=name, mappings=mappings, settings=SETTINGS, aliases=all_aliases)
 
     def all(self) -> list[str]:
         """Return all generations, including those being built, and those whose builder died."""
@@ -149,14 +149,14 @@ class Generations:
 
     def place(self) -> IndexPosition:
         try:
-            answer = self.connection.ask(self.client.get, index=self.alias, id=POSITION)
+            response = self.connection.ask(self.client.get, index=self.alias, id=POSITION)
         except StoreError as error:
             fault = error.__cause__
             if isinstance(fault, NotFoundError) and fault.body.get("found") is False:  # the index exists, but is empty
                 return IndexPosition(0, {"op_type": "create"})
             raise
         return IndexPosition(
-            int(answer["_source"]["position"]), {"if_seq_no": answer["_seq_no"], "if_primary_term": answer["_primary_term"]}
+            int(response["_source"]["position"]), {"if_seq_no": response["_seq_no"], "if_primary_term": response["_primary_term"]}
         )
 
     def move(self, place: IndexPosition, position: int) -> bool:
@@ -194,7 +194,7 @@ def follow(generations: Generations, store: Store) -> int:
         if not changes:
             break
         ids, seq = list(dict.fromkeys(change.id for change in changes)), changes[-1].seq
-        docs = {article.id: doc_of(article) for article in seen(store.articles(ids))}
+        docs = {article.id: doc_of(article) for article in visible(store.articles(ids))}
         alias = generations.alias
         send(
             generations.connection, (written(alias, docs[id], cut(docs[id]), seq) if id in docs else deleted(alias, id, seq) for id in ids)
@@ -219,19 +219,19 @@ def rebuild(generations: Generations, store: Store, progress: Callable[[int], No
     return done
 
 
-def _index_all(connection: Connection, door: str, store: Store, position: int, progress: Callable[[int], None] | None) -> int:
+def _index_all(connection: Connection, alias: str, store: Store, position: int, progress: Callable[[int], None] | None) -> int:
     """Write all articles, and return their number. A batch is segmented while the server writes the previous one."""
     done = 0
-    with ThreadPoolExecutor(1, "indexing") as sending:
-        sent: Future[None] | None = None
-        for batch in chunks(seen(store.all_articles()), BATCH):
-            writes = [written(door, doc, cut(doc), position) for doc in map(doc_of, batch)]
-            if sent is not None:
-                sent.result()
-            sent = sending.submit(send, connection, writes)
+    with ThreadPoolExecutor(1, "indexing") as executor:
+        pending: Future[None] | None = None
+        for batch in chunks(visible(store.all_articles()), BATCH):
+            writes = [written(alias, doc, cut(doc), position) for doc in map(doc_of, batch)]
+            if pending is not None:
+                pending.result()
+            pending = executor.submit(send, connection, writes)
             done += len(batch)
             if progress:
                 progress(done)
-        if sent is not None:
-            sent.result()
+        if pending is not None:
+            pending.result()
     return done

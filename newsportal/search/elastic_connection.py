@@ -40,10 +40,10 @@ def explained(error: TransportError | ApiError | UnsupportedProductError, place:
     if isinstance(error, TlsError):
         return StoreError(f"{place}: no secure connection ({error}); name the server's certificate in the URI: ?ca_certs=FILE")
     if isinstance(error, Lost):
-        return ServerUnavailable(f"{place}: Elasticsearch is not reachable ({_cut(error.message)}); start it, or correct the URI")
+        return ServerUnavailable(f"{place}: Elasticsearch is not reachable ({error.message[:SHOWN]}); start it, or correct the URI")
     if isinstance(error, SerializationError):
-        return StoreError(f"{place}: the request or the response is not JSON ({error}); is there a proxy in between?")
-    return StoreUnavailable(f"{place}: {_cut(str(error))}")
+        return StoreError(f"{place}: what was asked or answered is not JSON ({error}); is there a proxy in between?")
+    return StoreUnavailable(f"{place}: {str(error)[:SHOWN]}")
 
 
 def answered(status: int, reason: str, place: str) -> StoreError:
@@ -53,23 +53,21 @@ def answered(status: int, reason: str, place: str) -> StoreError:
         )
     if "blocked by" in reason or "read-only" in reason:
         return StoreUnavailable(
-            f"{place}: it is read-only ({_cut(reason)}); check the free disk space, then remove the block: "
+            f"{place}: it is read-only ({reason[:SHOWN]}); see that the disk has room, then take the block away: "
             'PUT /PREFIX-*/_settings {"index.blocks.read_only_allow_delete": null, "index.blocks.read_only": null}'
         )
     if status == 401:
-        return StoreUnavailable(f"{place}: user or password is wrong; set them in the URI: elasticsearch+https://USER:PASSWORD@HOST:9200")
+        return StoreUnavailable(f"{place}: wrong user or password; write them into the URI: elasticsearch+https://USER:PASSWORD@HOST:9200")
     if status == 403:
-        return StoreUnavailable(
-            f"{place}: this user lacks the permission ({_cut(reason)}); give the user the privilege `all` on the indices PREFIX-*"
-        )
+        return StoreUnavailable(f"{place}: not permitted ({reason[:SHOWN]}); grant the user the privilege `all` on the indices PREFIX-*")
     if status == 413:
         return StoreError(f"{place}: the request is too large; raise http.max_content_length of the server, or leave the article out")
     if status in BUSY:
         unavailable = StoreUnavailable if status == REJECTED else ServerUnavailable
-        return unavailable(f"{place}: the server is overloaded, or is starting ({_cut(reason)}); try again")
+        return unavailable(f"{place}: the server has too much to do, or is starting ({reason[:SHOWN]}); try again")
     if status >= 500:
-        return StoreUnavailable(f"{place}: the server failed ({_cut(reason)}); see its log")
-    return StoreError(f"{place}: {_cut(reason)}")
+        return StoreUnavailable(f"{place}: the server failed ({reason[:SHOWN]}); see its log")
+    return StoreError(f"{place}: {reason[:SHOWN]}")
 
 
 def cause(body: Any) -> str:
@@ -78,10 +76,6 @@ def cause(body: Any) -> str:
         inner = error.get("caused_by") or {}
         return ": ".join(str(part) for part in (error.get("type"), error.get("reason"), inner.get("reason")) if part)
     return str(error)
-
-
-def _cut(text: str) -> str:
-    return text[:SHOWN]
 
 
 logging.getLogger("elastic_transport").setLevel(logging.ERROR)  # it logs a traceback for each try; our errors report the cause
@@ -160,13 +154,13 @@ class Connection:
             http_compress=False,
         )
 
-    def ask(self, question: Callable[P, Answer], *args: P.args, **kwargs: P.kwargs) -> Answer:
-        """Call ``question`` with the arguments; retry while the server is busy, or while it raises ``Busy`` itself."""
+    def ask(self, request: Callable[P, Answer], *args: P.args, **kwargs: P.kwargs) -> Answer:
+        """Call ``request`` with the arguments; retry while the server is busy, or while it raises ``Busy`` itself."""
         pause, end = FIRST_PAUSE, time.monotonic() + PATIENCE_SECONDS
         with self.errors():
             while True:
                 try:
-                    return question(*args, **kwargs)
+                    return request(*args, **kwargs)
                 except (ApiError, Busy) as error:
                     if not passing(error) or time.monotonic() + pause > end:
                         raise
@@ -193,14 +187,14 @@ def passing(error: ApiError | Busy) -> bool:
 
 def portions(writes: Iterable[Lines]) -> Iterator[list[Lines]]:
     """Split ``writes``, each of one or two lines, into lists of at most :data:`PORTION` bytes, or of one write."""
-    some: list[Lines] = []
+    batch: list[Lines] = []
     size = 0
     for lines in writes:
         length = sum(map(len, lines))
-        if some and size + length > PORTION:
-            yield some
-            some, size = [], 0
-        some.append(lines)
+        if batch and size + length > PORTION:
+            yield batch
+            batch, size = [], 0
+        batch.append(lines)
         size += length
-    if some:
-        yield some
+    if batch:
+        yield batch

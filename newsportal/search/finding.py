@@ -22,17 +22,17 @@ COLUMNS: dict[match.Place, str] = {"text": "{title body} : ", "grams": "", "titl
 TABLES: dict[match.Place, str] = {"grams": "grams", "title_grams": "title_grams"}  # table of a place, by default words
 
 
-def expressions(wanted: match.Match) -> list[tuple[str, list[str], list[str]]]:
+def expressions(compiled: match.Match) -> list[tuple[str, list[str], list[str]]]:
     """Return table, needed and unwanted expressions for each table used; the first one is the main table."""
     tables = []
     for table in ("words", "grams", "title_grams"):
         needed, without = (
             [expression(clause) for clause in clauses if TABLES.get(clause.place, "words") == table]
-            for clauses in (wanted.needed, wanted.without)
+            for clauses in (compiled.needed, compiled.without)
         )
         if needed or without:
             tables.append((table, needed, without))
-    return sorted(tables, key=lambda one: not one[1])
+    return sorted(tables, key=lambda table: not table[1])
 
 
 def expression(clause: match.Clause) -> str:
@@ -61,49 +61,49 @@ EARLIEST, LATEST = -(2**62), 2**53
 
 
 def find(connection: Connection, generation: int, query: Query) -> Results:
-    asked = match.parse(query)
-    if asked.empty:
+    parsed = match.parse(query)
+    if parsed.empty:
         return Results((), 0)
-    found, capped = _candidates(connection, generation, query, asked)
-    found.sort(key=lambda one: (0.0 if query.sort == "time" else -one.score, -one.moment, one.id))
+    found, capped = _candidates(connection, generation, query, parsed)
+    found.sort(key=lambda candidate: (0.0 if query.sort == "time" else -candidate.score, -candidate.moment, candidate.id))
     grouped = groups(found, query.collapse)
     page = grouped[max(0, query.offset) : max(0, query.offset) + max(0, query.limit)]
     texts = f"docs_{generation} d JOIN texts_{generation} t ON t.rowid = d.rowid"
     sql = f"SELECT d.*, t.packed FROM {texts} WHERE d.rowid = ?"  # noqa: S608
     rows = ((connection.exec_driver_sql(sql, (group[0].rowid,)).mappings().one(), group) for group in page)
-    hits = tuple(hit({**row, "text": unpack(row["packed"])}, group[0].score, len(group) - 1, asked.words) for row, group in rows)
+    hits = tuple(hit({**row, "text": unpack(row["packed"])}, group[0].score, len(group) - 1, parsed.words) for row, group in rows)
     loose = bool(found) and all(candidate.score < match.CLOSE for candidate in found)
-    return Results(hits, len(grouped), asked.words, facets(grouped, query.zone), capped, loose)
+    return Results(hits, len(grouped), parsed.words, facets(grouped, query.zone), capped, loose)
 
 
-def _candidates(connection: Connection, generation: int, query: Query, asked: match.ParsedQuery) -> tuple[list[Candidate], bool]:
+def _candidates(connection: Connection, generation: int, query: Query, parsed: match.ParsedQuery) -> tuple[list[Candidate], bool]:
     """Return matches of the strictest reading that finds enough, followed by those of wider ones, and whether the count is capped."""
     found: dict[int, Candidate] = {}
     capped = False
     for rank, reading in match.READINGS:
         if len(found) >= match.WIDEN_BELOW or (reading == "any" and found):
             break
-        wanted = match.compile_terms(asked, query, reading)
-        rows, full = _matches(connection, generation, asked, wanted, scored=query.sort == "relevance")
-        titled = _in_title(connection, generation, match.in_title(wanted.needed)) if query.sort == "relevance" else set()
+        compiled = match.compile_terms(parsed, query, reading)
+        rows, full = _matches(connection, generation, parsed, compiled, scored=query.sort == "relevance")
+        titled = _in_title(connection, generation, match.in_title(compiled.needed)) if query.sort == "relevance" else set()
         capped = capped or full
-        for rowid, score, *shown in rows:
+        for rowid, score, *fields in rows:
             if rowid not in found:
                 earned = match.relevance(rank, score + match.TITLE_BONUS if rowid in titled else score) if score or titled else float(rank)
-                found[rowid] = Candidate(rowid, earned, *shown)
+                found[rowid] = Candidate(rowid, earned, *fields)
     return list(found.values()), capped
 
 
 def _matches(
-    connection: Connection, generation: int, asked: match.ParsedQuery, wanted: match.Match, *, scored: bool
+    connection: Connection, generation: int, parsed: match.ParsedQuery, compiled: match.Match, *, scored: bool
 ) -> tuple[Sequence[Any], bool]:
     """Return the newest matches (columns of :class:`Candidate`, score of bm25), and whether there may be others."""
-    sql, values = _statement(generation, asked, wanted, scored=scored)
+    sql, values = _statement(generation, parsed, compiled, scored=scored)
     rows: Sequence[Any] = connection.connection.cursor().execute(sql, values).fetchall()  # plain tuples: there may be thousands
     full = len(rows) >= MAX_CANDIDATES
-    if wanted.phrases:
+    if compiled.phrases:
         full = full or len(rows) > MAX_VERIFIED
-        rows = _with_phrases(connection, generation, rows[:MAX_VERIFIED], wanted.phrases)
+        rows = _with_phrases(connection, generation, rows[:MAX_VERIFIED], compiled.phrases)
     return rows, full
 
 
@@ -116,15 +116,15 @@ def _in_title(connection: Connection, generation: int, words: tuple[str, ...]) -
     return set(connection.exec_driver_sql(sql, (expression(match.Clause("title_grams", words)),)).scalars())
 
 
-def _statement(generation: int, asked: match.ParsedQuery, wanted: match.Match, *, scored: bool) -> tuple[str, list[str | int]]:
+def _statement(generation: int, parsed: match.ParsedQuery, compiled: match.Match, *, scored: bool) -> tuple[str, list[str | int]]:
     """Return the statement for the newest matches and the columns to rank and count them. ``scored``: bm25 reads all matches of a word."""
-    (first, needed, without), *others = expressions(wanted)
+    (first, needed, without), *others = expressions(compiled)
     main = f"{first}_{generation}"
-    filters = [(f"{table}_{generation}", "IN", all_but(some, but)) for table, some, but in others if some]
-    filters += [(f"{table}_{generation}", "NOT IN", any_of(but)) for table, some, but in others if not some]
+    filters = [(f"{table}_{generation}", "IN", all_but(needs, excluded)) for table, needs, excluded in others if needs]
+    filters += [(f"{table}_{generation}", "NOT IN", any_of(excluded)) for table, needs, excluded in others if not needs]
     score = f"-bm25({main}, {WEIGHTS})" if scored and first == "words" else "0.0"
-    low = microseconds(asked.since) if asked.since else EARLIEST
-    high = microseconds(asked.until) - 1 if asked.until else LATEST
+    low = microseconds(parsed.since) if parsed.since else EARLIEST
+    high = microseconds(parsed.until) - 1 if parsed.until else LATEST
     conditions = [f"{main} MATCH ?", "rowid BETWEEN ? AND ?"]
     # the plus keeps SQLite from querying the main table again for every row of the others
     conditions += [f"+rowid {word} (SELECT rowid FROM {table} WHERE {table} MATCH ?)" for table, word, _ in filters]  # noqa: S608
@@ -132,8 +132,8 @@ def _statement(generation: int, asked: match.ParsedQuery, wanted: match.Match, *
     values: list[str | int] = [all_but(needed, without), first_place(low), first_place(high) + SLACK]
     values += [*(text for _, _, text in filters), low, high]
     columns = "m.rowid, m.score, d.id, d.story_id, d.site, d.category, d.topics, d.moment"
-    shown = "d.id IS NOT NULL AND d.moment BETWEEN ? AND ?"
-    return f"SELECT {columns} FROM ({inner}) m JOIN docs_{generation} d ON d.rowid = m.rowid WHERE {shown}", values  # noqa: S608
+    visible = "d.id IS NOT NULL AND d.moment BETWEEN ? AND ?"
+    return f"SELECT {columns} FROM ({inner}) m JOIN docs_{generation} d ON d.rowid = m.rowid WHERE {visible}", values  # noqa: S608
 
 
 def microseconds(moment: datetime) -> int:
@@ -143,19 +143,19 @@ def microseconds(moment: datetime) -> int:
 def _with_phrases(connection: Connection, generation: int, rows: Sequence[Any], phrases: Sequence[tuple[str | None, str]]) -> Sequence[Any]:
     """Return the ``rows`` whose title or text has every phrase, word by word."""
     sql = f"SELECT d.title, t.packed FROM docs_{generation} d JOIN texts_{generation} t ON t.rowid = d.rowid WHERE d.rowid = ?"  # noqa: S608
-    kept = []
+    matching = []
     for row in rows:
         title, packed = connection.exec_driver_sql(sql, (row[0],)).one()
-        both = {"title": sequence(title)}
+        sequences = {"title": sequence(title)}
         if any(name is None for name, _ in phrases):
-            both["text"] = both["title"] + "\n" + sequence(unpack(packed))
-        if all(phrase in both[name or "text"] for name, phrase in phrases):
-            kept.append(row)
-    return kept
+            sequences["text"] = sequences["title"] + "\n" + sequence(unpack(packed))
+        if all(phrase in sequences[name or "text"] for name, phrase in phrases):
+            matching.append(row)
+    return matching
 
 
 def offered(connection: Connection, generation: int, prefix: str, limit: int) -> list[tuple[str, str]]:
-    """Return plain and displayed forms of the completions of ``prefix``, as :data:`~newsportal.search.suggesting.Look` requires."""
+    """Return plain and displayed forms of the completions of ``prefix``, as :data:`~newsportal.search.suggesting.Lookup` requires."""
     sql = (
         f"SELECT plain, shown FROM offers_{generation} WHERE plain >= ? AND plain < ? AND docs > 0 "  # noqa: S608
         "GROUP BY plain, shown ORDER BY max(topic) DESC, max(docs) DESC, shown LIMIT ?"

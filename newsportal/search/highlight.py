@@ -33,11 +33,11 @@ def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
 
 def places(text: str, words: Iterable[str]) -> list[tuple[int, int]]:
     """Return the positions of the (plain) ``words`` in ``text``: (start, end) in order, adjacent ones joined."""
-    wanted = tuple(dict.fromkeys(word for word in words if word))
-    if not wanted:
+    terms = tuple(dict.fromkeys(word for word in words if word))
+    if not terms:
         return []
     found: list[tuple[int, int]] = []
-    for match in _pattern(wanted).finditer(fold_characters(text)):
+    for match in _pattern(terms).finditer(fold_characters(text)):
         if found and found[-1][1] == match.start():
             found[-1] = (found[-1][0], match.end())
         else:
@@ -46,12 +46,12 @@ def places(text: str, words: Iterable[str]) -> list[tuple[int, int]]:
 
 
 def marked(text: str, words: Iterable[str]) -> str:
-    pieces: list[str] = []
+    parts: list[str] = []
     last = 0
     for start, end in places(text, words):
-        pieces += [escape(text[last:start]), "<mark>", escape(text[start:end]), "</mark>"]
+        parts += [escape(text[last:start]), "<mark>", escape(text[start:end]), "</mark>"]
         last = end
-    return "".join([*pieces, escape(text[last:])])
+    return "".join([*parts, escape(text[last:])])
 
 
 def one_line(text: str) -> str:
@@ -80,10 +80,10 @@ def excerpt(text: str, words: Iterable[str], width: int = SNIPPET_CHARS) -> tupl
 
 def snippet(text: str, words: Iterable[str], width: int = SNIPPET_CHARS) -> str:
     """Return the best passage as escaped HTML with marks; ``…`` shows where text is omitted."""
-    wanted = tuple(words)
-    start, end = excerpt(text, wanted, width)
+    terms = tuple(words)
+    start, end = excerpt(text, terms, width)
     before, after = "…" if start > 0 else "", "…" if end < len(text) else ""
-    return f"{before}{marked(one_line(text[start:end]), wanted)}{after}"
+    return f"{before}{marked(one_line(text[start:end]), terms)}{after}"
 
 
 def hit(article: Mapping[str, Any], score: float, folded: int, words: Sequence[str]) -> Hit:

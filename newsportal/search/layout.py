@@ -67,38 +67,38 @@ def drop(connection: Connection, generation: int) -> None:
 def insert_doc(connection: Connection, generation: int, doc: Doc) -> int:
     """Write an article at a free rowid close after its time; the range, from which a hash picks one, doubles with each try."""
     start, width, attempt = first_place(doc.moment), PLACES, 0
-    taken = f"SELECT 1 FROM docs_{generation} WHERE rowid = ?"  # noqa: S608
+    query = f"SELECT 1 FROM docs_{generation} WHERE rowid = ?"  # noqa: S608
     while True:
         rowid = start + int(content_id(f"{doc.id}{doc.signature}{attempt}"), 16) % width
-        if connection.exec_driver_sql(taken, (rowid,)).first() is None:
+        if connection.exec_driver_sql(query, (rowid,)).first() is None:
             break
         width, attempt = width * 2, attempt + 1
-    shown = {column.name: getattr(doc, column.name) for column in fields(doc) if column.name != "text"}
-    _insert(connection, f"docs_{generation}", {"rowid": rowid, **shown})
+    values = {column.name: getattr(doc, column.name) for column in fields(doc) if column.name != "text"}
+    _insert(connection, f"docs_{generation}", {"rowid": rowid, **values})
     _insert(connection, f"texts_{generation}", {"rowid": rowid, "packed": pack(doc.text)})
     return rowid
 
 
 def insert_cuts(connection: Connection, generation: int, cuts: Iterable[tuple[int, Cut]]) -> None:
     """Write the FTS5 tables and the completions of articles, by rowid."""
-    counted: Counter[Offer] = Counter()
+    counts: Counter[Offer] = Counter()
     rows: dict[str, list[dict[str, object]]] = {table: [] for table in FTS}
     for rowid, words in cuts:
-        named = {str(place): _joined(found) for place, found in words.named.items()}
-        texts = {"title": " ".join(words.title), "body": " ".join(words.text), **named, "labels": " ".join(words.labels)}
+        names = {str(place): _joined(found) for place, found in words.named.items()}
+        texts = {"title": " ".join(words.title), "body": " ".join(words.text), **names, "labels": " ".join(words.labels)}
         rows["words"].append({"rowid": rowid, **texts})
         rows["grams"].append({"rowid": rowid, "every": _joined(words.grams)})
         rows["title_grams"].append({"rowid": rowid, "every": _joined(words.title_grams)})
-        counted.update(words.offers)
+        counts.update(words.offers)
     for table in FTS:
         _insert(connection, f"{table}_{generation}", *rows[table])
-    _count(connection, generation, counted)
+    _count(connection, generation, counts)
 
 
-def _count(connection: Connection, generation: int, counted: Mapping[Offer, int]) -> None:
+def _count(connection: Connection, generation: int, counts: Mapping[Offer, int]) -> None:
     table = f"offers_{generation}"
     statement = f"INSERT INTO {table} VALUES (?,?,?,?) ON CONFLICT DO UPDATE SET docs = docs + excluded.docs"  # noqa: S608
-    if rows := [(*map(encodable, offer[:2]), int(offer.topic), count) for offer, count in counted.items()]:
+    if rows := [(*map(encodable, offer[:2]), int(offer.topic), count) for offer, count in counts.items()]:
         connection.exec_driver_sql(statement, rows)
 
 

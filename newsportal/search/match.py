@@ -74,11 +74,11 @@ def parse(query: Query) -> ParsedQuery:
 
 
 def _term(match: re.Match[str]) -> Term:
-    named, phrase = match["field"], match["phrase"] is not None
+    name, phrase = match["field"], match["phrase"] is not None
     text = match["phrase"] if phrase else match["words"]
-    field = FIELDS.get(named.lower()) if named else None
-    if named and field is None:  # "Trump:" is not a field
-        text = f"{named} {text}"
+    field = FIELDS.get(name.lower()) if name else None
+    if name and field is None:  # "Trump:" is not a field
+        text = f"{name} {text}"
     sign: Literal["", "+", "-"] = "+" if match["sign"] == "+" else "-" if match["sign"] == "-" else ""
     words, grams = query_words(text)[:MAX_TERM_WORDS], query_grams(text)[: 2 * MAX_TERM_WORDS]
     return Term(text, tuple(words), tuple(grams), field, sign, phrase)
@@ -152,12 +152,12 @@ def relevance(rank: int, score: float) -> float:
     return rank + max(0.0, score) / (1.0 + max(0.0, score))
 
 
-def compile_terms(asked: ParsedQuery, query: Query, reading: Reading) -> Match:
+def compile_terms(parsed: ParsedQuery, query: Query, reading: Reading) -> Match:
     """Compile the terms and filters of ``query`` under a reading."""
-    named = (("topic", query.topic), ("site", query.site), ("category", query.category))
-    match = Match([Clause("labels", (label(kind, value),)) for kind, value in named if value is not None])
+    filters = (("topic", query.topic), ("site", query.site), ("category", query.category))
+    match = Match([Clause("labels", (label(kind, value),)) for kind, value in filters if value is not None])
     optional: list[Term] = []
-    for term in asked.terms:
+    for term in parsed.terms:
         if term.sign == "-":
             match.without.append(_unwanted(term))
         elif reading == "any" and not term.sign and term.field is None and not term.phrase:
@@ -168,14 +168,14 @@ def compile_terms(asked: ParsedQuery, query: Query, reading: Reading) -> Match:
         words = list(dict.fromkeys(word for term in optional for word in term.words))
         long = sorted((word for word in words if not _single(word)), key=len, reverse=True)[:MAX_ANY]
         match.needed.append(Clause("text", tuple(long), any_of=True) if long else Clause("grams", tuple(words), any_of=True))
-    if not any(term.sign != "-" for term in asked.terms):  # only a time bound
+    if not any(term.sign != "-" for term in parsed.terms):  # only a time bound
         match.needed.append(Clause("labels", tuple(label("kind", kind) for kind in sorted(set(KINDS.values()))), any_of=True))
     return match
 
 
 def _needed(match: Match, term: Term, reading: Reading) -> None:
-    if (named := _named(term)) is not None:
-        match.needed.append(named)
+    if (clause := _named(term)) is not None:
+        match.needed.append(clause)
         return
     pairs: Place = "title_grams" if term.field else "grams"
     if term.phrase or reading == "grams":
@@ -189,8 +189,8 @@ def _needed(match: Match, term: Term, reading: Reading) -> None:
 
 
 def _unwanted(term: Term) -> Clause:
-    if (named := _named(term)) is not None:
-        return named
+    if (clause := _named(term)) is not None:
+        return clause
     if term.field:
         return Clause("title_grams", term.grams)
     if term.phrase or any(_single(word) for word in term.words):

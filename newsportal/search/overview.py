@@ -36,13 +36,13 @@ def overview(index: Index, topic: str, *, now: datetime, zone: tzinfo, days: int
     """Return the statistics of ``topic`` over the last ``days`` in ``zone``. Raises ``SearchError``."""
     first = now.astimezone(zone).date() - timedelta(days=days - 1)
     found = index.search(Query(f"since:{first.isoformat()}", topic=topic, collapse=False, sort="time", limit=0, zone=zone))
-    counted = found.facets.get("day", {})
-    shown = [first + timedelta(days=number) for number in range(days)]
-    if found.capped and counted:  # the earliest day was counted incompletely
-        earliest = date.fromisoformat(min(counted))
-        shown = [day for day in shown if day > earliest]
+    counts = found.facets.get("day", {})
+    dates = [first + timedelta(days=number) for number in range(days)]
+    if found.capped and counts:  # the earliest day was counted incompletely
+        earliest = date.fromisoformat(min(counts))
+        dates = [day for day in dates if day > earliest]
     return Overview(
-        days=tuple((day, counted.get(day.isoformat(), 0)) for day in shown),
+        days=tuple((day, counts.get(day.isoformat(), 0)) for day in dates),
         sites=found.facets.get("site", {}),
         categories=found.facets.get("category", {}),
         reports=found.total,
@@ -62,8 +62,8 @@ def similar(index: Index, article: StoredArticle, *, limit: int) -> tuple[Hit, .
     words = [word.replace('"', " ") for word in article.keywords or title_words(article.title)][:WORDS]
     if not words:
         return ()
-    own = clean(article.title).replace('"', " ")
-    text = f'{" ".join(words)} -"{own}"' if own else " ".join(words)  # excluding its own title; any of the words may match
+    title = clean(article.title).replace('"', " ")
+    text = f'{" ".join(words)} -"{title}"' if title else " ".join(words)  # excluding its own title; any of the words may match
     since, until = shifted(article.moment, -AROUND), shifted(article.moment, AROUND)
     found = index.search(Query(text, since=since, until=until, limit=limit + MORE)).hits
     return tuple(hit for hit in found if hit.story_id != article.story_id)[:limit]

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from newsportal.errors import SearchError, StoreError
 from newsportal.search import finding, suggesting
 from newsportal.search.base import Query, Results, Status
-from newsportal.search.docs import Doc, cut, cuts, doc_of, renew, seen
+from newsportal.search.docs import Doc, cut, cuts, doc_of, renew, visible
 from newsportal.search.layout import BUILDING, FTS, FTS_DEFAULTS, META, VERSION, create, drop, forget, insert_cuts, insert_doc, tune, unpack
 from newsportal.store.columns import build
 from newsportal.store.dialects import open_engine, reading, write_ahead, writing
@@ -69,7 +69,7 @@ class SqliteIndex:
     """An :class:`~newsportal.search.base.Index`. A search sees one snapshot of the index."""
 
     def __init__(self, uri: str) -> None:
-        self._looked, self._forgotten = False, 0
+        self._checked, self._forgotten = False, 0
         with _search_errors():
             self._engine = open_engine(uri)
         try:
@@ -95,27 +95,27 @@ class SqliteIndex:
     def follow(self, store: Store) -> int:
         """Implement ``Index.follow``. If two processes run at once, the second one continues from the position of the first."""
         # once: two processes with different user words must not rebuild alternately
-        if not self._looked or (self._forgotten >= FORGOTTEN and self._mostly_forgotten()):
-            self._looked = True
+        if not self._checked or (self._forgotten >= FORGOTTEN and self._mostly_forgotten()):
+            self._checked = True
             renew(self, store)
         read = 0
         while True:
             with self.reading() as connection:
                 position, generation = meta(connection, "position"), meta(connection, "generation")
             last = store.last_seq()
-            far = last - position > BUILT  # a new or long unused index: larger batches give fewer segments to merge
-            changes = store.changes(position, BUILT if far else BATCH)
+            behind = last - position > BUILT  # a new or long unused index: larger batches give fewer segments to merge
+            changes = store.changes(position, BUILT if behind else BATCH)
             if not changes:
                 return read
             if self._index_batch(store, changes, position, generation):
                 read += len(changes)
-                if far:
+                if behind:
                     log.warning("the search index follows the store: %s of %s changes", changes[-1].seq, last)
 
     def _index_batch(self, store: Store, changes: Sequence[Change], position: int, generation: int) -> bool:
         """Index one batch with its position in one transaction; return False if another process was faster."""
         ids = list(dict.fromkeys(change.id for change in changes))
-        docs = {article.id: doc_of(article) for article in seen(store.articles(ids))}
+        docs = {article.id: doc_of(article) for article in visible(store.articles(ids))}
         with self.reading() as connection:
             statement = f"SELECT signature FROM docs_{generation} WHERE id = ?"  # noqa: S608  the generation is our own number
             present = {id: connection.exec_driver_sql(statement, (id,)).scalar() for id in ids}
@@ -143,7 +143,7 @@ class SqliteIndex:
         with self.writing() as connection:
             generation = new_generation(connection)
             tune(connection, generation, BUILDING)
-        articles = seen(store.all_articles())
+        articles = visible(store.all_articles())
         while docs := [doc_of(article) for article in islice(articles, BUILT)]:
             with self.writing() as connection:
                 for doc in docs:
@@ -192,16 +192,16 @@ class SqliteIndex:
 
     def needs_rebuild(self) -> bool:
         with self.reading() as connection:
-            cut_otherwise = meta(connection, "cuts") != cuts()
-        return cut_otherwise or self._mostly_forgotten()
+            outdated = meta(connection, "cuts") != cuts()
+        return outdated or self._mostly_forgotten()
 
     def _mostly_forgotten(self) -> bool:
         """Return whether most rows are of removed articles. Their words remain in the FTS5 tables until a rebuild."""
         self._forgotten = 0
         with self.reading() as connection:
             counts = f"SELECT count(*), count(id) FROM docs_{meta(connection, 'generation')}"  # noqa: S608  our own number
-            places, articles = connection.exec_driver_sql(counts).one()
-        return bool(places - articles > max(articles, FORGOTTEN))
+            rows, articles = connection.exec_driver_sql(counts).one()
+        return bool(rows - articles > max(articles, FORGOTTEN))
 
     def position(self) -> int:
         with self.reading() as connection:

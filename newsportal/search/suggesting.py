@@ -56,18 +56,18 @@ def completions(typed: str) -> Iterator[Completion]:
         return
     head = typed[: len(typed) - len(found[0])]
     tail = plain(found[0])
-    if whole := comparable(tail)[:MAX_CHARS]:
-        yield Completion(head, whole)
+    if prefix := comparable(tail)[:MAX_CHARS]:
+        yield Completion(head, prefix)
     words = segment(tail[-MAX_CHARS:]) if is_chinese(tail[-1:]) else []
     for at in range(1, min(len(words), MOST_TRIES)):
         if prefix := comparable("".join(words[at:])):
             yield Completion(head + "".join(words[:at]), prefix)
 
 
-Look = Callable[[str, int], Sequence[tuple[str, str]]]
+Lookup = Callable[[str, int], Sequence[tuple[str, str]]]
 """(prefix, limit) → (plain, shown) of matching suggestions: topics first, then by frequency, then by displayed form."""
 
 
-def suggest(typed: str, limit: int, look: Look) -> tuple[str, ...]:
-    found = (head + shown for head, prefix in completions(typed) for folded, shown in look(prefix, limit + 1) if folded != prefix)
+def suggest(typed: str, limit: int, lookup: Lookup) -> tuple[str, ...]:
+    found = (head + shown for head, prefix in completions(typed) for folded, shown in lookup(prefix, limit + 1) if folded != prefix)
     return tuple(islice(dict.fromkeys(found), max(0, limit)))

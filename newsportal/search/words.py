@@ -32,9 +32,9 @@ def is_chinese(run: str) -> bool:
     return CJK.match(run) is not None
 
 
-def index_words(found: Iterable[str]) -> Iterator[str]:
+def index_words(text_runs: Iterable[str]) -> Iterator[str]:
     """Yield the words for search and ranking from :func:`runs`. Single Chinese characters are left to :func:`grams`."""
-    for run in found:
+    for run in text_runs:
         yield from (word for word in search_words(run) if len(word) > 1) if is_chinese(run) else (run,)
 
 
@@ -43,10 +43,10 @@ def query_words(text: str) -> list[str]:
     return list(dict.fromkeys(word for run in runs(text) for word in (segment(run) if is_chinese(run) else [run])))
 
 
-def grams(pieces: Iterable[str]) -> set[str]:
+def grams(text_runs: Iterable[str]) -> set[str]:
     """Return all single Chinese characters, all pairs of adjacent ones, and all words of letters and digits of :func:`runs`."""
     found: set[str] = set()
-    for run in pieces:
+    for run in text_runs:
         if is_chinese(run):
             found.update(run, map(str.__add__, run, run[1:]))
         else:
@@ -64,4 +64,4 @@ def query_grams(text: str) -> list[str]:
 
 def sequence(text: str) -> str:
     """Return ``text`` in the form for comparing phrases: every Chinese character and every word between spaces, without punctuation."""
-    return f" {' '.join(piece for run in runs(text) for piece in (run if is_chinese(run) else [run]))} "
+    return f" {' '.join(token for run in runs(text) for token in (run if is_chinese(run) else [run]))} "

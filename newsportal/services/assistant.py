@@ -88,12 +88,12 @@ def article_task(settings: Assistant, purpose: Purpose, article: StoredArticle, 
 
 def event_task(settings: Assistant, purpose: Purpose, articles: Sequence[StoredArticle], language: str) -> Task:
     """Return the task for an event. ``articles``: the originals of its stories, earliest first."""
-    sent = articles[-EVENT_STORIES:]
-    each = settings.max_chars // max(1, len(sent))
+    recent = articles[-EVENT_STORIES:]
+    share = settings.max_chars // max(1, len(recent))
     reports = []
-    for one in sent:
-        head = f"{one.moment.date().isoformat()} {clean(one.title)} ({clean(one.publisher)})"
-        reports.append(f"{head}\n{one.text[: max(0, each - len(head) - 3)]}".strip() if purpose == "summary" else head)
+    for article in recent:
+        head = f"{article.moment.date().isoformat()} {clean(article.title)} ({clean(article.publisher)})"
+        reports.append(f"{head}\n{article.text[: max(0, share - len(head) - 3)]}".strip() if purpose == "summary" else head)
     return _task(settings, purpose, "\n\n".join(reports), language)
 
 
@@ -122,8 +122,8 @@ class AssistantClient:
     def ask(self, task: Task, now: datetime) -> StoredAnswer:
         """Return the answer to a task, from the store or from the endpoint. Raises :class:`AssistantError` and ``StoreError``."""
         settings = self._settings
-        if known := self._store.assistant.answers([task.key]).get(task.key):
-            return known
+        if stored := self._store.assistant.answers([task.key]).get(task.key):
+            return stored
         if not AT_ONCE.acquire(blocking=False):
             raise AssistantError(Message("assistant.busy"))
         try:
@@ -135,14 +135,14 @@ class AssistantClient:
                 raise AssistantError(Message(f"assistant.{number}", calls=settings.calls, tokens=settings.tokens))
             try:
                 text, tokens = self.converse(task.system, task.text)
-                found = plain(text, task.purpose)
+                answer = plain(text, task.purpose)
             except AssistantError as error:
                 self._store.assistant.cancel(number, counts=error.spent)
                 raise
-            self._store.assistant.finish(number, found, tokens)
+            self._store.assistant.finish(number, answer, tokens)
         finally:
             AT_ONCE.release()
-        return StoredAnswer(found, settings.model or "", now)
+        return StoredAnswer(answer, settings.model or "", now)
 
     def day(self, now: datetime) -> datetime:
         """Return the beginning of the day of the budget."""
@@ -156,16 +156,16 @@ class AssistantClient:
         body = json.dumps({"model": self._settings.model, "messages": messages, "stream": False}, ensure_ascii=False)
         answer = self._post(self._settings.url, body.encode("utf-8", "replace"))
         if not 200 <= answer.status < 300:
-            other = "broken" if answer.status >= 500 else "refused" if answer.status >= 400 else "no-such"
-            raise AssistantError(Message(f"assistant.{REFUSALS.get(answer.status, other)}", status=answer.status))
+            code = "broken" if answer.status >= 500 else "refused" if answer.status >= 400 else "no-such"
+            raise AssistantError(Message(f"assistant.{REFUSALS.get(answer.status, code)}", status=answer.status))
         try:
             reply: Any = json.loads(answer.body)
-            found, used = reply["choices"][0]["message"]["content"], (reply.get("usage") or {}).get("total_tokens")
+            content, used = reply["choices"][0]["message"]["content"], (reply.get("usage") or {}).get("total_tokens")
         except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
             raise AssistantError(Message("assistant.no-answer"), spent=True) from error
-        if not isinstance(found, str):
+        if not isinstance(content, str):
             raise AssistantError(Message("assistant.no-answer"), spent=True)
-        return found, used if isinstance(used, int) and 0 <= used < 2**53 else 0
+        return content, used if isinstance(used, int) and 0 <= used < 2**53 else 0
 
     def _post(self, base: str, body: bytes) -> egress.Answer:
         """Post up to ``TRIES`` times within the timeout."""
@@ -174,22 +174,22 @@ class AssistantClient:
         }  # fmt: skip
         if self._settings.key:
             headers["authorization"] = f"Bearer {self._settings.key}"
-        ends = self._clock() + self._settings.timeout
+        deadline = self._clock() + self._settings.timeout
         for attempt in itertools.count(1):
             pause = FIRST_WAIT * 2 ** (attempt - 1)
             try:
-                url, left = f"{base.rstrip('/')}/chat/completions", max(0.1, ends - self._clock())
-                answer = egress.request("POST", url, self._policy, headers, body, max_bytes=MAX_ANSWER, timeout=left)
+                url, remaining = f"{base.rstrip('/')}/chat/completions", max(0.1, deadline - self._clock())
+                answer = egress.request("POST", url, self._policy, headers, body, max_bytes=MAX_ANSWER, timeout=remaining)
             except EgressDenied as error:
                 raise AssistantError(Message("assistant.denied", why=reason_message(error.reason))) from error
             except FetchFailed as error:
                 spent = not egress.never_sent(error)
-                if spent or attempt == TRIES or self._clock() + pause >= ends:
+                if spent or attempt == TRIES or self._clock() + pause >= deadline:
                     raise AssistantError(Message("assistant.away", why=reason_message(error.reason)), spent=spent) from error
             else:
                 pause = retry_after(answer.headers.get("retry-after"), datetime.now(UTC)) or pause
-                passing = answer.status in LATER or answer.status >= 500
-                if not passing or attempt == TRIES or self._clock() + pause >= ends:
+                temporary = answer.status in LATER or answer.status >= 500
+                if not temporary or attempt == TRIES or self._clock() + pause >= deadline:
                     break
             self._wait(pause)
         return answer
@@ -200,7 +200,7 @@ def plain(text: str, purpose: Purpose) -> str:
     lines = [line for line in map(clean, THOUGHTS.sub("", text).splitlines()) if line]
     if purpose == "title":
         lines = [line.strip('#*"“”「」 ') for line in lines][:1]
-    found, most = "\n".join(lines), MOST_CHARS[purpose]
-    if not found:
+    answer, limit = "\n".join(lines), MOST_CHARS[purpose]
+    if not answer:
         raise AssistantError(Message("assistant.no-answer"), spent=True)
-    return found if len(found) <= most else found[: most - 1] + "…"
+    return answer if len(answer) <= limit else answer[: limit - 1] + "…"

@@ -48,13 +48,13 @@ def compile_boards(store: Store, sources: Sources, now: datetime, only: str | No
     """Return the current hot lists that are enabled in the file (or the one of this name or key). Raises ``StoreError``."""
     lists = [source for source in sources.lists if source.enabled]
     standings = {source.key: found for source in lists if (found := store.boards.standings(source.key)) is not None}
-    titles = {key: {one.place.item: title_words(one.place.title) for one in found.entries} for key, found in standings.items()}
-    wanted = {word for words in titles.values() for item in words.values() for word in item}
+    titles = {key: {entry.place.item: title_words(entry.place.title) for entry in found.entries} for key, found in standings.items()}
+    vocabulary = {word for words in titles.values() for item in words.values() for word in item}
     items = {item for words in titles.values() for item in words}
     founders: dict[str, Any] = {}
     by_word: defaultdict[str, list[str]] = defaultdict(list)
     for row in store.founders(now - LOOKED_BACK, now) if standings else ():
-        shared = title_words(row.title) & wanted
+        shared = title_words(row.title) & vocabulary
         if shared or row.id in items:
             founders[row.id] = row
         for word in shared:
@@ -66,20 +66,21 @@ def compile_boards(store: Store, sources: Sources, now: datetime, only: str | No
         for word in (*titles[key][place.item], place.item):
             places_by_word[word].append(number)
 
-    def match_entry(key: str, one: Standing) -> Row:
-        words = titles[key][one.place.item]
+    def match_entry(key: str, entry: Standing) -> Row:
+        words = titles[key][entry.place.item]
         shared = Counter(id for word in words for id in by_word[word])
-        articles = [founders[id] for id, number in shared.most_common() if is_match(words, number) and id != one.place.item]
-        articles = [founders[one.place.item], *articles] if one.place.item in founders else articles
-        near = Counter(number for word in words for number in places_by_word[word])
-        alike = {number for number, count in near.items() if is_match(words, count)} | set(places_by_word[one.place.item])
-        others = [(names[other], place.rank) for other, place in (places[number] for number in sorted(alike)) if other != key]
-        return one, articles[:SHOWN], others
+        articles = [founders[id] for id, number in shared.most_common() if is_match(words, number) and id != entry.place.item]
+        articles = [founders[entry.place.item], *articles] if entry.place.item in founders else articles
+        counts = Counter(number for word in words for number in places_by_word[word])
+        similar = {number for number, count in counts.items() if is_match(words, count)} | set(places_by_word[entry.place.item])
+        others = [(names[other], place.rank) for other, place in (places[number] for number in sorted(similar)) if other != key]
+        return entry, articles[:SHOWN], others
 
-    chosen = [source for source in lists if only in (None, source.name, source.key)]
-    rows = {one.key: [match_entry(one.key, entry) for entry in standings[one.key].entries] for one in chosen if one.key in standings}
-    stories = store.listed({row.story_id for some in rows.values() for _, articles, _ in some for row in articles})
-    return [_hot_board(source, standings.get(source.key), rows.get(source.key, ()), stories) for source in chosen]
+    selected = [source for source in lists if only in (None, source.name, source.key)]
+    keys = [source.key for source in selected if source.key in standings]
+    rows = {key: [match_entry(key, entry) for entry in standings[key].entries] for key in keys}
+    stories = store.listed({row.story_id for matched in rows.values() for _, articles, _ in matched for row in articles})
+    return [_hot_board(source, standings.get(source.key), rows.get(source.key, ()), stories) for source in selected]
 
 
 Row = tuple[Standing, list[Any], list[tuple[str, int]]]  # an entry, the articles about it, and its ranks on other lists
@@ -88,12 +89,12 @@ Row = tuple[Standing, list[Any], list[tuple[str, int]]]  # an entry, the article
 def _hot_board(source: HotList, found: Standings | None, rows: Iterable[Row], stories: Mapping[str, Story]) -> HotBoard:
     entries = (
         MatchedEntry(
-            one,
+            entry,
             tuple(stories[id] for id in dict.fromkeys(row.story_id for row in articles) if id in stories),
             next((row.event_id for row in articles if row.event_id), None),
             tuple(others),
         )
-        for one, articles, others in rows
+        for entry, articles, others in rows
     )
     return HotBoard(source.key, source.name, found.at if found else None, tuple(entries))
 
@@ -113,13 +114,13 @@ def board_row(board: HotBoard) -> dict[str, Any]:
         "key": board.key, "name": board.name, "at": board.at,
         "entries": [
             {
-                "rank": one.standing.place.rank, "title": one.standing.place.title, "url": one.standing.place.url,
-                "heat": one.standing.place.heat, "since": one.standing.since, "best": one.standing.best,
-                "curve": [{"at": at, "rank": rank} for at, rank in one.standing.curve], "event": one.event,
-                "others": [{"name": name, "rank": rank} for name, rank in one.others],
-                "stories": [{"id": story.id, "title": story.head.title, "url": story.head.url} for story in one.stories],
+                "rank": entry.standing.place.rank, "title": entry.standing.place.title, "url": entry.standing.place.url,
+                "heat": entry.standing.place.heat, "since": entry.standing.since, "best": entry.standing.best,
+                "curve": [{"at": at, "rank": rank} for at, rank in entry.standing.curve], "event": entry.event,
+                "others": [{"name": name, "rank": rank} for name, rank in entry.others],
+                "stories": [{"id": story.id, "title": story.head.title, "url": story.head.url} for story in entry.stories],
             }
-            for one in board.entries
+            for entry in board.entries
         ],
     }  # fmt: skip
 
@@ -162,24 +163,24 @@ def compile_board(store: Store, until: datetime, days: int, *, topic: str | None
 
 def replay_boards(store: Store, moments: Iterable[datetime], *, topic: str | None = None, count: int = ENTRIES) -> Iterator[RisingBoard]:
     """Yield the boards of the day before each moment (ascending), as they were then, reading stories once and keeping those of 29 days."""
-    held: deque[tuple[datetime, Mention]] = deque()
-    read: datetime | None = None
+    window: deque[tuple[datetime, Mention]] = deque()
+    read_until: datetime | None = None
     for until in moments:
         oldest = until - (PAST + 1) * DAY
-        held.extend((row.first_seen, _mention(row)) for row in store.founders(max(read or oldest, oldest), until, topic=topic))
-        read = until
-        while held and held[0][1].moment < oldest:
-            held.popleft()
-        present = [mention for seen, mention in held if seen < until]
+        window.extend((row.first_seen, _mention(row)) for row in store.founders(max(read_until or oldest, oldest), until, topic=topic))
+        read_until = until
+        while window and window[0][1].moment < oldest:
+            window.popleft()
+        present = [mention for first_seen, mention in window if first_seen < until]
 
         def mentions(since: datetime, before: datetime, present: list[Mention] = present) -> Iterable[Mention]:
-            return (one for one in present if since <= one.moment < before)
+            return (mention for mention in present if since <= mention.moment < before)
 
         yield _rising_board(store, mentions, until, 1, topic, count)
 
 
 def _mention(row: Any) -> Mention:
-    words = row.keywords or (one.word for one in keywords(row.title, ""))  # articles stored before keywords were
+    words = row.keywords or (keyword.word for keyword in keywords(row.title, ""))  # articles stored before keywords were
     return Mention(row.story_id, row.publisher, row.moment, tuple(words), row.event_id)
 
 
@@ -190,10 +191,10 @@ def _rising_board(store: Store, mentions: Mentions, until: datetime, days: int, 
     titles = {rise.name: event.title for rise in found.events if (event := store.events.event(rise.name)) is not None}
 
     def entries(kind: tuple[Rise, ...]) -> tuple[BoardEntry, ...]:
-        named = ((rise, rise.name if rise.kind == "word" else titles.get(rise.name)) for rise in kind)
+        titled = ((rise, rise.name if rise.kind == "word" else titles.get(rise.name)) for rise in kind)
         return tuple(
             BoardEntry(rise, title, tuple(stories[id] for id in rise.stories[:SHOWN_STORIES] if id in stories))
-            for rise, title in named
+            for rise, title in titled
             if title
         )
 
@@ -208,10 +209,10 @@ def rising_row(board: RisingBoard) -> dict[str, Any]:
         return {
             "title": entry.title, "event": rise.name if rise.kind == "event" else rise.event, "with": list(rise.with_words),
             "stories": rise.count, "sites": rise.sites, "expected": round(rise.expected, 2), "surprise": round(rise.surprise, 2),
-            "days": list(rise.days), "latest": [{"id": one.id, "title": one.head.title, "url": one.head.url} for one in entry.stories],
+            "days": list(rise.days), "latest": [{"id": item.id, "title": item.head.title, "url": item.head.url} for item in entry.stories],
         }  # fmt: skip
 
     return {
         "topic": board.topic, "since": board.since, "until": board.until, "stories": board.stories, "past": board.past,
-        "events": [plain(one) for one in board.events], "words": [plain(one) for one in board.words],
+        "events": [plain(entry) for entry in board.events], "words": [plain(entry) for entry in board.words],
     }  # fmt: skip

@@ -78,8 +78,8 @@ def compile_briefing(store: Store, since: datetime, until: datetime, *, topic: s
     groups = _by_event(store, (*_stories(store, topic, since - DAY, since), *new)) if fresh else {}
     ranked = sorted(((_weight(story for story in group if story.id in fresh), id) for id, group in groups.items()), reverse=True)
     events = (_event(store, groups[id], fresh, store.events.event(id)) for weight, id in ranked if weight[0])
-    found = [event for event, _ in zip((event for event in events if event.quotes), range(count), strict=False)]
-    return Briefing(topic, since, until, len(fresh), tuple(found))
+    selected = [event for event, _ in zip((event for event in events if event.quotes), range(count), strict=False)]
+    return Briefing(topic, since, until, len(fresh), tuple(selected))
 
 
 def _stories(store: Store, topic: str | None, since: datetime, until: datetime) -> list[Story]:
@@ -93,22 +93,22 @@ def _heads(store: Store, stories: Iterable[Story]) -> dict[str, StoredArticle]:
 
 def _by_event(store: Store, stories: Iterable[Story]) -> dict[str, list[Story]]:
     """Group ``stories`` by event. Stories not yet assigned are clustered with the existing events or into new ones."""
-    of_id = {story.id: story for story in stories}
-    placed = store.events.of(of_id)
-    heads = _heads(store, (story for story in of_id.values() if story.id not in placed))
-    clusters, found = EventClusters(), dict[str, list[Story]]()
+    by_id = {story.id: story for story in stories}
+    placed = store.events.of(by_id)
+    heads = _heads(store, (story for story in by_id.values() if story.id not in placed))
+    clusters, groups = EventClusters(), dict[str, list[Story]]()
     if heads:
-        for id, vector in store.events.vectors(len(placed), {one.event_id for one in placed.values()}):
+        for id, vector in store.events.vectors(len(placed), {place.event_id for place in placed.values()}):
             clusters.restore(state_of(id, vector))
-    for story in sorted(of_id.values(), key=lambda story: (story.first_seen, story.id)):
+    for story in sorted(by_id.values(), key=lambda story: (story.first_seen, story.id)):
         if story.id in placed:
             event = placed[story.id].event_id
         elif head := heads.get(story.id):
             event = clusters.add(story_of(story.id, head.title, head.text, head.moment)).event
         else:
             continue  # deleted meanwhile
-        found.setdefault(event, []).append(story)
-    return found
+        groups.setdefault(event, []).append(story)
+    return groups
 
 
 def _weight(stories: Iterable[Story]) -> tuple[int, float, str]:
@@ -122,14 +122,14 @@ def _event(store: Store, group: Sequence[Story], fresh: set[str], record: Event 
     earlier = [story for story in group if story.id not in fresh]
     new = sorted((story for story in group if story.id in fresh), key=lambda story: (-story.sites, story.first_seen, story.id))
     heads = _heads(store, (*earlier[-READ:], *new[:READ]))
-    read = sorted((story for story in new[:READ] if story.id in heads), key=lambda story: (story.first_seen, story.id))
-    known = [sentence for story in earlier[-READ:] if story.id in heads for sentence in sentences(heads[story.id].text)]
-    texts = [Text(story.id, heads[story.id].title, heads[story.id].text) for story in read]
-    found = summarise(texts, min(4, 1 + len(new)) if len(new) > 1 else 2, known)
-    by_id = {story.id: story for story in read}
-    quotes = [_quote(by_id[one.id], one.text) for one in found]
-    if not quotes and texts and (start := beginning(texts[0].title, texts[0].text, BEGINNING)) and not known:
-        quotes = [_quote(read[0], start)]
+    in_order = sorted((story for story in new[:READ] if story.id in heads), key=lambda story: (story.first_seen, story.id))
+    reported = [sentence for story in earlier[-READ:] if story.id in heads for sentence in sentences(heads[story.id].text)]
+    texts = [Text(story.id, heads[story.id].title, heads[story.id].text) for story in in_order]
+    summary = summarise(texts, min(4, 1 + len(new)) if len(new) > 1 else 2, reported)
+    by_id = {story.id: story for story in in_order}
+    quotes = [_quote(by_id[sentence.id], sentence.text) for sentence in summary]
+    if not quotes and texts and (start := beginning(texts[0].title, texts[0].text, BEGINNING)) and not reported:
+        quotes = [_quote(in_order[0], start)]
     sites = {story.head.publisher for story in new}
     title = record.title if record is not None and record.renamed else new[0].head.title
     event = record.id if record is not None and record.stories > 1 else None
@@ -142,11 +142,11 @@ def _quote(story: Story, text: str) -> Quote:
 
 def passages(quotes: Iterable[Quote]) -> list[Quote]:
     """Merge adjacent sentences of one article, without a space next to Chinese characters."""
-    together = [list(same) for _, same in groupby(quotes, key=lambda quote: quote.story)]
-    return [replace(same[0], text=WITHOUT_BLANK.sub("", "\n".join(quote.text for quote in same)).replace("\n", " ")) for same in together]
+    runs = [list(run) for _, run in groupby(quotes, key=lambda quote: quote.story)]
+    return [replace(run[0], text=WITHOUT_BLANK.sub("", "\n".join(quote.text for quote in run)).replace("\n", " ")) for run in runs]
 
 
-def as_dict(made: Briefing) -> dict[str, Any]:
+def as_dict(briefing: Briefing) -> dict[str, Any]:
     """Return the briefing as output by commands and API."""
     events = [
         {
@@ -154,6 +154,6 @@ def as_dict(made: Briefing) -> dict[str, Any]:
             "stories": [{"id": story.id, "title": story.head.title, "url": story.head.url} for story in event.stories],
             "sentences": [asdict(quote) for quote in event.quotes],
         }
-        for event in made.events
+        for event in briefing.events
     ]  # fmt: skip
-    return {"topic": made.topic, "since": made.since, "until": made.until, "stories": made.stories, "events": events}
+    return {"topic": briefing.topic, "since": briefing.since, "until": briefing.until, "stories": briefing.stories, "events": events}

@@ -114,35 +114,35 @@ class DailySums(Part):
         with self._write() as connection:
             if connection.scalar(sa.select(STATE.c.seq)) != after:  # another process was faster
                 return
-            there = {article.id: self._counted(connection, article) for article in articles}
-            moved = Counter((label, day) for day, labels in there.values() for label in labels)
+            counted = {article.id: self._counted(connection, article) for article in articles}
+            deltas = Counter((label, day) for day, labels in counted.values() for label in labels)
             for chunk in chunks(ids):
                 for row in connection.execute(sa.select(COUNTED).where(COUNTED.c.id.in_(chunk))):
-                    moved.subtract((int(label), row.day) for label in row.labels.split())
+                    deltas.subtract((int(label), row.day) for label in row.labels.split())
                 connection.execute(sa.delete(COUNTED).where(COUNTED.c.id.in_(chunk)))
-            if there:
-                rows = [{"id": id, "day": day, "labels": " ".join(map(str, labels))} for id, (day, labels) in there.items()]
+            if counted:
+                rows = [{"id": id, "day": day, "labels": " ".join(map(str, labels))} for id, (day, labels) in counted.items()]
                 connection.execute(sa.insert(COUNTED), rows)
             spans: Counter[tuple[int, int]] = Counter()
-            for (label, day), number in moved.items():
+            for (label, day), number in deltas.items():
                 spans[label, day // SPAN] += number
-            for table, name, numbers in ((SUMS, "day", moved), (SPANS, "span", spans)):
+            for table, name, numbers in ((SUMS, "day", deltas), (SPANS, "span", spans)):
                 rows = [{"label": label, name: place, "number": number} for (label, place), number in numbers.items() if number]
                 if rows:
-                    made = sqlite.insert(table)
-                    connection.execute(made.on_conflict_do_update(set_={"number": table.c.number + made.excluded.number}), rows)
+                    query = sqlite.insert(table)
+                    connection.execute(query.on_conflict_do_update(set_={"number": table.c.number + query.excluded.number}), rows)
             connection.execute(sa.update(STATE).values(seq=upto))
 
     def _counted(self, connection: sa.Connection, article: StoredArticle) -> tuple[int, tuple[int, ...]]:
         day = (article.first_seen.astimezone(self._zone).date() - FIRST).days
-        named = [("all", ""), ("source", article.source), ("site", article.publisher), ("category", article.category or "")]
-        named += [("topic", topic) for topic in article.topics]
-        return day, tuple(dict.fromkeys(self._label(connection, kind, name) for kind, name in named))
+        names = [("all", ""), ("source", article.source), ("site", article.publisher), ("category", article.category or "")]
+        names += [("topic", topic) for topic in article.topics]
+        return day, tuple(dict.fromkeys(self._label(connection, kind, name) for kind, name in names))
 
     def _label(self, connection: sa.Connection, kind: str, name: str) -> int:
         if (kind, name) not in self._names:
-            known = connection.scalar(sa.select(NAMES.c.id).where(NAMES.c.kind == kind, NAMES.c.name == name))  # added by another process
-            self._names[kind, name] = known or connection.execute(sa.insert(NAMES).values(kind=kind, name=name)).lastrowid
+            stored = connection.scalar(sa.select(NAMES.c.id).where(NAMES.c.kind == kind, NAMES.c.name == name))  # added by another process
+            self._names[kind, name] = stored or connection.execute(sa.insert(NAMES).values(kind=kind, name=name)).lastrowid
         return self._names[kind, name]
 
     def top(self, kind: Kind, since: date, until: date, limit: int = 10) -> list[Sum]:
@@ -150,16 +150,16 @@ class DailySums(Part):
         parts = _parts(kind, *_days(since, until)).subquery()
         number = sa.func.sum(parts.c.number).label("number")
         summed = sa.select(parts.c.id, number).group_by(parts.c.id).subquery()
-        wanted = sa.select(NAMES.c.name, summed.c.number).join(summed, summed.c.id == NAMES.c.id).where(summed.c.number > 0)
-        return [Sum(row.name, row.number) for row in self._rows(wanted.order_by(summed.c.number.desc(), NAMES.c.name).limit(limit))]
+        query = sa.select(NAMES.c.name, summed.c.number).join(summed, summed.c.id == NAMES.c.id).where(summed.c.number > 0)
+        return [Sum(row.name, row.number) for row in self._rows(query.order_by(summed.c.number.desc(), NAMES.c.name).limit(limit))]
 
     def series(self, kind: Kind, name: str, since: date, until: date) -> list[tuple[date, int]]:
         """Return the number of articles of each day from ``since`` to ``until``, including days without any."""
         first, last = _days(since, until)
-        wanted = (
+        query = (
             sa.select(SUMS.c.day, SUMS.c.number).join(NAMES, SUMS.c.label == NAMES.c.id).where(NAMES.c.kind == kind, NAMES.c.name == name)
         )
-        found = {row.day: row.number for row in self._rows(wanted.where(SUMS.c.day.between(first, last)))}
+        found = {row.day: row.number for row in self._rows(query.where(SUMS.c.day.between(first, last)))}
         return [(FIRST + timedelta(days=day), found.get(day, 0)) for day in range(first, last + 1)]
 
     def total(self, since: date, until: date) -> int:
@@ -167,8 +167,8 @@ class DailySums(Part):
 
     def before(self, day: date) -> int:
         """Return the number of articles before ``day``, where a growth curve begins."""
-        wanted = sa.select(sa.func.sum(SUMS.c.number)).join(NAMES, SUMS.c.label == NAMES.c.id).where(NAMES.c.kind == "all")
-        return self._scalar(wanted.where(SUMS.c.day < (day - FIRST).days)) or 0
+        query = sa.select(sa.func.sum(SUMS.c.number)).join(NAMES, SUMS.c.label == NAMES.c.id).where(NAMES.c.kind == "all")
+        return self._scalar(query.where(SUMS.c.day < (day - FIRST).days)) or 0
 
 
 def _days(since: date, until: date) -> tuple[int, int]:
@@ -189,8 +189,8 @@ def _parts(kind: Kind, first: int, last: int) -> sa.CompoundSelect[tuple[int, in
 
 def _part(kind: Kind, table: sa.Table, place: sa.Column[int], first: int, last: int) -> sa.Select[tuple[int, int]]:
     """Select sums in the order of the labels, as stored, to avoid a sort."""
-    found = sa.select(NAMES.c.id, sa.func.sum(table.c.number).label("number")).join(table, table.c.label == NAMES.c.id)
-    return found.where(NAMES.c.kind == kind, NAMES.c.name != "", place.between(first, last)).group_by(NAMES.c.id)
+    query = sa.select(NAMES.c.id, sa.func.sum(table.c.number).label("number")).join(table, table.c.label == NAMES.c.id)
+    return query.where(NAMES.c.kind == kind, NAMES.c.name != "", place.between(first, last)).group_by(NAMES.c.id)
 
 
 def day_of(moment: datetime, zone: tzinfo) -> date:

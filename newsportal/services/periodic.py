@@ -37,10 +37,10 @@ class PeriodicThread(threading.Thread):
         try:
             self.step()
         except Exception as error:
-            known = isinstance(error, NewsportalError)
-            message = str(error) if known else f"{type(error).__name__}: {error}"
+            expected = isinstance(error, NewsportalError)
+            message = str(error) if expected else f"{type(error).__name__}: {error}"
             if message != self.error:
-                log.warning("%s failed: %s", self.name, message, exc_info=None if known else error)
+                log.warning("%s failed: %s", self.name, message, exc_info=None if expected else error)
             self.error = message
             return self._retry
         if self.error:

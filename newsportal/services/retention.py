@@ -25,7 +25,7 @@ class Outcome:
 
 def ages(retention: Retention) -> Ages:
     sources, topics = (
-        {name: None if days == "forever" else days for name, days in named.items()} for named in (retention.sources, retention.topics)
+        {name: None if days == "forever" else days for name, days in rules.items()} for rules in (retention.sources, retention.topics)
     )
     return Ages(retention.articles, sources, topics, retention.withdraw)
 
@@ -34,15 +34,15 @@ def prune(
     store: Store, accounts: Accounts, retention: Retention, *, alpha: float, now: datetime, dry_run: bool = False, vacuum: bool = False
 ) -> Outcome:
     """Delete what is too old; with ``dry_run`` only count it. Raises ``StoreError``: what is deleted stays deleted, the next run does the
-    rest. ``alpha``: the share of a story from which it counts as liked, for the monthly figures that remain when views are deleted."""
-    gone = Counter[str]()
+    rest. ``alpha``: the share of a story that counts as liked, for the monthly figures that remain when views are deleted."""
+    deleted = Counter[str]()
     rules, views = ages(retention), timedelta(days=retention.views)
     if dry_run:
-        gone["views"] = store.readers.outdated(now - views)
+        deleted["views"] = store.readers.outdated(now - views)
     else:
-        gone["views"] = store.readers.prune_views(alpha=alpha, now=now, kept=views, closing=rules.shortest is not None)
+        deleted["views"] = store.readers.let_go(alpha=alpha, now=now, kept=views, closing=rules.shortest is not None)
     pruned = store.pruning.articles(rules, accounts.marks.marked, now=now, dry_run=dry_run)
-    gone.update(pruned.gone)
+    deleted.update(pruned.gone)
     records: tuple[tuple[str, int | None, Callable[..., int]], ...] = (
         ("revisions", retention.revisions, store.pruning.revisions),
         ("reports", retention.reports, store.pruning.runs),
@@ -52,9 +52,9 @@ def prune(
         ("boards", retention.boards, store.boards.prune),
     )
     for name, days, delete in records:
-        gone[name] = 0 if days is None else delete(now - timedelta(days=days), dry_run=dry_run)
+        deleted[name] = 0 if days is None else delete(now - timedelta(days=days), dry_run=dry_run)
     if dry_run:
-        return Outcome(dict(gone), dict(pruned.retained))
+        return Outcome(dict(deleted), dict(pruned.retained))
     store.pruning.leftovers(now)
-    freed = store.pruning.release_space(whole=vacuum) + accounts.release_space(whole=vacuum)
-    return Outcome(dict(gone), dict(pruned.retained), freed)
+    freed = store.pruning.give_back(whole=vacuum) + accounts.give_back(whole=vacuum)
+    return Outcome(dict(deleted), dict(pruned.retained), freed)

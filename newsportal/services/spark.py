@@ -91,36 +91,36 @@ def fit(store: Store, uri: str, master: str, now: datetime, *, since: datetime |
     """See :func:`newsportal.services.recommending.parts.fit`; computed by Spark at ``master`` (``local[*]``, ``spark://HOST:PORT``). Raises
     ``StoreError``; ``DependencyMissing`` without the extra; ``SparkFailed`` without Java, or for an error of Spark."""
     began = time.perf_counter()
-    gone = store.readers.prune_views(alpha=alpha_of(store), now=now)
+    deleted = store.readers.let_go(alpha=alpha_of(store), now=now)
     views, readers = store.readers.counts()
     stories = {item.story: item for item in items(store.readers, now, days=days)}
-    known = tuple(stories[story] for story in sorted(stories))
+    ordered = tuple(stories[story] for story in sorted(stories))
     with session(master, "recommend fit") as spark:
         context = spark.sparkContext
-        cut = max(PARTS_A_CORE * context.defaultParallelism, views // VIEWS_A_PART + 1)
-        everywhere = master.startswith("local") or not uri.startswith("sqlite")
-        read = _read_remotely if everywhere else _read_locally
-        cuts = store.readers.parts(cut)
-        log = Log(read(context, store, uri, list(zip(["", *cuts], [*cuts, None], strict=True)), since, known), known, hours(now))
+        count = max(PARTS_A_CORE * context.defaultParallelism, views // VIEWS_A_PART + 1)
+        is_shared = master.startswith("local") or not uri.startswith("sqlite")
+        reader = _read_remotely if is_shared else _read_locally
+        bounds = store.readers.parts(count)
+        log = Log(reader(context, store, uri, list(zip(["", *bounds], [*bounds, None], strict=True)), since, ordered), ordered, hours(now))
         model = best.learnt_of(log, hours(now))
-    return save_fit(store, now, model, {"by": f"spark {master}", "views": views, "readers": readers, "let_go": gone}, began)
+    return save_fit(store, now, model, {"by": f"spark {master}", "views": views, "readers": readers, "let_go": deleted}, began)
 
 
-def _read_remotely(context: Any, store: Store, uri: str, ranges: list[Bounds], since: datetime | None, known: tuple[Item, ...]) -> Parts:
-    shared = context.broadcast(tuple(Item(item.story, item.published) for item in known))
+def _read_remotely(context: Any, store: Store, uri: str, ranges: list[Bounds], since: datetime | None, items: tuple[Item, ...]) -> Parts:
+    shared = context.broadcast(tuple(Item(item.story, item.published) for item in items))
     return context.parallelize(ranges, len(ranges)).map(lambda bounds: _range(uri, bounds, since, shared.value))
 
 
-def _range(uri: str, bounds: Bounds, since: datetime | None, known: tuple[Item, ...]) -> Clicks:
+def _range(uri: str, bounds: Bounds, since: datetime | None, items: tuple[Item, ...]) -> Clicks:
     """Read a part on an executor."""
     with closing(open_store(uri, create=False)) as store:
-        return parts.part(store.readers.views(since=since, after=bounds[0], until=bounds[1]), known)
+        return parts.part(store.readers.views(since=since, after=bounds[0], until=bounds[1]), items)
 
 
-def _read_locally(context: Any, store: Store, uri: str, ranges: list[Bounds], since: datetime | None, known: tuple[Item, ...]) -> Parts:
+def _read_locally(context: Any, store: Store, uri: str, ranges: list[Bounds], since: datetime | None, items: tuple[Item, ...]) -> Parts:
     """Read all parts on the driver, if only it can open the store: 40 bytes per view."""
-    read = [parts.part(store.readers.views(since=since, after=after, until=until), known) for after, until in ranges]
-    return context.parallelize(read, len(read))
+    clicks = [parts.part(store.readers.views(since=since, after=after, until=until), items) for after, until in ranges]
+    return context.parallelize(clicks, len(clicks))
 
 
 class Log:
@@ -159,21 +159,21 @@ class Log:
         ranges = list(neighbours.blocks(popular[-1]))
         shared = self._parts.context.broadcast((damped, popular[-1]))
         shares = self._parts.flatMap(partial(parts.blocks, moment=moment, ranges=ranges)).groupByKey()
-        pairs = dict(shares.mapValues(lambda some: parts.merged_sums(some, *shared.value)).collect())
+        pairs = dict(shares.mapValues(lambda group: parts.merged_sums(group, *shared.value)).collect())
         rows = parts.rows(self._parts.flatMap(partial(parts.latest, moment=moment)).toLocalIterator(), self.stories)
         sums = signals.Sums(popular, damped, neighbours.joined([pairs[number] for number in sorted(pairs)]), rows)
         return signals.assembled(self._items, self._published, moment, sums)
 
     def moments(self, begin: float, end: float) -> list[Moment]:
         names = sorted(self._parts.flatMap(partial(parts.names, begin=begin, end=end)).collect())
-        lots = np.random.default_rng(blend.SEED).permutation(len(names)).tolist()  # the order in which they are requested
-        position = {reader: place for place, reader in enumerate(lots)}
+        order = np.random.default_rng(blend.SEED).permutation(len(names)).tolist()  # the order in which they are requested
+        position = {reader: place for place, reader in enumerate(order)}
         fetched: dict[str, Looks] = {}
 
         def looks(reader: int) -> Looks:
             if names[reader] not in fetched:
-                wanted = frozenset(names[one] for one in lots[position[reader] : position[reader] + ASKED_AT_ONCE])
-                fetched.update(self._parts.flatMap(partial(parts.looks, wanted=wanted)).collect())
+                readers = frozenset(names[index] for index in order[position[reader] : position[reader] + ASKED_AT_ONCE])
+                fetched.update(self._parts.flatMap(partial(parts.looks, readers=readers)).collect())
             return fetched[names[reader]]
 
         return list(blend.drawn(len(names), looks, begin, end))

@@ -102,26 +102,26 @@ def move(name: str, by: int) -> Change:
 
     def change(document: CommentedMap) -> None:
         topics, (at, _entry) = document["topics"], found_entry(document, "topics", name)
-        there = min(max(0, at + by), len(topics) - 1)
-        if there != at:
-            topics.insert(there, topics.pop(at))
+        target = min(max(0, at + by), len(topics) - 1)
+        if target != at:
+            topics.insert(target, topics.pop(at))
 
     return change
 
 
-def _is_equal(key: str, given: Any, value: Any, draft: Draft) -> bool:
+def _is_equal(key: str, stored: Any, value: Any, draft: Draft) -> bool:
     """Return whether the file has an equal value, in any form."""
-    if key == "keywords" and given is not None:
+    if key == "keywords" and stored is not None:
         try:
-            known = Keywords.model_validate(given)
+            keywords = Keywords.model_validate(stored)
         except ValidationError:
             return False
-        return (known.must, known.any, known.not_) == (draft.must, draft.any, draft.never)
-    if isinstance(given, str) and isinstance(value, list):
-        return [given] == value
+        return (keywords.must, keywords.any, keywords.not_) == (draft.must, draft.any, draft.never)
+    if isinstance(stored, str) and isinstance(value, list):
+        return [stored] == value
     if key in ("enabled", "auto_classify") and value is None:
-        return given is None or given is (key == "enabled")
-    return bool(given == value)
+        return stored is None or stored is (key == "enabled")
+    return bool(stored == value)
 
 
 AT_ONCE: Final = 200  # articles of a transaction: a concurrent crawl waits for its end
@@ -142,8 +142,8 @@ def assign(
 ) -> Assigned:  # fmt: skip
     """Update articles since then (``None``: all) by ``rules``; for topics that are ``gone``, assignments by keywords are removed. A rule
     without keywords matches nothing, so its assignments by keywords are removed too. May be interrupted and repeated."""
-    came, went = Counter[str](), Counter[str]()
-    looked = changed = 0
+    added, removed = Counter[str](), Counter[str]()
+    examined = changed = 0
     waiting: list[Marking] = []
     total = max(1, store.tally().articles)
     for number, article in enumerate(store.all_articles()):
@@ -151,27 +151,27 @@ def assign(
             progress(min(1.0, number / total), "topics")
         if since is not None and article.moment < since:
             continue
-        looked += 1
+        examined += 1
         marking = marked(article, rules, gone)
         if marking.add or marking.drop:
             waiting.append(marking)
-            came.update(mark.topic for mark in marking.add)
-            went.update(marking.drop)
+            added.update(mark.topic for mark in marking.add)
+            removed.update(marking.drop)
         if len(waiting) >= AT_ONCE:
             changed += store.mark_topics(waiting, now=now)
             waiting.clear()
     changed += store.mark_topics(waiting, now=now)
     progress(1.0, "topics")
-    return Assigned(looked, changed, dict(came), dict(went))
+    return Assigned(examined, changed, dict(added), dict(removed))
 
 
 def marked(article: StoredArticle, rules: Sequence[TopicRule], gone: Sequence[str] = ()) -> Marking:
     """Return the changes of one article's topics by the rules."""
-    by = {mark.topic: mark.by for mark in article.topic_marks}
+    assigned_by = {mark.topic: mark.by for mark in article.topic_marks}
     found = set(match(rules, article.title, article.text, article.summary))
-    add = tuple(TopicMark(rule.name, KEYWORDS) for rule in rules if rule.name in found and rule.name not in by)
+    add = tuple(TopicMark(rule.name, KEYWORDS) for rule in rules if rule.name in found and rule.name not in assigned_by)
     gone = (*(rule.name for rule in rules if rule.name not in found), *gone)
-    return Marking(article.id, add, tuple(topic for topic in gone if by.get(topic) == KEYWORDS))
+    return Marking(article.id, add, tuple(topic for topic in gone if assigned_by.get(topic) == KEYWORDS))
 
 
 DAYS: Final = 7  # period of a preview: it includes all days of the week
@@ -217,20 +217,20 @@ def preview(store: Store, index: Index | None, rule: TopicRule, *, topic: str | 
     since, full_rule = now - timedelta(days=days), rule
     rule = TopicRule(rule.name, *(words[:MOST_TRIED] for words in (rule.must, rule.any, rule.never)))
     if index is not None:
-        named, capped = _indexed_matches(index, rule, since)
+        ids, capped = _indexed_matches(index, rule, since)
     else:
-        named = [story.head.id for story in store.newest(StoryFilter(since=since, limit=PAGE), SCANNED + 1)]
-        named, capped = named[:SCANNED], len(named) > SCANNED
-    found = _matching(store, rule, topic, named)
-    goes: tuple[StoredArticle, ...] = ()
+        ids = [story.head.id for story in store.newest(StoryFilter(since=since, limit=PAGE), SCANNED + 1)]
+        ids, capped = ids[:SCANNED], len(ids) > SCANNED
+    found = _matching(store, rule, topic, ids)
+    leaving: tuple[StoredArticle, ...] = ()
     if topic is not None and rule == full_rule:  # the topic's newest stories assigned by keywords that these do not match
         heads = [story.head.id for story in store.stories(StoryFilter(topic, since=since, limit=PAGE)).stories]
-        brought = (one for one in _articles(store, heads) if any(mark.topic == topic and mark.by == KEYWORDS for mark in one.topic_marks))
-        goes = tuple(one for one in brought if not finds(rule, one))
-    newest = tuple(sorted(found.values(), key=lambda one: one.article.moment, reverse=True))
+        old = (head for head in _articles(store, heads) if any(mark.topic == topic and mark.by == KEYWORDS for mark in head.topic_marks))
+        leaving = tuple(head for head in old if not finds(rule, head))
+    newest = tuple(sorted(found.values(), key=lambda hit: hit.article.moment, reverse=True))
     words = [(word, TopicRule("", any=(word,))) for word in (*rule.must, *rule.any)]
-    shown = tuple(replace(one, words=tuple(word for word, own in words if finds(own, one.article))) for one in newest[:SHOWN])
-    return Preview(len(newest), sum(not one.known for one in newest), shown, goes, len(named), capped or rule != full_rule)
+    sample = tuple(replace(hit, words=tuple(word for word, single in words if finds(single, hit.article))) for hit in newest[:SHOWN])
+    return Preview(len(newest), sum(not hit.known for hit in newest), sample, leaving, len(ids), capped or rule != full_rule)
 
 
 def finds(rule: TopicRule, article: StoredArticle) -> bool:
@@ -262,8 +262,8 @@ def _matching(store: Store, rule: TopicRule, topic: str | None, ids: list[str]) 
 
 
 def _articles(store: Store, ids: list[str]) -> Iterator[StoredArticle]:
-    for some in chunks(ids, PAGE):
-        yield from store.articles(some)
+    for chunk in chunks(ids, PAGE):
+        yield from store.articles(chunk)
 
 
 def lead(article: StoredArticle) -> str:

@@ -160,7 +160,7 @@ class Builder:
 
     def begin(self, event: events.CollectionStartEvent, line: int) -> None:
         if self._awaits_key():
-            self._tell(line, self.stack[-1].path, Message("yaml.key"), Message("hint.bracket"))
+            self._report(line, self.stack[-1].path, Message("yaml.key"), Message("hint.bracket"))
             self.stack[-1].complex_key = True
         self._check_tag(event.tag, line)
         path = self._next_path()
@@ -204,7 +204,7 @@ class Builder:
         frame.key = key
         frame.dropped = key in frame.value
         if frame.dropped:
-            self._tell(line, path, Message("yaml.double-key", key=describe_value(key), line=self.tree.lines[path]))
+            self._report(line, path, Message("yaml.double-key", key=describe_value(key), line=self.tree.lines[path]))
         self.tree.lines.setdefault(path, line)
 
     def _next_path(self) -> Path:
@@ -235,10 +235,10 @@ class Builder:
     def _note_merge(self, frame: Frame, value: Any, line: int) -> None:
         parts = value if isinstance(value, list) else [value]
         if not all(isinstance(part, dict) for part in parts):
-            self._tell(line, (*frame.path, MERGE), Message("yaml.merge"))
+            self._report(line, (*frame.path, MERGE), Message("yaml.merge"))
             return
-        place: Path = (*frame.path, MERGE)
-        frame.merged = [((*place, index) if isinstance(value, list) else place, part) for index, part in enumerate(parts)]
+        path: Path = (*frame.path, MERGE)
+        frame.merged = [((*path, index) if isinstance(value, list) else path, part) for index, part in enumerate(parts)]
 
     def _copy_lines(self, value: Any, source: Path, target: Path) -> None:
         """Copy the lines of an alias's target. The recursion is limited like the size of aliases."""
@@ -249,9 +249,9 @@ class Builder:
 
     def _check_tag(self, tag: str | None, line: int) -> None:
         if tag not in KNOWN_TAGS:
-            self._tell(line, self._next_path(), Message("yaml.tag", tag=describe_value(tag)))
+            self._report(line, self._next_path(), Message("yaml.tag", tag=describe_value(tag)))
 
-    def _tell(self, line: int, path: Path, message: Message, hint: Message | None = None) -> None:
+    def _report(self, line: int, path: Path, message: Message, hint: Message | None = None) -> None:
         self.tree.mistakes.append(Mistake(line, path, message, hint))
 
 
@@ -324,24 +324,24 @@ def _syntax(error: MarkedYAMLError, text: str) -> Unreadable:
     mark = error.problem_mark or error.context_mark
     line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
     lines = text.splitlines() or [""]
-    written = lines[min(line, len(lines)) - 1]
-    begun = f" ({error.context} in line {error.context_mark.line + 1})" if error.context and error.context_mark else ""
-    message = Message("yaml.syntax", column=column, why=f"{error.problem or 'no YAML'}{begun}")
-    return Unreadable(line, message, _advice(written, lines, line, str(error.problem)))
+    source_line = lines[min(line, len(lines)) - 1]
+    context = f" ({error.context} in line {error.context_mark.line + 1})" if error.context and error.context_mark else ""
+    message = Message("yaml.syntax", column=column, why=f"{error.problem or 'no YAML'}{context}")
+    return Unreadable(line, message, _advice(source_line, lines, line, str(error.problem)))
 
 
-def _advice(written: str, lines: list[str], line: int, problem: str) -> Message | None:
+def _advice(source_line: str, lines: list[str], line: int, problem: str) -> Message | None:
     """Return the usual cause of a syntax error, guessed from the line."""
     before = lines[line - 2] if line > 1 else ""
-    for text in (written, before):
+    for text in (source_line, before):
         if re.match(r"^ *\t", text):
             return Message("hint.tab")
         if re.match(r"^\s*-?\s*[\w-]+：", text):
             return Message("hint.colon")
     if "alias" in problem:
         return Message("hint.alias")
-    if re.search(r":\s+[^'\"#\[{]*:\s", written) or "mapping values" in problem:
+    if re.search(r":\s+[^'\"#\[{]*:\s", source_line) or "mapping values" in problem:
         return Message("hint.value-quotes")
-    if re.match(r"^\s*-?\s*[\w-]+:\s*[@`%&!|>]", written):
+    if re.match(r"^\s*-?\s*[\w-]+:\s*[@`%&!|>]", source_line):
         return Message("hint.put-quotes")
     return Message("hint.indentation") if "expected key" in problem or "block" in problem else None

@@ -37,17 +37,17 @@ class NameTaken(NewsportalError):
 
 def list_categories(configured: Sequence[CategoryWords]) -> list[CategoryRow]:
     """Return all categories, including disabled ones: packaged ones first, then custom ones."""
-    own = {one.name: one for one in configured}
-    brought = {one.name: sum(map(len, one.words.values())) for one in packaged()}
-    found = [CategoryRow(name, number, own.pop(name, None)) for name, number in brought.items()]
-    return [*found, *(CategoryRow(one.name, None, one) for one in own.values())]
+    custom = {entry.name: entry for entry in configured}
+    counts = {category.name: sum(map(len, category.words.values())) for category in packaged()}
+    found = [CategoryRow(name, number, custom.pop(name, None)) for name, number in counts.items()]
+    return [*found, *(CategoryRow(entry.name, None, entry) for entry in custom.values())]
 
 
 def names(sources: Sources | None, counted: Mapping[str, int]) -> list[str]:
     """Return the possible categories: those of articles (``counted``), the most frequent first, then the other enabled ones."""
     configured = sources.categories if sources is not None else ()
-    there = sorted(counted, key=lambda name: (-counted[name], name))
-    return list(dict.fromkeys((*there, *(one.name for one in list_categories(configured) if one.enabled))))
+    used = sorted(counted, key=lambda name: (-counted[name], name))
+    return list(dict.fromkeys((*used, *(row.name for row in list_categories(configured) if row.enabled))))
 
 
 def values_of(name: str, words: Sequence[str], hints: Sequence[str], *, enabled: bool) -> dict[str, Any]:
@@ -63,18 +63,18 @@ def put(values: Mapping[str, Any], before: str | None = None, seen: str | None =
     """
     name = str(values.get("name", ""))
     if before is None:
-        written: Change = append_entry(LIST, {key: value for key, value in values.items() if value is not None})
+        edit: Change = append_entry(LIST, {key: value for key, value in values.items() if value is not None})
     else:
-        written = set_entry(LIST, before, values, seen)
+        edit = set_entry(LIST, before, values, seen)
         if name == before:
-            return written
+            return edit
 
     def change(document: CommentedMap) -> None:
-        if any(isinstance(one, CommentedMap) and str(one.get("name", "")).strip() == name for one in document.get(LIST) or ()):
+        if any(isinstance(entry, CommentedMap) and str(entry.get("name", "")).strip() == name for entry in document.get(LIST) or ()):
             raise NameTaken(f"sources.yaml has a category {name!r} already")
-        written(document)
-        for names, at in references(document, "category", LIST, before) if before is not None else ():
-            names[at] = name
+        edit(document)
+        for names, key in references(document, "category", LIST, before) if before is not None else ():
+            names[key] = name
 
     return change
 

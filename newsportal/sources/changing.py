@@ -42,9 +42,9 @@ def set_keys(values: Mapping[str, Any], seen: str | None = None) -> Change:
     """Set top-level keys (``extractor`` …), as :func:`set_entry` does. The change raises ``EntryChanged``."""
 
     def change(document: CommentedMap) -> None:
-        there = {key: document[key] for key in values if document.get(key) is not None}
-        if seen not in (None, entry_digest(there)):
-            raise EntryChanged("someone else changed the same entry meanwhile; nothing was written")
+        current = {key: document[key] for key in values if document.get(key) is not None}
+        if seen not in (None, entry_digest(current)):
+            raise EntryChanged("what is to be changed was changed by somebody else meanwhile; nothing was written")
         _update(document, values)
 
     return change
@@ -54,11 +54,11 @@ def drop_entry(kind: str, name: str, seen: str | None = None) -> Change:
     """Remove an entry with the comments inside it; those after it stay. The change raises the errors of :func:`set_entry`."""
 
     def change(document: CommentedMap) -> None:
-        place, entry = found_entry(document, kind, name, seen)
+        index, entry = found_entry(document, kind, name, seen)
         entries, following = document[kind], cut_following(entry)
-        del entries[place]
-        if place:
-            add_following(entries, following, place - 1)
+        del entries[index]
+        if index:
+            add_following(entries, following, index - 1)
         elif entries:
             # Move comment lines before the first entry of the list ``kind``.
             if lines := [line.strip() for line in following.splitlines() if line.strip()]:
@@ -68,7 +68,7 @@ def drop_entry(kind: str, name: str, seen: str | None = None) -> Change:
         else:
             following = "".join(token.value for token in _leading(document, kind)) + following
             document.ca.items.pop(kind, None)
-            document[kind] = _in_a_line(())
+            document[kind] = _flow_sequence(())
             add_following(document, following, kind)
 
     return EntryChange("drop", kind, name, change)
@@ -80,8 +80,8 @@ def several(changes: Sequence[Change]) -> Change:
         return changes[0]  # which may be applied to its own lines only
 
     def change(document: CommentedMap) -> None:
-        for one in changes:
-            one(document)
+        for part in changes:
+            part(document)
 
     return change
 
@@ -92,22 +92,22 @@ def references(document: CommentedMap, key: str, only: str, name: str, *, publis
     holders: list[tuple[Any, str]] = [(entry, key) for kind in PLACES for entry in document.get(kind) or () if isinstance(entry, dict)]
     targets = [entry.get("only") for entry in document.get("publish") or () if isinstance(entry, dict)] if published else []
     for holder, names in (*holders, *((target, only) for target in targets if isinstance(target, dict))):
-        given = holder.get(names)
-        if isinstance(given, str) and given.strip() == name:
+        value = holder.get(names)
+        if isinstance(value, str) and value.strip() == name:
             yield holder, names
-        elif isinstance(given, list):
-            yield from ((given, at) for at, one in enumerate(given) if isinstance(one, str) and one.strip() == name)
+        elif isinstance(value, list):
+            yield from ((value, index) for index, item in enumerate(value) if isinstance(item, str) and item.strip() == name)
 
 
 def entry_of(content: bytes, kind: str, name: str) -> tuple[int, dict[str, Any]] | None:
     """Return the index of an entry in its list, and its keys as written; ``None`` if it is missing or the file is unreadable."""
     try:
-        listed = read(content).value.get(kind)
+        entries = read(content).value.get(kind)
     except (Unreadable, AttributeError):
         return None
-    for place, entry in enumerate(listed if isinstance(listed, list) else ()):
+    for index, entry in enumerate(entries if isinstance(entries, list) else ()):
         if isinstance(entry, dict) and name_of(kind, entry) == name:
-            return place, entry
+            return index, entry
     return None
 
 
@@ -123,41 +123,41 @@ def new_variables(values: Mapping[str, Any], before: Mapping[str, Any]) -> list[
     Only the operator knows the values in the environment: users who may edit URLs must not be able to send them to one.
     """
     signs_in = any(before.get(key) for key in ("headers", "cookies", "password"))
-    where = {"folder", *((*ADDRESS_KEYS, "imap", "preset", "verify_certificate") if signs_in else ())}
+    sensitive = {"folder", *((*ADDRESS_KEYS, "imap", "preset", "verify_certificate") if signs_in else ())}
     changed = (key for key, value in values.items() if value != before.get(key))
-    return [key for key in changed if key in where or VARIABLE.search(json.dumps(values[key], default=str))]
+    return [key for key in changed if key in sensitive or VARIABLE.search(json.dumps(values[key], default=str))]
 
 
 def found_entry(document: CommentedMap, kind: str, name: str, seen: str | None = None) -> tuple[int, CommentedMap]:
     """Return the index of an entry in its list, and the entry. Raises the errors of :func:`set_entry`."""
-    for place, entry in enumerate(document.get(kind) or ()):
+    for index, entry in enumerate(document.get(kind) or ()):
         if isinstance(entry, CommentedMap) and name_of(kind, entry) == name:
             if seen not in (None, entry_digest(entry)):
-                raise EntryChanged(f"{name!r} was changed by someone else meanwhile; nothing was written")
-            return place, entry
+                raise EntryChanged(f"{name!r} was changed by somebody else meanwhile; nothing was written")
+            return index, entry
     raise NoEntry(f"sources.yaml has no {name!r} under {kind} any more")
 
 
 def _update(entry: CommentedMap, values: Mapping[str, Any]) -> None:
     following = cut_following(entry)
     for key, value in values.items():
-        there = entry.get(key)
-        if isinstance(value, Mapping) and isinstance(there, CommentedMap):
-            _update(there, value)
-            value = there or None
+        current = entry.get(key)
+        if isinstance(value, Mapping) and isinstance(current, CommentedMap):
+            _update(current, value)
+            value = current or None
         elif isinstance(value, Mapping):
             value = {inner: item for inner, item in value.items() if item is not None} or None
         if value is None:
             _drop_key(entry, key)
-        elif there != value or isinstance(there, bool) is not isinstance(value, bool):
-            entry[key] = _in_a_line(value) if isinstance(value, list | tuple) else value
+        elif current != value or isinstance(current, bool) is not isinstance(value, bool):
+            entry[key] = _flow_sequence(value) if isinstance(value, list | tuple) else value
     add_following(entry, following)
 
 
-def _in_a_line(values: Sequence[Any]) -> CommentedSeq:
-    made = CommentedSeq(values)
-    made.fa.set_flow_style()
-    return made
+def _flow_sequence(values: Sequence[Any]) -> CommentedSeq:
+    sequence = CommentedSeq(values)
+    sequence.fa.set_flow_style()
+    return sequence
 
 
 def _drop_key(entry: CommentedMap, key: str) -> None:
@@ -165,11 +165,11 @@ def _drop_key(entry: CommentedMap, key: str) -> None:
     if key not in entry:
         return
     keys = list(entry)
-    following, place = cut_following(entry, key), keys.index(key)
+    following, index = cut_following(entry, key), keys.index(key)
     del entry[key]
     entry.ca.items.pop(key, None)
-    if place:
-        add_following(entry, following, keys[place - 1])
+    if index:
+        add_following(entry, following, keys[index - 1])
 
 
 def _leading(document: CommentedMap, kind: str) -> list[CommentToken]:

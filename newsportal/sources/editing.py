@@ -71,36 +71,36 @@ def versions(path: Path) -> list[Version]:
 
 def content_of(path: Path, id: str) -> bytes:
     """Return the content of a version. Raises ``NoVersion``, also for an incomplete one (after a crash or on a full disk)."""
-    named = NAMED.fullmatch(f"{id}.yaml")
-    if named is None:
+    match = NAMED.fullmatch(f"{id}.yaml")
+    if match is None:
         raise NoVersion(f"{path.name} has no version {id!r}")
     try:
         content = (_folder(path) / f"{id}.yaml").read_bytes()
     except OSError as error:
         raise NoVersion(f"{path.name} has no version {id!r} any more") from error
-    if digest_of(content) != named["digest"]:
+    if digest_of(content) != match["digest"]:
         raise NoVersion(f"{path.name}: version {id!r} is damaged")
     return content
 
 
 def earlier(path: Path, steps: int = 1) -> Version:
     """Return the version before the last ``steps`` changes. Raises ``NoVersion``."""
-    known = versions(path)
-    if not 1 <= steps <= len(known):
-        raise NoVersion(f"{path.name} has {len(known)} earlier versions: nothing was changed")
-    return known[steps - 1]
+    saved = versions(path)
+    if not 1 <= steps <= len(saved):
+        raise NoVersion(f"{path.name} has {len(saved)} earlier versions: nothing was changed")
+    return saved[steps - 1]
 
 
 def save_version(path: Path, content: bytes) -> str:
     """Save ``content`` as a version, delete the oldest ones, and return its id. Raises ``OSError``."""
     folder = _folder(path)
     folder.mkdir(mode=0o700, exist_ok=True)
-    named = folder / f"{datetime.now(UTC).strftime(STAMP)}-{digest_of(content)}.yaml"
-    named.touch(mode=path.stat().st_mode & 0o666)
-    named.write_bytes(content)
+    file = folder / f"{datetime.now(UTC).strftime(STAMP)}-{digest_of(content)}.yaml"
+    file.touch(mode=path.stat().st_mode & 0o666)
+    file.write_bytes(content)
     for old in versions(path)[KEPT:]:
         (folder / f"{old.id}.yaml").unlink(missing_ok=True)
-    return named.stem
+    return file.stem
 
 
 def _folder(path: Path) -> Path:
@@ -148,12 +148,12 @@ def edit(path: Path, change: Change, expected: str | None = None, environ: Mappi
     ``EditConflict`` if the file differs from it (before or during ``change``), ``SourcesError`` if the result would not load,
     ``OSError`` if it cannot be written; each leaves the file unchanged.
     """
-    return _written(path, lambda before, file: changed(before, change, file), expected, environ)
+    return _rewrite(path, lambda before, file: changed(before, change, file), expected, environ)
 
 
 def rewrite(path: Path, content: bytes, expected: str | None = None) -> Written:
     """Replace the whole content of ``path``, with the checks, result and errors of :func:`edit`."""
-    return _written(path, lambda before, file: content, expected)
+    return _rewrite(path, lambda before, file: content, expected)
 
 
 def go_back(path: Path, version: Version, expected: str | None = None, *, within: Collection[str] | None = None) -> Written:
@@ -166,20 +166,20 @@ def go_back(path: Path, version: Version, expected: str | None = None, *, within
             raise OtherKeys(others)
         return content
 
-    return _written(path, back, expected)
+    return _rewrite(path, back, expected)
 
 
 def differing(before: bytes, after: bytes) -> list[str]:
     """Return the top-level keys with different values; ``(file)`` if one side is unreadable or no mapping."""
     nothing = object()
     with contextlib.suppress(Unreadable):
-        one, other = read(before).value or {}, read(after).value or {}
-        if isinstance(one, dict) and isinstance(other, dict):
-            return sorted(str(key) for key in {*one, *other} if one.get(key, nothing) != other.get(key, nothing))
+        old, new = read(before).value or {}, read(after).value or {}
+        if isinstance(old, dict) and isinstance(new, dict):
+            return sorted(str(key) for key in {*old, *new} if old.get(key, nothing) != new.get(key, nothing))
     return ["(file)"]
 
 
-def _written(path: Path, make: Callable[[bytes, Path], bytes], expected: str | None, environ: Mapping[str, str] = os.environ) -> Written:
+def _rewrite(path: Path, make: Callable[[bytes, Path], bytes], expected: str | None, environ: Mapping[str, str] = os.environ) -> Written:
     path = path.resolve()  # follow a symbolic link, so that it stays one
     with lock_file(path):
         before = path.read_bytes()
@@ -189,11 +189,11 @@ def _written(path: Path, make: Callable[[bytes, Path], bytes], expected: str | N
         parse(after, path, environ)
         if path.read_bytes() != before:
             raise EditConflict(path)
-        written = Written(digest_of(after))
+        result = Written(digest_of(after))
         if after != before:
-            written.replaced = save_version(path, before)
+            result.replaced = save_version(path, before)
             replace_file(path, after)
-    return written
+    return result
 
 
 def changed(content: bytes, change: Change, path: Path) -> bytes:
@@ -203,23 +203,23 @@ def changed(content: bytes, change: Change, path: Path) -> bytes:
     except Unreadable as error:
         raise error_of(path, [error.mistake]) from error
     text = decode(content).replace("\r\n", "\n")
-    written = None
+    edited = None
     if isinstance(change, EntryChange):
-        written = spliced(text, tree, change, lambda part: _made(part, change, path, text))
-    if written is None:
-        written = _made(text, change, path, text)
+        edited = spliced(text, tree, change, lambda part: _apply(part, change, path, text))
+    if edited is None:
+        edited = _apply(text, change, path, text)
     with contextlib.suppress(Unreadable):  # reported when it is loaded
-        if read(written.encode()).value == tree.value:
+        if read(edited.encode()).value == tree.value:
             return content  # unchanged to the byte
-    return (written.replace("\n", "\r\n") if b"\r\n" in content else written).encode()
+    return (edited.replace("\n", "\r\n") if b"\r\n" in content else edited).encode()
 
 
-def _made(text: str, change: Change, path: Path, whole: str) -> str:
+def _apply(text: str, change: Change, path: Path, file_text: str) -> str:
     yaml = YAML(typ="rt")
     yaml.preserve_quotes = True
     yaml.width = 100_000  # do not wrap lines
     yaml.allow_unicode = True
-    found = DASH.search(whole)
+    found = DASH.search(file_text)
     offset = len(found["indent"]) if found else 2
     yaml.indent(mapping=2, sequence=offset + 2, offset=offset)
     document = yaml.load(text)
@@ -258,11 +258,11 @@ def add_following(node: Any, following: str, key: Any = None) -> None:
     if isinstance(value, CommentedMap | CommentedSeq) and value and not value.fa.flow_style():
         add_following(value, following)
         return
-    place = 2 if isinstance(node, CommentedMap) else 0
+    index = 2 if isinstance(node, CommentedMap) else 0
     tokens = node.ca.items.get(key) or [None] * 4
-    before = tokens[place].value if tokens[place] is not None else ""
-    mark = tokens[place].start_mark if before else CommentMark(0)
-    tokens[place] = CommentToken(f"{before.removesuffix(LINE_END)}{LINE_END}{following}", mark, None)
+    before = tokens[index].value if tokens[index] is not None else ""
+    mark = tokens[index].start_mark if before else CommentMark(0)
+    tokens[index] = CommentToken(f"{before.removesuffix(LINE_END)}{LINE_END}{following}", mark, None)
     node.ca.items[key] = tokens
 
 
@@ -272,10 +272,10 @@ def cut_following(node: Any, key: Any = None) -> str:
         key = _last(node) if key is None else key
         if key not in node and isinstance(node, CommentedMap):
             return ""
-        place = 2 if isinstance(node, CommentedMap) else 0
-        if (token := (node.ca.items.get(key) or [None] * 4)[place]) is not None and LINE_END in token.value:
-            beside, _, following = token.value.partition(LINE_END)
-            token.value = f"{beside}{LINE_END}" if beside else LINE_END
+        index = 2 if isinstance(node, CommentedMap) else 0
+        if (token := (node.ca.items.get(key) or [None] * 4)[index]) is not None and LINE_END in token.value:
+            inline, _, following = token.value.partition(LINE_END)
+            token.value = f"{inline}{LINE_END}" if inline else LINE_END
             return str(following)
         node, key = node[key], None
     return ""
@@ -294,8 +294,8 @@ def lock_file(path: Path) -> Iterator[None]:
         yield
         return
     lock = path.with_name(f".{path.name}{LOCK_SUFFIX}")
-    with lock.open("w") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 

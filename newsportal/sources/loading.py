@@ -31,7 +31,7 @@ def mistakes_of(error: ValidationError, tree: Tree) -> Iterator[Mistake]:
         path: KeyPath = (*details["loc"], *details.get("ctx", {}).get("at", ()))
         if path not in tree.lines and path[:-1] not in tree.lines:
             continue  # derived, not in the file: a region's seeds from its prefix, a topic's keywords from its name
-        message, hint = SAYINGS.get(details["type"], _otherwise)(details, path)
+        message, hint = SAYINGS.get(details["type"], _other_error)(details, path)
         yield Mistake(tree.line(path), path, message, hint)
 
 
@@ -80,11 +80,11 @@ def _no_text(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
 
 def _no_mapping(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
     allowed = listed(keys_at(path))
-    written = details["input"]
-    hint = Message("hint.no-dash") if isinstance(written, list) else None
-    if isinstance(written, str) and "：" in written:
+    value = details["input"]
+    hint = Message("hint.no-dash") if isinstance(value, list) else None
+    if isinstance(value, str) and "：" in value:
         hint = Message("hint.colon")
-    return Message("sources.no-mapping", found=describe_value(written), allowed=allowed), hint
+    return Message("sources.no-mapping", found=describe_value(value), allowed=allowed), hint
 
 
 def _no_list(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
@@ -99,7 +99,7 @@ def _not_one_of(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
     return message, quoted or did_you_mean(details["input"], allowed)
 
 
-def _found(code: str, limit: str | None = None) -> Callable[[ErrorDetails, KeyPath], MessageAndHint]:
+def _invalid_value(code: str, limit: str | None = None) -> Callable[[ErrorDetails, KeyPath], MessageAndHint]:
     """Return a handler for values that violate ``code``, or exceed the ``limit`` of that name."""
 
     def described(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
@@ -109,7 +109,7 @@ def _found(code: str, limit: str | None = None) -> Callable[[ErrorDetails, KeyPa
     return described
 
 
-def _otherwise(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
+def _other_error(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
     return Message("sources.other", found=describe_value(details["input"]), why=details["msg"]), None
 
 
@@ -121,14 +121,14 @@ SAYINGS: dict[str, Callable[[ErrorDetails, KeyPath], MessageAndHint]] = {
     **dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), _no_mapping),
     **dict.fromkeys(("tuple_type", "list_type"), _no_list),
     "literal_error": _not_one_of,
-    "path_type": _found("sources.no-path"),
-    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), _found("sources.no-integer")),
-    **dict.fromkeys(("float_type", "float_parsing"), _found("sources.no-number")),
-    **dict.fromkeys(("bool_type", "bool_parsing"), _found("sources.no-bool")),
-    "greater_than": _found("sources.more-than", "gt"),
-    "greater_than_equal": _found("sources.at-least", "ge"),
-    "less_than": _found("sources.less-than", "lt"),
-    "less_than_equal": _found("sources.at-most", "le"),
+    "path_type": _invalid_value("sources.no-path"),
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), _invalid_value("sources.no-integer")),
+    **dict.fromkeys(("float_type", "float_parsing"), _invalid_value("sources.no-number")),
+    **dict.fromkeys(("bool_type", "bool_parsing"), _invalid_value("sources.no-bool")),
+    "greater_than": _invalid_value("sources.more-than", "gt"),
+    "greater_than_equal": _invalid_value("sources.at-least", "ge"),
+    "less_than": _invalid_value("sources.less-than", "lt"),
+    "less_than_equal": _invalid_value("sources.at-most", "le"),
     "string_too_long": lambda details, path: (
         Message("sources.too-long", found=len(details["input"]), limit=details["ctx"]["max_length"]),
         None,
@@ -167,19 +167,19 @@ def _entries(value: Any, kind: str) -> Iterator[tuple[int, dict[str, Any]]]:
     return ((index, entry) for index, entry in enumerate(entries if isinstance(entries, list) else ()) if isinstance(entry, dict))
 
 
-def _unknown(tree: Tree, kinds: tuple[str, ...], keys: tuple[str, ...], known: list[str], what: str) -> Iterator[Mistake]:
-    known_names = set(known)
+def _unknown(tree: Tree, kinds: tuple[str, ...], keys: tuple[str, ...], allowed: list[str], subject: str) -> Iterator[Mistake]:
+    known_names = set(allowed)
     for kind in kinds:
         for index, entry in _entries(tree.value, kind):
-            given: Any = entry
+            value: Any = entry
             for key in keys:
-                given = given.get(key) if isinstance(given, dict) else None
-            for place, name in enumerate(given) if isinstance(given, list) else [(None, given)]:
+                value = value.get(key) if isinstance(value, dict) else None
+            for place, name in enumerate(value) if isinstance(value, list) else [(None, value)]:
                 if isinstance(name, str) and name.strip() not in known_names:
                     path: KeyPath = (kind, index, *keys, *(() if place is None else (place,)))
-                    code = f"sources.no-{what}" if known else f"sources.no-{what}s"
-                    message = Message(code, found=describe_value(name), allowed=listed(known))
-                    yield Mistake(tree.line(path), path, message, did_you_mean(name, known))
+                    code = f"sources.no-{subject}" if allowed else f"sources.no-{subject}s"
+                    message = Message(code, found=describe_value(name), allowed=listed(allowed))
+                    yield Mistake(tree.line(path), path, message, did_you_mean(name, allowed))
 
 
 FILE_NAME = "sources.yaml"
@@ -194,7 +194,7 @@ def find(start: Path | None = None, environ: Mapping[str, str] = os.environ) -> 
     if environ.get(VARIABLE):
         return Path(environ[VARIABLE]).expanduser()
     folder = (start or Path.cwd()).absolute()
-    return next((place / FILE_NAME for place in (folder, *folder.parents) if (place / FILE_NAME).is_file()), None)
+    return next((path / FILE_NAME for path in (folder, *folder.parents) if (path / FILE_NAME).is_file()), None)
 
 
 Stamp = tuple[int, int, int]
@@ -231,10 +231,10 @@ def packaged(environ: Mapping[str, str] = os.environ) -> Sources:
     Raises ``SourcesError`` as :func:`load` does."""
     folder = Path(environ[HOME]).expanduser() if environ.get(HOME) else Path.cwd()
     resource = files("newsportal").joinpath(FILE_NAME)
-    place = folder / FILE_NAME
+    path = folder / FILE_NAME
     if not resource.is_file():
-        raise error_of(place, [Mistake(1, (), Message("sources.no-file", name=FILE_NAME), WRITE_ONE)])
-    return parse(resource.read_bytes(), place, environ)
+        raise error_of(path, [Mistake(1, (), Message("sources.no-file", name=FILE_NAME), WRITE_ONE)])
+    return parse(resource.read_bytes(), path, environ)
 
 
 def parse(content: bytes, path: Path, environ: Mapping[str, str] = os.environ) -> Sources:
@@ -260,7 +260,7 @@ def parse(content: bytes, path: Path, environ: Mapping[str, str] = os.environ) -
 def error_of(path: Path, mistakes: Iterable[Mistake]) -> SourcesError:
     """Return all mistakes of the file at ``path`` as one error, ordered by line."""
     in_order = sorted(mistakes, key=lambda mistake: mistake.line)
-    return SourcesError([Problem(str(path), one.line, dotted(one.path), one.message, one.hint) for one in in_order])
+    return SourcesError([Problem(str(path), mistake.line, dotted(mistake.path), mistake.message, mistake.hint) for mistake in in_order])
 
 
 MOST_BYTES = 20_000_000  # a larger file is no dictionary: jieba's own has 5 MB

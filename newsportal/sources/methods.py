@@ -1,4 +1,4 @@
-"""The methods that ``sources.yaml`` chooses from: how articles are read, and by what reposts are told."""
+"""The methods that ``sources.yaml`` chooses from: how articles are extracted, and how reposts are found."""
 
 from __future__ import annotations
 

@@ -31,18 +31,18 @@ Prompt = Annotated[str, StringConstraints(min_length=1, max_length=4000)]
 
 
 class Uses(Part):
-    """What the assistant may be asked for."""
+    """What users may request from the assistant."""
 
     summaries: bool = True
     """Summaries of articles and events."""
     translation: bool = True
     """Titles and texts of articles in the reader's language."""
     titles: bool = True
-    """Titles of events, which editors may take."""
+    """Suggested titles of events, for editors."""
 
 
 class Prompts(Part):
-    """What the assistant is told to do, in place of what newsportal says. {language} is the language of whoever asks."""
+    """Prompts that replace newsportal's own. {language} is the user's language."""
 
     summary: Prompt | None = None
     """For a summary of an article or an event."""
@@ -61,19 +61,19 @@ class Assistant(Part):
     model: Word | None = None
     """The model's name at the endpoint."""
     key: Filled | None = None
-    """The key that the endpoint asks for; better ${NAME} than the key itself."""
+    """The endpoint's API key; use ${NAME}, not the key itself."""
     timeout: Annotated[float, Field(ge=1, le=300)] = 60.0
-    """Seconds until an answer is given up, with all tries."""
+    """Time limit of an answer in seconds, including retries."""
     calls: Annotated[int, Field(ge=1, le=1_000_000)] = 200
-    """Calls a day, of all people together."""
+    """Calls per day, all users together."""
     tokens: Annotated[int, Field(ge=1, le=10_000_000_000)] | None = None
-    """Tokens a day, as the endpoint counts them; by default any number."""
+    """Tokens per day, as counted by the endpoint; default: unlimited."""
     max_chars: Annotated[int, Field(ge=500, le=1_000_000)] = 12_000
-    """Characters of a text that are sent; the rest is left out."""
+    """Maximum number of characters sent of a text; the rest is cut off."""
     uses: Uses = Uses()
-    """What it may be asked for."""
+    """What users may request."""
     prompts: Prompts = Prompts()
-    """What it is told to do; a changed prompt makes no use of earlier answers."""
+    """Its prompts; after a change earlier answers are not reused."""
 
     def __repr__(self) -> str:
         return f"Assistant({self.url!r}, {self.model!r})"  # the key must not appear in logs
@@ -88,52 +88,52 @@ class Assistant(Part):
 
 
 class Sources(parts.Part):
-    """Everything the file says, checked: addresses are absolute, environment variables filled in, defaults applied."""
+    """The validated file: addresses are absolute, environment variables filled in, defaults applied."""
 
     version: Literal[1] = 1
-    """The version of this form of file."""
+    """The version of the file format."""
     portal: parts.Portal = parts.Portal()
-    """How the portal presents itself."""
+    """Name, language and access of the portal."""
     store: StoreUri = f"sqlite:///data/{DEFAULT_STORE}"
-    """Where articles are kept; a relative SQLite file lies beside this file. ${NAME} is filled in from the environment."""
+    """The database of articles; a relative SQLite path starts from this file's folder. ${NAME} is replaced from the environment."""
     index: IndexUri | None = None
-    """Where the search index is kept; by default beside the store (see docs/storage.md), each store's its own."""
+    """The search index; by default beside the store, one for each (see docs/storage.md)."""
     politeness: parts.Politeness = parts.Politeness()
     """Limits for requests to other servers."""
     rendering: parts.Rendering = parts.Rendering()
     """The browser for sources with render: true."""
     pictures: parts.Pictures = parts.Pictures()
-    """The pictures of photo stories: how they are looked at, and where they are kept."""
+    """The pictures of photo stories: inspection and cache."""
     extraction: parts.Extraction = parts.Extraction()
-    """The processes that read pages."""
+    """The processes that parse pages."""
     frontier: parts.Frontier = parts.Frontier()
     """The queue of requests."""
     schedule: parts.Scheduling = parts.Scheduling()
-    """When sources are visited that name no interval of their own."""
+    """The schedule of sources without an interval of their own."""
     url_filter: parts.UrlFilter = parts.UrlFilter()
-    """The filter of known addresses, which keeps most questions from the store."""
+    """The Bloom filter of known URLs, which saves most queries to the store."""
     replay: FilePath | None = None
     """A WARC file that answers every request in place of the network."""
     archive: FilePath | None = None
-    """A WARC file into which everything that is fetched is written."""
+    """A WARC file to which all responses are written."""
     words: Words = ()
-    """Words of one's own, such as names that the segmenter does not know: each is one word to search and keywords."""
+    """Your own words, such as names unknown to the segmenter: search and keywords treat each as one word."""
     dictionary: FilePath | None = None
-    """A file of such words, one a line; dictionaries made for jieba will do."""
+    """A file of such words, one per line; jieba's dictionaries work."""
     topics: tuple[Topic, ...] = ()
     """The subjects of the portal."""
     categories: tuple[parts.CategoryWords, ...] = ()
-    """Categories of one's own and further words, for sources with auto_classify."""
+    """Your own categories and further words, for sources with auto_classify."""
     classifier: parts.Classifying = parts.Classifying()
-    """When a trained model takes the lexicon's place."""
+    """When a trained model replaces the lexicon."""
     recommendation: parts.Recommending = parts.Recommending()
     """Whether stories are recommended to readers, and how."""
     extractor: methods.Extracting = methods.Extracting()
-    """How articles are read, where their source names no method of its own."""
+    """The extraction method of sources without one of their own."""
     duplicates: methods.Duplicates = methods.Duplicates()
     """How reposts are detected."""
     engines: tuple[CustomEngine, ...] = ()
-    """Search engines of one's own, besides the built-in ones."""
+    """Your own search engines, besides the built-in ones."""
     feeds: tuple[Feed, ...] = ()
     """RSS, Atom, RDF and JSON feeds."""
     sitemaps: tuple[Sitemap, ...] = ()
@@ -149,9 +149,9 @@ class Sources(parts.Part):
     newsletters: tuple[Newsletter, ...] = ()
     """Newsletters and mailing lists, from a mailbox or a folder of mails."""
     publish: tuple[Target, ...] = ()
-    """Where articles are published besides the portal."""
+    """Destinations of published articles, besides the portal."""
     retention: parts.Retention = parts.Retention()
-    """Retention: how long stored data are kept."""
+    """How long data are stored."""
     alerts: parts.Alerting = parts.Alerting()
     """Alerts about new stories and about problems."""
     assistant: Assistant = Assistant()
@@ -223,8 +223,8 @@ class Sources(parts.Part):
         if scheme.partition("+")[0] == "sqlite":
             file = rest.removeprefix("/").partition("?")[0]
             return None if not file or not rest.startswith("/") or file.startswith((":memory:", "file:")) else Path(file)
-        where = rest.rpartition("@")[2].partition("?")[0]
-        return (self._folder / "data" / f"{scheme}-{content_id(where)}").absolute()
+        location = rest.rpartition("@")[2].partition("?")[0]
+        return (self._folder / "data" / f"{scheme}-{content_id(location)}").absolute()
 
     @property
     def user_agent(self) -> str:
@@ -257,11 +257,11 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema as plain values. Names of built-in engines are suggested, others allowed."""
-    made = Sources.model_json_schema(by_alias=True)
-    topic = made["$defs"]["Topic"]["properties"]["engines"]
-    offered = {"anyOf": [{"enum": list(engines.names())}, {"type": "string", "minLength": 1, "maxLength": 100}]}
-    topic["anyOf"] = [offered, {"type": "array", "items": offered}]
-    return {"$schema": DIALECT, "title": "sources.yaml of newsportal", **{key: value for key, value in made.items() if key != "title"}}
+    schema = Sources.model_json_schema(by_alias=True)
+    topic = schema["$defs"]["Topic"]["properties"]["engines"]
+    names = {"anyOf": [{"enum": list(engines.names())}, {"type": "string", "minLength": 1, "maxLength": 100}]}
+    topic["anyOf"] = [names, {"type": "array", "items": names}]
+    return {"$schema": DIALECT, "title": "sources.yaml of newsportal", **{key: value for key, value in schema.items() if key != "title"}}
 
 
 def schema_text() -> str:

@@ -24,18 +24,18 @@ SCHEMES: Final = {"imaps": 993, "imap": 143}
 NO_USER: Final = re.compile(r"""[\s"(){}%*\]\\]""")  # invalid characters of user names in IMAP (RFC 3501: atom)
 
 
-def _mailbox(written: str) -> str:
+def _mailbox(uri: str) -> str:
     try:
-        parts = urlsplit(written)
+        parts = urlsplit(uri)
         user = unquote(parts.username or "")
-        sound = parts.scheme in SCHEMES and parts.hostname and parts.port != 0 and user and not NO_USER.search(user)
+        valid = parts.scheme in SCHEMES and parts.hostname and parts.port != 0 and user and not NO_USER.search(user)
     except ValueError:
-        sound = False
-    if not sound or UNSAFE.search(written) or CONTROL.search(unquote(written)):
-        raise mistake(Message("sources.mailbox", found=repr(mask(written))))
+        valid = False
+    if not valid or UNSAFE.search(uri) or CONTROL.search(unquote(uri)):
+        raise mistake(Message("sources.mailbox", found=repr(mask(uri))))
     if parts.password is not None:
         raise mistake(Message("sources.mailbox-password"), Message("hint.mailbox-password"), at=())
-    return written
+    return uri
 
 
 MailboxUri = Annotated[Filled, AfterValidator(_mailbox)]
@@ -107,10 +107,10 @@ class Newsletter(ArticlePlace):
 
 def check_encrypted(newsletters: tuple[Newsletter, ...], allow_private: tuple[str, ...]) -> None:
     """Raise a mistake for a mailbox without TLS at a host not listed in ``politeness.allow_private``."""
-    for place, source in enumerate(newsletters):
+    for index, source in enumerate(newsletters):
         if source.imap is not None and source.imap.startswith("imap:"):
             from newsportal.net.egress import Policy
 
-            box, policy = source.mailbox, Policy(allow_private)
-            if not policy.names(box.host, box.port):
-                raise mistake(Message("sources.mailbox-plain", host=box.host), at=("newsletters", place, "imap"))
+            mailbox, policy = source.mailbox, Policy(allow_private)
+            if not policy.names(mailbox.host, mailbox.port):
+                raise mistake(Message("sources.mailbox-plain", host=mailbox.host), at=("newsletters", index, "imap"))

@@ -28,19 +28,19 @@ class Part(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _nothing_is_not_given(cls, value: Any) -> Any:
-        known = {field.alias or name for name, field in cls.model_fields.items()}
-        return {key: item for key, item in value.items() if item is not None or key not in known} if isinstance(value, dict) else value
+        keys = {field.alias or name for name, field in cls.model_fields.items()}
+        return {key: item for key, item in value.items() if item is not None or key not in keys} if isinstance(value, dict) else value
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """Use the docstring under each field as its description. (``use_attribute_docstrings`` would read the code at every start.)"""
-        made = handler(core_schema)
-        properties = handler.resolve_ref_schema(made)["properties"]
+        schema = handler(core_schema)
+        properties = handler.resolve_ref_schema(schema)["properties"]
         for name, description in cls.field_docstrings().items():
             if name in cls.model_fields:  # otherwise a constant of the class
                 key = cls.model_fields[name].alias or name
                 properties[key] = dict(sorted((properties[key] | {"description": description}).items()))
-        return made
+        return schema
 
     @classmethod
     def field_docstrings(cls) -> dict[str, str]:
@@ -59,14 +59,14 @@ Priority = Annotated[int, Field(ge=1, le=9)]  # priority of a source's links, in
 
 
 class Source(Part):
-    """What every source has. ``key`` names it in reports, links and commands."""
+    """The settings of every source. ``key`` identifies it in reports, links and commands."""
 
     family: ClassVar[str]
 
     name: values.Name
     """The source's name, unique among its kind. Readers see it."""
     enabled: bool = True
-    """false: kept here, but not visited."""
+    """false: it stays in the file, but is not visited."""
 
     @property
     def key(self) -> str:
@@ -74,26 +74,26 @@ class Source(Part):
 
 
 class Portal(Part):
-    """How the portal presents itself."""
+    """Name, language and access of the portal."""
 
     title: values.Line = "newsportal"
-    """The portal's name, in every page's head."""
+    """The portal's name, at the top of every page."""
     language: Literal["zh", "en"] = "zh"
-    """The language of the portal's own words."""
+    """The language of the portal's own texts."""
     timezone: values.TimeZone = "Asia/Shanghai"
-    """The time zone in which days begin, hours of this file count and times are shown."""
+    """The time zone of days, displayed times, and hours in this file."""
     url: values.Url | None = None
     """The address readers use, for the links in feeds and alerts."""
     contact: values.Line | None = None
     """Contact address for readers and publishers. It is also part of the user agent, unless politeness.contact is given."""
     reading: Literal["open", "members"] = "open"
-    """Who reads: everybody; who is signed in or has a token."""
+    """Who may read. open: everyone; members: signed-in users and tokens."""
     accounts: values.AccountsUri | None = None
-    """Where people, their sessions and tokens, and the log of changes are kept; by default beside the store."""
+    """The database of users, sessions, tokens and the log of changes; by default beside the store."""
     proxies: values.Networks = ()
-    """Addresses or networks of reverse proxies in front of the portal, which say who asks (X-Forwarded-For) and how (X-Forwarded-Proto)."""
+    """Addresses or networks of reverse proxies in front of the portal, whose X-Forwarded-For and X-Forwarded-Proto are trusted."""
     metrics: Literal["open", "token", "off"] = "token"
-    """Who may read /metrics: everybody; who is signed in as an editor or has a token for that; nobody."""
+    """Who may read /metrics. open: everyone; token: editors, and tokens with that right; off: nobody."""
 
 
 class Politeness(Part):
@@ -106,44 +106,43 @@ class Politeness(Part):
     concurrency: Annotated[int, Field(ge=1, le=1024)] = 64
     """Requests at the same time, over all hosts."""
     timeout: Annotated[float, Field(gt=0, le=600)] = 30.0
-    """Seconds until an answer is given up."""
+    """Time limit of a response in seconds."""
     obey_robots: bool = True
     """Whether robots.txt is obeyed."""
     user_agent: values.Line | None = None
-    """What the crawler calls itself; by default newsportal with its version and the contact."""
+    """The crawler's User-Agent; by default newsportal with its version and the contact."""
     contact: values.Line | None = None
     """An address or page for the administrators of the sites that are visited."""
     allow_private: values.PrivateHosts = ()
     """Hosts or networks in private address ranges that may be visited, such as 10.0.0.0/8, *.intra.example or wiki:8080."""
     max_size: values.Size = 16 * 1024 * 1024
-    """Longer answers are given up: bytes, or a text such as 16 MiB."""
+    """Maximum size of a response: bytes, or a text such as 16 MiB."""
 
 
 class Rendering(Part):
-    """The browser for sources with render: true, and what one page may cost."""
+    """The browser for sources with render: true, and its limits per page."""
 
     browser: values.Line | None = None
     """The browser's path or name; by default the first of chromium, chromium-browser, google-chrome-stable and google-chrome."""
     timeout: Annotated[float, Field(ge=1, le=300)] = 30.0
-    """Seconds until a page that hangs is given up."""
+    """Time limit of a page in seconds."""
     wait: Annotated[float, Field(ge=0.5, le=60)] = 10.0
-    """Seconds until a page that does not come to rest is taken as it is."""
+    """Seconds to wait until a page is idle; after that it is read as it is."""
     requests: Annotated[int, Field(ge=0, le=2000)] = 200
     """Requests that one page may make."""
     max_bytes: values.Size = 32 * 1024 * 1024
-    """All answers to one page together: bytes, or a text such as 32 MiB."""
+    """Maximum size of all responses of one page: bytes, or a text such as 32 MiB."""
     pages: Annotated[int, Field(ge=1, le=16)] = 2
     """Pages open at the same time."""
     memory: values.Size = 1024 * 1024 * 1024
-    """What all open pages together may hold; beyond it the largest is closed."""
+    """Memory of all open pages together; beyond it the largest page is closed."""
 
 
 class Extraction(Part):
-    """The processes that read pages. What one page may take there is bounded; a page beyond is refused, and counted."""
+    """The processes that parse pages. Memory and time per page are limited; a page beyond them is refused and counted."""
 
     processes: Annotated[int, Field(ge=0, le=64)] | None = None
-    """How many; by default as many as the machine has cores, up to 4. 0: pages are read in the crawl's own process, without bounds of
-    memory and time."""
+    """Their number; default: one per core, up to 4. 0: pages are parsed in the crawl's process, without limits of memory and time."""
 
 
 class Frontier(Part):
@@ -151,22 +150,22 @@ class Frontier(Part):
 
     redis: values.RedisUri | None = None
     """A Redis that all workers share; by default the queue lies beside the SQLite store, else in data.
-    The filter of known addresses goes there, too."""
+    The filter of known URLs goes there, too."""
     lease: Annotated[float, Field(ge=1, le=3600)] = 60.0
-    """Seconds without a sign of life until a worker counts as dead and its requests are handed on."""
+    """Seconds without a heartbeat after which a worker counts as dead and its requests go to others."""
     tries: Annotated[int, Field(ge=2, le=100)] = 6
     """A request is set aside after this many workers died during it."""
 
 
 class UrlFilter(Part):
-    """The Bloom filter of known addresses. The store is queried only where it says "perhaps"."""
+    """The Bloom filter of known URLs. The store is queried only for those it may contain."""
 
     redis: values.RedisUri | None = None
-    """A Redis that all processes and machines share the filter in; by default each has its own, beside the SQLite store, else in data."""
+    """A Redis in which all processes and machines share the filter; by default each has its own, beside the SQLite store, else in data."""
     capacity: Annotated[int, Field(ge=1000, le=100_000_000)] = 100_000
-    """Addresses for which room is made at once; beyond it the filter grows."""
+    """Initial capacity in URLs; beyond it the filter grows."""
     error_rate: Annotated[float, Field(ge=1e-9, le=0.1)] = 1e-4
-    """The largest share of unknown addresses that the store is asked about in vain."""
+    """Maximum false positive rate: the share of unknown URLs for which the store is queried needlessly."""
 
 
 MAIL_SCHEMES = ("smtps", "smtp", "smtp+starttls")
@@ -175,10 +174,10 @@ MAIL_SCHEMES = ("smtps", "smtp", "smtp+starttls")
 def _mail_server(value: str) -> str:
     try:
         parts = urlsplit(value)
-        whole = parts.scheme in MAIL_SCHEMES and bool(parts.hostname) and parts.port != 0 and value.isprintable()
+        valid = parts.scheme in MAIL_SCHEMES and bool(parts.hostname) and parts.port != 0 and value.isprintable()
     except ValueError:
-        whole = False
-    if not whole:
+        valid = False
+    if not valid:
         raise values.mistake(Message("sources.mail-server", found=repr(mask(value))))
     return value
 
@@ -190,55 +189,55 @@ class Alerting(Part):
     """Alerts about new stories and about problems."""
 
     enabled: bool = True
-    """false: nothing is sent; what people set up is kept."""
+    """false: nothing is sent; users' alerts stay stored."""
     mail_server: MailServer | None = None
-    """The server that takes mail: smtps://USER:PASSWORD@HOST, smtp+starttls://… or smtp://HOST:PORT; better ${NAME} than the password."""
+    """The SMTP server: smtps://USER:PASSWORD@HOST, smtp+starttls://… or smtp://HOST:PORT; use ${NAME}, not the password itself."""
     mail_from: values.Line | None = None
-    """The address that mail comes from; by default newsportal at the mail server."""
+    """The sender's address; by default newsportal at the mail server."""
     per_hour: Annotated[int, Field(ge=1, le=60)] = 20
-    """Messages an hour that one alert may send at most; what is more waits and goes into the next."""
+    """Maximum messages per hour of an alert; further stories wait for the next message."""
     disk_free: Annotated[float, Field(gt=0, lt=100)] = 10.0
-    """Per cent of the disk: alerts about the disk are sent when less of it is free."""
+    """Alerts about the disk are sent when less than this percentage is free."""
     crawl_hours: Annotated[float, Field(gt=0, le=720)] = 12.0
-    """Hours: alerts about the crawl are sent if no crawl has finished for this long."""
+    """Alerts about the crawl are sent if no crawl has finished for this many hours."""
 
 
 class CategoryWords(Part):
-    """A category of one's own, or more words for one that comes with newsportal."""
+    """Your own category, or further words for a packaged one."""
 
     name: values.Name
-    """The category's name; one of those that come with newsportal, or a new one."""
+    """The category's name: a packaged one, or a new one."""
     enabled: bool = True
     """false: articles never get this category from the lexicon."""
     words: values.Words = ()
-    """Words that nearly decide alone."""
+    """Strong words: one alone nearly decides."""
     hints: values.Words = ()
-    """Words that only hint at it."""
+    """Weak words."""
 
 
 class Classifying(Part):
-    """When a trained model takes the lexicon's place, and whether it is trained anew by itself."""
+    """When a trained model replaces the lexicon, and whether it is retrained automatically."""
 
     good_enough: Annotated[float, Field(ge=0, le=1)] = 0.75
     """Minimum macro-F1 on held-out texts for a model to be used; below it the lexicon stays in use."""
     retrain: bool = True
-    """Whether newsportal up trains models by itself once enough new articles are known."""
+    """Whether newsportal up trains models automatically once there are enough new articles."""
     least_new: Annotated[int, Field(ge=1, le=1_000_000)] = 200
-    """How many new labelled articles make a training worth while."""
+    """Minimum number of new labelled articles for a training."""
 
 
 class Pictures(Part):
     """The pictures of photo stories."""
 
     look: bool = True
-    """true: format and size are read from each picture's first bytes, and logos and banners are told by them."""
+    """true: format and size are read from each picture's first bytes, and used to drop logos and banners."""
     prints: Annotated[int, Field(ge=0, le=1000)] = 6
-    """How many pictures of a story, the first ones, are fetched whole for their perceptual hashes, by which copies of stories are found.
-    Smaller ones have one in any case."""
+    """Number of first pictures of a story that are fetched in full for perceptual hashes, which find copies of stories. Smaller pictures
+    always have one."""
     cache: values.FilePath | None = None
-    """A folder in which pictures that readers look at are kept, with thumbnails; by default browsers fetch them from their publishers."""
+    """A folder that caches viewed pictures and their thumbnails; by default browsers load them from their publishers."""
     cache_size: values.Space = 2 * 1024**3
-    """How much the cache holds; what was looked at longest ago goes first: bytes, or a text such as 2 GB."""
+    """Size of the cache: bytes, or a text such as 2 GB. The least recently viewed pictures are deleted first."""
     max_megapixels: Annotated[float, Field(ge=1, le=500)] = 60
     """Larger pictures are refused (width × height, in millions)."""
 
@@ -248,48 +247,48 @@ class Pictures(Part):
 
 
 class Recommending(Part):
-    """Whether the portal remembers what readers look at, and recommends by it."""
+    """Whether the portal records readers' views, and recommends stories by them."""
 
     enabled: bool = True
-    """false: nothing is recorded of readers, and nothing recommended."""
+    """false: no views are recorded, and nothing is recommended."""
     fit_hour: Annotated[int, Field(ge=0, le=23)] = 4
     """The hour, in the portal's time zone, at which newsportal up fits recommendations."""
     days: Annotated[int, Field(ge=1, le=366)] = 30
-    """Stories of the last days that may be recommended without anybody having looked at them."""
+    """Number of days in which a story may be recommended before anyone has viewed it."""
     method: Literal["best", "paper"] = "best"
-    """best: all signals, weighed as the log teaches; paper: readers alike by the share of each story that they saw (Jiang, Zuo 2014)."""
+    """best: all signals, with weights learned from views; paper: similar readers, by the share seen of each story (Jiang, Zuo 2014)."""
     alpha: Annotated[float, Field(gt=0, lt=1)] | None = None
-    """paper: the share of a story's pictures from which it is liked (α); by default the median of what was looked at."""
+    """paper: the viewed share of a story's pictures from which it counts as liked (α); by default the median of all views."""
     rate: Annotated[float, Field(gt=0, le=1000)] | None = Field(default=None, alias="lambda")
-    """paper: how interest rises and fades with age (λ); by default the mean age of what is viewed, 5.6 before it is known."""
+    """paper: how interest rises and fades with age (λ); by default the mean age of viewed stories, 5.6 before it is known."""
     unit: Literal["hours", "days"] = "hours"
-    """paper: in what ages are counted."""
+    """paper: the unit of ages."""
 
 
 class Retention(Part):
-    """For how many days stored data are kept. newsportal up deletes older data at night; newsportal prune deletes them at once."""
+    """How many days data are stored. newsportal up deletes older data at night, newsportal prune at once."""
 
     articles: Days | None = None
-    """Days after an article was stored, or its text changed last; by default for ever. Stories go as a whole, once all versions are old.
-    Never deleted: what readers marked, what is published, what editors changed."""
+    """Days since an article was stored or its text last changed; default: no limit. Stories are deleted whole, once all versions are old.
+    Never deleted: articles that readers marked, that are published, or that editors changed."""
     sources: Mapping[values.Name, Days | Literal["forever"]] = {}
     """Other ages for sources: their names, or feed:NAME, with days or forever. Of several ages the longest holds."""
     topics: Mapping[values.Name, Days | Literal["forever"]] = {}
     """Other ages for the articles of topics."""
     withdraw: bool = False
-    """true: published articles go, too, and are withdrawn from their destinations."""
+    """true: published articles are deleted as well, and withdrawn from their destinations."""
     revisions: Days | None = None
-    """Earlier texts of articles; by default for ever. Those of articles that editors corrected stay."""
+    """Earlier texts of articles; default: no limit. Those of articles that editors corrected stay."""
     reports: Days = 400
     """Reports of crawls."""
     views: Annotated[int, Field(ge=1, le=365)] = 365
-    """What readers looked at."""
+    """Readers' views."""
     assistant: Days = 30
-    """What the assistant answered."""
+    """The assistant's answers."""
     log: Days = 1095
     """The log of changes by users."""
     messages: Days = 400
-    """What alerts sent."""
+    """Messages sent by alerts."""
     boards: Days = 90
     """The ranks of hot lists."""
 
@@ -298,17 +297,17 @@ class Scheduling(Part):
     """The schedule of visits."""
 
     policy: Literal["learnt", "fixed", "hours", "weight"] = "learnt"
-    """learnt: by what each source's visits brought; fixed: every usual minutes; hours and weight: as two papers tell it."""
+    """learnt: from the results of each source's visits; fixed: every usual minutes; hours, weight: the methods of two papers."""
     usual: Minutes = 60.0
-    """Minutes between two visits of a source of which nothing is known yet; with policy fixed, of every source."""
+    """Minutes between two visits of a source without history; with policy fixed, of every source."""
     shortest: Minutes = 10.0
-    """Minutes: no source is visited more often, unless its own interval says so."""
+    """Minimum minutes between two visits of a source, unless its own interval is shorter."""
     longest: Minutes = 720.0
-    """Minutes: every source is visited as often as that, however little it brings."""
+    """Maximum minutes between two visits of a source, however few articles it has."""
     per_hour: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
-    """Visits an hour of all sources together, spent where they find most; by default as many as a visit every usual minutes makes."""
+    """Visits per hour of all sources together, spent where they find most; by default a visit of each source every usual minutes."""
     websub: bool = True
-    """true: feeds that offer a hub tell the portal at once of what is new (WebSub), if portal.url is an address they can reach."""
+    """true: feeds with a hub push new entries to the portal at once (WebSub), if they can reach portal.url."""
 
     @model_validator(mode="after")
     def _times_are_in_order(self) -> Scheduling:

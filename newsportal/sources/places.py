@@ -110,8 +110,8 @@ class ArticlePlace(Place):
     def article(self) -> ArticleRule | None:
         from newsportal.extractors.article.rule import ArticleRule  # loads the extractors, which most readers of the file do not need
 
-        given = self.article_
-        return ArticleRule(given.body, given.title, given.date, given.author, given.remove) if given else None
+        rule = self.article_
+        return ArticleRule(rule.body, rule.title, rule.date, rule.author, rule.remove) if rule else None
 
 
 class Feed(ArticlePlace):
@@ -281,9 +281,9 @@ class HotList(ArticlePlace):
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """In the file a preset replaces the required keys."""
-        made = super().__get_pydantic_json_schema__(core_schema, handler)
-        handler.resolve_ref_schema(made)["required"] = ["name"]
-        return made
+        schema = super().__get_pydantic_json_schema__(core_schema, handler)
+        handler.resolve_ref_schema(schema)["required"] = ["name"]
+        return schema
 
     @property
     def rules(self) -> boards.BoardRules:
@@ -292,8 +292,8 @@ class HotList(ArticlePlace):
     @model_validator(mode="before")
     @classmethod
     def _filled_by_its_preset(cls, value: Any) -> Any:
-        known = boards.presets().get(value["preset"]) if isinstance(value, dict) and isinstance(value.get("preset"), str) else None
-        return {**known, **value} if known else value
+        preset = boards.presets().get(value["preset"]) if isinstance(value, dict) and isinstance(value.get("preset"), str) else None
+        return {**preset, **value} if preset else value
 
     @model_validator(mode="after")
     def _rules_are_some(self) -> Self:

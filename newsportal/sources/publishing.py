@@ -158,7 +158,7 @@ def _since(value: Any) -> Any:
 
 
 def _unpublish(value: Any) -> Any:
-    if value == "delete" or (isinstance(value, dict) and value and all(isinstance(one, Scalar) for one in value.values())):
+    if value == "delete" or (isinstance(value, dict) and value and all(isinstance(item, Scalar) for item in value.values())):
         return value
     raise mistake("allowed: delete, or columns with their new values, as {status: trash}")
 
@@ -181,34 +181,34 @@ class Only(Part):
     kinds: tuple[Literal["article", "thread", "photos"], ...] = ("article",)
     """Articles, threads of forums, photo stories."""
     versions: Literal["heads", "all"] = "heads"
-    """heads: each story once, as its original tells it; all: every site's version."""
+    """heads: only the original of each story; all: every site's version."""
     min_chars: Annotated[int, Field(ge=0, le=1_000_000)] = 0
-    """Characters that the text has at least."""
+    """Minimum number of characters of the text."""
     since: Moment | None = None
-    """Articles that were seen first on this day (UTC) or at this time, or later; by default all that are stored."""
+    """Articles first seen on this day (UTC), at this time, or later; by default all that are stored."""
 
 
 class Column(Part):
-    """What goes into one column: a field, a constant, a template or a lookup. A field's name alone and a number alone will do."""
+    """The value of one column: a field, a constant, a template or a lookup. A name alone is a field, a number alone a constant."""
 
     field: FieldName | None = None
     """The field of the article, see below."""
     constant: Scalar | None = None
-    """The same for all."""
+    """The same value for all articles."""
     template: Template | None = None
     """Text with the names of fields in braces, as {site}-{id}."""
     lookup: dict[str, Scalar] | None = None
-    """What the word under by leads to, as {旅游: 12}."""
+    """Word of the field named by → value, as {旅游: 12}."""
     by: Literal["category", "topic", "site", "source", "kind", "language"] = "category"
     """The field that is looked up; of several topics the first that lookup has."""
     default: Scalar | None = None
     """The value if the article has none, or lookup does not contain it."""
     max: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
-    """Characters; longer texts are cut."""
+    """Maximum number of characters; longer texts are cut."""
     format: Line | None = None
-    """How a moment is written, as %Y-%m-%d %H:%M:%S, or unix: seconds since 1970; by default as the column's type wants it."""
+    """The format of a time, as %Y-%m-%d %H:%M:%S, or unix: seconds since 1970; by default that of the column's type."""
     zone: TimeZone | None = None
-    """The time zone in which a moment is written; by default portal.timezone."""
+    """The time zone of a time; by default portal.timezone."""
     join: Annotated[str, StringConstraints(max_length=50)] = ", "
     """The separator of several topics, keywords or pictures."""
 
@@ -221,13 +221,13 @@ class Column(Part):
 
     @model_validator(mode="after")
     def _one_way(self) -> Column:
-        given = [name for name in ("field", "constant", "template", "lookup") if getattr(self, name) is not None]
-        if len(given) != 1:
-            found = " and ".join(given) or "none of them"
+        present = [name for name in ("field", "constant", "template", "lookup") if getattr(self, name) is not None]
+        if len(present) != 1:
+            found = " and ".join(present) or "none of them"
             raise mistake(f"found {found}; allowed: exactly one of field, constant, template and lookup")
         if (self.format is not None or self.zone is not None) and self.field not in MOMENTS:
-            which = "format" if self.format is not None else "zone"
-            raise mistake(f"{which} is only for times; allowed: with field: {', '.join(MOMENTS)}", at=(which,))
+            key = "format" if self.format is not None else "zone"
+            raise mistake(f"{key} is for moments alone; allowed: with field: {', '.join(MOMENTS)}", at=(key,))
         return self
 
     @property
@@ -240,37 +240,37 @@ class Column(Part):
 
 
 class Target(Part):
-    """A place where articles are published."""
+    """A destination of published articles."""
 
     name: Name
-    """The place's name. What was published there is remembered under it: do not change it."""
+    """The destination's name, under which published articles are recorded: do not change it."""
     enabled: bool = True
-    """false: kept here, but nothing is published."""
+    """false: it stays in the file, but nothing is published."""
     to: Annotated[Filled, AfterValidator(_target)]
     """A database (postgresql://, mysql://, mariadb://, sqlite:///), mongodb://HOST/DATABASE, elasticsearch://HOST:9200/INDEX (or
-    elasticsearch+https://), folder:PATH, or an https:// address that is told of each article."""
+    elasticsearch+https://), folder:PATH, or the https:// address of a webhook."""
     only: Only = Only()
     """Which articles are published there."""
     revisions: Literal["update", "ignore"] = "update"
     """update: changes are written to the target; ignore: published articles are left unchanged."""
     unpublish: Unpublish = "delete"
-    """What becomes of an article that is taken back: delete, or columns and what they are set to, as {status: trash}."""
+    """What happens to a withdrawn article: delete, or columns and their new values, as {status: trash}."""
     table: Word | None = None
     """The table of a database, with its schema if needed (news.posts)."""
     columns: dict[Word, Column] = Field(default={})
-    """Column of the table → what goes into it."""
+    """Column of the table → its value."""
     key: Word | None = None
-    """The column by which an article's row is found; what goes into it is made of id, identity or url."""
+    """The column that identifies an article's row; its value is made of id, identity or url."""
     marks: Literal["table", "key"] = "table"
-    """table: what was published is marked in a table newsportal_published beside theirs; key: the key's column alone tells."""
+    """table: published articles are recorded in a table newsportal_published there; key: only by the key's column."""
     collection: Word = "articles"
     """The collection of MongoDB's database."""
     format: Literal["markdown", "html"] = "markdown"
-    """What the files of a folder are."""
+    """The format of the files of a folder."""
     file: Template = "{day}-{site}-{id}"
-    """How the files of a folder are named, without their ending; with {id} in it."""
+    """The file names in a folder, without extension; must contain {id}."""
     secret: Filled | None = None
-    """With what the messages to a webhook are signed; better ${NAME} than the secret itself."""
+    """The secret that signs messages to a webhook; use ${NAME}, not the secret itself."""
 
     def __repr__(self) -> str:
         return f"Target({self.name!r}, {mask(self.to)!r})"  # neither password nor secret may appear in logs
@@ -305,8 +305,10 @@ class Target(Part):
     def _is_whole_database(self) -> None:
         if not self.table or not self.columns:
             raise mistake("a database needs table: NAME and columns: {COLUMN: field}")
-        if lost := [] if self.unpublish == "delete" else [name for name in self.unpublish if name not in self.columns]:
-            raise mistake(f"found {lost[0]!r}, which is not among the columns: publishing again would not reset it", at=("unpublish",))
+        if missing := [] if self.unpublish == "delete" else [name for name in self.unpublish if name not in self.columns]:
+            raise mistake(
+                f"found {missing[0]!r}, which is not among the columns: publishing it again would not set it back", at=("unpublish",)
+            )
         if self.key is None and self.marks == "key":
             raise mistake("marks: key needs key: the column that identifies an article")
         if self.key is None:
@@ -315,7 +317,7 @@ class Target(Part):
         if column is None:
             raise mistake(f"found {self.key!r}, which is not among the columns; allowed: {', '.join(self.columns)}", at=("key",))
         if not column.lasting:
-            made = "id, identity or url, without max"
+            allowed = "id, identity or url, without max"
             raise mistake(
-                f"what goes into {self.key!r} does not identify an article permanently; allowed: a field or template of {made}", at=("key",)
+                f"what goes into {self.key!r} does not name one article for ever; allowed: a field or template of {allowed}", at=("key",)
             )

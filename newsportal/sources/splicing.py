@@ -41,32 +41,32 @@ def name_of(kind: str, entry: Mapping[str, Any]) -> str:
     return unicodedata.normalize("NFC", str(name)).strip()
 
 
-def spliced(text: str, tree: Tree, change: EntryChange, made: Callable[[str], str]) -> str | None:
-    """Return ``text`` with the change, which ``made`` applies to a small document; ``None``: edit the whole. Raises its errors."""
+def spliced(text: str, tree: Tree, change: EntryChange, edit: Callable[[str], str]) -> str | None:
+    """Return ``text`` with the change, which ``edit`` applies to a small document; ``None``: edit the whole. Raises its errors."""
     entries = tree.value.get(change.kind) if isinstance(tree.value, dict) else None
     if not isinstance(entries, list) or not entries or ODD_BREAKS.search(text) or tree.mistakes:
         return None
-    named = (place for place, one in enumerate(entries) if isinstance(one, dict) and name_of(change.kind, one) == change.name)
-    place = len(entries) - 1 if change.way == "append" else next(named, None)
+    indices = (index for index, entry in enumerate(entries) if isinstance(entry, dict) and name_of(change.kind, entry) == change.name)
+    index = len(entries) - 1 if change.way == "append" else next(indices, None)
     lines = text.split("\n")
-    span = _span(tree, change.kind, place, lines) if place is not None else None
-    if place is None or span is None or (change.way == "drop" and len(entries) == 1):
+    span = _span(tree, change.kind, index, lines) if index is not None else None
+    if index is None or span is None or (change.way == "drop" and len(entries) == 1):
         return None
     start, end = span
     part = "\n".join([f"{change.kind}:", *lines[start:end]])
     part = part if part.endswith("\n") or end < len(lines) else f"{part}\n"
-    new = made(part).removesuffix("\n").split("\n")[1:]  # raises the errors of the change
+    new = edit(part).removesuffix("\n").split("\n")[1:]  # raises the errors of the change
     if change.way == "drop":
         new, rest = [], lines[start + _content(lines[start:end]) :]
     else:
         rest = lines[end:] if end < len(lines) else [""] if lines[-1] == "" else []
     after = "\n".join([*lines[:start], *new, *rest])
-    return after if _changes_only(tree.value, after, change, place) else None
+    return after if _changes_only(tree.value, after, change, index) else None
 
 
-def _span(tree: Tree, kind: str, place: int, lines: list[str]) -> tuple[int, int] | None:
+def _span(tree: Tree, kind: str, index: int, lines: list[str]) -> tuple[int, int] | None:
     """Return the line range of an entry (from 0, end excluded), with the comments after it; ``None`` if it shares a line with others."""
-    begins = [tree.lines.get((kind, number), 0) - 1 for number in (place, place + 1)]
+    begins = [tree.lines.get((kind, number), 0) - 1 for number in (index, index + 1)]
     later = [line - 1 for path, line in tree.lines.items() if len(path) == 1 and line - 1 > begins[0]]
     end = begins[1] if begins[1] >= 0 else min(later, default=len(lines))
     if begins[0] <= tree.lines.get((kind,), 1) - 1 or not lines[begins[0]].lstrip().startswith("- "):
@@ -84,8 +84,8 @@ def _content(lines: list[str]) -> int:
     return count
 
 
-def _changes_only(before: Mapping[str, Any], after: str, change: EntryChange, place: int) -> bool:
-    """Return whether ``after`` differs from ``before`` only in the entry at ``place``."""
+def _changes_only(before: Mapping[str, Any], after: str, change: EntryChange, index: int) -> bool:
+    """Return whether ``after`` differs from ``before`` only in the entry at ``index``."""
     try:
         found = read(after.encode()).value
     except Unreadable:
@@ -96,7 +96,7 @@ def _changes_only(before: Mapping[str, Any], after: str, change: EntryChange, pl
     if change.way == "append":
         same = old == new[:-1]
     elif change.way == "drop":
-        same = old[:place] + old[place + 1 :] == new
+        same = old[:index] + old[index + 1 :] == new
     else:
-        same = len(old) == len(new) and old[:place] == new[:place] and old[place + 1 :] == new[place + 1 :]
+        same = len(old) == len(new) and old[:index] == new[:index] and old[index + 1 :] == new[index + 1 :]
     return same and {**before, change.kind: None} == {**found, change.kind: None}

@@ -56,18 +56,18 @@ def rules(sources: Sources, source: Any, request_price: float | None = None) -> 
 
 def request_price(sources: Sources, states: Iterable[SourceState], keys: Collection[str]) -> float | None:
     """Return the price of a request at which the sources with these keys and known rates stay within the budget; ``None`` without rates."""
-    wanted = keys if isinstance(keys, frozenset | set | dict) else frozenset(keys)
-    rates = [state.rate for state in states if state.rate is not None and state.source in wanted]
+    selected = keys if isinstance(keys, frozenset | set | dict) else frozenset(keys)
+    rates = [state.rate for state in states if state.rate is not None and state.source in selected]
     if not rates:
         return None
     schedule = sources.schedule
-    each = schedule.per_hour / len(wanted) if schedule.per_hour else 60 / schedule.usual
+    each = schedule.per_hour / len(selected) if schedule.per_hour else 60 / schedule.usual
     return price(rates, each * len(rates), shortest=schedule.shortest, longest=schedule.longest)
 
 
-def plan(state: SourceState, visits: Sequence[Visit], asked: Rules, now: datetime) -> Next:
+def plan(state: SourceState, visits: Sequence[Visit], rules: Rules, now: datetime) -> Next:
     """Return the next visit given the stored state. ``visits`` newest first."""
-    return next_visit(_past(state, [visit for visit in visits if visit.at <= now + SKEW], now), asked, now)
+    return next_visit(_past(state, [visit for visit in visits if visit.at <= now + SKEW], now), rules, now)
 
 
 def _past(state: SourceState, visits: Sequence[Visit], now: datetime) -> Past:
@@ -80,9 +80,9 @@ def paused_until(state: SourceState, now: datetime) -> datetime | None:
     return until if until is not None and until <= now + LONGEST_REST else None
 
 
-def is_fixed(asked: Rules) -> bool:
+def is_fixed(rules: Rules) -> bool:
     """Return whether the file determines the visits of the source, regardless of its history."""
-    return asked.interval is not None or asked.policy in ("fixed", "weight")
+    return rules.interval is not None or rules.policy in ("fixed", "weight")
 
 
 def is_reliable(subscribed: Subscription, now: datetime) -> bool:
@@ -90,26 +90,26 @@ def is_reliable(subscribed: Subscription, now: datetime) -> bool:
     return subscribed.holds(now) and subscribed.pushed is not None and now - subscribed.pushed < RELIED_ON
 
 
-def with_pushes(asked: Rules) -> Rules:
+def with_pushes(rules: Rules) -> Rules:
     """Return the rules for a source with WebSub pushes: visits are a safety net. An interval of the file overrides."""
-    return asked if asked.interval else replace(asked, usual=max(asked.usual, NET), shortest=max(asked.shortest, min(NET, asked.longest)))
+    return rules if rules.interval else replace(rules, usual=max(rules.usual, NET), shortest=max(rules.shortest, min(NET, rules.longest)))
 
 
-def due_at(state: SourceState | None, asked: Rules, now: datetime) -> datetime:
+def due_at(state: SourceState | None, rules: Rules, now: datetime) -> datetime:
     """Return when a source is due: as planned after its last visit (or by a push; older plans are ignored), or by rules independent of its
     history, since the file may have changed."""
-    rest = paused_until(state, now) if state else None
+    until = paused_until(state, now) if state else None
     if state is None or state.last_run is None or state.last_run > now + SKEW:
-        return next_visit(Past(rest_until=rest), replace(asked, policy="fixed"), now).at  # at once, in its hours: no past to learn from
+        return next_visit(Past(rest_until=until), replace(rules, policy="fixed"), now).at  # at once, in its hours: no past to learn from
     planned = state.next_visit if state.next_visit is not None and state.next_visit >= state.last_run else None
-    if planned is None or is_fixed(asked):
-        found = next_visit(_past(state, (), now), asked, now).at
+    if planned is None or is_fixed(rules):
+        found = next_visit(_past(state, (), now), rules, now).at
         if planned is None:
             return found
         planned = min(found, planned)
     else:
-        planned = min(planned, state.last_run + max(AT_THE_LATEST, timedelta(minutes=asked.longest)))
-    return max(planned, rest or planned)
+        planned = min(planned, state.last_run + max(AT_THE_LATEST, timedelta(minutes=rules.longest)))
+    return max(planned, until or planned)
 
 
 def visit_soon(store: Store, key: str, now: datetime) -> datetime:
@@ -179,33 +179,33 @@ def visited(sources: Sources) -> Iterator[Visited]:
         for source in getattr(sources, family, ()):
             if source.enabled:
                 yield Visited(source, spider)
-    off = {engine.name for engine in sources.engines if not engine.enabled}
-    asked = (name for topic in sources.topics if topic.enabled for name in topic.engines if name not in off)
-    for name in dict.fromkeys(asked):
+    disabled = {engine.name for engine in sources.engines if not engine.enabled}
+    names = (name for topic in sources.topics if topic.enabled for name in topic.engines if name not in disabled)
+    for name in dict.fromkeys(names):
         yield Visited(Engine(f"engine:{name}"), "metasearch")
 
 
-def timetable(known: Sources, store: Store, chosen: Sequence[Visited], now: datetime) -> list[Planned]:
-    """Return the schedule of ``chosen`` at ``now`` (aware), in their order; times in its zone. Raises ``StoreError``."""
+def timetable(sources: Sources, store: Store, selected: Sequence[Visited], now: datetime) -> list[Planned]:
+    """Return the schedule of ``selected`` at ``now`` (aware), in their order; times in its zone. Raises ``StoreError``."""
     states = {state.source: state for state in store.source_states()}
-    price_of = request_price(known, states.values(), frozenset(one.key for one in visited(known)))
-    subscribed = {known.source for known in store.subscriptions.all() if is_reliable(known, now)}
-    past = store.visits.recent([one.key for one in chosen], each=LOOKED_BACK if len(chosen) <= FEW else FEWER)
-    asked = {one.key: rules(known, one.source, price_of) for one in chosen}
-    asked |= {key: with_pushes(rules) for key, rules in asked.items() if key in subscribed}
+    price_of = request_price(sources, states.values(), frozenset(entry.key for entry in visited(sources)))
+    subscribed = {subscription.source for subscription in store.subscriptions.all() if is_reliable(subscription, now)}
+    past = store.visits.recent([entry.key for entry in selected], each=LOOKED_BACK if len(selected) <= FEW else FEWER)
+    by_key = {entry.key: rules(sources, entry.source, price_of) for entry in selected}
+    by_key |= {key: with_pushes(rules) for key, rules in by_key.items() if key in subscribed}
     return [
-        _planned(states.get(key) or SourceState(key), past.get(key, []), rules, now, hub=key in subscribed) for key, rules in asked.items()
+        _planned(states.get(key) or SourceState(key), past.get(key, []), rules, now, hub=key in subscribed) for key, rules in by_key.items()
     ]
 
 
 def _planned(state: SourceState, visits: list[Visit], rules: Rules, now: datetime, *, hub: bool) -> Planned:
     found = plan(state, visits, rules, now)
     at = max(now, due_at(state, rules, now))
-    on = hours_on(visits, rules.zone, rules.hours or hours_on((), rules.zone)) if rules.policy == "hours" else None
+    active = hours_on(visits, rules.zone, rules.hours or hours_on((), rules.zone)) if rules.policy == "hours" else None
     return Planned(
         state.source, "fixed" if rules.interval else rules.policy, state.last_run, at.astimezone(now.tzinfo),
         joined(found.why, Message("why.hub")) if hub else found.why, hub, tuple(strip(Past.of(visits), rules, now)) if visits else None,
-        tuple(sorted(on)) if on is not None else None,
+        tuple(sorted(active)) if active is not None else None,
     )  # fmt: skip
 
 
@@ -238,9 +238,9 @@ class Judged:
 
 def watched(sources: Sources) -> tuple[Watched, ...]:
     """Return the sources to be visited, in the file's order; in place of topics their engines."""
-    asked = {name for topic in sources.topics if topic.enabled for name in topic.engines}
-    named = dict.fromkeys(name for topic in sources.topics for name in topic.engines)
-    found = [Watched(f"engine:{name}", name, name in asked) for name in named]
+    enabled = {name for topic in sources.topics if topic.enabled for name in topic.engines}
+    engines = dict.fromkeys(name for topic in sources.topics for name in topic.engines)
+    found = [Watched(f"engine:{name}", name, name in enabled) for name in engines]
     return (*found, *(Watched(source.key, source.name, source.enabled) for source in sources.all() if source.family not in NO_VISITS))
 
 
@@ -254,10 +254,10 @@ def judged(store: Store, sources: Sequence[Watched], now: datetime) -> list[Judg
         visits = merge_visits(latest.get(source.key, ()), bringing.get(source.key, ()))
         state = health(visits, now, known=states.get(source.key), enabled=source.enabled)
         found.append(Judged(source, state, sparkline(visits, now)))
-    return sorted(found, key=lambda one: ORDER.index(one.health.state))
+    return sorted(found, key=lambda item: ORDER.index(item.health.state))
 
 
 def summary(found: Sequence[Judged]) -> str:
     """Return a text such as ``12 healthy, 1 silent``, in the order of the states."""
-    counted = Counter(one.health.state for one in found)
-    return ", ".join(f"{counted[state]} {state}" for state in sorted(STATES, key=ORDER.index) if counted[state])
+    counts = Counter(item.health.state for item in found)
+    return ", ".join(f"{counts[state]} {state}" for state in sorted(STATES, key=ORDER.index) if counts[state])

@@ -33,10 +33,10 @@ class Keywords(Part):
     @classmethod
     def _a_list_means_any(cls, value: Any) -> Any:
         """Split a text at commas; an item of a list is one word, including its commas."""
-        given = {"any": value} if isinstance(value, str | list | tuple) else value
-        if not isinstance(given, dict):
-            return given
-        return {key: (words(one) or one) if isinstance(one, str) else one for key, one in given.items()}
+        fields = {"any": value} if isinstance(value, str | list | tuple) else value
+        if not isinstance(fields, dict):
+            return fields
+        return {key: (words(item) or item) if isinstance(item, str) else item for key, item in fields.items()}
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -52,7 +52,7 @@ class Breadth(Part):
 
     @model_validator(mode="before")
     @classmethod
-    def _written(cls, value: Any) -> Any:
+    def _by_hour(cls, value: Any) -> Any:
         if isinstance(value, int) and not isinstance(value, bool):
             return {"by_hour": (_pages(value, ()),) * 24}
         if not isinstance(value, dict):
@@ -189,8 +189,8 @@ class CustomEngine(Source):
     @classmethod
     def _counts_pages(cls, value: Any) -> Any:
         """``pageno=##START##``, as SearXNG uses it, is the page number."""
-        named = isinstance(value, dict) and "pageno=##START##" in str(value.get("url"))
-        return {"first": 1, "step": 1, **value} if named else value
+        paged = isinstance(value, dict) and "pageno=##START##" in str(value.get("url"))
+        return {"first": 1, "step": 1, **value} if paged else value
 
     def built(self) -> Engine:
         from newsportal.extractors.lists.custom_engine import custom

@@ -32,15 +32,15 @@ DAY = tuple(range(24))
 SPAN = re.compile(r"^\s*(\d{1,2})(?:\s*[-–—~]\s*(\d{1,2}))?\s*$")
 
 
-def hours_of(written: Any) -> tuple[int, ...]:
+def hours_of(value: Any) -> tuple[int, ...]:
     """Return the hours (0–23, sorted, distinct) given by a number, a text or a list of both. Ranges are inclusive: ``7-9`` is 7:00 to 9:59,
     and ``6-24`` is ``6-23``. Raises ``ValueError`` with a message."""
-    pieces = written if isinstance(written, list | tuple) else [written]
+    items = value if isinstance(value, list | tuple) else [value]
     found: set[int] = set()
-    for piece in pieces:
-        if isinstance(piece, bool) or not isinstance(piece, int | str):
-            raise ValueError(Message("sources.hour", found=repr(piece)))  # noqa: TRY004 - told like any other bad span
-        for span in str(piece).split(","):
+    for item in items:
+        if isinstance(item, bool) or not isinstance(item, int | str):
+            raise ValueError(Message("sources.hour", found=repr(item)))  # noqa: TRY004 - reported like any other bad span
+        for span in str(item).split(","):
             match = SPAN.match(span)
             if match is None:
                 raise ValueError(Message("sources.span", found=repr(span.strip())))
@@ -111,10 +111,10 @@ def _expanded(value: Any, info: ValidationInfo) -> Any:
 
 def _secret(value: Any, info: ValidationInfo) -> Any:
     """Expand a text that must contain at least one ``${NAME}``. Messages do not show it."""
-    if not isinstance(value, str) or not (named := uris.VARIABLE.findall(value)) or any(default for _, default in named):
+    if not isinstance(value, str) or not (variables := uris.VARIABLE.findall(value)) or any(default for _, default in variables):
         raise mistake(Message("sources.plain-secret"), Message("hint.secret"))
     environ = (info.context or {}).get("environ", os.environ)
-    if unset := next((name for name, _ in named if name not in environ), None):
+    if unset := next((name for name, _ in variables if name not in environ), None):
         raise mistake(Message("sources.variable", name=unset), Message("hint.set", name=unset))
     found = _expanded(value, info)
     if CONTROL.search(found) or not found.isascii() or not found.strip():
@@ -173,9 +173,9 @@ _zones = cache(available_timezones)  # reads the system's files: 50 ms
 
 
 def _zone(value: str) -> str:
-    known = _zones()
-    if known and value not in known:  # a machine without a time zone database cannot check
-        raise mistake(Message("sources.zone", found=repr(value)), did_you_mean(value, known))
+    zones = _zones()
+    if zones and value not in zones:  # a machine without a time zone database cannot check
+        raise mistake(Message("sources.zone", found=repr(value)), did_you_mean(value, zones))
     return value
 
 

@@ -105,15 +105,15 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
 
     async def start(self) -> AsyncIterator[Any]:
         """Begin the visits; a permanent worker (``NEWSPORTAL_STANDING``) does so until it is stopped."""
-        chosen = [source for source in self.sources() if self.is_selected(source)]
-        if not chosen and self.only is not None:
+        sources = [source for source in self.sources() if self.is_selected(source)]
+        if not sources and self.only is not None:
             names = ", ".join(sorted(source.name for source in self.sources())) or "none"
             logger.error("sources.yaml has no enabled %s named %r; it has: %s", self.kind, self.only, names)
             raise CloseSpider("unknown-source")
-        begun = rounds(self, chosen) if self.settings.getbool("NEWSPORTAL_STANDING") else self._once(chosen)
+        outputs = rounds(self, sources) if self.settings.getbool("NEWSPORTAL_STANDING") else self._visit_once(sources)
         try:
-            async for wanted in begun:
-                yield wanted
+            async for output in outputs:
+                yield output
         except StoreError as error:
             logger.error("the crawl ends: its store fails: %s", error)
             raise CloseSpider(STORE_FAILS) from error
@@ -123,15 +123,15 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
             logger.exception("the crawl ends: visits cannot begin")
             raise CloseSpider(START_FAILS) from error
 
-    async def _once(self, chosen: Sequence[Any]) -> AsyncIterator[Any]:
+    async def _visit_once(self, sources: Sequence[Any]) -> AsyncIterator[Any]:
         """Begin one visit of each source. Raises ``StoreError``."""
         states: Mapping[str, SourceState] = {}
-        if self.due_only and len(chosen) > FEW:
+        if self.due_only and len(sources) > FEW:
             states = {state.source: state for state in await asyncio.to_thread(self.tracker.store.source_states)}
-        for source in chosen:
+        for source in sources:
             await self.visiting.wait_for_place()
-            async for wanted in self.begin(source, states.get(source.key)):
-                yield wanted
+            async for output in self.begin(source, states.get(source.key)):
+                yield output
 
     async def begin(self, source: Source, state: SourceState | None = None) -> AsyncIterator[Any]:
         """Begin the visit of a source, unless it is not due or another worker has it. Raises ``StoreError``."""
@@ -159,8 +159,8 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
         except StoreError:
             await self.visiting.give_up(source.key)
             raise
-        for wanted in waiting:
-            yield wanted
+        for output in waiting:
+            yield output
         async for request in self.visit(source, state):
             yield request
 
@@ -200,14 +200,14 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
     async def filter_new(self, links: Sequence[Link], ask: Callable[[Link], Request] | None = None) -> tuple[list[Any], Filtered]:
         """Queue the new entries of a list page; return their requests, or articles of feed entries. Raises ``StoreError``."""
         found = await self.tracker.filter_new(links, self, ask or self.article)
-        wanted = [self.output_for(link) if is_entry(link) else request for link, request in zip(found.fresh, found.requests, strict=True)]
-        return wanted, found
+        outputs = [self.output_for(link) if is_entry(link) else request for link, request in zip(found.fresh, found.requests, strict=True)]
+        return outputs, found
 
     def skips(self, source: Any, state: SourceState) -> bool:
         """Return whether to skip the source in this run because it is paused or not due."""
-        rest = paused_until(state, self.began)
-        if rest is not None and rest > self.began and not self.only:
-            self.tracker.note(source.key, Message("note.rests", until=rest, reason=reason_message(state.last_error or "")))
+        until = paused_until(state, self.began)
+        if until is not None and until > self.began and not self.only:
+            self.tracker.note(source.key, Message("note.rests", until=until, reason=reason_message(state.last_error or "")))
             return True
         now = utcnow()
         return self.due_only and self.timing.due_at(source, state, now) > now
@@ -229,21 +229,21 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
     async def accept(self, requests: Sequence[Request]) -> list[Request | None]:
         """Return the requests to send for these leased ones; ``None`` for those no longer wanted."""
         links = [link for request in requests if isinstance(link := request.cb_kwargs.get("link"), Link)]
-        wanted = iter(await self.tracker.count_taken(links, settled=self.settled) if links else ())
-        return [request if not isinstance(request.cb_kwargs.get("link"), Link) or next(wanted) else None for request in requests]
+        needed = iter(await self.tracker.count_taken(links, settled=self.settled) if links else ())
+        return [request if not isinstance(request.cb_kwargs.get("link"), Link) or next(needed) else None for request in requests]
 
     async def pushed(self, value: bytes) -> list[Any]:
         """Return the requests for the URL of an article pushed into ``NAME:start_urls``, plain or as JSON with fields of its link. It is an
         entry of the source ``pushed:NAME`` in the report. Raises ``ValueError`` for invalid values."""
-        said = parse_pushed(value)
-        if not can_request(said["url"]):
-            raise ValueError("no valid URL")
+        fields = parse_pushed(value)
+        if not can_request(fields["url"]):
+            raise ValueError("no address that can be asked")
         source = f"pushed:{self.name}"
-        known: dict[str, Any] = {name: str(said[name]) for name in ("title", "summary", "site", "topic", "category") if said.get(name)}
+        attrs: dict[str, Any] = {name: str(fields[name]) for name in ("title", "summary", "site", "topic", "category") if fields.get(name)}
         try:
-            found = await self.tracker.filter_new([Link(said["url"], source, **known)], self, self.article, again=True)
+            found = await self.tracker.filter_new([Link(fields["url"], source, **attrs)], self, self.article, again=True)
         except StoreError as error:
-            raise FrontierUnavailable(f"{said['url']} stays among the start URLs: {error}") from error
+            raise FrontierUnavailable(f"{fields['url']} stays among the start URLs: {error}") from error
         return list(found.requests)
 
     def by_key(self, key: str) -> Any:

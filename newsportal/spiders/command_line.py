@@ -51,10 +51,10 @@ class ValidatedArguments:
             cls.metadata = {"title": cls.name, "description": summary, "param_schema": cls.Args.model_json_schema()}
 
     @classmethod
-    def check_arguments(cls, given: Mapping[str, Any]) -> Arguments:
+    def check_arguments(cls, arguments: Mapping[str, Any]) -> Arguments:
         """Return the validated arguments, without names that begin with ``_`` (scrapyd's ``_job``). Raises ``NewsportalError``."""
         try:
-            return cls.Args.model_validate({name: value for name, value in given.items() if not name.startswith("_")})
+            return cls.Args.model_validate({name: value for name, value in arguments.items() if not name.startswith("_")})
         except ValidationError as error:
             name, first = str(error.errors()[0]["loc"][0]), error.errors()[0]
             hint = f"did you mean {near!r}? " if (near := nearest(name, cls.Args.model_fields)) else ""
@@ -93,11 +93,11 @@ class SinglePage(PageRequests):
 
     def source_for(self, response: Response) -> Any:
         """Return the source of a page: one whose visit begins there, else one of its host."""
-        chosen = [source for source in self.sources() if self.is_selected(source)]
-        exact = (source for source in chosen if response.url in self.entry_pages(source))
+        sources = [source for source in self.sources() if self.is_selected(source)]
+        exact = (source for source in sources if response.url in self.entry_pages(source))
         host = urlsplit(response.url).netloc
-        near = (source for source in chosen if host in {urlsplit(url).netloc for url in self.entry_pages(source)})
-        return next(exact, None) or next(near, None) or self.sample(response)
+        same_host = (source for source in sources if host in {urlsplit(url).netloc for url in self.entry_pages(source)})
+        return next(exact, None) or next(same_host, None) or self.sample(response)
 
     async def parse(self, response: Response, link: Link | None = None) -> AsyncIterator[Any]:
         """Yield requests for the links of a list page, or the item of any other page.
@@ -111,9 +111,9 @@ class SinglePage(PageRequests):
         except (NotApplicable, EngineBlocked) as error:
             logger.info("%s is no list page: %s", response.url, error, extra={"url": response.url})
             found = []
-        for one in found:
-            url, about = (one, None) if isinstance(one, str) else (one.url, one)
-            yield Request(url, callback=self.parse, cb_kwargs={"link": about}, dont_filter=True, meta=self.source_meta(source))
+        for target in found:
+            url, next_link = (target, None) if isinstance(target, str) else (target.url, target)
+            yield Request(url, callback=self.parse, cb_kwargs={"link": next_link}, dont_filter=True, meta=self.source_meta(source))
         if not found:
             try:
                 yield await asyncio.to_thread(self.read_page, page_of(response), link or Link(response.url, source.key))

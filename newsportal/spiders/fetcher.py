@@ -123,8 +123,8 @@ def outcome_of(failure: Failure | BaseException) -> Outcome:
     if isinstance(error, RenderFailed | FetchFailed):
         return Outcome(error.reason, error.detail or detail, passing=getattr(error, "passing", True))
     if isinstance(error, exceptions.IgnoreRequest):
-        said = next((reason for words, reason in IGNORED if words in detail), "ignored")
-        return Outcome(getattr(error, "reason", said), detail, passing=bool(getattr(error, "passing", False)), forbidden=True)
+        default = next((reason for words, reason in IGNORED if words in detail), "ignored")
+        return Outcome(getattr(error, "reason", default), detail, passing=bool(getattr(error, "passing", False)), forbidden=True)
     for kind, reason, passing in REASONS:
         if isinstance(error, kind):
             return Outcome(reason, detail, passing=passing)
@@ -146,16 +146,16 @@ def retry_after(failure: Failure, now: datetime) -> float | None:
 
 def lacks_browser(tracker: LinkTracker, source: Any) -> bool:
     """Return whether the source's pages need a browser that is missing; if so, report it. Other sources are visited."""
-    lack = missing(tracker.sources.rendering.browser) if getattr(source, "render", False) else None
-    if lack:
-        logger.error("%s is not visited, since its pages need rendering: %s", source.key, lack, extra={"source": source.key})
-        tracker.list_failed(source.key, "no-browser", lack)
-        tracker.note(source.key, as_text(lack))
-    return lack is not None
+    problem = missing(tracker.sources.rendering.browser) if getattr(source, "render", False) else None
+    if problem:
+        logger.error("%s is not visited, its pages are to be rendered: %s", source.key, problem, extra={"source": source.key})
+        tracker.list_failed(source.key, "no-browser", problem)
+        tracker.note(source.key, as_text(problem))
+    return problem is not None
 
 
 def note_rendering(tracker: LinkTracker, stats: Mapping[str, Any], sources: Iterable[str]) -> None:
     """Add the rendering statistics of the sources to the report."""
     for source in sources:
-        for said in render_notes(stats, source):
-            tracker.note(source, said)
+        for note in render_notes(stats, source):
+            tracker.note(source, note)

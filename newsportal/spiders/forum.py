@@ -66,7 +66,7 @@ class ThreadVisit:
         url, self.next = self.next, None
         return [url] if url else []
 
-    def take(self, found: tuple[str, ThreadPage], asked: str) -> None:
+    def take(self, found: tuple[str, ThreadPage], requested: str) -> None:
         url, page = found
         self.first = self.first or page
         if self.from_the_end and not self.pages and not any(post.id in self.stored for post in page.posts):
@@ -80,10 +80,10 @@ class ThreadVisit:
             self.next = page.next if len(self.pages) < self.source.depth and can_request(page.next) else None
             self.whole = self.next is not None
 
-    def refuse(self, asked: str, reason: str) -> None:
-        self.fail(asked, Outcome(reason, reason))
+    def refuse(self, requested: str, reason: str) -> None:
+        self.fail(requested, Outcome(reason, reason))
 
-    def fail(self, asked: str, outcome: Outcome) -> None:
+    def fail(self, requested: str, outcome: Outcome) -> None:
         """Handle a missing page. A known thread's last page may have vanished: start from its first. Else keep what was read, and retry."""
         later = outcome.passing and outcome.reason not in MEMBERS_ONLY
         if self.from_the_end and not self.pages and not later:
@@ -122,7 +122,7 @@ class ForumSpider(NewsSpider):
         found = _classify(page_of(response))
         if found.kind in NO_LIST:
             raise NotApplicable(found.kind)
-        return [*(board.url for board in found.boards), *(self.link(listed, source) for listed in found.threads)]
+        return [*(board.url for board in found.boards), *(self.link(thread, source) for thread in found.threads)]
 
     def read_page(self, page: Page, link: Link) -> Thread:
         return read_thread(page, link)
@@ -144,7 +144,7 @@ class ForumSpider(NewsSpider):
         if found.kind == "login":
             raise NotApplicable("login", "only members may read it")
         entries, old = self.entries(found, source)
-        filtered = await filter_threads(self.tracker, entries, self, lambda wanted: self.thread(wanted, source, board))
+        filtered = await filter_threads(self.tracker, entries, self, lambda entry: self.thread(entry, source, board))
         for request in filtered.requests:
             yield request
         if not (root and found.threads and read(response.url).kind == "board"):  # else the file names a board: only that one is wanted
@@ -177,10 +177,10 @@ class ForumSpider(NewsSpider):
 
     def _is_new(self, source: Forum, url: str) -> bool:
         """Return whether a list was not requested in this visit yet, and mark it as requested."""
-        name, listed = _name_of(url), self._listed[source.key]
-        if name in listed:
+        name, requested = _name_of(url), self._listed[source.key]
+        if name in requested:
             return False
-        listed.add(name)
+        requested.add(name)
         return True
 
     def list_page_failed(self, failure: Failure) -> None:
@@ -198,34 +198,34 @@ class ForumSpider(NewsSpider):
     def entries(self, found: ForumPage, source: Forum) -> tuple[list[tuple[Link, Listed]], int]:
         """Return the threads of a list as links, without those whose last reply is too old, and the number of the latter."""
         oldest = self.began - timedelta(days=source.max_age) if source.max_age else None
-        young = [one for one in found.threads if oldest is None or one.last is None or one.last >= oldest]
-        left = sum(not one.sticky for one in found.threads if one not in young)
-        self._old[source.key] += left
-        return [(self.link(one, source), one) for one in young], left
+        young = [thread for thread in found.threads if oldest is None or thread.last is None or thread.last >= oldest]
+        omitted = sum(not thread.sticky for thread in found.threads if thread not in young)
+        self._old[source.key] += omitted
+        return [(self.link(thread, source), thread) for thread in young], omitted
 
-    def link(self, listed: Listed, source: Forum) -> Link:
-        return Link(listed.url, source.key, listed.title, site=source.publisher, category=source.category, identity=listed.key)
+    def link(self, thread: Listed, source: Forum) -> Link:
+        return Link(thread.url, source.key, thread.title, site=source.publisher, category=source.category, identity=thread.key)
 
     # threads
 
-    def thread(self, wanted: Wanted, source: Forum, board: str | None) -> Request:
+    def thread(self, entry: Wanted, source: Forum, board: str | None) -> Request:
         """Return the first request of a visit: the thread's first page, or the last page of the previous visit."""
-        url = wanted.link.url if wanted.stored is None else wanted.stored.last_page
-        return self.first_request(url, wanted.link, source, listed=wanted.listed, board=board)
+        url = entry.link.url if entry.stored is None else entry.stored.last_page
+        return self.first_request(url, entry.link, source, listed=entry.listed, board=board)
 
     async def reading(self, source: Forum, link: Link, listed: Listed, board: str | None) -> ThreadVisit:
         """Return a thread at the beginning of its visit, in any process. Raises ``StoreError``."""
         reading = ThreadVisit(link, listed, source, link.url, board)
-        kept = (await asyncio.to_thread(self.tracker.store.threads.find_stored, [listed.key])).get(listed.key)
-        if kept is not None:
-            reading.board = board or kept.board
-            posts = await asyncio.to_thread(self.tracker.store.threads.posts, kept.id)
+        stored = (await asyncio.to_thread(self.tracker.store.threads.find_stored, [listed.key])).get(listed.key)
+        if stored is not None:
+            reading.board = board or stored.board
+            posts = await asyncio.to_thread(self.tracker.store.threads.posts, stored.id)
             reading.stored = frozenset(post.name for post in posts)
-            reading.from_the_end = cleaned(kept.last_page) != cleaned(link.url)
+            reading.from_the_end = cleaned(stored.last_page) != cleaned(link.url)
         return reading
 
-    async def read_item(self, first: Response | PageUnavailable, link: Link, **about: Any) -> Thread:
-        reading = await self.reading(link=link, **about)
+    async def read_item(self, first: Response | PageUnavailable, link: Link, **kwargs: Any) -> Thread:
+        reading = await self.reading(link=link, **kwargs)
         await fetch_pages(reading, lambda url: self._page(reading, url, first), MAX_SECONDS)
         if reading.failure and not reading.posts:
             raise PageUnavailable(Outcome(reading.failure, link.url, passing=reading.later))
@@ -246,16 +246,16 @@ class ForumSpider(NewsSpider):
         return response.request.url if response.request else response.url, page
 
     async def read(self, response: Response, alone: bool) -> ThreadPage:
-        asked = next(iter(response.meta.get("redirect_urls", ())), None)
-        if asked is not None and _name_of(response.url) in self._listed.get(response.meta["source"], ()):
-            raise NotApplicable("gone", f"its URL redirects to {response.url}, a list page")
-        found: ThreadPage = await self.tracker.readers.read(_read, page_of(response), alone, asked)
+        requested = next(iter(response.meta.get("redirect_urls", ())), None)
+        if requested is not None and _name_of(response.url) in self._listed.get(response.meta["source"], ()):
+            raise NotApplicable("gone", f"its address leads to {response.url}, which is a list")
+        found: ThreadPage = await self.tracker.readers.read(_read, page_of(response), alone, requested)
         return found
 
     def done(self, reading: ThreadVisit) -> Thread:
-        link, listed = reading.link, reading.listed
-        told = link.title if link.title and not link.title.endswith(CUT) else None
-        title = told or (reading.first.title if reading.first else None) or link.title or link.url
+        link, entry = reading.link, reading.listed
+        list_title = link.title if link.title and not link.title.endswith(CUT) else None
+        title = list_title or (reading.first.title if reading.first else None) or link.title or link.url
         return Thread(
             url=link.url,
             title=title,
@@ -266,8 +266,8 @@ class ForumSpider(NewsSpider):
             identity=link.identity,
             last_page=reading.pages[-1] if reading.pages else link.url,
             whole=reading.whole,
-            replies=listed.replies,
-            listed=listed.last,
+            replies=entry.replies,
+            listed=entry.last,
             failure=reading.failure,
             later=reading.later,
             language=reading.first.language if reading.first else None,
@@ -283,11 +283,11 @@ def _classify(page: Page) -> ForumPage:
     return kinds.classify(dom.document(page), page.fetched)
 
 
-def _read(page: Page, alone: bool, asked: str | None) -> ThreadPage:
-    return read_page(dom.document(page), poster("best"), page.fetched, alone=alone, asked=asked)
+def _read(page: Page, alone: bool, requested: str | None) -> ThreadPage:
+    return read_page(dom.document(page), poster("best"), page.fetched, alone=alone, asked=requested)
 
 
 def _name_of(url: str) -> str:
     """Return a key for a page of a list, independent of the spelling of its URL."""
-    at = read(url)
-    return f"{at.key}@{at.place}" if at.key else key_of(url)
+    location = read(url)
+    return f"{location.key}@{location.place}" if location.key else key_of(url)

@@ -69,51 +69,51 @@ class GallerySpider(NewsSpider):
         return read_gallery(page, link)
 
     async def visit(self, source: Source, state: SourceState) -> AsyncIterator[Request]:
-        listed = self._listed[source.key]
+        requested = self._listed[source.key]
         for url in source.seeds:
-            if identity(url) not in listed:
-                listed.add(identity(url))
+            if identity(url) not in requested:
+                requested.add(identity(url))
                 yield self.list_page(url, source, self.parse_index, state=state, page=1)
 
     async def parse_index(self, response: Response, source: Source, page: int) -> AsyncIterator[Any]:
         found, more = await self.tracker.readers.read(_index, page_of(response), source.seed, source.banned_seed)
-        listed = self._listed[source.key]
-        listed.add(identity(response.url))  # a redirect may have led there
-        links = [_link(entry, source) for entry in found if identity(entry.url) not in listed]
-        filtered = await filter_galleries(self.tracker, links, self, lambda one: self.first_request(one.url, one, source, asked=one.url))
-        for request in filtered.requests:
+        requested = self._listed[source.key]
+        requested.add(identity(response.url))  # a redirect may have led there
+        links = [_link(entry, source) for entry in found if identity(entry.url) not in requested]
+        new = await filter_galleries(self.tracker, links, self, lambda link: self.first_request(link.url, link, source, asked=link.url))
+        for request in new.requests:
             yield request
-        following = next((url for url in more if identity(url) not in listed and can_request(url)), None)
-        if following and page < source.pages and (not filtered.stale or source.key in self.thorough):
-            listed.add(identity(following))
+        following = next((url for url in more if identity(url) not in requested and can_request(url)), None)
+        if following and page < source.pages and (not new.stale or source.key in self.thorough):
+            requested.add(identity(following))
             yield self.list_page(following, source, self.parse_index, page=page + 1)
         if not found and page == 1:
-            why = f"no link contains {source.seed!r}" if source.seed else "no link looks like a photo story; describe their URLs with seed:"
-            raise NotApplicable("no-galleries", why)
+            hint = f"no link contains {source.seed!r}" if source.seed else "no link looks like a photo story; seed: is a part of their URLs"
+            raise NotApplicable("no-galleries", hint)
 
     # stories
 
     async def accept(self, requests: Sequence[Request]) -> list[Request | None]:
         """Stories continue where they were: stored pages are not fetched again."""
-        return [request if request is None else await self._further(request) for request in await super().accept(requests)]
+        return [request if request is None else await self._resume(request) for request in await super().accept(requests)]
 
-    async def _further(self, request: Request) -> Request:
+    async def _resume(self, request: Request) -> Request:
         """Return the first request of a visit: the first page, or a missing page of a story in progress."""
         link, source = request.cb_kwargs.get("link"), request.cb_kwargs.get("source")
         if link is None or source is None:
             return request
-        wanted: list[str] = []
+        urls: list[str] = []
         with warned(logger, "%s is asked for anew", request.url, url=request.url):
             reading = await self.reading(source, link)
             first = [] if any(identity(page.url) == identity(link.url) for page in reading.met) else [link.url]
-            wanted = [*first, *reading.wanted()]
-        return self.first_request(wanted[0], link, source, asked=wanted[0]) if wanted else request
+            urls = [*first, *reading.wanted()]
+        return self.first_request(urls[0], link, source, asked=urls[0]) if urls else request
 
     async def reading(self, source: Source, link: Link) -> StoryVisit:
         """Return a story at the beginning of its visit, in any process. Raises ``StoreError``."""
         reading = StoryVisit(link, source, guesses=self._guesses[source.key])
-        if kept := await asyncio.to_thread(self.tracker.store.galleries.pages, reading.name):
-            await asyncio.to_thread(reading.begin, kept)
+        if pages := await asyncio.to_thread(self.tracker.store.galleries.pages, reading.name):
+            await asyncio.to_thread(reading.begin, pages)
         return reading
 
     async def read_item(self, first: Response | PageUnavailable, link: Link, *, source: Source, asked: str) -> Gallery | None:  # type: ignore[override]
@@ -123,28 +123,28 @@ class GallerySpider(NewsSpider):
                 raise response
             self._count(reading)
             page: GalleryPage = await self.tracker.readers.read(_read, page_of(response), None if reading.met else link, url)
-            met = list(reading.met)
-            why = gallery.is_end(page, met, asked=url)
-            if why is None and reading.guess is not None and met and not gallery.is_same_story_page(page, met):
-                why = "another-story"
-            if why is not None:
-                raise NotApplicable(why, response.url)
+            pages = list(reading.met)
+            reason = gallery.is_end(page, pages, asked=url)
+            if reason is None and reading.guess is not None and pages and not gallery.is_same_story_page(page, pages):
+                reason = "another-story"
+            if reason is not None:
+                raise NotApplicable(reason, response.url)
             return page
 
         reading = await self.reading(source, link)
         if isinstance(first, Response) and not reading.met and await self._is_stored_elsewhere(first.url, reading):
             return None
         reading.open = [asked, *(url for url in reading.open if url != asked)]
-        await fetch_pages(reading, fetch, MAX_SECONDS, lambda: self._keep(reading))
+        await fetch_pages(reading, fetch, MAX_SECONDS, lambda: self._store_pages(reading))
         if reading.met:
             self._count(reading)
             with warned(logger, "%s is assembled without the pages stored by other workers", link.url, url=link.url):
                 reading.join(await asyncio.to_thread(self.tracker.store.galleries.pages, reading.name))
             return await self.images.complete(await asyncio.to_thread(reading.story))
         # not even the first page could be read; an index page among stories is counted and skipped
-        lost = next(iter(reading.lost.values()), None)
-        if lost is not None:
-            await self.tracker.fail(reading.link, lost.reason, later=lost.passing)
+        outcome = next(iter(reading.lost.values()), None)
+        if outcome is not None:
+            await self.tracker.fail(reading.link, outcome.reason, later=outcome.passing)
         else:
             await refuse(self.tracker, reading.link, next(iter(reading.ended.values()), NO_PICTURES))
         return None
@@ -160,7 +160,7 @@ class GallerySpider(NewsSpider):
         await self.tracker.settle(reading.link, "same")
         return True
 
-    async def _keep(self, reading: StoryVisit) -> None:
+    async def _store_pages(self, reading: StoryVisit) -> None:
         """Store the pages at once, unless the story is complete or has a single page: then it is stored in a moment."""
         if reading.whole or (len(reading.met) == 1 and not reading.open and not reading.pending):
             return
@@ -185,8 +185,8 @@ def _link(entry: GalleryEntry, source: Source) -> Link:
     return Link(entry.url, source.key, entry.title, entry.summary, source.publisher, entry.published, category=source.category)
 
 
-def _read(page: Page, link: Link | None, asked: str) -> GalleryPage:
+def _read(page: Page, link: Link | None, requested: str) -> GalleryPage:
     """Read a page of a story; ``link``: of the first page received. Raises ``NotApplicable`` for any other page."""
-    if is_front_page(page.url) and not is_front_page(asked):
-        raise NotApplicable("front-page", f"{asked} leads to {page.url}")
+    if is_front_page(page.url) and not is_front_page(requested):
+        raise NotApplicable("front-page", f"{requested} leads to {page.url}")
     return gallery.read(dom.document(page), link=link, now=page.fetched)

@@ -53,7 +53,7 @@ class HubSpider(NewsSpider):
     def read_list(self, response: Response, source: Region) -> tuple[list[Link], list[str]]:
         """Return the articles of a list page, and further list pages: its own, then hub pages below it."""
         found, more = _read(page_of(response), _rules(source))
-        links, hubs = _sorted(response.url, found, more, source)
+        links, hubs = _split_links(response.url, found, more, source)
         return links, [*more, *hubs]
 
     async def visit(self, source: Region, state: SourceState) -> AsyncIterator[Request]:
@@ -66,22 +66,22 @@ class HubSpider(NewsSpider):
     async def parse_hub(self, response: Response, source: Region, page: int, hub: str | None = None) -> AsyncIterator[Any]:
         """Parse a list page of ``hub``; ``None``: of a seed."""
         found, more = await self.tracker.readers.read(_read, page_of(response), _rules(source))
-        links, hubs = _sorted(response.url, found, more, source)
+        links, hubs = _split_links(response.url, found, more, source)
         requests, filtered = await self.filter_new(links)
         for request in requests:
             yield request
-        listed = self._listed[source.key]
-        following = next((url for url in more if url not in listed and can_request(url)), None)
-        if following and page < source.pages and self.continues(source, filtered):
-            listed.add(following)
+        requested = self._listed[source.key]
+        following = next((url for url in more if url not in requested and can_request(url)), None)
+        if following and page < source.pages and self.goes_on(source, filtered):
+            requested.add(following)
             yield self.list_page(following, source, self.parse_hub, page=page + 1, hub=hub)
         for request in await asyncio.to_thread(self.follow, source, hubs, hub, len(requests) if page == 1 else 0):
             yield request
         if not links and page == 1 and hub is None:
             raise NotApplicable("no-articles", "no link looks like an article")
 
-    def follow(self, source: Region, links: Sequence[str] = (), hub: str | None = None, brought: int = 0) -> list[Request]:
-        """Return requests for the hub pages that are due, after ``hub`` (or a seed) was read, which has ``links`` and ``brought`` new
+    def follow(self, source: Region, links: Sequence[str] = (), hub: str | None = None, count: int = 0) -> list[Request]:
+        """Return requests for the hub pages that are due, after ``hub`` (or a seed) was read, which has ``links`` and ``count`` new
         articles. They are saved at once: other workers of the visit request the rest. Raises ``StoreError``."""
         if not source.depth:
             return []
@@ -89,16 +89,16 @@ class HubSpider(NewsSpider):
         state = store.source_state(source.key)
         pages = dict(state.hubs)
         if hub in pages:
-            pages[hub] = count_articles(pages[hub], brought)
+            pages[hub] = count_articles(pages[hub], count)
         names = {identity(url): url for url in pages}
         depth = 1 + (pages[hub].depth if hub in pages else 0)
         pages = add_hubs(pages, [names.setdefault(identity(url), url) for url in links] if depth <= source.depth else (), depth, now)
         began, rules = (state.unfinished or self.began).timestamp(), self.timing.rules(source)
-        chosen = choose_hubs(pages, rules, state.rate, now, depth=source.depth, most=source.hubs, began=began)
-        pages |= {url: ask_hub(pages[url], now) for url in chosen}
+        due = choose_hubs(pages, rules, state.rate, now, depth=source.depth, most=source.hubs, began=began)
+        pages |= {url: ask_hub(pages[url], now) for url in due}
         if pages != state.hubs:
             store.save_source_state(replace(state, hubs=pages))
-        return [self.list_page(url, source, self.parse_hub, page=1, hub=url) for url in chosen]
+        return [self.list_page(url, source, self.parse_hub, page=1, hub=url) for url in due]
 
 
 def _read(page: Page, rules: lists.HubRules) -> tuple[list[lists.HubLink], list[str]]:
@@ -106,7 +106,7 @@ def _read(page: Page, rules: lists.HubRules) -> tuple[list[lists.HubLink], list[
     return lists.links(document, rules, page.fetched), lists.next_pages(document)
 
 
-def _sorted(url: str, found: Sequence[lists.HubLink], more: Sequence[str], source: Region) -> tuple[list[Link], list[str]]:
+def _split_links(url: str, found: Sequence[lists.HubLink], more: Sequence[str], source: Region) -> tuple[list[Link], list[str]]:
     """Return the articles and the hub pages inside the prefix that a list page links to; ``more`` are its own further pages."""
     links = [
         Link(
@@ -121,9 +121,9 @@ def _sorted(url: str, found: Sequence[lists.HubLink], more: Sequence[str], sourc
         for link in found
         if link.kind == "article"
     ]
-    own, rules = {identity(address) for address in (url, *source.seeds, *more)}, _rules(source)
+    list_pages, rules = {identity(address) for address in (url, *source.seeds, *more)}, _rules(source)
     inside = (link.url.partition("#")[0] for link in found if link.kind == "hub" and rules.includes(link.url))
-    return links, [address for address in inside if can_request(address) and identity(address) not in own]
+    return links, [address for address in inside if can_request(address) and identity(address) not in list_pages]
 
 
 def _rules(source: Region) -> lists.HubRules:

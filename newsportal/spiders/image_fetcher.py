@@ -61,37 +61,37 @@ def image_bytes(crawler: Crawler, fetch: Fetcher) -> FetchBytes:
     """Return a :data:`FetchBytes` with the request settings of the story's source."""
     crawler.signals.connect(stop_in_time, signals.bytes_received)
 
-    async def fetch_bytes(image: Image, gallery: Gallery, most: int | None) -> Bytes:
+    async def fetch_bytes(image: Image, gallery: Gallery, limit: int | None) -> Bytes:
         referer = (image.page or gallery.url).encode("ascii", "ignore").decode()
-        headers = {**ACCEPT, "Referer": referer, **({"Range": f"bytes=0-{most - 1}"} if most else {})}
-        meta = {LIMIT: most, "download_timeout": SECONDS, "render": None}
+        headers = {**ACCEPT, "Referer": referer, **({"Range": f"bytes=0-{limit - 1}"} if limit else {})}
+        meta = {LIMIT: limit, "download_timeout": SECONDS, "render": None}
         response = await fetch(image.url, gallery.link.source, headers=headers, **meta)
         if response.status not in (200, 206):
             raise PageUnavailable(Outcome(f"http-{response.status}", image.url))
-        return Bytes(response.body[:most], _is_whole(response, most))
+        return Bytes(response.body[:limit], _is_whole(response, limit))
 
     return fetch_bytes
 
 
 def stop_in_time(data: bytes, request: Request) -> None:
     """Stop the download of an image after enough bytes; called for every chunk of every response. Raises ``StopDownload``."""
-    most = request.meta.get(LIMIT)
-    if not most:
+    limit = request.meta.get(LIMIT)
+    if not limit:
         return
-    of, got = request.meta.get(GOT, (0, 0))
-    got = len(data) + (got if of == id(request) else 0)  # a retried request starts again
-    request.meta[GOT] = (id(request), got)
-    if got >= most:
+    request_id, received = request.meta.get(GOT, (0, 0))
+    received = len(data) + (received if request_id == id(request) else 0)  # a retried request starts again
+    request.meta[GOT] = (id(request), received)
+    if received >= limit:
         raise StopDownload(fail=False)
 
 
-def _is_whole(response: Response, most: int | None) -> bool:
-    if most is None:
+def _is_whole(response: Response, limit: int | None) -> bool:
+    if limit is None:
         return True
     if response.status == 206:
         total = (header(response, "Content-Range") or "").rpartition("/")[2]
         return total.isdecimal() and int(total) <= len(response.body)
-    return len(response.body) < most
+    return len(response.body) < limit
 
 
 class ImageFetcher:
@@ -111,38 +111,38 @@ class ImageFetcher:
             return replace(plain, refused="bad-address", looked=utcnow())
         try:
             head, print = await self._head(image, gallery, None if whole else FIRST_BYTES)
-        except PageUnavailable as why:
-            return replace(plain, refused="gone", looked=utcnow()) if why.outcome.reason in GONE else plain
-        except NotApplicable as why:
-            return plain if why.reason == "cut" else replace(plain, refused=why.reason, looked=utcnow())
+        except PageUnavailable as error:
+            return replace(plain, refused="gone", looked=utcnow()) if error.outcome.reason in GONE else plain
+        except NotApplicable as error:
+            return plain if error.reason == "cut" else replace(plain, refused=error.reason, looked=utcnow())
         return replace(plain, width=head.width, height=head.height, format=head.format, print=print, looked=utcnow())
 
-    async def _head(self, image: Image, gallery: Gallery, most: int | None) -> tuple[Head, str | None]:
+    async def _head(self, image: Image, gallery: Gallery, limit: int | None) -> tuple[Head, str | None]:
         """Raises ``PageUnavailable``, ``Interrupted``, ``NotApplicable``."""
         try:
-            got = await self._fetch(image, gallery, most)
-        except PageUnavailable as why:
-            if why.outcome.reason not in (*GONE, BAD_RANGE):
+            data = await self._fetch(image, gallery, limit)
+        except PageUnavailable as error:
+            if error.outcome.reason not in (*GONE, BAD_RANGE):
                 raise
-            got = await self._fetch(image, gallery, None)  # retry as a browser does: some servers do not support Range
+            data = await self._fetch(image, gallery, None)  # retry as a browser does: some servers do not support Range
         try:
-            head = read_header(got.body, max_pixels=self._max_pixels)
-        except NotApplicable as why:
-            if why.reason != "cut":
+            head = read_header(data.body, max_pixels=self._max_pixels)
+        except NotApplicable as error:
+            if error.reason != "cut":
                 raise
-            if got.whole:
-                raise NotApplicable("broken", why.detail) from why
-            got = await self._fetch(image, gallery, MORE_BYTES)
-            head = read_header(got.body, max_pixels=self._max_pixels)
-        return head, await asyncio.to_thread(self._print, got) if head.whole or got.whole else None
+            if data.whole:
+                raise NotApplicable("broken", error.detail) from error
+            data = await self._fetch(image, gallery, MORE_BYTES)
+            head = read_header(data.body, max_pixels=self._max_pixels)
+        return head, await asyncio.to_thread(self._fingerprint, data) if head.whole or data.whole else None
 
-    def _print(self, got: Bytes) -> str | None:
+    def _fingerprint(self, data: Bytes) -> str | None:
         try:
-            return fingerprint(got.body, max_pixels=self._max_pixels)
+            return fingerprint(data.body, max_pixels=self._max_pixels)
         except NotApplicable:  # its head is valid: browsers show the rest as far as possible
             return None
 
-    async def _once(self, name: str, image: Image, gallery: Gallery, *, whole: bool) -> Picture:
+    async def _inspect_once(self, name: str, image: Image, gallery: Gallery, *, whole: bool) -> Picture:
         """Inspect an image unless this process has done so or another story does at the moment. Raises ``Interrupted``."""
         while name in self._under_way:
             if (found := await asyncio.shield(self._under_way[name])) is not None:
@@ -162,22 +162,22 @@ class ImageFetcher:
                 self._seen.popitem(last=False)
         return found
 
-    async def pictures(self, gallery: Gallery, known: Mapping[str, Picture]) -> dict[str, Picture]:
-        """Return key → facts of each image of a story; inspected ones of ``known`` are not fetched again.
+    async def pictures(self, gallery: Gallery, stored: Mapping[str, Picture]) -> dict[str, Picture]:
+        """Return key → facts of each image of a story; inspected ones of ``stored`` are not fetched again.
 
         Raises ``Interrupted``; other failures of an image are ignored.
         """
-        wanted = {key(image.url): image for image in gallery.images if not image.dropped}
-        found = {name: known[name] for name in wanted if name in known and known[name].looked is not None}
-        until, turn = monotonic() + MAX_SECONDS, asyncio.Semaphore(AT_ONCE)
+        images = {key(image.url): image for image in gallery.images if not image.dropped}
+        found = {name: stored[name] for name in images if name in stored and stored[name].looked is not None}
+        until, slots = monotonic() + MAX_SECONDS, asyncio.Semaphore(AT_ONCE)
 
-        async def one(place: int, name: str, image: Image) -> tuple[str, Picture]:
-            async with turn:
+        async def inspect_one(index: int, name: str, image: Image) -> tuple[str, Picture]:
+            async with slots:
                 if monotonic() >= until:
                     return name, Picture(name, image.url)
-                return name, await self._once(name, image, gallery, whole=place < self._prints)
+                return name, await self._inspect_once(name, image, gallery, whole=index < self._prints)
 
-        missing = [one(place, name, image) for place, (name, image) in enumerate(wanted.items()) if name not in found]
+        missing = [inspect_one(index, name, image) for index, (name, image) in enumerate(images.items()) if name not in found]
         answers = await asyncio.gather(*missing, return_exceptions=True)
         for answer in answers:
             if isinstance(answer, BaseException):
@@ -191,32 +191,32 @@ def with_facts(gallery: Gallery, pictures: Mapping[str, Picture]) -> Gallery:
     return replace(gallery, images=tuple(_with_facts(image, pictures.get(key(image.url))) for image in gallery.images))
 
 
-def _with_facts(image: Image, known: Picture | None) -> Image:
-    if known is None or known.looked is None or image.dropped:
+def _with_facts(image: Image, picture: Picture | None) -> Image:
+    if picture is None or picture.looked is None or image.dropped:
         return image
-    if known.refused:
-        return replace(image, dropped=known.refused)
-    return replace(image, width=known.width, height=known.height, format=known.format, print=known.print or image.print)
+    if picture.refused:
+        return replace(image, dropped=picture.refused)
+    return replace(image, width=picture.width, height=picture.height, format=picture.format, print=picture.print or image.print)
 
 
 class StoryImages:
     """Adds the facts of images to the stories of a crawl: from the store, or fetched if missing."""
 
     def __init__(self, tracker: LinkTracker, fetch: FetchBytes) -> None:
-        wanted = tracker.sources.pictures
+        settings = tracker.sources.pictures
         self._store = tracker.store
-        self._images = ImageFetcher(fetch, max_pixels=wanted.max_pixels, prints=wanted.prints) if wanted.look else None
+        self._images = ImageFetcher(fetch, max_pixels=settings.max_pixels, prints=settings.prints) if settings.look else None
 
     async def complete(self, gallery: Gallery) -> Gallery:
         """Return the story; files that are no images have a reason (``dropped``). Raises ``Interrupted``."""
         try:
-            known = dict(await asyncio.to_thread(self._store.pictures.find_stored, {key(image.url) for image in gallery.images}))
+            stored = dict(await asyncio.to_thread(self._store.pictures.find_stored, {key(image.url) for image in gallery.images}))
         except StoreError as error:  # the pipelines report an outage
             logger.error("the pictures of %s could not be examined: %s", gallery.url, error, extra={"url": gallery.url})
             return gallery
         if self._images is None:
-            return with_facts(gallery, known)
-        pictures = await self._images.pictures(gallery, known)
-        looked = {name for name, picture in pictures.items() if picture.looked and picture is not known.get(name)}
-        fresh = frozenset(image.url for image in gallery.images if not image.dropped and key(image.url) in looked)
-        return replace(with_facts(gallery, known | pictures), looked=fresh)
+            return with_facts(gallery, stored)
+        pictures = await self._images.pictures(gallery, stored)
+        inspected = {name for name, picture in pictures.items() if picture.looked and picture is not stored.get(name)}
+        fresh = frozenset(image.url for image in gallery.images if not image.dropped and key(image.url) in inspected)
+        return replace(with_facts(gallery, stored | pictures), looked=fresh)

@@ -38,15 +38,15 @@ class ListsSpider(NewsSpider):
 
     async def parse_board(self, response: Response, source: HotList) -> AsyncIterator[Any]:
         found = await self.tracker.readers.read(read_board, page_of(response), source.rules)
-        places = [Place(content_id(identity(one.url)), one.title, one.url, one.rank, one.heat) for one in found]
+        places = [Place(content_id(identity(entry.url)), entry.title, entry.url, entry.rank, entry.heat) for entry in found]
         await asyncio.to_thread(self.tracker.store.boards.add, source.key, utcnow(), places)
         if not source.articles:
             self.tracker.count(source.key, "not_modified")  # it was read, and nothing is to be fetched
             return
-        for wanted in (await self.filter_new(_links(found, source)))[0]:
-            yield wanted
+        for output in (await self.filter_new(_links(found, source)))[0]:
+            yield output
 
 
 def _links(found: Sequence[BoardEntry], source: HotList) -> list[Link]:
     """Return links without titles: titles on boards often differ from those of the linked pages."""
-    return [Link(url=one.url, source=source.key, site=source.publisher, category=source.category) for one in found]
+    return [Link(url=entry.url, source=source.key, site=source.publisher, category=source.category) for entry in found]

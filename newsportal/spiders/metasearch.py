@@ -82,14 +82,14 @@ class MetasearchSpider(NewsSpider):
     @cached_property
     def _searches(self) -> tuple[Search, ...]:
         sources, found = self.tracker.sources, []
-        asked = [topic for topic in sources.topics if topic.enabled and self.topic in (None, topic.name)]
-        own = {engine.name: engine for engine in sources.engines}
-        for name in dict.fromkeys(name for topic in asked for name in topic.engines):
-            topics, given = tuple(topic for topic in asked if name in topic.engines), own.get(name)
-            if given is None:
+        enabled = [topic for topic in sources.topics if topic.enabled and self.topic in (None, topic.name)]
+        configured = {engine.name: engine for engine in sources.engines}
+        for name in dict.fromkeys(name for topic in enabled for name in topic.engines):
+            topics, entry = tuple(topic for topic in enabled if name in topic.engines), configured.get(name)
+            if entry is None:
                 found.append(Search(engines.load(name), topics))
-            elif given.enabled:
-                found.append(Search(given.built(), topics, given.rest * 60, priority=given.priority, robots_on_results=given.obey_robots))
+            elif entry.enabled:
+                found.append(Search(entry.built(), topics, entry.rest * 60, priority=entry.priority, robots_on_results=entry.obey_robots))
         return tuple(found)
 
     async def start(self) -> AsyncIterator[Any]:
@@ -125,8 +125,8 @@ class MetasearchSpider(NewsSpider):
         return skipped
 
     def _note_refusal(self, source: Search, state: SourceState) -> None:
-        if why := refusal(source.name, state, utcnow()):
-            self.tracker.note(source.key, Message("note.topics-lost", topics=", ".join(topic.name for topic in source.topics), why=why))
+        if reason := refusal(source.name, state, utcnow()):
+            self.tracker.note(source.key, Message("note.topics-lost", topics=", ".join(topic.name for topic in source.topics), why=reason))
 
     def entry_pages(self, source: Search) -> Sequence[str]:
         return tuple(source.engine.request(query, 0) for topic in source.topics for query in topic.queries)
@@ -145,17 +145,17 @@ class MetasearchSpider(NewsSpider):
         """
         now = utcnow()
         hour = now.astimezone(ZoneInfo(self.tracker.sources.portal.timezone)).hour
-        asked = []
+        queries = []
         for topic in source.topics:
             pages = topic.breadth.pages(hour)
             if "breadth" not in topic.model_fields_set:
                 pages = await self.timing.pages(source.key, usual=pages)
-            asked += [(topic, query, pages) for query in topic.queries if pages > 0]
-        turn = int(now.timestamp() // 3600) % max(1, len(asked))
-        asked = asked[turn:] + asked[:turn]
+            queries += [(topic, query, pages) for query in topic.queries if pages > 0]
+        offset = int(now.timestamp() // 3600) % max(1, len(queries))
+        queries = queries[offset:] + queries[:offset]
         if state.failures_in_row and (state.last_error or "").startswith(BLOCKED):
-            asked = [(topic, query, 1) for topic, query, _ in asked[:1]]
-        for topic, query, pages in asked:
+            queries = [(topic, query, 1) for topic, query, _ in queries[:1]]
+        for topic, query, pages in queries:
             yield self.result_page(source, topic, query, 0, pages)
 
     def result_page(self, source: Search, topic: Topic, query: str, page: int, pages: int) -> Request:

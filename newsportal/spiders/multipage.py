@@ -37,12 +37,12 @@ class Pages(Protocol[FoundIn]):
     def wanted(self) -> Sequence[str]:
         """Return the URLs to fetch now, concurrently; each is returned once."""
 
-    def take(self, page: FoundIn, asked: str) -> None: ...
+    def take(self, page: FoundIn, url: str) -> None: ...
 
-    def refuse(self, asked: str, reason: str) -> None:
+    def refuse(self, url: str, reason: str) -> None:
         """Handle a response that is no page of the item, or unreadable."""
 
-    def fail(self, asked: str, outcome: Outcome) -> None:
+    def fail(self, url: str, outcome: Outcome) -> None:
         """Handle a failed request."""
 
     def end(self, reason: str) -> None:
@@ -50,9 +50,9 @@ class Pages(Protocol[FoundIn]):
 
 
 async def fetch_pages(
-    pages: Pages[Found], fetch: Callable[[str], Awaitable[Found]], seconds: float, taken: Callable[[], Awaitable[None]] | None = None
+    pages: Pages[Found], fetch: Callable[[str], Awaitable[Found]], seconds: float, on_page: Callable[[], Awaitable[None]] | None = None
 ) -> None:
-    """Fetch the pages that ``pages`` wants, for ``seconds`` at most; call ``taken`` after each. Raises only :class:`Interrupted`."""
+    """Fetch the pages that ``pages`` wants, for ``seconds`` at most; call ``on_page`` after each. Raises only :class:`Interrupted`."""
     until, interrupted = monotonic() + seconds, False
     pending: set[asyncio.Future[bool]] = set()
     while True:
@@ -60,7 +60,7 @@ async def fetch_pages(
         if urls and monotonic() >= until:
             pages.end("too-slow")
             urls = ()
-        pending |= {asyncio.ensure_future(_fetch_page(pages, fetch, url, taken)) for url in urls}
+        pending |= {asyncio.ensure_future(_fetch_page(pages, fetch, url, on_page)) for url in urls}
         if not pending:
             break
         done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
@@ -70,13 +70,13 @@ async def fetch_pages(
 
 
 async def _fetch_page(
-    pages: Pages[Found], fetch: Callable[[str], Awaitable[Found]], url: str, taken: Callable[[], Awaitable[None]] | None
+    pages: Pages[Found], fetch: Callable[[str], Awaitable[Found]], url: str, on_page: Callable[[], Awaitable[None]] | None
 ) -> bool:
     """Fetch a page. Return False if the crawl ends."""
     try:
         pages.take(await fetch(url), url)
-        if taken is not None:
-            await taken()
+        if on_page is not None:
+            await on_page()
     except Interrupted:
         return False
     except PageUnavailable as error:
@@ -92,8 +92,8 @@ async def _fetch_page(
 class _ArticlePages(MultiPage):
     """:class:`Pages` of an article."""
 
-    def fail(self, asked: str, outcome: Outcome) -> None:
-        self.refuse(asked, outcome.reason)
+    def fail(self, url: str, outcome: Outcome) -> None:
+        self.refuse(url, outcome.reason)
 
 
 class ArticleFetcher:
@@ -106,17 +106,17 @@ class ArticleFetcher:
 
     async def complete(self, article: Article) -> Article:
         """Return the article with all available pages. Raises ``NotApplicable``, ``StoreError``, :class:`Interrupted`."""
-        met: PageRead = await self._tracker.readers.run(self._reader.first, article)
-        found = met.found
-        if (met.pager.next or met.pager.first) and not await self._is_stored(article.link.identity or identity(article.url)):
-            article, first = await self._begin(article, met)
+        current: PageRead = await self._tracker.readers.run(self._reader.first, article)
+        found = current.found
+        if (current.pager.next or current.pager.first) and not await self._is_stored(article.link.identity or identity(article.url)):
+            article, first = await self._begin(article, current)
             source, pages = article.source, _ArticlePages(first, identity)
 
             async def fetch(url: str) -> PageRead:
                 if not can_request(url):
                     raise NotApplicable("bad-address")
-                if identity(url) == identity(met.url):
-                    return met
+                if identity(url) == identity(current.url):
+                    return current
                 page = page_of(await self._fetch(url, source))
                 if pages.strays(page.url, url):
                     raise NotApplicable("elsewhere", f"{url} leads to {page.url}")
@@ -126,19 +126,19 @@ class ArticleFetcher:
             await fetch_pages(pages, fetch, MAX_SECONDS)
             for reason in pages.ends:
                 self._note(article, reason)
-            found, met = pages.result(), first
-        return replace(article, wrapped=met.wrapped, extraction=found)
+            found, current = pages.result(), first
+        return replace(article, wrapped=current.wrapped, extraction=found)
 
     async def _is_stored(self, name: str) -> bool:
         return bool(await asyncio.to_thread(self._tracker.stored_urls.find_stored, [name]))
 
-    async def _begin(self, article: Article, met: PageRead) -> tuple[Article, PageRead]:
+    async def _begin(self, article: Article, current: PageRead) -> tuple[Article, PageRead]:
         """Return the article from its first page if the list linked to a later one; if that is unavailable, from the current page."""
-        url = met.pager.first
+        url = current.pager.first
         if url is None or not can_request(url) or identity(url) == identity(article.url):
-            return article, met
+            return article, current
         if await self._is_stored(identity(url)):
-            return replace(article, url=url), met._replace(url=url, pager=Pager((url,)))  # the URL filter finds it known
+            return replace(article, url=url), current._replace(url=url, pager=Pager((url,)))  # the URL filter finds it known
         try:
             page = page_of(await self._fetch(url, article.source))
             first = replace(article, url=page.url, page=page, fetched=page.fetched)
@@ -147,8 +147,8 @@ class ArticleFetcher:
             raise
         except Exception as error:  # noqa: BLE001  the page that was linked is an article
             self._note(article, _reason_of(url, error))
-            return article, met
-        return (first, read) if read.pager.next is not None else (article, met)
+            return article, current
+        return (first, read) if read.pager.next is not None else (article, current)
 
     def _note(self, article: Article, reason: str) -> None:
         """Count why no further page was added; failures are also noted in the report."""

@@ -43,8 +43,8 @@ class NewsletterSpider(NewsSpider):
         return Newsletter(name=SAMPLE, folder=Path())
 
     async def visit(self, source: Newsletter, state: SourceState) -> AsyncIterator[Request]:
-        known = (await self.tracker.state(source.key)).validators  # the position also applies to thorough visits: a mail does not change
-        yield self.list_page(source.mailbox.address, source, self.parse_mails, state=replace(state, validators=known))
+        saved = (await self.tracker.state(source.key)).validators  # the position also applies to thorough visits: a mail does not change
+        yield self.list_page(source.mailbox.address, source, self.parse_mails, state=replace(state, validators=saved))
 
     async def parse_mails(self, response: MailboxResponse, source: Newsletter) -> AsyncIterator[Any]:
         links: list[Link] = []
@@ -54,9 +54,9 @@ class NewsletterSpider(NewsSpider):
                 links += source.links(await self.tracker.readers.read(parse, raw.raw, raw.received, raw.is_cut))
             except Interrupted:
                 raise
-            except NotApplicable as why:
-                logger.warning("%s: a mail could not be read: %s", source.key, why, extra={"source": source.key})
-                reason = why.reason
+            except NotApplicable as error:
+                logger.warning("%s: a mail is not read: %s", source.key, error, extra={"source": source.key})
+                reason = error.reason
             except Exception as error:  # one broken mail must not block the others
                 logger.exception("%s: reading a mail failed", source.key, extra={"source": source.key})
                 reason = f"error: {type(error).__name__}"
@@ -68,11 +68,11 @@ class NewsletterSpider(NewsSpider):
             self.tracker.count(source.key, "not_modified")  # an empty folder is no unreadable list
         if response.left:
             self.tracker.note(source.key, Message("note.mails-wait", number=response.left))
-        for wanted in (await self.filter_new(links))[0]:
-            if isinstance(wanted, Article) and wanted.link.content is None:
-                await self.tracker.fail(wanted.link, refused[wanted.url])
+        for output in (await self.filter_new(links))[0]:
+            if isinstance(output, Article) and output.link.content is None:
+                await self.tracker.fail(output.link, refused[output.url])
             else:
-                yield wanted
+                yield output
 
     def article(self, link: Link, callback: Callable[..., Any] | None = None, meta: dict[str, Any] | None = None) -> Request:
         """Return the request that represents a mail in the link table: its text is at hand, so nothing is fetched."""
@@ -92,8 +92,8 @@ class NewsletterSpider(NewsSpider):
             return
         source = self.source_for(response)
         for raw in response.mails:
-            for one in source.links(await asyncio.to_thread(parse, raw.raw, raw.received, raw.is_cut)):
-                if one.content is None:
-                    yield Request(one.url, callback=self.parse, cb_kwargs={"link": one}, dont_filter=True, meta=self.source_meta(source))
+            for item in source.links(await asyncio.to_thread(parse, raw.raw, raw.received, raw.is_cut)):
+                if item.content is None:
+                    yield Request(item.url, callback=self.parse, cb_kwargs={"link": item}, dont_filter=True, meta=self.source_meta(source))
                 else:
-                    yield fill(Article(one.url, one, utcnow()), read_fragment(one.content, one.url))
+                    yield fill(Article(item.url, item, utcnow()), read_fragment(item.content, item.url))

@@ -80,27 +80,27 @@ class PageRequests:
         return Fetcher(self.crawler, self.request_meta)
 
     def source_request(
-        self, url: str, key: str, callback: Callable[..., Any], errback: Callable[..., Any], meta: dict[str, Any], **about: Any
+        self, url: str, key: str, callback: Callable[..., Any], errback: Callable[..., Any], meta: dict[str, Any], **kwargs: Any
     ) -> Request:
-        """Return a request for a source, by its key, which is never filtered; ``about`` is passed to its callback."""
+        """Return a request for a source, by its key, which is never filtered; ``kwargs`` is passed to its callback."""
         meta = {**self.request_meta(key), **meta}
-        return Request(url, callback, errback=errback, dont_filter=True, priority=self.urgency(key), meta=meta, cb_kwargs=about)
+        return Request(url, callback, errback=errback, dont_filter=True, priority=self.urgency(key), meta=meta, cb_kwargs=kwargs)
 
-    def first_request(self, url: str, link: Link, source: Source, **about: Any) -> Request:
+    def first_request(self, url: str, link: Link, source: Source, **kwargs: Any) -> Request:
         """Return the first request of a visit of a thread or photo story, which any process may resume."""
-        return self.source_request(url, source.key, self.parse_first, self.first_failed, {}, source=source, link=link, **about)
+        return self.source_request(url, source.key, self.parse_first, self.first_failed, {}, source=source, link=link, **kwargs)
 
-    async def parse_first(self, response: Response, link: Link, **about: Any) -> AsyncIterator[Any]:
+    async def parse_first(self, response: Response, link: Link, **kwargs: Any) -> AsyncIterator[Any]:
         """Parse the first page of a thread or photo story."""
-        async for item in self.finished(link, self.read_item(response, link, **about)):
+        async for item in self.finished(link, self.read_item(response, link, **kwargs)):
             yield item
 
     async def first_failed(self, failure: Failure) -> AsyncIterator[Any]:
-        about = failure.request.cb_kwargs  # type: ignore[attr-defined]
-        async for item in self.finished(about["link"], self.read_item(PageUnavailable(outcome_of(failure)), **about)):
+        kwargs = failure.request.cb_kwargs  # type: ignore[attr-defined]
+        async for item in self.finished(kwargs["link"], self.read_item(PageUnavailable(outcome_of(failure)), **kwargs)):
             yield item
 
-    async def read_item(self, first: Response | PageUnavailable, link: Link, **about: Any) -> Any:
+    async def read_item(self, first: Response | PageUnavailable, link: Link, **kwargs: Any) -> Any:
         """Return the item with all available pages, of which ``first`` is the requested one; ``None`` once its outcome is counted."""
         raise NotImplementedError
 
@@ -185,8 +185,8 @@ class ListPages(PageRequests):
                 yield found
         except Interrupted:
             self.tracker.list_failed(key, SHUTDOWN, f"{response.url}: the crawl ends")
-        except NotApplicable as why:
-            self.tracker.list_failed(key, why.reason, f"{response.url}: {why.detail}")
+        except NotApplicable as error:
+            self.tracker.list_failed(key, error.reason, f"{response.url}: {error.detail}")
         except StoreError as error:
             logger.error("%s: nothing extracted from %s: %s", key, response.url, error, extra={"source": key, "url": response.url})
             self.tracker.list_failed(key, STORE_FAILS, f"{response.url}: {error}")
@@ -196,8 +196,8 @@ class ListPages(PageRequests):
         else:
             # only after storing the links may the page answer 304; further pages are never requested conditionally
             etag, modified = header(response, "ETag"), header(response, "Last-Modified")
-            if (asked := response.meta["list_page"]) and (etag or modified):
-                self.tracker.validate(key, asked, (etag, modified))
+            if (list_url := response.meta["list_page"]) and (etag or modified):
+                self.tracker.validate(key, list_url, (etag, modified))
 
     def list_page_failed(self, failure: Failure) -> None:
         request: Request = failure.request  # type: ignore[attr-defined]

@@ -81,42 +81,42 @@ class StoryVisit:
         self.earlier = {page.url for page in self.met}
         self.requested |= self.earlier  # a first page that is read again links to them all
         self.guess = gallery.guessed(self.met) if self.source.pattern is None else None
-        self._enter(gallery.open_pages(self.met, (), self.pattern))
+        self._add_open(gallery.open_pages(self.met, (), self.pattern))
 
-    def take(self, page: GalleryPage, asked: str) -> None:
+    def take(self, page: GalleryPage, url: str) -> None:
         """Add a page of the story, which may link to others."""
-        self.pending.discard(asked)
+        self.pending.discard(url)
         self.guesses.right += self.unproven
         self.met.append(page)
-        self.answered.add(asked)
+        self.answered.add(url)
         if len(self.met) == 1 and self.source.pattern is None and self.guesses.worth:
             self.guess = gallery.guess(page)
             self.guesses.made += self.guess is not None
-        self._enter(gallery.further(page, {*self.requested, *self.open}, self.pattern, self.met))
+        self._add_open(gallery.further(page, {*self.requested, *self.open}, self.pattern, self.met))
 
     def join(self, pages: Iterable[GalleryPage]) -> None:
         """Add pages that other workers stored meanwhile."""
-        there = {page.url for page in self.met}
-        self.met += [page for page in pages if page.url not in there]
+        urls = {page.url for page in self.met}
+        self.met += [page for page in pages if page.url not in urls]
 
-    def refuse(self, asked: str, reason: str) -> None:
+    def refuse(self, url: str, reason: str) -> None:
         """Handle an unreadable response: the story has ended there, or the page exists but cannot be read now."""
-        self.pending.discard(asked)
+        self.pending.discard(url)
         if (reason in PASSING or reason.startswith("error: ")) and not self.unproven:
-            self.lost[asked] = Outcome(reason, reason)
+            self.lost[url] = Outcome(reason, reason)
         else:
-            self.ended[asked] = reason
+            self.ended[url] = reason
 
-    def fail(self, asked: str, outcome: Outcome) -> None:
+    def fail(self, url: str, outcome: Outcome) -> None:
         """Handle a failed request. A dead link is an end; so is any refusal of a page suggested only by the pattern."""
-        self.pending.discard(asked)
-        named = any(page.total or asked == page.next or asked in page.pages for page in self.met)
-        guessed = self.pattern is not None and not named
-        over = not outcome.passing and not outcome.forbidden and (outcome.reason in GONE or guessed)
-        if over or self.unproven:
-            self.ended[asked] = outcome.reason
+        self.pending.discard(url)
+        linked = any(page.total or url == page.next or url in page.pages for page in self.met)
+        guessed = self.pattern is not None and not linked
+        is_end = not outcome.passing and not outcome.forbidden and (outcome.reason in GONE or guessed)
+        if is_end or self.unproven:
+            self.ended[url] = outcome.reason
         else:
-            self.lost[asked] = outcome
+            self.lost[url] = outcome
 
     def wanted(self) -> list[str]:
         """Return the URLs to request now: known pages concurrently, a next link after the page before it."""
@@ -136,7 +136,7 @@ class StoryVisit:
     def end(self, reason: str) -> None:
         self.slow = True
 
-    def _enter(self, urls: Iterable[str]) -> None:
+    def _add_open(self, urls: Iterable[str]) -> None:
         for url in urls:
             if not can_request(url):
                 self.ended[url] = "bad-address"
@@ -146,22 +146,22 @@ class StoryVisit:
     def story(self) -> Gallery:
         """The story after this visit."""
         link, source = self.link, self.source
-        over = (*self.ended, *self.answered)
-        story = gallery.assemble(self.met, link=link, pattern=self.pattern, ended=over)
-        lost = next(iter(self.lost.values()), None)
+        ends = (*self.ended, *self.answered)
+        story = gallery.assemble(self.met, link=link, pattern=self.pattern, ended=ends)
+        outcome = next(iter(self.lost.values()), None)
         return story.gallery(
             link,
             utcnow(),
             identity=self.name,
             site=source.publisher,
             category=link.category,
-            failure=None if story.complete else self._failure(lost),
-            later=not story.complete and not (lost is not None and lost.forbidden and not lost.passing),
+            failure=None if story.complete else self._failure(outcome),
+            later=not story.complete and not (outcome is not None and outcome.forbidden and not outcome.passing),
             weight=source.weight,
         )
 
-    def _failure(self, lost: Outcome | None) -> str:
+    def _failure(self, outcome: Outcome | None) -> str:
         """Return the reason code for the missing pages."""
-        if lost is not None:
-            return lost.reason
-        return "too-slow" if self.slow else next((why for why in self.ended.values() if why in GONE), "missing-pages")
+        if outcome is not None:
+            return outcome.reason
+        return "too-slow" if self.slow else next((reason for reason in self.ended.values() if reason in GONE), "missing-pages")

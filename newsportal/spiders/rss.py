@@ -43,8 +43,8 @@ class RssSpider(NewsSpider):
         await note_hub(self.tracker, source.key, response, found.hub, found.topic)
         for warning in found.warnings:
             self.tracker.note(source.key, Message(f"warning.{warning}"))
-        for wanted in (await self.filter_new([_link(source, entry) for entry in found.entries if entry.url]))[0]:
-            yield wanted
+        for output in (await self.filter_new([_link(source, entry) for entry in found.entries if entry.url]))[0]:
+            yield output
 
 
 def requested_waits(response: Response, found: feed.Feed) -> Iterable[float]:

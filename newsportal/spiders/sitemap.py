@@ -70,15 +70,15 @@ class SitemapSpider(NewsSpider):
         for warning in found.warnings:
             self.tracker.note(source.key, Message(f"warning.{warning}"))
         if found.kind == "index":
-            async for request in self._followed(response, source, found, depth):
+            async for request in self._follow_index(response, source, found, depth):
                 yield request
         else:
-            async for wanted in self._taken(response, source, found):
-                yield wanted
+            async for output in self._read_entries(response, source, found):
+                yield output
 
     # an index
 
-    async def _followed(self, response: Response, source: Sitemap, found: sitemap.Sitemap, depth: int) -> AsyncIterator[Request]:
+    async def _follow_index(self, response: Response, source: Sitemap, found: sitemap.Sitemap, depth: int) -> AsyncIterator[Request]:
         """Yield requests for the sitemaps of an index. It is read in full each time: its sitemaps may change while it does not."""
         response.meta["list_page"] = None
         if not found.entries:
@@ -87,50 +87,50 @@ class SitemapSpider(NewsSpider):
             self.tracker.note(source.key, Message("note.deep-indexes", depth=MAX_DEPTH))
             return
         progress = self._progress[source.key]
-        room = MAX_CHILDREN + 1 - len(progress.requested)
+        remaining = MAX_CHILDREN + 1 - len(progress.requested)
         fresh = [entry for entry in found.entries if entry.url not in progress.requested and can_request(entry.url)]
-        chosen = children(fresh, response.url, timedelta(days=source.max_age), utcnow(), max(0, room))
-        progress.skipped.update(chosen.left)
+        selection = children(fresh, response.url, timedelta(days=source.max_age), utcnow(), max(0, remaining))
+        progress.skipped.update(selection.left)
         state = await self.tracker.state(source.key)
         if source.key in self.thorough:
             state = replace(state, validators={})
-        for entry in chosen.entries:
+        for entry in selection.entries:
             if entry.url not in progress.requested:  # an index may contain one twice
                 progress.requested.add(entry.url)
                 yield self._sitemap(entry.url, source, state, depth + 1)
 
     # a sitemap
 
-    async def _taken(self, response: Response, source: Sitemap, found: sitemap.Sitemap) -> AsyncIterator[Any]:
+    async def _read_entries(self, response: Response, source: Sitemap, found: sitemap.Sitemap) -> AsyncIterator[Any]:
         if not found.entries:
             if found.broken:
                 raise NotApplicable("no-entries", f"{found.broken} entries, none with a usable URL")
             return  # a news sitemap is empty when nothing was published for two days
         # changed dates without added or removed pages since the previous visit are no sign of changed articles
-        told = [entry.changed for entry in found.entries if entry.changed]
-        newest = max(told).isoformat() if told else None
-        now = sitemap.fingerprint(found.entries)
-        before, then = (await self.tracker.state(source.key)).validators.get(response.url + PRINT, (None, None))
-        if before == now and then and newest and then != newest:
+        dates = [entry.changed for entry in found.entries if entry.changed]
+        newest = max(dates).isoformat() if dates else None
+        current = sitemap.fingerprint(found.entries)
+        previous, previous_newest = (await self.tracker.state(source.key)).validators.get(response.url + PRINT, (None, None))
+        if previous == current and previous_newest and newest and previous_newest != newest:
             self.tracker.note(source.key, Message("warning.lastmod-moves"))
-        self.tracker.validate(source.key, response.url + PRINT, (now, newest))
+        self.tracker.validate(source.key, response.url + PRINT, (current, newest))
         rules = HubRules(allow=source.allow, deny=source.deny)
-        chosen = await asyncio.to_thread(choose, found.entries, response.url, rules, timedelta(days=source.max_age), utcnow())
-        self._progress[source.key].skipped.update(chosen.left)
-        async for request in self._fresh(response, source, chosen):
+        selection = await asyncio.to_thread(choose, found.entries, response.url, rules, timedelta(days=source.max_age), utcnow())
+        self._progress[source.key].skipped.update(selection.left)
+        async for request in self._request_entries(response, source, selection):
             yield request
 
-    async def _fresh(self, response: Response, source: Sitemap, chosen: Selection) -> AsyncIterator[Request]:
+    async def _request_entries(self, response: Response, source: Sitemap, selection: Selection) -> AsyncIterator[Request]:
         """Yield requests for the new links, up to the limit of the visit. The next visit finds the rest."""
-        progress, place = self._progress[source.key], 0
-        while place < len(chosen.entries):
-            room = source.limit - progress.taken
-            if room <= 0:
+        progress, start = self._progress[source.key], 0
+        while start < len(selection.entries):
+            remaining = source.limit - progress.taken
+            if remaining <= 0:
                 response.meta["list_page"] = None
-                progress.skipped["limit"] += len(chosen.entries) - place
+                progress.skipped["limit"] += len(selection.entries) - start
                 return
-            batch = chosen.entries[place : place + min(BATCH, room)]
-            place += len(batch)
+            batch = selection.entries[start : start + min(BATCH, remaining)]
+            start += len(batch)
             requests, _ = await self.filter_new([_link(source, entry) for entry in batch])
             progress.taken += len(requests)
             for request in requests:
@@ -138,15 +138,15 @@ class SitemapSpider(NewsSpider):
 
     def note_left_out(self, key: str) -> None:
         progress = self._progress.pop(key, None)
-        for why, number in sorted(progress.skipped.items()) if progress else ():
-            self.tracker.note(key, Message(f"left.{why}", number=number))
+        for reason, number in sorted(progress.skipped.items()) if progress else ():
+            self.tracker.note(key, Message(f"left.{reason}", number=number))
 
 
 def _read(page: Page) -> sitemap.Sitemap:
     """Parse a sitemap or an index; robots.txt is treated as an index. Raises ``NotApplicable``."""
     if urlsplit(page.url).path == "/robots.txt":
-        named = [sitemap.SitemapEntry(url) for url in sitemap.named_in(page.body, page.url)]
-        return sitemap.Sitemap("index", tuple(named))
+        entries = [sitemap.SitemapEntry(url) for url in sitemap.named_in(page.body, page.url)]
+        return sitemap.Sitemap("index", tuple(entries))
     return sitemap.parse(page.body, page.url, page.content_type, page.fetched)
 
 

@@ -125,10 +125,10 @@ class Visiting:
         """Save the counts; of visits that ended also the duration. A visit that ended during a network outage leaves no trace. Counts that
         cannot be saved now are missing only from the schedule's history."""
         now = utcnow()
-        away = self._tracker.offline
-        lost = {source for source in ended if away and self._tracker.unreached(source)}
-        parts = self._tracker.visit_counts.taken(now, self.open - set(ended), away=away)
-        for source in (self.open & set(ended)) - lost:
+        offline = self._tracker.offline
+        unreached = {source for source in ended if offline and self._tracker.unreached(source)}
+        parts = self._tracker.visit_counts.taken(now, self.open - set(ended), away=offline)
+        for source in (self.open & set(ended)) - unreached:
             opened = self._open[source]
             seconds = ((opened.idle_since or now) - opened.began).total_seconds()
             self._tracker.add_seconds(source, seconds)
@@ -155,14 +155,14 @@ class Visiting:
             await asyncio.to_thread(self._tracker.store.visits.forget, utcnow() - MAX_AGE)
 
     async def _watch(self) -> None:
-        written = forgotten = asyncio.get_running_loop().time()
+        last_write = last_forget = asyncio.get_running_loop().time()
         while True:
             await asyncio.sleep(LOOK)
-            if (now := asyncio.get_running_loop().time()) - written >= WRITE:
-                written = now
+            if (now := asyncio.get_running_loop().time()) - last_write >= WRITE:
+                last_write = now
                 await self.write()
-            if now - forgotten >= DAILY:
-                forgotten = now
+            if now - last_forget >= DAILY:
+                last_forget = now
                 await self.forget()
             for source in await self._ended_visits():
                 try:
@@ -178,16 +178,16 @@ class Visiting:
 
     async def _ended_visits(self) -> list[str]:
         """Return the visits that have ended."""
-        asked = list(self._open)
-        left: Mapping[str, int] = dict.fromkeys(asked, 1)  # while unknown
+        sources = list(self._open)
+        outstanding: Mapping[str, int] = dict.fromkeys(sources, 1)  # while unknown
         with suppress(FrontierUnavailable):
             if (queue := self._queue()) is not None:
-                left = await asyncio.to_thread(queue.outstanding, asked)
+                outstanding = await asyncio.to_thread(queue.outstanding, sources)
         ended = []
-        for source in asked:
+        for source in sources:
             if (opened := self._open.get(source)) is None:
                 continue  # given up meanwhile
-            opened.calm = 0 if left.get(source) else opened.calm + 1
+            opened.calm = 0 if outstanding.get(source) else opened.calm + 1
             opened.idle_since = (opened.idle_since or utcnow()) if opened.calm else None
             if opened.calm >= CALM:
                 ended.append(source)
@@ -212,27 +212,27 @@ OFFLINE: Final = 60.0  # Seconds between two checks during a network outage: vis
 
 async def rounds(spider: NewsSpider, sources: Sequence[Any]) -> AsyncIterator[Any]:
     """Begin visits of all sources that are due, forever. While store or queue are unavailable nothing begins."""
-    away = False
+    paused = False
     while True:
-        began, took = monotonic(), 0.0
+        began, seconds = monotonic(), 0.0
         try:
             await _forget(spider)
             spider.began = utcnow()
             waiting = await asyncio.to_thread(_waiting, spider, sources)
-            took = monotonic() - began
+            seconds = monotonic() - began
             for source, state in waiting:
                 if len(spider.visiting.open) >= MOST:
                     break
-                async for wanted in spider.begin(source, state):
-                    yield wanted
-            if away:
+                async for output in spider.begin(source, state):
+                    yield output
+            if paused:
                 logger.warning("%s: visits begin again", spider.name)
-            away = False
+            paused = False
         except StoreError as error:
-            if not away:
-                logger.warning("%s: no visit begins at present: %s", spider.name, error)
-            away = True
-        await asyncio.sleep(OFFLINE if spider.tracker.offline else max(EVERY, SPARE * took))
+            if not paused:
+                logger.warning("%s: no visit begins for now: %s", spider.name, error)
+            paused = True
+        await asyncio.sleep(OFFLINE if spider.tracker.offline else max(EVERY, SPARE * seconds))
 
 
 def _waiting(spider: NewsSpider, sources: Sequence[Any]) -> list[tuple[Any, SourceState]]:
@@ -248,10 +248,10 @@ def _waiting(spider: NewsSpider, sources: Sequence[Any]) -> list[tuple[Any, Sour
 
 async def _forget(spider: NewsSpider) -> None:
     """Forget visits that other workers began, once this one's part of them is saved. Raises ``StoreError``."""
-    tracker, ours = spider.tracker, spider.visiting.open
-    for key in (tracker.counted | spider.remembered) - ours:
+    tracker, open_keys = spider.tracker, spider.visiting.open
+    for key in (tracker.counted | spider.remembered) - open_keys:
         spider.visiting.follow(key)
-    for key in (spider.visited | tracker.met) - ours - tracker.visit_counts.uncounted:
+    for key in (spider.visited | tracker.met) - open_keys - tracker.visit_counts.uncounted:
         await tracker.transfer_visit(key)
         spider.visited.discard(key)
         tracker.forget(key)

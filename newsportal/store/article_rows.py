@@ -83,7 +83,7 @@ def sorted_by(published: datetime | None, first_seen: datetime) -> datetime:
 
 
 PLAIN: Final = tuple(
-    one.name for one in fields(StoredArticle) if one.name not in ("topics", "topic_marks", "keywords", "images", "corrected_fields")
+    field.name for field in fields(StoredArticle) if field.name not in ("topics", "topic_marks", "keywords", "images", "corrected_fields")
 )
 """Fields of ``StoredArticle`` that are columns of the same name, unconverted."""
 
@@ -107,18 +107,18 @@ EDITOR: Final = "editor"
 """``category_by`` of an editor, who overrides revisions of the page and changes of the model."""
 
 
-def revised_category(known: Mapping[str, Any], columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those category ``columns`` that a revised page may write over ``known``: none if it has no category or an editor set it."""
-    return {} if columns["category"] is None or known["category_by"] == EDITOR else dict(columns)
+def revised_category(row: Mapping[str, Any], columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those category ``columns`` that a revised page may write over ``row``: none if it has no category or an editor set it."""
+    return {} if columns["category"] is None or row["category_by"] == EDITOR else dict(columns)
 
 
-def changed_category(known: Mapping[str, Any], category: str | None, by: str, *, over: bool = False) -> dict[str, Any] | None:
-    """Return the category columns to write when ``by`` classifies the article ``known``, or ``None`` if nothing changes or an editor set
+def changed_category(row: Mapping[str, Any], category: str | None, by: str, *, over: bool = False) -> dict[str, Any] | None:
+    """Return the category columns to write when ``by`` classifies the article ``row``, or ``None`` if nothing changes or an editor set
     the category (``over``: override editors)."""
-    if known["category_by"] == EDITOR != by and not over:
+    if row["category_by"] == EDITOR != by and not over:
         return None
     values = {"category": name(category) if category else None, "category_by": by, "category_score": None, "category_reason": None}
-    return None if all(known[column] == value for column, value in values.items()) else values
+    return None if all(row[column] == value for column, value in values.items()) else values
 
 
 HIDDEN_COLUMNS: Final = ("hidden", "hidden_by", "hidden_reason")  # time, editor and reason; all NULL if the article is visible
@@ -130,24 +130,24 @@ def visible(versions: Iterable[Version]) -> list[Version]:
     return [version for version in versions if version.get("hidden") is None]
 
 
-def is_newer(known: Mapping[str, Any], article: Article) -> bool:
+def is_newer(row: Mapping[str, Any], article: Article) -> bool:
     """Return whether the title or text of ``article`` differs from the stored row."""
     content = content_of(article)
-    return (content["title"], content["text"]) != (known["title"], known["text"])
+    return (content["title"], content["text"]) != (row["title"], row["text"])
 
 
-def present_content(known: Mapping[str, Any]) -> dict[str, Any]:
+def present_content(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the content columns to keep as a revision before a newer version is written."""
-    return {name: known.get(name) for name in CONTENT}
+    return {name: row.get(name) for name in CONTENT}
 
 
-def revised_columns(known: Mapping[str, Any], article: Article) -> dict[str, Any]:
+def revised_columns(row: Mapping[str, Any], article: Article) -> dict[str, Any]:
     """Return the columns to update for the newer ``article``. Fields it lacks keep their values."""
     values = {name: value for name, value in content_of(article).items() if value is not None}
     return {
-        **values, **revised_category(known, category_of(article)), **keywords_of(article),
-        "moment": sorted_by(values.get("published", known["published"]), known["first_seen"]), "length": len(values["text"]),
-        "revision": known["revision"] + 1,
+        **values, **revised_category(row, category_of(article)), **keywords_of(article),
+        "moment": sorted_by(values.get("published", row["published"]), row["first_seen"]), "length": len(values["text"]),
+        "revision": row["revision"] + 1,
     }  # fmt: skip
 
 

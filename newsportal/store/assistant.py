@@ -55,8 +55,8 @@ class AssistantCalls(Part):
         than ``lasts``), or the calls or tokens of the budget ``since`` then are used up."""
         column = ASSISTANT_CALLS.c
         with self._write() as connection:
-            same = select(func.count()).where(column.key == key, column.answer.is_(None), column.at > now - lasts)
-            if connection.scalar(same):
+            running = select(func.count()).where(column.key == key, column.answer.is_(None), column.at > now - lasts)
+            if connection.scalar(running):
                 return "under-way"
             used = connection.execute(select(func.count(), func.sum(column.tokens)).where(column.at >= since)).one()
             if used[0] >= calls:
@@ -77,8 +77,8 @@ class AssistantCalls(Part):
 
     def used(self, since: datetime) -> tuple[int, int]:
         """Return the numbers of calls and tokens used since ``since``."""
-        counted = select(func.count(), func.sum(ASSISTANT_CALLS.c.tokens)).where(ASSISTANT_CALLS.c.at >= since)
-        [(calls, tokens)] = self._rows(counted)
+        query = select(func.count(), func.sum(ASSISTANT_CALLS.c.tokens)).where(ASSISTANT_CALLS.c.at >= since)
+        [(calls, tokens)] = self._rows(query)
         return calls, int(tokens or 0)
 
     def prune(self, before: datetime, *, dry_run: bool = False) -> int:

@@ -85,31 +85,31 @@ def _write(store: Store, put: container.Put, sources: bytes | None, now: datetim
     if sources is not None:
         add(SOURCES, sources)
     last_change = store.last_seq()
-    with store.records.reading() as look:
-        tables = _write_tables(look, add, tell)
+    with store.records.reading() as reader:
+        tables = _write_tables(reader, add, tell)
     manifest = Manifest(now.isoformat(), __version__, last_change, tables, files)
     header = {"format": FORMAT, "version": VERSION, "newsportal": __version__, "made": manifest.made}
     put(MANIFEST, json.dumps({**header, "last_change": last_change, "tables": tables, "files": files}, indent=1).encode())
     return manifest
 
 
-def _write_tables(look: TableReader, add: container.Put, tell: OnProgress) -> dict[str, dict[str, Any]]:
-    total, done = sum(look.count(form) for form in FORMS), 0
+def _write_tables(reader: TableReader, add: container.Put, tell: OnProgress) -> dict[str, dict[str, Any]]:
+    total, done = sum(reader.count(form) for form in FORMS), 0
     tables: dict[str, dict[str, Any]] = {}
     for form in FORMS:
-        made, piece, number = Digest(), bytearray(), 0
-        for row in look.rows(form):
-            made.add(form, row)
-            piece += _to_line(plain(form, row))
+        digest, buffer, number = Digest(), bytearray(), 0
+        for row in reader.rows(form):
+            digest.add(form, row)
+            buffer += _to_line(plain(form, row))
             done += 1
-            if len(piece) >= container.PIECE:
-                add(_name(form, number), bytes(piece))
-                piece, number = bytearray(), number + 1
+            if len(buffer) >= container.PIECE:
+                add(_name(form, number), bytes(buffer))
+                buffer, number = bytearray(), number + 1
                 tell(f"saving {form.name}", done, max(total, done))
-        if piece:
-            add(_name(form, number), bytes(piece))
+        if buffer:
+            add(_name(form, number), bytes(buffer))
         tell(f"saving {form.name}", done, max(total, done))
-        tables[form.name] = {"rows": made.count, "digest": made.hexdigest(), "columns": list(form.columns)}
+        tables[form.name] = {"rows": digest.count, "digest": digest.hexdigest(), "columns": list(form.columns)}
     return tables
 
 
@@ -145,12 +145,12 @@ def checked(path: Path, tell: OnProgress = nothing) -> Manifest:
         raise BackupError(f"{path}: has no manifest: truncated, or not a backup; nothing was restored")
     if found != manifest.files:
         wrong = sorted(name for name in {*found, *manifest.files} if found.get(name) != manifest.files.get(name))
-        raise BackupError(f"{path}: damaged: {', '.join(wrong)[:200]} do not match the manifest; nothing was restored")
-    for name, made in sums.items():
+        raise BackupError(f"{path}: damaged: {', '.join(wrong)[:200]} are not what the manifest says; nothing was restored")
+    for name, digest in sums.items():
         expected = manifest.tables.get(name, {"rows": 0, "digest": Digest().hexdigest(), "columns": list(BY_NAME[name].columns)})
-        whole = set(expected["columns"]) == set(BY_NAME[name].columns)  # otherwise columns were added since, and the digests differ
-        if expected["rows"] != made.count or (whole and expected["digest"] != made.hexdigest()):
-            raise BackupError(f"{path}: damaged: the rows of {name} do not match the manifest; nothing was restored")
+        comparable = set(expected["columns"]) == set(BY_NAME[name].columns)  # otherwise columns were added since, and the digests differ
+        if expected["rows"] != digest.count or (comparable and expected["digest"] != digest.hexdigest()):
+            raise BackupError(f"{path}: damaged: the rows of {name} are not those that the manifest tells of; nothing was restored")
     return replace(manifest, sources=sources)
 
 
@@ -174,8 +174,8 @@ def _manifest(path: Path, content: bytes) -> Manifest:
         raise BackupError(f"{path}: its manifest is invalid ({error}); nothing was restored") from error
 
 
-def _raise_newer(path: Path, what: str) -> NoReturn:
-    raise BackupError(f"{path}: written by a later newsportal ({what}); upgrade with `pip install -U newsportal`; nothing was restored")
+def _raise_newer(path: Path, detail: str) -> NoReturn:
+    raise BackupError(f"{path}: a later newsportal wrote it ({detail}); upgrade with `pip install -U newsportal`; nothing was restored")
 
 
 def _form(path: Path, name: str) -> Form | None:
@@ -193,8 +193,8 @@ def _rows(path: Path, form: Form, name: str, content: bytes) -> Iterator[dict[st
         try:
             container.countable(line)
             row = json.loads(line, parse_constant=_reject_constant)
-            lacking = {column: None for column in form.nullable if isinstance(row, dict) and column not in row}
-            yield from_plain(form, row | lacking if lacking else row)
+            missing = {column: None for column in form.nullable if isinstance(row, dict) and column not in row}
+            yield from_plain(form, row | missing if missing else row)
         except (ValueError, RecursionError) as error:
             raise BackupError(f"{path}: {name}, line {number}: {error}; nothing was restored") from error
 
@@ -218,13 +218,13 @@ def restore(path: Path, store: Store, *, manifest: Manifest, tell: OnProgress = 
 
     Raises ``BackupError`` if the store holds anything else or another process wrote to it meanwhile, and the errors of the store.
     """
-    begun = store.records.restoring()  # rows of this backup that were restored before are written again: the same rows
-    if begun is not None and begun != manifest.name:
+    interrupted = store.records.restoring()  # rows of this backup that were restored before are written again: the same rows
+    if interrupted is not None and interrupted != manifest.name:
         raise BackupError(
             "the target store has an interrupted restore of another backup and was not changed; restore "
             "that one again, delete this store by hand, or name another one: --to URI"
         )
-    if begun is None:
+    if interrupted is None:
         if not is_empty(store.records):
             raise BackupError("the target store is not empty and was not changed; name another one: --to URI")
         store.records.mark(manifest.name)
@@ -235,12 +235,12 @@ def restore(path: Path, store: Store, *, manifest: Manifest, tell: OnProgress = 
     except BaseException as error:
         _delete_restored(path, store.records, error)
         raise
-    with store.records.reading() as look:
-        there = sum(look.count(form) for form in FORMS)
-    if there != written:  # rows of another process must not be deleted
+    with store.records.reading() as reader:
+        rows = sum(reader.count(form) for form in FORMS)
+    if rows != written:  # rows of another process must not be deleted
         raise BackupError(
-            f"{path}: {written} rows were written and {there} are there: another process writes to this store, which keeps all of them; "
-            "stop that process, and restore to another store: --to URI"
+            f"{path}: {written} rows were written and {rows} are there: somebody else writes to this store, and all of it was left there; "
+            "end that, and restore to another one: --to URI"
         )
     return Restored(manifest, written, manifest.rows - written)
 
@@ -249,15 +249,15 @@ def _delete_restored(path: Path, records: Records, error: BaseException) -> None
     """Delete the restored rows. Raises ``BackupError`` if that fails, too."""
     try:
         for form in reversed(FORMS):  # children before their parents
-            with records.reading() as look:
-                keys = [form.key_of(row) for row in look.rows(form)]
+            with records.reading() as reader:
+                keys = [form.key_of(row) for row in reader.rows(form)]
             for chunk in chunks(keys):
                 records.delete(form, chunk)
         records.mark(None)
-    except NewsportalError as left:
+    except NewsportalError as failure:
         raise BackupError(
-            f"{path}: not restored ({error}), and the rows already written could not be deleted ({left}); "
-            "delete that store by hand, restore the same file to it again, or restore to another store: --to URI"
+            f"{path}: not restored ({error}), and what was written of it could not be deleted again ({failure}); "
+            "delete that store by hand, restore the same file to it again, or restore to another one: --to URI"
         ) from error
 
 

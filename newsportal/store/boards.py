@@ -65,9 +65,9 @@ class Boards(Part):
     def add(self, source: str, at: datetime, places: Sequence[Place]) -> None:
         """Store the entries of a visit. Entries of an earlier call with the same time are replaced one by one."""
         rows = [
-            {"source": name(source), "item": one.item, "at": at, "place": one.rank, "heat": one.heat, "title": storable(one.title),
-             "url": storable(one.url)}
-            for one in {one.item: one for one in reversed(places)}.values()
+            {"source": name(source), "item": place.item, "at": at, "place": place.rank, "heat": place.heat, "title": storable(place.title),
+             "url": storable(place.url)}
+            for place in {place.item: place for place in reversed(places)}.values()
         ]  # fmt: skip
         self._upsert(BOARD_RANKS, rows, update=("place", "heat", "title", "url"))
 
@@ -88,7 +88,10 @@ class Boards(Part):
             for item, moment, place in connection.execute(points.order_by(table.at.desc()).limit(CURVE_POINTS)):
                 curves.setdefault(item, []).append((moment, place))
         places = (Place(row.item, row.title, row.url, row.place, row.heat) for row in now)
-        entries = (Standing(one, first[one.item].since, first[one.item].best, tuple(reversed(curves.get(one.item, ())))) for one in places)
+        entries = (
+            Standing(place, first[place.item].since, first[place.item].best, tuple(reversed(curves.get(place.item, ()))))
+            for place in places
+        )
         return Standings(source, at, tuple(entries))
 
     def prune(self, before: datetime, *, dry_run: bool = False) -> int:

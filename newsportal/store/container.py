@@ -41,11 +41,11 @@ def new_file(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
 
     Temporary files of killed backups of this name, or of dated names, are deleted first. Raises ``OSError``.
     """
-    for left in leftovers(path):  # files locked by a running process stay, and all files on a disk without locks
-        with suppress(OSError), left.open("rb") as held:  # deleted meanwhile, locked or owned by another user: make the backup anyway
+    for old in leavings(path):  # files locked by a running process stay, and all files on a disk without locks
+        with suppress(OSError), old.open("rb") as locked:  # deleted meanwhile, locked or owned by another user: make the backup anyway
             if fcntl is not None:
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                left.unlink()
+                fcntl.flock(locked, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                old.unlink()
     part, file = _create_locked(path)
     try:
         with file:
@@ -105,13 +105,13 @@ DAMAGED = (zipfile.BadZipFile, zlib.error, zstd.ZstdError, EOFError, NotImplemen
 
 
 @contextmanager
-def writing(path: Path, into: IO[bytes]) -> Iterator[Put]:
+def writing(path: Path, file: IO[bytes]) -> Iterator[Put]:
     """Write the files of a backup to an open file, in the archive format given by the suffix of ``path``."""
     if is_zip(path):
-        with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as packed:
-            yield packed.writestr
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            yield archive.writestr
         return
-    with zstd.ZstdFile(into, "w", options=PACKING) as stream:
+    with zstd.ZstdFile(file, "w", options=PACKING) as stream:
 
         def put(name: str, content: bytes) -> None:
             header = tarfile.TarInfo(name)
@@ -160,12 +160,12 @@ def files(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _zip_entries(file: IO[bytes]) -> Iterator[tuple[str, int, bool, Callable[[], bytes]]]:
-    with zipfile.ZipFile(file) as packed:
-        for entry in packed.infolist():
+    with zipfile.ZipFile(file) as archive:
+        for entry in archive.infolist():
             plain = not entry.is_dir() and (entry.external_attr >> 16) & 0o170000 in (0, 0o100000) and not entry.flag_bits & 1
 
             def content(entry: zipfile.ZipInfo = entry) -> bytes:
-                with packed.open(entry) as stream:
+                with archive.open(entry) as stream:
                     return _read_exactly(stream, entry.file_size)
 
             yield entry.orig_filename, entry.file_size, plain, content
@@ -176,27 +176,27 @@ def _tar_entries(file: IO[bytes]) -> Iterator[tuple[str, int, bool, Callable[[],
     with zstd.ZstdFile(file) as stream:
         while (header := _read_exactly(stream, BLOCK)) != bytes(BLOCK):
             entry = tarfile.TarInfo.frombuf(header, "utf-8", "surrogateescape")
-            left = [entry.size + -entry.size % BLOCK]
+            unread = [entry.size + -entry.size % BLOCK]
 
-            def content(size: int = entry.size, left: list[int] = left) -> bytes:
-                found = _read_exactly(stream, left.pop())
+            def content(size: int = entry.size, unread: list[int] = unread) -> bytes:
+                found = _read_exactly(stream, unread.pop())
                 return found[:size]
 
             yield entry.name, entry.size, entry.type == tarfile.REGTYPE, content
-        while rest := stream.read(BLOCK):  # read up to the checksum, after a second empty block
-            if any(rest):
-                raise tarfile.TarError("data after the end")
+        while block := stream.read(BLOCK):  # read up to the checksum, after a second empty block
+            if any(block):
+                raise tarfile.TarError("something stands behind the end")
 
 
 def _read_exactly(stream: Any, size: int) -> bytes:
     """Read exactly ``size`` bytes, in pieces, so that a false size allocates no memory."""
-    read = io.BytesIO()
-    while read.tell() < size:
-        piece = stream.read(min(size - read.tell(), 1024 * 1024))
-        if not piece:
+    buffer = io.BytesIO()
+    while buffer.tell() < size:
+        chunk = stream.read(min(size - buffer.tell(), 1024 * 1024))
+        if not chunk:
             raise EOFError("it ends too early")
-        read.write(piece)
-    return read.getvalue()
+        buffer.write(chunk)
+    return buffer.getvalue()
 
 
 def countable(line: bytes) -> None:

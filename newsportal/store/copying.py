@@ -56,23 +56,25 @@ class Copied:
         return all(table.equal for table in self.tables)
 
 
-def nothing(what: str, done: int, total: int) -> None:
+def nothing(step: str, done: int, total: int) -> None:
     """Ignore progress."""
 
 
 def is_empty(records: Records) -> bool:
-    with records.reading() as look:
-        return not any(look.count(form) for form in FORMS)
+    with records.reading() as reader:
+        return not any(reader.count(form) for form in FORMS)
 
 
 def copy(source: Store, target: Store, *, again: bool = False, tell: OnProgress = nothing) -> Copied:
     """Make ``target`` equal to ``source``. Raises ``StoreError`` if the target is not empty, unless it is an earlier copy of ``source`` and
     ``again`` is set."""
     if not is_empty(target.records):
-        with source.records.reading() as look, target.records.reading() as there:
-            own = _find_own(look, there)
-        if own:
-            raise StoreError(f"the target store has {own} that the source store does not have; name an empty one (nothing was written)")
+        with source.records.reading() as reader, target.records.reading() as target_reader:
+            extra = _find_own(reader, target_reader)
+        if extra:
+            raise StoreError(
+                f"the store to copy to holds {extra} of its own, which the other one does not have; name an empty one (nothing was written)"
+            )
         if not again:
             raise StoreError(
                 "the target store is not empty: it has a complete or partial copy of this one; to continue or update it, use --again"
@@ -80,79 +82,79 @@ def copy(source: Store, target: Store, *, again: bool = False, tell: OnProgress 
     written = deleted = 0
     for _ in range(PASSES):
         until = source.last_seq()
-        with source.records.reading() as look:
-            read, wrote, gone = _copy_once(look, target.records, tell)
+        with source.records.reading() as reader:
+            digests, wrote, removed = _copy_once(reader, target.records, tell)
         target.records.finish()
-        written, deleted = written + wrote, deleted + gone
+        written, deleted = written + wrote, deleted + removed
         compared: list[Compared] = []
-        with target.records.reading() as there:
+        with target.records.reading() as target_reader:
             for number, form in enumerate(FORMS, 1):
                 tell(f"comparing {form.name}", number, len(FORMS))
-                found, here = digest(there, form), read[form.name]
-                compared.append(Compared(form.name, here.count, here.hexdigest(), found.count, found.hexdigest()))
-        made = Copied(tuple(compared), written, deleted, until, source.last_seq() - until)
-        if not made.behind and made.equal:
+                copied, original = digest(target_reader, form), digests[form.name]
+                compared.append(Compared(form.name, original.count, original.hexdigest(), copied.count, copied.hexdigest()))
+        result = Copied(tuple(compared), written, deleted, until, source.last_seq() - until)
+        if not result.behind and result.equal:
             break
-    return made
+    return result
 
 
-def _find_own(look: TableReader, there: TableReader) -> str | None:
+def _find_own(reader: TableReader, target_reader: TableReader) -> str | None:
     """Return what only the target has, or ``None`` if it is a copy of the source. Without a change log all tables are compared."""
-    for page in chunks(there.rows(LOG), PAGE):
-        found = look.get(LOG, [LOG.key_of(row) for row in page])
+    for page in chunks(target_reader.rows(LOG), PAGE):
+        found = reader.get(LOG, [LOG.key_of(row) for row in page])
         if any(found.get(LOG.key_of(row)) != row for row in page):
             return "articles"
-    for form in FORMS if not there.count(LOG) else ():
-        for page in chunks(there.rows(form), PAGE):
+    for form in FORMS if not target_reader.count(LOG) else ():
+        for page in chunks(target_reader.rows(form), PAGE):
             keys = [form.key_of(row) for row in page]
-            if len(look.get(form, keys)) < len(keys):
+            if len(reader.get(form, keys)) < len(keys):
                 return form.name
     return None
 
 
-def _copy_once(look: TableReader, target: Records, tell: OnProgress) -> tuple[dict[str, Digest], int, int]:
+def _copy_once(reader: TableReader, target: Records, tell: OnProgress) -> tuple[dict[str, Digest], int, int]:
     """Read every table once. Return the digests of the rows read, and the numbers of rows written and deleted."""
-    totals = {form.name: look.count(form) for form in FORMS}
+    totals = {form.name: reader.count(form) for form in FORMS}
     total, done, written = sum(totals.values()), 0, 0
-    read: dict[str, Digest] = {}
+    digests: dict[str, Digest] = {}
     for form in FORMS:
-        made = read[form.name] = Digest()
+        digest = digests[form.name] = Digest()
         fresh = _count(target, form) == 0
-        for page in chunks(look.rows(form), PAGE):
+        for page in chunks(reader.rows(form), PAGE):
             for row in page:
-                made.add(form, row)
-            lacking = page if fresh else _find_different(target, form, page)
-            written += target.write(form, lacking) if lacking else 0
+                digest.add(form, row)
+            different = page if fresh else _find_different(target, form, page)
+            written += target.write(form, different) if different else 0
             done += len(page)
             tell(f"copying {form.name}", done, max(total, done))
-    deleted = sum(_delete_extra(look, target, form, read[form.name].count) for form in reversed(FORMS))
-    return read, written, deleted
+    deleted = sum(_delete_extra(reader, target, form, digests[form.name].count) for form in reversed(FORMS))
+    return digests, written, deleted
 
 
 def _count(records: Records, form: Form) -> int:
-    with records.reading() as look:
-        return look.count(form)
+    with records.reading() as reader:
+        return reader.count(form)
 
 
 def _find_different(target: Records, form: Form, page: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the rows that are missing or different in the target."""
-    with target.reading() as there:
-        found = there.get(form, [form.key_of(row) for row in page])
-    known = {key: canonical(form, row) for key, row in found.items()}
-    return [row for row in page if known.get(form.key_of(row)) != canonical(form, row)]
+    with target.reading() as target_reader:
+        found = target_reader.get(form, [form.key_of(row) for row in page])
+    present = {key: canonical(form, row) for key, row in found.items()}
+    return [row for row in page if present.get(form.key_of(row)) != canonical(form, row)]
 
 
-def _delete_extra(look: TableReader, target: Records, form: Form, rows: int) -> int:
+def _delete_extra(reader: TableReader, target: Records, form: Form, rows: int) -> int:
     """Delete the rows that the source does not (or no longer) have, and return their number."""
     if _count(target, form) <= rows:
         return 0
-    gone: list[Key] = []
-    with target.reading() as there:
-        for page in chunks(there.rows(form), PAGE):
+    extra: list[Key] = []
+    with target.reading() as target_reader:
+        for page in chunks(target_reader.rows(form), PAGE):
             keys = [form.key_of(row) for row in page]
-            found = look.get(form, keys)
-            gone += [key for key in keys if key not in found]
-    return sum(target.delete(form, chunk) for chunk in chunks(gone))
+            found = reader.get(form, keys)
+            extra += [key for key in keys if key not in found]
+    return sum(target.delete(form, chunk) for chunk in chunks(extra))
 
 
 MOST_TOLD: Final = 20  # maximum number of faults of one kind that are listed
@@ -170,15 +172,15 @@ class Fault:
 def faults(records: Records, tell: OnProgress = nothing) -> list[Fault]:
     """Return all inconsistencies of a store; an empty list means that it is sound."""
     found: list[Fault] = []
-    with records.reading() as look:
+    with records.reading() as reader:
         for number, form in enumerate(FORMS, 1):
             tell(f"checking {form.name}", number, len(FORMS))
             for column, parent in form.parents.items():
                 found += [
                     Fault(form.name, ", ".join(map(str, form.key_of(row))), f"{column} {row[column]!r} is not in {parent}")
-                    for row in look.orphans(form, column)
+                    for row in reader.orphans(form, column)
                 ]
-        found += _stories(look.connection)
+        found += _stories(reader.connection)
     return found
 
 
@@ -189,8 +191,8 @@ def _stories(connection: Connection) -> Iterator[Fault]:
     for row in connection.execute(headless).all():
         yield Fault("stories", row.id, f"its original {row.head_id!r} is not one of its versions")
     visible = select(ARTICLES.c.story_id, func.count().label("number")).where(ARTICLES.c.hidden.is_(None))
-    counted = visible.group_by(ARTICLES.c.story_id).subquery()
-    number = func.coalesce(counted.c.number, 0)
-    wrong = select(STORIES.c.id, STORIES.c.count, number).outerjoin(counted, counted.c.story_id == STORIES.c.id)
+    counts = visible.group_by(ARTICLES.c.story_id).subquery()
+    number = func.coalesce(counts.c.number, 0)
+    wrong = select(STORIES.c.id, STORIES.c.count, number).outerjoin(counts, counts.c.story_id == STORIES.c.id)
     for id, count, versions in connection.execute(wrong.where(STORIES.c.count != number).order_by(STORIES.c.id)).all():
         yield Fault("stories", id, f"its count is {count} versions, but it has {versions}")

@@ -20,7 +20,7 @@ from sqlalchemy import ColumnElement, Connection, Select, delete, func, insert, 
 from newsportal.errors import StoreError
 from newsportal.items import content_id
 from newsportal.store.columns import NAME_CHARS, storable
-from newsportal.store.columns import name as looked_up
+from newsportal.store.columns import name as stored_name
 from newsportal.store.dialects import CHUNK, chunks, insert_new
 from newsportal.store.labels import (
     CORPORA,
@@ -43,17 +43,17 @@ from newsportal.store.tables import ARTICLES
 LABEL: Final = ("label", "label_source", "label_by", "label_at")  # columns of a label, in ``labelled`` and ``former_labels``
 
 
-def given(source: LabelSource, by: str | None, now: datetime) -> dict[str, Any]:
+def label_origin(source: LabelSource, by: str | None, now: datetime) -> dict[str, Any]:
     """Return the columns that record the source, author and time of a label."""
-    return {"label_source": source, "label_by": None if by is None else looked_up(by), "label_at": now}
+    return {"label_source": source, "label_by": None if by is None else stored_name(by), "label_at": now}
 
 
 def document_row(corpus: str, id: str, document: NewDocument) -> dict[str, Any]:
-    own = document.article_id is None
+    standalone = document.article_id is None
     return {
         "corpus_id": corpus, "id": id, "article_id": document.article_id,
-        "name": None if document.name is None else storable(document.name), "title": storable(document.title) if own else None,
-        "text": storable(document.text) if own else None, "number": 1,
+        "name": None if document.name is None else storable(document.name), "title": storable(document.title) if standalone else None,
+        "text": storable(document.text) if standalone else None, "number": 1,
     }  # fmt: skip
 
 
@@ -67,25 +67,25 @@ def create(connection: Connection, name: str, now: datetime, note: str) -> bool:
     if not name.strip():
         raise StoreError("a corpus needs a name")
     if len(name) > NAME_CHARS:
-        raise StoreError(f"a corpus' name of {len(name)} characters; the maximum is {NAME_CHARS}")
-    name = looked_up(name)
+        raise StoreError(f"a corpus' name of {len(name)} characters; it may have {NAME_CHARS}")
+    name = stored_name(name)
     return insert_new(connection, CORPORA, {"id": content_id(name), "name": name, "created": now, "note": storable(note)})
 
 
 def _add_documents(connection: Connection, corpus: str, fresh: Mapping[str, NewDocument], by: Mapping[str, Any]) -> Counter[str]:
     """Add new documents, and change the labels of existing ones where ranks allow it. Return the counts."""
-    there, rows, counts = _rows(connection, corpus, list(fresh)), [], Counter[str]()
+    existing, rows, counts = _rows(connection, corpus, list(fresh)), [], Counter[str]()
     for id, document in fresh.items():
-        label, known = looked_up(document.label), there.get(id)
-        if known is None:
+        label, row = stored_name(document.label), existing.get(id)
+        if row is None:
             rows.append(document_row(corpus, id, document) | {"label": label} | dict(by))
             counts["added"] += 1
-        elif known["label"] == label:
+        elif row["label"] == label:
             counts["same"] += 1
-        elif RANKS[known["label_source"]] > RANKS[by["label_source"]]:
+        elif RANKS[row["label_source"]] > RANKS[by["label_source"]]:
             counts["kept"] += 1
         else:
-            _relabel(connection, known, label, by)
+            _relabel(connection, row, label, by)
             counts["relabelled"] += 1
     if rows:
         connection.execute(insert(LABELLED), rows)
@@ -102,8 +102,8 @@ def _rows(connection: Connection, corpus: str, ids: Sequence[str]) -> dict[str, 
 def _relabel(connection: Connection, row: Mapping[str, Any], label: str | None, by: Mapping[str, Any]) -> None:
     """Set a label and keep the former one as history."""
     connection.execute(insert(FORMER_LABELS), [dict(row)])
-    this = (LABELLED.c.corpus_id == row["corpus_id"], LABELLED.c.id == row["id"])
-    connection.execute(update(LABELLED).where(*this).values(label=label, number=row["number"] + 1, **by))
+    key = (LABELLED.c.corpus_id == row["corpus_id"], LABELLED.c.id == row["id"])
+    connection.execute(update(LABELLED).where(*key).values(label=label, number=row["number"] + 1, **by))
 
 
 def document(connection: Connection, corpus: str, id: str) -> Document | None:
@@ -111,15 +111,15 @@ def document(connection: Connection, corpus: str, id: str) -> Document | None:
 
 
 def _select(*conditions: ColumnElement[bool]) -> Select[Any]:
-    theirs = [ARTICLES.c.title.label("their_title"), ARTICLES.c.text.label("their_text"), ARTICLES.c.story_id, ARTICLES.c.publisher]
-    return select(LABELLED, *theirs).outerjoin(ARTICLES, ARTICLES.c.id == LABELLED.c.article_id).where(*conditions)
+    columns = [ARTICLES.c.title.label("their_title"), ARTICLES.c.text.label("their_text"), ARTICLES.c.story_id, ARTICLES.c.publisher]
+    return select(LABELLED, *columns).outerjoin(ARTICLES, ARTICLES.c.id == LABELLED.c.article_id).where(*conditions)
 
 
-def _documents(connection: Connection, statement: Select[Any]) -> Iterator[Document]:
-    for row in connection.execute(statement).mappings():
-        of = "their_" if row["article_id"] else ""  # without a story the article was deleted
+def _documents(connection: Connection, query: Select[Any]) -> Iterator[Document]:
+    for row in connection.execute(query).mappings():
+        prefix = "their_" if row["article_id"] else ""  # without a story the article was deleted
         yield Document(
-            row["id"], label_of(dict(row)), row["number"], row[f"{of}title"] or "", row[f"{of}text"] or "",
+            row["id"], label_of(dict(row)), row["number"], row[f"{prefix}title"] or "", row[f"{prefix}text"] or "",
             row["name"], row["article_id"], row["story_id"], row["publisher"],
         )  # fmt: skip
 
@@ -133,9 +133,9 @@ class Corpora(Models):
     def all(self) -> list[Corpus]:
         """Return all corpora by name."""
         with self._read() as connection:
-            counted = select(LABELLED.c.corpus_id, func.count(), func.count(LABELLED.c.label.distinct()))
-            counted = counted.where(LABELLED.c.label.is_not(None)).group_by(LABELLED.c.corpus_id)
-            documents = {row[0]: (row[1], row[2]) for row in connection.execute(counted)}
+            query = select(LABELLED.c.corpus_id, func.count(), func.count(LABELLED.c.label.distinct()))
+            query = query.where(LABELLED.c.label.is_not(None)).group_by(LABELLED.c.corpus_id)
+            documents = {row[0]: (row[1], row[2]) for row in connection.execute(query)}
             trained = select(MODELS.c.corpus_id, func.count()).where(MODELS.c.algorithm != DELETED).group_by(MODELS.c.corpus_id)
             versions = {row[0]: row[1] for row in connection.execute(trained)}
             return [
@@ -144,7 +144,7 @@ class Corpora(Models):
             ]
 
     def find(self, name: str) -> Corpus | None:
-        return next((corpus for corpus in self.all() if corpus.name == looked_up(name)), None)
+        return next((corpus for corpus in self.all() if corpus.name == stored_name(name)), None)
 
     def delete(self, name: str) -> None:
         """Delete a corpus with its documents and models. The stored articles remain."""
@@ -161,19 +161,19 @@ class Corpora(Models):
 
         No lock is held while ``documents`` are read: other processes may write meanwhile.
         """
-        with spooled(documents) as all_of_them, self._write() as connection:
+        with spooled(documents) as spool, self._write() as connection:
             create(connection, name, now, "")
             corpus = corpus_id(connection, name)
-            met, counts = dict[str, str](), Counter[str]()
-            for chunk in chunks(all_of_them):
+            labels, counts = dict[str, str](), Counter[str]()
+            for chunk in chunks(spool):
                 fresh: dict[str, NewDocument] = {}
                 for document in chunk:
-                    id, label = document.id, looked_up(document.label)
-                    if id in met:
-                        counts["repeated" if met[id] == label else "contradicted"] += 1
+                    id, label = document.id, stored_name(document.label)
+                    if id in labels:
+                        counts["repeated" if labels[id] == label else "contradicted"] += 1
                     else:
-                        met[id], fresh[id] = label, document
-                counts.update(_add_documents(connection, corpus, fresh, given(source, by, now)))
+                        labels[id], fresh[id] = label, document
+                counts.update(_add_documents(connection, corpus, fresh, label_origin(source, by, now)))
             return ImportResult(**counts)
 
     def label(self, name: str, id: str, label: str | None, *, now: datetime, by: str | None = None) -> Document:
@@ -186,9 +186,9 @@ class Corpora(Models):
             if not label:
                 raise StoreError("a label must not be empty")
             if len(label) > NAME_CHARS:
-                raise StoreError(f"a label of {len(label)} characters; the maximum is {NAME_CHARS}")
-            label = looked_up(label)
-        by_editor = given("editor", by, now)
+                raise StoreError(f"a label of {len(label)} characters; it may have {NAME_CHARS}")
+            label = stored_name(label)
+        by_editor = label_origin("editor", by, now)
         with self._write() as connection:
             create(connection, name, now, "")
             corpus = corpus_id(connection, name)
@@ -210,14 +210,14 @@ class Corpora(Models):
 
     def documents(self, name: str, *, label: str | None = None) -> Iterator[Document]:
         """Yield all documents with any label, or with this one, streamed by id. Deleted articles are skipped."""
-        labelled = LABELLED.c.label.is_not(None) if label is None else LABELLED.c.label == looked_up(label)
+        labelled = LABELLED.c.label.is_not(None) if label is None else LABELLED.c.label == stored_name(label)
 
         def read(connection: Connection, last: str) -> list[Document]:
-            wanted = _select(labelled, LABELLED.c.corpus_id == corpus_id(connection, name), LABELLED.c.id > last)
-            return list(_documents(connection, wanted.order_by(LABELLED.c.id).limit(CHUNK)))
+            query = _select(labelled, LABELLED.c.corpus_id == corpus_id(connection, name), LABELLED.c.id > last)
+            return list(_documents(connection, query.order_by(LABELLED.c.id).limit(CHUNK)))
 
-        found = self._pages(read, lambda one: one.id, "")
-        return (one for one in found if one.article_id is None or one.story_id is not None)
+        found = self._pages(read, lambda document: document.id, "")
+        return (document for document in found if document.article_id is None or document.story_id is not None)
 
     def history(self, name: str, id: str) -> tuple[Label, ...]:
         """Return all labels of a document, from the first to the current one."""
@@ -232,19 +232,19 @@ class Corpora(Models):
         with self._read() as connection:
             corpus = corpus_id(connection, name)
             columns = (LABELLED.c.label, LABELLED.c.label_source)
-            wanted = select(*columns, func.count(), func.min(LABELLED.c.label_at), func.max(LABELLED.c.label_at)).group_by(*columns)
+            query = select(*columns, func.count(), func.min(LABELLED.c.label_at), func.max(LABELLED.c.label_at)).group_by(*columns)
             found: dict[str, LabelStatistics] = {}
             for label, source, number, first, last in connection.execute(
-                wanted.where(LABELLED.c.corpus_id == corpus, LABELLED.c.label.is_not(None))
+                query.where(LABELLED.c.corpus_id == corpus, LABELLED.c.label.is_not(None))
             ):
-                known = found.get(label, LabelStatistics(label, 0, {}, first, last))
-                sources = {**known.sources, source: number}
-                found[label] = LabelStatistics(label, known.documents + number, sources, min(known.oldest, first), max(known.newest, last))
-            return sorted(found.values(), key=lambda one: (-one.documents, one.label))
+                total = found.get(label, LabelStatistics(label, 0, {}, first, last))
+                sources = {**total.sources, source: number}
+                found[label] = LabelStatistics(label, total.documents + number, sources, min(total.oldest, first), max(total.newest, last))
+            return sorted(found.values(), key=lambda entry: (-entry.documents, entry.label))
 
     def articles(self, name: str) -> dict[str, str | None]:
         """Return the stored articles in a corpus with their labels (``None``: excluded from training)."""
         with self._read() as connection:
             corpus = corpus_id(connection, name)
-            here = select(LABELLED.c.article_id, LABELLED.c.label).where(LABELLED.c.corpus_id == corpus, LABELLED.c.article_id.is_not(None))
-            return {row[0]: row[1] for row in connection.execute(here)}
+            rows = select(LABELLED.c.article_id, LABELLED.c.label).where(LABELLED.c.corpus_id == corpus, LABELLED.c.article_id.is_not(None))
+            return {row[0]: row[1] for row in connection.execute(rows)}

@@ -14,7 +14,7 @@ from typing import Any, Final, TypedDict
 from newsportal.errors import StoreError
 from newsportal.items import Article, Image
 from newsportal.store.article_rows import present_content, revised_columns, sorted_by
-from newsportal.store.columns import name as looked_up
+from newsportal.store.columns import name as stored_name
 from newsportal.store.columns import storable, to_json
 from newsportal.store.results import is_gallery, is_thread
 from newsportal.store.tables import CONTENT
@@ -61,70 +61,68 @@ def columns_of(fields: Iterable[str]) -> tuple[str, ...]:
     return tuple(column for field in fields for column in FIELDS[field])
 
 
-def expect(known: Mapping[str, Any], seen: int | None) -> None:
-    """Raise :class:`Superseded` if the article is not at revision ``seen`` (``None``: any revision)."""
-    if seen is not None and known["revision"] != seen:
-        raise Superseded(f"article {known['id']} was changed meanwhile: it is at revision {known['revision']}, not {seen}")
+def expect(row: Mapping[str, Any], expected: int | None) -> None:
+    """Raise :class:`Superseded` if the article is not at revision ``expected`` (``None``: any revision)."""
+    if expected is not None and row["revision"] != expected:
+        raise Superseded(f"article {row['id']} was changed meanwhile: it is at revision {row['revision']}, not {expected}")
 
 
-def corrected(known: Mapping[str, Any], correction: Correction, *, by: str, now: datetime) -> Written | None:
+def corrected(row: Mapping[str, Any], correction: Correction, *, by: str, now: datetime) -> Written | None:
     """Return the changes for a correction, or ``None`` if it equals the article. Raises ``StoreError`` for invalid values."""
-    values = _values(known, correction)
-    changed = [
-        field for field, columns in FIELDS.items() if any(column in values and values[column] != known[column] for column in columns)
-    ]
+    values = _values(row, correction)
+    changed = [field for field, columns in FIELDS.items() if any(column in values and values[column] != row[column] for column in columns)]
     if not changed:
         return None
-    fields = [field for field in FIELDS if field in {*changed, *fields_of(known)}]
-    whose = {"corrected": now, "corrected_by": looked_up(by), "corrected_fields": " ".join(fields)}
-    return Written((present_content(known),), _following(known, {**values, **whose, "revision": known["revision"] + 1}))
+    fields = [field for field in FIELDS if field in {*changed, *fields_of(row)}]
+    attribution = {"corrected": now, "corrected_by": stored_name(by), "corrected_fields": " ".join(fields)}
+    return Written((present_content(row),), _following(row, {**values, **attribution, "revision": row["revision"] + 1}))
 
 
-def withdrawn(known: Mapping[str, Any], page: Mapping[str, Any]) -> Written | None:
+def withdrawn(row: Mapping[str, Any], page: Mapping[str, Any]) -> Written | None:
     """Return the changes that withdraw all corrections, or ``None`` if there are none; ``page``: the last state of the page."""
-    if known.get("corrected") is None:
+    if row.get("corrected") is None:
         return None
-    values = {column: page[column] for column in columns_of(fields_of(known))}
-    return Written((present_content(known),), _following(known, {**values, **dict.fromkeys(WHOSE), "revision": known["revision"] + 1}))
+    values = {column: page[column] for column in columns_of(fields_of(row))}
+    return Written((present_content(row),), _following(row, {**values, **dict.fromkeys(WHOSE), "revision": row["revision"] + 1}))
 
 
-def crawled(known: Mapping[str, Any], article: Article) -> Written:
+def crawled(row: Mapping[str, Any], article: Article) -> Written:
     """Return the changes for a new version of the page (``article_rows.is_newer``)."""
-    values = revised_columns(known, article)
-    if known.get("corrected") is None:
-        return Written((present_content(known),), values)
-    page_state = {**present_content(known), **dict.fromkeys(WHOSE), **{name: values[name] for name in CONTENT if name in values}}
-    stands = {column: known[column] for column in columns_of(fields_of(known))}
-    shown = {column: {**values, **stands}.get(column, known[column]) for column in columns_of(FIELDS)}
-    if all(known[column] == value for column, value in shown.items()):  # no visible change: store the page's state before this one
-        return Written(({**page_state, "revision": known["revision"]},), _following(known, {**values, **stands}))
-    later = _following(known, {**values, **stands, "revision": known["revision"] + 2})
-    return Written((present_content(known), {**page_state, "revision": known["revision"] + 1}), later)
+    values = revised_columns(row, article)
+    if row.get("corrected") is None:
+        return Written((present_content(row),), values)
+    page_state = {**present_content(row), **dict.fromkeys(WHOSE), **{name: values[name] for name in CONTENT if name in values}}
+    corrections = {column: row[column] for column in columns_of(fields_of(row))}
+    visible = {column: {**values, **corrections}.get(column, row[column]) for column in columns_of(FIELDS)}
+    if all(row[column] == value for column, value in visible.items()):  # no visible change: store the page's state before this one
+        return Written(({**page_state, "revision": row["revision"]},), _following(row, {**values, **corrections}))
+    later = _following(row, {**values, **corrections, "revision": row["revision"] + 2})
+    return Written((present_content(row), {**page_state, "revision": row["revision"] + 1}), later)
 
 
 def uncorrected_columns(row: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the ``values`` that a page may write over ``row``: those of fields that no editor corrected."""
-    own = columns_of(fields_of(row))
-    return {column: value for column, value in values.items() if column not in own}
+    columns = columns_of(fields_of(row))
+    return {column: value for column, value in values.items() if column not in columns}
 
 
-def _following(known: Mapping[str, Any], values: dict[str, Any]) -> dict[str, Any]:
+def _following(row: Mapping[str, Any], values: dict[str, Any]) -> dict[str, Any]:
     if "text" in values:
         values["length"] = len(values["text"])
     if "published" in values:
-        values["moment"] = sorted_by(values["published"], known["first_seen"])
+        values["moment"] = sorted_by(values["published"], row["first_seen"])
     return values
 
 
-def _values(known: Mapping[str, Any], correction: Correction) -> dict[str, Any]:
+def _values(row: Mapping[str, Any], correction: Correction) -> dict[str, Any]:
     values: dict[str, Any] = {}
     if "title" in correction:
         values["title"] = storable(correction["title"]).strip()
         if not values["title"]:
             raise StoreError("an article without a title cannot be stored")
     if "text" in correction:
-        if is_thread(known["source"]) or is_gallery(known["source"]):
-            raise StoreError("the text of a thread consists of posts, that of a photo story of captions: it cannot be corrected as a whole")
+        if is_thread(row["source"]) or is_gallery(row["source"]):
+            raise StoreError("the text of a thread is its posts', that of a photo story its captions': it cannot be corrected as a whole")
         html = correction.get("html")
         values |= {"text": storable(correction["text"]), "html": None if html is None else storable(html)}
         if "images" in correction:

@@ -59,17 +59,17 @@ class Visits(Part):
             for part in parts:
                 source = name(part.source)
                 row = None if source in joined else connection.execute(NEWEST, {"of": source}).one_or_none()
-                known = joined.get(source) if row is None else _visit(row)
-                joined[source] = part if known is None else merge_visits(known, part)
+                visit = joined.get(source) if row is None else _visit(row)
+                joined[source] = part if visit is None else merge_visits(visit, part)
             _save(connection, *joined.values())
 
     def of(self, source: str, *, since: datetime | None = None, limit: int = 200, bringing: bool = False) -> list[Visit]:
         """Return the visits of one source, newest first; ``bringing``: only those that found anything new."""
-        wanted = select(VISITS).where(VISITS.c.source == name(source), VISITS.c.brought >= int(bringing))
-        wanted = wanted.order_by(VISITS.c.at.desc()).limit(limit)
+        query = select(VISITS).where(VISITS.c.source == name(source), VISITS.c.brought >= int(bringing))
+        query = query.order_by(VISITS.c.at.desc()).limit(limit)
         if since is not None:
-            wanted = wanted.where(VISITS.c.at >= since)
-        return list(map(_visit, self._rows(wanted)))
+            query = query.where(VISITS.c.at >= since)
+        return list(map(_visit, self._rows(query)))
 
     def recent(self, sources: Collection[str] | None = None, *, each: int = 50, bringing: bool = False) -> Mapping[str, list[Visit]]:
         """Return the newest visits of all (or these) sources, newest first. One query serves a schedule of thousands of sources."""
@@ -77,10 +77,10 @@ class Visits(Part):
         found: dict[str, list[Visit]] = {}
         with self._read() as connection:
             for chunk in [None] if sources is None else chunks(map(name, sources)):
-                chosen = select(VISITS, place) if chunk is None else select(VISITS, place).where(VISITS.c.source.in_(chunk))
-                ranked = chosen.where(VISITS.c.brought >= int(bringing)).subquery()
-                wanted = select(ranked).where(ranked.c.place <= each).order_by(ranked.c.source, ranked.c.at.desc())
-                for source, rows in groupby(connection.execute(wanted), key=lambda row: row.source):
+                visits = select(VISITS, place) if chunk is None else select(VISITS, place).where(VISITS.c.source.in_(chunk))
+                ranked = visits.where(VISITS.c.brought >= int(bringing)).subquery()
+                query = select(ranked).where(ranked.c.place <= each).order_by(ranked.c.source, ranked.c.at.desc())
+                for source, rows in groupby(connection.execute(query), key=lambda row: row.source):
                     found[source] = list(map(_visit, rows))
         return found
 
@@ -92,10 +92,10 @@ class Visits(Part):
 def _save(connection: Connection, *visits: Visit) -> None:
     rows = []
     for visit in visits:
-        told = to_json(visit)
-        row = {"brought": BEGUN if visit.begun else int(visit.new > 0), "source": name(told.pop("source")), "at": visit.at}
-        del told["at"]
-        rows.append({**row, "told": told})
+        values = to_json(visit)
+        row = {"brought": BEGUN if visit.begun else int(visit.new > 0), "source": name(values.pop("source")), "at": visit.at}
+        del values["at"]
+        rows.append({**row, "told": values})
     upsert(connection, VISITS, rows, update=("brought", "told"))
 
 
@@ -172,25 +172,25 @@ class CrawlState(Part):
         """
         with self._write() as connection:
             rows = [
-                {"site": name(site), "seen": now, "pages": [[storable(url), b64encode(one).decode("ascii")] for url, one in pages.items()]}
+                {"site": name(site), "seen": now, "pages": [[storable(url), b64encode(raw).decode("ascii")] for url, raw in pages.items()]}
                 for site, pages in sites.items()
             ]
             upsert(connection, SITE_LINES, rows, update=("seen", "pages"))
             newest_first = select(SITE_LINES.c.site).order_by(SITE_LINES.c.seen.desc(), SITE_LINES.c.site)
-            for gone in chunks(connection.scalars(newest_first).all()[most:]):
-                connection.execute(delete(SITE_LINES).where(SITE_LINES.c.site.in_(gone)))
+            for old in chunks(connection.scalars(newest_first).all()[most:]):
+                connection.execute(delete(SITE_LINES).where(SITE_LINES.c.site.in_(old)))
 
     def learnt(self, method: str) -> str | None:
         """Return what an extraction method learned from pages, as text; ``None`` if nothing yet."""
-        kept = self.site_lines(LEARNT + method).get("")
-        return None if kept is None else kept.decode("utf-8", "replace")
+        stored = self.site_lines(LEARNT + method).get("")
+        return None if stored is None else stored.decode("utf-8", "replace")
 
     def change_learnt(self, method: str, change: Callable[[str | None], str], *, now: datetime) -> None:
         """Replace :meth:`learnt` by the result of ``change``, in one transaction: concurrent changes are serialized."""
         with self._write() as connection:
             pages = connection.scalar(select(SITE_LINES.c.pages).where(SITE_LINES.c.site == LEARNT + method))
-            kept = {url: b64decode(text).decode("utf-8", "replace") for url, text in pages or ()}
-            text = b64encode(change(kept.get("")).encode()).decode("ascii")
+            stored = {url: b64decode(text).decode("utf-8", "replace") for url, text in pages or ()}
+            text = b64encode(change(stored.get("")).encode()).decode("ascii")
             upsert(connection, SITE_LINES, [{"site": LEARNT + method, "seen": now, "pages": [["", text]]}], update=("seen", "pages"))
 
 
@@ -251,15 +251,15 @@ class Subscriptions(Part):
         return next(iter(self._found(SUBSCRIPTIONS.c.token == token)), None)
 
     def save(self, subscription: Subscription) -> None:
-        told = to_json(subscription)
-        row = {"source": name(told.pop("source")), "token": told.pop("token"), "told": told}
+        values = to_json(subscription)
+        row = {"source": name(values.pop("source")), "token": values.pop("token"), "told": values}
         self._upsert(SUBSCRIPTIONS, [row], update=("token", "told"))
 
     def drop(self, source: str) -> None:
         self._execute(delete(SUBSCRIPTIONS).where(SUBSCRIPTIONS.c.source == name(source)))
 
-    def _found(self, *which: ColumnElement[bool]) -> list[Subscription]:
+    def _found(self, *conditions: ColumnElement[bool]) -> list[Subscription]:
         """Return subscriptions; fields of a later version are ignored."""
         moments = dict.fromkeys(SUBSCRIPTION_MOMENTS, datetime.fromisoformat)
-        rows = self._rows(select(SUBSCRIPTIONS).where(*which).order_by(SUBSCRIPTIONS.c.source))
+        rows = self._rows(select(SUBSCRIPTIONS).where(*conditions).order_by(SUBSCRIPTIONS.c.source))
         return [build(Subscription, {**row.told, "source": row.source, "token": row.token}, **moments) for row in rows]

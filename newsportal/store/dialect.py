@@ -60,7 +60,7 @@ class Dialect:
     write_options: Mapping[str, Any] = field(default_factory=dict)
     release: Callable[[Connection], None] = lambda _: None
     rest: Callable[[Connection], bool] = lambda _: False
-    release_space: Callable[[Engine, bool], int] = lambda _engine, _whole: 0
+    give_back: Callable[[Engine, bool], int] = lambda _engine, _rebuild: 0
 
 
 @cache
@@ -80,8 +80,8 @@ def place_of(url: URL) -> str:
     return f"{url.get_backend_name()}://{url.host or 'localhost'}{port}/{url.database or ''}"
 
 
-def no_store_yet(where: str) -> StoreUnavailable:
-    return StoreUnavailable(f"{where}: there is no store yet; run `newsportal crawl` first, or check the store URI in sources.yaml")
+def no_store_yet(place: str) -> StoreUnavailable:
+    return StoreUnavailable(f"{place}: there is no store yet; run `newsportal crawl` first, or check the store URI in sources.yaml")
 
 
 def driver_missing(scheme: str, extra: str) -> StoreError:

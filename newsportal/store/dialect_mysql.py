@@ -51,7 +51,7 @@ REMEDIES: Final[Mapping[int, tuple[str, str]]] = {
     1213: ("another transaction waited for this one (deadlock)", AGAIN),
     1020: ("another transaction changed the same rows", AGAIN),
 }
-"""Error number -> explanation, remedy."""
+"""Error number -> cause, remedy."""
 
 
 def open_mysql(url: URL, create: bool, waits: Waits) -> Engine:
@@ -61,27 +61,27 @@ def open_mysql(url: URL, create: bool, waits: Waits) -> Engine:
     except ModuleNotFoundError as error:
         raise driver_missing(url.get_backend_name(), "mysql") from error
     if not url.database:
-        raise StoreError(f"{place_of(url)}: the store URI has no database name (for example mysql://user:password@localhost/newsportal)")
-    connects = {
+        raise StoreError(f"{place_of(url)}: the store URI names no database (for example mysql://user:password@localhost/newsportal)")
+    defaults = {
         "charset": "utf8mb4", "connect_timeout": int(waits.connect), "read_timeout": int(waits.answer), "write_timeout": int(waits.answer),
     }  # fmt: skip
-    kind = _detect_kind(url, create, connects | {"read_timeout": int(waits.connect)})
+    kind = _detect_kind(url, create, defaults | {"read_timeout": int(waits.connect)})
     engine = create_engine(
         url.set(drivername=f"{kind}+pymysql"),
         **SERVER_POOL,
-        connect_args={name: value for name, value in connects.items() if name not in url.query},
+        connect_args={name: value for name, value in defaults.items() if name not in url.query},
     )
     event.listen(engine, "connect", partial(_prepare, waits))
     event.listen(engine, "begin", partial(_begin, waits))
     return engine
 
 
-def _detect_kind(url: URL, create: bool, connects: Mapping[str, Any]) -> str:
+def _detect_kind(url: URL, create: bool, defaults: Mapping[str, Any]) -> str:
     """Return ``mariadb`` or ``mysql``, after creating a missing database. Raises ``StoreError``."""
     import pymysql
 
     _, options = mysql.pymysql.dialect().create_connect_args(url)
-    options = {**connects, **options}
+    options = {**defaults, **options}
     try:
         try:
             greeting = _greeting(pymysql.connect(**options))
@@ -104,13 +104,13 @@ def _detect_kind(url: URL, create: bool, connects: Mapping[str, Any]) -> str:
     return kind
 
 
-def check_version(kind: str, greeting: str, where: str) -> None:
+def check_version(kind: str, greeting: str, place: str) -> None:
     """Raise ``StoreError`` if the server is too old, according to its greeting."""
     numbers = greeting.removeprefix("5.5.5-").partition("-")[0].split(".")  # prefix that MariaDB sends for replicas of MySQL
     if tuple(int(number) for number in numbers if number.isdigit()) < OLDEST[kind]:
         oldest = ".".join(map(str, OLDEST[kind]))
         raise StoreError(
-            f"{where}: {greeting} is too old for a store; {'MariaDB' if kind == 'mariadb' else 'MySQL'} {oldest} or later is required"
+            f"{place}: {greeting} is too old for a store; {'MariaDB' if kind == 'mariadb' else 'MySQL'} {oldest} and later will do"
         )
 
 
@@ -193,18 +193,18 @@ def _insert(table: Table, update: tuple[str, ...]) -> Insert:
     return insert.on_duplicate_key_update({name: insert.inserted[name] for name in update})
 
 
-def explained(error: BaseException | None, where: str) -> StoreError:
+def explained(error: BaseException | None, place: str) -> StoreError:
     """Return the ``StoreError`` for an ``error`` of the driver. Unknown errors keep the driver's message."""
     import pymysql
 
     number = error.args[0] if isinstance(error, pymysql.err.MySQLError) and error.args else None
     if isinstance(number, int) and number in REMEDIES:
-        what, remedy = REMEDIES[number]
+        cause, remedy = REMEDIES[number]
         unavailable = ServerUnavailable if REMEDIES[number] is AWAY else StoreUnavailable
-        return unavailable(f"{where}: {what}; {remedy} ({_message(error)})")
+        return unavailable(f"{place}: {cause}; {remedy} ({_message(error)})")
     if isinstance(error, pymysql.err.OperationalError | pymysql.err.InterfaceError):
-        return StoreUnavailable(f"{where}: {_message(error)}")
-    return StoreError(f"{where}: {_message(error)}")
+        return StoreUnavailable(f"{place}: {_message(error)}")
+    return StoreError(f"{place}: {_message(error)}")
 
 
 def _message(error: BaseException | None) -> str:

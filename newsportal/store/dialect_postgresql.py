@@ -45,7 +45,7 @@ REMEDIES: Final[Mapping[str, tuple[str, str]]] = {
     "XX": ("the database is damaged", "see the server's log, and restore a backup"),
     "08": ("the connection broke", AGAIN),
 }
-"""Prefix of an SQLSTATE -> explanation, remedy."""
+"""Prefix of an SQLSTATE -> cause, remedy."""
 
 
 def open_postgresql(url: URL, create: bool, waits: Waits) -> Engine:
@@ -53,12 +53,12 @@ def open_postgresql(url: URL, create: bool, waits: Waits) -> Engine:
         import psycopg
     except ModuleNotFoundError as error:
         raise driver_missing("postgresql", "postgresql") from error
-    given = {"connect_timeout": int(waits.connect), "application_name": "newsportal", **KEPT_ALIVE}
+    defaults = {"connect_timeout": int(waits.connect), "application_name": "newsportal", **KEPT_ALIVE}
     engine = create_engine(
         url.set(drivername="postgresql+psycopg"),
         **SERVER_POOL,
         use_native_hstore=False,
-        connect_args={name: value for name, value in given.items() if name not in url.query},
+        connect_args={name: value for name, value in defaults.items() if name not in url.query},
     )
     event.listen(engine, "do_connect", lambda _dialect, _record, arguments, options: _patient(waits.answer)(*arguments, **options))
     event.listen(engine, "connect", partial(_prepare, waits, place_of(url)))
@@ -94,10 +94,10 @@ def _patient(seconds: float) -> Any:
     return Patient.connect
 
 
-def _prepare(waits: Waits, where: str, connection: psycopg.Connection[Any], _record: object) -> None:
+def _prepare(waits: Waits, place: str, connection: psycopg.Connection[Any], _record: object) -> None:
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":
-        raise StoreError(f"{where}: the database is encoded in {encoding}, which cannot store every text; create one with ENCODING 'UTF8'")
+        raise StoreError(f"{place}: the database is encoded in {encoding}, which cannot keep every text; make one with ENCODING 'UTF8'")
     limits = {"lock_timeout": waits.busy, "statement_timeout": waits.answer, "idle_in_transaction_session_timeout": waits.idle}
     for name, seconds in limits.items():
         connection.execute(f"SET {name} = {int(seconds * 1000)}")
@@ -134,7 +134,7 @@ def _create_database(engine: Engine) -> None:
     import psycopg
     from psycopg import sql
 
-    where, name = place_of(engine.url), _database(engine)
+    place, name = place_of(engine.url), _database(engine)
     statement = sql.SQL("CREATE DATABASE {} ENCODING 'UTF8' TEMPLATE template0").format(sql.Identifier(name))
     try:
         with _connect_to_maintenance(engine) as connection:
@@ -143,7 +143,7 @@ def _create_database(engine: Engine) -> None:
         return  # another process created it concurrently
     except psycopg.Error as error:
         raise StoreUnavailable(
-            f"{where}: there is no such database and this user may not create it ({_first_line(error)}); "
+            f"{place}: there is no such database and this user may not make it ({_first_line(error)}); "
             f"let an administrator run: {statement.as_string()} OWNER …"
         ) from error
 
@@ -160,18 +160,18 @@ def _database(engine: Engine) -> str:
     return engine.url.database or engine.url.username or MAINTENANCE
 
 
-def explained(error: BaseException | None, where: str) -> StoreError:
+def explained(error: BaseException | None, place: str) -> StoreError:
     """Return the ``StoreError`` for an ``error`` of the driver. Unknown errors keep the driver's message."""
     import psycopg
 
     state = getattr(error, "sqlstate", None) or ""
-    for prefix, (what, remedy) in REMEDIES.items():
+    for prefix, (cause, remedy) in REMEDIES.items():
         if state.startswith(prefix):
-            return StoreUnavailable(f"{where}: {what}; {remedy} ({_first_line(error)})")
+            return StoreUnavailable(f"{place}: {cause}; {remedy} ({_first_line(error)})")
     if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
-        what, remedy = "the server does not answer", "start it, or check host, port, user and password in the store URI, then try again"
-        return ServerUnavailable(f"{where}: {what}; {remedy} ({_first_line(error)})")
-    return StoreError(f"{where}: {_first_line(error)}")
+        cause, remedy = "the server does not answer", "start it, or check host, port, user and password in the store URI, then try again"
+        return ServerUnavailable(f"{place}: {cause}; {remedy} ({_first_line(error)})")
+    return StoreError(f"{place}: {_first_line(error)}")
 
 
 def _first_line(error: BaseException | None) -> str:

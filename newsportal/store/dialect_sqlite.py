@@ -30,7 +30,7 @@ REMEDIES: Final[Mapping[str, tuple[str, str]]] = {
     "SQLITE_NOTADB": ("it is not an SQLite database", "name another file in the URI, or move this one away"),
     "SQLITE_CORRUPT": ("the file is damaged", "restore a backup, or recover the readable data: sqlite3 FILE .recover"),
 }
-"""Prefix of an SQLite error name -> explanation, remedy."""
+"""Prefix of an SQLite error name -> cause, remedy."""
 
 
 def in_memory(url: URL) -> bool:
@@ -94,22 +94,22 @@ def _begin(connection: Connection) -> None:
     connection.connection.driver_connection.execute(begin)  # type: ignore[union-attr]
 
 
-def explained(error: BaseException | None, where: str) -> StoreError:
+def explained(error: BaseException | None, place: str) -> StoreError:
     """Return the ``StoreError`` for an ``error`` of the driver. Unknown errors keep the driver's message."""
     name = getattr(error, "sqlite_errorname", None) or ""
-    for prefix, (what, remedy) in REMEDIES.items():
+    for prefix, (cause, remedy) in REMEDIES.items():
         if name.startswith(prefix):
-            return StoreUnavailable(f"{where}: {what}; {remedy}")
+            return StoreUnavailable(f"{place}: {cause}; {remedy}")
     if isinstance(error, sqlite3.OperationalError):
-        return StoreUnavailable(f"{where}: {error}")
-    return StoreError(f"{where}: {error}")
+        return StoreUnavailable(f"{place}: {error}")
+    return StoreError(f"{place}: {error}")
 
 
 VACUUMED: Final = 1000  # pages freed in one transaction: 4 MB, some milliseconds
 
 
-def release_space(engine: Engine, whole: bool) -> int:
-    """See ``Dialect.release_space``. Files created without ``auto_vacuum`` reuse their free pages until they are rebuilt (``whole``)."""
+def give_back(engine: Engine, rebuild: bool) -> int:
+    """Implement ``Dialect.give_back``. Files without ``auto_vacuum`` reuse their free pages until they are rebuilt (``rebuild``)."""
     if in_memory(engine.url):
         return 0
     with engine.connect() as connection:
@@ -119,7 +119,7 @@ def release_space(engine: Engine, whole: bool) -> int:
             return int(raw.execute(f"PRAGMA {pragma}").fetchone()[0])
 
         before = number("page_count")
-        if whole and number("auto_vacuum") != INCREMENTAL:
+        if rebuild and number("auto_vacuum") != INCREMENTAL:
             raw.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
             raw.execute("VACUUM")
         while number("auto_vacuum") == INCREMENTAL and (free := number("freelist_count")):

@@ -39,9 +39,9 @@ def mask_uri(uri: str) -> str:
     return NO_PORT.sub(r"\1:***", USER.sub(r"\1\2@", uri)).partition("?")[0]
 
 
-def no_uri(uri: str, what: str, example: str) -> StoreError:
+def no_uri(uri: str, kind: str, example: str) -> StoreError:
     """Return the error for an invalid URI. The driver's message is left out because it repeats the URI."""
-    return StoreError(f"not a URI of {what}: {mask_uri(uri)} (for example {example}; {ESCAPES})")
+    return StoreError(f"not a URI of {kind}: {mask_uri(uri)} (for example {example}; {ESCAPES})")
 
 
 T = TypeVar("T")
@@ -52,8 +52,8 @@ PAGE: Final = 1000
 
 
 def chunks(values: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
-    rest = iter(values)
-    while chunk := list(islice(rest, size)):
+    iterator = iter(values)
+    while chunk := list(islice(iterator, size)):
         yield chunk
 
 
@@ -141,11 +141,11 @@ def write_ahead(engine: sa.Engine) -> None:
 
 
 def select_in(
-    connection: sa.Connection, statement: sa.Select[Any], column: sa.ColumnElement[Any], values: Iterable[Any]
+    connection: sa.Connection, query: sa.Select[Any], column: sa.ColumnElement[Any], values: Iterable[Any]
 ) -> Iterator[sa.RowMapping]:
-    """Yield the rows of ``statement`` whose ``column`` is one of ``values``, of any number."""
-    for some in chunks(values):
-        yield from connection.execute(statement.where(column.in_(some))).mappings()
+    """Yield the rows of ``query`` whose ``column`` is one of ``values``, of any number."""
+    for chunk in chunks(values):
+        yield from connection.execute(query.where(column.in_(chunk))).mappings()
 
 
 @contextmanager
@@ -172,46 +172,46 @@ class Part:
         with self._write() as connection:
             return connection.execute(statement).rowcount
 
-    def _row(self, asked: sa.Executable) -> sa.Row[Any] | None:
+    def _row(self, query: sa.Executable) -> sa.Row[Any] | None:
         with self._read() as connection:
-            return connection.execute(asked).one_or_none()
+            return connection.execute(query).one_or_none()
 
-    def _rows(self, asked: sa.Executable) -> Sequence[Any]:
+    def _rows(self, query: sa.Executable) -> Sequence[Any]:
         with self._read() as connection:
-            return connection.execute(asked).all()
+            return connection.execute(query).all()
 
-    def _mappings(self, asked: sa.Executable) -> Sequence[sa.RowMapping]:
+    def _mappings(self, query: sa.Executable) -> Sequence[sa.RowMapping]:
         with self._read() as connection:
-            return connection.execute(asked).mappings().all()
+            return connection.execute(query).mappings().all()
 
-    def _scalar(self, asked: sa.Executable) -> Any:
+    def _scalar(self, query: sa.Executable) -> Any:
         with self._read() as connection:
-            return connection.scalar(asked)
+            return connection.scalar(query)
 
-    def _scalars(self, asked: sa.Executable) -> list[Any]:
+    def _scalars(self, query: sa.Executable) -> list[Any]:
         with self._read() as connection:
-            return list(connection.scalars(asked))
+            return list(connection.scalars(query))
 
-    def _select_in(self, asked: sa.Select[Any], column: sa.ColumnElement[Any], values: Iterable[Any]) -> list[sa.RowMapping]:
+    def _select_in(self, query: sa.Select[Any], column: sa.ColumnElement[Any], values: Iterable[Any]) -> list[sa.RowMapping]:
         with self._read() as connection:
-            return list(select_in(connection, asked, column, values))
+            return list(select_in(connection, query, column, values))
 
     def _upsert(self, table: sa.Table, rows: Sequence[Mapping[str, Any]], *, update: tuple[str, ...] = ()) -> None:
         with self._write() as connection:
             upsert(connection, table, rows, update=update)
 
-    def _delete_old(self, table: sa.Table, *where: sa.ColumnElement[bool], dry_run: bool = False) -> int:
+    def _delete_old(self, table: sa.Table, *conditions: sa.ColumnElement[bool], dry_run: bool = False) -> int:
         """Delete the rows in small transactions, or only count them with ``dry_run``. Return their number."""
         if dry_run:
-            return self._scalar(sa.select(sa.func.count()).select_from(table).where(*where)) or 0
+            return self._scalar(sa.select(sa.func.count()).select_from(table).where(*conditions)) or 0
         key, done = list(table.primary_key), 0
-        one = sa.delete(table).where(*(column == sa.bindparam(f"key_{column.name}") for column in key))
+        statement = sa.delete(table).where(*(column == sa.bindparam(f"key_{column.name}") for column in key))
         while True:
             with self._write() as connection:
-                rows = connection.execute(sa.select(*key).where(*where).limit(CHUNK)).all()
+                rows = connection.execute(sa.select(*key).where(*conditions).limit(CHUNK)).all()
                 if not rows:
                     return done
-                connection.execute(one, [dict(zip((f"key_{column.name}" for column in key), row, strict=True)) for row in rows])
+                connection.execute(statement, [dict(zip((f"key_{column.name}" for column in key), row, strict=True)) for row in rows])
                 done += len(rows)
 
     def _pages(self, read: Callable[[sa.Connection, Any], Sequence[T]], last_of: Callable[[T], Any], start: Any) -> Iterator[T]:
@@ -230,11 +230,11 @@ class Part:
 def snapshot(engine: sa.Engine) -> Iterator[sa.Connection]:
     """Open a connection that sees one snapshot of the database over many statements, and streams results."""
     with reading(engine) as connection:
-        ends = dialect(engine.dialect.name).rest(connection)
+        must_close = dialect(engine.dialect.name).rest(connection)
         try:
             yield connection.execution_options(stream_results=True)
         finally:
-            if ends:
+            if must_close:
                 connection.invalidate()  # the session has a longer idle timeout, which other users must not inherit
 
 
@@ -271,8 +271,8 @@ def insert_new(connection: sa.Connection, table: sa.Table, row: Mapping[str, Any
     kind = dialect(connection.dialect.name)
     if kind.counts:
         return connection.execute(kind.insert(table, ()), [dict(row)]).rowcount > 0
-    there = sa.select(sa.func.count()).where(*(column == row[column.name] for column in table.primary_key))
-    if connection.scalar(there):
+    query = sa.select(sa.func.count()).where(*(column == row[column.name] for column in table.primary_key))
+    if connection.scalar(query):
         return False
     connection.execute(table.insert(), dict(row))
     return True
@@ -281,12 +281,12 @@ def insert_new(connection: sa.Connection, table: sa.Table, row: Mapping[str, Any
 @contextmanager
 def _errors(url: URL) -> Iterator[None]:
     """Convert errors of the driver to ``StoreUnavailable`` with database, cause and remedy."""
-    where = place_of(url)
+    place = place_of(url)
     try:
         yield
     except sa.exc.TimeoutError as error:
-        raise StoreUnavailable(f"{where}: all {POOL + OVERFLOW} connections are in use; try again, or use fewer threads") from error
+        raise StoreUnavailable(f"{place}: all {POOL + OVERFLOW} connections are in use; try again, or use fewer threads") from error
     except sa.exc.DBAPIError as error:
-        raise _dialect(url).explain(error.orig, where) from error
+        raise _dialect(url).explain(error.orig, place) from error
     except sqlite3.Error as error:
-        raise explained(error, where) from error
+        raise explained(error, place) from error

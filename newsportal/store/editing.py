@@ -8,13 +8,15 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, select, update
 
+from newsportal.items import TopicMark
 from newsportal.store import gallery_folding
 from newsportal.store.article_rows import EDITOR, HIDDEN_COLUMNS, changed_category
 from newsportal.store.columns import name, storable
 from newsportal.store.corrections import Correction, Written, corrected, expect, withdrawn
-from newsportal.store.dialects import Part, chunks
+from newsportal.store.dialects import Part, chunks, select_in
 from newsportal.store.folding import refresh
 from newsportal.store.gallery_tables import GALLERIES
+from newsportal.store.reading import find_stored
 from newsportal.store.results import Marking
 from newsportal.store.tables import ARTICLES, FOLD_KEYS, TOPICS
 from newsportal.store.writing import add_topics, existing, log, page_version, refresh_changed, write_state
@@ -23,18 +25,18 @@ KEYWORDS = "keywords"  # ``TopicMark.by`` of a topic matched by keywords; equals
 
 
 def _correct(
-    connection: Connection, article_id: str, become: Callable[[Mapping[str, Any]], Written | None], seen: int | None, now: datetime
+    connection: Connection, article_id: str, change: Callable[[Mapping[str, Any]], Written | None], expected: int | None, now: datetime
 ) -> int:
-    known = existing(connection, article_id)
-    expect(known, seen)
-    written = become(known)
+    row = existing(connection, article_id)
+    expect(row, expected)
+    written = change(row)
     if written is None:
-        return int(known["revision"])
-    write_state(connection, article_id, written)
-    if (moment := written.columns.get("moment", known["moment"])) != known["moment"]:
+        return int(row["revision"])
+    keep(connection, article_id, written)
+    if (moment := written.columns.get("moment", row["moment"])) != row["moment"]:
         connection.execute(update(FOLD_KEYS).where(FOLD_KEYS.c.article_id == article_id).values(moment=moment))
         connection.execute(update(GALLERIES).where(GALLERIES.c.id == article_id).values(moment=moment))
-    refresh_changed(connection, [known["story_id"]], {article_id}, now)
+    refresh_changed(connection, [row["story_id"]], {article_id}, now)
     log(connection, "article", article_id, now)
     return int(written.columns["revision"])
 
@@ -54,13 +56,13 @@ def _set_hidden(connection: Connection, ids: Collection[str], columns: Mapping[s
 
 def _mark(connection: Connection, marking: Marking) -> bool:
     """Change one article's topics, and return whether anything changed."""
-    of = TOPICS.c.article_id == marking.article_id
-    known = {row.topic: row.by for row in connection.execute(select(TOPICS.c.topic, TOPICS.c.by).where(of))}
-    gone = sorted(topic for topic in marking.drop if known.get(topic) in (KEYWORDS, EDITOR))  # other sources of a topic are not overridden
-    fresh = {mark.topic: mark for mark in marking.add if mark.topic not in known}
-    if gone:
-        connection.execute(delete(TOPICS).where(of, TOPICS.c.topic.in_(gone)))
-    return add_topics(connection, marking.article_id, fresh) or bool(gone)
+    of_article = TOPICS.c.article_id == marking.article_id
+    topics = {row.topic: row.by for row in connection.execute(select(TOPICS.c.topic, TOPICS.c.by).where(of_article))}
+    removed = sorted(topic for topic in marking.drop if topics.get(topic) in (KEYWORDS, EDITOR))  # other sources are not overridden
+    added = {mark.topic: mark for mark in marking.add if mark.topic not in topics}
+    if removed:
+        connection.execute(delete(TOPICS).where(of_article, TOPICS.c.topic.in_(removed)))
+    return add_topics(connection, marking.article_id, added) or bool(removed)
 
 
 class Editing(Part):
@@ -93,6 +95,15 @@ class Editing(Part):
                     log(connection, "article", article_id, now)
             return sum(map(len, stories.values()))
 
+    def add_topic_marks(self, marks: Mapping[str, TopicMark], *, now: datetime) -> int:
+        """Add one topic to each stored article that lacks it, by identity, and return the number of articles changed."""
+        with self._read() as connection:
+            ids = find_stored(connection, marks)
+            rows = select_in(connection, select(TOPICS.c.article_id, TOPICS.c.topic), TOPICS.c.article_id, ids.values())
+            present = {(row["article_id"], row["topic"]) for row in rows}
+        lacking = [Marking(id, (marks[identity],)) for identity, id in ids.items() if (id, marks[identity].topic) not in present]
+        return self.mark_topics(lacking, now=now) if lacking else 0
+
     def correct(self, article_id: str, correction: Correction, *, by: str, now: datetime, seen: int | None = None) -> int:
         """Apply an editor's correction, and return the article's new ``revision`` number.
 
@@ -101,12 +112,12 @@ class Editing(Part):
         ``StoreError`` for an unknown article or invalid values.
         """
         with self._write() as connection:
-            return _correct(connection, article_id, lambda known: corrected(known, correction, by=by, now=now), seen, now)
+            return _correct(connection, article_id, lambda row: corrected(row, correction, by=by, now=now), seen, now)
 
     def withdraw(self, article_id: str, *, now: datetime, seen: int | None = None) -> int:
         """Withdraw all corrections: the article returns to the last state of its page. Returns and raises like :meth:`correct`."""
         with self._write() as connection:
-            return _correct(connection, article_id, lambda known: withdrawn(known, page_version(connection, known)), seen, now)
+            return _correct(connection, article_id, lambda row: withdrawn(row, page_version(connection, row)), seen, now)
 
     def hide(self, article_ids: Collection[str], *, by: str, reason: str, now: datetime) -> list[str]:
         """Hide articles from readers (lists, stories, search, recommendations, publishing); they remain in the store. Return the ids newly

@@ -127,14 +127,14 @@ class Events(Part):
             later = () if edited is None else connection.execute(select(EVENT_EDITS).where(EVENT_EDITS.c.number > edited)).mappings()
             if any(_edit(row).events & vectors.keys() for row in later):
                 return False
-            ids = [one.story_id for one in placed]
-            there = {row["id"] for row in select_in(connection, select(STORIES.c.id), STORIES.c.id, ids)}
-            there -= {row["story_id"] for row in select_in(connection, select(EVENT_STORIES.c.story_id), EVENT_STORIES.c.story_id, ids)}
-            new = [one for one in placed if one.story_id in there]  # skip those assigned by an editor meanwhile
-            _write_vectors(connection, {one.event_id: vectors[one.event_id] for one in new})
-            upsert(connection, EVENT_STORIES, [asdict(one) | {"words": list(map(storable, one.words))} for one in new])
-            counted = {row["event_id"] for row in select_in(connection, select(EVENT_STORIES), EVENT_STORIES.c.story_id, touched)}
-            _refresh(connection, {one.event_id for one in new} | counted | (_outdated(connection) if again else set()))
+            ids = [assignment.story_id for assignment in placed]
+            available = {row["id"] for row in select_in(connection, select(STORIES.c.id), STORIES.c.id, ids)}
+            available -= {row["story_id"] for row in select_in(connection, select(EVENT_STORIES.c.story_id), EVENT_STORIES.c.story_id, ids)}
+            new = [assignment for assignment in placed if assignment.story_id in available]  # skip those assigned by an editor meanwhile
+            _write_vectors(connection, {assignment.event_id: vectors[assignment.event_id] for assignment in new})
+            upsert(connection, EVENT_STORIES, [asdict(assignment) | {"words": list(map(storable, assignment.words))} for assignment in new])
+            touched_events = {row["event_id"] for row in select_in(connection, select(EVENT_STORIES), EVENT_STORIES.c.story_id, touched)}
+            _refresh(connection, {assignment.event_id for assignment in new} | touched_events | (_outdated(connection) if again else set()))
             upsert(connection, EVENT_POSITION, [{"name": "log", "seq": upto}], update=("seq",))
         return True
 
@@ -168,9 +168,9 @@ class Events(Part):
                 connection.execute(row.values(title=None if edit.title[1] is None else storable(edit.title[1])))
             if edit.pinned is not None:
                 connection.execute(row.values(pinned=edit.at if edit.pinned[1] else None))
-            gone = dict(edit.moves.values())  # unless stories remain: _refresh deletes those redirects
-            upsert(connection, EVENT_REDIRECTS, [{"id": come, "event_id": to} for come, to in gone.items()], update=("event_id",))
-            connection.execute(delete(EVENT_REDIRECTS).where(EVENT_REDIRECTS.c.id.in_(gone.values())))
+            redirects = dict(edit.moves.values())  # unless stories remain: _refresh deletes those redirects
+            upsert(connection, EVENT_REDIRECTS, [{"id": old, "event_id": to} for old, to in redirects.items()], update=("event_id",))
+            connection.execute(delete(EVENT_REDIRECTS).where(EVENT_REDIRECTS.c.id.in_(redirects.values())))
             _refresh(connection, edit.events)
             moves = {"stories": {story: list(move) for story, move in edit.moves.items()}, "title": edit.title, "pinned": edit.pinned}
             written = {"kind": edit.kind, "event_id": edit.event_id, "at": edit.at, "by": name(edit.by), "moves": moves}
@@ -181,10 +181,10 @@ class Events(Part):
 
     def edits(self, event_id: str | None = None, *, after: int = 0, limit: int = 50) -> list[Edit]:
         """Return the edits of an event, latest first, or all edits after a number, earliest first."""
-        wanted = select(EVENT_EDITS).where(EVENT_EDITS.c.number > after).limit(limit)
+        query = select(EVENT_EDITS).where(EVENT_EDITS.c.number > after).limit(limit)
         if event_id is not None:
-            wanted = wanted.where(EVENT_EDITS.c.event_id == event_id).order_by(EVENT_EDITS.c.number.desc())
-        return [_edit(row) for row in self._mappings(wanted if event_id else wanted.order_by(EVENT_EDITS.c.number))]
+            query = query.where(EVENT_EDITS.c.event_id == event_id).order_by(EVENT_EDITS.c.number.desc())
+        return [_edit(row) for row in self._mappings(query if event_id else query.order_by(EVENT_EDITS.c.number))]
 
     def last_edit(self) -> int:
         return self._scalar(select(func.max(EVENT_EDITS.c.number))) or 0
@@ -205,13 +205,13 @@ class Events(Part):
     ) -> EventPage:  # fmt: skip
         """Return events with at least ``least`` stories, hottest or newest first. ``topic``: with a story of it. ``before``: a cursor."""
         key = EVENTS.c.heat if order == "hottest" else EVENTS.c.last
-        wanted = select(*READ).where(EVENTS.c.stories >= least, *behind(edge(before, order), key, EVENTS.c.id))
+        query = select(*READ).where(EVENTS.c.stories >= least, *behind(edge(before, order), key, EVENTS.c.id))
         if since is not None:
-            wanted = wanted.where(EVENTS.c.last >= since)
+            query = query.where(EVENTS.c.last >= since)
         if topic is not None:
-            of = select(EVENT_STORIES.c.event_id).join(LABELS, LABELS.c.story_id == EVENT_STORIES.c.story_id)
-            wanted = wanted.where(EVENTS.c.id.in_(of.where(LABELS.c.kind == "topic", LABELS.c.value == name(topic))))
-        found = self._events(wanted.order_by(key.desc(), EVENTS.c.id.desc()).limit(limit + 1))
+            of_topic = select(EVENT_STORIES.c.event_id).join(LABELS, LABELS.c.story_id == EVENT_STORIES.c.story_id)
+            query = query.where(EVENTS.c.id.in_(of_topic.where(LABELS.c.kind == "topic", LABELS.c.value == name(topic))))
+        found = self._events(query.order_by(key.desc(), EVENTS.c.id.desc()).limit(limit + 1))
         last = found[limit - 1] if len(found) > limit else None
         return EventPage(tuple(found[:limit]), cursor(last.heat if order == "hottest" else last.last, last.id) if last else None)
 
@@ -240,14 +240,14 @@ class Events(Part):
     def reporting_sites(self, event_id: str) -> list[ReportingSite]:
         """Return the sites that reported on an event, earliest first."""
         first, number = func.min(ARTICLES.c.moment).label("first"), func.count().label("number")
-        told = select(ARTICLES.c.publisher, first, number).join(EVENT_STORIES, EVENT_STORIES.c.story_id == ARTICLES.c.story_id)
-        wanted = told.where(EVENT_STORIES.c.event_id == event_id, unindexed(ARTICLES.c.hidden).is_(None)).group_by(ARTICLES.c.publisher)
-        return [ReportingSite(row.publisher, row.first, row.number) for row in self._rows(wanted.order_by(first, ARTICLES.c.publisher))]
+        articles = select(ARTICLES.c.publisher, first, number).join(EVENT_STORIES, EVENT_STORIES.c.story_id == ARTICLES.c.story_id)
+        query = articles.where(EVENT_STORIES.c.event_id == event_id, unindexed(ARTICLES.c.hidden).is_(None)).group_by(ARTICLES.c.publisher)
+        return [ReportingSite(row.publisher, row.first, row.number) for row in self._rows(query.order_by(first, ARTICLES.c.publisher))]
 
-    def _events(self, wanted: Any) -> list[Event]:
+    def _events(self, query: Any) -> list[Event]:
         """Return events with their titles. The titles of head stories take one extra query in all, not one per event."""
         with self._read() as connection:
-            rows = connection.execute(wanted).mappings().all()
+            rows = connection.execute(query).mappings().all()
             titles = select(STORIES.c.id, ARTICLES.c.title).join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id)
             heads = {row["id"]: row["title"] for row in select_in(connection, titles, STORIES.c.id, {row["head_id"] for row in rows})}
         return [
@@ -276,8 +276,8 @@ def _expect(connection: Connection, edit: Edit) -> None:
     row = connection.execute(select(EVENTS.c.title, EVENTS.c.pinned).where(EVENTS.c.id == edit.event_id)).one_or_none()
     if row is None and not edit.moves:
         raise StoreError(f"no event {edit.event_id!r}")
-    where = {row["story_id"]: row["event_id"] for row in select_in(connection, select(EVENT_STORIES), EVENT_STORIES.c.story_id, edit.moves)}
-    same = all(where.get(story) == event for story, (event, _) in edit.moves.items())
+    found = {row["story_id"]: row["event_id"] for row in select_in(connection, select(EVENT_STORIES), EVENT_STORIES.c.story_id, edit.moves)}
+    same = all(found.get(story) == event for story, (event, _) in edit.moves.items())
     same = same and (edit.title is None or (row is not None and row.title == edit.title[0]))
     if not (same and (edit.pinned is None or (row is not None and (row.pinned is not None) == edit.pinned[0]))):
         raise StoreError(f"event {edit.event_id!r} was changed meanwhile: reload it")
@@ -285,38 +285,38 @@ def _expect(connection: Connection, edit: Edit) -> None:
 
 def _outdated(connection: Connection) -> set[str]:
     """Return events whose figures no longer match their stories: some were folded, hidden or deleted."""
-    there = select(EVENT_STORIES.c.event_id, func.count().label("number")).join(STORIES, STORIES.c.id == EVENT_STORIES.c.story_id)
-    counted = there.where(STORIES.c.count > 0).group_by(EVENT_STORIES.c.event_id).subquery()
-    wanted = select(EVENTS.c.id).outerjoin(counted, counted.c.event_id == EVENTS.c.id)
-    return set(connection.scalars(wanted.where(EVENTS.c.stories != func.coalesce(counted.c.number, 0))))
+    members = select(EVENT_STORIES.c.event_id, func.count().label("number")).join(STORIES, STORIES.c.id == EVENT_STORIES.c.story_id)
+    counts = members.where(STORIES.c.count > 0).group_by(EVENT_STORIES.c.event_id).subquery()
+    query = select(EVENTS.c.id).outerjoin(counts, counts.c.event_id == EVENTS.c.id)
+    return set(connection.scalars(query.where(EVENTS.c.stories != func.coalesce(counts.c.number, 0))))
 
 
 def _refresh(connection: Connection, ids: Collection[str]) -> None:
     """Recompute the figures of events from their stories, and delete empty events unless an editor named or pinned them."""
     columns = select(EVENT_STORIES.c.event_id, *(STORIES.c[name] for name in ("id", "sites", "moment", "heat")))
-    seen = columns.join(STORIES, STORIES.c.id == EVENT_STORIES.c.story_id).where(STORIES.c.count > 0)
+    visible = columns.join(STORIES, STORIES.c.id == EVENT_STORIES.c.story_id).where(STORIES.c.count > 0)
     figures: dict[str, list[RowMapping]] = {}  # of visible stories
-    for found in select_in(connection, seen, EVENT_STORIES.c.event_id, ids):
+    for found in select_in(connection, visible, EVENT_STORIES.c.event_id, ids):
         figures.setdefault(found["event_id"], []).append(found)
     publishers = select(EVENT_STORIES.c.event_id, func.count(ARTICLES.c.publisher.distinct()).label("number"))
-    told = publishers.join(ARTICLES, ARTICLES.c.story_id == EVENT_STORIES.c.story_id).where(unindexed(ARTICLES.c.hidden).is_(None))
-    counted = select_in(connection, told.group_by(EVENT_STORIES.c.event_id), EVENT_STORIES.c.event_id, ids)
-    sites = {found["event_id"]: found["number"] for found in counted}
+    articles = publishers.join(ARTICLES, ARTICLES.c.story_id == EVENT_STORIES.c.story_id).where(unindexed(ARTICLES.c.hidden).is_(None))
+    counts = select_in(connection, articles.group_by(EVENT_STORIES.c.event_id), EVENT_STORIES.c.event_id, ids)
+    sites = {found["event_id"]: found["number"] for found in counts}
     number = connection.scalar(select(EVENT_POSITION.c.seq).where(EVENT_POSITION.c.name == "changed")) or 0
     for number, id in enumerate(sorted(ids), number + 1):  # noqa: B020  the last number is stored below
         row = update(EVENTS).where(EVENTS.c.id == id)
-        if shown := figures.get(id):
-            head = max(shown, key=lambda story: (story["sites"], -story["moment"].timestamp(), story["id"]))
-            moments, top = [story["moment"] for story in shown], max(story["heat"] for story in shown)
-            heat = top + log2(sum(2.0 ** (story["heat"] - top) for story in shown))
+        if stories := figures.get(id):
+            head = max(stories, key=lambda story: (story["sites"], -story["moment"].timestamp(), story["id"]))
+            moments, top = [story["moment"] for story in stories], max(story["heat"] for story in stories)
+            heat = top + log2(sum(2.0 ** (story["heat"] - top) for story in stories))
             values = {"head_id": head["id"], "first": min(moments), "last": max(moments), "heat": heat, "sites": sites.get(id, 0)}
-            connection.execute(row.values(stories=len(shown), changed=number, **values))
+            connection.execute(row.values(stories=len(stories), changed=number, **values))
         else:
             connection.execute(row.values(stories=0, changed=number))
     for chunk in chunks(list(figures)):
         connection.execute(delete(EVENT_REDIRECTS).where(EVENT_REDIRECTS.c.id.in_(chunk)))
     for chunk in chunks(id for id in ids if id not in figures):
-        held = select(EVENT_STORIES.c.event_id).where(EVENT_STORIES.c.event_id.in_(chunk))
-        plain = (EVENTS.c.title.is_(None), EVENTS.c.pinned.is_(None), EVENTS.c.id.not_in(held.scalar_subquery()))
-        connection.execute(delete(EVENTS).where(EVENTS.c.id.in_(chunk), *plain))
+        with_stories = select(EVENT_STORIES.c.event_id).where(EVENT_STORIES.c.event_id.in_(chunk))
+        removable = (EVENTS.c.title.is_(None), EVENTS.c.pinned.is_(None), EVENTS.c.id.not_in(with_stories.scalar_subquery()))
+        connection.execute(delete(EVENTS).where(EVENTS.c.id.in_(chunk), *removable))
     upsert(connection, EVENT_POSITION, [{"name": "changed", "seq": number}], update=("seq",))

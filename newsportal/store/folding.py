@@ -38,15 +38,15 @@ def original(versions: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     photographed = [version for version in versions if version.get("pictures")]
     if photographed:
         return max(photographed, key=lambda version: (version["pictures"], bool(version["complete"])))
-    tellings = [version for version in versions if version.get("fold_reason") not in LESS_OR_MORE]
-    titles = [title_letters(version["title"]) for version in tellings]
+    candidates = [version for version in versions if version.get("fold_reason") not in LESS_OR_MORE]
+    titles = [title_letters(version["title"]) for version in candidates]
     for version in versions:
         if version.get("fold_reason") == MORE:
-            own = title_letters(version["title"])
-            if any(alike(own, title) for title in titles):
-                tellings.append(version)
-    whole = max((version["length"] for version in tellings), default=0)
-    return next((version for version in versions if version in tellings and version["length"] >= NEARLY * whole), versions[0])
+            its_title = title_letters(version["title"])
+            if any(alike(its_title, title) for title in titles):
+                candidates.append(version)
+    longest = max((version["length"] for version in candidates), default=0)
+    return next((version for version in versions if version in candidates and version["length"] >= NEARLY * longest), versions[0])
 
 
 HEAT_HALF_LIFE: Final = timedelta(hours=12)
@@ -60,11 +60,11 @@ LABELLED_BY: Final = ("site", "source", "category")  # Columns of an article who
 
 def figures(versions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the columns of a story from its versions (earliest first). A completely hidden story has count 0, but other figures."""
-    counted = visible(versions)
-    versions = counted or versions
+    visible_versions = visible(versions)
+    versions = visible_versions or versions
     head = original(versions)
     return {
-        "head_id": head["id"], "count": len(counted), "sites": len({version["publisher"] for version in counted}),
+        "head_id": head["id"], "count": len(visible_versions), "sites": len({version["publisher"] for version in visible_versions}),
         "first_seen": min(version["first_seen"] for version in versions), "last_seen": max(version["first_seen"] for version in versions),
         "moment": head["moment"], "heat": heat((version["moment"], version["publisher"]) for version in versions),
     }  # fmt: skip
@@ -78,11 +78,11 @@ def heat(versions: Iterable[tuple[datetime, str]]) -> float:
     with weight 1 for the first version of a site and :data:`SAME_SITE_WEIGHT` for the others. All reports decay alike, by half in each
     ``HEAT_HALF_LIFE``, so the order of stories never has to be recomputed: one half-life of age offsets twice the number of sites.
     """
-    visible: set[str] = set()
+    sites: set[str] = set()
     powers: list[float] = []
     for moment, site in sorted(versions):
-        weight = SAME_SITE_WEIGHT if site in visible else 1.0
-        visible.add(site)
+        weight = SAME_SITE_WEIGHT if site in sites else 1.0
+        sites.add(site)
         powers.append(math.log2(weight) + (moment - EPOCH) / HEAT_HALF_LIFE)
     top = max(powers)
     return top + math.log2(sum(2.0 ** (power - top) for power in powers))
@@ -126,20 +126,20 @@ HIDDEN_STORY = (
 KEYS_AT_ONCE = 50  # keys in one query. Articles have two; SQLite allows a few hundred.
 
 
-def choose(connection: sa.Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], apart: Collection[str] = ()) -> Fold | None:
+def choose(connection: sa.Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], excluded: Collection[str] = ()) -> Fold | None:
     """Return the article that ``row`` repeats: the key with the best score first, then the earliest article with that key.
 
-    Stories of ``apart`` are excluded. Writers with the same key must not run concurrently: the write lock guarantees that; a database with
-    parallel writers would need a lock per key (``pg_advisory_xact_lock``, ``GET_LOCK``).
+    Stories in ``excluded`` are skipped. Writers with the same key must not run concurrently: the write lock guarantees that; a database
+    with parallel writers would need a lock per key (``pg_advisory_xact_lock``, ``GET_LOCK``).
     """
     by_score = sorted(hashed(keys).items(), key=lambda pair: (-pair[1].score, pair[0]))
-    under = _find_by_keys(connection, by_score, row["moment"])
+    by_key = _find_by_keys(connection, by_score, row["moment"])
     for key_id, key in by_score:
-        others = [other for other in under.get(key_id, ()) if other.id != row["id"]]
+        others = [other for other in by_key.get(key_id, ()) if other.id != row["id"]]
         # A recurring column (「每日天气」 on many sites, every day) must not be folded through another site's edition: unless
         # ``same_site``, a story that holds an article of this site with the key is excluded.
-        taken = set() if key.same_site else {candidate.story_id for candidate in others if candidate.publisher == row["publisher"]}
-        allowed = [candidate for candidate in others if candidate.story_id not in taken and candidate.story_id not in apart]
+        same_site = set() if key.same_site else {candidate.story_id for candidate in others if candidate.publisher == row["publisher"]}
+        allowed = [candidate for candidate in others if candidate.story_id not in same_site and candidate.story_id not in excluded]
         reports = Counter(candidate.story_id for candidate in allowed)  # prefer stories with several matches
         found = min(allowed, key=lambda candidate: -reports[candidate.story_id], default=None)
         if found:
@@ -151,13 +151,13 @@ def _find_by_keys(connection: sa.Connection, keys: Sequence[tuple[str, FoldKey]]
     """Return the articles (``id``, ``story_id``, ``publisher``, ``moment``) with each of the hashed keys within its window around
     ``moment``, earliest first."""
     found: dict[str, list[Any]] = {}
-    for asked in chunks(keys, KEYS_AT_ONCE):
+    for chunk in chunks(keys, KEYS_AT_ONCE):
         values: dict[str, str | datetime] = {}
-        for n, (key_id, key) in enumerate(asked):
+        for n, (key_id, key) in enumerate(chunk):
             span = timedelta(seconds=key.window)
             first, last = shifted(moment, -span), shifted(moment, span)
             values |= {f"key_{n}": key_id, f"first_{n}": first, f"last_{n}": last}
-        for row in connection.execute(_keys_query(len(asked)), values):
+        for row in connection.execute(_keys_query(len(chunk)), values):
             found.setdefault(row.key, []).append(row)
     return found
 
@@ -222,19 +222,19 @@ def refresh(connection: sa.Connection, story_id: str) -> None:
         connection.execute(NO_EVENT, {"story": story_id})
         connection.execute(NO_STORY, {"story": story_id})
         return
-    counted = figures(versions)
-    connection.execute(FIGURES, {"story": story_id, **counted})
+    columns = figures(versions)
+    connection.execute(FIGURES, {"story": story_id, **columns})
     topics = set(connection.scalars(STORY_TOPICS, {"story": story_id}))
-    if labels := labels_of({"id": story_id, **counted}, versions, topics):
+    if labels := labels_of({"id": story_id, **columns}, versions, topics):
         connection.execute(NEW_LABELS, labels)
 
 
 def labels_of(story: Mapping[str, Any], versions: Sequence[Mapping[str, Any]], topics: Collection[str]) -> list[dict[str, Any]]:
     """Return the rows for each topic, site, source and category of a story's visible versions, with the sort keys of lists."""
-    shown = visible(versions)
-    if not shown:
+    visible_versions = visible(versions)
+    if not visible_versions:
         return []
-    labels = {(kind, version[kind]) for version in shown for kind in LABELLED_BY if version[kind]}
+    labels = {(kind, version[kind]) for version in visible_versions for kind in LABELLED_BY if version[kind]}
     labels |= {("topic", topic) for topic in topics}
     order = {"story_id": story["id"], "moment": story["moment"], "heat": story["heat"]}
     return [{"kind": kind, "value": value, **order} for kind, value in sorted(labels)]
@@ -249,9 +249,9 @@ FIND_MANY: sa.CompoundSelect[Any] = sa.union_all(*FIND_ALL.selects, STORY.where(
 def find_existing(connection: sa.Connection, identities: Iterable[str]) -> dict[str, str | None]:
     """Map the id of each identity to the article known by it, directly or as an alias; ``None``: only a story has that id."""
     found: dict[str, str | None] = {}
-    for some in chunks(map(content_id, identities)):
-        one = len(some) == 1
-        for article_id, id in connection.execute(FIND_ONE if one else FIND_MANY, {"wanted": some[0]} if one else {"ids": some}):
+    for chunk in chunks(map(content_id, identities)):
+        single = len(chunk) == 1
+        for article_id, id in connection.execute(FIND_ONE if single else FIND_MANY, {"wanted": chunk[0]} if single else {"ids": chunk}):
             found[id] = article_id or found.get(id)
     return found
 

@@ -44,9 +44,9 @@ class Galleries(Part):
 
     def pages(self, identity: str) -> list[GalleryPage]:
         """Return the pages stored so far by number, those without a number last. They are deleted when the story is saved complete."""
-        wanted = select(GALLERY_PAGES.c.said).where(GALLERY_PAGES.c.gallery == name_id(identity))
-        in_order = wanted.order_by(GALLERY_PAGES.c.number.is_(None), GALLERY_PAGES.c.number, GALLERY_PAGES.c.seen, GALLERY_PAGES.c.page)
-        return [gallery_rows.page_of(said) for said in self._scalars(in_order)]
+        query = select(GALLERY_PAGES.c.said).where(GALLERY_PAGES.c.gallery == name_id(identity))
+        in_order = query.order_by(GALLERY_PAGES.c.number.is_(None), GALLERY_PAGES.c.number, GALLERY_PAGES.c.seen, GALLERY_PAGES.c.page)
+        return [gallery_rows.page_of(page) for page in self._scalars(in_order)]
 
     def save(self, gallery: Gallery, *, now: datetime) -> SavedGallery:
         """Write a photo story with its pictures, including omitted ones, and its change log row in one transaction. An incomplete story is
@@ -54,16 +54,16 @@ class Galleries(Part):
         with self._write() as connection:
             identity = gallery_rows.identity_of(gallery)
             article = gallery_rows.article_of(gallery)
-            there = find(connection, identity)
-            id = there or insert_separately(connection, article, now)[0]
+            existing = find(connection, identity)
+            id = existing or insert_separately(connection, article, now)[0]
             found = connection.execute(select(GALLERIES).where(GALLERIES.c.id == id)).mappings().first()
-            kept = dict(found) if found else None
-            grown = gallery_rows.is_fuller(kept, gallery, lambda: connection.execute(CAPTIONS, {"gallery": id}).all())
-            _write(connection, id, gallery, kept, grown, now)
-            if grown and there is not None:
-                known = dict(connection.execute(select(ARTICLES).where(ARTICLES.c.id == id)).mappings().one())
-                connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**gallery_rows.revised(known, article)))
-            met = add_topics(connection, id, topics_of(article))
+            stored = dict(found) if found else None
+            grown = gallery_rows.is_fuller(stored, gallery, lambda: connection.execute(CAPTIONS, {"gallery": id}).all())
+            _write(connection, id, gallery, stored, grown, now)
+            if grown and existing is not None:
+                article_row = dict(connection.execute(select(ARTICLES).where(ARTICLES.c.id == id)).mappings().one())
+                connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**gallery_rows.revised(article_row, article)))
+            topics_added = add_topics(connection, id, topics_of(article))
             if gallery.complete:
                 connection.execute(delete(GALLERY_PAGES).where(GALLERY_PAGES.c.gallery.in_({id, name_id(identity)})))
             connection.execute(delete(GALLERY_PAGES).where(GALLERY_PAGES.c.seen < now - gallery_rows.PAGES_KEPT))
@@ -72,12 +72,12 @@ class Galleries(Part):
                 _unfold(connection, id, now)
                 gallery_folding.fold_gallery(connection, id)
             row = connection.execute(select(ARTICLES.c.story_id, ARTICLES.c.fold_of).where(ARTICLES.c.id == id)).one()
-            if grown or met:
+            if grown or topics_added:
                 refresh_galleries(connection, row.story_id)
                 log(connection, "article", id, now)
-            complete = gallery.complete or bool(kept and kept["complete"])
-            outcome: GalleryOutcome = "same" if not grown else "grown" if kept else "folded" if row.fold_of else "stored"
-            return SavedGallery(outcome, id, row.story_id, complete, gallery_rows.failed_visits(kept, gallery, grown))
+            complete = gallery.complete or bool(stored and stored["complete"])
+            outcome: GalleryOutcome = "same" if not grown else "grown" if stored else "folded" if row.fold_of else "stored"
+            return SavedGallery(outcome, id, row.story_id, complete, gallery_rows.in_vain(stored, gallery, grown))
 
     def refuse(self, identity: str, reason: str, *, now: datetime) -> None:
         """Record that ``identity`` is not a photo story (an index page, a dead link); ``reason`` is a slug."""
@@ -89,8 +89,8 @@ class Galleries(Part):
     def refused(self, identities: Collection[str], *, now: datetime) -> set[str]:
         """Return those of these identities that were refused within :data:`LEFT_ALONE`."""
         by_id = {name_id(identity): identity for identity in identities}
-        lately = select(REFUSED_GALLERIES.c.name).where(REFUSED_GALLERIES.c.seen > now - LEFT_ALONE)
-        return {by_id[row["name"]] for row in self._select_in(lately, REFUSED_GALLERIES.c.name, by_id)}
+        query = select(REFUSED_GALLERIES.c.name).where(REFUSED_GALLERIES.c.seen > now - LEFT_ALONE)
+        return {by_id[row["name"]] for row in self._select_in(query, REFUSED_GALLERIES.c.name, by_id)}
 
     def drop(self, *, urls: Collection[str] = (), prints: Collection[str] = (), reason: str | None, now: datetime) -> int:
         """Hide pictures in their stories, by URL or perceptual hash; ``reason`` is a slug (``None``: show them again). Return the number of
@@ -98,13 +98,13 @@ class Galleries(Part):
         with self._write() as connection:
             dropped = gallery_rows.slug(reason)
             changing = GALLERY_PICTURES.c.dropped.is_(None) if dropped is not None else GALLERY_PICTURES.c.dropped.is_not(None)
-            wanted: list[ColumnElement[bool]] = [GALLERY_PICTURES.c.name.in_(chunk) for chunk in chunks({name_id(url) for url in urls})]
-            wanted += [GALLERY_PICTURES.c.print.in_(chunk) for chunk in chunks(set(prints))]
+            conditions: list[ColumnElement[bool]] = [GALLERY_PICTURES.c.name.in_(chunk) for chunk in chunks({name_id(url) for url in urls})]
+            conditions += [GALLERY_PICTURES.c.print.in_(chunk) for chunk in chunks(set(prints))]
             galleries: dict[str, None] = {}
             changed = 0
-            for which in wanted:
-                galleries |= dict.fromkeys(connection.scalars(select(GALLERY_PICTURES.c.gallery_id).where(which, changing).distinct()))
-                changed += connection.execute(update(GALLERY_PICTURES).where(which, changing).values(dropped=dropped)).rowcount
+            for condition in conditions:
+                galleries |= dict.fromkeys(connection.scalars(select(GALLERY_PICTURES.c.gallery_id).where(condition, changing).distinct()))
+                changed += connection.execute(update(GALLERY_PICTURES).where(condition, changing).values(dropped=dropped)).rowcount
             for id in galleries:
                 _update_derived(connection, id)
                 _unfold(connection, id, now)
@@ -116,13 +116,13 @@ class Galleries(Part):
         """Set editors' captions: URL of a picture → caption (``""``: none; ``None``: restore the page's own). They are permanent, whatever
         later visits find. Return the number of captions changed."""
         with self._write() as connection:
-            wanted = {name_id(url): said for url, said in captions.items()}
+            by_name = {name_id(url): caption for url, caption in captions.items()}
             changed = 0
             for row in connection.execute(select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == id)).mappings().all():
-                said = gallery_rows.recaptioned(dict(row), wanted[row["name"]]) if row["name"] in wanted else row["said"]
-                if said != row["said"]:
+                caption = gallery_rows.recaptioned(dict(row), by_name[row["name"]]) if row["name"] in by_name else row["said"]
+                if caption != row["said"]:
                     at = (GALLERY_PICTURES.c.gallery_id == id, GALLERY_PICTURES.c.number == row["number"])
-                    connection.execute(update(GALLERY_PICTURES).where(*at).values(said=said))
+                    connection.execute(update(GALLERY_PICTURES).where(*at).values(said=caption))
                     changed += 1
             if changed:
                 _update_derived(connection, id)
@@ -143,30 +143,30 @@ class Galleries(Part):
 
     def sizes(self, ids: Collection[str]) -> Mapping[str, int]:
         """Map ids to the number of pictures shown, of the photo stories that exist."""
-        wanted = select(GALLERIES.c.id, GALLERIES.c.pictures)
-        return {row["id"]: row["pictures"] for row in self._select_in(wanted, GALLERIES.c.id, ids)}
+        query = select(GALLERIES.c.id, GALLERIES.c.pictures)
+        return {row["id"]: row["pictures"] for row in self._select_in(query, GALLERIES.c.id, ids)}
 
     def pictures(self, id: str, *, dropped: bool = False) -> list[StoredPicture]:
         """Return the pictures of a photo story in order; with ``dropped``, hidden ones are included at the end."""
-        wanted = select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == id).order_by(GALLERY_PICTURES.c.number)
-        rows = [dict(row) for row in self._mappings(wanted)]
+        query = select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == id).order_by(GALLERY_PICTURES.c.number)
+        rows = [dict(row) for row in self._mappings(query)]
         return gallery_rows.stored_pictures(rows, dropped)
 
     def picture_urls(self, ids: Collection[str]) -> set[str]:
         """Return the URLs of the pictures that these photo stories show."""
-        shown = select(GALLERY_PICTURES.c.url).where(GALLERY_PICTURES.c.dropped.is_(None))
-        return {row["url"] for row in self._select_in(shown, GALLERY_PICTURES.c.gallery_id, ids)}
+        query = select(GALLERY_PICTURES.c.url).where(GALLERY_PICTURES.c.dropped.is_(None))
+        return {row["url"] for row in self._select_in(query, GALLERY_PICTURES.c.gallery_id, ids)}
 
     def incomplete(self, *, limit: int = 100) -> list[StoredGallery]:
         """Return photo stories with missing pages, the most recently visited first."""
-        wanted = _joined().where(GALLERIES.c.complete.is_(False)).order_by(GALLERIES.c.visited.desc(), GALLERIES.c.id).limit(limit)
-        return list(map(gallery_rows.gallery_of, self._mappings(wanted)))
+        query = _joined().where(GALLERIES.c.complete.is_(False)).order_by(GALLERIES.c.visited.desc(), GALLERIES.c.id).limit(limit)
+        return list(map(gallery_rows.gallery_of, self._mappings(query)))
 
-    def wall(self, which: WallFilter) -> WallPage:
+    def wall(self, criteria: WallFilter) -> WallPage:
         """Return a page of photo stories with pictures, one per story (its head), by score or by time."""
         with self._read() as connection:
-            limit = max(1, which.limit)
-            rows = with_articles(connection, _page(which).limit(limit + 1))
+            limit = max(1, criteria.limit)
+            rows = with_articles(connection, _page(criteria).limit(limit + 1))
             found = tuple(WallStory(article, gallery_rows.gallery_of(row), row["count"], row["sites"]) for row, article in rows[:limit])
             last = rows[limit - 1][0] if len(rows) > limit else None
             return WallPage(found, cursor(last["order_key"], last["id"]) if last else None)
@@ -184,52 +184,52 @@ CAPTIONS = select(GALLERY_PICTURES.c.name, GALLERY_PICTURES.c.caption).where(GAL
 FIGURES = tuple(column for column in GALLERIES.c if column.name not in ("id", "text", "moment"))
 
 
-def _page(which: WallFilter) -> Select[Any]:
-    given = [(kind, name(value)) for kind in gallery_rows.WALL_KINDS if (value := getattr(which, kind)) is not None]
-    driver = GALLERY_LABELS if given else GALLERIES
-    key, id = driver.c[gallery_rows.WALL_ORDERS[which.order]], GALLERY_LABELS.c.gallery_id if given else GALLERIES.c.id
-    statement = select(*LISTED, *FIGURES, STORIES.c.count, STORIES.c.sites, key.label("order_key")).select_from(driver)
-    if given:
-        statement = statement.join(GALLERIES, GALLERIES.c.id == GALLERY_LABELS.c.gallery_id)
+def _page(criteria: WallFilter) -> Select[Any]:
+    filters = [(kind, name(value)) for kind in gallery_rows.WALL_KINDS if (value := getattr(criteria, kind)) is not None]
+    driver = GALLERY_LABELS if filters else GALLERIES
+    key, id = driver.c[gallery_rows.WALL_ORDERS[criteria.order]], GALLERY_LABELS.c.gallery_id if filters else GALLERIES.c.id
+    query = select(*LISTED, *FIGURES, STORIES.c.count, STORIES.c.sites, key.label("order_key")).select_from(driver)
+    if filters:
+        query = query.join(GALLERIES, GALLERIES.c.id == GALLERY_LABELS.c.gallery_id)
     return (
-        statement.join(ARTICLES, ARTICLES.c.id == GALLERIES.c.id)
+        query.join(ARTICLES, ARTICLES.c.id == GALLERIES.c.id)
         .join(STORIES, and_(STORIES.c.id == ARTICLES.c.story_id, STORIES.c.head_id == GALLERIES.c.id))
-        .where(GALLERIES.c.pictures > 0, STORIES.c.count > 0, *_narrowed(given), *behind(edge(which.before, which.order), key, id))
+        .where(GALLERIES.c.pictures > 0, STORIES.c.count > 0, *_narrowed(filters), *behind(edge(criteria.before, criteria.order), key, id))
         .order_by(key.desc(), id.desc())
     )
 
 
-def _narrowed(given: Sequence[tuple[str, str]]) -> Iterator[ColumnElement[bool]]:
-    for place, (kind, value) in enumerate(given):
+def _narrowed(filters: Sequence[tuple[str, str]]) -> Iterator[ColumnElement[bool]]:
+    for place, (kind, value) in enumerate(filters):
         labels = GALLERY_LABELS if place == 0 else GALLERY_LABELS.alias(f"also_{kind}")
         fits = and_(labels.c.kind == kind, labels.c.value == value)
         yield fits if place == 0 else exists().where(labels.c.gallery_id == GALLERIES.c.id, fits)
 
 
-def _write(connection: Connection, id: str, gallery: Gallery, kept: dict[str, Any] | None, grown: bool, now: datetime) -> None:
+def _write(connection: Connection, id: str, gallery: Gallery, stored: dict[str, Any] | None, grown: bool, now: datetime) -> None:
     """Write the row of ``galleries`` and, if the story has ``grown``, its pictures."""
-    values = gallery_rows.written(kept, gallery, grown, now)
-    if kept is None:
+    values = gallery_rows.written(stored, gallery, grown, now)
+    if stored is None:
         connection.execute(insert(GALLERIES), {"id": id, **values})
     elif values:
         connection.execute(update(GALLERIES).where(GALLERIES.c.id == id).values(**values))
     if grown:
-        at = GALLERY_PICTURES.c.gallery_id == id
-        there = connection.execute(select(GALLERY_PICTURES.c.name, GALLERY_PICTURES.c.dropped, GALLERY_PICTURES.c.said).where(at)).all()
-        left = {row.name: row.dropped for row in there if row.dropped is not None}
-        words = {row.name: row.said for row in there if row.said is not None}
-        connection.execute(delete(GALLERY_PICTURES).where(at))
-        rows = gallery_rows.picture_rows(id, gallery, left, words)
+        story = GALLERY_PICTURES.c.gallery_id == id
+        old = connection.execute(select(GALLERY_PICTURES.c.name, GALLERY_PICTURES.c.dropped, GALLERY_PICTURES.c.said).where(story)).all()
+        dropped = {row.name: row.dropped for row in old if row.dropped is not None}
+        captions = {row.name: row.said for row in old if row.said is not None}
+        connection.execute(delete(GALLERY_PICTURES).where(story))
+        rows = gallery_rows.picture_rows(id, gallery, dropped, captions)
         if rows:
             connection.execute(insert(GALLERY_PICTURES), rows)
 
 
 def _update_derived(connection: Connection, id: str) -> None:
     """Update what depends on a story's pictures: their number, the article's text and first pictures, its moment."""
-    shown = select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == id, GALLERY_PICTURES.c.dropped.is_(None))
-    rows = [dict(row) for row in connection.execute(shown.order_by(GALLERY_PICTURES.c.number)).mappings()]
-    own = connection.scalar(select(GALLERIES.c.text).where(GALLERIES.c.id == id)) or ""
-    connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**gallery_rows.followed(own, rows)))
+    query = select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == id, GALLERY_PICTURES.c.dropped.is_(None))
+    rows = [dict(row) for row in connection.execute(query.order_by(GALLERY_PICTURES.c.number)).mappings()]
+    text = connection.scalar(select(GALLERIES.c.text).where(GALLERIES.c.id == id)) or ""
+    connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**gallery_rows.followed(text, rows)))
     moment = connection.scalar(select(ARTICLES.c.moment).where(ARTICLES.c.id == id))
     connection.execute(update(GALLERIES).where(GALLERIES.c.id == id).values(pictures=len(rows), moment=moment))
 
@@ -237,11 +237,11 @@ def _update_derived(connection: Connection, id: str) -> None:
 def _unfold(connection: Connection, id: str, now: datetime) -> None:
     """Undo the folds of a story that its pictures no longer support."""
     old = _story_of(connection, id)
-    left = gallery_folding.part_galleries(connection, id)
-    if left:
-        for story_id in {old, *(_story_of(connection, one) for one in left)}:
+    moved = gallery_folding.part_galleries(connection, id)
+    if moved:
+        for story_id in {old, *(_story_of(connection, gallery_id) for gallery_id in moved)}:
             refresh_galleries(connection, story_id)
-        log(connection, "fold", left, now)
+        log(connection, "fold", moved, now)
 
 
 def _story_of(connection: Connection, id: str) -> str:

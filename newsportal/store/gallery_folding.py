@@ -60,9 +60,9 @@ def picture_keys(pictures: Sequence[ComparedPicture]) -> list[int]:
     return keys
 
 
-def _key(of: str) -> int:
+def _key(text: str) -> int:
     """Return a 63-bit hash, which every database can store as an integer."""
-    return int.from_bytes(blake2b(of.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1
 
 
 COLUMNS: Final = (ARTICLES.c.id, ARTICLES.c.story_id, ARTICLES.c.title, ARTICLES.c.text.label("told"), ARTICLES.c.moment, GALLERIES.c.text)
@@ -92,20 +92,20 @@ def fold_gallery(connection: Connection, id: str) -> Fold | None:
 def _are_same(connection: Connection, id: str, other: str) -> bool:
     """Return whether two stored photo stories are the same, by their current content."""
     images = _pictures(connection, [id, other])
-    one, two = (photo_story(_row(connection, name), images.get(name, ())) for name in (id, other))
-    return compare(one, two, connection.get_execution_options().get("cosine")) is not None
+    first, second = (photo_story(_row(connection, name), images.get(name, ())) for name in (id, other))
+    return compare(first, second, connection.get_execution_options().get("cosine")) is not None
 
 
 def _row(connection: Connection, id: str) -> Mapping[str, Any]:
-    wanted = select(*COLUMNS).join(GALLERIES, GALLERIES.c.id == ARTICLES.c.id).where(ARTICLES.c.id == id)
-    return dict(connection.execute(wanted).mappings().one())
+    query = select(*COLUMNS).join(GALLERIES, GALLERIES.c.id == ARTICLES.c.id).where(ARTICLES.c.id == id)
+    return dict(connection.execute(query).mappings().one())
 
 
 def _pictures(connection: Connection, ids: Collection[str]) -> dict[str, tuple[Image, ...]]:
     found: dict[str, list[Image]] = {}
     columns = (GALLERY_PICTURES.c[name] for name in ("gallery_id", "url", "caption", "width", "height", "print"))
-    wanted = select(*columns).where(GALLERY_PICTURES.c.dropped.is_(None)).order_by(GALLERY_PICTURES.c.gallery_id, GALLERY_PICTURES.c.number)
-    for row in select_in(connection, wanted, GALLERY_PICTURES.c.gallery_id, ids):
+    query = select(*columns).where(GALLERY_PICTURES.c.dropped.is_(None)).order_by(GALLERY_PICTURES.c.gallery_id, GALLERY_PICTURES.c.number)
+    for row in select_in(connection, query, GALLERY_PICTURES.c.gallery_id, ids):
         image = Image(row["url"], row["caption"], row["width"], row["height"], print=row["print"])
         found.setdefault(row["gallery_id"], []).append(image)
     return {id: tuple(images) for id, images in found.items()}
@@ -114,32 +114,32 @@ def _pictures(connection: Connection, ids: Collection[str]) -> dict[str, tuple[I
 def _find_repeated(connection: Connection, row: Mapping[str, Any], story: PhotoStory) -> Fold | None:
     """Return the stored story most similar to this one, or ``None`` if none is similar enough."""
     near = {*_sharing(connection, word_keys(story), row), *_sharing(connection, picture_keys(story.pictures), row)}
-    apart = set(connection.scalars(select(UNFOLDED.c.story_id).where(UNFOLDED.c.article_id == row["id"])))
+    excluded = set(connection.scalars(select(UNFOLDED.c.story_id).where(UNFOLDED.c.article_id == row["id"])))
     images = _pictures(connection, near)
     columns = (ARTICLES.c.id, ARTICLES.c.story_id, ARTICLES.c.title, ARTICLES.c.moment, GALLERY_WORDS.c.words)
-    wanted = select(*columns).join(GALLERY_WORDS, GALLERY_WORDS.c.gallery_id == ARTICLES.c.id)
-    others = select_in(connection, wanted, ARTICLES.c.id, near)
+    query = select(*columns).join(GALLERY_WORDS, GALLERY_WORDS.c.gallery_id == ARTICLES.c.id)
+    others = select_in(connection, query, ARTICLES.c.id, near)
     theta = connection.get_execution_options().get("cosine")
     best: Fold | None = None
-    for other in sorted(others, key=lambda one: (one["moment"], one["id"])):
-        if other["story_id"] in apart or other["story_id"] == row["story_id"]:
+    for other in sorted(others, key=lambda candidate: (candidate["moment"], candidate["id"])):
+        if other["story_id"] in excluded or other["story_id"] == row["story_id"]:
             continue
-        alike = compare(story, PhotoStory(other["id"], other["title"], other["words"], pictures_of(images.get(other["id"], ()))), theta)
-        if alike and (best is None or alike.score > best.score):
-            best = Fold(other["story_id"], other["id"], alike.reason, alike.score)
+        match = compare(story, PhotoStory(other["id"], other["title"], other["words"], pictures_of(images.get(other["id"], ()))), theta)
+        if match and (best is None or match.score > best.score):
+            best = Fold(other["story_id"], other["id"], match.reason, match.score)
     return best
 
 
 def _sharing(connection: Connection, keys: Iterable[int], row: Mapping[str, Any]) -> list[str]:
     """Return the stories of the period that share most of ``keys``, ignoring common keys."""
     counts = Counter[str]()
-    of_the_time = GALLERY_KEYS.c.moment.between(shifted(row["moment"], -SPAN), shifted(row["moment"], SPAN))
+    in_period = GALLERY_KEYS.c.moment.between(shifted(row["moment"], -SPAN), shifted(row["moment"], SPAN))
     for chunk in chunks(sorted(set(keys))):
-        within = GALLERY_KEYS.c.key.in_(chunk) & of_the_time
-        often = select(GALLERY_KEYS.c.key).where(within).group_by(GALLERY_KEYS.c.key).having(func.count() > COMMON)
-        common = set(connection.scalars(often))
+        within = GALLERY_KEYS.c.key.in_(chunk) & in_period
+        query = select(GALLERY_KEYS.c.key).where(within).group_by(GALLERY_KEYS.c.key).having(func.count() > COMMON)
+        common = set(connection.scalars(query))
         rare = [key for key in chunk if key not in common]
-        counts.update(connection.scalars(select(GALLERY_KEYS.c.gallery_id).where(GALLERY_KEYS.c.key.in_(rare) & of_the_time)))
+        counts.update(connection.scalars(select(GALLERY_KEYS.c.gallery_id).where(GALLERY_KEYS.c.key.in_(rare) & in_period)))
     return sorted((id for id in counts if id != row["id"]), key=lambda id: (-counts[id], id))[:MOST_COMPARED]
 
 
@@ -152,10 +152,10 @@ def part_galleries(connection: Connection, id: str) -> tuple[str, ...]:
     links = connection.execute(select(ARTICLES.c.id, ARTICLES.c.fold_of, ARTICLES.c.fold_reason).where(ARTICLES.c.story_id == story)).all()
     judged = [link for link in links if link.fold_of and link.fold_reason in JUDGED and id in (link.id, link.fold_of)]
     broken = [link.id for link in judged if not _are_same(connection, link.id, link.fold_of)]
-    left = [one for child in broken for one in _move_to_new_story(connection, child, links)]
+    moved_ids = [moved_id for child in broken for moved_id in _move_to_new_story(connection, child, links)]
     for child in broken:
         fold_gallery(connection, child)
-    return tuple(dict.fromkeys(left))
+    return tuple(dict.fromkeys(moved_ids))
 
 
 def _move_to_new_story(connection: Connection, child: str, links: Sequence[Any]) -> list[str]:
@@ -165,8 +165,8 @@ def _move_to_new_story(connection: Connection, child: str, links: Sequence[Any])
     story_id = new_story(connection, row, topics)
     connection.execute(update(ARTICLES).where(ARTICLES.c.id == child).values(story_id=story_id, **fold_columns(None)))
     moved = [child]
-    for one in moved:  # grows during the loop: reposts of reposts are moved, too
-        moved += [link.id for link in links if link.fold_of == one and link.id not in moved]
+    for parent in moved:  # grows during the loop: reposts of reposts are moved, too
+        moved += [link.id for link in links if link.fold_of == parent and link.id not in moved]
     connection.execute(update(ARTICLES).where(ARTICLES.c.id.in_(moved[1:])).values(story_id=story_id))
     return moved
 
@@ -190,8 +190,8 @@ def refresh_galleries(connection: Connection, story_id: str) -> None:
     sites = connection.scalar(select(STORIES.c.sites).where(STORIES.c.id == story_id)) or 1
     members = select(GALLERIES).join(ARTICLES, ARTICLES.c.id == GALLERIES.c.id).where(ARTICLES.c.story_id == story_id)
     for row in connection.execute(members).mappings().all():
-        shown = select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == row["id"], GALLERY_PICTURES.c.dropped.is_(None))
-        images = list(map(image_of, connection.execute(shown).mappings()))
+        query = select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == row["id"], GALLERY_PICTURES.c.dropped.is_(None))
+        images = list(map(image_of, connection.execute(query).mappings()))
         ranked = score(parts(images, weight=row["weight"], sites=sites, complete=row["complete"]), row["moment"])
         connection.execute(update(GALLERIES).where(GALLERIES.c.id == row["id"]).values(score=ranked))
         label_gallery(connection, row["id"])

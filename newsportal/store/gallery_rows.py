@@ -34,18 +34,18 @@ def page_of(plain: Mapping[str, Any]) -> GalleryPage:
 
 
 def picture_rows(
-    gallery_id: str, gallery: Gallery, left: Mapping[str, str], words: Mapping[str, str] = MappingProxyType({})
+    gallery_id: str, gallery: Gallery, hidden: Mapping[str, str], captions: Mapping[str, str] = MappingProxyType({})
 ) -> list[dict[str, Any]]:
-    """Return the rows of a story's pictures in order, each URL once; ``left``: hash of a URL → reason why the picture is hidden; ``words``:
-    hash of a URL → editor's caption."""
+    """Return the rows of a story's pictures in order, each URL once; ``hidden``: hash of a URL → reason for hiding; ``captions``: hash of a
+    URL → editor's caption."""
     pictures: dict[str, Image] = {}
     for image in gallery.images:
         pictures.setdefault(name_id(image.url), image)
     rows = []
     for number, (name, image) in enumerate(pictures.items(), 1):
         row = {field.name: to_json(getattr(image, field.name)) for field in fields(Image)}
-        row |= {"print": (row["print"] or "")[:PRINT_CHARS] or None, "dropped": slug(row["dropped"] or left.get(name))}
-        rows.append({"gallery_id": gallery_id, "number": number, "name": name, **row, "said": words.get(name)})
+        row |= {"print": (row["print"] or "")[:PRINT_CHARS] or None, "dropped": slug(row["dropped"] or hidden.get(name))}
+        rows.append({"gallery_id": gallery_id, "number": number, "name": name, **row, "said": captions.get(name)})
     return rows
 
 
@@ -55,15 +55,15 @@ def slug(reason: str | None) -> str | None:
 
 def caption_of(row: Mapping[Any, Any]) -> str | None:
     """Return the caption of a picture: the editor's, or the page's."""
-    said: str | None = row.get("said")
-    return row["caption"] if said is None else said or None
+    caption: str | None = row.get("said")
+    return row["caption"] if caption is None else caption or None
 
 
-def recaptioned(row: Mapping[str, Any], said: str | None) -> str | None:
+def recaptioned(row: Mapping[str, Any], caption: str | None) -> str | None:
     """Return the column ``said`` for an editor's caption; ``None`` if it equals the page's."""
-    if said is None or " ".join(said.split()) == " ".join((row["caption"] or "").split()):
+    if caption is None or " ".join(caption.split()) == " ".join((row["caption"] or "").split()):
         return None
-    return storable(said).strip()
+    return storable(caption).strip()
 
 
 def image_of(row: Mapping[Any, Any]) -> Image:
@@ -72,21 +72,21 @@ def image_of(row: Mapping[Any, Any]) -> Image:
 
 def stored_pictures(rows: Sequence[Mapping[str, Any]], dropped: bool) -> list[StoredPicture]:
     """Return the pictures of a story, hidden ones at the end if ``dropped``."""
-    shown = [row for row in rows if row["dropped"] is None]
-    left = [row for row in rows if row["dropped"] is not None] if dropped else []
+    visible = [row for row in rows if row["dropped"] is None]
+    hidden = [row for row in rows if row["dropped"] is not None] if dropped else []
     return [
         StoredPicture(place, image_of(row), row["dropped"], row.get("said") is not None, row["caption"])
-        for place, row in enumerate((*shown, *left), 1)
+        for place, row in enumerate((*visible, *hidden), 1)
     ]
 
 
-SHARED: Final = frozenset(one.name for one in fields(Gallery)) - {"images", "pages"}
+SHARED: Final = frozenset(field.name for field in fields(Gallery)) - {"images", "pages"}
 """Fields that ``Gallery`` shares with its ``Article``."""
 
 
 def article_of(gallery: Gallery) -> Article:
     """Return the photo story as an article, for lists and search."""
-    shared = {one.name: getattr(gallery, one.name) for one in fields(Article) if one.name in SHARED}
+    shared = {field.name: getattr(gallery, field.name) for field in fields(Article) if field.name in SHARED}
     derived = {
         "text": "", "published": gallery.published or gallery.link.published, "author": gallery.author or gallery.link.author,
         "site": gallery.site or gallery.link.site, "category_by": (gallery.category_by or "source") if gallery.category else None,
@@ -119,49 +119,49 @@ def identity_of(gallery: Gallery) -> str:
     return storable(gallery.identity)
 
 
-def is_fuller(kept: Mapping[str, Any] | None, gallery: Gallery, captions: Callable[[], Iterable[Any]]) -> bool:
-    """Return whether a visit adds to ``kept``, or (both complete) differs from it. ``captions`` reads (name, caption) of its pictures."""
-    if kept is None:
+def is_fuller(stored: Mapping[str, Any] | None, gallery: Gallery, captions: Callable[[], Iterable[Any]]) -> bool:
+    """Return whether a visit adds to ``stored``, or (both complete) differs from it. ``captions`` reads (name, caption) of its pictures."""
+    if stored is None:
         return True
-    if gallery.complete != kept["complete"]:
+    if gallery.complete != stored["complete"]:
         return gallery.complete
     new = state(gallery)
-    if new["pages"] < kept["pages"]:
+    if new["pages"] < stored["pages"]:
         return False
-    found = {(row["name"], row["caption"]) for row in picture_rows(kept["id"], gallery, {})}
-    return found != set(map(tuple, captions())) or bool(new["text"] != kept["text"]) or bool(new["pages"] > kept["pages"])
+    found = {(row["name"], row["caption"]) for row in picture_rows(stored["id"], gallery, {})}
+    return found != set(map(tuple, captions())) or bool(new["text"] != stored["text"]) or bool(new["pages"] > stored["pages"])
 
 
-def written(kept: Mapping[str, Any] | None, gallery: Gallery, grown: bool, now: datetime) -> dict[str, Any]:
+def written(stored: Mapping[str, Any] | None, gallery: Gallery, grown: bool, now: datetime) -> dict[str, Any]:
     """Return the columns of ``galleries`` that a visit writes; empty if it adds nothing to a complete story."""
-    if kept is None:
+    if stored is None:
         return {**state(gallery), "pictures": 0, "score": 0.0, "moment": now, "visited": now, "vain": 0}
     if grown:
         return {**state(gallery), "visited": now, "vain": 0}
-    if kept["complete"]:
+    if stored["complete"]:
         return {}
-    return {"failure": state(gallery)["failure"], "visited": now, "vain": failed_visits(kept, gallery, grown)}
+    return {"failure": state(gallery)["failure"], "visited": now, "vain": in_vain(stored, gallery, grown)}
 
 
-def failed_visits(kept: Mapping[str, Any] | None, gallery: Gallery, grown: bool) -> int:
+def in_vain(stored: Mapping[str, Any] | None, gallery: Gallery, grown: bool) -> int:
     """Return the number of consecutive visits without result, including this one."""
-    return 0 if grown or gallery.complete or kept is None or kept["complete"] else int(kept["vain"]) + 1
+    return 0 if grown or gallery.complete or stored is None or stored["complete"] else int(stored["vain"]) + 1
 
 
-def revised(known: Mapping[str, Any], article: Article) -> dict[str, Any]:
-    """Return the columns of a ``known`` article that a later visit changes; missing values are kept. An article of another source becomes a
+def revised(row: Mapping[str, Any], article: Article) -> dict[str, Any]:
+    """Return the columns of the article ``row`` that a later visit changes; missing values are kept. An article of another source becomes a
     photo story."""
     new = {key: value for key, value in content_of(article).items() if value is not None and key not in ("text", "images")}
-    derived = revised_category(known, category_of(article)) | keywords_of(article)
-    new = uncorrected_columns(known, new)
-    moment = sorted_by(new.get("published", known["published"]), known["first_seen"])
-    return {**new, **derived, "moment": moment, "source": row_of(article, now=known["first_seen"])["source"]}
+    derived = revised_category(row, category_of(article)) | keywords_of(article)
+    new = uncorrected_columns(row, new)
+    moment = sorted_by(new.get("published", row["published"]), row["first_seen"])
+    return {**new, **derived, "moment": moment, "source": row_of(article, now=row["first_seen"])["source"]}
 
 
-def followed(own: str, shown: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the article's columns that depend on the story's pictures: its text (``own``: without captions), and its first pictures.
-    ``shown``: rows of pictures in order."""
-    parts = (own, *map(caption_of, shown))
+def followed(own_text: str, pictures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the article's columns that depend on the story's pictures: its text (``own_text``: without captions), and its first pictures.
+    ``pictures``: rows of pictures in order."""
+    parts = (own_text, *map(caption_of, pictures))
     lines = dict.fromkeys(line for part in parts if part for line in map(str.strip, part.splitlines()) if line)
     text = "\n".join(lines)[:MAX_TEXT]
-    return {"text": text, "length": len(text), "images": [to_json(image_of(row)) for row in shown[:SHOWN_IN_LISTS]]}
+    return {"text": text, "length": len(text), "images": [to_json(image_of(row)) for row in pictures[:SHOWN_IN_LISTS]]}

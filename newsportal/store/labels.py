@@ -16,7 +16,7 @@ from sqlalchemy import Column, Connection, ForeignKey, Index, Integer, String, T
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.items import content_id
 from newsportal.store.columns import LONG_TEXT, METADATA, NAME_CHARS, Moment, id_column
-from newsportal.store.columns import name as looked_up
+from newsportal.store.columns import name as stored_name
 
 LabelSource = Literal["from-store", "imported", "editor"]
 """Origin of a label: the category of the article's source, a file, or an editor."""
@@ -158,11 +158,11 @@ FORMER_LABELS = Table(
 
 def corpus_id(connection: Connection, name: str) -> str:
     """Return the id of a corpus. Raises ``StoreError``, which lists the existing ones."""
-    id = content_id(looked_up(name))
+    id = content_id(stored_name(name))
     if connection.scalar(select(CORPORA.c.id).where(CORPORA.c.id == id)):
         return id
-    there = connection.scalars(select(CORPORA.c.name).order_by(CORPORA.c.name)).all()
-    raise StoreError(f"no corpus {name!r}; " + (f"there are: {', '.join(there)}" if there else "there is none yet"))
+    names = connection.scalars(select(CORPORA.c.name).order_by(CORPORA.c.name)).all()
+    raise StoreError(f"no corpus {name!r}; " + (f"there are: {', '.join(names)}" if names else "there is none yet"))
 
 
 @contextmanager
@@ -170,10 +170,10 @@ def spooled(documents: Iterable[NewDocument]) -> Iterator[Iterator[NewDocument]]
     """Copy all ``documents`` to a temporary file, and yield an iterator over it. Raises ``StoreUnavailable`` if the disk is full."""
     try:
         with TemporaryFile("w+", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
-            rows = ((one.label, one.text, one.title, one.name, one.article_id) for one in documents)
+            rows = ((document.label, document.text, document.title, document.name, document.article_id) for document in documents)
             file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
             file.seek(0)
             yield (NewDocument(*json.loads(line)) for line in file)
     except OSError as error:
-        why = error.strerror or error
-        raise StoreUnavailable(f"a temporary file cannot be written ({why}); free space, or name another folder in TMPDIR") from error
+        reason = error.strerror or error
+        raise StoreUnavailable(f"a temporary file cannot be written ({reason}); make room, or name another folder in TMPDIR") from error

@@ -101,15 +101,15 @@ class LinkTransaction:
 
     def add(self, tasks: Iterable[Task]) -> set[str]:
         """Add tasks, and return the ids added. Tasks that are waiting, leased, set aside or seen are skipped; finished ones wait again."""
-        wanted = {task.id: task for task in tasks}
-        there = {row.id: row for row in self.rows(wanted)}
-        numbers = {task.id: number_of(task.seen) for task in wanted.values() if task.seen is not None}
+        by_id = {task.id: task for task in tasks}
+        existing = {row.id: row for row in self.rows(by_id)}
+        numbers = {task.id: number_of(task.seen) for task in by_id.values() if task.seen is not None}
         seen, after = set[int | None](), self.wall - self.terms.forget
-        for some in chunks(numbers.values()):
-            seen.update(self.connection.scalars(SEEN, {"q": self.queue, "names": some, "after": after}))
+        for chunk in chunks(numbers.values()):
+            seen.update(self.connection.scalars(SEEN, {"q": self.queue, "names": chunk, "after": after}))
         fresh, entered = [], set()
-        for task in wanted.values():
-            row, number = there.get(task.id), numbers.get(task.id)
+        for task in by_id.values():
+            row, number = existing.get(task.id), numbers.get(task.id)
             if number in seen or (row is not None and (row.state not in OVER)):
                 continue
             if number is not None:
@@ -124,8 +124,8 @@ class LinkTransaction:
             if row is None:
                 fresh.append(values)
             else:  # finished before: it waits again, perhaps with another request
-                again = {**values, "reason": None, "since": None, "worker": None}
-                self.connection.execute(update(LINKS).where(LINKS.c.number == row.number).values(again))
+                reset = {**values, "reason": None, "since": None, "worker": None}
+                self.connection.execute(update(LINKS).where(LINKS.c.number == row.number).values(reset))
             self._count(values["host"], self.queue, values["lane"], values["state"], 1)
             entered.add(task.id)
         if fresh:
@@ -142,8 +142,8 @@ class LinkTransaction:
     def move(self, rows: Collection[Row], state: str, *, worker: int | None = None, since: float | None = None, **also: Any) -> None:
         """Change the state of rows, and the columns in ``also``."""
         values = {"b_state": state, "b_worker": worker, "b_since": since, "b_changed": self.wall}
-        for some in chunks([row.number for row in rows]):
-            self.connection.execute(MOVE.values(**also) if also else MOVE, {"numbers": some, **values})
+        for chunk in chunks([row.number for row in rows]):
+            self.connection.execute(MOVE.values(**also) if also else MOVE, {"numbers": chunk, **values})
         for row in rows:
             lane = None if (row.state, state) == ("ready", LEASED) else row.lane  # nothing else in its lane is ready
             self._count(row.host, row.queue, lane, row.state, -1)
@@ -175,8 +175,8 @@ class LinkTransaction:
         self.give_back([row], at, reason=storable(reason), failures=row.failures + (at is not None))
 
     def remove(self, rows: Collection[Row]) -> None:
-        for some in chunks([row.number for row in rows]):
-            self.connection.execute(delete(LINKS).where(LINKS.c.number.in_(some)))
+        for chunk in chunks([row.number for row in rows]):
+            self.connection.execute(delete(LINKS).where(LINKS.c.number.in_(chunk)))
         for row in rows:
             self._count(row.host, row.queue, row.lane, row.state, -1)
 
@@ -186,8 +186,8 @@ class LinkTransaction:
 
     def clear(self) -> int:
         """Delete some of the waiting rows, and return their number."""
-        asked = select(*ROW).where(LINKS.c.queue == self.queue, LINKS.c.state.in_((*WAITING, LATER, HELD))).limit(SLICE)
-        rows = self._select(asked)
+        query = select(*ROW).where(LINKS.c.queue == self.queue, LINKS.c.state.in_((*WAITING, LATER, HELD))).limit(SLICE)
+        rows = self._select(query)
         self.remove(rows)
         return len(rows)
 
@@ -231,8 +231,8 @@ class LinkTransaction:
         for queue, lane in self._lanes:
             lanes[queue].append(lane)
         for queue, names in lanes.items():
-            for some in chunks(names):
-                for row in self._select(LANE_ROWS, {"q": queue, "lanes": some}):
+            for chunk in chunks(names):
+                for row in self._select(LANE_ROWS, {"q": queue, "lanes": chunk}):
                     rows[queue, row.lane].append(row)
         behind, ready = list[Row](), list[Row]()
         for found in rows.values():
@@ -243,15 +243,15 @@ class LinkTransaction:
         self.move(behind, "behind")
         self.move(ready, "ready")
 
-    def _select(self, asked: Executable, values: Mapping[str, Any] | None = None) -> list[Row]:
-        return [Row(*found) for found in self.connection.execute(asked, values).all()]
+    def _select(self, query: Executable, values: Mapping[str, Any] | None = None) -> list[Row]:
+        return [Row(*found) for found in self.connection.execute(query, values).all()]
 
     def _begin_line(self, host: str, queue: str, waiting: int, ready: int) -> None:
         """Insert the line of a host with its first row."""
         holder, free_at = 0, 0.0
-        known = self.connection.execute(HOST, {"h": host}).first()
-        if known is not None:
-            holder, free_at = known[0] or (-known[2] if known[3] > self.ticks else 0), known[1]
+        row = self.connection.execute(HOST, {"h": host}).first()
+        if row is not None:
+            holder, free_at = row[0] or (-row[2] if row[3] > self.ticks else 0), row[1]
         top = self.connection.scalar(select(TOP), {"b_queue": queue, "b_host": host})
         values = {"waiting": waiting, "ready": ready, "top": top, "holder": holder, "free_at": free_at}
         resting = int(holder == 0 and free_at > self.ticks)
@@ -269,7 +269,7 @@ def task_of(row: Any) -> Task:
 
 
 def rows_of(connection: Connection, ids: Iterable[str]) -> list[Row]:
-    return [Row(*found) for some in chunks(ids) for found in connection.execute(OF_IDS, {"ids": some})]
+    return [Row(*found) for chunk in chunks(ids) for found in connection.execute(OF_IDS, {"ids": chunk})]
 
 
 def rebuild(connection: Connection) -> None:

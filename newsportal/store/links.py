@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, func, select, union
 from newsportal.dedup.canonical import identity
 from newsportal.items import Article, content_id
 from newsportal.store import reading as articles
-from newsportal.store.columns import name as cut
+from newsportal.store.columns import name as stored_name
 from newsportal.store.dialects import Part, select_in
 from newsportal.store.link_rows import LinkTransaction, rows_of
 from newsportal.store.link_tables import (
@@ -76,15 +76,15 @@ class Links(Part):
         if not tasks:
             return set()
         with self.transaction(queue) as tx:
-            there = states(tx.connection, [task.id for task in tasks])
+            existing = states(tx.connection, [task.id for task in tasks])
             stored = articles.find_stored(tx.connection, names.values()) if names else {}
-            waits = {row.id for row in there.values() if row.state not in OVER or row.changed >= since}
-            fresh = [task for task in tasks if (names or {}).get(task.id) not in stored and task.id not in waits]
-            over = [task.id for task in fresh if task.id in there]
-            tx.remove([row for row in tx.rows(over, anywhere=True) if row.queue != queue])  # move them to this queue
+            waiting = {row.id for row in existing.values() if row.state not in OVER or row.changed >= since}
+            fresh = [task for task in tasks if (names or {}).get(task.id) not in stored and task.id not in waiting]
+            finished = [task.id for task in fresh if task.id in existing]
+            tx.remove([row for row in tx.rows(finished, anywhere=True) if row.queue != queue])  # move them to this queue
             entered = tx.add(fresh)
-            if kept := entered.intersection(held):
-                tx.move(tx.rows(kept), HELD)
+            if held_ids := entered.intersection(held):
+                tx.move(tx.rows(held_ids), HELD)
             return entered
 
     def finish(self, ids: Collection[str], state: str = STORED, reason: str | None = None) -> None:
@@ -104,24 +104,24 @@ class Links(Part):
 
     def release(self, source: str) -> list[str]:
         """Retry links of a source now that failed temporarily, and return their ids."""
-        asked = select(LINKS.c.id).where(
-            LINKS.c.source == cut(source), LINKS.c.state == LATER, LINKS.c.reason.is_not(None), LINKS.c.link == 1
+        query = select(LINKS.c.id).where(
+            LINKS.c.source == stored_name(source), LINKS.c.state == LATER, LINKS.c.reason.is_not(None), LINKS.c.link == 1
         )
-        if not self._scalars(asked.limit(1)):
+        if not self._scalars(query.limit(1)):
             return []
         with self.transaction() as tx:
-            rows = tx.rows(tx.connection.scalars(asked).all(), anywhere=True)
+            rows = tx.rows(tx.connection.scalars(query).all(), anywhere=True)
             tx.give_back(rows, not_before=None)
             return [row.id for row in rows]
 
     def forget(self, source: str) -> None:
-        waits = (LINKS.c.source == source, LINKS.c.state.not_in((*OVER, PRUNED)))
-        self.write(lambda tx: tx.connection.execute(LINKS.delete().where(*waits)))
+        waiting = (LINKS.c.source == source, LINKS.c.state.not_in((*OVER, PRUNED)))
+        self.write(lambda tx: tx.connection.execute(LINKS.delete().where(*waiting)))
 
     def held(self, source: str) -> list[str]:
         """Return the requests (JSON) of a source's held feed entries, oldest first."""
-        asked = select(LINKS.c.body).where(LINKS.c.source == cut(source), LINKS.c.state == HELD).order_by(LINKS.c.number)
-        return self._scalars(asked)
+        query = select(LINKS.c.body).where(LINKS.c.source == stored_name(source), LINKS.c.state == HELD).order_by(LINKS.c.number)
+        return self._scalars(query)
 
     # monitoring
 
@@ -131,8 +131,8 @@ class Links(Part):
     def waiting(self) -> list[WaitingLinks]:
         """Return links that wait for a retry, by queue, source and reason."""
         columns = (LINKS.c.queue, LINKS.c.source, LINKS.c.reason)
-        asked = select(*columns, func.count(), func.min(LINKS.c.not_before)).where(LINKS.c.state == LATER).group_by(*columns)
-        rows = [WaitingLinks(queue, source, reason or "", number, next_) for queue, source, reason, number, next_ in self._rows(asked)]
+        query = select(*columns, func.count(), func.min(LINKS.c.not_before)).where(LINKS.c.state == LATER).group_by(*columns)
+        rows = [WaitingLinks(queue, source, reason or "", number, next_) for queue, source, reason, number, next_ in self._rows(query)]
         return sorted(rows, key=lambda row: (row.queue, row.source or "", row.reason))
 
 

@@ -92,50 +92,50 @@ def _heads(*further: ColumnElement[Any]) -> Select[Any]:
     return select(*LISTED, *figures, *further).select_from(STORIES)
 
 
-def _page(which: StoryFilter) -> Select[Any]:
+def _page(criteria: StoryFilter) -> Select[Any]:
     """Select stories with their head and sort key (``order_key``), in order, after the cursor."""
-    driver, story_id, narrowed = _driver(which)
-    key: ColumnElement[Any] = driver.c[ORDERS[which.order]]
-    if _is_short_range(which):
+    driver, story_id, filters = _driver(criteria)
+    key: ColumnElement[Any] = driver.c[ORDERS[criteria.order]]
+    if _is_short_range(criteria):
         key = unindexed(key)
-    statement = _heads(key.label("order_key"))
+    query = _heads(key.label("order_key"))
     if driver is not STORIES:
-        statement = statement.join(LABELS, LABELS.c.story_id == STORIES.c.id)
-    least = coolest(which.since) if which.since and which.order == "hottest" else None
+        query = query.join(LABELS, LABELS.c.story_id == STORIES.c.id)
+    least = coolest(criteria.since) if criteria.since and criteria.order == "hottest" else None
     if least is not None:
-        narrowed = [*narrowed, key >= least]
-    statement = statement.join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id).where(*narrowed)
-    if (end := edge(which.after, which.order)) is not None:
-        return statement.where(key >= end[0], or_(key > end[0], story_id > end[1])).order_by(key, story_id)
-    return statement.where(*behind(edge(which.before, which.order), key, story_id)).order_by(key.desc(), story_id.desc())
+        filters = [*filters, key >= least]
+    query = query.join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id).where(*filters)
+    if (end := edge(criteria.after, criteria.order)) is not None:
+        return query.where(key >= end[0], or_(key > end[0], story_id > end[1])).order_by(key, story_id)
+    return query.where(*behind(edge(criteria.before, criteria.order), key, story_id)).order_by(key.desc(), story_id.desc())
 
 
-def _driver(which: StoryFilter) -> tuple[FromClause, ColumnElement[str], list[ColumnElement[bool]]]:
+def _driver(criteria: StoryFilter) -> tuple[FromClause, ColumnElement[str], list[ColumnElement[bool]]]:
     """Return the table that is read in order, its story column, and the conditions."""
-    kinds = [kind for kind in KINDS if getattr(which, kind) is not None]
-    narrowed: list[ColumnElement[bool]] = []
+    kinds = [kind for kind in KINDS if getattr(criteria, kind) is not None]
+    filters: list[ColumnElement[bool]] = []
     if kinds:
-        narrowed = [LABELS.c.kind == kinds[0], LABELS.c.value == name(getattr(which, kinds[0]))]
-    if len(kinds) > 1 or which.since or which.until:
+        filters = [LABELS.c.kind == kinds[0], LABELS.c.value == name(getattr(criteria, kinds[0]))]
+    if len(kinds) > 1 or criteria.since or criteria.until:
         version = ARTICLES.alias("version")
         conditions: list[ColumnElement[bool]] = [unindexed(version.c.hidden).is_(None)]
         conditions += [
-            version.c[kind] == name(getattr(which, kind)) for kind in KINDS if kind != "topic" and getattr(which, kind) is not None
+            version.c[kind] == name(getattr(criteria, kind)) for kind in KINDS if kind != "topic" and getattr(criteria, kind) is not None
         ]
-        if which.topic is not None:
-            conditions.append(exists().where(TOPICS.c.article_id == version.c.id, TOPICS.c.topic == name(which.topic)))
-        conditions += [version.c.moment >= which.since] if which.since else []
-        conditions += [version.c.moment < which.until] if which.until else []
-        if _is_short_range(which):
-            told = STORIES.c.id.in_(select(version.c.story_id).where(*conditions))
-            return STORIES, STORIES.c.id, [told, STORIES.c.count > 0]
-        narrowed.append(exists().where(version.c.story_id == STORIES.c.id, *conditions))
-    return (LABELS, LABELS.c.story_id, narrowed) if kinds else (STORIES, STORIES.c.id, [*narrowed, STORIES.c.count > 0])
+        if criteria.topic is not None:
+            conditions.append(exists().where(TOPICS.c.article_id == version.c.id, TOPICS.c.topic == name(criteria.topic)))
+        conditions += [version.c.moment >= criteria.since] if criteria.since else []
+        conditions += [version.c.moment < criteria.until] if criteria.until else []
+        if _is_short_range(criteria):
+            condition = STORIES.c.id.in_(select(version.c.story_id).where(*conditions))
+            return STORIES, STORIES.c.id, [condition, STORIES.c.count > 0]
+        filters.append(exists().where(version.c.story_id == STORIES.c.id, *conditions))
+    return (LABELS, LABELS.c.story_id, filters) if kinds else (STORIES, STORIES.c.id, [*filters, STORIES.c.count > 0])
 
 
-def _is_short_range(which: StoryFilter) -> bool:
+def _is_short_range(criteria: StoryFilter) -> bool:
     """Return whether the time range is short: all its articles are then read and sorted, instead of reading every later story first."""
-    return which.since is not None and which.until is not None and which.until - which.since <= BRIEF
+    return criteria.since is not None and criteria.until is not None and criteria.until - criteria.since <= BRIEF
 
 
 def behind(last: Edge | None, key: ColumnElement[Any], id: ColumnElement[str]) -> list[ColumnElement[bool]]:
@@ -150,15 +150,15 @@ def _story(row: RowMapping, head: StoredArticle) -> Story:
     return story_from({**row, "id": row["story_id"], "first_seen": row["story_first_seen"]}, head)
 
 
-def _matches_few(which: ArticleFilter) -> bool:
+def _matches_few(criteria: ArticleFilter) -> bool:
     """Return whether few articles match: read all of them from their index and sort them, instead of searching in order of time."""
-    return bool(which.hidden or which.corrected or which.shorter is not None)
+    return bool(criteria.hidden or criteria.corrected or criteria.shorter is not None)
 
 
-def _is_read_by_score(which: ArticleFilter) -> bool:
+def _is_read_by_score(criteria: ArticleFilter) -> bool:
     """Return whether to read articles by score and sort them: many may match, but no others are read. With ``since`` they are read by time
     instead."""
-    return which.unsure is not None and which.source is None and which.category is None and which.since is None
+    return criteria.unsure is not None and criteria.source is None and criteria.category is None and criteria.since is None
 
 
 def unindexed(column: ColumnElement[Any]) -> ColumnElement[Any]:
@@ -166,55 +166,55 @@ def unindexed(column: ColumnElement[Any]) -> ColumnElement[Any]:
     return column.op("+")(text("0"))
 
 
-def _conditions(which: ArticleFilter) -> list[ColumnElement[bool]]:
-    wanted: list[ColumnElement[bool]] = []
-    for column, asked in ((ARTICLES.c.hidden, which.hidden), (ARTICLES.c.corrected, which.corrected)):
-        if asked is not None:
+def _conditions(criteria: ArticleFilter) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
+    for column, flag in ((ARTICLES.c.hidden, criteria.hidden), (ARTICLES.c.corrected, criteria.corrected)):
+        if flag is not None:
             # SQLite uses no index for IS NOT NULL, but uses one for IS NULL, which almost all rows match
-            wanted.append(column >= EPOCH if asked else unindexed(column).is_(None))
-    for column, value in ((ARTICLES.c.source, which.source), (ARTICLES.c.category, which.category)):
+            conditions.append(column >= EPOCH if flag else unindexed(column).is_(None))
+    for column, value in ((ARTICLES.c.source, criteria.source), (ARTICLES.c.category, criteria.category)):
         if value is not None:
-            wanted.append((func.coalesce(column, "") if _matches_few(which) else column) == name(value))
-    if which.judged:
-        wanted.append(ARTICLES.c.category_by == "editor")
-    if which.undated:
-        wanted.append(ARTICLES.c.published.is_(None))
-    if which.shorter is not None:
-        wanted.append(ARTICLES.c.length < which.shorter)
-    if which.unsure is not None:
-        score = ARTICLES.c.category_score if _is_read_by_score(which) else unindexed(ARTICLES.c.category_score)
-        wanted += [score < which.unsure, or_(*(ARTICLES.c.category_by.startswith(way) for way in BY_MODEL))]
-    if which.topic is not None:
-        wanted.append(exists().where(TOPICS.c.article_id == ARTICLES.c.id, TOPICS.c.topic == name(which.topic)))
-    if which.title is not None:
-        wanted.append(ARTICLES.c.title.icontains(which.title, autoescape=True))
-    if which.ids is not None:
-        wanted.append(ARTICLES.c.id.in_(which.ids))
-    wanted += [ARTICLES.c.moment >= which.since] if which.since else []
-    wanted += [ARTICLES.c.moment < which.until] if which.until else []
-    return wanted + behind(edge(which.before), ARTICLES.c.moment, ARTICLES.c.id)
+            conditions.append((func.coalesce(column, "") if _matches_few(criteria) else column) == name(value))
+    if criteria.judged:
+        conditions.append(ARTICLES.c.category_by == "editor")
+    if criteria.undated:
+        conditions.append(ARTICLES.c.published.is_(None))
+    if criteria.shorter is not None:
+        conditions.append(ARTICLES.c.length < criteria.shorter)
+    if criteria.unsure is not None:
+        score = ARTICLES.c.category_score if _is_read_by_score(criteria) else unindexed(ARTICLES.c.category_score)
+        conditions += [score < criteria.unsure, or_(*(ARTICLES.c.category_by.startswith(prefix) for prefix in BY_MODEL))]
+    if criteria.topic is not None:
+        conditions.append(exists().where(TOPICS.c.article_id == ARTICLES.c.id, TOPICS.c.topic == name(criteria.topic)))
+    if criteria.title is not None:
+        conditions.append(ARTICLES.c.title.icontains(criteria.title, autoescape=True))
+    if criteria.ids is not None:
+        conditions.append(ARTICLES.c.id.in_(criteria.ids))
+    conditions += [ARTICLES.c.moment >= criteria.since] if criteria.since else []
+    conditions += [ARTICLES.c.moment < criteria.until] if criteria.until else []
+    return conditions + behind(edge(criteria.before), ARTICLES.c.moment, ARTICLES.c.id)
 
 
 class Lists(Part):
-    def stories(self, which: StoryFilter) -> StoryPage:
+    def stories(self, criteria: StoryFilter) -> StoryPage:
         with self._read() as connection:
-            limit = max(1, which.limit)
-            rows = with_articles(connection, _page(which).limit(limit + 1))
+            limit = max(1, criteria.limit)
+            rows = with_articles(connection, _page(criteria).limit(limit + 1))
             found = tuple(_story(row, head) for row, head in rows[:limit])
-            if edge(which.after, which.order):
+            if edge(criteria.after, criteria.order):
                 return StoryPage(found[::-1])
             last = rows[limit - 1][0] if len(rows) > limit else None
             return StoryPage(found, cursor(last["order_key"], last["story_id"]) if last else None)
 
-    def newest(self, which: StoryFilter, most: int) -> list[Story]:
+    def newest(self, criteria: StoryFilter, most: int) -> list[Story]:
         """Return the first ``most`` stories, read in pages of ``which.limit``."""
         found: list[Story] = []
         while len(found) < most:
-            page = self.stories(which)
+            page = self.stories(criteria)
             found += page.stories
             if page.next is None:
                 break
-            which = replace(which, before=page.next)
+            criteria = replace(criteria, before=page.next)
         return found[:most]
 
     def listed(self, ids: Collection[str]) -> Mapping[str, Story]:
@@ -236,36 +236,36 @@ class Lists(Part):
 
         Threads are left out. ``fetched``: only articles first seen before it.
         """
-        columns = (getattr(ARTICLES.c, one) for one in ("id", "story_id", "publisher", "moment", "first_seen", "title", "keywords"))
+        columns = (getattr(ARTICLES.c, column) for column in ("id", "story_id", "publisher", "moment", "first_seen", "title", "keywords"))
         joined = ARTICLES.outerjoin(EVENT_STORIES, EVENT_STORIES.c.story_id == ARTICLES.c.story_id)
-        wanted = select(*columns, EVENT_STORIES.c.event_id).select_from(joined).where(
+        query = select(*columns, EVENT_STORIES.c.event_id).select_from(joined).where(
             ARTICLES.c.moment < until, ARTICLES.c.fold_of.is_(None), unindexed(ARTICLES.c.hidden).is_(None),
             ~ARTICLES.c.source.startswith(FORUM),
         )  # fmt: skip
         if topic is not None:
-            wanted = wanted.where(exists().where(TOPICS.c.article_id == ARTICLES.c.id, TOPICS.c.topic == name(topic)))
+            query = query.where(exists().where(TOPICS.c.article_id == ARTICLES.c.id, TOPICS.c.topic == name(topic)))
         if fetched is not None:
-            wanted = wanted.where(ARTICLES.c.first_seen < fetched)
-        wanted = wanted.order_by(ARTICLES.c.moment, ARTICLES.c.id).limit(PAGE)
+            query = query.where(ARTICLES.c.first_seen < fetched)
+        query = query.order_by(ARTICLES.c.moment, ARTICLES.c.id).limit(PAGE)
 
         def read(connection: Connection, last: tuple[datetime, str]) -> Sequence[Any]:
             further = or_(ARTICLES.c.moment > last[0], ARTICLES.c.id > last[1])
-            return connection.execute(wanted.where(ARTICLES.c.moment >= last[0], further)).all()
+            return connection.execute(query.where(ARTICLES.c.moment >= last[0], further)).all()
 
         return self._pages(read, lambda row: (row.moment, row.id), (since, ""))
 
-    def pick(self, which: ArticleFilter) -> ArticlePage:
+    def pick(self, criteria: ArticleFilter) -> ArticlePage:
         """Return articles for editors, newest first. An invalid cursor gives the first page.
 
         The selection only reads an index, then the rows shown.
         """
-        limit = max(1, which.limit)
-        sorted_later = _matches_few(which) or _is_read_by_score(which)
+        limit = max(1, criteria.limit)
+        sorted_later = _matches_few(criteria) or _is_read_by_score(criteria)
         moment = unindexed(ARTICLES.c.moment) if sorted_later else ARTICLES.c.moment
         order = (moment.desc(), ARTICLES.c.id.desc())
-        wanted = select(ARTICLES.c.id, ARTICLES.c.moment).where(*_conditions(which)).order_by(*order).limit(limit + 1)
+        query = select(ARTICLES.c.id, ARTICLES.c.moment).where(*_conditions(criteria)).order_by(*order).limit(limit + 1)
         with self._read() as connection:
-            picked = [(row.moment, row.id) for row in connection.execute(wanted)]
+            picked = [(row.moment, row.id) for row in connection.execute(query)]
             found = articles(connection, [id for _, id in picked[:limit]], LISTED)
         return ArticlePage(tuple(found), cursor(*picked[limit - 1]) if len(picked) > limit else None)
 
@@ -285,29 +285,29 @@ class Ranked:
     rose: int | None
 
 
-def ranked(whole: Callable[[str], Story | None], stories: Sequence[Story], *, now: datetime) -> tuple[Ranked, ...]:
+def ranked(read_story: Callable[[str], Story | None], stories: Sequence[Story], *, now: datetime) -> tuple[Ranked, ...]:
     """Rank ``stories``, hottest first, and compare with their order :data:`LOOK_BACK` before ``now``.
 
-    Stories with reports since then are read with their versions (``whole``: ``Store.story``); the heat of the others is unchanged.
+    Stories with reports since then are read with their versions (``read_story``: ``Store.story``); the heat of the others is unchanged.
     """
-    then = now - LOOK_BACK
-    before = {story.id: found for story in stories if (found := heat_at(whole, story, then)) is not None}
+    earlier = now - LOOK_BACK
+    before = {story.id: found for story in stories if (found := heat_at(read_story, story, earlier)) is not None}
     places = {id: place for place, (id, _) in enumerate(sorted(before.items(), key=lambda pair: (-pair[1], pair[0])), 1)}
     in_order = sorted(stories, key=lambda story: (-story.heat, story.id))
-    known = [story for story in in_order if story.id in places]
-    rose = {story.id: places[story.id] - place for place, story in enumerate(known, 1)}
+    compared = [story for story in in_order if story.id in places]
+    rose = {story.id: places[story.id] - place for place, story in enumerate(compared, 1)}
     return tuple(
         Ranked(story, rank, float(2.0 ** (story.heat - (now - EPOCH) / HEAT_HALF_LIFE)), rose.get(story.id))  # number of reports made now
         for rank, story in enumerate(in_order, 1)
     )
 
 
-def heat_at(whole: Callable[[str], Story | None], story: Story, then: datetime) -> float | None:
-    """Return the heat of ``story`` at ``then``, by the versions stored by then; ``None`` if there were none."""
-    if story.last_seen <= then:
+def heat_at(read_story: Callable[[str], Story | None], story: Story, moment: datetime) -> float | None:
+    """Return the heat of ``story`` at ``moment``, by the versions stored by then; ``None`` if there were none."""
+    if story.last_seen <= moment:
         return story.heat
-    if story.first_seen > then:
+    if story.first_seen > moment:
         return None
-    found = whole(story.id)
-    versions = [(one.moment, one.publisher) for one in found.versions if one.first_seen <= then] if found else []
+    found = read_story(story.id)
+    versions = [(version.moment, version.publisher) for version in found.versions if version.first_seen <= moment] if found else []
     return heat(versions) if versions else None

@@ -12,7 +12,7 @@ from sqlalchemy import JSON, Column, Connection, ForeignKey, Integer, String, Ta
 from newsportal.errors import StoreError
 from newsportal.items import content_id
 from newsportal.store.columns import ID_CHARS, LONG_BINARY, METADATA, Moment
-from newsportal.store.columns import name as looked_up
+from newsportal.store.columns import name as stored_name
 from newsportal.store.dialects import Part
 from newsportal.store.labels import CORPORA, corpus_id
 
@@ -36,7 +36,7 @@ MODELS = Table(
 )
 """``held_out``: ids of documents, ten bytes each; ``model``: NULL once deleted; ``activated``: last activation."""
 
-THERE: Final = MODELS.c.algorithm != DELETED
+EXISTING: Final = MODELS.c.algorithm != DELETED
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +65,9 @@ class Models(Part):
             corpus = corpus_id(connection, name)
             version = (connection.scalar(select(func.max(MODELS.c.version)).where(MODELS.c.corpus_id == corpus)) or 0) + 1
             connection.execute(insert(MODELS), [{**row, "corpus_id": corpus, "version": version, "activated": None}])
-            here = select(MODELS.c.version).where(MODELS.c.corpus_id == corpus, MODELS.c.model.is_not(None))
+            query = select(MODELS.c.version).where(MODELS.c.corpus_id == corpus, MODELS.c.model.is_not(None))
             active = _active(connection, corpus)
-            old = [number for number in connection.scalars(here.order_by(MODELS.c.version.desc())).all()[MODELS_KEPT:] if number != active]
+            old = [number for number in connection.scalars(query.order_by(MODELS.c.version.desc())).all()[MODELS_KEPT:] if number != active]
             connection.execute(update(MODELS).where(*_these(corpus, *old)).values(model=None, size=0))
         return version
 
@@ -95,9 +95,9 @@ class Models(Part):
         """Activate the newest earlier version that was active before and still has its model, and return its number."""
         with self._write() as connection:
             active = _version(connection, name, None).version
-            here = (MODELS.c.corpus_id == corpus_id(connection, name), MODELS.c.version < active)
+            earlier = (MODELS.c.corpus_id == corpus_id(connection, name), MODELS.c.version < active)
             used = (MODELS.c.model.is_not(None), MODELS.c.activated.is_not(None))
-            number = connection.scalar(select(func.max(MODELS.c.version)).where(*here, *used))
+            number = connection.scalar(select(func.max(MODELS.c.version)).where(*earlier, *used))
             if number is None:
                 raise StoreError(f"no earlier version: none of {name!r} before {active} was active and is still stored")
             _activate(connection, name, number, now)
@@ -110,13 +110,13 @@ class Models(Part):
             if version == _active(connection, corpus):
                 raise StoreError(f"version {version} of {name!r} is active and cannot be deleted; activate another one first")
             emptied = {"algorithm": DELETED, "facts": {}, "size": 0, "held_out": b"", "activated": None, "model": None}
-            if not connection.execute(update(MODELS).where(*_these(corpus, version), THERE).values(**emptied)).rowcount:
+            if not connection.execute(update(MODELS).where(*_these(corpus, version), EXISTING).values(**emptied)).rowcount:
                 raise _unknown(connection, name, version)
 
     def active(self, name: str) -> int | None:
         """Return the active version; ``None`` if there is none, or no such corpus. One lookup of one row, cheap enough for polling."""
         with self._read() as connection:
-            return _active(connection, content_id(looked_up(name)))
+            return _active(connection, content_id(stored_name(name)))
 
 
 def _these(corpus: str, *versions: int) -> tuple[Any, ...]:
@@ -128,16 +128,16 @@ def _versions(connection: Connection, name: str, *only: int) -> list[Model]:
     corpus = corpus_id(connection, name)
     active = _active(connection, corpus)
     columns = [column for column in MODELS.c if column.name not in ("model", "corpus_id", "activated")]
-    wanted = _these(corpus, *only) if only else (MODELS.c.corpus_id == corpus,)
-    rows = connection.execute(select(*columns).where(*wanted, THERE).order_by(MODELS.c.version.desc())).mappings()
+    conditions = _these(corpus, *only) if only else (MODELS.c.corpus_id == corpus,)
+    rows = connection.execute(select(*columns).where(*conditions, EXISTING).order_by(MODELS.c.version.desc())).mappings()
     return [
         Model(name, **{**row, "active": row["version"] == active, "held_out": frozenset(row["held_out"].hex(" ", ID_BYTES).split())})
         for row in rows
     ]
 
 
-def _version(connection: Connection, name: str, wanted: int | None) -> Model:
-    number = _active(connection, corpus_id(connection, name)) if wanted is None else wanted
+def _version(connection: Connection, name: str, version: int | None) -> Model:
+    number = _active(connection, corpus_id(connection, name)) if version is None else version
     if number is None:
         raise StoreError(f"corpus {name!r} has no active model; train one: newsportal train --corpus {name}")
     found = _versions(connection, name, number)
@@ -147,7 +147,7 @@ def _version(connection: Connection, name: str, wanted: int | None) -> Model:
 
 
 def _blob(connection: Connection, name: str, number: int) -> bytes:
-    row = connection.execute(select(MODELS.c.model).where(*_these(corpus_id(connection, name), number), THERE)).first()
+    row = connection.execute(select(MODELS.c.model).where(*_these(corpus_id(connection, name), number), EXISTING)).first()
     if row is None:
         raise _unknown(connection, name, number)
     if row[0] is None:
@@ -168,8 +168,8 @@ def _active(connection: Connection, corpus: str) -> int | None:
 
 
 def _unknown(connection: Connection, name: str, number: int) -> StoreError:
-    here = select(MODELS.c.version).where(MODELS.c.corpus_id == corpus_id(connection, name), THERE).order_by(MODELS.c.version)
-    there = connection.scalars(here).all()
+    query = select(MODELS.c.version).where(MODELS.c.corpus_id == corpus_id(connection, name), EXISTING).order_by(MODELS.c.version)
+    versions = connection.scalars(query).all()
     return StoreError(
-        f"corpus {name!r} has no version {number}; " + (f"it has {', '.join(map(str, there))}" if there else "it has none yet")
+        f"corpus {name!r} has no version {number}; " + (f"it has {', '.join(map(str, versions))}" if versions else "it has none yet")
     )

@@ -113,14 +113,14 @@ def leased(entry: OutboxEntry, owner: str, *, now: datetime, seconds: float) -> 
     return replace(entry, state="under-way", owner=owner, due=until, fence=fence, tries=entry.tries + 1, changed=now)
 
 
-def is_held(entry: OutboxEntry | None, held: OutboxEntry) -> bool:
-    """Return whether the lease ``held`` is still valid."""
-    return entry is not None and entry.state == "under-way" and (entry.owner, entry.fence) == (held.owner, held.fence)
+def is_held(entry: OutboxEntry | None, lease: OutboxEntry) -> bool:
+    """Return whether ``lease`` is still valid."""
+    return entry is not None and entry.state == "under-way" and (entry.owner, entry.fence) == (lease.owner, lease.fence)
 
 
-def settled(entry: OutboxEntry, held: OutboxEntry, result: Result, *, now: datetime) -> OutboxEntry:
+def settled(entry: OutboxEntry, lease: OutboxEntry, result: Result, *, now: datetime) -> OutboxEntry:
     """Return the entry after its result is known. One requested again meanwhile waits again."""
-    again = entry.asked != held.asked and result.state != "waiting"
+    again = entry.asked != lease.asked and result.state != "waiting"
     closed = replace(
         entry, state="waiting" if again else result.state, owner=None, due=now if again else result.due or now, changed=now,
         tries=0 if again or result.state in ("done", "withdrawn") else entry.tries - (not result.tried),
@@ -135,8 +135,8 @@ def settled(entry: OutboxEntry, held: OutboxEntry, result: Result, *, now: datet
 
 def returned(entry: OutboxEntry, *, now: datetime, reason: str | None) -> OutboxEntry:
     """Return the entry without its lease, as before it was taken."""
-    why = storable_reason(reason) or entry.reason
-    return replace(entry, state="waiting", owner=None, due=now, tries=max(0, entry.tries - 1), changed=now, reason=why)
+    new_reason = storable_reason(reason) or entry.reason
+    return replace(entry, state="waiting", owner=None, due=now, tries=max(0, entry.tries - 1), changed=now, reason=new_reason)
 
 
 def storable_reason(reason: str | None) -> str | None:
@@ -152,36 +152,36 @@ class Outbox(Part):
         with self._read() as connection:
             return _position(connection, target)
 
-    def follow(self, target: str, there: Collection[str], gone: Collection[str], *, after: int, upto: int, now: datetime) -> bool:
-        """Request the articles ``there``, and the removal of those ``gone`` that have an entry, and move the position from ``after`` to
-        ``upto``. Return False, with nothing done, if it was not at ``after``: another process was faster."""
+    def follow(self, target: str, published: Collection[str], removed: Collection[str], *, after: int, upto: int, now: datetime) -> bool:
+        """Request the articles ``published``, and the removal of those ``removed`` that have an entry, and move the position from ``after``
+        to ``upto``. Return False, with nothing done, if it was not at ``after``: another process was faster."""
         with self._write() as connection:
             if _position(connection, target) != after:
                 return False
-            known = _find(connection, target, {*there, *gone})
-            _save(connection, (requested(known.get(id), target, id, "there", now=now) for id in dict.fromkeys(there)))
-            _save(connection, (requested(known[id], target, id, "gone", now=now) for id in dict.fromkeys(gone) if id in known))
+            entries = _find(connection, target, {*published, *removed})
+            _save(connection, (requested(entries.get(id), target, id, "there", now=now) for id in dict.fromkeys(published)))
+            _save(connection, (requested(entries[id], target, id, "gone", now=now) for id in dict.fromkeys(removed) if id in entries))
             upsert(connection, POSITIONS, [{"target": target, "seq": upto}], update=("seq",))
             return True
 
     def ask(self, target: str, article_ids: Collection[str], wanted: Wanted, *, now: datetime) -> int:
         """Request publishing or withdrawal by hand, whatever the state. Return the number of entries."""
         with self._write() as connection:
-            known = _find(connection, target, article_ids)
-            asked = [requested(known.get(id), target, id, wanted, now=now, by_hand=True) for id in dict.fromkeys(article_ids)]
-            _save(connection, asked)
-            return len(asked)
+            entries = _find(connection, target, article_ids)
+            requests = [requested(entries.get(id), target, id, wanted, now=now, by_hand=True) for id in dict.fromkeys(article_ids)]
+            _save(connection, requests)
+            return len(requests)
 
     def retry(self, target: str | None = None, article_ids: Collection[str] | None = None, *, now: datetime) -> int:
         """Retry failed entries: of all targets or one, all or these articles. Return their number."""
-        wanted = select(OUTBOX).where(OUTBOX.c.state == "failed")
+        query = select(OUTBOX).where(OUTBOX.c.state == "failed")
         if target is not None:
-            wanted = wanted.where(OUTBOX.c.target == target)
+            query = query.where(OUTBOX.c.target == target)
         with self._write() as connection:
-            failed = [build(OutboxEntry, row) for row in connection.execute(wanted).mappings()]
-            chosen = [entry for entry in failed if article_ids is None or entry.article_id in article_ids]
-            _save(connection, (replace(entry, state="waiting", due=now, tries=0, changed=now, asked=entry.asked + 1) for entry in chosen))
-            return len(chosen)
+            failed = [build(OutboxEntry, row) for row in connection.execute(query).mappings()]
+            selected = [entry for entry in failed if article_ids is None or entry.article_id in article_ids]
+            _save(connection, (replace(entry, state="waiting", due=now, tries=0, changed=now, asked=entry.asked + 1) for entry in selected))
+            return len(selected)
 
     def take(self, target: str, owner: str, *, now: datetime, seconds: float, limit: int) -> list[OutboxEntry]:
         """Lease entries that are due, and return them: no other process gets them for ``seconds``."""
@@ -191,25 +191,25 @@ class Outbox(Part):
                 return []  # usually nothing is due: avoid the write lock
         with self._write() as connection:
             rows = connection.execute(due.order_by(OUTBOX.c.due, OUTBOX.c.article_id).limit(limit)).mappings()
-            taken = [leased(build(OutboxEntry, row), owner, now=now, seconds=seconds) for row in rows]
-            _save(connection, taken)
-            return taken
+            leases = [leased(build(OutboxEntry, row), owner, now=now, seconds=seconds) for row in rows]
+            _save(connection, leases)
+            return leases
 
-    def settle(self, held: OutboxEntry, result: Result, *, now: datetime) -> bool:
+    def settle(self, lease: OutboxEntry, result: Result, *, now: datetime) -> bool:
         """Store the result of an entry. Return False, with nothing done, if the lease is lost to another process."""
         with self._write() as connection:
-            entry = _find(connection, held.target, [held.article_id]).get(held.article_id)
-            if entry is None or not is_held(entry, held):
+            entry = _find(connection, lease.target, [lease.article_id]).get(lease.article_id)
+            if entry is None or not is_held(entry, lease):
                 return False
-            _save(connection, [settled(entry, held, result, now=now)])
+            _save(connection, [settled(entry, lease, result, now=now)])
             return True
 
-    def give_back(self, held: Sequence[OutboxEntry], *, now: datetime, reason: str | None = None) -> None:
+    def give_back(self, leases: Sequence[OutboxEntry], *, now: datetime, reason: str | None = None) -> None:
         """Return entries that were not processed: they wait as before, without a try."""
         with self._write() as connection:
-            for one in held:
-                entry = _find(connection, one.target, [one.article_id]).get(one.article_id)
-                if entry is not None and is_held(entry, one):
+            for lease in leases:
+                entry = _find(connection, lease.target, [lease.article_id]).get(lease.article_id)
+                if entry is not None and is_held(entry, lease):
                     _save(connection, [returned(entry, now=now, reason=reason)])
 
     def of(self, target: str, article_ids: Collection[str]) -> dict[str, OutboxEntry]:
@@ -221,12 +221,12 @@ class Outbox(Part):
         self, target: str | None = None, *, states: Collection[State] = STATES, article_id: str | None = None, limit: int = 100
     ) -> list[OutboxEntry]:
         """Return entries, the most recently changed first."""
-        wanted = select(OUTBOX).where(OUTBOX.c.state.in_(states)).order_by(OUTBOX.c.changed.desc(), OUTBOX.c.target, OUTBOX.c.article_id)
+        query = select(OUTBOX).where(OUTBOX.c.state.in_(states)).order_by(OUTBOX.c.changed.desc(), OUTBOX.c.target, OUTBOX.c.article_id)
         if target is not None:
-            wanted = wanted.where(OUTBOX.c.target == target)
+            query = query.where(OUTBOX.c.target == target)
         if article_id is not None:
-            wanted = wanted.where(OUTBOX.c.article_id == article_id)
-        return [build(OutboxEntry, row) for row in self._mappings(wanted.limit(limit))]
+            query = query.where(OUTBOX.c.article_id == article_id)
+        return [build(OutboxEntry, row) for row in self._mappings(query.limit(limit))]
 
     def counts(self) -> Mapping[str, Mapping[State, int]]:
         """Return the number of entries by target and state, for every known target."""
@@ -249,8 +249,8 @@ def _position(connection: Connection, target: str) -> int:
 
 
 def _find(connection: Connection, target: str, article_ids: Iterable[str]) -> dict[str, OutboxEntry]:
-    its = select(OUTBOX).where(OUTBOX.c.target == target)
-    return {row["article_id"]: build(OutboxEntry, row) for row in select_in(connection, its, OUTBOX.c.article_id, article_ids)}
+    query = select(OUTBOX).where(OUTBOX.c.target == target)
+    return {row["article_id"]: build(OutboxEntry, row) for row in select_in(connection, query, OUTBOX.c.article_id, article_ids)}
 
 
 def _save(connection: Connection, entries: Iterable[OutboxEntry]) -> None:

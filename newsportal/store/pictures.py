@@ -119,14 +119,14 @@ class Pictures(Part):
         with self._write() as connection:
             by_id = {name_id(picture.key): picture for picture in pictures}
             rows = {
-                id: {"id": id, "key": storable(one.key), "url": storable(one.url), "seen": now, **learnt(one)} for id, one in by_id.items()
+                id: {"id": id, "key": storable(new.key), "url": storable(new.url), "seen": now, **learnt(new)} for id, new in by_id.items()
             }
-            there = {name_id(picture.key): picture for picture in _pictures(connection, rows)}
+            existing = {name_id(picture.key): picture for picture in _pictures(connection, rows)}
             upsert(connection, PICTURES, list(rows.values()), update=("seen",))
             for picture in pictures:
                 id = name_id(picture.key)
-                known = there.get(id)
-                if known is not None and picture.looked is not None and learnt(picture) != learnt(known):
+                stored = existing.get(id)
+                if stored is not None and picture.looked is not None and learnt(picture) != learnt(stored):
                     connection.execute(update(PICTURES).where(PICTURES.c.id == id).values(**learnt(picture)))
             row = {"id": story.id, "site": name(story.site), "title": name(story.title)[:ID_CHARS], "seen": now}
             upsert(connection, PICTURE_STORIES, [row], update=("site", "title", "seen"))
@@ -137,11 +137,11 @@ class Pictures(Part):
         stories are left out. The stories' ``pictures`` are given by their hashes if known, else by their keys."""
         with self._read() as connection:
             same = _same(connection, keys)
-            counted = select(SIGHTINGS.c.picture_id, func.count().label("stories")).group_by(SIGHTINGS.c.picture_id)
-            rows = select_in(connection, counted, SIGHTINGS.c.picture_id, {id for ids in same.values() for id in ids})
+            query = select(SIGHTINGS.c.picture_id, func.count().label("stories")).group_by(SIGHTINGS.c.picture_id)
+            rows = select_in(connection, query, SIGHTINGS.c.picture_id, {id for ids in same.values() for id in ids})
             counts = Counter({row["picture_id"]: row["stories"] for row in rows})
-            wanted = {key: ids for key, ids in same.items() if sum(counts[id] for id in ids) >= least}
-            showing = {key: _showing(connection, ids, most) for key, ids in wanted.items()}
+            selected = {key: ids for key, ids in same.items() if sum(counts[id] for id in ids) >= least}
+            showing = {key: _showing(connection, ids, most) for key, ids in selected.items()}
             occurrences = _read_occurrences(connection, {id for ids in showing.values() for id in ids})
         return {key: tuple(occurrences[id] for id in ids if id in occurrences) for key, ids in showing.items() if len(ids) >= least}
 
@@ -149,8 +149,8 @@ class Pictures(Part):
         """Map keys to the keys of equal pictures: itself, and those with the same hash and size (a thumbnail only has the same hash)."""
         with self._read() as connection:
             same = _same(connection, keys)
-            named = {name_id(picture.key): picture.key for picture in _pictures(connection, {id for ids in same.values() for id in ids})}
-        return {key: frozenset(named[id] for id in ids if id in named) | {key} for key, ids in same.items()}
+            by_id = {name_id(picture.key): picture.key for picture in _pictures(connection, {id for ids in same.values() for id in ids})}
+        return {key: frozenset(by_id[id] for id in ids if id in by_id) | {key} for key, ids in same.items()}
 
     def mark(self, reasons: Mapping[str, str | None], *, now: datetime) -> None:
         """Mark pictures as not being part of stories, with the reason (``None``: remove the mark; ``kept``: never mark, set by an
@@ -158,15 +158,15 @@ class Pictures(Part):
         with self._write() as connection:
             for key, reason in sorted(reasons.items()):
                 values = {"frequent": reason, "since": now if reason else None}
-                other = PICTURES.c.frequent.is_distinct_from(reason)
-                connection.execute(update(PICTURES).where(PICTURES.c.id == name_id(key), other).values(**values))
+                changed = PICTURES.c.frequent.is_distinct_from(reason)
+                connection.execute(update(PICTURES).where(PICTURES.c.id == name_id(key), changed).values(**values))
 
     def marked(self, *, since: datetime | None = None) -> list[Picture]:
         """Return the frequent pictures (marked at ``since`` or later), latest first."""
-        wanted = select(PICTURES).where(PICTURES.c.frequent != KEPT).order_by(PICTURES.c.since.desc(), PICTURES.c.id)
+        query = select(PICTURES).where(PICTURES.c.frequent != KEPT).order_by(PICTURES.c.since.desc(), PICTURES.c.id)
         if since is not None:
-            wanted = wanted.where(PICTURES.c.since >= since)
-        return [build(Picture, row) for row in self._mappings(wanted)]
+            query = query.where(PICTURES.c.since >= since)
+        return [build(Picture, row) for row in self._mappings(query)]
 
     def addresses(self, keys: Collection[str]) -> Mapping[str, frozenset[str]]:
         """Map keys to the ids of the stories that show the picture."""
@@ -179,7 +179,7 @@ class Pictures(Part):
     def most_frequent(self, *, limit: int = 50) -> list[Seen]:
         """Return the pictures shown by most stories."""
         number, sites = func.count(), func.count(PICTURE_STORIES.c.site.distinct())
-        counted = (
+        query = (
             select(SIGHTINGS.c.picture_id, number.label("stories"), sites.label("sites"))
             .join(PICTURE_STORIES, PICTURE_STORIES.c.id == SIGHTINGS.c.story_id)
             .group_by(SIGHTINGS.c.picture_id)
@@ -187,7 +187,7 @@ class Pictures(Part):
             .limit(limit)
         )
         with self._read() as connection:
-            rows = connection.execute(counted).all()
+            rows = connection.execute(query).all()
             by_key = {name_id(picture.key): picture for picture in _pictures(connection, [row.picture_id for row in rows])}
         return [Seen(by_key[row.picture_id], row.stories, row.sites) for row in rows if row.picture_id in by_key]
 
@@ -205,29 +205,29 @@ class Pictures(Part):
 
 def _same(connection: Connection, keys: Collection[str]) -> dict[str, set[str]]:
     pictures = [picture for picture in _pictures(connection, map(name_id, keys)) if picture.print]
-    looks = {picture.key: (picture.print, picture.width, picture.height) for picture in pictures}
+    features = {picture.key: (picture.print, picture.width, picture.height) for picture in pictures}
     alike: dict[tuple[Any, ...], set[str]] = defaultdict(set)
-    for row in select_in(connection, select(PICTURES), PICTURES.c.print, {look[0] for look in looks.values()}):
+    for row in select_in(connection, select(PICTURES), PICTURES.c.print, {feature[0] for feature in features.values()}):
         alike[row["print"], row["width"], row["height"]].add(row["id"])
-    return {key: {name_id(key)} | alike[looks.get(key, ())] for key in keys}
+    return {key: {name_id(key)} | alike[features.get(key, ())] for key in keys}
 
 
 def _showing(connection: Connection, ids: Collection[str], most: int) -> list[str]:
     """Return stories with one of these pictures, by id; ids are hashes, so this is an unbiased sample."""
     found: set[str] = set()
     for chunk in chunks(ids):
-        rows = select(SIGHTINGS.c.story_id).where(SIGHTINGS.c.picture_id.in_(chunk)).distinct()
-        found.update(connection.scalars(rows.order_by(SIGHTINGS.c.story_id).limit(most)))
+        query = select(SIGHTINGS.c.story_id).where(SIGHTINGS.c.picture_id.in_(chunk)).distinct()
+        found.update(connection.scalars(query.order_by(SIGHTINGS.c.story_id).limit(most)))
     return sorted(found)[:most]
 
 
 def _read_occurrences(connection: Connection, ids: Collection[str]) -> dict[str, StoryPictures]:
-    shown: dict[str, set[str]] = defaultdict(set)
-    keys = select(SIGHTINGS.c.story_id, PICTURES.c.key, PICTURES.c.print).join(PICTURES, PICTURES.c.id == SIGHTINGS.c.picture_id)
-    for row in select_in(connection, keys, SIGHTINGS.c.story_id, ids):
-        shown[row["story_id"]].add(row["print"] or row["key"])
+    pictures: dict[str, set[str]] = defaultdict(set)
+    query = select(SIGHTINGS.c.story_id, PICTURES.c.key, PICTURES.c.print).join(PICTURES, PICTURES.c.id == SIGHTINGS.c.picture_id)
+    for row in select_in(connection, query, SIGHTINGS.c.story_id, ids):
+        pictures[row["story_id"]].add(row["print"] or row["key"])
     stories = select_in(connection, select(PICTURE_STORIES), PICTURE_STORIES.c.id, ids)
-    return {row["id"]: StoryPictures(row["id"], row["site"], row["title"], frozenset(shown[row["id"]])) for row in stories}
+    return {row["id"]: StoryPictures(row["id"], row["site"], row["title"], frozenset(pictures[row["id"]])) for row in stories}
 
 
 def _pictures(connection: Connection, ids: Iterable[str]) -> list[Picture]:

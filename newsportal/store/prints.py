@@ -140,8 +140,8 @@ class PrintIndex:
         if not rows:
             return
         codes = (indexed(np.sort(np.frombuffer(row.runs, dtype=np.uint32)), row.length) for row in rows)
-        known = zip(rows, codes, strict=True)
-        self._index.add_all([(row.number, runs, row.length, story_number(row.story_id), row.title) for row, runs in known])
+        pairs = zip(rows, codes, strict=True)
+        self._index.add_all([(row.number, runs, row.length, story_number(row.story_id), row.title) for row, runs in pairs])
         if rows[-1].number // PRUNE_EVERY > self._number // PRUNE_EVERY:
             self._index.forget(connection.scalar(FIRST) or 0)
         self._number = rows[-1].number
@@ -185,12 +185,12 @@ class FinderIndex:
                     self._judge(dict(row._mapping))
             self._seq = seq
 
-    def repeated(self, connection: Connection, row: Mapping[str, Any], apart: Collection[str]) -> Fold | None:
-        """Return the stored article that ``row``, not yet written, repeats; stories of ``apart`` are excluded."""
+    def repeated(self, connection: Connection, row: Mapping[str, Any], excluded: Collection[str]) -> Fold | None:
+        """Return the stored article that ``row``, not yet written, repeats; stories in ``excluded`` are skipped."""
         with self._lock:
             found = self._judge(row)
         story = connection.scalar(STORY_OF, {"article": found.duplicate_of}) if found.duplicate_of else None
-        return Fold(story, str(found.duplicate_of), str(found.reason), round(found.score, 3)) if story and story not in apart else None
+        return Fold(story, str(found.duplicate_of), str(found.reason), round(found.score, 3)) if story and story not in excluded else None
 
     def find_titles(self, titles: Mapping[str, str], now: datetime) -> set[str]:
         """Return the names of those ``titles`` (by the names of their links) that stored titles contain (paper A); empty for other
@@ -222,14 +222,14 @@ class TextPrint:
 
 def text_print(index: PrintIndex, article: Article) -> TextPrint:
     """Return the form made for the article's decision, unless title or text changed since."""
-    made_from, made = (article.title, article.text), article.decision and article.decision.printed
-    if isinstance(made, TextPrint) and made.index is index and made.made_from == made_from:
-        return made
+    made_from, text_print = (article.title, article.text), article.decision and article.decision.printed
+    if isinstance(text_print, TextPrint) and text_print.index is index and text_print.made_from == made_from:
+        return text_print
     return TextPrint(index, fingerprint(article.text or ""), title_letters(article.title), made_from)
 
 
-def repeated(connection: Connection, row: Mapping[str, Any], new: TextPrint, apart: Collection[str]) -> Fold | None:
-    """Return the stored article that ``row`` repeats by the rule of ``dedup.judge``; stories of ``apart`` are excluded.
+def repeated(connection: Connection, row: Mapping[str, Any], new: TextPrint, excluded: Collection[str]) -> Fold | None:
+    """Return the stored article that ``row`` repeats by the rule of ``dedup.judge``; stories in ``excluded`` are skipped.
 
     Call :meth:`PrintIndex.follow` first, before the transaction writes.
     """
@@ -238,16 +238,16 @@ def repeated(connection: Connection, row: Mapping[str, Any], new: TextPrint, apa
         return None
     found = connection.execute(CANDIDATES, {"numbers": likely.numbers}).all()
     near = [old for old in found if abs(old.moment - row["moment"]) <= SPAN and old.article_id != row["id"]]
-    why = {old.article_id: old.fold_reason for old in near}
+    reasons = {old.article_id: old.fold_reason for old in near}
     candidates = (
         Earlier(old.article_id, old.story_id, old.runs, old.length, old.title, old._mapping["count"] - 1)
         for old in near
-        if old.story_id not in apart
+        if old.story_id not in excluded
     )
     for answer, other in compared(new.fingerprint, new.title, candidates, likely.common):
-        if (answer.reason, why[other.id]) not in ASTRAY:
-            whole = answer.relation == "same" and answer.score >= UNCHANGED  # a round-up's repost stands in its story like the round-up
-            return Fold(other.story, other.id, MORE if whole and why[other.id] == MORE else str(answer.reason), answer.score)
+        if (answer.reason, reasons[other.id]) not in ASTRAY:
+            identical = answer.relation == "same" and answer.score >= UNCHANGED  # a round-up's repost is in its story like the round-up
+            return Fold(other.story, other.id, MORE if identical and reasons[other.id] == MORE else str(answer.reason), answer.score)
     return None
 
 

@@ -90,14 +90,14 @@ class Pruning(Part):
         while ids := self._scalars(old.where(STORIES.c.id > last)):
             last = ids[-1]
             with self._read() as connection:
-                going, whys = _decide(connection, ids, ages, marked, now)
-            if going and not dry_run:
+                due, reasons = _decide(connection, ids, ages, marked, now)
+            if due and not dry_run:
                 with self._write() as connection:
-                    going, meanwhile = _decide(connection, list(going), ages, marked, now)
-                    _delete(connection, going, now)
-                whys |= meanwhile
-            for story, why in whys.items():
-                (found.gone if story in going else found.retained).update(why)
+                    due, meanwhile = _decide(connection, list(due), ages, marked, now)
+                    _delete(connection, due, now)
+                reasons |= meanwhile
+            for story, counts in reasons.items():
+                (found.gone if story in due else found.retained).update(counts)
         return found
 
     def revisions(self, before: datetime, *, dry_run: bool = False) -> int:
@@ -121,15 +121,15 @@ class Pruning(Part):
         and for a deleted article only its deletion. The log's last row stays: its number is the length of the log."""
         of_one = select(CHANGES.c.kind, CHANGES.c.id, func.max(CHANGES.c.seq).label("seq")).group_by(CHANGES.c.kind, CHANGES.c.id)
         latest = of_one.subquery()
-        there = exists().where(ARTICLES.c.id == CHANGES.c.id)
-        gone, read = CHANGES.c.kind == "gone", select(func.coalesce(func.min(POSITIONS.c.seq), LAST)).scalar_subquery()
-        forgotten = and_(gone, CHANGES.c.at < now - NAMES_KEPT, CHANGES.c.seq <= read)
-        needless = or_(CHANGES.c.seq < latest.c.seq, and_(~gone, ~there), forgotten)
+        article_exists = exists().where(ARTICLES.c.id == CHANGES.c.id)
+        deleted, followed = CHANGES.c.kind == "gone", select(func.coalesce(func.min(POSITIONS.c.seq), LAST)).scalar_subquery()
+        expired = and_(deleted, CHANGES.c.at < now - NAMES_KEPT, CHANGES.c.seq <= followed)
+        superseded = or_(CHANGES.c.seq < latest.c.seq, and_(~deleted, ~article_exists), expired)
         rows = select(CHANGES.c.seq).join(latest, and_(latest.c.kind == CHANGES.c.kind, latest.c.id == CHANGES.c.id))
-        old = rows.where(CHANGES.c.at < now - CHANGES_KEPT, CHANGES.c.seq < LAST, needless)
-        for few in chunks(self._scalars(old)):
+        old = rows.where(CHANGES.c.at < now - CHANGES_KEPT, CHANGES.c.seq < LAST, superseded)
+        for chunk in chunks(self._scalars(old)):
             with self._write() as connection:
-                connection.execute(delete(CHANGES).where(CHANGES.c.seq.in_(few)))
+                connection.execute(delete(CHANGES).where(CHANGES.c.seq.in_(chunk)))
 
     def release_space(self, *, whole: bool = False) -> int:
         """Return free space to the disk, and return the number of bytes. ``whole``: rebuild a SQLite file if necessary."""
@@ -145,11 +145,11 @@ def _decide(
         versions[row["story_id"]].append(row)
     ids = [row["id"] for rows in versions.values() for row in rows]
     topics = {id: [mark.topic for mark in marks] for id, marks in topics_of(connection, ids).items()}
-    by_editors = {next(iter(row.values())) for asked, column in BY_EDITORS for row in select_in(connection, asked, column, ids)}
+    by_editors = {next(iter(row.values())) for query, column in BY_EDITORS for row in select_in(connection, query, column, ids)}
     published = set() if ages.withdraw else {row["article_id"] for row in select_in(connection, PUBLISHED, OUTBOX.c.article_id, ids)}
     by_readers = set(marked([*stories, *ids]))
-    going: dict[str, list[str]] = {}
-    whys: dict[str, Counter[str]] = {}
+    due: dict[str, list[str]] = {}
+    counts: dict[str, Counter[str]] = {}
     for story, rows in versions.items():
         reasons, rules = set[str](), Counter[str]()
         for row in rows:
@@ -163,15 +163,15 @@ def _decide(
             reasons |= {"published"} if row["id"] in published else set()
             reasons |= {"marked"} if row["id"] in by_readers or story in by_readers else set()
         if not reasons and rows:
-            going[story] = [row["id"] for row in rows]
-        why = next((one for one in ("marked", "published", "edited") if one in reasons), "younger")
-        whys[story] = Counter({why: rules.total()} if rules else ()) if reasons else rules
-    return going, whys
+            due[story] = [row["id"] for row in rows]
+        reason = next((reason for reason in ("marked", "published", "edited") if reason in reasons), "younger")
+        counts[story] = Counter({reason: rules.total()} if rules else ()) if reasons else rules
+    return due, counts
 
 
-def _delete(connection: Connection, going: Mapping[str, Sequence[str]], now: datetime) -> None:
-    """Delete stories with all dependent rows, and log it. ``going``: story → its articles."""
-    ids, stories = [id for articles in going.values() for id in articles], list(going)
+def _delete(connection: Connection, due: Mapping[str, Sequence[str]], now: datetime) -> None:
+    """Delete stories with all dependent rows, and log it. ``due``: story → its articles."""
+    ids, stories = [id for articles in due.values() for id in articles], list(due)
     _keep_names(connection, ids, now)
     pictures = list(connection.scalars(select(SIGHTINGS.c.picture_id).distinct().where(SIGHTINGS.c.story_id.in_(ids))))
     connection.execute(delete(FORMER_LABELS).where(FORMER_LABELS.c.id.in_(ids)))
@@ -195,12 +195,12 @@ def _delete(connection: Connection, going: Mapping[str, Sequence[str]], now: dat
 def _keep_names(connection: Connection, ids: Sequence[str], now: datetime) -> None:
     """Keep the identities of articles in the link table, so that no list page opens them again."""
     names = {*ids, *connection.scalars(select(ALIASES.c.id).where(ALIASES.c.article_id.in_(ids)))}
-    there = set[str]()
+    existing = set[str]()
     wall = now.timestamp()
     for row in list(select_in(connection, select(LINKS.c.id, LINKS.c.number).where(LINKS.c.link == 1), LINKS.c.id, names)):
-        there.add(row["id"])
-        over = or_(LINKS.c.state.in_(OVER), LINKS.c.state == PRUNED)
-        connection.execute(update(LINKS).where(LINKS.c.number == row["number"], over).values(state=PRUNED, changed=wall, reason=None))
-    plain = {"queue": "", "state": PRUNED, "host": "", "precedence": 0, "link": 1, "tries": 0, "failures": 0, "body": ""}
-    if fresh := sorted(names - there):
-        connection.execute(insert(LINKS), [{"id": id, "added": wall, "changed": wall, **plain} for id in fresh])
+        existing.add(row["id"])
+        finished = or_(LINKS.c.state.in_(OVER), LINKS.c.state == PRUNED)
+        connection.execute(update(LINKS).where(LINKS.c.number == row["number"], finished).values(state=PRUNED, changed=wall, reason=None))
+    defaults = {"queue": "", "state": PRUNED, "host": "", "precedence": 0, "link": 1, "tries": 0, "failures": 0, "body": ""}
+    if fresh := sorted(names - existing):
+        connection.execute(insert(LINKS), [{"id": id, "added": wall, "changed": wall, **defaults} for id in fresh])

@@ -72,7 +72,7 @@ def _places(seen: int) -> dict[str, Any]:
 
 def both(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     """Merge two views of one story. The later one determines the number of pictures, because stories grow."""
-    later = max(new, old, key=lambda look: look["at"])
+    later = max(new, old, key=lambda view: view["at"])
     pictures = later["pictures"]
     seen = int.from_bytes(old["places"], "little") | int.from_bytes(new["places"], "little")
     seen &= (1 << max(pictures, 1)) - 1
@@ -101,7 +101,7 @@ def by_story(views: Iterable[View]) -> list[View]:
     for view in views:
         key = (view.reader, view.story)
         other = found.get(key, view)
-        most = max(other, view, key=lambda one: (one.seen / one.pictures, one.pictures))
+        most = max(other, view, key=lambda view: (view.seen / view.pictures, view.pictures))
         found[key] = replace(most, at=max(other.at, view.at))
     return list(found.values())
 
@@ -110,8 +110,8 @@ def offer_rows(reader: str, recommended: Iterable[Recommendation], now: datetime
     """Return the rows of ``offers``; ``reader`` as stored."""
     day = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     return [
-        {"reader": reader, "story_id": one.story[:ID_CHARS], "day": day, "at": now, "by": one.by[:16], "opened": None}
-        for one in recommended
+        {"reader": reader, "story_id": offer.story[:ID_CHARS], "day": day, "at": now, "by": offer.by[:16], "opened": None}
+        for offer in recommended
     ]  # fmt: skip
 
 
@@ -171,12 +171,12 @@ def save_look(connection: sa.Connection, reader: str, article_id: str, places: C
     upsert(connection, VIEWS, [{"reader": reader, "article_id": article_id, **row}], update=LOOKED)
     if found["places"] is None:
         story_id = found["story_id"]
-        its = (OFFERS.c.reader == reader) & OFFERS.c.story_id.in_((story_id, article_id)) & OFFERS.c.opened.is_(None)
-        wanted = sa.select(OFFERS.c.story_id, OFFERS.c.day).where(its, OFFERS.c.at.between(now - OPENED_WITHIN, now))
-        offered = connection.execute(wanted.order_by(OFFERS.c.day.desc()).limit(1)).first()
+        unopened = (OFFERS.c.reader == reader) & OFFERS.c.story_id.in_((story_id, article_id)) & OFFERS.c.opened.is_(None)
+        query = sa.select(OFFERS.c.story_id, OFFERS.c.day).where(unopened, OFFERS.c.at.between(now - OPENED_WITHIN, now))
+        offered = connection.execute(query.order_by(OFFERS.c.day.desc()).limit(1)).first()
         if offered is not None:
-            this = its & (OFFERS.c.story_id == offered.story_id) & (OFFERS.c.day == offered.day)
-            connection.execute(sa.update(OFFERS).where(this).values(opened=article_id))
+            condition = unopened & (OFFERS.c.story_id == offered.story_id) & (OFFERS.c.day == offered.day)
+            connection.execute(sa.update(OFFERS).where(condition).values(opened=article_id))
     return True
 
 
@@ -186,17 +186,17 @@ def insert_views(connection: sa.Connection, views: Sequence[View], now: datetime
     names = {view.story for view in recent}  # of articles, by id or by identity
     by_id = connection.scalars(sa.select(ARTICLES.c.id).where(ARTICLES.c.id.in_(names)))
     articles = find_stored(connection, names) | {id: id for id in by_id}
-    known = [view for view in recent if view.story in articles]
+    stored = [view for view in recent if view.story in articles]
     readers = {reader_name(view.reader) for view in recent}
     off = set(connection.scalars(sa.select(SWITCHED_OFF.c.reader).where(SWITCHED_OFF.c.reader.in_(readers))))
-    wanted = [view for view in known if reader_name(view.reader) not in off]
-    rows = looks(wanted, articles, now)
+    imported = [view for view in stored if reader_name(view.reader) not in off]
+    rows = looks(imported, articles, now)
     for row in _stored_views(connection, list(rows)):
         key = (row["reader"], row["article_id"])
         rows[key] = both(row, rows[key])
     upsert(connection, VIEWS, [{"reader": reader, "article_id": id, **row} for (reader, id), row in rows.items()], update=LOOKED)
-    old, unknown = len(views) - len(recent), len(recent) - len(known)
-    return {"taken": len(wanted), "unknown": unknown, "old": old, "off": len(known) - len(wanted)}
+    old, unknown = len(views) - len(recent), len(recent) - len(stored)
+    return {"taken": len(imported), "unknown": unknown, "old": old, "off": len(stored) - len(imported)}
 
 
 def _stored_views(connection: sa.Connection, keys: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
@@ -256,9 +256,9 @@ MONTHS = sa.Table(
 
 
 def months(connection: sa.Connection, alpha: float) -> list[Month]:
-    kept = {row["start"]: Month(**row) for row in connection.execute(sa.select(MONTHS)).mappings()}
-    counted = {start: _count(connection, start, end, alpha) for start, end in _spans(connection) if start not in kept}
-    return [month for _, month in sorted((kept | counted).items())]
+    stored = {row["start"]: Month(**row) for row in connection.execute(sa.select(MONTHS)).mappings()}
+    counted = {start: _count(connection, start, end, alpha) for start, end in _spans(connection) if start not in stored}
+    return [month for _, month in sorted((stored | counted).items())]
 
 
 def _spans(connection: sa.Connection) -> Iterator[tuple[datetime, datetime]]:
@@ -267,7 +267,7 @@ def _spans(connection: sa.Connection) -> Iterator[tuple[datetime, datetime]]:
         (connection.scalar(sa.select(sa.func.min(column))), connection.scalar(sa.select(sa.func.max(column))))
         for column in (VIEWS.c.first, OFFERS.c.day)
     ]
-    lows, highs = ([end for end in some if end] for some in zip(*ends, strict=True))
+    lows, highs = ([end for end in bounds if end] for bounds in zip(*ends, strict=True))
     if not lows:
         return
     start, last = month_of(min(lows)), max(highs)
@@ -282,10 +282,10 @@ def _count(connection: sa.Connection, start: datetime, end: datetime, alpha: flo
     views, pictures, readers = connection.execute(
         sa.select(sa.func.count(), sa.func.sum(VIEWS.c.seen), sa.func.count(sa.distinct(VIEWS.c.reader))).where(within)
     ).one()
-    shown = _between(OFFERS.c.day, start, end)
-    offered, opened = connection.execute(sa.select(sa.func.count(), sa.func.count(OFFERS.c.opened)).where(shown)).one()
-    past = (VIEWS.c.reader == OFFERS.c.reader) & (VIEWS.c.article_id == OFFERS.c.opened) & (VIEWS.c.seen >= alpha * VIEWS.c.pictures)
-    liked = connection.scalar(sa.select(sa.func.count()).select_from(OFFERS).join(VIEWS, past).where(shown, OFFERS.c.opened.is_not(None)))
+    month = _between(OFFERS.c.day, start, end)
+    offered, opened = connection.execute(sa.select(sa.func.count(), sa.func.count(OFFERS.c.opened)).where(month)).one()
+    read = (VIEWS.c.reader == OFFERS.c.reader) & (VIEWS.c.article_id == OFFERS.c.opened) & (VIEWS.c.seen >= alpha * VIEWS.c.pictures)
+    liked = connection.scalar(sa.select(sa.func.count()).select_from(OFFERS).join(VIEWS, read).where(month, OFFERS.c.opened.is_not(None)))
     return Month(start, views, int(pictures or 0), readers, offered, opened, liked or 0)
 
 

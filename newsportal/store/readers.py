@@ -87,8 +87,8 @@ class Readers(Part):
 
     def history(self, reader: str, *, limit: int = 500) -> list[View]:
         """Return the stories that a reader viewed, latest first."""
-        wanted = LOOKS.where(VIEWS.c.reader == reader_name(reader)).order_by(VIEWS.c.at.desc(), VIEWS.c.article_id).limit(limit)
-        return by_story(map(view_of, self._mappings(wanted)))
+        query = LOOKS.where(VIEWS.c.reader == reader_name(reader)).order_by(VIEWS.c.at.desc(), VIEWS.c.article_id).limit(limit)
+        return by_story(map(view_of, self._mappings(query)))
 
     def forget(self, reader: str, story: str | None = None) -> None:
         """Delete a reader's views and recommendations, or those of one story (given by its id or an article's)."""
@@ -108,13 +108,13 @@ class Readers(Part):
     def views(self, *, since: datetime | None = None, after: str = "", until: str | None = None) -> Iterator[View]:
         """Yield all views, streamed, by reader and story. ``after`` and ``until``: only readers whose names are greater than ``after``, up
         to ``until`` (see ``parts``)."""
-        among = [VIEWS.c.at >= since] if since else []
-        among += [VIEWS.c.reader <= until] if until is not None else []
+        conditions = [VIEWS.c.at >= since] if since else []
+        conditions += [VIEWS.c.reader <= until] if until is not None else []
         key = tuple_(VIEWS.c.reader, VIEWS.c.article_id)
-        wanted = LOOKS.where(*among).order_by(VIEWS.c.reader, VIEWS.c.article_id).limit(VIEWS_AT_ONCE)
+        query = LOOKS.where(*conditions).order_by(VIEWS.c.reader, VIEWS.c.article_id).limit(VIEWS_AT_ONCE)
 
         def read(connection: Connection, last: tuple[str, str] | None) -> Sequence[Any]:
-            return connection.execute(wanted.where(VIEWS.c.reader > after if last is None else key > last)).mappings().all()
+            return connection.execute(query.where(VIEWS.c.reader > after if last is None else key > last)).mappings().all()
 
         rows = self._pages(read, lambda row: (row["reader"], row["article_id"]), None)
         for _, views in groupby(map(view_of, rows), key=lambda view: view.reader):
@@ -122,25 +122,25 @@ class Readers(Part):
 
     def recent(self, since: datetime, *, limit: int = 50_000) -> list[View]:
         """Return views since a time, latest first: those that the latest fit does not include."""
-        wanted = LOOKS.where(VIEWS.c.at >= since).order_by(VIEWS.c.at.desc(), VIEWS.c.reader, VIEWS.c.article_id).limit(limit)
-        return by_story(map(view_of, self._mappings(wanted)))
+        query = LOOKS.where(VIEWS.c.at >= since).order_by(VIEWS.c.at.desc(), VIEWS.c.reader, VIEWS.c.article_id).limit(limit)
+        return by_story(map(view_of, self._mappings(query)))
 
     def stories(self, since: datetime, *, found: datetime | None = None, looked_at: bool = True) -> Iterator[StoryOffer]:
         """Yield stories from ``since`` on, streamed, as candidates for recommendation. ``found``: only those stored at that time or later.
         ``looked_at``: also older ones with views."""
-        late = [STORIES.c.first_seen >= found] if found is not None else []
-        wanted = HEADS.where(STORIES.c.moment >= since, *late).order_by(STORIES.c.id).limit(STORIES_AT_ONCE)
+        conditions = [STORIES.c.first_seen >= found] if found is not None else []
+        query = HEADS.where(STORIES.c.moment >= since, *conditions).order_by(STORIES.c.id).limit(STORIES_AT_ONCE)
         yield from self._pages(
-            lambda connection, last: _read_offers(connection, wanted.where(STORIES.c.id > last)), lambda one: one.story, ""
+            lambda connection, last: _read_offers(connection, query.where(STORIES.c.id > last)), lambda offer: offer.story, ""
         )
         articles = select(VIEWS.c.article_id).distinct().order_by(VIEWS.c.article_id)
-        done: set[str] = set()
+        yielded: set[str] = set()
         for chunk in chunks(self._scalars(articles) if looked_at else ()):
-            theirs = STORIES.c.id.in_(select(ARTICLES.c.story_id).where(ARTICLES.c.id.in_(chunk)))
-            older = HEADS.where(theirs, STORIES.c.moment < since).order_by(STORIES.c.id)
+            viewed = STORIES.c.id.in_(select(ARTICLES.c.story_id).where(ARTICLES.c.id.in_(chunk)))
+            older = HEADS.where(viewed, STORIES.c.moment < since).order_by(STORIES.c.id)
             with self._read() as connection:
-                page = [one for one in _read_offers(connection, older) if one.story not in done]
-            done.update(one.story for one in page)
+                page = [offer for offer in _read_offers(connection, older) if offer.story not in yielded]
+            yielded.update(offer.story for offer in page)
             yield from page
 
     def parts(self, number: int) -> list[str]:
@@ -160,8 +160,8 @@ class Readers(Part):
         """Return how many stories were first viewed in each of the first hours after their publication."""
         age = VIEWS.c.first.cast(BigInteger) - ARTICLES.c.moment.cast(BigInteger)
         hour = (age // HOUR).label("hour")
-        counted = select(hour, func.count()).join(ARTICLES, ARTICLES.c.id == VIEWS.c.article_id)
-        rows = self._rows(counted.where(age >= 0, age < hours * HOUR).group_by(hour))
+        query = select(hour, func.count()).join(ARTICLES, ARTICLES.c.id == VIEWS.c.article_id)
+        rows = self._rows(query.where(age >= 0, age < hours * HOUR).group_by(hour))
         found = {int(number): views for number, views in rows}
         return [found.get(number, 0) for number in range(hours)]
 
@@ -183,8 +183,8 @@ class Readers(Part):
         counts = Counter(taken=0)
         for batch in chunks(views, reader_views.WRITTEN_AT_ONCE):
             with self._write() as connection:
-                for piece in chunks(batch, reader_views.AT_ONCE):
-                    counts.update(reader_views.insert_views(connection, piece, now))
+                for chunk in chunks(batch, reader_views.AT_ONCE):
+                    counts.update(reader_views.import_views(connection, chunk, now))
         return ImportedViews(**counts)
 
     def outdated(self, before: datetime) -> int:
@@ -216,10 +216,10 @@ class Readers(Part):
     def fit(self, *, newer_than: datetime | None = None) -> Fit | None:
         """Return the latest fit, if it was made after ``newer_than``; cheap enough for polling."""
         with self._read() as connection:
-            made = connection.execute(select(FITS.c.number, FITS.c.made).order_by(FITS.c.number.desc()).limit(1)).first()
-            if made is None or (newer_than is not None and made.made <= newer_than):
+            latest = connection.execute(select(FITS.c.number, FITS.c.made).order_by(FITS.c.number.desc()).limit(1)).first()
+            if latest is None or (newer_than is not None and latest.made <= newer_than):
                 return None
-            row = connection.execute(select(FITS.c.made, FITS.c.facts, FITS.c.packed).where(FITS.c.number == made.number)).one()
+            row = connection.execute(select(FITS.c.made, FITS.c.facts, FITS.c.packed).where(FITS.c.number == latest.number)).one()
         return Fit(row.made, row.facts, row.packed or b"")
 
     def fits(self) -> list[tuple[datetime, Mapping[str, Any]]]:
@@ -229,10 +229,10 @@ class Readers(Part):
 def _forget(connection: Connection, reader: str, story: str | None) -> None:
     views, offers = delete(VIEWS).where(VIEWS.c.reader == reader), delete(OFFERS).where(OFFERS.c.reader == reader)
     if story is not None:
-        now_in = select(ARTICLES.c.story_id).where(ARTICLES.c.id == story).scalar_subquery()
-        members = select(ARTICLES.c.id).where(or_(ARTICLES.c.story_id == story, ARTICLES.c.story_id == now_in))
+        current_story = select(ARTICLES.c.story_id).where(ARTICLES.c.id == story).scalar_subquery()
+        members = select(ARTICLES.c.id).where(or_(ARTICLES.c.story_id == story, ARTICLES.c.story_id == current_story))
         views = views.where(or_(VIEWS.c.article_id == story, VIEWS.c.article_id.in_(members)))
-        offers = offers.where(or_(OFFERS.c.story_id == story, OFFERS.c.story_id.in_(members), OFFERS.c.story_id == now_in))
+        offers = offers.where(or_(OFFERS.c.story_id == story, OFFERS.c.story_id.in_(members), OFFERS.c.story_id == current_story))
     connection.execute(views)
     connection.execute(offers)
 
@@ -244,11 +244,11 @@ HEADS: Final = select(
 ).join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id).where(STORIES.c.count > 0)  # fmt: skip
 
 
-def _read_offers(connection: Connection, wanted: Select[Any]) -> list[StoryOffer]:
-    rows = connection.execute(wanted).all()
+def _read_offers(connection: Connection, query: Select[Any]) -> list[StoryOffer]:
+    rows = connection.execute(query).all()
     labels = defaultdict[str, list[tuple[int, str]]](list)  # by kind and value
-    these = select(LABELS.c.story_id, LABELS.c.kind, LABELS.c.value).where(LABELS.c.kind.in_(KINDS))
-    for label in select_in(connection, these, LABELS.c.story_id, [row.id for row in rows]):
+    label_query = select(LABELS.c.story_id, LABELS.c.kind, LABELS.c.value).where(LABELS.c.kind.in_(KINDS))
+    for label in select_in(connection, label_query, LABELS.c.story_id, [row.id for row in rows]):
         labels[label["story_id"]].append((KINDS.index(label["kind"]), label["value"]))
-    named = {id: tuple(f"{KINDS[kind]}:{value}" for kind, value in sorted(found)) for id, found in labels.items()}
-    return [StoryOffer(row.id, row.moment, row.title, row.beginning, named.get(row.id, ())) for row in rows]
+    story_labels = {id: tuple(f"{KINDS[kind]}:{value}" for kind, value in sorted(found)) for id, found in labels.items()}
+    return [StoryOffer(row.id, row.moment, row.title, row.beginning, story_labels.get(row.id, ())) for row in rows]

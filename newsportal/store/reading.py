@@ -40,7 +40,7 @@ def find(connection: Connection, identity: str) -> str | None:
 def find_stored(connection: Connection, identities: Collection[str]) -> dict[str, str]:
     """Map identities to the ids of the articles known by them, directly or as an alias, of those stored."""
     by_id = {name_id(identity): identity for identity in identities}
-    rows = (row for some in chunks(by_id) for row in connection.execute(FIND_ALL, {"ids": some}))
+    rows = (row for chunk in chunks(by_id) for row in connection.execute(FIND_ALL, {"ids": chunk}))
     return {by_id[id]: article_id for article_id, id in rows}
 
 
@@ -55,18 +55,18 @@ LISTED: Final = (
 
 def articles(connection: Connection, ids: Sequence[str], columns: Sequence[ColumnElement[Any]] = tuple(ARTICLES.c)) -> list[StoredArticle]:
     """Return the existing articles of these ids, in this order."""
-    few = (_articles(connection, select(*columns).where(ARTICLES.c.id.in_(chunk))) for chunk in chunks(dict.fromkeys(ids)))
-    found = {article.id: article for some in few for article in some}
+    pages = (_articles(connection, select(*columns).where(ARTICLES.c.id.in_(chunk))) for chunk in chunks(dict.fromkeys(ids)))
+    found = {article.id: article for page in pages for article in page}
     return [found[id] for id in ids if id in found]
 
 
-def _articles(connection: Connection, statement: Select[Any]) -> list[StoredArticle]:
-    return [article for _, article in with_articles(connection, statement)]
+def _articles(connection: Connection, query: Select[Any]) -> list[StoredArticle]:
+    return [article for _, article in with_articles(connection, query)]
 
 
-def with_articles(connection: Connection, statement: Select[Any]) -> list[tuple[RowMapping, StoredArticle]]:
+def with_articles(connection: Connection, query: Select[Any]) -> list[tuple[RowMapping, StoredArticle]]:
     """Return rows that have the columns of an article, each with its article."""
-    rows = connection.execute(statement).mappings().all()
+    rows = connection.execute(query).mappings().all()
     topics = topics_of(connection, [row["id"] for row in rows])
     return [(row, article_from(row, topics.get(row["id"], ()))) for row in rows]
 
@@ -86,27 +86,27 @@ def story(connection: Connection, id: str, hidden: bool) -> Story | None:
         return story(connection, moved, hidden) if moved else None
     if not hidden and not row["count"]:
         return None
-    which = [ARTICLES.c.story_id == id, *([] if hidden else [ARTICLES.c.hidden.is_(None)])]
-    versions = _articles(connection, select(ARTICLES).where(*which).order_by(*EARLIEST_FIRST))
+    conditions = [ARTICLES.c.story_id == id, *([] if hidden else [ARTICLES.c.hidden.is_(None)])]
+    versions = _articles(connection, select(ARTICLES).where(*conditions).order_by(*EARLIEST_FIRST))
     head = next(version for version in versions if version.id == row["head_id"])
     return story_from(dict(row), head, (head, *(version for version in versions if version is not head)))
 
 
 def read_names(connection: Connection, after: str) -> Sequence[Any]:
     """Return a page of identities and aliases, by id."""
-    both = union_all(*(select(table.c.id, table.c.identity).where(table.c.id > after) for table in (ARTICLES, ALIASES))).subquery()
-    return connection.execute(select(both).order_by(both.c.id).limit(PAGE)).all()
+    names = union_all(*(select(table.c.id, table.c.identity).where(table.c.id > after) for table in (ARTICLES, ALIASES))).subquery()
+    return connection.execute(select(names).order_by(names.c.id).limit(PAGE)).all()
 
 
 def read_changed_names(connection: Connection, after: int) -> Sequence[Any]:
     changed = select(CHANGES.c.seq, ARTICLES.c.identity).join(ARTICLES, ARTICLES.c.id == CHANGES.c.id)
-    wanted = changed.where(CHANGES.c.seq > after, CHANGES.c.kind == "article")
-    return connection.execute(wanted.order_by(CHANGES.c.seq).limit(PAGE)).all()
+    query = changed.where(CHANGES.c.seq > after, CHANGES.c.kind == "article")
+    return connection.execute(query.order_by(CHANGES.c.seq).limit(PAGE)).all()
 
 
 def read_new_aliases(connection: Connection, after: tuple[int, str]) -> Sequence[Any]:
-    wanted = select(ALIASES.c.seq, ALIASES.c.id, ALIASES.c.identity).where(tuple_(ALIASES.c.seq, ALIASES.c.id) > after)
-    return connection.execute(wanted.order_by(ALIASES.c.seq, ALIASES.c.id).limit(PAGE)).all()
+    query = select(ALIASES.c.seq, ALIASES.c.id, ALIASES.c.identity).where(tuple_(ALIASES.c.seq, ALIASES.c.id) > after)
+    return connection.execute(query.order_by(ALIASES.c.seq, ALIASES.c.id).limit(PAGE)).all()
 
 
 NAMES: Final = select(LINKS.c.id).where(LINKS.c.link == 1, LINKS.c.state == PRUNED)  # identities of articles deleted by retention
@@ -117,8 +117,8 @@ class Articles(Part):
         """Return the identities of articles that are stored, or were deleted by retention."""
         with self._read() as connection:
             stored = set(find_stored(connection, identities))
-            left = {name_id(identity): identity for identity in identities if identity not in stored}
-            return stored | {left[row["id"]] for row in select_in(connection, NAMES, LINKS.c.id, left)}
+            missing = {name_id(identity): identity for identity in identities if identity not in stored}
+            return stored | {missing[row["id"]] for row in select_in(connection, NAMES, LINKS.c.id, missing)}
 
     def identities(self, *, after: int = 0) -> Iterator[str]:
         """Yield all stored identities and aliases, to fill a Bloom filter; with ``after``, those added since that change.
@@ -150,8 +150,8 @@ class Articles(Part):
             if not present:
                 return ()
             rows = connection.execute(select(REVISIONS).where(REVISIONS.c.article_id == id).order_by(REVISIONS.c.revision)).mappings()
-            row_now = connection.execute(select(ARTICLES).where(ARTICLES.c.id == id)).mappings().one()
-            earlier = ({**row_now, **{name: row[name] for name in CONTENT}} for row in rows)
+            current = connection.execute(select(ARTICLES).where(ARTICLES.c.id == id)).mappings().one()
+            earlier = ({**current, **{name: row[name] for name in CONTENT}} for row in rows)
             return tuple(article_from(row, present[0].topic_marks) for row in earlier)
 
     def articles(self, ids: Sequence[str]) -> list[StoredArticle]:
@@ -162,7 +162,7 @@ class Articles(Part):
         """Yield all articles by id, streamed; ``after`` resumes after an id."""
         in_order = select(ARTICLES).order_by(ARTICLES.c.id).limit(PAGE // 10)
         return self._pages(
-            lambda connection, last: _articles(connection, in_order.where(ARTICLES.c.id > last)), lambda one: one.id, after or ""
+            lambda connection, last: _articles(connection, in_order.where(ARTICLES.c.id > last)), lambda article: article.id, after or ""
         )
 
     def story(self, id: str, *, hidden: bool = False) -> Story | None:
@@ -171,8 +171,8 @@ class Articles(Part):
             return story(connection, id, hidden)
 
     def changes(self, after: int = 0, limit: int = 1000) -> list[Change]:
-        wanted = select(CHANGES).where(CHANGES.c.seq > after).order_by(CHANGES.c.seq).limit(limit)
-        return [Change(**row) for row in self._mappings(wanted)]
+        query = select(CHANGES).where(CHANGES.c.seq > after).order_by(CHANGES.c.seq).limit(limit)
+        return [Change(**row) for row in self._mappings(query)]
 
     def last_seq(self) -> int:
         return self._scalar(select(func.max(CHANGES.c.seq))) or 0
@@ -180,9 +180,9 @@ class Articles(Part):
     def tally(self) -> Tally:
         with self._read() as connection:
 
-            def count(column: ColumnElement[Any], *where: ColumnElement[bool]) -> dict[str, int]:
-                statement = select(column, func.count()).where(*where).group_by(column).order_by(func.count().desc(), column)
-                return {str(value): int(number) for value, number in connection.execute(statement)}
+            def count(column: ColumnElement[Any], *conditions: ColumnElement[bool]) -> dict[str, int]:
+                query = select(column, func.count()).where(*conditions).group_by(column).order_by(func.count().desc(), column)
+                return {str(value): int(number) for value, number in connection.execute(query)}
 
             # SQLite has no index for IS NOT NULL, and would read every article
             hidden = select(func.count(), func.count(STORIES.c.id.distinct())).select_from(ARTICLES).where(ARTICLES.c.hidden > EPOCH)
@@ -198,5 +198,5 @@ class Articles(Part):
 
     def stories_since(self, topic: str, since: datetime) -> int:
         """Return how many stories of a topic are not older than ``since``. Reads an index, in time proportional to their number."""
-        named = (LABELS.c.kind == "topic", LABELS.c.value == name(topic), LABELS.c.moment >= since)
-        return self._scalar(select(func.count()).select_from(LABELS).where(*named)) or 0
+        conditions = (LABELS.c.kind == "topic", LABELS.c.value == name(topic), LABELS.c.moment >= since)
+        return self._scalar(select(func.count()).select_from(LABELS).where(*conditions)) or 0

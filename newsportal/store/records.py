@@ -77,11 +77,11 @@ class Digest:
         return f"{self._sum:064x}"
 
 
-def digest(reading: TableReader, form: Form) -> Digest:
-    made = Digest()
-    for row in reading.rows(form):
-        made.add(form, row)
-    return made
+def digest(reader: TableReader, form: Form) -> Digest:
+    result = Digest()
+    for row in reader.rows(form):
+        result.add(form, row)
+    return result
 
 
 def canonical(form: Form, row: Record) -> bytes:
@@ -170,7 +170,7 @@ FORMS: Final = tuple(form_of(table) for table in METADATA.sorted_tables if table
 BY_NAME: Final = {form.name: form for form in FORMS}
 
 
-def _raw(table: Table, into: MetaData) -> Table:
+def _raw(table: Table, metadata: MetaData) -> Table:
     """Return ``table`` with times as the integers stored in the database."""
     columns = (
         Column(
@@ -181,7 +181,7 @@ def _raw(table: Table, into: MetaData) -> Table:
         )
         for column in table.columns
     )
-    return Table(table.name, into, *columns)
+    return Table(table.name, metadata, *columns)
 
 
 RAW: Final[Mapping[str, Table]] = (lambda into: {form.name: _raw(METADATA.tables[form.name], into) for form in FORMS})(MetaData())
@@ -212,8 +212,8 @@ class TableReader:
     def orphans(self, form: Form, column: str) -> list[dict[str, Any]]:
         """Return rows whose ``column`` refers to an id missing in its parent table."""
         table, parent = RAW[form.name], RAW[form.parents[column]].alias("parent")
-        lost = select(table).outerjoin(parent, parent.c.id == table.c[column]).where(parent.c.id.is_(None))
-        return [dict(row) for row in self.connection.execute(lost.order_by(*table.primary_key)).mappings()]
+        query = select(table).outerjoin(parent, parent.c.id == table.c[column]).where(parent.c.id.is_(None))
+        return [dict(row) for row in self.connection.execute(query.order_by(*table.primary_key)).mappings()]
 
 
 class Records(Part):
@@ -229,17 +229,17 @@ class Records(Part):
 
         Rows whose parents are missing are left out: the parent was deleted, or added after its table was read.
         """
-        table, there = RAW[form.name], list(rows)
+        table, valid = RAW[form.name], list(rows)
         with self._write() as connection:
             for column, parent in form.parents.items():
                 id = RAW[parent].c.id
-                known = set(connection.scalars(select(id).where(id.in_({row[column] for row in there}))))
-                there = [row for row in there if row[column] in known]
-            if form.single is not None and there:  # delete rows of other keys with the same unique value: an article's former fingerprint
-                taken = table.c[form.single].in_([row[form.single] for row in there])
-                connection.execute(delete(table).where(taken, ~_among(form, [form.key_of(row) for row in there])))
-            upsert(connection, table, there, update=tuple(column.name for column in table.columns if not column.primary_key))
-        return len(there)
+                parents = set(connection.scalars(select(id).where(id.in_({row[column] for row in valid}))))
+                valid = [row for row in valid if row[column] in parents]
+            if form.single is not None and valid:  # delete rows of other keys with the same unique value: an article's former fingerprint
+                conflicting = table.c[form.single].in_([row[form.single] for row in valid])
+                connection.execute(delete(table).where(conflicting, ~_among(form, [form.key_of(row) for row in valid])))
+            upsert(connection, table, valid, update=tuple(column.name for column in table.columns if not column.primary_key))
+        return len(valid)
 
     def delete(self, form: Form, keys: Collection[Key]) -> int:
         """Delete rows, and return how many existed. Delete children before their parents."""

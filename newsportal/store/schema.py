@@ -107,17 +107,17 @@ def create(connection: Connection, chain: MigrationChain = STORE) -> None:
 
 @cache
 def _statements(chain: MigrationChain) -> tuple[str, ...]:
-    made = _tables(chain, "sqlite")
-    elements: list[ExecutableDDLElement] = [*map(CreateTable, made), *(CreateIndex(index) for table in made for index in table.indexes)]
+    tables = _tables(chain, "sqlite")
+    elements: list[ExecutableDDLElement] = [*map(CreateTable, tables), *(CreateIndex(index) for table in tables for index in table.indexes)]
     return tuple(str(element.compile(dialect=sqlite.dialect())) for element in elements)
 
 
 def _tables(chain: MigrationChain, database: str) -> list[Table]:
     """Return the tables, that of the revision first. Names compare and sort by code point: by default in SQLite, elsewhere by collation."""
-    made = MetaData(naming_convention=chain.tables.naming_convention)
+    metadata = MetaData(naming_convention=chain.tables.naming_convention)
     column = Column("version_num", String(32), nullable=False)
-    versions = Table(chain.table, made, column, PrimaryKeyConstraint("version_num", name=f"{chain.table}_pkc"))
-    tables = [table.to_metadata(made) for table in chain.tables.sorted_tables]
+    versions = Table(chain.table, metadata, column, PrimaryKeyConstraint("version_num", name=f"{chain.table}_pkc"))
+    tables = [table.to_metadata(metadata) for table in chain.tables.sorted_tables]
     for table in tables:
         for column in table.columns:
             column.type = exact(column.type, database)
@@ -137,12 +137,12 @@ def exact(type_: TypeEngine[Any], database: str) -> TypeEngine[Any]:
     return Text(collation=collation) if database == "postgresql" else mysql.MEDIUMTEXT(collation=collation)
 
 
-def _is_ready(found: str | None, chain: MigrationChain, where: str, unfinished: bool) -> bool:
+def _is_ready(found: str | None, chain: MigrationChain, place: str, unfinished: bool) -> bool:
     if found is None or not found.startswith(RESTORING):
         return found == chain.head
     if not unfinished:
         raise StoreUnfinished(
-            f"{where}: a restore into this store was interrupted or is in progress: it has only a part of the backup; to continue, run "
+            f"{place}: a restore into this store was broken off, or is under way: only a part of the backup is there; to go on, run "
             "`newsportal restore` with the same file again, or name another store in sources.yaml"
         )
     return True
@@ -169,7 +169,7 @@ def version(connection: Connection, chain: MigrationChain = STORE) -> str | None
     return found
 
 
-def migrate(connection: Connection, found: str, where: str, chain: MigrationChain = STORE) -> None:
+def migrate(connection: Connection, found: str, place: str, chain: MigrationChain = STORE) -> None:
     """Run the missing migrations in order, inside the caller's transaction. They are read, not imported: eggs are zip files."""
     from alembic.migration import MigrationContext
     from alembic.operations import Operations
@@ -177,9 +177,9 @@ def migrate(connection: Connection, found: str, where: str, chain: MigrationChai
     steps = {script.name[:4]: script for script in _scripts(chain.scripts)}
     if found not in steps:
         if found.isdecimal() and found < chain.head:  # revisions are increasing numbers
-            raise StoreTooOld(f"{where}: the database has schema {found}, which this newsportal no longer reads; {chain.way_over}")
+            raise StoreTooOld(f"{place}: the database has schema {found}, which is too old for this newsportal; {chain.way_over}")
         raise StoreTooNew(
-            f"{where}: the database has schema {found!r}, which this version of newsportal does not know (its own is {chain.head}); "
+            f"{place}: the database has schema {found!r}, which this newsportal does not know (its own is {chain.head}); "
             "a later version wrote it: upgrade with `pip install -U newsportal`, or name another store in sources.yaml"
         )
     context = MigrationContext.configure(connection, opts={"version_table": chain.table, "target_metadata": chain.tables})

@@ -17,7 +17,7 @@ from newsportal.errors import StoreError
 from newsportal.items import Article, Image, Post, Thread, content_id
 from newsportal.store.article_rows import optional, topics_of
 from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, NUMBER, Moment, build, name_id, storable, to_json
-from newsportal.store.columns import name as looked_up
+from newsportal.store.columns import name as stored_name
 from newsportal.store.dialects import Part
 from newsportal.store.folding import refresh
 from newsportal.store.tables import ARTICLES
@@ -97,27 +97,27 @@ def article_of(thread: Thread) -> Article:
 def state(thread: Thread, now: datetime) -> dict[str, Any]:
     """Return the columns of ``threads`` that a visit fills."""
     return {
-        "board": looked_up(thread.board) if thread.board else None, "visited": now, "last_page": storable(thread.last_page or thread.url),
+        "board": stored_name(thread.board) if thread.board else None, "visited": now, "last_page": storable(thread.last_page or thread.url),
         "whole": thread.whole, "replies": thread.replies, "listed": thread.listed,
     }  # fmt: skip
 
 
-def _changed_columns(row: Mapping[str, Any], known: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+def _changed_columns(row: Mapping[str, Any], stored: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     """Return the columns of a post to change: all if its text changed, its author if that was unknown."""
-    if row["text"] != known["text"]:
-        former = [*known["earlier"], known["text"]][-EARLIER:]
-        return {**row, "published": row["published"] or known["published"], "changed": now, "earlier": former}
-    return {"author": row["author"]} if row["author"] and known["author"] is None else {}
+    if row["text"] != stored["text"]:
+        former = [*stored["earlier"], stored["text"]][-EARLIER:]
+        return {**row, "published": row["published"] or stored["published"], "changed": now, "earlier": former}
+    return {"author": row["author"]} if row["author"] and stored["author"] is None else {}
 
 
-def _former_name(there: Mapping[str, Mapping[str, Any]], named: Collection[str], name: str, post: Post) -> str | None:
+def _former_name(stored: Mapping[str, Mapping[str, Any]], names: Collection[str], name: str, post: Post) -> str | None:
     """Return the former name of the post, of another kind, if it is stored; the post takes the new name. One page may show the site's
     numbers, the next one only floors, and a single post no author. Posts with numbers of their own are never matched."""
     if post.published is None:
         return None
-    for old, row in there.items():
+    for old, row in stored.items():
         same = row["published"] == post.published and row["author"] in (None, optional(post.author))
-        if same and old not in named and _kind(old) != _kind(name):
+        if same and old not in names and _kind(old) != _kind(name):
             return old
     return None
 
@@ -197,23 +197,23 @@ class Threads(Part):
             if thread.identity is None:
                 raise StoreError(f"{thread.url}: a thread without an identity cannot be stored")
             id = name_id(thread.identity)
-            there = connection.execute(select(ARTICLES.c.story_id).where(ARTICLES.c.id == id)).scalar()
-            story_id = there or insert_separately(connection, article_of(thread), now)[1]
+            existing = connection.execute(select(ARTICLES.c.story_id).where(ARTICLES.c.id == id)).scalar()
+            story_id = existing or insert_separately(connection, article_of(thread), now)[1]
             fresh = not connection.execute(select(THREADS.c.id).where(THREADS.c.id == id)).first()
             if fresh:
                 connection.execute(insert(THREADS), {"id": id, **state(thread, now), "posts": 0, "newest": None})
             new, edited = _write_posts(connection, id, thread.posts, now)
             grown = bool(new or edited)
-            met = add_topics(connection, id, topics_of(article_of(thread)))
+            topics_added = add_topics(connection, id, topics_of(article_of(thread)))
             count, newest = connection.execute(select(func.count(), func.max(POSTS.c.published)).where(POSTS.c.thread_id == id)).one()
             connection.execute(update(THREADS).where(THREADS.c.id == id).values(**state(thread, now), posts=count, newest=newest))
             if grown:
                 text = text_of(connection.scalars(select(POSTS.c.text).where(POSTS.c.thread_id == id).order_by(POSTS.c.place)))
                 connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(text=text, length=len(text), fetched=thread.fetched))
-            if grown or met or there is None:
+            if grown or topics_added or existing is None:
                 refresh(connection, story_id)
                 log(connection, "article", id, now)
-            return SavedThread("stored" if there is None else "grown" if grown else "same", id, story_id, new, edited)
+            return SavedThread("stored" if existing is None else "grown" if grown else "same", id, story_id, new, edited)
 
     def find_stored(self, identities: Collection[str]) -> Mapping[str, StoredThread]:
         """Map identities to threads, of those that are stored."""
@@ -224,33 +224,33 @@ class Threads(Part):
         return next((StoredThread(**row) for row in self._mappings(STORED.where(THREADS.c.id == id))), None)
 
     def posts(self, id: str, *, offset: int = 0, limit: int | None = None) -> list[StoredPost]:
-        wanted = select(POSTS).where(POSTS.c.thread_id == id).order_by(POSTS.c.place, POSTS.c.name).offset(offset).limit(limit)
-        return list(map(post_of, self._mappings(wanted)))
+        query = select(POSTS).where(POSTS.c.thread_id == id).order_by(POSTS.c.place, POSTS.c.name).offset(offset).limit(limit)
+        return list(map(post_of, self._mappings(query)))
 
 
 def _write_posts(connection: Connection, id: str, posts: Sequence[Post], now: datetime) -> tuple[int, int]:
     """Insert new posts and update changed ones; return the number of each."""
-    its = POSTS.c.thread_id == id
-    known = {row["name"]: dict(row) for row in connection.execute(select(POSTS).where(its)).mappings()}
-    named = {post_name(post): post for post in reversed(posts)}
-    place = max((row["place"] for row in known.values()), default=-1)
+    of_thread = POSTS.c.thread_id == id
+    stored = {row["name"]: dict(row) for row in connection.execute(select(POSTS).where(of_thread)).mappings()}
+    by_name = {post_name(post): post for post in reversed(posts)}
+    place = max((row["place"] for row in stored.values()), default=-1)
     fresh: list[dict[str, Any]] = []
     edited = 0
-    for name, post in reversed(named.items()):
+    for name, post in reversed(by_name.items()):
         row = {
             "floor": post.floor, "author": optional(post.author), "published": post.published, "date_text": optional(post.date_text),
             "text": storable(post.text), "quoted": optional(post.quoted), "images": to_json(post.images),
         }  # fmt: skip
-        old = name if name in known else _former_name(known, named, name, post)
+        old = name if name in stored else _former_name(stored, by_name, name, post)
         if old is None:
             place += 1
             fresh.append({"thread_id": id, "name": name, "place": place, **row, "first_seen": now, "changed": None, "earlier": []})
             continue
         if old != name:
-            connection.execute(update(POSTS).where(its, POSTS.c.name == old).values(name=name))
-            known[name] = known.pop(old)  # another post of the same author and minute must not match it again
-        if values := _changed_columns(row, known[name], now):
-            connection.execute(update(POSTS).where(its, POSTS.c.name == name).values(**values))
+            connection.execute(update(POSTS).where(of_thread, POSTS.c.name == old).values(name=name))
+            stored[name] = stored.pop(old)  # another post of the same author and minute must not match it again
+        if values := _changed_columns(row, stored[name], now):
+            connection.execute(update(POSTS).where(of_thread, POSTS.c.name == name).values(**values))
             edited += "changed" in values
     if fresh:
         connection.execute(insert(POSTS), fresh)

@@ -86,45 +86,43 @@ class Batch:
 
 
 def _repeated(
-    connection: Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], new: TextPrint, apart: Collection[str] = ()
+    connection: Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], new: TextPrint, excluded: Collection[str] = ()
 ) -> Fold | None:
-    """Return what an article repeats by its text, else by its keys; or by the configured finder. Stories of ``apart`` are excluded."""
+    """Return what an article repeats by its text, else by its keys; or by the configured finder. Stories in ``excluded`` are skipped."""
     if new.index.finder is not None:
-        return new.index.finder.repeated(connection, row, apart)
-    return prints.repeated(connection, row, new, apart) or folding.choose(connection, row, keys, apart)
+        return new.index.finder.repeated(connection, row, excluded)
+    return prints.repeated(connection, row, new, excluded) or folding.choose(connection, row, keys, excluded)
 
 
-def _readd(
-    connection: Connection, known: dict[str, Any], article: Article, keys: Sequence[FoldKey], new: TextPrint, now: datetime
-) -> Added:
-    id = known["id"]
-    revised = is_newer(page_version(connection, known), article)
+def _readd(connection: Connection, row: dict[str, Any], article: Article, keys: Sequence[FoldKey], new: TextPrint, now: datetime) -> Added:
+    id = row["id"]
+    revised = is_newer(page_version(connection, row), article)
     if revised:
-        written = crawled(known, article)
-        write_state(connection, id, written)
+        written = crawled(row, article)
+        keep(connection, id, written)
         moment = written.columns["moment"]  # it now has its old and new keys, and its new fingerprint
         connection.execute(update(FOLD_KEYS).where(FOLD_KEYS.c.article_id == id).values(moment=moment))
         folding.save_keys(connection, id, moment, keys)
         prints.drop(connection, id)
-        prints.save(connection, prints.print_rows(id, moment, new, now), now)
-    met = add_topics(connection, id, topics_of(article))
-    story_id = _fold_revised(connection, known, keys, new) if revised else known["story_id"]
-    if revised or met:
-        for changed in {known["story_id"], story_id}:
+        prints.keep(connection, prints.print_rows(id, moment, new, now), now)
+    topics_added = add_topics(connection, id, topics_of(article))
+    story_id = _fold_revised(connection, row, keys, new) if revised else row["story_id"]
+    if revised or topics_added:
+        for changed in {row["story_id"], story_id}:
             folding.refresh(connection, changed)
         log(connection, "article", id, now)
     return Added("revised" if revised else "same", id, story_id)
 
 
-def _fold_revised(connection: Connection, known: Mapping[str, Any], keys: Sequence[FoldKey], new: TextPrint) -> str:
+def _fold_revised(connection: Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], new: TextPrint) -> str:
     """Fold a revised article that is alone in its story, and return its story: a page first published incomplete may be a repost."""
-    if len(_members(connection, known["story_id"])) > 1:
-        return str(known["story_id"])
-    apart = set(connection.scalars(select(UNFOLDED.c.story_id).where(UNFOLDED.c.article_id == known["id"])))
-    found = _repeated(connection, existing(connection, known["id"]), keys, new, apart)
+    if len(_members(connection, row["story_id"])) > 1:
+        return str(row["story_id"])
+    separated = set(connection.scalars(select(UNFOLDED.c.story_id).where(UNFOLDED.c.article_id == row["id"])))
+    found = _repeated(connection, existing(connection, row["id"]), keys, new, separated)
     if found is None:
-        return str(known["story_id"])
-    _move(connection, known["id"], found.story_id, **fold_columns(found), **folding.hidden_with(connection, found.story_id))
+        return str(row["story_id"])
+    _move(connection, row["id"], found.story_id, **fold_columns(found), **folding.hidden_with(connection, found.story_id))
     return found.story_id
 
 
@@ -134,13 +132,13 @@ def write_state(connection: Connection, article_id: str, written: Written) -> No
     connection.execute(update(ARTICLES).where(ARTICLES.c.id == article_id).values(**written.columns))
 
 
-def page_version(connection: Connection, known: Mapping[str, Any]) -> Mapping[str, Any]:
+def page_version(connection: Connection, row: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the last state of an article's page, without corrections."""
-    if known["corrected"] is None:
-        return known
-    page = select(REVISIONS).where(REVISIONS.c.article_id == known["id"], REVISIONS.c.corrected.is_(None))
-    row = connection.execute(page.order_by(REVISIONS.c.revision.desc()).limit(1)).mappings().first()
-    return dict(row) if row else known
+    if row["corrected"] is None:
+        return row
+    page = select(REVISIONS).where(REVISIONS.c.article_id == row["id"], REVISIONS.c.corrected.is_(None))
+    state = connection.execute(page.order_by(REVISIONS.c.revision.desc()).limit(1)).mappings().first()
+    return dict(state) if state else row
 
 
 def insert_separately(connection: Connection, article: Article, now: datetime) -> tuple[str, str]:
@@ -202,10 +200,10 @@ class Writing(Part):
 
     def fold_by(self, method: str, *, theta: float | None = None, days: float | None = None) -> None:
         """Find reposts by this method of :mod:`newsportal.dedup` from now on; photo stories by ``cosine`` or by their own rule."""
-        known = self._prints.finder
+        finder = self._prints.finder
         if method == "judge":
             self._prints.finder = None
-        elif known is None or known.choice != (method, theta, days):
+        elif finder is None or finder.choice != (method, theta, days):
             self._prints.finder = FinderIndex(method, theta=theta, days=days)
         self._engine.update_execution_options(cosine=(theta or THRESHOLD) if method == "cosine" else None)
 
@@ -230,18 +228,18 @@ class Writing(Part):
 
         If one cannot be stored, none is: the caller may then add them one by one.
         """
-        made = [(article, keys, text_print(self._prints, article)) for article, keys in articles]
-        if not made:
+        prepared = [(article, keys, printed(self._prints, article)) for article, keys in articles]
+        if not prepared:
             return []
         self._read_prints()
         with self._prints.unless_it_fails(), self._write() as connection:
             self._follow(connection)
             batch = Batch(
-                connection, self._prints, now, folding.find_existing(connection, [identity_of(article) for article, _, _ in made])
+                connection, self._prints, now, folding.find_existing(connection, [identity_of(article) for article, _, _ in prepared])
             )
-            added = [batch.add(*one) for one in made]
+            added = [batch.add(*item) for item in prepared]
             batch.write()
-            finish_stored(connection, [article for article, _, _ in made])
+            finish_stored(connection, [article for article, _, _ in prepared])
             return added
 
     def decide_fold(self, article: Article, *, now: datetime) -> FoldDecision:
@@ -282,12 +280,12 @@ class Writing(Part):
         """Add ``identities`` as aliases of the stored article whose identity is ``of`` (redirects, a canonical link)."""
         of, names = storable(of), [storable(identity) for identity in identities]
         with self._write() as connection:
-            known = find_stored(connection, [of, *names])
-            if of not in known:
+            stored = find_stored(connection, [of, *names])
+            if of not in stored:
                 raise StoreError(f"no article is known as {of!r}, so {', '.join(map(repr, names))} cannot be an alias of it")
-            fresh = {content_id(name): name for name in names if name not in known}
+            fresh = {content_id(name): name for name in names if name not in stored}
             seq = prints.last_seq(connection) if fresh else 0
-            rows = [{"id": id, "identity": name, "article_id": known[of], "seq": seq} for id, name in fresh.items()]
+            rows = [{"id": id, "identity": name, "article_id": stored[of], "seq": seq} for id, name in fresh.items()]
             upsert(connection, ALIASES, rows)
 
     def fold(self, article_id: str, story_id: str, *, reason: str, now: datetime) -> None:

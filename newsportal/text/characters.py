@@ -121,14 +121,14 @@ def _folding_table() -> dict[int, str]:
 def _joining_table() -> dict[int, str]:
     """Return the table :func:`_folding_table`, with all simplified forms of a character joined into one."""
     folded = _folding_table()
-    one: dict[str, str] = {}
+    joined: dict[str, str] = {}
     several = [(old, new) for old, forms in _dictionary("TSCharacters.txt") if len(forms) > 1 for new in forms]
     words = [(old, new) for old_word, new_words in _dictionary("TSPhrases.txt") for old, new in zip(old_word, new_words[0], strict=False)]
     for pair in (*several, *words):
-        first, second = (_resolve(one, folded.get(ord(character), character)) for character in pair)
+        first, second = (_resolve(joined, folded.get(ord(character), character)) for character in pair)
         if first != second:
-            one[second] = first
-    return {code: _resolve(one, plain) for code, plain in folded.items()} | {ord(form): _resolve(one, form) for form in one}
+            joined[second] = first
+    return {code: _resolve(joined, plain) for code, plain in folded.items()} | {ord(form): _resolve(joined, form) for form in joined}
 
 
 def changed_characters() -> dict[str, str]:
@@ -138,9 +138,9 @@ def changed_characters() -> dict[str, str]:
     return dict(zip(changed, (NO_LETTERS.sub("", form) for form in forms.split("\n")), strict=True))
 
 
-def _resolve(one: dict[str, str], form: str) -> str:
-    while form in one:
-        form = one[form]
+def _resolve(joined: dict[str, str], form: str) -> str:
+    while form in joined:
+        form = joined[form]
     return form
 
 

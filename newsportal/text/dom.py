@@ -228,13 +228,13 @@ def lines_of(node: Element) -> list[str]:
 def pieces(top: Element, skipped: frozenset[str] = SKIPPED) -> Iterator[tuple[Literal["text", "break"], str]]:
     """Yield the text nodes below ``top`` in document order, with a ``break`` at each line end of the page; a line feed in the source is
     white space except in ``pre``. Not recursive."""
-    return (("text", piece) if piece else ("break", "") for piece in _text(top, "", skipped=skipped))
+    return (("text", text) if text else ("break", "") for text in _text(top, "", skipped=skipped))
 
 
-def _text(top: Element, brk: str, most: int | None = None, skipped: frozenset[str] = SKIPPED) -> Iterator[str]:
-    """Yield the text nodes below ``top``, with ``brk`` at line ends; only of its first ``most`` elements."""
+def _text(top: Element, line_end: str, most: int | None = None, skipped: frozenset[str] = SKIPPED) -> Iterator[str]:
+    """Yield the text nodes below ``top``, with ``line_end`` at line ends; only of its first ``most`` elements."""
     walk = etree.iterwalk(top, events=("start", "end"))
-    kept = 0
+    in_pre = 0
     for event, node in walk if most is None else islice(walk, 2 * most):
         tag = node.tag
         if event == "start":
@@ -242,14 +242,14 @@ def _text(top: Element, brk: str, most: int | None = None, skipped: frozenset[st
                 walk.skip_subtree()  # its end event follows, and with it the tail
                 continue
             text = node.text
-            kept += tag == "pre"
+            in_pre += tag == "pre"
         else:
             text = None if node is top else node.tail
-            kept -= tag == "pre"
+            in_pre -= tag == "pre"
         if tag in BREAKING:
-            yield brk
+            yield line_end
         if text:
-            yield text.replace("\n", " ") if not kept and "\n" in text else text
+            yield text.replace("\n", " ") if not in_pre and "\n" in text else text
 
 
 def walk(top: Element) -> Any:

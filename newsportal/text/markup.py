@@ -38,8 +38,8 @@ def guarded(html: str) -> bytes:
     marks = np.flatnonzero((codes | 2) == MORE)  # ``<`` is ``>`` without that bit
     opens = codes[marks] == LESS
     tags = marks[opens]
-    if len(tags) > MAX_TAGS and len(made := tags[_make_elements(codes, tags)]) > MAX_TAGS:
-        return guarded(data[: int(made[MAX_TAGS])].decode("utf-8", "replace"))
+    if len(tags) > MAX_TAGS and len(elements := tags[_make_elements(codes, tags)]) > MAX_TAGS:
+        return guarded(data[: int(elements[MAX_TAGS])].decode("utf-8", "replace"))
     deep = _may_be_deep(codes, tags)
     hidden = _may_hide_attributes(data, marks)
     data = _with_fewer_attributes(data, marks, opens)
@@ -62,8 +62,8 @@ def _make_elements(codes: NDArray[np.uint8], tags: Places) -> NDArray[np.bool_]:
     after, second = (codes[np.minimum(tags + place, len(codes) - 1)] for place in (1, 2))
     letter = after | CAPITAL
     closes = (after == SLASH) & np.isin(second | CAPITAL, np.frombuffer(b"pb", dtype=np.uint8))
-    made: NDArray[np.bool_] = ((letter >= ord("a")) & (letter <= ord("z"))) | closes
-    return made
+    mask: NDArray[np.bool_] = ((letter >= ord("a")) & (letter <= ord("z"))) | closes
+    return mask
 
 
 def count_attributes(html: str) -> int:
@@ -72,8 +72,8 @@ def count_attributes(html: str) -> int:
     if len(data) - len(data.translate(None, _PARTING)) <= MAX_ALL_ATTRIBUTES:
         return 0
     first, *others = re.split("(?i)<script", html)
-    shown = (first, *(re.split("(?i)</script", piece, maxsplit=1)[-1] for piece in others))
-    tags = (tag[0] for piece in shown for tag in _WORDS_OF_TAG.finditer(piece))
+    visible = (first, *(re.split("(?i)</script", part, maxsplit=1)[-1] for part in others))
+    tags = (tag[0] for part in visible for tag in _WORDS_OF_TAG.finditer(part))
     return sum(sum(1 for _ in islice(_WORD.finditer(tag), MAX_ATTRIBUTES)) if tag[LONG_TAG:] else len(_WORD.findall(tag)) for tag in tags)
 
 
@@ -107,14 +107,14 @@ def _cut_attributes(tag: re.Match[bytes]) -> bytes:
 def _with_fewer_attributes(data: bytes, marks: Places, opens: NDArray[np.bool_]) -> bytes:
     """Limit each long tag in ``data`` to ``MAX_ATTRIBUTES``. ``marks``: positions of all ``<`` and ``>``; ``opens``: mask of ``<``."""
     ends = np.append(marks[1:], len(data))
-    kept, start = [], 0
+    parts, start = [], 0
     for number in np.flatnonzero(opens & (ends[: len(marks)] - marks > LONG_TAG)):
         place, end = int(marks[number]), int(ends[number])
         attributes = _ATTRIBUTE.finditer(data, place, end) if data[place + 1 : place + 2].isalpha() else iter(())
         if (first_cut := next(islice(attributes, MAX_ATTRIBUTES + 1, None), None)) is not None:
-            kept.append(data[start : first_cut.start()])
+            parts.append(data[start : first_cut.start()])
             start = end
-    return b"".join((*kept, data[start:])) if kept else data
+    return b"".join((*parts, data[start:])) if parts else data
 
 
 _VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())

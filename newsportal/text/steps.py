@@ -44,15 +44,15 @@ def steps_below(steps: Sequence[Step], top: Any) -> Sequence[Step]:
 def visible_lines(steps: Iterable[Step]) -> tuple[str, ...]:
     """Return visible text within ``MAX_TEXT`` and ``MAX_LINES`` as cleaned lines; a tab marks the start or end of an inline element."""
     found: list[str] = []
-    kept, ended = 0, True  # consecutive line ends count once, and white space is no text
+    in_pre, ended = 0, True  # consecutive line ends count once, and white space is no text
     for begins, _, tag, text in steps:
         if tag in BREAKING:
             if not ended:
                 found.append("\n")
                 ended = True
-            kept += (1 if begins else -1) if tag == "pre" else 0
-        if text and (kept or not text.isspace()):
-            found.append(text.replace("\n", " ") if not kept and "\n" in text else text)
+            in_pre += (1 if begins else -1) if tag == "pre" else 0
+        if text and (in_pre or not text.isspace()):
+            found.append(text.replace("\n", " ") if not in_pre and "\n" in text else text)
             ended = False
     stripped = filter(None, map(str.strip, MARK.join(found)[:MAX_TEXT].split("\n")))
     lines = ["\t".join(filter(None, map(clean, line.split(MARK)))) if MARK in line else clean(line) for line in islice(stripped, MAX_LINES)]

@@ -77,8 +77,8 @@ def cached_table(name: str, made_from: object, make: Callable[[], Mapping[str, f
 
 def cache_folder() -> Path:
     """Return ``newsportal`` in the user's cache folder (XDG Base Directory). Raises ``RuntimeError`` for a user without a home."""
-    chosen = os.environ.get("XDG_CACHE_HOME")
-    return (Path(chosen) if chosen else Path.home() / ".cache") / "newsportal"
+    folder = os.environ.get("XDG_CACHE_HOME")
+    return (Path(folder) if folder else Path.home() / ".cache") / "newsportal"
 
 
 def _write(path: Path, data: bytes) -> None:

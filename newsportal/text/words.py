@@ -75,7 +75,7 @@ def search_words(text: str) -> Iterator[str]:
 
 
 _MAKING = Lock()
-_own: frozenset[str] = frozenset()
+_user_words: frozenset[str] = frozenset()
 _cutter: Cutter | None = None
 
 
@@ -85,22 +85,22 @@ def use_words(words: Iterable[str]) -> None:
     They are meant for names missing in the dictionary; folded texts (search, keywords) use them, too. Surrounding blanks are removed;
     empty, single-character and overlong ones (:data:`MAX_OWN_WORD`) are ignored.
     """
-    global _own, _cutter
-    given = {word for word in map(str.strip, words) if 1 < len(word) <= MAX_OWN_WORD and WORD.search(word)}
-    own = frozenset(given | set(map(fold_characters, given)))
+    global _user_words, _cutter
+    valid = {word for word in map(str.strip, words) if 1 < len(word) <= MAX_OWN_WORD and WORD.search(word)}
+    user_words = frozenset(valid | set(map(fold_characters, valid)))
     with _MAKING:
-        if own != _own:
-            _own, _cutter = own, None
+        if user_words != _user_words:
+            _user_words, _cutter = user_words, None
 
 
 def cutter() -> Cutter:
     """Return the current segmenter, created on first use: the dictionary takes a tenth of a second (jieba: half a second)."""
     global _cutter
-    if (made := _cutter) is not None:
-        return made
+    if (current := _cutter) is not None:
+        return current
     with _MAKING:
         if _cutter is None:
-            _cutter = open_cutter(_own)
+            _cutter = open_cutter(_user_words)
         return _cutter
 
 
@@ -109,9 +109,9 @@ def signature() -> str:
     return cutter().signature
 
 
-def open_cutter(own: Iterable[str] = (), engine: str | None = None) -> Cutter:
+def open_cutter(user_words: Iterable[str] = (), engine: str | None = None) -> Cutter:
     """Open a segmenter with user words: the named one (``ImportError`` if not installed), else the first of :data:`ENGINES`."""
-    words = sorted(set(own))
+    words = sorted(set(user_words))
     if engine:
         return _OPENERS[engine](words)
     for name in ENGINES[:-1]:
@@ -120,23 +120,23 @@ def open_cutter(own: Iterable[str] = (), engine: str | None = None) -> Cutter:
     return _OPENERS[ENGINES[-1]](words)
 
 
-def _signature(name: str, own: Sequence[str]) -> str:
-    together = "\n".join(own).encode("utf-8", "replace")
-    return f"{name} {version(name)}" + (f" +{blake2b(together, digest_size=8).hexdigest()}" if own else "")
+def _signature(name: str, user_words: Sequence[str]) -> str:
+    joined = "\n".join(user_words).encode("utf-8", "replace")
+    return f"{name} {version(name)}" + (f" +{blake2b(joined, digest_size=8).hexdigest()}" if user_words else "")
 
 
-def _rjieba(own: Sequence[str]) -> Cutter:
+def _rjieba(user_words: Sequence[str]) -> Cutter:
     import rjieba
 
-    if not own:
-        return Cutter(_signature("rjieba", own), rjieba.cut, rjieba.cut_for_search)
+    if not user_words:
+        return Cutter(_signature("rjieba", user_words), rjieba.cut, rjieba.cut_for_search)
     with_words = rjieba.Jieba()
-    for word in own:
+    for word in user_words:
         with_words.add_word(word, None, None)
-    return Cutter(_signature("rjieba", own), with_words.cut, with_words.cut_for_search)
+    return Cutter(_signature("rjieba", user_words), with_words.cut, with_words.cut_for_search)
 
 
-def _jieba(own: Sequence[str]) -> Cutter:
+def _jieba(user_words: Sequence[str]) -> Cutter:
     """Load the dictionary ourselves: jieba would write and trust a file in the shared temporary folder."""
     with warnings.catch_warnings():  # jieba 0.42.1 has invalid escapes and imports pkg_resources
         warnings.simplefilter("ignore")
@@ -146,9 +146,9 @@ def _jieba(own: Sequence[str]) -> Cutter:
         tokenizer = jieba.Tokenizer()
         tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
         tokenizer.initialized = True
-    for word in own:
+    for word in user_words:
         tokenizer.add_word(word)
-    return Cutter(_signature("jieba", own), _in_pieces(tokenizer.cut), _in_pieces(tokenizer.cut_for_search))
+    return Cutter(_signature("jieba", user_words), _in_pieces(tokenizer.cut), _in_pieces(tokenizer.cut_for_search))
 
 
 def _in_pieces(cut: Callable[[str], Iterable[str]]) -> Callable[[str], Iterable[str]]:

@@ -37,9 +37,9 @@ def train_peer(name: str, texts: Sequence[str], labels: Sequence[str]) -> Predic
     from sklearn.svm import LinearSVC
 
     words = {"tokenizer": segment, "token_pattern": None}
-    cut = {"analyzer": "char", "ngram_range": CHARACTER_RUNS[name]} if name in CHARACTER_RUNS else words
+    options = {"analyzer": "char", "ngram_range": CHARACTER_RUNS[name]} if name in CHARACTER_RUNS else words
     models = {"svm": LinearSVC(random_state=0), "lr": LogisticRegression(max_iter=200), "cnb": ComplementNB()}
-    found = make_pipeline(TfidfVectorizer(**cut, sublinear_tf=True, min_df=2), models[name.rpartition("-")[2]]).fit(texts, labels)
+    found = make_pipeline(TfidfVectorizer(**options, sublinear_tf=True, min_df=2), models[name.rpartition("-")[2]]).fit(texts, labels)
     return lambda texts: [str(label) for label in found.predict(texts)]
 
 
@@ -101,16 +101,16 @@ def classify(
         raise typer.BadParameter("needs two folders: train on the first, answer the second", param_hint="--cross")
     if leave_out and (peer or cross or html):
         raise typer.BadParameter("goes with neither --peer, --cross nor --html", param_hint="--leave-out")
-    ask = leave_labels_out if leave_out else score
+    evaluate = leave_labels_out if leave_out else score
     reports = {}
     try:
-        for name_of_set, learnt, asked in _sets(folders, cross):
+        for set_name, training, test in _sets(folders, cross):
             if not as_json:
-                typer.echo(name_of_set if leave_out else f"{name_of_set}: {len(learnt)} to learn from, {len(asked)} to answer")
+                typer.echo(set_name if leave_out else f"{set_name}: {len(training)} to learn from, {len(test)} to answer")
                 headings = Foreign.HEADINGS if leave_out else Result.HEADINGS
                 typer.echo(f"{'':14}" + "".join(f"{heading:>11}" for heading in headings))
             for name in names:
-                found = ask(name_of_set, name, learnt, asked)
+                found = evaluate(set_name, name, training, test)
                 typer.echo(json.dumps(found.as_json(), ensure_ascii=False) if as_json else found.row())
                 if isinstance(found, Result):
                     reports[f"{found.algorithm}, {found.set}"] = found.report
@@ -127,33 +127,33 @@ def _sets(folders: Sequence[Path], cross: Path | None) -> list[tuple[str, list[E
     if cross is None:
         return [(folder.name, read(folder, "train"), read(folder, "test")) for folder in folders]
     sides, (first, second) = mapping(cross), folders
-    learnt, asked = renamed(read(first, "train"), sides["A"]), renamed(read(second, "test"), sides["B"])
-    if not learnt or not asked:
+    training, test = renamed(read(first, "train"), sides["A"]), renamed(read(second, "test"), sides["B"])
+    if not training or not test:
         raise ValueError(f"{cross}: no text of {folders[0]} or of {folders[1]} has a label that it names")
-    return [(f"{first.name} → {second.name}", learnt, asked)]
+    return [(f"{first.name} → {second.name}", training, test)]
 
 
-def score(name_of_set: str, name: str, learnt: Sequence[Example], asked: Sequence[Example]) -> Result:
-    true = [one.labels[0] for one in asked]
+def score(set_name: str, name: str, training: Sequence[Example], test: Sequence[Example]) -> Result:
+    true = [example.labels[0] for example in test]
     start = process_time()
     if name in PEERS:
-        predict = train_peer(name, [_whole(one) for one in learnt], [one.labels[0] for one in learnt])
+        predict = train_peer(name, [_full_text(example) for example in training], [example.labels[0] for example in training])
         trained, start = process_time() - start, process_time()
-        answers = [Answer(label, {}, (label,)) for label in predict([_whole(one) for one in asked])]
+        answers = [Answer(label, {}, (label,)) for label in predict([_full_text(example) for example in test])]
         unanswered = None
     else:
         with report_progress() as progress:
-            model = train(name, learnt, progress=progress)
+            model = train(name, training, progress=progress)
         trained, start = process_time() - start, process_time()
-        given = [model.classify(one.title, one.text) for one in asked]
-        unanswered = sum(one.label is None for one in given) / max(1, len(given))
-        answers = [replace(one, label=max(one.scores, key=one.scores.__getitem__)) if one.scores else one for one in given]
-    took = max(process_time() - start, 1e-9)
-    return Result(name_of_set, name, measure(true, answers), unanswered, len(asked) / took, trained)
+        found = [model.classify(example.title, example.text) for example in test]
+        unanswered = sum(answer.label is None for answer in found) / max(1, len(found))
+        answers = [replace(item, label=max(item.scores, key=item.scores.__getitem__)) if item.scores else item for item in found]
+    seconds = max(process_time() - start, 1e-9)
+    return Result(set_name, name, measure(true, answers), unanswered, len(test) / seconds, trained)
 
 
-def _whole(one: Example) -> str:
-    return f"{one.title}\n{one.text}" if one.title else one.text
+def _full_text(example: Example) -> str:
+    return f"{example.title}\n{example.text}" if example.title else example.text
 
 
 PARTS: Final = 3  # a third of the labels is left out at a time: three trainings, and each label is unseen once
@@ -184,26 +184,26 @@ class Foreign:
         return f"{self.algorithm:14}" + "".join(f"{100 * share:>11.1f}" for share in shares)
 
 
-def leave_labels_out(name_of_set: str, name: str, learnt: Sequence[Example], asked: Sequence[Example]) -> Foreign:
+def leave_labels_out(set_name: str, name: str, training: Sequence[Example], test: Sequence[Example]) -> Foreign:
     """Train ``name`` without a third of the labels, each third in turn, and classify all texts. Raises ``ValueError``."""
-    labels = [label for label, _ in sorted(Counter(one.labels[0] for one in learnt).items(), key=lambda item: (-item[1], item[0]))]
+    labels = [label for label, _ in sorted(Counter(row.labels[0] for row in training).items(), key=lambda item: (-item[1], item[0]))]
     if len(labels) <= PARTS:
-        raise ValueError(f"{name_of_set}: to leave labels out there must be more than {PARTS}")
+        raise ValueError(f"{set_name}: to leave labels out there must be more than {PARTS}")
     figures = []
     for part in range(PARTS):
-        away = set(labels[part::PARTS])
+        left_out = set(labels[part::PARTS])
         with report_progress() as progress:
-            model = train(name, [one for one in learnt if one.labels[0] not in away], progress=progress)
-        answers = [model.classify(one.title, one.text) for one in asked]
+            model = train(name, [example for example in training if example.labels[0] not in left_out], progress=progress)
+        answers = [model.classify(example.title, example.text) for example in test]
         scores = [answer.scores or {"": 0.0} for answer in answers]
         best = np.array([max(found.values()) for found in scores])
-        foreign = np.array([one.labels[0] in away for one in asked])
-        right = np.array([max(found, key=found.__getitem__) == one.labels[0] for one, found in zip(asked, scores, strict=True)])
+        foreign = np.array([example.labels[0] in left_out for example in test])
+        right = np.array([max(found, key=found.__getitem__) == example.labels[0] for example, found in zip(test, scores, strict=True)])
         refused = np.array([answer.label is None for answer in answers])
-        none_of = [float(refused[group].mean()) if group.any() else 0.0 for group in (foreign, ~foreign & right, ~foreign & ~right)]
-        shares = (none_of[0], float(right[~foreign].mean()) if (~foreign).any() else 0.0, none_of[1], none_of[2])
+        rates = [float(refused[group].mean()) if group.any() else 0.0 for group in (foreign, ~foreign & right, ~foreign & ~right)]
+        shares = (rates[0], float(right[~foreign].mean()) if (~foreign).any() else 0.0, rates[1], rates[2])
         figures.append((auroc(best[~foreign], best[foreign]), *shares))
-    return Foreign(name_of_set, name, *np.mean(figures, axis=0))
+    return Foreign(set_name, name, *np.mean(figures, axis=0))
 
 
 FORM: Final = '{"text": …, "label": …}'
@@ -212,14 +212,14 @@ FORM: Final = '{"text": …, "label": …}'
 def read(folder: Path, part: str) -> list[Example]:
     """Return the examples of ``part`` (``train`` or ``test``). Raises ``OSError``, or ``ValueError`` with the invalid line."""
     found = []
-    for place, line in gold_lines(folder, part):
+    for location, line in gold_lines(folder, part):
         try:
             row: Any = json.loads(line)
             text, label, title = row["text"], row["label"], row.get("title") or ""
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"{place}: a line must be {FORM}") from error
+            raise ValueError(f"{location}: a line must be {FORM}") from error
         if not all(isinstance(value, str) for value in (text, label, title)) or not label.strip():
-            raise ValueError(f"{place}: text, label and title must be strings, and the label not empty")
+            raise ValueError(f"{location}: text, label and title must be strings, and the label not empty")
         found.append(Example(text, (label,), title))
     if not found:
         raise ValueError(f"{folder}: no labelled texts in its {part} part; a line is {FORM}")
@@ -230,9 +230,9 @@ def mapping(file: Path) -> dict[str, dict[str, str]]:
     """Return ``{"common label": {"A": [labels], "B": [labels]}}`` as a mapping per side. Raises ``OSError``, ``ValueError``."""
     try:
         sides: dict[str, dict[str, str]] = {"A": {}, "B": {}}
-        for common, of in json.loads(file.read_text(encoding="utf-8")).items():
-            for side, known in sides.items():
-                known.update(dict.fromkeys(of[side], common))
+        for label, labels in json.loads(file.read_text(encoding="utf-8")).items():
+            for side, names in sides.items():
+                names.update(dict.fromkeys(labels[side], label))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f'{file}: must be {{"common label": {{"A": ["label", …], "B": ["label", …]}}}}') from error
     return sides
@@ -240,4 +240,4 @@ def mapping(file: Path) -> dict[str, dict[str, str]]:
 
 def renamed(examples: list[Example], names: Mapping[str, str]) -> list[Example]:
     """Return the examples whose label has a common name, with that name."""
-    return [Example(one.text, (names[one.labels[0]],), one.title) for one in examples if one.labels[0] in names]
+    return [Example(example.text, (names[example.labels[0]],), example.title) for example in examples if example.labels[0] in names]

@@ -94,33 +94,33 @@ def read(folder: Path) -> Gold:
 def row(gold: Gold, found: Finder | Stored) -> dict[str, Any]:
     """Return a finder's figures, shares from 0 to 1; ``subsets`` is the share of subset pairs found, ``None`` without pairs."""
     start, documents = perf_counter(), tracked(gold.documents, "comparing", beside_output=True)
-    answers = found.judge_all(documents) if isinstance(found, Stored) else ((one.id, found.judge(one).duplicate_of) for one in documents)
+    answers = found.judge_all(documents) if isinstance(found, Stored) else ((doc.id, found.judge(doc).duplicate_of) for doc in documents)
     if gold.clusters:
         score, subsets = per_document(answers, gold.clusters), None
     else:
         if isinstance(found, Judge):  # it reports all its matches; for others all pairs within their groups count
-            matches = ((one.id, match.duplicate_of) for one in documents for match in found.matches(one))
+            matches = ((doc.id, match.duplicate_of) for doc in documents for match in found.matches(doc))
             pairs = {frozenset((first, second)) for first, second in matches if second is not None}
         else:
             pairs = joined(answers)
         score = per_pair(pairs, gold.pairs["dup"] | gold.pairs["subset"], gold.pairs["partial"])
         subsets = Score(len(pairs & gold.pairs["subset"]), 0, len(gold.pairs["subset"])).recall
-    took = perf_counter() - start
+    seconds = perf_counter() - start
     figures = {"f1": score.f1, "precision": score.precision, "recall": score.recall, "subsets": subsets}
     return {name: None if value is None else round(value, 4) for name, value in figures.items()} | {
         "documents": len(gold.documents),
-        "per_second": round(len(gold.documents) / max(took, 1e-9), 1),
+        "per_second": round(len(gold.documents) / max(seconds, 1e-9), 1),
     }
 
 
 def _rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
-    for place, line in gold_lines(folder, name):
+    for location, line in gold_lines(folder, name):
         try:
             found: Any = json.loads(line)
         except ValueError as error:
-            raise ValueError(f"{place}: it is not JSON") from error
+            raise ValueError(f"{location}: it is not JSON") from error
         if not isinstance(found, dict) or not NEEDED[name] <= found.keys():
-            raise ValueError(f"{place}: a line must be an object with {', '.join(sorted(NEEDED[name]))}")
+            raise ValueError(f"{location}: a line must be an object with {', '.join(sorted(NEEDED[name]))}")
         yield found
 
 
@@ -145,12 +145,12 @@ class Stored:
         waiting = iter(documents)
         while batch := list(islice(waiting, BATCH)):
             self._now = max(self._now, *(document.published or self._now for document in batch))
-            added = self._store.add_all([(self._article(one), fold_keys(one.title, one.text)) for one in batch], now=self._now)
+            added = self._store.add_all([(self._article(doc), fold_keys(doc.title, doc.text)) for doc in batch], now=self._now)
             self._ids.update((new.id, document.id) for new, document in zip(added, batch, strict=True))
-            kept = {article.id: article.fold_of for article in self._store.articles([new.id for new in added if new.outcome != "stored"])}
+            folds = {article.id: article.fold_of for article in self._store.articles([new.id for new in added if new.outcome != "stored"])}
             for new, document in zip(added, batch, strict=True):
-                of = kept.get(new.id)
-                yield document.id, self._ids[of] if of else None
+                original = folds.get(new.id)
+                yield document.id, self._ids[original] if original else None
 
     def _article(self, document: Document) -> Article:
         return Article(
@@ -204,14 +204,14 @@ def joined(answers: Iterable[tuple[str, str | None]]) -> set[Pair]:
             if new not in group_of:
                 group_of[new] = new
                 groups[new] = {new}
-        kept, gone = group_of[answer or document], group_of[document]
-        if kept != gone:
-            groups[kept] |= groups[gone]
-            group_of.update(dict.fromkeys(groups.pop(gone), kept))
+        target, merged = group_of[answer or document], group_of[document]
+        if target != merged:
+            groups[target] |= groups[merged]
+            group_of.update(dict.fromkeys(groups.pop(merged), target))
     return {frozenset(pair) for group in groups.values() for pair in combinations(group, 2)}
 
 
 def per_pair(found: Set[Pair], right: Set[Pair], left_out: Set[Pair] = frozenset()) -> Score:
     """``left_out``: pairs that are neither right nor wrong."""
-    counted = found - left_out
-    return Score(len(counted & right), len(counted), len(right))
+    judged = found - left_out
+    return Score(len(judged & right), len(judged), len(right))

@@ -39,35 +39,35 @@ class Score:
 
     @property
     def f1(self) -> float:
-        both = self.precision + self.recall
-        return 2 * self.precision * self.recall / both if both else 0.0
+        total = self.precision + self.recall
+        return 2 * self.precision * self.recall / total if total else 0.0
 
 
 def b_cubed(gold: Mapping[str, str | None], found: Mapping[str, str], only: str | None = None) -> Score:
     """Return the score of ``found`` (document -> event), for the documents of gold event ``only`` if given."""
-    sizes, wanted = Counter(found.values()), Counter(event for event in gold.values() if event)
-    both = Counter((found[id], event) for id, event in gold.items() if event)
-    counted = [(both[found[id], event], found[id], event) for id, event in gold.items() if event and only in (None, event)]
-    total = max(1, len(counted))
+    sizes, gold_sizes = Counter(found.values()), Counter(event for event in gold.values() if event)
+    joint = Counter((found[id], event) for id, event in gold.items() if event)
+    overlaps = [(joint[found[id], event], found[id], event) for id, event in gold.items() if event and only in (None, event)]
+    total = max(1, len(overlaps))
     return Score(
-        sum(hits / sizes[name] for hits, name, _ in counted) / total, sum(hits / wanted[event] for hits, _, event in counted) / total
+        sum(hits / sizes[name] for hits, name, _ in overlaps) / total, sum(hits / gold_sizes[event] for hits, _, event in overlaps) / total
     )
 
 
 def ours(documents: Sequence[Document]) -> dict[str, str]:
-    return clustered([story_of(one) for one in documents], THRESHOLD)
+    return clustered([story_of(document) for document in documents], THRESHOLD)
 
 
 def clustered(stories: Sequence[Story], threshold: float) -> dict[str, str]:
     clusters = EventClusters(threshold)
-    return {one.id: clusters.add(one).event for one in stories}
+    return {story.id: clusters.add(story).event for story in stories}
 
 
 def tfidf(documents: Sequence[Document]) -> Any:
     """Return TF-IDF vectors of the segmented title and text, of length 1 (sparse)."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    return TfidfVectorizer(analyzer=segment, sublinear_tf=True).fit_transform([f"{one.title}\n{one.text}" for one in documents])
+    return TfidfVectorizer(analyzer=segment, sublinear_tf=True).fit_transform([f"{doc.title}\n{doc.text}" for doc in documents])
 
 
 def nearest(documents: Sequence[Document], threshold: float = NEAREST) -> dict[str, str]:
@@ -75,10 +75,10 @@ def nearest(documents: Sequence[Document], threshold: float = NEAREST) -> dict[s
     rows = tfidf(documents)
     found: dict[str, str] = {}
     start = 0
-    for at, document in enumerate(documents):
+    for index, document in enumerate(documents):
         while (earlier := documents[start].published) and document.published and document.published - earlier > REACH:
             start += 1
-        likeness = (rows[start:at] @ rows[at].T).toarray().ravel() if at > start else np.zeros(0)
+        likeness = (rows[start:index] @ rows[index].T).toarray().ravel() if index > start else np.zeros(0)
         best = int(likeness.argmax()) if likeness.size else -1
         found[document.id] = found[documents[start + best].id] if best >= 0 and likeness[best] >= threshold else document.id
     return found
@@ -91,19 +91,19 @@ def centroid(documents: Sequence[Document], threshold: float = CENTROID) -> dict
     lengths: dict[str, float] = {}
     events_of: defaultdict[int, set[str]] = defaultdict(set)
     found: dict[str, str] = {}
-    for at, document in enumerate(documents):
-        terms = dict(zip(rows[at].indices.tolist(), rows[at].data.tolist(), strict=True))
+    for index, document in enumerate(documents):
+        terms = dict(zip(rows[index].indices.tolist(), rows[index].data.tolist(), strict=True))
         scores: defaultdict[str, float] = defaultdict(float)
         for term, weight in terms.items():
             for name in events_of[term]:
                 scores[name] += weight * sums[name][term] / lengths[name]
         best = max(scores, key=scores.__getitem__, default=None)
         name = best if best is not None and scores[best] >= threshold else document.id
-        into = sums.setdefault(name, defaultdict(float))
+        vector = sums.setdefault(name, defaultdict(float))
         for term, weight in terms.items():
-            into[term] += weight
+            vector[term] += weight
             events_of[term].add(name)
-        lengths[name] = sum(value * value for value in into.values()) ** 0.5
+        lengths[name] = sum(value * value for value in vector.values()) ** 0.5
         found[document.id] = name
     return found
 
@@ -169,7 +169,7 @@ def read(file: Path) -> tuple[list[Document], dict[str, str | None]]:
 
 def _left_out(documents: Sequence[Document], gold: Mapping[str, str | None]) -> Score:
     """Score each event at the threshold that is best for the others, averaged over documents."""
-    stories = [story_of(one) for one in documents]
+    stories = [story_of(document) for document in documents]
     found = {threshold: clustered(stories, threshold) for threshold in THRESHOLDS}
     sizes = Counter(event for event in gold.values() if event)
     precision = recall = 0.0

@@ -53,7 +53,7 @@ def extraction(
     swept = parse_sweep(sweep) if sweep else None
     if swept and (algorithm or peer or worst or html or by_site):
         raise typer.BadParameter("it scores one method; leave --algorithm, --peer, --worst, --html and --by-site out", param_hint="--sweep")
-    asked = swept.readers() if swept else _readers(algorithm, peer)
+    readers = swept.readers() if swept else _readers(algorithm, peer)
     file = (picture or Path(f"{swept.method}.{swept.name}.svg")) if swept else html
     option = "--picture" if swept else "--html"
     if file is not None and file.is_dir():
@@ -61,19 +61,19 @@ def extraction(
     if file is not None and not file.parent.is_dir():
         raise typer.BadParameter(f"there is no folder {file.parent}; create it first", param_hint=option)
     surveys = {folder: survey(folder) for folder in folders}
-    for folder, found_there in surveys.items():
-        _say_what_is_left_out(folder, found_there)
+    for folder, surveyed in surveys.items():
+        _warn_left_out(folder, surveyed)
     with progress(MofNCompleteColumn()) as bar:
-        task = bar.add_task("reading pages", total=sum(one.pages for one in surveys.values()))
-        results = run(folders, asked, lambda: bar.advance(task))
-    names = [reader.name for reader in asked]
+        task = bar.add_task("reading pages", total=sum(item.pages for item in surveys.values()))
+        results = run(folders, readers, lambda: bar.advance(task))
+    names = [reader.name for reader in readers]
     found = rows(results, names, by_site=by_site)
     if swept and file:
         swept.show(found, as_json)
         write_report(file, swept.draw(found))
         return
     number = worst or (WORST_IN_REPORT if html else 0)
-    closer = look_closer(results, asked, number) if number else []
+    closer = look_closer(results, readers, number) if number else []
     _show(found, closer if worst else [], names, as_json)
     if html is not None:
         write_report(html, report(found, results, names, closer))
@@ -81,7 +81,7 @@ def extraction(
 
 def _readers(algorithms: Sequence[str] | None, peers: Sequence[str] | None) -> list[Reader]:
     names = list(algorithms or ([DEFAULT] if peers else (*EXTRACTORS, *READINGS)))
-    others = [each for name in peers or () for each in (installed() if name == EVERY else [name])]
+    others = [peer for name in peers or () for peer in (installed() if name == EVERY else [name])]
     if EVERY in (peers or ()) and not installed():
         raise DependencyMissing("to compare with peers", "peers")
     check_names("algorithm", names, (*EXTRACTORS, *READINGS), "--algorithm")
@@ -89,7 +89,7 @@ def _readers(algorithms: Sequence[str] | None, peers: Sequence[str] | None) -> l
     return readers(names, others)
 
 
-def _say_what_is_left_out(folder: Path, found: Survey) -> None:
+def _warn_left_out(folder: Path, found: Survey) -> None:
     """Print skipped pages on standard error: one with misspelt gold would otherwise go unnoticed."""
     if found.without:
         names = ", ".join(found.without[:NAMED]) + (", …" if len(found.without) > NAMED else "")
@@ -140,9 +140,9 @@ class Sweep:
             typer.echo(f"{self.method}, {self.name}; by default {self.usual:g}")
             print_rows(found)
             return
-        about = {"algorithm": self.method, "parameter": self.name}
+        common = {"algorithm": self.method, "parameter": self.name}
         values = [*self.values] * (len(found) // len(self.values))
-        print_json(*({"set": row.set, **about, "value": value, **asdict(row.scores)} for row, value in zip(found, values, strict=True)))
+        print_json(*({"set": row.set, **common, "value": value, **asdict(row.scores)} for row, value in zip(found, values, strict=True)))
 
     def draw(self, found: Sequence[Row]) -> str:
         """Return an SVG of F1 per set, or of precision, recall and F1 for a single set."""
@@ -158,17 +158,17 @@ class Sweep:
             return BOTTOM - (BOTTOM - TOP) * (value - low) / ((1 - low) or 1)
 
         curves = [
-            {"title": title, "points": " ".join(f"{x(value):.1f},{y(f1):.1f}" for value, f1 in zip(self.values, own, strict=True)),
+            {"title": title, "points": " ".join(f"{x(value):.1f},{y(f1):.1f}" for value, f1 in zip(self.values, scores, strict=True)),
              "dash": DASHES[number % len(DASHES)], "colour": number % len(COLOURS)}
-            for number, (title, own) in enumerate(series.items())
+            for number, (title, scores) in enumerate(series.items())
         ]  # fmt: skip
         ticks = [(x(value), f"{value:g}") for value in self.values[:: math.ceil(len(self.values) / MOST_TICKS)]]
         steps = [low + (1 - low) * tenth / 5 for tenth in range(6)]
         pages = sum({row.set: row.scores.pages for row in found if row.set != POOLED}.values())
-        of = ", ".join(name for name in sets if name != POOLED)
+        set_names = ", ".join(name for name in sets if name != POOLED)
         return render(
             "sweep.svg", __package__, sweep=self, curves=curves, colours=COLOURS, ticks=ticks, height=322 + 14 * math.ceil(len(curves) / 4),
-            pages=f"{'F1; ' if len(sets) > 1 else ''}per cent; {of}, {counted(pages)}",
+            pages=f"{'F1; ' if len(sets) > 1 else ''}per cent; {set_names}, {counted(pages)}",
             steps=[(y(step), f"{100 * step:g}") for step in steps],
             usual=x(self.usual) if self.values[0] <= self.usual <= self.values[-1] else None,
         )  # fmt: skip
@@ -182,8 +182,8 @@ COLOURS: Final = ("#1f5fbf", "#c4400f", "#167a4a", "#8b2fb5", "#8a6400", "#0e749
 def parse_sweep(text: str) -> Sweep:
     """Parse ``cevc.alpha=0:1:0.1``. Raises ``typer.BadParameter``, with the nearest name of a method or parameter."""
 
-    def wrong(why: str) -> typer.BadParameter:
-        return typer.BadParameter(why, param_hint="--sweep")
+    def wrong(message: str) -> typer.BadParameter:
+        return typer.BadParameter(message, param_hint="--sweep")
 
     def unknown(kind: str, name: str, names: Collection[str]) -> typer.BadParameter:
         near = did_you_mean(name, names)
@@ -212,6 +212,6 @@ def parse_sweep(text: str) -> Sweep:
 
 
 def numeric_parameters(method: str) -> dict[str, inspect.Parameter]:
-    made: Any = extractor(method)
-    found = inspect.signature(type(made) if isinstance(made, Learner) else made).parameters
+    run: Any = extractor(method)
+    found = inspect.signature(type(run) if isinstance(run, Learner) else run).parameters
     return {name: parameter for name, parameter in found.items() if type(parameter.default) in (int, float)}

@@ -71,8 +71,8 @@ def forum(
     readings = {name: read_all(poster(name), tracked(threads, name, beside_output=True)) for name in names}
     _show(folder.name, readings, by_engine, worst, as_json)
     if html is not None:
-        rows = {name: row(own, name) for name, own in readings.items()}
-        write_report(html, report(folder.name, rows, {name: worst_of(own, worst or EXCERPT) for name, own in readings.items()}))
+        rows = {name: row(group, name) for name, group in readings.items()}
+        write_report(html, report(folder.name, rows, {name: worst_of(group, worst or EXCERPT) for name, group in readings.items()}))
 
 
 def gold_threads(folder: Path) -> list[Thread]:
@@ -82,14 +82,14 @@ def gold_threads(folder: Path) -> list[Thread]:
     found = []
     with suppress(FileNotFoundError):
         for page in saved_pages(folder):
-            known = read_description(folder / f"{page.id}.json")
-            posts = [post for post in known.get("posts") or () if isinstance(post, dict)]
+            description = read_description(folder / f"{page.id}.json")
+            posts = [post for post in description.get("posts") or () if isinstance(post, dict)]
             texts = [post for post in posts if text_of(post.get("text"))]
-            optional = (text_of(post.get("text")) for post in known.get("optional_posts") or () if isinstance(post, dict))
+            optional = (text_of(post.get("text")) for post in description.get("optional_posts") or () if isinstance(post, dict))
             if posts:
-                wanted = (GoldPost(text_of(post["text"]) or "", text_of(post.get("author")), text_of(post.get("date"))) for post in texts)
-                gold = GoldThread(tuple(wanted), len(posts) - len(texts), tuple(text for text in optional if text))
-                engine = known.get("engine")
+                golds = (GoldPost(text_of(post["text"]) or "", text_of(post.get("author")), text_of(post.get("date"))) for post in texts)
+                gold = GoldThread(tuple(golds), len(posts) - len(texts), tuple(text for text in optional if text))
+                engine = description.get("engine")
                 found.append(Thread(page, gold, engine if isinstance(engine, str) else None))
     if not found:
         raise NoGold(f"no page in {folder} has gold posts beside it: <id>.json with posts, each with text, author, date")
@@ -127,17 +127,17 @@ def row(readings: Sequence[Reading], algorithm: str = "") -> dict[str, Any]:
 
 def worst_of(readings: Sequence[Reading], number: int) -> list[Reading]:
     wrong = [reading for reading in readings if reading.score.counts.body_missing or reading.score.counts.body_extra]
-    return sorted(wrong, key=lambda one: (one.score.counts.body_f1, -one.score.counts.body_missing, one.thread.page.id))[:number]
+    return sorted(wrong, key=lambda item: (item.score.counts.body_f1, -item.score.counts.body_missing, item.thread.page.id))[:number]
 
 
 def _show(name: str, readings: dict[str, list[Reading]], by_engine: bool, worst: int, as_json: bool) -> None:
-    engines = sorted({one.thread.engine for found in readings.values() for one in found if one.thread.engine})
+    engines = sorted({reading.thread.engine for found in readings.values() for reading in found if reading.thread.engine})
     sets = {name: frozenset(engines) | {None}}
     if CHINESE.intersection(engines) and not CHINESE.issuperset(engines):
         sets |= {"Chinese engines": CHINESE.intersection(engines), "other engines": frozenset(engines) - CHINESE}
     sets |= {engine: frozenset({engine}) for engine in engines if by_engine}
-    for title, wanted in sets.items():
-        rows = {key: row([one for one in own if one.thread.engine in wanted], key) for key, own in readings.items()}
+    for title, selected in sets.items():
+        rows = {key: row([reading for reading in group if reading.thread.engine in selected], key) for key, group in readings.items()}
         if as_json:
             print_json(*({"set": title, "algorithm": key, **figures} for key, figures in rows.items()))
             continue
@@ -145,19 +145,19 @@ def _show(name: str, readings: dict[str, list[Reading]], by_engine: bool, worst:
         typer.echo(f"{'':8}" + "".join(f"{heading:>7}" for heading in FIGURES.values()) + "   published: P, R, F1")
         for key, figures in rows.items():
             published = ", ".join(f"{share:.1f}" for share in PUBLISHED.get(key, {}).values())
-            typer.echo((f"{key:8}" + "".join(f"{_written(one, figures[one]):>7}" for one in FIGURES) + f"   {published}").rstrip())
-    for key, own in readings.items():
-        for reading in worst_of(own, worst):
-            _say_worst(key, reading, as_json)
+            typer.echo((f"{key:8}" + "".join(f"{_format(name, figures[name]):>7}" for name in FIGURES) + f"   {published}").rstrip())
+    for key, group in readings.items():
+        for reading in worst_of(group, worst):
+            _print_worst(key, reading, as_json)
 
 
-def _written(name: str, value: Any) -> str:
+def _format(name: str, value: Any) -> str:
     if value is None:
         return "–"
     return str(value) if name in ("unanswered", "ms") else f"{100 * value:.1f}"
 
 
-def _say_worst(algorithm: str, reading: Reading, as_json: bool) -> None:
+def _print_worst(algorithm: str, reading: Reading, as_json: bool) -> None:
     missing = [reading.thread.gold.posts[number].text for number in reading.score.missing]
     surplus = [reading.posts[number].text for number in reading.score.surplus]
     figures = {"f1": round(reading.score.counts.body_f1, 3), "missing": len(missing), "surplus": len(surplus)}
@@ -166,9 +166,9 @@ def _say_worst(algorithm: str, reading: Reading, as_json: bool) -> None:
         print_json(line | {"first_missing": _excerpt(missing), "first_surplus": _excerpt(surplus)})
         return
     typer.echo(f"{algorithm}: {reading.thread.page.id}: F1 {figures['f1']}, {len(missing)} missing, {len(surplus)} too many")
-    for what, texts in (("missing", missing), ("too many", surplus)):
+    for label, texts in (("missing", missing), ("too many", surplus)):
         if texts:
-            typer.echo(f"    {what}: {_excerpt(texts)}")
+            typer.echo(f"    {label}: {_excerpt(texts)}")
     if reading.error:
         typer.echo(f"    {reading.error}")
 
@@ -188,10 +188,10 @@ def report(title: str, rows: Mapping[str, Mapping[str, Any]], worst: Mapping[str
     """Return the report as self-contained HTML. Text from pages is escaped."""
     pages = {
         name: [
-            {"id": clean(one.thread.page.id), "f1": f"{one.score.counts.body_f1:.3f}", "error": clean(one.error) if one.error else None,
-             "missing": [_shortened(one.thread.gold.posts[number].text) for number in one.score.missing],
-             "surplus": [_shortened(one.posts[number].full_text or one.posts[number].text) for number in one.score.surplus]}
-            for one in readings
+            {"id": clean(item.thread.page.id), "f1": f"{item.score.counts.body_f1:.3f}", "error": clean(item.error) if item.error else None,
+             "missing": [_shortened(item.thread.gold.posts[number].text) for number in item.score.missing],
+             "surplus": [_shortened(item.posts[number].full_text or item.posts[number].text) for number in item.score.surplus]}
+            for item in readings
         ]
         for name, readings in worst.items()
     }  # fmt: skip
@@ -200,11 +200,11 @@ def report(title: str, rows: Mapping[str, Mapping[str, Any]], worst: Mapping[str
         __package__,
         title=clean(title),
         headings=list(FIGURES.values()),
-        rows={name: [_written(name_of, figures[name_of]) for name_of in FIGURES] for name, figures in rows.items()},
+        rows={name: [_format(name_of, figures[name_of]) for name_of in FIGURES] for name, figures in rows.items()},
         worst=pages,
     )
 
 
 def _shortened(text: str) -> str:
-    whole = "\n".join(line for line in map(clean, text.split("\n")) if line)
-    return whole if len(whole) <= SHOWN_CHARS else f"{whole[:SHOWN_CHARS]} […{len(whole) - SHOWN_CHARS:,}]"
+    cleaned = "\n".join(line for line in map(clean, text.split("\n")) if line)
+    return cleaned if len(cleaned) <= SHOWN_CHARS else f"{cleaned[:SHOWN_CHARS]} […{len(cleaned) - SHOWN_CHARS:,}]"

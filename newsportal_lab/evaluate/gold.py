@@ -55,8 +55,8 @@ def survey(folder: Path) -> Survey:
     without = tuple(name for name in names if _answer(read_description(folder / f"{name}.json")) == Answer())
     remarks = tuple(remark for name in names if (remark := _remark(folder / f"{name}.json")))
     if len(without) == len(names):
-        lacking = f"no page in {folder} has gold beside it: <id>.json with text, title, date, author or source; see docs/evaluation.md"
-        raise NoGold("\n".join((lacking, *remarks)))
+        message = f"no page in {folder} has gold beside it: <id>.json with text, title, date, author or source; see docs/evaluation.md"
+        raise NoGold("\n".join((message, *remarks)))
     return Survey(len(names) - len(without), without, remarks)
 
 
@@ -87,15 +87,15 @@ def gold_page(file: Path) -> GoldPage | None:
 
 
 def _page(folder: Path, saved: SavedPage) -> GoldPage | None:
-    known = read_description(folder / f"{saved.id}.json")
-    gold = _answer(known)
+    description = read_description(folder / f"{saved.id}.json")
+    gold = _answer(description)
     if gold == Answer():
         return None
-    site = known.get("site")
+    site = description.get("site")
     if not isinstance(site, str) and saved.url:
         with suppress(ValueError):
             site = urlsplit(saved.url).hostname
-    kind = known.get("kind")
+    kind = description.get("kind")
     return GoldPage(saved, gold, site if isinstance(site, str) else None, kind if isinstance(kind, str) else None)
 
 
@@ -107,20 +107,20 @@ def read_description(file: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _answer(known: dict[str, Any]) -> Answer:
+def _answer(description: dict[str, Any]) -> Answer:
     return Answer(
-        text=text_of(known.get("text"), "\n"),
-        title=text_of(known.get("title")),
-        date=text_of(known.get("date") or known.get("published")),
-        author=text_of(known.get("author") or known.get("authors")),
-        source=text_of(known.get("source")),
+        text=text_of(description.get("text"), "\n"),
+        title=text_of(description.get("title")),
+        date=text_of(description.get("date") or description.get("published")),
+        author=text_of(description.get("author") or description.get("authors")),
+        source=text_of(description.get("source")),
     )
 
 
-def text_of(value: object, between: str = "; ") -> str | None:
-    """Return a non-empty text; a list of names or paragraphs is joined by ``between``."""
+def text_of(value: object, separator: str = "; ") -> str | None:
+    """Return a non-empty text; a list of names or paragraphs is joined by ``separator``."""
     if isinstance(value, list):
-        value = between.join(part for part in value if isinstance(part, str))
+        value = separator.join(part for part in value if isinstance(part, str))
     return value if isinstance(value, str) and value.strip() else None
 
 

@@ -104,26 +104,26 @@ def _cell(row: dict[str, Any], name: str) -> str:
 
 def compare(folder: Path) -> Iterator[dict[str, Any]]:
     """Yield a row per method, measure and data set, in per cent."""
-    data = {kind: sorted(where) for kind, where in kinds_of(folder).items()}
+    data = {kind: sorted(paths) for kind, paths in kinds_of(folder).items()}
     measured: dict[tuple[str, Path, str], Measured] = {}
 
-    def measure(kind: str, where: Path, name: str) -> Measured:
-        if (kind, where, name) not in measured:
-            measured[kind, where, name] = MEASURES[kind](where, name)
-        return measured[kind, where, name]
+    def measure(kind: str, path: Path, name: str) -> Measured:
+        if (kind, path, name) not in measured:
+            measured[kind, path, name] = MEASURES[kind](path, name)
+        return measured[kind, path, name]
 
-    asked = [(method, where) for method in METHODS for where in data.get(method.kind, ())]
-    for method, where in tracked(asked, "measuring", beside_output=True):
+    tasks = [(method, path) for method in METHODS for path in data.get(method.kind, ())]
+    for method, path in tracked(tasks, "measuring", beside_output=True):
         try:
-            (ours, items), (default, _) = (measure(method.kind, where, name) for name in (method.method, method.default))
+            (ours, items), (default, _) = (measure(method.kind, path, name) for name in (method.method, method.default))
         except (NewsportalError, OSError, ValueError) as error:
-            typer.echo(f"{where} is left out: {error}", err=True)
+            typer.echo(f"{path} is left out: {error}", err=True)
             continue
         for figure in dict.fromkeys((*method.published, *(() if method.published else USUAL[method.kind]))):
             row = {"paper": method.paper, "section": method.section, "method": method.method, "measure": figure}
             figures = {"published": method.published.get(figure), "ours": _percent(ours, figure), "default": _percent(default, figure)}
-            about = {"default_method": method.default, "data": where.name if where.is_dir() else where.parent.name}
-            yield {**row, **figures, **about, "items": items, "counted": method.of}
+            details = {"default_method": method.default, "data": path.name if path.is_dir() else path.parent.name}
+            yield {**row, **figures, **details, "items": items, "counted": method.of}
 
 
 def _percent(figures: Figures, measure: str) -> float | None:
@@ -143,10 +143,10 @@ def kinds_of(folder: Path) -> dict[str, set[Path]]:
         elif name == "test.jsonl" and any(file.with_name(f"train.jsonl{end}").exists() for end in ("", ".gz")):
             found["classify"].add(file.parent)
         elif file.suffix == ".json" and file.parent not in found["forum"] | found["extraction"]:
-            known = read_description(file)
-            if known.get("posts"):
+            description = read_description(file)
+            if description.get("posts"):
                 found["forum"].add(file.parent)
-            elif known.get("text") and any(file.with_suffix(end).exists() for end in (".html", ".html.gz")):
+            elif description.get("text") and any(file.with_suffix(end).exists() for end in (".html", ".html.gz")):
                 found["extraction"].add(file.parent)
                 found["summaries"].add(file.parent)
     return found
@@ -177,9 +177,9 @@ def find_reposts(folder: Path, name: str) -> Measured:
 
 
 def classify_texts(folder: Path, name: str) -> Measured:
-    asked = classify.read(folder, "test")
-    labels = classify.score(folder.name, name, classify.read(folder, "train"), asked).report.labels
-    return {figure: sum(getattr(one, figure) for one in labels) / len(labels) for figure in USUAL["classify"]}, len(asked)
+    test = classify.read(folder, "test")
+    labels = classify.score(folder.name, name, classify.read(folder, "train"), test).report.labels
+    return {figure: sum(getattr(label, figure) for label in labels) / len(labels) for figure in USUAL["classify"]}, len(test)
 
 
 def read_threads(folder: Path, name: str) -> Measured:

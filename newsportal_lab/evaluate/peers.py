@@ -63,68 +63,68 @@ def installed() -> list[str]:
 
 def trafilatura(body: bytes, url: str | None, **options: bool) -> dict[str, str | None]:
     """trafilatura with its defaults, without comments."""
-    found = _of("trafilatura", "bare_extraction")(body, url=url, with_metadata=True, include_comments=False, **options)
+    found = _attribute("trafilatura", "bare_extraction")(body, url=url, with_metadata=True, include_comments=False, **options)
     if found is None:
         return {}
-    return _found(found.text, found.title, found.date, found.author, found.sitename)
+    return _answer(found.text, found.title, found.date, found.author, found.sitename)
 
 
 def readability_lxml(body: bytes, url: str | None) -> dict[str, str | None]:
     """readability-lxml: ``summary()`` and ``short_title()``; it extracts no dates."""
-    found = _of("readability", "Document")(body, url=url)
+    found = _attribute("readability", "Document")(body, url=url)
     title, author = found.short_title(), found.author()  # before the summary, which modifies the tree
-    return _found(_text(found.summary()), title, None, None if author == "[no-author]" else author, None)
+    return _answer(_text(found.summary()), title, None, None if author == "[no-author]" else author, None)
 
 
 def newspaper4k(body: bytes, url: str | None) -> dict[str, str | None]:
     """newspaper4k with its defaults, without fetching images; with the language of Chinese pages, as documented."""
     html = decode(body)[0]
     language = {"language": "zh"} if _is_chinese(html) else {}
-    article = _of("newspaper", "Article")(url or NOWHERE, fetch_images=False, **language)
+    article = _attribute("newspaper", "Article")(url or NOWHERE, fetch_images=False, **language)
     article.download(input_html=html)
     article.parse()
-    return _found(article.text, article.title, article.publish_date, "; ".join(article.authors), None)
+    return _answer(article.text, article.title, article.publish_date, "; ".join(article.authors), None)
 
 
 def goose3(body: bytes, url: str | None) -> dict[str, str | None]:
     """goose3 with its defaults; for Chinese pages with its Chinese stop words, as documented."""
     html = decode(body)[0]
     article = _goose(_is_chinese(html)).extract(url=url, raw_html=html)
-    return _found(article.cleaned_text, article.title, article.publish_date, "; ".join(article.authors), None)
+    return _answer(article.cleaned_text, article.title, article.publish_date, "; ".join(article.authors), None)
 
 
 @cache
 def _goose(chinese: bool) -> Any:
-    options = {"stopwords_class": _of("goose3.text", "StopWordsChinese"), "use_meta_language": False, "target_language": "zh"}
-    return _of("goose3", "Goose")({"enable_image_fetching": False, **(options if chinese else {})})
+    options = {"stopwords_class": _attribute("goose3.text", "StopWordsChinese"), "use_meta_language": False, "target_language": "zh"}
+    return _attribute("goose3", "Goose")({"enable_image_fetching": False, **(options if chinese else {})})
 
 
 def gne(body: bytes, url: str | None) -> dict[str, str | None]:
-    found = _of("gne", "GeneralNewsExtractor")().extract(decode(body)[0], host=url or "")
-    return _found(found["content"], found["title"], found["publish_time"], found["author"], None)
+    found = _attribute("gne", "GeneralNewsExtractor")().extract(decode(body)[0], host=url or "")
+    return _answer(found["content"], found["title"], found["publish_time"], found["author"], None)
 
 
 def magic_html(body: bytes, url: str | None) -> dict[str, str | None]:
     """magic-html for pages of kind ``article``: a title and HTML; it extracts no dates."""
     found = _magic().extract(decode(body)[0], base_url=url or NOWHERE)
-    return _found(_text(found["html"]), found.get("title"), None, None, None)
+    return _answer(_text(found["html"]), found.get("title"), None, None, None)
 
 
 @cache
 def _magic() -> Any:
-    return _of("magic_html", "GeneralExtractor")()
+    return _attribute("magic_html", "GeneralExtractor")()
 
 
 def resiliparse(body: bytes, url: str | None) -> dict[str, str | None]:
     """Resiliparse's main content as plain text, and the page's ``title``."""
-    coding = _of("resiliparse.parse.encoding", "detect_encoding")(body)
-    tree = _of("resiliparse.parse.html", "HTMLTree").parse_from_bytes(body, coding)
-    text = _of("resiliparse.extract.html2text", "extract_plain_text")(tree, main_content=True, alt_texts=False)
-    return _found(text, tree.title, None, None, None)
+    coding = _attribute("resiliparse.parse.encoding", "detect_encoding")(body)
+    tree = _attribute("resiliparse.parse.html", "HTMLTree").parse_from_bytes(body, coding)
+    text = _attribute("resiliparse.extract.html2text", "extract_plain_text")(tree, main_content=True, alt_texts=False)
+    return _answer(text, tree.title, None, None, None)
 
 
 def htmldate(body: bytes, url: str | None) -> dict[str, str | None]:
-    return _found(None, None, _of("htmldate", "find_date")(body, url=url, original_date=True), None, None)
+    return _answer(None, None, _attribute("htmldate", "find_date")(body, url=url, original_date=True), None, None)
 
 
 PEERS: Final[dict[str, tuple[str, Peer]]] = {
@@ -149,19 +149,19 @@ def _is_chinese(html: str) -> bool:
     return chinese
 
 
-def _of(module: str, name: str) -> Any:
+def _attribute(module: str, name: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def _found(text: str | None, title: str | None, date: object, author: str | None, source: str | None) -> dict[str, str | None]:
+def _answer(text: str | None, title: str | None, date: object, author: str | None, source: str | None) -> dict[str, str | None]:
     """Dates that do not begin with the year are parsed by dateutil, as in the papers' scores."""
-    written = date.isoformat() if isinstance(date, datetime) else str(date) if date else None
-    if written and not YEAR_FIRST.search(written):
+    day = date.isoformat() if isinstance(date, datetime) else str(date) if date else None
+    if day and not YEAR_FIRST.search(day):
         try:
-            written = str(_of("dateutil.parser", "parse")(written).date().isoformat())
+            day = str(_attribute("dateutil.parser", "parse")(day).date().isoformat())
         except (ImportError, ValueError, OverflowError):
-            written = None
-    return {"text": text or None, "title": title or None, "date": written, "author": author or None, "source": source or None}
+            day = None
+    return {"text": text or None, "title": title or None, "date": day, "author": author or None, "source": source or None}
 
 
 def _text(html: str) -> str:

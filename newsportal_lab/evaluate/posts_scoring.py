@@ -66,7 +66,7 @@ class Counts:
     dates_right: int = 0
 
     def __add__(self, other: Counts) -> Counts:
-        return Counts(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+        return Counts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
 
     @property
     def precision(self) -> float:
@@ -107,31 +107,31 @@ class PageScore:
 
 
 def score_posts(gold: GoldThread, found: Sequence[Post], now: datetime) -> PageScore:
-    wanted = [squashed(post.text) for post in gold.posts]
+    texts = [squashed(post.text) for post in gold.posts]
     bodies = [squashed(post.full_text if post.full_text is not None else post.text) for post in found]
     blocks = [squashed(post.block_text or post.text) for post in found]
-    pairs, block_pairs = matched(wanted, bodies, block=False), matched(wanted, blocks, block=True)
-    body_extra = _extra(bodies, {given for _, given in pairs}, gold, block=False)
-    block_extra = _extra(blocks, {given for _, given in block_pairs}, gold, block=True)
-    asked = [(gold.posts[one], found[other]) for one, other in pairs]
-    authors = [folded(one.author) == folded(other.author) for one, other in asked if one.author]
-    dates = [same_day(one.date, other, now) for one, other in asked if one.date]
+    pairs, block_pairs = matched(texts, bodies, block=False), matched(texts, blocks, block=True)
+    body_extra = _extra(bodies, {number for _, number in pairs}, gold, block=False)
+    block_extra = _extra(blocks, {number for _, number in block_pairs}, gold, block=True)
+    matches = [(gold.posts[first], found[second]) for first, second in pairs]
+    authors = [folded(expected.author) == folded(post.author) for expected, post in matches if expected.author]
+    dates = [same_day(expected.date, post, now) for expected, post in matches if expected.date]
     counts = Counts(
         len(block_pairs),
         block_extra,
-        len(wanted) - len(block_pairs),
+        len(texts) - len(block_pairs),
         len(pairs),
         body_extra,
-        len(wanted) - len(pairs),
+        len(texts) - len(pairs),
         len(authors),
         sum(authors),
         len(dates),
         sum(dates),
     )
-    hit, used = {one for one, _ in pairs}, {other for _, other in pairs}
+    hit, used = {first for first, _ in pairs}, {second for _, second in pairs}
     return PageScore(
         counts,
-        tuple(number for number in range(len(wanted)) if number not in hit),
+        tuple(number for number in range(len(texts)) if number not in hit),
         tuple(number for number, text in enumerate(bodies) if text and number not in used),
     )
 
@@ -147,25 +147,25 @@ def _extra(texts: Sequence[str], used: set[int], gold: GoldThread, block: bool) 
     return max(0, len(rest) - optional - forgiven)
 
 
-def matched(wanted: Sequence[str], given: Sequence[str], block: bool) -> list[tuple[int, int]]:
+def matched(gold: Sequence[str], texts: Sequence[str], block: bool) -> list[tuple[int, int]]:
     """Return pairs of numbers, one to one, the most similar first. Texts that contain a whole gold post are matched first."""
-    left, right, pairs = set(range(len(wanted))), set(range(len(given))), []
-    for likeness in (_whole, _likeness):
+    left, right, pairs = set(range(len(gold))), set(range(len(texts))), []
+    for likeness in (_containment, _likeness):
         found = [
-            (alike, -abs(one - other), one, other)
-            for one in left
-            for other in right
-            if wanted[one] and given[other] and (alike := likeness(wanted[one], given[other], block)) > 0
+            (similarity, -abs(i - j), i, j)
+            for i in left
+            for j in right
+            if gold[i] and texts[j] and (similarity := likeness(gold[i], texts[j], block)) > 0
         ]
-        for _, _, one, other in sorted(found, reverse=True):
-            if one in left and other in right:
-                left.remove(one)
-                right.remove(other)
-                pairs.append((one, other))
+        for _, _, i, j in sorted(found, reverse=True):
+            if i in left and j in right:
+                left.remove(i)
+                right.remove(j)
+                pairs.append((i, j))
     return pairs
 
 
-def _whole(gold: str, text: str, block: bool) -> float:
+def _containment(gold: str, text: str, block: bool) -> float:
     """Return a value above 1 for equal texts, or a block that contains the gold text."""
     return 2.0 if gold == text else 1.0 + 1 / len(text) if block and gold in text else 0.0
 
@@ -189,15 +189,15 @@ def _likeness(gold: str, text: str, block: bool) -> float:
 
 def same_day(gold: str, found: Post, now: datetime) -> bool:
     """Return whether a post's time is gold's: as written, or of the same day, in either reading of 05/03/2024."""
-    written = folded(found.date_text)
-    if written and (folded(gold) in written or (len(written) > SHORTEST_TIME and written in folded(gold))):
+    date_text = folded(found.date_text)
+    if date_text and (folded(gold) in date_text or (len(date_text) > SHORTEST_TIME and date_text in folded(gold))):
         return True
-    told = _days(found.date_text, now) if found.date_text else {found.published.date()} if found.published else set()
-    return not told.isdisjoint(_days(gold, now))
+    dates = _days(found.date_text, now) if found.date_text else {found.published.date()} if found.published else set()
+    return not dates.isdisjoint(_days(gold, now))
 
 
 def _days(text: str, now: datetime) -> set[date]:
-    return {one.when.date() for first in (False, True) for one in find_dates(text, now, day_first=first)}
+    return {match.when.date() for first in (False, True) for match in find_dates(text, now, day_first=first)}
 
 
 def total(scores: Iterable[PageScore]) -> Counts:

@@ -39,19 +39,19 @@ class Scored:
     again: bool = False
 
     def ranked(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
-        return tuple(self.clicks.items[place].story for place, _ in self.best(history, now, n))
+        return tuple(self.clicks.items[index].story for index, _ in self.best(history, now, n))
 
     def best(self, history: Sequence[View], now: datetime, n: int) -> list[tuple[int, float]]:
         """Return the numbers of the best ``n`` stories, each with its score."""
         latest = sorted(history, key=lambda view: (view.at, view.story), reverse=True)
-        own = {self.numbers[view.story]: share(view) for view in reversed(latest) if view.story in self.numbers}
-        stories = np.array(list(reversed(own)), dtype=np.int64)
-        question = Question(stories, np.array([own[int(one)] for one in stories]), hours(now))
+        shares = {self.numbers[view.story]: share(view) for view in reversed(latest) if view.story in self.numbers}
+        stories = np.array(list(reversed(shares)), dtype=np.int64)
+        question = Question(stories, np.array([shares[int(story)] for story in stories]), hours(now))
         score = np.where(self.clicks.published <= question.now, self.scores(question), -np.inf)
         if not self.again:
             score[stories] = -np.inf
         order = np.lexsort((np.arange(len(score)), -score))[:n]
-        return [(int(place), float(score[place])) for place in order if np.isfinite(score[place])]
+        return [(int(index), float(score[index])) for index in order if np.isfinite(score[index])]
 
 
 def _scored(clicks: Clicks, scores: Scores) -> Scored:
@@ -77,8 +77,8 @@ def best_half_life(clicks: Clicks) -> float:
     before = clicks.before(begin)
     later = clicks.story[clicks.at >= begin]
     later = later[clicks.published[later] <= begin]
-    seen = np.array([formulas.popularity(before, begin, half_life) for half_life in signals.HALF_LIVES])
-    return signals.HALF_LIVES[int(np.argmax(np.log(signals.shares(seen, later)).sum(axis=1)))]
+    views = np.array([formulas.popularity(before, begin, half_life) for half_life in signals.HALF_LIVES])
+    return signals.HALF_LIVES[int(np.argmax(np.log(signals.shares(views, later)).sum(axis=1)))]
 
 
 def items(clicks: Clicks, now: float) -> Scored:
@@ -89,8 +89,8 @@ def items(clicks: Clicks, now: float) -> Scored:
 
 def items_decay(clicks: Clicks, now: float) -> Scored:
     """Item neighbours, decayed by the story's age: 2^(−age / h), h the median age of the latest tenth of the views."""
-    near, fades = items(clicks, now).scores, age_half_life(clicks)
-    return _scored(clicks, lambda question: near(question) * formulas.fading(clicks.published, question.now, fades))
+    similar, half_life = items(clicks, now).scores, age_half_life(clicks)
+    return _scored(clicks, lambda question: similar(question) * formulas.fading(clicks.published, question.now, half_life))
 
 
 def age_half_life(clicks: Clicks) -> float:

@@ -85,8 +85,8 @@ class Score:
 def splits(log: Log, kind: str, *, most: int = QUESTIONS) -> Iterator[Split]:
     """Yield a split per cut, the earliest first."""
     views, items = list(log.views), list(log.items)
-    at = np.sort([hours(view.at) for view in views])
-    for cut, end in pairwise([*(float(np.quantile(at, cut)) for cut in CUTS), np.inf]):
+    moments = np.sort([hours(view.at) for view in views])
+    for cut, end in pairwise([*(float(np.quantile(moments, cut)) for cut in CUTS), np.inf]):
         yield split(Log(views, items), kind, cut, end, most=most)
 
 
@@ -94,50 +94,50 @@ def split(log: Log, kind: str, cut: float, end: float, *, most: int = QUESTIONS)
     """Return the views before the hour ``cut``, and questions about those up to ``end``."""
     items = [item for item in log.items if hours(item.published) <= cut]
     views = list(log.views)
-    known = columns(Log((view for view in views if hours(view.at) < cut), items))
+    training = columns(Log((view for view in views if hours(view.at) < cut), items))
     names = {item.story for item in items}
     by_reader: dict[str, list[View]] = {}
     for view in sorted(views, key=lambda view: (view.reader, view.at, view.story)):
         if hours(view.at) < end:
             by_reader.setdefault(view.reader, []).append(view)
-    asked: Callable[[Sequence[View], float, set[str]], Iterator[Question]] = (
+    questions_of: Callable[[Sequence[View], float, set[str]], Iterator[Question]] = (
         _window if kind == WINDOW else partial(_next, again=kind == AGAIN)
     )
-    questions = [question for own in by_reader.values() for question in asked(own, cut, names)]
-    chosen = np.sort(np.random.default_rng(SEED).permutation(len(questions))[:most])
-    return Split(known, cut, tuple(questions[place] for place in chosen))
+    questions = [question for history in by_reader.values() for question in questions_of(history, cut, names)]
+    selected = np.sort(np.random.default_rng(SEED).permutation(len(questions))[:most])
+    return Split(training, cut, tuple(questions[index] for index in selected))
 
 
-def _window(own: Sequence[View], cut: float, names: set[str]) -> Iterator[Question]:
-    history = tuple(view for view in own if hours(view.at) < cut)
+def _window(views: Sequence[View], cut: float, names: set[str]) -> Iterator[Question]:
+    history = tuple(view for view in views if hours(view.at) < cut)
     seen = {view.story for view in history}
-    targets = frozenset(view.story for view in own[len(history) :] if view.story in names and view.story not in seen)
+    targets = frozenset(view.story for view in views[len(history) :] if view.story in names and view.story not in seen)
     if targets:
         yield Question(history, datetime.fromtimestamp(cut * SECONDS, UTC), targets)
 
 
-def _next(own: Sequence[View], cut: float, names: set[str], *, again: bool = False) -> Iterator[Question]:
+def _next(views: Sequence[View], cut: float, names: set[str], *, again: bool = False) -> Iterator[Question]:
     seen: set[str] = set()
-    for place, view in enumerate(own):
-        if place and (again or view.story not in seen) and view.story in names and hours(own[place - 1].at) >= cut:
-            yield Question(tuple(own[:place]), view.at, frozenset({view.story}))
+    for index, view in enumerate(views):
+        if index and (again or view.story not in seen) and view.story in names and hours(views[index - 1].at) >= cut:
+            yield Question(tuple(views[:index]), view.at, frozenset({view.story}))
         seen.add(view.story)
 
 
 def measure(ranker: Ranker, questions: Sequence[Question], n: int = LIST) -> Score:
-    rows, took = [], []
+    rows, times = [], []
     for question in questions:
         start = perf_counter()
         found = ranker.ranked(question.history, question.now, n)
-        took.append((perf_counter() - start) * 1000)
+        times.append((perf_counter() - start) * 1000)
         rows.append(figures(found, question.targets, n))
     if not rows:
         return Score(0, 0.0, 0.0, 0.0, 0.0, 0.0)
     recall, ndcg, hit = np.mean(rows, axis=0).tolist()
-    return Score(len(rows), recall, ndcg, hit, float(np.median(took)), float(np.quantile(took, 0.95)))
+    return Score(len(rows), recall, ndcg, hit, float(np.median(times)), float(np.quantile(times, 0.95)))
 
 
 def figures(found: Sequence[str], targets: frozenset[str], n: int = LIST) -> tuple[float, float, float]:
-    gains = [1 / log2(place + 2) for place, story in enumerate(found[:n]) if story in targets]
-    ideal = sum(1 / log2(place + 2) for place in range(min(n, len(targets))))
+    gains = [1 / log2(index + 2) for index, story in enumerate(found[:n]) if story in targets]
+    ideal = sum(1 / log2(index + 2) for index in range(min(n, len(targets))))
     return len(gains) / len(targets), sum(gains) / ideal, float(bool(gains))

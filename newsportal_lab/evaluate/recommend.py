@@ -84,9 +84,9 @@ def _rows(log: Log, names: Sequence[str], kind: str, questions: int, as_json: bo
                 bar.update(task, description=name)
                 start = perf_counter()
                 model = METHODS[name](split.training, split.cut)
-                took = round(perf_counter() - start, 2)
+                seconds = round(perf_counter() - start, 2)
                 measured = ranking.measure(model, split.questions).as_json()
-                row = {"cut": cut, "kind": kind, "method": name, **measured, "fit_seconds": took}
+                row = {"cut": cut, "kind": kind, "method": name, **measured, "fit_seconds": seconds}
                 bar.advance(task)
                 typer.echo(json.dumps(row) if as_json else f"{name:16}" + "".join(f"{row[figure]:11.3f}" for figure in FIGURES))
                 yield row

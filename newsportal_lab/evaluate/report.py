@@ -64,7 +64,7 @@ def columns_with_values(rows: Sequence[Row]) -> list[str]:
     return [name for name, found in values.items() if found - {None} and (name != "unanswered" or any(found))]
 
 
-def written(row: Row, name: str) -> str:
+def format_score(row: Row, name: str) -> str:
     value = getattr(row.scores, name)
     if value is None:
         return "–"
@@ -87,17 +87,17 @@ def print_rows(rows: Sequence[Row]) -> None:
     names = columns_with_values(rows)
     width = max(len(row.reader) for row in rows)
     for number, name in enumerate(dict.fromkeys(row.set for row in rows)):
-        own = [row for row in rows if row.set == name]
+        group = [row for row in rows if row.set == name]
         if number:
-            _say()
-        table = _table(f"{name}, {counted(own[0].scores.pages)}")
+            _print()
+        table = _table(f"{name}, {counted(group[0].scores.pages)}")
         table.add_column("", min_width=width, no_wrap=True)
         for figure in names:
             table.add_column(COLUMNS[figure], justify="right", no_wrap=True)
-        for row in own:
-            cells = (Text(written(row, figure), style="bold" if is_best(row, figure, rows) else "") for figure in names)
+        for row in group:
+            cells = (Text(format_score(row, figure), style="bold" if is_best(row, figure, rows) else "") for figure in names)
             table.add_row(escape(row.reader), *cells)
-        _say(table, whole=True)
+        _print(table, whole=True)
 
 
 def _table(title: str) -> Table:
@@ -109,13 +109,13 @@ def _width() -> int:
     return console.width if console.is_terminal else WIDE
 
 
-def _say(*what: Table, whole: bool = False) -> None:
+def _print(*tables: Table, whole: bool = False) -> None:
     """Print tables; ``whole``: exceed the terminal's width rather than truncate figures."""
     width = _width()
     if whole:
         wide = Console(width=WIDE)
-        width = max(width, *(wide.measure(table).minimum for table in what))
-    Console(emoji=False, highlight=False, width=width).print(*what)
+        width = max(width, *(wide.measure(table).minimum for table in tables))
+    Console(emoji=False, highlight=False, width=width).print(*tables)
 
 
 def print_worst(pages: Sequence[Closer], names: Sequence[str]) -> None:
@@ -125,32 +125,32 @@ def print_worst(pages: Sequence[Closer], names: Sequence[str]) -> None:
     """
     places = max((cell_len(f"{page.result.folder}/{page.result.id}") for page in pages), default=0)
     others = sum(max(len(name), FIGURE) + 1 for name in names)
-    every = len(names) < 3 or places + 1 + others + 2 * (LEAST_EXCERPT + 1) <= _width()
+    show_all = len(names) < 3 or places + 1 + others + 2 * (LEAST_EXCERPT + 1) <= _width()
     for name in names:
-        own = [page for page in pages if page.of == name]
-        if not own:
+        group = [page for page in pages if page.of == name]
+        if not group:
             continue
         table = _table(f"worst of {name}")
         for heading in ("page", "F1"):
             table.add_column(heading, no_wrap=True)
-        for other in [other for other in names if other != name] if every else ["best other"]:
-            table.add_column(escape(other), justify="right" if every else "left", no_wrap=every)
+        for other in [other for other in names if other != name] if show_all else ["best other"]:
+            table.add_column(escape(other), justify="right" if show_all else "left", no_wrap=show_all)
         for heading in ("missing", "too much"):
             table.add_column(heading, no_wrap=True, ratio=1)
         table.expand = True
-        for page in own:
+        for page in group:
             scores, error = page.result.scores, page.result.errors[page.at]
-            beside = [at for at in range(len(scores)) if at != page.at]
-            cells = [f"{scores[at].f1:.3f}" for at in beside]
-            if not every:
-                best = max(beside, key=lambda at: scores[at].f1)
+            peers = [i for i in range(len(scores)) if i != page.at]
+            cells = [f"{scores[i].f1:.3f}" for i in peers]
+            if not show_all:
+                best = max(peers, key=lambda i: scores[i].f1)
                 cells = [f"{scores[best].f1:.3f} {page.names[best]}"]
             missing = _excerpt(scores[page.at].missing, page.longest("missing"))
             surplus = clean(error) if error else _excerpt(scores[page.at].surplus, page.longest("surplus"))
             line = (f"{page.result.folder}/{page.result.id}", f"{scores[page.at].f1:.3f}", *cells, missing, surplus)
             table.add_row(*map(Text, line))
-        _say()
-        _say(table)
+        _print()
+        _print(table)
 
 
 def _excerpt(characters: int, text: str | None) -> str:
@@ -169,7 +169,7 @@ def report(rows: Sequence[Row], results: Sequence[PageResult], names: Sequence[s
     figures = columns_with_values(rows)
     sets: dict[str, tuple[str, list[dict[str, Any]]]] = {}
     for row in rows:
-        cells = [{"text": written(row, figure), "best": is_best(row, figure, rows)} for figure in figures]
+        cells = [{"text": format_score(row, figure), "best": is_best(row, figure, rows)} for figure in figures]
         sets.setdefault(clean(row.set), (counted(row.scores.pages), []))[1].append({"reader": row.reader, "cells": cells})
     worst: dict[str, list[dict[str, Any]]] = {}
     for page in closer:  # every reader's F1, gold, and the extractions, that of the examined reader first
@@ -178,9 +178,9 @@ def report(rows: Sequence[Row], results: Sequence[PageResult], names: Sequence[s
         card: dict[str, Any] = {"name": clean(f"{page.result.folder}/{page.result.id}"), "fields": fields}
         card |= {
             "gold": [clean(gold[name]) for name in fields],
-            "f1": [(name, f"{scores[at].f1:.3f}") for at, name in enumerate(page.names)],
+            "f1": [(name, f"{scores[i].f1:.3f}") for i, name in enumerate(page.names)],
         }
-        card |= {"readings": [_reading(page, at, fields) for at in sorted(page.found, key=lambda at: at != page.at)]}
+        card |= {"readings": [_reading(page, i, fields) for i in sorted(page.found, key=lambda i: i != page.at)]}
         worst.setdefault(page.of, []).append(card)
     return render(
         "report.html",
@@ -188,31 +188,31 @@ def report(rows: Sequence[Row], results: Sequence[PageResult], names: Sequence[s
         headings=[COLUMNS[figure] for figure in figures],
         sets=sets,
         pages=counted(len(results)),
-        curves=curves({name: [one.scores[at].f1 for one in results if one.scores[at].has_text] for at, name in enumerate(names)}),
+        curves=curves({name: [result.scores[i].f1 for result in results if result.scores[i].has_text] for i, name in enumerate(names)}),
         worst=worst,
     )
 
 
-def _reading(page: Closer, at: int, fields: Sequence[str]) -> dict[str, Any]:
+def _reading(page: Closer, index: int, fields: Sequence[str]) -> dict[str, Any]:
     """Return one reader's extraction of a page; ``right`` is ``None`` if gold has no value."""
-    score, found = page.result.scores[at], page.found[at]
+    score, found = page.result.scores[index], page.found[index]
     answer = asdict(found.answer)
     return {
-        "name": page.names[at],
+        "name": page.names[index],
         "f1": f"{score.f1:.3f}",
         "score": score,
         "error": clean(found.error) if found.error else None,
         "fields": [{"text": clean(answer[name] or "") or "–", "right": getattr(score, name)} for name in fields],
-        "pieces": [(piece.kind, _shortened(piece)) for piece in page.pieces[at]],
+        "pieces": [(piece.kind, _shortened(piece)) for piece in page.pieces[index]],
     }
 
 
 def _shortened(piece: Piece) -> str:
     text = "\n".join(line for line in map(clean, piece.text.split("\n")) if line)
-    kept = KEPT if piece.kind == "same" else LONGEST // 2
-    if len(text) <= 2 * kept + KEPT:
+    limit = KEPT if piece.kind == "same" else LONGEST // 2
+    if len(text) <= 2 * limit + KEPT:
         return text
-    return f"{text[:kept]} […{len(text) - 2 * kept:,}…] {text[-kept:]}"
+    return f"{text[:limit]} […{len(text) - 2 * limit:,}…] {text[-limit:]}"
 
 
 LEFT, RIGHT, TOP, BOTTOM = 46.0, 634.0, 14.0, 262.0  # the frame of the plot
@@ -230,8 +230,8 @@ def curves(scores: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:
         if not any(values):
             continue
         last = len(values) - 1
-        places = sorted({round(step * last / MOST_POINTS) for step in range(MOST_POINTS + 1)})
-        points = ((LEFT + (RIGHT - LEFT) * (place / last if last else 0.5), BOTTOM - (BOTTOM - TOP) * values[place]) for place in places)
+        indices = sorted({round(step * last / MOST_POINTS) for step in range(MOST_POINTS + 1)})
+        points = ((LEFT + (RIGHT - LEFT) * (index / last if last else 0.5), BOTTOM - (BOTTOM - TOP) * values[index]) for index in indices)
         drawn = {
             "points": " ".join(f"{x:.1f},{y:.1f}" for x, y in points),
             "colour": number % COLOURS,

@@ -63,9 +63,9 @@ class Reader:
         return Found(answer, error, time.process_time() - started)
 
 
-def warm(asked: Iterable[Reader]) -> None:
+def warm(readers: Iterable[Reader]) -> None:
     """Let all readers read a made-up page first, so that deferred imports, models and dictionaries do not count for the first page."""
-    for reader in asked:
+    for reader in readers:
         reader.read(GoldPage(SavedPage("warm", WARM), Answer()))
 
 
@@ -149,18 +149,18 @@ class Row:
     scores: Scores
 
 
-def run(folders: Sequence[Path], asked: Sequence[Reader], done: Callable[[], None] = lambda: None) -> list[PageResult]:
+def run(folders: Sequence[Path], readers: Sequence[Reader], done: Callable[[], None] = lambda: None) -> list[PageResult]:
     """Return the results for all pages of all folders; ``done`` is called after each. The folders must have gold (``survey``)."""
     results = []
-    warm(asked)
+    warm(readers)
     names = {folder: folder.resolve().name for folder in folders}
     counts = Counter(names.values())
     for folder, name in {folder: str(folder) if counts[name] > 1 or name == POOLED else name for folder, name in names.items()}.items():
-        for reader in asked:
+        for reader in readers:
             if reader.learn is not None:
                 reader.learn(folder)
         for page in gold_pages(folder):
-            found = [reader.read(page) for reader in asked]
+            found = [reader.read(page) for reader in readers]
             assert page.saved.path is not None  # gold pages are files
             results.append(
                 PageResult(
@@ -169,9 +169,9 @@ def run(folders: Sequence[Path], asked: Sequence[Reader], done: Callable[[], Non
                     file=page.saved.path,
                     site=page.site,
                     kind=page.kind,
-                    scores=tuple(score_page(page.gold, one.answer) for one in found),
-                    seconds=tuple(one.seconds for one in found),
-                    errors=tuple(one.error for one in found),
+                    scores=tuple(score_page(page.gold, item.answer) for item in found),
+                    seconds=tuple(item.seconds for item in found),
+                    errors=tuple(item.error for item in found),
                 )
             )
             done()
@@ -190,9 +190,9 @@ def rows(results: Sequence[PageResult], names: Sequence[str], *, by_site: int | 
         sites = _grouped((result for result in results if result.site), lambda result: str(result.site))
         sets |= {site: pages for site, pages in sorted(sites.items()) if len(pages) >= by_site}
     return [
-        Row(name, names[at], add_up([page.scores[at] for page in pages], sum(page.seconds[at] for page in pages)))
+        Row(name, names[i], add_up([page.scores[i] for page in pages], sum(page.seconds[i] for page in pages)))
         for name, pages in sets.items()
-        for at in range(len(names))
+        for i in range(len(names))
     ]
 
 
@@ -203,10 +203,10 @@ def _grouped(results: Iterable[PageResult], key: Callable[[PageResult], str]) ->
     return groups
 
 
-def worst(results: Iterable[PageResult], at: int, number: int) -> list[PageResult]:
-    """Return the ``number`` pages with the worst scores of reader ``at``, without perfect ones; among equals longer gold texts first."""
-    texts = [result for result in results if result.scores[at].has_text and result.scores[at].f1 < 1]
-    return sorted(texts, key=lambda result: (result.scores[at].f1, -result.scores[at].gold, result.folder, result.id))[:number]
+def worst(results: Iterable[PageResult], index: int, number: int) -> list[PageResult]:
+    """Return the ``number`` pages with the worst scores of reader ``index``, without perfect ones; among equals longer gold texts first."""
+    texts = [result for result in results if result.scores[index].has_text and result.scores[index].f1 < 1]
+    return sorted(texts, key=lambda result: (result.scores[index].f1, -result.scores[index].gold, result.folder, result.id))[:number]
 
 
 def scores_of(folder: Path, algorithm: str) -> Scores:
@@ -242,14 +242,14 @@ def _sentences(text: str) -> list[str]:
 
 def _by_sentence(gold: Sequence[str], found: Sequence[str]) -> Iterator[Piece]:
     first, second = (["".join(sentence.split()) for sentence in text] for text in (gold, found))
-    for what, a, b, c, d in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
-        wanted, given = "".join(gold[a:b]), "".join(found[c:d])
-        if what == "equal":
-            yield Piece("same", wanted)
-        elif wanted and given and max(len(wanted), len(given)) <= CLOSE_CHARS:
-            yield from _by_character(wanted, given)
+    for tag, a, b, c, d in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
+        expected, extracted = "".join(gold[a:b]), "".join(found[c:d])
+        if tag == "equal":
+            yield Piece("same", expected)
+        elif expected and extracted and max(len(expected), len(extracted)) <= CLOSE_CHARS:
+            yield from _by_character(expected, extracted)
         else:
-            yield from (Piece("missing", wanted), Piece("surplus", given))
+            yield from (Piece("missing", expected), Piece("surplus", extracted))
 
 
 def _by_character(gold: str, found: str) -> Iterator[Piece]:
@@ -257,8 +257,8 @@ def _by_character(gold: str, found: str) -> Iterator[Piece]:
     if matcher.ratio() < CLOSE_SHARE:
         yield from (Piece("missing", gold), Piece("surplus", found))
         return
-    for what, a, b, c, d in matcher.get_opcodes():
-        if what == "equal":
+    for tag, a, b, c, d in matcher.get_opcodes():
+        if tag == "equal":
             yield Piece("same", gold[a:b])
         else:
             yield from (Piece("missing", gold[a:b]), Piece("surplus", found[c:d]))
@@ -266,8 +266,8 @@ def _by_character(gold: str, found: str) -> Iterator[Piece]:
 
 def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """Merge adjacent pieces of one kind; white space alone is no difference."""
-    told = (piece for piece in pieces if (piece.text if piece.kind == "same" else piece.text.strip()))
-    for kind, group in groupby(told, key=lambda piece: piece.kind):
+    visible = (piece for piece in pieces if (piece.text if piece.kind == "same" else piece.text.strip()))
+    for kind, group in groupby(visible, key=lambda piece: piece.kind):
         yield Piece(kind, "".join(piece.text for piece in group))
 
 
@@ -305,18 +305,18 @@ class Closer:
             "error": self.result.errors[self.at],
             "longest_missing": self.longest("missing"),
             "longest_surplus": self.longest("surplus"),
-            "others": {name: round(self.result.scores[at].f1, 4) for at, name in enumerate(self.names) if at != self.at},
+            "others": {name: round(self.result.scores[i].f1, 4) for i, name in enumerate(self.names) if i != self.at},
         }
 
 
 def look_closer(results: Sequence[PageResult], readers: Sequence[Reader], number: int) -> list[Closer]:
-    return [_closer(result, readers, at) for at in range(len(readers)) for result in worst(results, at, number)]
+    return [_closer(result, readers, i) for i in range(len(readers)) for result in worst(results, i, number)]
 
 
-def _closer(result: PageResult, readers: Sequence[Reader], at: int) -> Closer:
+def _closer(result: PageResult, readers: Sequence[Reader], index: int) -> Closer:
     page = gold_page(result.file)
     gold = page.gold if page is not None else Answer()
-    looked = [at] if at else range(len(readers))
-    found = {place: readers[place].read(page) if page is not None else Found(Answer()) for place in looked}
-    pieces = {place: differences(gold.text or "", one.answer.text or "") for place, one in found.items()}
-    return Closer(at, result, gold, tuple(reader.name for reader in readers), found, pieces)
+    selected = [index] if index else range(len(readers))
+    found = {i: readers[i].read(page) if page is not None else Found(Answer()) for i in selected}
+    pieces = {i: differences(gold.text or "", item.answer.text or "") for i, item in found.items()}
+    return Closer(index, result, gold, tuple(reader.name for reader in readers), found, pieces)

@@ -110,13 +110,13 @@ class Scores:
 
 
 def score_page(gold: Answer, found: Answer) -> PageScore:
-    wanted, given = squash(gold.text), squash(found.text)
+    expected, extracted = squash(gold.text), squash(found.text)
     return PageScore(
-        common=lcs_length(wanted, given) if wanted else 0,
-        extracted=len(given) if gold.text else 0,
-        gold=len(wanted),
+        common=lcs_length(expected, extracted) if expected else 0,
+        extracted=len(extracted) if gold.text else 0,
+        gold=len(expected),
         has_text=bool(gold.text),
-        answered=bool(given),
+        answered=bool(extracted),
         valid=len(squash(found.title)) > TITLE_CHARS and len(squash(found.text)) > TEXT_CHARS and day(found.date) is not None,
         title=folded(gold.title) == folded(found.title) if gold.title else None,
         date=day(gold.date) == day(found.date) if day(gold.date) else None,
@@ -152,12 +152,12 @@ def add_up(pages: Sequence[PageScore], seconds: float | None = None) -> Scores:
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return round(sum(known) / len(known), 4) if known else None
+    numbers = [value for value in values if value is not None]
+    return round(sum(numbers) / len(numbers), 4) if numbers else None
 
 
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0
+def _share(part: int, total: int) -> float:
+    return part / total if total else 0.0
 
 
 def squash(text: object) -> str:
@@ -170,17 +170,17 @@ def folded(text: object) -> str:
     return BLANK.sub("", unicodedata.normalize("NFKC", str(text or ""))).lower()
 
 
-def day(written: str | None) -> str | None:
+def day(text: str | None) -> str | None:
     """Return the day of an ISO time, or of another date that begins with its year; ``None`` otherwise."""
-    found = DAY.search(written or "")
+    found = DAY.search(text or "")
     return f"{found[1]}-{int(found[2]):02}-{int(found[3]):02}" if found else None
 
 
 def same_author(gold: str, found: str | None) -> bool:
     """Return whether ``found`` contains one of gold's names, and little else."""
-    given = folded(found)
+    text = folded(found)
     names = [folded(name) for name in NAMES.split(gold) if name.strip()]
-    return bool(given) and len(given) <= AUTHOR_SLACK + AUTHOR_TIMES * sum(map(len, names)) and any(name in given for name in names)
+    return bool(text) and len(text) <= AUTHOR_SLACK + AUTHOR_TIMES * sum(map(len, names)) and any(name in text for name in names)
 
 
 def lcs_length(first: str, second: str) -> int:
@@ -217,12 +217,12 @@ def _common_start(first: str, second: str) -> int:
     return low
 
 
-def _places(text: str, wanted: set[str]) -> dict[str, int]:
+def _places(text: str, characters: set[str]) -> dict[str, int]:
     """Return the positions of each of the wanted characters, as bits of a number."""
     bits: dict[str, bytearray] = {}
-    for place, character in enumerate(text):
-        if character in wanted:
+    for index, character in enumerate(text):
+        if character in characters:
             if character not in bits:
                 bits[character] = bytearray(len(text) // 8 + 1)
-            bits[character][place >> 3] |= 1 << (place & 7)
+            bits[character][index >> 3] |= 1 << (index & 7)
     return {character: int.from_bytes(row, "little") for character, row in bits.items()}

@@ -35,29 +35,29 @@ Method = Callable[[Day, Sequence[str], int], list[str]]
 """The day's articles, earlier summaries of the event, and the length of our summary in characters."""
 
 
-def ours(day: Day, known: Sequence[str], length: int = 0) -> list[str]:
-    return [one.text for one in summarise([Text(one.id, one.title, one.text) for one in day[:READ]], SENTENCES, known)]
+def ours(day: Day, earlier: Sequence[str], length: int = 0) -> list[str]:
+    return [sentence.text for sentence in summarise([Text(item.id, item.title, item.text) for item in day[:READ]], SENTENCES, earlier)]
 
 
-def lead(day: Day, known: Sequence[str], length: int) -> list[str]:
+def lead(day: Day, earlier: Sequence[str], length: int) -> list[str]:
     return _split(day[0].text)[:SENTENCES]
 
 
-def by_chance(day: Day, known: Sequence[str], length: int) -> list[str]:
+def by_chance(day: Day, earlier: Sequence[str], length: int) -> list[str]:
     return _shuffled(day)[:SENTENCES]
 
 
-def long_lead(day: Day, known: Sequence[str], length: int) -> list[str]:
+def long_lead(day: Day, earlier: Sequence[str], length: int) -> list[str]:
     return _as_long(_split(day[0].text), length)
 
 
-def long_chance(day: Day, known: Sequence[str], length: int) -> list[str]:
+def long_chance(day: Day, earlier: Sequence[str], length: int) -> list[str]:
     return _as_long(_shuffled(day), length)
 
 
 def _shuffled(day: Day) -> list[str]:
-    every = [part for one in day[:READ] for part in _split(one.text)]
-    return Random(day[0].id).sample(every, len(every))  # noqa: S311 - a baseline, the same each time
+    parts = [part for document in day[:READ] for part in _split(document.text)]
+    return Random(day[0].id).sample(parts, len(parts))  # noqa: S311 - a baseline, the same each time
 
 
 def _as_long(parts: Sequence[str], length: int) -> list[str]:
@@ -88,24 +88,24 @@ def score(method: Method, documents: Sequence[Document], gold: Mapping[str, str 
     """Score a method on ``documents`` in time order with the event of each."""
     found = Score()
     for event in dict.fromkeys(name for name in gold.values() if name):
-        told: list[str] = []
-        for day in _days([one for one in documents if gold[one.id] == event]):
-            news = [one for one in day if not ROUND_UP.search(one.title)]
-            covered = frozenset[str]().union(*map(_words, told))
-            for one in day:
-                if ROUND_UP.search(one.title) and len(one.text) >= MIN_ROUND_UP and told:
-                    found.coverage.append(_share(_words(one.text), covered))
-            for sentence in method(news, told, sum(map(len, ours(news, told)))) if news else ():
-                found.redundancy.append(max((_share(_words(sentence), _words(other)) for other in told), default=0.0))
+        summary: list[str] = []
+        for day in _days([document for document in documents if gold[document.id] == event]):
+            news = [document for document in day if not ROUND_UP.search(document.title)]
+            covered = frozenset[str]().union(*map(_words, summary))
+            for document in day:
+                if ROUND_UP.search(document.title) and len(document.text) >= MIN_ROUND_UP and summary:
+                    found.coverage.append(_share(_words(document.text), covered))
+            for sentence in method(news, summary, sum(map(len, ours(news, summary)))) if news else ():
+                found.redundancy.append(max((_share(_words(sentence), _words(other)) for other in summary), default=0.0))
                 found.lengths.append(len(sentence))
-                told.append(sentence)
+                summary.append(sentence)
     return found
 
 
 def _days(documents: Sequence[Document]) -> Iterator[list[Document]]:
     by_day: defaultdict[str, list[Document]] = defaultdict(list)
-    for one in documents:
-        by_day[f"{one.published:%Y-%m-%d}" if one.published else ""].append(one)
+    for document in documents:
+        by_day[f"{document.published:%Y-%m-%d}" if document.published else ""].append(document)
     yield from by_day.values()
 
 
@@ -146,10 +146,10 @@ def summaries(
 
 def _summaries_of(documents: Sequence[Document], gold: Mapping[str, str | None], event: str | None) -> list[str]:
     """Return our summaries of an event, day by day; each document without an event is one of its own."""
-    own = [one for one in documents if gold[one.id] == event]
+    selected = [document for document in documents if gold[document.id] == event]
     if event is None:
-        return [text for one in own for text in ours([one], ())]
-    told: list[str] = []
-    for day in _days(own):
-        told += ours(day, told)
-    return told
+        return [text for document in selected for text in ours([document], ())]
+    summary: list[str] = []
+    for day in _days(selected):
+        summary += ours(day, summary)
+    return summary

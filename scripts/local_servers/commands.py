@@ -38,17 +38,17 @@ def start(arguments: argparse.Namespace) -> int:
     """Start the servers that do not run, all at once, and print their URIs; return 1 if one is not available."""
     folder = running(arguments)
     with ThreadPoolExecutor(len(KINDS)) as threads:
-        told = dict(zip(arguments.names, threads.map(lambda name: keeping.start(name, folder), arguments.names), strict=True))
+        states = dict(zip(arguments.names, threads.map(lambda name: keeping.start(name, folder), arguments.names), strict=True))
     if arguments.json:
-        print(json.dumps(told, ensure_ascii=False, indent=1))
-    for name, one in told.items():
-        if "error" in one:
-            print(f"{name}: cannot be had: {one['error']}", file=sys.stderr)
+        print(json.dumps(states, ensure_ascii=False, indent=1))
+    for name, state in states.items():
+        if "error" in state:
+            print(f"{name}: cannot be had: {state['error']}", file=sys.stderr)
         elif not arguments.json:
-            print(f"{name:14} {one['uri']}   ({one['version']})", flush=True)
+            print(f"{name:14} {state['uri']}   ({state['version']})", flush=True)
     if arguments.foreground:
         wait(arguments, folder)
-    return int(any("error" in one for one in told.values()))
+    return int(any("error" in state for state in states.values()))
 
 
 def wait(arguments: argparse.Namespace, folder: Path) -> None:
@@ -72,30 +72,30 @@ def stop(arguments: argparse.Namespace) -> int:
 
 def status(arguments: argparse.Namespace) -> int:
     """Print the servers, which of them run, which are missing, and how to install those."""
-    found = {}
+    states = {}
     for name in arguments.names:
-        told = keeping.state(running(arguments), name)
-        if told is not None and "error" not in told:
-            found[name] = {"state": "running", **told}
+        state = keeping.state(running(arguments), name)
+        if state is not None and "error" not in state:
+            states[name] = {"state": "running", **state}
             continue
         try:
-            found[name] = {"state": "installed", "version": KINDS[name].version()}
+            states[name] = {"state": "installed", "version": KINDS[name].version()}
         except Missing as error:
-            found[name] = {"state": "missing", "error": str(error)}
+            states[name] = {"state": "missing", "error": str(error)}
     if arguments.json:
-        print(json.dumps(found, ensure_ascii=False, indent=1))
+        print(json.dumps(states, ensure_ascii=False, indent=1))
         return 0
-    for name, one in found.items():
-        print(f"{name:14} {one['state']:10} {one.get('uri') or one.get('error') or ''}   {one.get('version', '')}".rstrip())
+    for name, entry in states.items():
+        print(f"{name:14} {entry['state']:10} {entry.get('uri') or entry.get('error') or ''}   {entry.get('version', '')}".rstrip())
     return 0
 
 
 def env(arguments: argparse.Namespace) -> int:
     """Print shell lines with the URIs of running servers."""
     for name in arguments.names:
-        told = keeping.state(running(arguments), name)
-        if told is not None and "error" not in told:
-            print(f"export NEWSPORTAL_{name.upper()}={told['uri']}")
+        state = keeping.state(running(arguments), name)
+        if state is not None and "error" not in state:
+            print(f"export NEWSPORTAL_{name.upper()}={state['uri']}")
     return 0
 
 
@@ -104,38 +104,38 @@ def keep(arguments: argparse.Namespace) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(prog="scripts/servers", description=ABOUT)
-    commands = made.add_subparsers(dest="command", required=True)
-    told = {
+    root = argparse.ArgumentParser(prog="scripts/servers", description=ABOUT)
+    commands = root.add_subparsers(dest="command", required=True)
+    helps = {
         install: "get what is missing (apt, Go, Maven), as far as this machine and user allow",
         start: "start them and say where they are",
         stop: "stop them",
         status: "which there are and which run",
         env: "print export lines for a shell",
     }
-    for does, help_text in told.items():
-        one = commands.add_parser(does.__name__, help=help_text)
-        one.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(KINDS)}; without: all")
-        one.add_argument("--folder", help="where they keep their data and what is known of them")
-        one.set_defaults(does=does, foreground=False)
+    for does, help_text in helps.items():
+        command = commands.add_parser(does.__name__, help=help_text)
+        command.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(KINDS)}; without: all")
+        command.add_argument("--folder", help="where they keep their data and what is known of them")
+        command.set_defaults(does=does, foreground=False)
         if does in (start, status):
-            one.add_argument("--json", action="store_true", help="for machines")
+            command.add_argument("--json", action="store_true", help="for machines")
     commands.choices["start"].add_argument("--foreground", action="store_true", help="stay, and stop them at Ctrl-C")
     keeper = commands.add_parser("keep", help="be the process that one server hangs on (start does this)")
     keeper.add_argument("name", choices=list(KINDS))
     keeper.add_argument("--folder", required=True)
     keeper.add_argument("--held", help="go once nobody holds this file's lock any more")
     keeper.set_defaults(does=keep)
-    return made
+    return root
 
 
 def main(words: list[str]) -> int:
-    made = parser()
-    arguments = made.parse_args(words)
+    root = parser()
+    arguments = root.parse_args(words)
     if arguments.command != "keep":
         unknown = [name for name in arguments.names if name not in KINDS]
         if unknown:
-            made.error(f"no server {unknown[0]!r}; supported: {', '.join(KINDS)}")
+            root.error(f"no server {unknown[0]!r}; these exist: {', '.join(KINDS)}")
         arguments.names = arguments.names or list(KINDS)
     try:
         return int(arguments.does(arguments))

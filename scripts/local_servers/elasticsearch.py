@@ -51,14 +51,14 @@ def home() -> Path:
 
 def java() -> Path:
     """Return the home of a sufficiently new Java: ``JAVA_HOME``, the one on the path, or any of the system's."""
-    tried = [Path(os.environ["JAVA_HOME"])] if "JAVA_HOME" in os.environ else []
+    candidates = [Path(os.environ["JAVA_HOME"])] if "JAVA_HOME" in os.environ else []
     if (found := program("java")) is not None:
-        tried.append(Path(found).resolve().parents[1])
-    tried.extend(sorted(Path("/usr/lib/jvm").glob("*")))
-    for one in tried:
-        told = re.search(r'version "(\d+)', output(str(one / "bin" / "java"), "-version")) if (one / "bin" / "java").exists() else None
-        if told is not None and int(told[1]) >= OLDEST_JAVA:
-            return one
+        candidates.append(Path(found).resolve().parents[1])
+    candidates.extend(sorted(Path("/usr/lib/jvm").glob("*")))
+    for path in candidates:
+        match = re.search(r'version "(\d+)', output(str(path / "bin" / "java"), "-version")) if (path / "bin" / "java").exists() else None
+        if match is not None and int(match[1]) >= OLDEST_JAVA:
+            return path
     raise Missing(f"Elasticsearch needs Java {OLDEST_JAVA} or later; install it with: sudo apt install default-jre-headless")
 
 
@@ -89,19 +89,19 @@ def newest_java() -> None:
 
 def fetched() -> Path:
     """Return the zip, from the local Maven repository or from Maven Central, with its checksum verified."""
-    found = cache() / f"elasticsearch-{VERSION}.zip"
-    if not found.exists() or sha512(found) != SHA512:
+    archive = cache() / f"elasticsearch-{VERSION}.zip"
+    if not archive.exists() or sha512(archive) != SHA512:
         maven = program("mvn")
         if maven is None:
             apt("maven")
             maven = program("mvn") or "mvn"
         say("fetching Elasticsearch (once, 97 MB) ...")
-        copied = ("-B", "-q", "dependency:copy", f"-Dartifact={ARTIFACT}", f"-DoutputDirectory={cache()}", "-Dmdep.overWriteReleases=true")
-        run("fetching Elasticsearch", maven, *copied, cwd=cache())
-    if sha512(found) != SHA512:
-        found.unlink()
+        goal = ("-B", "-q", "dependency:copy", f"-Dartifact={ARTIFACT}", f"-DoutputDirectory={cache()}", "-Dmdep.overWriteReleases=true")
+        run("fetching Elasticsearch", maven, *goal, cwd=cache())
+    if sha512(archive) != SHA512:
+        archive.unlink()
         raise Missing(f"the Elasticsearch that came is not {VERSION}: its checksum is another; try again")
-    return found
+    return archive
 
 
 def unpack(archive: Path) -> None:
@@ -143,9 +143,9 @@ def command(place: Place) -> list[str]:
 
 
 def answers(port: int) -> bool:
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as asking:
-        asking.request("GET", "/_cluster/health")
-        answer = asking.getresponse()
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+        connection.request("GET", "/_cluster/health")
+        answer = connection.getresponse()
         return answer.status == 200 and json.loads(answer.read())["status"] in ("green", "yellow")
 
 

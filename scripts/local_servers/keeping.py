@@ -36,15 +36,15 @@ def state_file(folder: Path, name: str) -> Path:
 def state(folder: Path, name: str) -> State | None:
     """Return what the keeper of ``name`` wrote, while it is alive."""
     try:
-        told: State = json.loads(state_file(folder, name).read_text("utf-8"))
+        saved: State = json.loads(state_file(folder, name).read_text("utf-8"))
     except (FileNotFoundError, ValueError):
         return None
-    return told if "error" in told or there(told["keeper"]) else None
+    return saved if "error" in saved or there(saved["keeper"]) else None
 
 
-def tell(folder: Path, name: str, told: State) -> None:
+def tell(folder: Path, name: str, content: State) -> None:
     part = state_file(folder, name).with_suffix(".part")
-    part.write_text(json.dumps(told, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    part.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", "utf-8")
     os.replace(part, state_file(folder, name))
 
 
@@ -61,8 +61,8 @@ def keep(name: str, folder: Path, held: Path | None) -> int:
     server = Server(KINDS[name], data)
     try:
         server.start()
-        where = {"name": name, "keeper": os.getpid(), "pid": server.process.pid if server.process else 0, "port": server.port}
-        tell(folder, name, {**where, "uri": server.url(), "version": server.kind.version(), "folder": str(data)})
+        facts = {"name": name, "keeper": os.getpid(), "pid": server.process.pid if server.process else 0, "port": server.port}
+        tell(folder, name, {**facts, "uri": server.url(), "version": server.kind.version(), "folder": str(data)})
         with needed(held) as still:
             while server.alive and not ended and still():
                 time.sleep(LOOK_SECONDS)
@@ -113,7 +113,7 @@ def start(name: str, folder: Path, held: Path | None = None) -> State:
 
 def awaited(keeper: subprocess.Popen[bytes], folder: Path, name: str) -> State:
     until = time.monotonic() + 2 * START_SECONDS
-    while (told := state(folder, name)) is None:
+    while (found := state(folder, name)) is None:
         if keeper.poll() is not None and state(folder, name) is None:
             return {"error": f"{name} could not be started: {(folder / f'{name}.keeper.log').read_text('utf-8', 'replace')[-500:]}"}
         if time.monotonic() > until:
@@ -121,7 +121,7 @@ def awaited(keeper: subprocess.Popen[bytes], folder: Path, name: str) -> State:
             return {"error": f"{name} did not start within {2 * START_SECONDS} s"}
         time.sleep(0.05)
     keeper.returncode = 0  # nobody waits for it: it outlives this process
-    return told
+    return found
 
 
 def stop(name: str, folder: Path) -> bool:

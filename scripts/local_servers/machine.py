@@ -42,15 +42,15 @@ def scratch(name: str) -> Path:
 
     What processes left that were killed is removed on the way.
     """
-    room = shutil.disk_usage(MEMORY).free if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) else 0
-    above = MEMORY if room >= MEMORY_ROOM else Path(tempfile.gettempdir())
-    for left in above.glob("newsportal-*-*-*"):
-        owner = left.name.split("-")[2]
+    free = shutil.disk_usage(MEMORY).free if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) else 0
+    parent = MEMORY if free >= MEMORY_ROOM else Path(tempfile.gettempdir())
+    for old in parent.glob("newsportal-*-*-*"):
+        owner = old.name.split("-")[2]
         if owner.isdigit() and not there(int(owner)):
-            shutil.rmtree(left, ignore_errors=True)
-    made = Path(tempfile.mkdtemp(prefix=f"newsportal-{name}-{os.getpid()}-", dir=above))
-    made.chmod(0o755)  # the server's user is another
-    return made
+            shutil.rmtree(old, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=f"newsportal-{name}-{os.getpid()}-", dir=parent))
+    folder.chmod(0o755)  # the server's user is another
+    return folder
 
 
 def there(pid: int) -> bool:
@@ -82,17 +82,17 @@ def output(*command: str) -> str:
     return (done.stdout or done.stderr).strip()
 
 
-def run(what: str, *command: str, cwd: Path | None = None, seconds: float = 1800, **environment: str) -> None:
+def run(task: str, *command: str, cwd: Path | None = None, seconds: float = 1800, **environment: str) -> None:
     """Run a program to its end, quietly. Raises :class:`Missing` with its last line if it fails."""
     try:
         done = subprocess.run(
             command, cwd=cwd, capture_output=True, text=True, timeout=seconds, check=False, env={**os.environ, **environment}
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Missing(f"{what} failed: {error}") from error
+        raise Missing(f"{task} failed: {error}") from error
     if done.returncode != 0:
         lines = [line for line in (done.stdout + "\n" + done.stderr).splitlines() if line.strip()]
-        raise Missing(f"{what} failed: {lines[-1].strip()[:300] if lines else f'status {done.returncode}'}")
+        raise Missing(f"{task} failed: {lines[-1].strip()[:300] if lines else f'status {done.returncode}'}")
 
 
 def apt(*packages: str) -> None:

@@ -48,8 +48,8 @@ def version() -> str:
 
 def prepare(place: Place) -> None:
     _, maker = programs()
-    how = ("--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve")
-    prepared("mariadb-install-db", place, maker, *how, f"--datadir={place.data}")
+    options = ("--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve")
+    prepared("mariadb-install-db", place, maker, *options, f"--datadir={place.data}")
 
 
 def sockets(place: Place) -> Path:
@@ -59,14 +59,14 @@ def sockets(place: Place) -> Path:
 
 
 def command(place: Place) -> list[str]:
-    own = (f"--datadir={place.data}", f"--port={place.port}", f"--socket={sockets(place)}", f"--pid-file={place.folder / 'mariadb.pid'}")
-    return [programs()[0], *OPTIONS, *own]
+    args = (f"--datadir={place.data}", f"--port={place.port}", f"--socket={sockets(place)}", f"--pid-file={place.folder / 'mariadb.pid'}")
+    return [programs()[0], *OPTIONS, *args]
 
 
 def answers(port: int) -> bool:
     """The server speaks first: protocol 10, or an error."""
-    with closing(socket.create_connection(("127.0.0.1", port), timeout=5)) as asking:
-        greeting = asking.recv(5)
+    with closing(socket.create_connection(("127.0.0.1", port), timeout=5)) as connection:
+        greeting = connection.recv(5)
         return len(greeting) == 5 and greeting[4] == 10
 
 

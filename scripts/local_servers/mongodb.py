@@ -60,31 +60,31 @@ def go() -> str:
     if (found := program("go", folders=folders)) is None:
         apt("golang-go")
         found = program("go") or ""
-    told = re.search(r"go(\d+)\.(\d+)", output(found, "version")) if found else None
-    if told is None or (int(told[1]), int(told[2])) < OLDEST_GO:
-        here = told[0] if told else "none"
-        raise Missing(f"FerretDB needs Go {'.'.join(map(str, OLDEST_GO))} or later, here is {here}; see https://go.dev/dl/")
+    match = re.search(r"go(\d+)\.(\d+)", output(found, "version")) if found else None
+    if match is None or (int(match[1]), int(match[2])) < OLDEST_GO:
+        present = match[0] if match else "none"
+        raise Missing(f"FerretDB needs Go {'.'.join(map(str, OLDEST_GO))} or later, here is {present}; see https://go.dev/dl/")
     return found
 
 
-def build(found: str) -> None:
+def build(go_program: str) -> None:
     with alone(cache()):
         if built().exists():
             return
         say("building FerretDB (once; some minutes) ...")
-        made = built().with_name("ferretdb.part")
-        made.parent.mkdir(parents=True, exist_ok=True)
-        run("fetching FerretDB", found, "mod", "download", cwd=SOURCE)
-        modules = corrected(found)
-        how = ("-mod=readonly", "-trimpath", "-buildvcs=false", f"-modfile={modules}", "-o", str(made))
-        run("building FerretDB", found, "build", *how, ".", cwd=SOURCE, CGO_ENABLED="0")
-        os.replace(made, built())
+        binary = built().with_name("ferretdb.part")
+        binary.parent.mkdir(parents=True, exist_ok=True)
+        run("fetching FerretDB", go_program, "mod", "download", cwd=SOURCE)
+        modules = corrected(go_program)
+        options = ("-mod=readonly", "-trimpath", "-buildvcs=false", f"-modfile={modules}", "-o", str(binary))
+        run("building FerretDB", go_program, "build", *options, ".", cwd=SOURCE, CGO_ENABLED="0")
+        os.replace(binary, built())
         shutil.rmtree(modules.parent)
 
 
-def corrected(found: str) -> Path:
+def corrected(go_program: str) -> Path:
     """Write a ``go.mod`` with a FerretDB whose SQLite finds documents by ``_id`` through the index."""
-    fetched = output(found, "-C", str(SOURCE), "list", "-m", "-f", "{{.Dir}}", MODULE)
+    fetched = output(go_program, "-C", str(SOURCE), "list", "-m", "-f", "{{.Dir}}", MODULE)
     changed = built().with_name("changed")
     shutil.rmtree(changed, ignore_errors=True)
     shutil.copytree(fetched, changed / "source", copy_function=shutil.copyfile, ignore=shutil.ignore_patterns("website", "*_test.go"))
@@ -102,8 +102,8 @@ def corrected(found: str) -> Path:
 def version() -> str:
     if program("mongod") is not None:
         return next((word[1:] for word in output(programs(), "--version").split() if re.match(r"v\d", word)), "?")
-    told = re.search(r"FerretDB/FerretDB v(\S+)", (SOURCE / "go.mod").read_text("utf-8"))
-    return f"FerretDB {told[1] if told else '?'}"
+    match = re.search(r"FerretDB/FerretDB v(\S+)", (SOURCE / "go.mod").read_text("utf-8"))
+    return f"FerretDB {match[1] if match else '?'}"
 
 
 def prepare(place: Place) -> None:
@@ -121,9 +121,9 @@ def answers(port: int) -> bool:
     """Check that ``{hello: 1, $db: "admin"}`` as OP_MSG is answered with ``ok: 1.0``."""
     body = b"\x10hello\0" + struct.pack("<i", 1) + b"\x02$db\0" + struct.pack("<i", 6) + b"admin\0" + b"\0"
     message = struct.pack("<i", 0) + b"\0" + struct.pack("<i", 4 + len(body)) + body
-    with closing(socket.create_connection(("127.0.0.1", port), timeout=5)) as asking:
-        asking.sendall(struct.pack("<iiii", 16 + len(message), 1, 0, 2013) + message)
-        return b"\x01ok\0" + struct.pack("<d", 1.0) in asking.recv(65536)
+    with closing(socket.create_connection(("127.0.0.1", port), timeout=5)) as connection:
+        connection.sendall(struct.pack("<iiii", 16 + len(message), 1, 0, 2013) + message)
+        return b"\x01ok\0" + struct.pack("<d", 1.0) in connection.recv(65536)
 
 
 def uri(port: int, database: str) -> str:

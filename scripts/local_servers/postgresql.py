@@ -56,8 +56,8 @@ def version() -> str:
 
 def prepare(place: Place) -> None:
     _, initdb = programs()
-    settled = ("--auth=trust", f"--username={SUPERUSER}", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync")
-    prepared("initdb", place, initdb, *settled, "-D", str(place.data))
+    options = ("--auth=trust", f"--username={SUPERUSER}", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync")
+    prepared("initdb", place, initdb, *options, "-D", str(place.data))
 
 
 def command(place: Place) -> list[str]:
@@ -68,10 +68,10 @@ def command(place: Place) -> list[str]:
 def answers(port: int) -> bool:
     """Protocol 3: the server answers a start-up message with R (authentication) or E (not ready)."""
     words = b"\0".join((b"user", SUPERUSER.encode(), b"database", b"postgres")) + b"\0\0"
-    with closing(socket.create_connection(("127.0.0.1", port), timeout=5)) as asking:
-        asking.sendall(struct.pack("!ii", 8 + len(words), 196608) + words)
-        answer = asking.recv(1)
-        asking.sendall(b"X" + struct.pack("!i", 4))
+    with closing(socket.create_connection(("127.0.0.1", port), timeout=5)) as connection:
+        connection.sendall(struct.pack("!ii", 8 + len(words), 196608) + words)
+        answer = connection.recv(1)
+        connection.sendall(b"X" + struct.pack("!i", 4))
         return answer == b"R"
 
 

@@ -40,9 +40,9 @@ def command(place: Place) -> list[str]:
 
 
 def answers(port: int) -> bool:
-    with closing(socket.create_connection(("127.0.0.1", port), timeout=2)) as asking:
-        asking.sendall(b"PING\r\n")
-        return asking.recv(64).startswith(b"+PONG")
+    with closing(socket.create_connection(("127.0.0.1", port), timeout=2)) as connection:
+        connection.sendall(b"PING\r\n")
+        return connection.recv(64).startswith(b"+PONG")
 
 
 def uri(port: int, database: str) -> str:

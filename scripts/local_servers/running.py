@@ -56,10 +56,10 @@ class Place:
 
 def free_port() -> int:
     for port in random.SystemRandom().sample(PORTS, 200):
-        with closing(socket.socket()) as asking:
-            asking.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with closing(socket.socket()) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                asking.bind(("127.0.0.1", port))
+                probe.bind(("127.0.0.1", port))
             except OSError:
                 continue
             return port
@@ -85,12 +85,12 @@ def tied(*command: str) -> list[str]:
     return [sys.executable, "-I", "-S", str(TIED), str(os.getpid()), user() or "-", *command]
 
 
-def prepared(what: str, place: Place, *command: str) -> None:
+def prepared(task: str, place: Place, *command: str) -> None:
     """Run a program that creates a server's data, as the servers' user."""
-    how = {"cwd": place.folder, "env": surroundings(place)}
-    done = subprocess.run(tied(*command), capture_output=True, text=True, timeout=300, check=False, **how)
+    options = {"cwd": place.folder, "env": surroundings(place)}
+    done = subprocess.run(tied(*command), capture_output=True, text=True, timeout=300, check=False, **options)
     if done.returncode != 0:
-        raise Missing(f"{what} failed: {(done.stderr or done.stdout).strip()[-500:]}")
+        raise Missing(f"{task} failed: {(done.stderr or done.stdout).strip()[-500:]}")
 
 
 def surroundings(place: Place) -> dict[str, str]:
@@ -137,8 +137,8 @@ class Server:
         done = self.place.folder / "prepared"
         if done.exists():
             return
-        for left in self.place.folder.iterdir():
-            shutil.rmtree(left) if left.is_dir() else left.unlink()
+        for path in self.place.folder.iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
         self.place.data.mkdir(mode=0o700)
         own(self.place.folder)
         self.kind.prepare(self.place)
@@ -148,9 +148,9 @@ class Server:
         until = time.monotonic() + START_SECONDS
         while not self._answers():
             if not self.alive or time.monotonic() > until:
-                why = "does not answer" if self.alive else "ended at once"
+                reason = "does not answer" if self.alive else "ended at once"
                 self.kill()
-                raise Missing(f"{self.name} {why}; the end of its log ({self.place.log}):\n{self.place.tail}")
+                raise Missing(f"{self.name} {reason}; the end of its log ({self.place.log}):\n{self.place.tail}")
             time.sleep(0.05)
 
     def _answers(self) -> bool:
@@ -167,11 +167,11 @@ class Server:
         """Kill the server with all its processes (SIGKILL), without any shutdown."""
         if self.process is None:
             return
-        those = [self.process.pid, *descendants(self.process.pid)]
-        for pid in those:
+        pids = [self.process.pid, *descendants(self.process.pid)]
+        for pid in pids:
             signalled(pid, signal.SIGKILL)
         self.process.wait()
-        wait_gone(those)
+        wait_gone(pids)
         self.process = None
 
     def stop(self) -> None:
@@ -202,22 +202,22 @@ def descendants(pid: int) -> list[int]:
     children: dict[int, list[int]] = {}
     for child, parent in parents():
         children.setdefault(parent, []).append(child)
-    found = [pid]
-    for one in found:
-        found.extend(children.get(one, ()))
-    return found[1:]
+    pids = [pid]
+    for process in pids:
+        pids.extend(children.get(process, ()))
+    return pids[1:]
 
 
 def parents() -> list[tuple[int, int]]:
     """Return (process, its parent) of all processes."""
     if sys.platform != "linux":
-        listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=False).stdout
-        return [(int(pid), int(parent)) for pid, parent in (line.split() for line in listed.splitlines())]
-    found = []
+        output = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=False).stdout
+        return [(int(pid), int(parent)) for pid, parent in (line.split() for line in output.splitlines())]
+    pairs = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
-            rest = path.read_text("utf-8", "replace").rpartition(")")[2].split()
+            fields = path.read_text("utf-8", "replace").rpartition(")")[2].split()
         except OSError:
             continue
-        found.append((int(path.parent.name), int(rest[1])))
-    return found
+        pairs.append((int(path.parent.name), int(fields[1])))
+    return pairs

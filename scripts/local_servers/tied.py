@@ -15,10 +15,10 @@ PR_SET_PDEATHSIG = 1
 
 def main(parent: int, user: str, command: list[str]) -> None:
     if user != "-":
-        named = pwd.getpwnam(user)
+        account = pwd.getpwnam(user)
         os.setgroups([])
-        os.setgid(named.pw_gid)
-        os.setuid(named.pw_uid)
+        os.setgid(account.pw_gid)
+        os.setuid(account.pw_uid)
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # after the change of user, which would undo it
     if os.getppid() != parent:

@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from newsportal import cli
-from newsportal.cli.crawl import CrawlOptions, chosen, failures, spider_of
+from newsportal.cli.crawl import CrawlOptions, failures, select_spiders, spider_of
 from newsportal.items.report import Run
 from newsportal.sources import Sources, load
 
@@ -30,9 +30,11 @@ def known(tmp_path: Path) -> Sources:
 
 
 def test_spiders_with_sources_are_chosen(known: Sources) -> None:
-    assert chosen(None, None, None, known) == ("metasearch", "rss", "hub")
-    assert chosen(None, None, None, replace_sources(known, regions=())) == ("metasearch", "rss")
-    assert chosen(None, None, None, replace_sources(known, topics=(), feeds=(), regions=())) == ("rss",), "one spider, which reports it"
+    assert select_spiders(None, None, None, known) == ("metasearch", "rss", "hub")
+    assert select_spiders(None, None, None, replace_sources(known, regions=())) == ("metasearch", "rss")
+    assert select_spiders(None, None, None, replace_sources(known, topics=(), feeds=(), regions=())) == ("rss",), (
+        "one spider, which reports it"
+    )
 
 
 def replace_sources(known: Sources, **values: object) -> Sources:
@@ -52,7 +54,7 @@ def replace_sources(known: Sources, **values: object) -> Sources:
     ],
 )
 def test_named_source_decides(known: Sources, spider: str | None, topic: str | None, source: str | None, runs: tuple[str, ...]) -> None:
-    assert chosen(spider, topic, source, known) == runs
+    assert select_spiders(spider, topic, source, known) == runs
 
 
 @pytest.mark.parametrize(
@@ -68,7 +70,7 @@ def test_unknown_name_error_lists_the_known_ones(
     known: Sources, spider: str | None, topic: str | None, source: str | None, names: str
 ) -> None:
     with pytest.raises(typer.BadParameter, match=names):
-        chosen(spider, topic, source, known)
+        select_spiders(spider, topic, source, known)
 
 
 def test_engine_without_topic_cannot_be_visited(known: Sources) -> None:

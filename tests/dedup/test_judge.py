@@ -146,7 +146,7 @@ def test_index_forgets_with_the_window() -> None:
     found = Judge(capacity=20)
     for number in range(100):
         found.judge(document(str(number), random_text(number), str(number)))
-    assert len(found._kept) == 20
+    assert len(found._documents) == 20
     assert found._index.bytes < 60 * 200 * 8
     assert found.judge(document("again", random_text(99))).duplicate_of == "99"
     assert found.judge(document("forgotten", random_text(1))).duplicate_of is None

@@ -29,8 +29,8 @@ def test_templates_totals_and_front_page_are_prepared(tmp_path: Path) -> None:
     with closing(made.store):
         for step in warm_up_steps(made):
             step()
-        assert made.counts._made
-        assert made.fronts._made[False].front.latest.stories == ()
+        assert made.counts._values
+        assert made.fronts._fronts[False].front.latest.stories == ()
     assert environment("zh").cache is not None
     assert {name for _, name in environment("zh").cache} >= set(FIRST_TEMPLATES)
 

@@ -46,4 +46,4 @@ def test_number_of_waiting_computations_is_limited(monkeypatch: pytest.MonkeyPat
     may.set()
     soon.stop()
     assert results == [None, None, None]
-    assert [soon._kept.cached(name) != [] for name in "abc"][2] is False
+    assert [soon._cache.cached(name) != [] for name in "abc"][2] is False

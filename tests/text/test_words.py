@@ -29,7 +29,7 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
         pytest.importorskip("rjieba", reason="no wheel for this platform")
     monkeypatch.setattr(words, "ENGINES", (request.param,))
     monkeypatch.setattr(words, "_cutter", cutter_of(request.param))
-    monkeypatch.setattr(words, "_own", frozenset())
+    monkeypatch.setattr(words, "_user_words", frozenset())
     return request.param
 
 

@@ -50,12 +50,12 @@ class HostPacer:
             return
         clock = asyncio.get_running_loop().time
         now = clock()
-        turn = max(now, self._next.get(host, 0.0))
-        self._next[host] = turn + delay
+        start = max(now, self._next.get(host, 0.0))
+        self._next[host] = start + delay
         self._next.move_to_end(host)
         while len(self._next) > MAX_HOSTS:
             self._passed.pop(self._next.popitem(last=False)[0], None)
-        await asyncio.sleep(turn - now)
+        await asyncio.sleep(start - now)
         while (wait := self._passed.get(host, 0.0) + delay - clock()) > 0:  # noqa: ASYNC110 - waits for a time, not for an event
             await asyncio.sleep(wait)
         self._passed[host] = clock()
@@ -89,18 +89,18 @@ class Names:
 
     async def addresses(self, host: str, port: int) -> tuple[str, ...]:
         """Resolve a host. Raises :class:`EgressDenied` and Scrapy's ``CannotResolveHostError``."""
-        until, found = self._cached.get((host, port), (0.0, ()))
+        until, addresses = self._cached.get((host, port), (0.0, ()))
         if monotonic() < until:
-            return found
-        looked_up: Deferred[tuple[str, ...]] = deferToThread(resolve, host, self._policy, port)
+            return addresses
+        lookup: Deferred[tuple[str, ...]] = deferToThread(resolve, host, self._policy, port)
         try:
-            found = await looked_up.addTimeout(self._timeout, self._reactor)
+            addresses = await lookup.addTimeout(self._timeout, self._reactor)
         except (OSError, DeferredTimeoutError) as error:
             raise CannotResolveHostError(f"no address for {host!r}: {error}") from error
         if len(self._cached) >= MAX_NAMES:
             self._cached.clear()
-        self._cached[host, port] = (monotonic() + NAME_SECONDS, found)
-        return found
+        self._cached[host, port] = (monotonic() + NAME_SECONDS, addresses)
+        return addresses
 
 
 @implementer(IStreamClientEndpoint)
@@ -177,8 +177,8 @@ class GuardedHandler(HTTP11DownloadHandler):
         if len(key) != POOL_KEY_PARTS or key[0] not in (b"http", b"https"):
             return None
         scheme, host, port, bind = key
-        checked: Any = CheckedEndpoint(self._reactor, self._names, host.decode("ascii"), port, bind)
-        return checked if scheme == b"http" else wrapClientTLS(self._contextFactory.creatorForNetloc(host, port), checked)
+        endpoint: Any = CheckedEndpoint(self._reactor, self._names, host.decode("ascii"), port, bind)
+        return endpoint if scheme == b"http" else wrapClientTLS(self._contextFactory.creatorForNetloc(host, port), endpoint)
 
 
 class HeadTooLarge(Exception):

@@ -69,11 +69,11 @@ class Shared(Generic[File]):
 
 
 def _index(path: Path) -> Index:
-    told = [0]
+    logged = [0]
 
     def progress(done: int, total: int) -> None:
-        if done - told[0] >= STEP:
-            told[0] = done
+        if done - logged[0] >= STEP:
+            logged[0] = done
             logger.info("reading %s: %d of %d MB", path, done >> 20, total >> 20)
 
     return open_index(path, progress)
@@ -137,7 +137,7 @@ class Handler(BaseDownloadHandler):
 
     async def download_request(self, request: Request) -> Response:
         """Raises ``EgressDenied``, ``ArchiveError`` and the errors of Scrapy's HTTP handler."""
-        asked = datetime.now(UTC)
+        sent = datetime.now(UTC)
         limit = request.meta.get("download_maxsize", self._max_bytes)
         response = await self._network(request) if self._index is None else answer(request, self._index, limit)
         if "replay-missing" in response.flags and self.crawler.stats:
@@ -145,7 +145,7 @@ class Handler(BaseDownloadHandler):
         response = _with_web_encoding(response)
         if self._writer is not None:
             try:
-                await asyncio.to_thread(self._writer.write, _exchange(request, response, asked))
+                await asyncio.to_thread(self._writer.write, _exchange(request, response, sent))
             except ArchiveError as error:  # a crawl whose archive has gaps is worth less than one that stops
                 if self.crawler.engine is not None and not self._stopping:
                     self._stopping = True
@@ -155,15 +155,15 @@ class Handler(BaseDownloadHandler):
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
         if request.meta.get("render") and renderable(response.status, content_type):
             if self._renderer is None:
-                given = self.crawler.settings.getdict(RENDERING)
+                options = self.crawler.settings.getdict(RENDERING)
                 names = {item.name for item in fields(Limits)}
                 setup = Setup(
-                    Limits(**{name: value for name, value in given.items() if name in names}),
-                    given.get("browser"),
-                    given.get("isolate", True),
+                    Limits(**{name: value for name, value in options.items() if name in names}),
+                    options.get("browser"),
+                    options.get("isolate", True),
                 )
-                if lack := missing(setup.browser):
-                    raise RenderFailed(response.url, "no-browser", lack)
+                if problem := missing(setup.browser):
+                    raise RenderFailed(response.url, "no-browser", problem)
                 from newsportal.crawl.handlers.rendered import Renderer  # loads playwright
 
                 self._renderer = Renderer(self.crawler, setup, self.download_request)
@@ -176,9 +176,9 @@ class Handler(BaseDownloadHandler):
         verify = request.meta.get("verify_certificate") is not False
         if verify not in self._guarded:
             self._guarded[verify] = GuardedHandler(self.crawler, self._outfit.policy, verify=verify)
-        if not (signed := self._sign_ins.headers_of(request)):
+        if not (credentials := self._sign_ins.headers_of(request)):
             return await self._guarded[verify].download_request(request)
-        response = await self._guarded[verify].download_request(request.replace(headers={**request.headers, **signed}))
+        response = await self._guarded[verify].download_request(request.replace(headers={**request.headers, **credentials}))
         response.headers.pop("Set-Cookie", None)  # a new session is as secret as the old one
         return response
 
@@ -200,12 +200,12 @@ def render_notes(stats: Mapping[str, Any], source: str) -> list[Message]:
         return []
     seconds, requests = stats.get(f"render/seconds/{source}", 0.0), stats.get(f"render/requests/{source}", 0)
     notes = [Message("note.rendered", pages=pages, seconds=round(seconds), requests=requests)]
-    told = ((name, stats.get(f"render/{name}/{source}", 0)) for name in ("restless", "denied"))
-    notes += [Message(f"note.rendered-{name}", number=number) for name, number in told if number]
+    counts = ((name, stats.get(f"render/{name}/{source}", 0)) for name in ("restless", "denied"))
+    notes += [Message(f"note.rendered-{name}", number=number) for name, number in counts if number]
     return [joined(*notes)]
 
 
-def _exchange(request: Request, response: Response, asked: datetime) -> Exchange:
+def _exchange(request: Request, response: Response, sent: datetime) -> Exchange:
     return Exchange(
         url=request.url,
         status=response.status,
@@ -215,7 +215,7 @@ def _exchange(request: Request, response: Response, asked: datetime) -> Exchange
         request_headers=_pairs(request.headers),
         request_body=request.body,
         address=str(response.ip_address) if response.ip_address else None,
-        when=asked,
+        when=sent,
     )
 
 
@@ -231,8 +231,8 @@ class Guard(CrawlerComponent):
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        if (failed := _FAILED.pop(crawler, None)) is not None:
-            raise failed
+        if (error := _FAILED.pop(crawler, None)) is not None:
+            raise error
         self._stats = crawler.stats
         outfit = Outfit.of(crawler.settings)
         self._policy = outfit.policy if outfit.replay is None else None
@@ -257,17 +257,17 @@ class Guard(CrawlerComponent):
 
 def answer(request: Request, index: Index, max_bytes: int) -> Response:
     """Return the archived response; a 404 flagged ``replay-missing`` if there is none. Raises ``DownloadCancelledError`` if too long."""
-    found = index.get(request.url, max_bytes or None)
-    if found is None:
+    recorded = index.get(request.url, max_bytes or None)
+    if recorded is None:
         return Response(request.url, status=MISSING, flags=["replay-missing"])
-    if found.truncated:
+    if recorded.truncated:
         raise DownloadCancelledError(f"more than {max_bytes} bytes in {index.path}: {request.url}")
     headers = Headers()
-    for name, value in _actual_headers(found):
+    for name, value in _actual_headers(recorded):
         headers.appendlist(name, value.encode("utf-8"))
-    headers["Content-Length"] = str(len(found.body))
-    kind = responsetypes.from_args(headers=headers, url=request.url, body=found.body)
-    return kind(request.url, status=found.status, headers=headers, body=found.body, flags=["replay"], protocol="HTTP/1.1")
+    headers["Content-Length"] = str(len(recorded.body))
+    kind = responsetypes.from_args(headers=headers, url=request.url, body=recorded.body)
+    return kind(request.url, status=recorded.status, headers=headers, body=recorded.body, flags=["replay"], protocol="HTTP/1.1")
 
 
 def _with_web_encoding(response: Response) -> Response:
@@ -278,12 +278,12 @@ def _with_web_encoding(response: Response) -> Response:
     return response.replace(encoding=decode(response.body, (response.headers.get("Content-Type") or b"").decode("latin-1"))[1])
 
 
-def _actual_headers(found: Recorded) -> list[tuple[str, str]]:
+def _actual_headers(recorded: Recorded) -> list[tuple[str, str]]:
     """Return the headers without a content encoding that was decoded before archiving (many crawlers keep the header)."""
-    encodings = ", ".join(value for name, value in found.headers if name.lower() == "content-encoding")
-    if not encodings or _is_packed(found.body, encodings):
-        return list(found.headers)
-    return [(name, value) for name, value in found.headers if name.lower() != "content-encoding"]
+    encodings = ", ".join(value for name, value in recorded.headers if name.lower() == "content-encoding")
+    if not encodings or _is_packed(recorded.body, encodings):
+        return list(recorded.headers)
+    return [(name, value) for name, value in recorded.headers if name.lower() != "content-encoding"]
 
 
 def _is_packed(body: bytes, encodings: str) -> bool:

@@ -52,10 +52,10 @@ class MailboxHandler(BaseDownloadHandler):
             return Response(request.url, status=MISSING, flags=["replay-missing"])
         after = (request.headers.get("If-None-Match") or b"").decode() or None
         timeout = self.crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
-        found = await _in_a_thread(read_mailbox, source.mailbox, source.wanted(after, datetime.now(UTC)), self._policy, timeout)
-        unchanged = after is not None and found.position == after and not found.left
-        response = MailboxResponse(request.url, 304 if unchanged else 200, {"ETag": found.position} if found.position else None)
-        response.mails, response.left = found.mails, found.left
+        fetched = await _in_a_thread(read_mailbox, source.mailbox, source.wanted(after, datetime.now(UTC)), self._policy, timeout)
+        unchanged = after is not None and fetched.position == after and not fetched.left
+        response = MailboxResponse(request.url, 304 if unchanged else 200, {"ETag": fetched.position} if fetched.position else None)
+        response.mails, response.left = fetched.mails, fetched.left
         return response
 
 

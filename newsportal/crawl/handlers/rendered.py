@@ -79,17 +79,17 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
         if not shows(first.body):
             return response
         async with self._chromium.slots:
-            manners: dict[str, Any] = {name: request.meta[name] for name in ("source", "verify_certificate") if name in request.meta}
+            base_meta: dict[str, Any] = {name: request.meta[name] for name in ("source", "verify_certificate") if name in request.meta}
 
-            async def ask(asked: PageRequest) -> Answer:
-                headers = {**asked.headers, "accept-encoding": "gzip, deflate, br, zstd"}
-                meta = {**manners, OF_PAGE: True, "download_maxsize": asked.max_bytes}
-                wanted = Request(asked.url, method=asked.method, headers=headers, body=asked.body, meta=meta)
-                return answer_of(await self._fetch(wanted), asked.max_bytes)
+            async def ask(subrequest: PageRequest) -> Answer:
+                headers = {**subrequest.headers, "accept-encoding": "gzip, deflate, br, zstd"}
+                meta = {**base_meta, OF_PAGE: True, "download_maxsize": subrequest.max_bytes}
+                scrapy_request = Request(subrequest.url, method=subrequest.method, headers=headers, body=subrequest.body, meta=meta)
+                return answer_of(await self._fetch(scrapy_request), subrequest.max_bytes)
 
             visit = Visit(response.url, first, ask, self._setup.limits)
             try:
-                found = await self._visited(response.url, visit, self._chromium)
+                rendered = await self._visited(response.url, visit, self._chromium)
             finally:
                 tally = visit.tally
                 source = request.meta.get("source")
@@ -102,9 +102,9 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
                     self.stats.inc_value(f"render/denied/{source}", denied)
                     self.stats.inc_value("egress/denied", denied)
         self.stats.inc_value(f"render/pages/{request.meta.get('source')}")
-        if not found.became_idle:
+        if not rendered.became_idle:
             self.stats.inc_value(f"render/restless/{request.meta.get('source')}")
-        return _response(response, found)
+        return _response(response, rendered)
 
     async def _visited(self, url: str, visit: Visit, chromium: Chromium) -> Rendered:
         name = f"page {next(_NUMBERS)}"
@@ -114,7 +114,7 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
         watching = asyncio.ensure_future(chromium.watched())
         try:
             async with asyncio.timeout(self._setup.limits.timeout + 2 * CLOSE_SECONDS):  # the page's limit, plus opening and closing
-                found: Rendered = await self._download_request(Request(url, meta=meta))
+                rendered: Rendered = await self._download_request(Request(url, meta=meta))
         except TimeoutError as error:
             await chromium.close()
             raise RenderFailed(url, "render-timeout", "the browser did not respond and was stopped") from error
@@ -127,7 +127,7 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
         finally:
             watching.cancel()
             await self._closed_context(name, chromium)
-        return found
+        return rendered
 
     async def _download_request_with_page(self, request: Request, page: Page, spider: Any) -> Rendered:
         visit: Visit = request.meta[VISIT]
@@ -157,12 +157,12 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
             await chromium.leave()
 
 
-def answer_of(response: Response, most: int) -> Answer:
+def answer_of(response: Response, max_bytes: int) -> Answer:
     """Return a response of the handler, decompressed. Raises ``ValueError`` for a body that is too long or broken."""
     encodings = ", ".join(value.decode("latin-1") for value in response.headers.getlist("Content-Encoding"))
-    body = decompress(response.body, encodings, most) if encodings and response.body else response.body
-    if len(body) > most:
-        raise TooLarge(f"more than {most} bytes")
+    body = decompress(response.body, encodings, max_bytes) if encodings and response.body else response.body
+    if len(body) > max_bytes:
+        raise TooLarge(f"more than {max_bytes} bytes")
     pairs = (  # URLs of redirects are often in UTF-8, other headers in Latin-1 by the standard
         (name.decode("latin-1"), value.decode("utf-8" if name.lower() == b"location" else "latin-1", "replace"))
         for name, values in response.headers.items()
@@ -171,17 +171,17 @@ def answer_of(response: Response, most: int) -> Answer:
     return Answer(response.status, joined_headers(pairs), body)
 
 
-def _response(response: Response, found: Rendered) -> Response:
+def _response(response: Response, rendered: Rendered) -> Response:
     """Return the spider's response: the rendered page in UTF-8, under the URL it was fetched from."""
     flags = [*response.flags, "rendered"]
     headers = response.headers.copy()
     headers.pop("Content-Encoding", None)
     headers.pop("Content-Length", None)
-    if found.elsewhere is not None:
-        headers["Location"] = found.elsewhere
+    if rendered.elsewhere is not None:
+        headers["Location"] = rendered.elsewhere
         return Response(response.url, status=302, headers=headers, flags=flags, ip_address=response.ip_address)
     headers["Content-Type"] = "text/html; charset=utf-8"
-    body = (found.html or "").encode("utf-8", "replace")
+    body = (rendered.html or "").encode("utf-8", "replace")
     return HtmlResponse(
         response.url, response.status, headers, body, flags, encoding="utf-8", ip_address=response.ip_address, protocol=response.protocol
     )

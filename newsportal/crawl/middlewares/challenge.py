@@ -72,8 +72,8 @@ class ChallengePage(IgnoreRequest):
 
 def challenge_of(body: bytes, content_type: str | None = None, headers: Mapping[str, str] | None = None) -> str | None:
     """Return ``challenge``, ``login``, or ``None`` for an ordinary page. Names of ``headers`` are in lower case."""
-    for name, begins in HEADERS.items():
-        if (headers or {}).get(name, "").strip().lower().startswith(begins):
+    for name, prefix in HEADERS.items():
+        if (headers or {}).get(name, "").strip().lower().startswith(prefix):
             return "challenge"
     if len(body) > MAX_PAGE:
         return None

@@ -28,8 +28,8 @@ PATIENT = frozenset({429, 503})  # statuses that may carry Retry-After (RFC 9110
 
 def read_retry_after(response: Response, now: datetime) -> float | None:
     """Return the Retry-After of a 429 or 503, in seconds; ``None`` if it has none."""
-    written = (response.headers.get("Retry-After") or b"").decode("latin-1")
-    return retry_after(written, now) if response.status in PATIENT else None
+    header = (response.headers.get("Retry-After") or b"").decode("latin-1")
+    return retry_after(header, now) if response.status in PATIENT else None
 
 
 class PatientRetryMiddleware(RetryMiddleware):
@@ -75,9 +75,9 @@ class TurnsMiddleware(CrawlerComponent):
         if response.status not in PATIENT:
             self._rests.well(host)
         elif (seconds := read_retry_after(response, datetime.now(UTC))) and (
-            rest := self._rests.pause_for(host, request.url, response.status, seconds, monotonic())
+            pause := self._rests.pause_for(host, request.url, response.status, seconds, monotonic())
         ):
-            scheduler.pause_host(request, rest)
+            scheduler.pause_host(request, pause)
         return response
 
 
@@ -86,8 +86,8 @@ class ChildrenMiddleware:
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         lease = response.request.meta.get(LEASE) if response.request is not None else None
-        async for one in result:
-            yield marked(one, lease) if lease else one
+        async for value in result:
+            yield marked(value, lease) if lease else value
 
 
 class BadRedirect(IgnoreRequest):

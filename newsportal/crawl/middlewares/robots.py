@@ -54,8 +54,8 @@ class ObeyingMiddleware(CrawlerComponent):
     def _obeys(self, request: Request) -> bool:
         if not request.url.startswith("http"):  # a mailbox has no robots.txt
             return False
-        asked = request.meta.get("obey_robots")
-        return self._obey if asked is None else bool(asked)
+        obey = request.meta.get("obey_robots")
+        return self._obey if obey is None else bool(obey)
 
     def _count(self, name: str) -> None:
         if self._crawler.stats:
@@ -142,14 +142,14 @@ class RobotsMiddleware(ObeyingMiddleware):
             return
         downloader = engine.downloader
         name = downloader.get_slot_key(request)
-        wanted = downloader.per_slot_settings.setdefault(name, {})
-        if wanted.get("crawl-delay") == rules.delay:
+        settings = downloader.per_slot_settings.setdefault(name, {})
+        if settings.get("crawl-delay") == rules.delay:
             return
         if (rules.crawl_delay or 0.0) > MAX_DELAY:
             logger.warning("%s requests a delay of %g s; %g s is used", name, rules.crawl_delay, MAX_DELAY)
             self._count("robots/delay_capped")
         slot = downloader.slots.get(name)
         current = slot.delay if slot else self._crawler.settings.getfloat("DOWNLOAD_DELAY")
-        wanted |= {"crawl-delay": rules.delay, "delay": max(rules.delay, current), "concurrency": 1, "jitter": 0.0}
+        settings |= {"crawl-delay": rules.delay, "delay": max(rules.delay, current), "concurrency": 1, "jitter": 0.0}
         if slot:
-            slot.delay, slot.concurrency, slot.jitter = wanted["delay"], 1, 0.0
+            slot.delay, slot.concurrency, slot.jitter = settings["delay"], 1, 0.0

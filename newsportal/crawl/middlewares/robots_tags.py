@@ -50,12 +50,12 @@ class Tags:
 def tags_of(headers: Iterable[str], body: bytes, token: str) -> Tags:
     """Return the directives for us. ``headers``: the values of ``X-Robots-Tag``; ``token``: our product token in robots.txt."""
     names = {ALL, token.lower()}
-    said: dict[str, str] = {}
+    directives: dict[str, str] = {}
     for value in (*headers, *_metas(body, names)):
-        said |= _read(value, names)
-    none = "none" in said
-    until = _moment(said["unavailable_after"]) if "unavailable_after" in said else None
-    return Tags(not (none or "noindex" in said), not (none or "nofollow" in said), "noarchive" not in said, until)
+        directives |= _read(value, names)
+    none = "none" in directives
+    until = _moment(directives["unavailable_after"]) if "unavailable_after" in directives else None
+    return Tags(not (none or "noindex" in directives), not (none or "nofollow" in directives), "noarchive" not in directives, until)
 
 
 def _read(value: str, names: set[str]) -> dict[str, str]:
@@ -79,8 +79,8 @@ def _read(value: str, names: set[str]) -> dict[str, str]:
 def _metas(body: bytes, names: set[str]) -> Iterator[str]:
     """Yield the contents of ``meta`` elements in the page's head that address us."""
     head = body[:HEAD]
-    wanted = re.compile(NAMED % b"|".join(re.escape(name.encode("ascii", "ignore")) for name in names), re.IGNORECASE)
-    ends = [match.end() for match in META.finditer(head) if wanted.search(match[0])]
+    pattern = re.compile(NAMED % b"|".join(re.escape(name.encode("ascii", "ignore")) for name in names), re.IGNORECASE)
+    ends = [match.end() for match in META.finditer(head) if pattern.search(match[0])]
     if not ends:
         return
     head = _visible(head[: ends[-1]])  # no further: it is slow

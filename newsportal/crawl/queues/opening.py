@@ -31,15 +31,15 @@ Kind = TypeVar("Kind", bound="RedisQueue")
 def open_queue(sources: Sources, settings: BaseSettings, name: str, links: Links | None = None) -> Queue:
     """Open the queue of a spider for one worker. ``links``: those of the store, if it is open already. Raises ``StoreError``."""
     terms = terms_of(sources)
-    more: dict[str, Any] = {"links": links}
+    options: dict[str, Any] = {"links": links}
     if links is None:  # otherwise the store stays open for its other users
         store = open_store(sources.store)
-        more = {"links": store.links, "close": store.close}
+        options = {"links": store.links, "close": store.close}
     if is_shared(sources, settings):
         from newsportal.crawl.queues.redis_table import RedisTableQueue
 
-        return _in_redis(RedisTableQueue, settings, name, terms, sources.store, **more)
-    return TableQueue(name=name, terms=terms, **more)
+        return _in_redis(RedisTableQueue, settings, name, terms, sources.store, **options)
+    return TableQueue(name=name, terms=terms, **options)
 
 
 def open_plain(settings: BaseSettings, name: str) -> Queue:
@@ -60,20 +60,20 @@ def open_table(file: Path, name: str, terms: Terms | None = None) -> TableQueue:
     return TableQueue(Links(engine), name, terms=terms, close=engine.dispose)
 
 
-def _in_redis(kind: type[Kind], settings: BaseSettings, name: str, terms: Terms, owner: str, **more: Any) -> Kind:
+def _in_redis(kind: type[Kind], settings: BaseSettings, name: str, terms: Terms, owner: str, **options: Any) -> Kind:
     """``owner``: the store that the links belong to."""
     from scrapy.utils.misc import load_object
 
-    chosen = settings.get("SCHEDULER_QUEUE_CLASS")
-    if chosen and not str(chosen).startswith("scrapy_redis."):  # scrapy-redis' queues pop: requests in flight are lost
-        found = load_object(chosen)
-        if not (isinstance(found, type) and issubclass(found, kind)):
-            raise FrontierRefused(f"SCHEDULER_QUEUE_CLASS is {chosen}: name a subclass of {kind.__module__}.{kind.__name__}, or nothing")
-        kind = found
+    path = settings.get("SCHEDULER_QUEUE_CLASS")
+    if path and not str(path).startswith("scrapy_redis."):  # scrapy-redis' queues pop: requests in flight are lost
+        loaded = load_object(path)
+        if not (isinstance(loaded, type) and issubclass(loaded, kind)):
+            raise FrontierRefused(f"SCHEDULER_QUEUE_CLASS is {path}: name a subclass of {kind.__module__}.{kind.__name__}, or nothing")
+        kind = loaded
     keys = {"queue_key": settings.get("SCHEDULER_QUEUE_KEY"), "seen_key": settings.get("SCHEDULER_DUPEFILTER_KEY")}
-    more |= {parameter: key for parameter, key in keys.items() if key}
-    more |= {"owner": content_id(owner), "owner_name": mask(owner), "where": address(settings), "prefixes": _prefixes(settings)}
-    return kind(connect(settings), name, terms, **more)
+    options |= {parameter: key for parameter, key in keys.items() if key}
+    options |= {"owner": content_id(owner), "owner_name": mask(owner), "where": address(settings), "prefixes": _prefixes(settings)}
+    return kind(connect(settings), name, terms, **options)
 
 
 def _prefixes(settings: BaseSettings) -> list[str]:

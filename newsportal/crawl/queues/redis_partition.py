@@ -37,7 +37,7 @@ MOST: Final = 1000  # tasks leased per call
 LOOK: Final = 1.0  # seconds between checks for dead workers of this machine
 PREFIX: Final = 14  # hexadecimal digits before a stored task: ten of its number, four of its tries
 
-One = TypeVar("One")
+Result = TypeVar("Result")
 
 
 @cache
@@ -46,13 +46,13 @@ def tags(number: int) -> tuple[str, ...]:
     nodes with equally many slots have equally many partitions, or one more."""
     from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 
-    found: dict[int, str] = {}
+    tag_of: dict[int, str] = {}
     texts = map(str, count())
-    while len(found) < number:
-        part, rest = divmod(key_slot((text := next(texts)).encode()) * number, REDIS_CLUSTER_HASH_SLOTS)
-        if rest < REDIS_CLUSTER_HASH_SLOTS / EVENLY:
-            found.setdefault(part, text)
-    return tuple(found[part] for part in range(number))
+    while len(tag_of) < number:
+        part, offset = divmod(key_slot((text := next(texts)).encode()) * number, REDIS_CLUSTER_HASH_SLOTS)
+        if offset < REDIS_CLUSTER_HASH_SLOTS / EVENLY:
+            tag_of.setdefault(part, text)
+    return tuple(tag_of[part] for part in range(number))
 
 
 def prefixes(number: int = PARTITIONS) -> list[str]:
@@ -99,15 +99,15 @@ class Partition:
     def exchange(self, order: Order) -> Answer:
         if order.take is not None or order.hold:
             self.bury_neighbours()
-        said: dict[str, list[Any]] = defaultdict(list)
+        results: dict[str, list[Any]] = defaultdict(list)
         *first, last = list(chunks(order.push, BATCH)) or [[]]
         for batch in first:
-            said["push"].append(self.call(*push_call(batch)))
+            results["push"].append(self.call(*push_call(batch)))
         calls = self._calls(replace(order, push=last))
         answers = self.call("exchange", *(word for call in calls for word in (call[0], len(call) - 1, *call[1:]))) if calls else ()
         for (name, *_), answer in zip(calls, answers, strict=True):
-            said[name].append(answer)
-        return self._answer(order, said)
+            results[name].append(answer)
+        return self._answer(order, results)
 
     def _calls(self, order: Order) -> list[tuple[Any, ...]]:
         """Return the calls of the script: name and arguments of each."""
@@ -127,27 +127,27 @@ class Partition:
             calls.append(("beat", json.dumps(dict(order.beat)) if order.beat else ""))
         calls += [("hold", host) for host in order.hold]
         if order.take is not None:
-            alone = any(self.leased[id] >= SUSPECT_TRIES for id in self.leased.keys() - order.ended)
-            calls.append(("take", 0 if alone else min(order.take, MOST), repr(float(order.delay)), repr(float(order.ahead))))
+            has_suspect = any(self.leased[id] >= SUSPECT_TRIES for id in self.leased.keys() - order.ended)
+            calls.append(("take", 0 if has_suspect else min(order.take, MOST), repr(float(order.delay)), repr(float(order.ahead))))
         return calls
 
-    def _answer(self, order: Order, said: Mapping[str, list[Any]]) -> Answer:
+    def _answer(self, order: Order, results: Mapping[str, list[Any]]) -> Answer:
         for id in order.ended:
             self.leased.pop(id, None)
-        answer = Answer({as_text(id) for ids in said["push"] for id in ids})
-        for ids in said["beat"]:
+        answer = Answer({as_text(id) for ids in results["push"] for id in ids})
+        for ids in results["beat"]:
             answer.lost = self.leased.keys() - set(map(as_text, ids))
             for id in answer.lost:
                 del self.leased[id]
-        for host, seconds in zip(order.hold, said["hold"], strict=True):
+        for host, seconds in zip(order.hold, results["hold"], strict=True):
             answer.holds[host] = None if seconds is None else float(as_text(seconds))
-        for how, *taken in said["take"]:
-            leases = tuple(Lease(*_task(id, text)) for id, text in zip(taken[::2], taken[1::2], strict=True))
+        for head, *fields in results["take"]:
+            leases = tuple(Lease(*_task(id, text)) for id, text in zip(fields[::2], fields[1::2], strict=True))
             self.leased.update((lease.task.id, lease.tries) for lease in leases)
-            stands = json.loads(as_text(how))
-            self.draining = stands.get("draining", False)
-            answer.leases, answer.waiting, answer.soon = leases, stands["waiting"], stands.get("soon")
-            answer.held, answer.yielded = dict(stands["held"] or {}), frozenset(stands["yielded"] or ())
+            status = json.loads(as_text(head))
+            self.draining = status.get("draining", False)
+            answer.leases, answer.waiting, answer.soon = leases, status["waiting"], status.get("soon")
+            answer.held, answer.yielded = dict(status["held"] or {}), frozenset(status["yielded"] or ())
         return answer
 
     def recover(self) -> None:
@@ -162,11 +162,11 @@ class Partition:
         for batch in chunks(tasks, BATCH):
             self.call(*push_call(batch, "now"))
 
-    def settle(self, what: str, ids: Collection[str] | None) -> int:
+    def settle(self, action: str, ids: Collection[str] | None) -> int:
         """``again`` or ``drop``: requeue or delete tasks that were set aside (all, or these). Return their number."""
         if ids is None:
-            return sum(iter(lambda: int(self.call("settle", what)), 0))
-        return sum(int(self.call("settle", what, *batch)) for batch in chunks(ids, BATCH))
+            return sum(iter(lambda: int(self.call("settle", action)), 0))
+        return sum(int(self.call("settle", action, *batch)) for batch in chunks(ids, BATCH))
 
     def aside(self, limit: int) -> list[Aside]:
         def read() -> list[Aside]:
@@ -199,10 +199,10 @@ class Partition:
         """Call the script with a name and arguments."""
         now = {} if self._clock is None else {"now": self._clock()}
         context = json.dumps({**self._context, **now, "away": self.away, "elsewhere": self.elsewhere})
-        encoded = [one.encode("utf-8", "surrogatepass") if isinstance(one, str) else one for one in words]
+        encoded = [word.encode("utf-8", "surrogatepass") if isinstance(word, str) else word for word in words]
         return self.send(lambda: self._script(keys=self._keys, args=[context, *encoded]))
 
-    def send(self, command: Callable[[], One]) -> One:
+    def send(self, command: Callable[[], Result]) -> Result:
         """Run ``command``. Raises ``FrontierUnavailable`` (unreachable, full, refusing) and ``FrontierRefused`` (of another owner)."""
         from redis.exceptions import AuthenticationError, ClusterDownError, ResponseError
 

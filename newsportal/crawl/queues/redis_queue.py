@@ -35,7 +35,7 @@ AWAY: Final = 2.0  # minimum seconds before an unreachable node is tried again
 LANE_SECONDS: Final = 86400.0  # maximum claim of a lane; it is released when its request is done
 LANE_WAIT: Final = 1.0  # seconds until a request is retried whose lane has another in flight elsewhere
 
-One = TypeVar("One")
+Result = TypeVar("Result")
 
 
 class RedisQueue(base.Queue):
@@ -97,81 +97,81 @@ class RedisQueue(base.Queue):
 
     def _tell(self, order: base.Order) -> base.Answer:
         """Send everything but ``take``."""
-        told = self._by_part(order)
+        orders = self._by_part(order)
         strict = not self.backed and bool(order.push or order.requeue or order.ended)
-        answers = self._each(lambda part: self._ask(part, told[part]), told, strict=strict)
-        if told and not answers and all(map(self._is_away, self.parts)):
+        answers = self._each(lambda part: self._ask(part, orders[part]), orders, strict=strict)
+        if orders and not answers and all(map(self._is_away, self.parts)):
             raise next(fault for _, fault in self._nodes_away.values())
         for part in self.parts:
             for id in order.ended:  # an unreachable node gets it later: the table knows that it is done
                 part.leased.pop(id, None)
         answer = base.Answer(holds=dict.fromkeys(order.hold))
-        for one in answers:
-            answer.pushed |= one.pushed
-            answer.lost |= one.lost
-            answer.holds |= one.holds
+        for reply in answers:
+            answer.pushed |= reply.pushed
+            answer.lost |= reply.lost
+            answer.holds |= reply.holds
         ended = order.ended | answer.lost
         for lane in [lane for lane, id in self._lanes.items() if id in ended]:
             del self._lanes[lane]
             with suppress(FrontierUnavailable):
                 self.release(f"lane:{self.name}:{lane}")
-        for part in told.keys() & self._last.keys():  # an unreachable node repeats freed hosts, which are freed again
-            last, free = self._last[part], told[part].free
+        for part in orders.keys() & self._last.keys():  # an unreachable node repeats freed hosts, which are freed again
+            last, free = self._last[part], orders[part].free
             held = {host: seconds for host, seconds in last.held.items() if host not in free}
-            held |= {host: seconds for host in told[part].hold if (seconds := answer.holds[host]) is not None}
+            held |= {host: seconds for host in orders[part].hold if (seconds := answer.holds[host]) is not None}
             self._last[part] = replace(last, held=held, yielded=last.yielded - free.keys())
         return answer
 
     def _by_part(self, order: base.Order) -> dict[Partition, base.Order]:
         """Split an order by partition, without ``take``."""
-        told: dict[Partition, base.Order] = defaultdict(base.Order)
+        orders: dict[Partition, base.Order] = defaultdict(base.Order)
         for task in order.push:
-            told[self._home(task.host)].push.append(task)
+            orders[self._home(task.host)].push.append(task)
         for task in order.requeue:
-            told[self._home(task.host)].requeue.append(task)
+            orders[self._home(task.host)].requeue.append(task)
         for host, seconds in order.free.items():
-            told[self._home(host)].free[host] = seconds
+            orders[self._home(host)].free[host] = seconds
         for host in order.hold:
-            told[self._home(host)].hold.append(host)
+            orders[self._home(host)].hold.append(host)
         for part in self.parts:
             if order.beat is not None:
-                told[part].beat = order.beat
+                orders[part].beat = order.beat
             if order.ended & part.leased.keys():
-                told[part].done, told[part].back = order.done, order.back
-        return told
+                orders[part].done, orders[part].back = order.done, order.back
+        return orders
 
     def _take(self, number: int, order: base.Order, answer: base.Answer) -> None:
         leases: list[base.Lease] = []
         errors = []
         self._turn = (self._turn + 1) % len(self.parts)  # start with another partition each time, after one that drains for a suspect
-        turned = [*self.parts[self._turn :], *self.parts[: self._turn]]
-        for asked, part in enumerate(sorted(turned, key=lambda part: not part.draining)):
-            room = self._allowed(part, number - len(leases))
-            if room <= 0 and asked >= LOOKS and part in self._last:
+        rotated = [*self.parts[self._turn :], *self.parts[: self._turn]]
+        for polled, part in enumerate(sorted(rotated, key=lambda part: not part.draining)):
+            free = self._allowed(part, number - len(leases))
+            if free <= 0 and polled >= LOOKS and part in self._last:
                 continue
-            part.elsewhere, asks = self._leased_number - len(part.leased), base.Order(take=room, delay=order.delay, ahead=order.ahead)
+            part.elsewhere, request = self._leased_number - len(part.leased), base.Order(take=free, delay=order.delay, ahead=order.ahead)
             try:
-                taken = self._last[part] = self._at(part, lambda part, asks=asks: self._ask(part, asks))  # type: ignore[misc]
+                reply = self._last[part] = self._at(part, lambda part, request=request: self._ask(part, request))  # type: ignore[misc]
             except FrontierUnavailable as error:
                 errors.append(error)
                 continue
-            leases += [lease for lease in taken.leases if self._has_lane(part, lease)]
+            leases += [lease for lease in reply.leases if self._has_lane(part, lease)]
         if errors and not self._leased_number and not any(self._last[part].waiting for part in self._last if not self._is_away(part)):
             raise errors[-1]  # only tasks of unreachable nodes are left
         answers = self._last.values()
-        answer.leases, answer.waiting = tuple(leases), sum(one.waiting for one in answers)
-        answer.soon = min((one.soon for one in answers if one.soon is not None), default=None)
-        answer.held = {host: seconds for one in answers for host, seconds in one.held.items()}
-        answer.yielded = frozenset().union(*(one.yielded for one in answers))
+        answer.leases, answer.waiting = tuple(leases), sum(reply.waiting for reply in answers)
+        answer.soon = min((reply.soon for reply in answers if reply.soon is not None), default=None)
+        answer.held = {host: seconds for reply in answers for host, seconds in reply.held.items()}
+        answer.yielded = frozenset().union(*(reply.yielded for reply in answers))
 
     def claim(self, job: str, seconds: float) -> bool:
         """While a job's own node is unreachable the next one decides, so two workers may claim it during the change."""
-        asked = ("claim", job, repr(float(seconds)))
+        words = ("claim", job, repr(float(seconds)))
         first = self.parts.index(self._home(job))
         fault: FrontierUnavailable | None = None
         for part in (*self.parts[first:], *self.parts[:first]):
             try:
-                answer = self._at(part, lambda part: bool(part.call(*asked) or (part.bury_neighbours() and part.call(*asked))))
+                answer = self._at(part, lambda part: bool(part.call(*words) or (part.bury_neighbours() and part.call(*words))))
             except FrontierUnavailable as error:
                 fault = error
                 continue
@@ -196,27 +196,27 @@ class RedisQueue(base.Queue):
     def state(self, hosts: int = 20) -> base.QueueState:
         states = self._each(lambda part: json.loads(as_text(part.call("state", hosts))), strict=True)
         workers: dict[str, base.WorkerState] = {}
-        for worker, name, since, beat, leased, held, doing in (row for state in states for row in state["workers"]):
+        for worker, name, since, beat, leased, locked, doing in (row for state in states for row in state["workers"]):
             same = workers.get(worker, base.WorkerState(name, since, beat, 0, ()))
             workers[worker] = base.WorkerState(
                 name, min(same.since, since), max(same.beat, beat), same.leased + leased,
-                tuple(sorted((*same.hosts, *held))), same.doing or json.loads(doing),
+                tuple(sorted((*same.hosts, *locked))), same.doing or json.loads(doing),
             )  # fmt: skip
         found = (
-            base.HostState(one["host"], one["waiting"], one.get("holder"), one["free_in"]) for state in states for one in state["hosts"]
+            base.HostState(row["host"], row["waiting"], row.get("holder"), row["free_in"]) for state in states for row in state["hosts"]
         )
-        most = sorted(found, key=lambda host: (-host.waiting, host.host))
+        busiest = sorted(found, key=lambda host: (-host.waiting, host.host))
         counts = {name: sum(state["counts"][name] for state in states) for name in ("waiting", "later", "leased", "aside")}
-        listed = tuple(sorted(workers.values(), key=lambda worker: (worker.since, worker.name)))
-        return base.QueueState(self.name, **counts, workers=listed, hosts=tuple(most[:hosts]))
+        ordered = tuple(sorted(workers.values(), key=lambda worker: (worker.since, worker.name)))
+        return base.QueueState(self.name, **counts, workers=ordered, hosts=tuple(busiest[:hosts]))
 
     def outstanding(self, sources: Collection[str]) -> Counter[str]:
-        asked = list(sources)
-        return sum(self._each(lambda part: part.outstanding(asked), strict=True), Counter[str]())
+        names = list(sources)
+        return sum(self._each(lambda part: part.outstanding(names), strict=True), Counter[str]())
 
     def aside(self, limit: int = 100) -> list[base.Aside]:
-        found = [one for some in self._each(lambda part: part.aside(limit), strict=True) for one in some]
-        return sorted(found, key=lambda one: one.since)[:limit]
+        found = [aside for batch in self._each(lambda part: part.aside(limit), strict=True) for aside in batch]
+        return sorted(found, key=lambda aside: aside.since)[:limit]
 
     def requeue(self, ids: Collection[str] | None = None) -> int:
         return sum(self._each(lambda part: part.settle("again", ids), strict=True))
@@ -239,8 +239,8 @@ class RedisQueue(base.Queue):
 
     def _allowed(self, part: Partition, left: int) -> int:
         """Return how many requests may be taken from this partition now."""
-        suspect = any(tries >= SUSPECT_TRIES for one in self.parts for tries in one.leased.values())
-        drains = not part.draining and any(one.draining for one in self.parts if one is not part and not self._is_away(one))
+        suspect = any(tries >= SUSPECT_TRIES for p in self.parts for tries in p.leased.values())
+        drains = not part.draining and any(other.draining for other in self.parts if other is not part and not self._is_away(other))
         return 0 if suspect or drains else left
 
     @property
@@ -249,7 +249,7 @@ class RedisQueue(base.Queue):
 
     # nodes that are away
 
-    def _at(self, part: Partition, call: Callable[[Partition], One]) -> One:
+    def _at(self, part: Partition, call: Callable[[Partition], Result]) -> Result:
         """Run ``call``. An unreachable node is not tried again at once: each try may last until its timeout."""
         if self.whole:
             with self._lock:
@@ -282,7 +282,7 @@ class RedisQueue(base.Queue):
     def _is_away(self, part: Partition) -> bool:
         return self._node(part) in self._nodes_away
 
-    def _each(self, call: Callable[[Partition], One], parts: Iterable[Partition] | None = None, *, strict: bool = False) -> list[One]:
+    def _each(self, call: Callable[[Partition], Result], parts: Iterable[Partition] | None = None, *, strict: bool = False) -> list[Result]:
         """Return the answers of these partitions (default: all), without unavailable ones; raise if all of them are, or ``strict``."""
         answers, fault = [], None
         for part in self.parts if parts is None else parts:
@@ -317,8 +317,8 @@ class UnbackedQueue(RedisQueue):
 
     _REMEMBERED: Final = 50_000
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self._pushed: dict[str, base.Task] = {}
 
     def _ask(self, part: Partition, order: base.Order) -> base.Answer:

@@ -34,8 +34,8 @@ class RedisTableQueue(LinksBacked, RedisQueue):
 
     backed = True
 
-    def __init__(self, *given: Any, links: Links, close: Callable[[], None] = lambda: None, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def __init__(self, *args: Any, links: Links, close: Callable[[], None] = lambda: None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self.links, self._close = links, close
         self._compared = -RECONCILE
         self._was_away = False
@@ -44,26 +44,26 @@ class RedisTableQueue(LinksBacked, RedisQueue):
     def exchange(self, order: Order) -> Answer:
         if order.take is not None:
             self._compare()
-        entered = set[str]()
+        queued = set[str]()
         if order.push or order.done or order.requeue or any(at is not None for _, at in order.back):
-            entered, order = self._table(lambda tx, order=order: self._write(tx, order))  # type: ignore[misc]
+            queued, order = self._table(lambda tx, order=order: self._write(tx, order))  # type: ignore[misc]
         answer = super().exchange(order)
         if self._was_away and order.take is not None and not answer.leases:  # a node is back, without the changes it missed
             self._compare()
-            once_more = Order(take=order.take, delay=order.delay, ahead=order.ahead)
-            answer = replace(super().exchange(once_more), lost=answer.lost, holds=answer.holds)
-        answer.pushed = entered
+            retry = Order(take=order.take, delay=order.delay, ahead=order.ahead)
+            answer = replace(super().exchange(retry), lost=answer.lost, holds=answer.holds)
+        answer.pushed = queued
         if ids := [lease.task.id for lease in answer.leases]:
-            waits = {task.id: task for task in self._table(lambda tx: self._waiting_tasks(tx, ids), write=False)}
-            super().exchange(Order(done=[id for id in ids if id not in waits]))
+            tasks = {task.id: task for task in self._table(lambda tx: self._waiting_tasks(tx, ids), write=False)}
+            super().exchange(Order(done=[id for id in ids if id not in tasks]))
             answer.leases = tuple(
-                replace(one, task=_with_body(one.task, waits[one.task.id])) for one in answer.leases if one.task.id in waits
+                replace(lease, task=_with_body(lease.task, tasks[lease.task.id])) for lease in answer.leases if lease.task.id in tasks
             )
         return answer
 
     def _write(self, tx: LinkTransaction, order: Order) -> tuple[set[str], Order]:
         """Apply ``order`` to the table; return the ids that were queued, and the order that is left for Redis."""
-        entered = tx.add(order.push)
+        queued = tx.add(order.push)
         pushed = self._waiting_tasks(tx, [task.id for task in order.push])
         end_requests(tx, [row for row in tx.rows(order.done) if row.state in WAITING])
         failed = {task.id: task.at for task in self._waiting_tasks(tx, order.done)}  # transient failures: they wait for a retry
@@ -72,7 +72,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         for ids, at in order.back:
             if at is not None:
                 tx.give_back([row for row in tx.rows(ids) if row.state in WAITING], at)
-        return entered, replace(
+        return queued, replace(
             order,
             push=_without_bodies(pushed),
             done=[id for id in order.done if id not in failed],
@@ -82,8 +82,8 @@ class RedisTableQueue(LinksBacked, RedisQueue):
 
     def refresh(self, ids: Collection[str]) -> None:
         order = Order(push=_without_bodies(self._table(lambda tx: self._waiting_tasks(tx, ids), write=False)))
-        told = self._by_part(order)
-        self._each(lambda part: part.make_due(told[part].push), told, strict=self.whole)
+        orders = self._by_part(order)
+        self._each(lambda part: part.hasten(orders[part].push), orders, strict=self.whole)
 
     def outstanding(self, sources: Collection[str]) -> Counter[str]:
         try:
@@ -93,14 +93,14 @@ class RedisTableQueue(LinksBacked, RedisQueue):
 
     def aside(self, limit: int = 100) -> list[Aside]:
         found = super().aside(limit)
-        waits = {task.id: task for task in self._table(lambda tx: self._waiting_tasks(tx, [one.task.id for one in found]), write=False)}
-        return [replace(one, task=_with_body(one.task, waits.get(one.task.id, one.task))) for one in found]
+        tasks = {task.id: task for task in self._table(lambda tx: self._waiting_tasks(tx, [row.task.id for row in found]), write=False)}
+        return [replace(row, task=_with_body(row.task, tasks.get(row.task.id, row.task))) for row in found]
 
     def drop(self, ids: Collection[str] | None = None) -> int:
-        gone = [one.task.id for one in self.aside(10_000) if ids is None or one.task.id in ids]
+        dropped = [row.task.id for row in self.aside(10_000) if ids is None or row.task.id in ids]
 
         def step(tx: LinkTransaction) -> None:
-            rows = tx.rows(gone)
+            rows = tx.rows(dropped)
             tx.end([row for row in rows if row.link], FAILED, "dropped")
             tx.remove([row for row in rows if not row.link])
 
@@ -124,9 +124,9 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         with self._lock:
             if self._walked is None and monotonic() - self._compared >= RECONCILE and self._differs():
                 self._walked = 0
-            asked = select(*TASK).where(*self._waits()).order_by(LINKS.c.number).limit(PAGE)
+            query = select(*TASK).where(*self._waits()).order_by(LINKS.c.number).limit(PAGE)
             for _ in range(PAGES if self._walked is not None else 0):
-                page = asked.where(LINKS.c.number > self._walked)
+                page = query.where(LINKS.c.number > self._walked)
                 found = self._table(lambda tx, page=page: tx.connection.execute(page).all(), write=False)  # type: ignore[misc]
                 super().exchange(Order(push=_without_bodies(map(task_of, found))))
                 self._walked = found[-1].number if found else None
@@ -140,18 +140,18 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         was_away, self._was_away = self._was_away, False
         self._compared = monotonic()
         try:
-            there = self.state(0)
+            state = self.state(0)
         except FrontierUnavailable:
             return was_away
-        return was_away or number > there.waiting + there.later + there.leased + there.aside
+        return was_away or number > state.waiting + state.later + state.leased + state.aside
 
     def _waits(self) -> tuple[Any, ...]:
         return LINKS.c.queue == self.name, LINKS.c.state.in_((*WAITING, LATER))
 
     def _waiting_tasks(self, tx: LinkTransaction, ids: Collection[str]) -> list[Task]:
         """Return those of these rows that wait."""
-        asked = select(*TASK).where(*self._waits()).order_by(LINKS.c.number)
-        return [task_of(one) for some in chunks(ids) for one in tx.connection.execute(asked.where(LINKS.c.id.in_(some)))]
+        query = select(*TASK).where(*self._waits()).order_by(LINKS.c.number)
+        return [task_of(row) for some in chunks(ids) for row in tx.connection.execute(query.where(LINKS.c.id.in_(some)))]
 
 
 def _without_bodies(tasks: Iterable[Task]) -> list[Task]:

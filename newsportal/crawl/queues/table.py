@@ -41,8 +41,8 @@ class LinksBacked(base.Queue):
     def outstanding(self, sources: Collection[str]) -> Counter[str]:
         names = {cut(source): source for source in sources}
         of_queue = (LINKS.c.queue == self.name, LINKS.c.state.in_(OUTSTANDING))
-        asked = select(LINKS.c.source, func.count()).where(*of_queue).group_by(LINKS.c.source)
-        parts = [asked.where(LINKS.c.source.in_(some)) for some in chunks(names)]
+        query = select(LINKS.c.source, func.count()).where(*of_queue).group_by(LINKS.c.source)
+        parts = [query.where(LINKS.c.source.in_(some)) for some in chunks(names)]
         found = self._table(lambda tx: [row for part in parts for row in tx.connection.execute(part)], write=False)
         return Counter({names[source]: number for source, number in found})
 
@@ -76,19 +76,19 @@ class TableQueue(LinksBacked):
         with self._lock:
             ended = order.ended
             mine = {id: lease for id, lease in self._mine.items() if id not in ended}
-            alone = any(lease.tries >= SUSPECT_TRIES for lease in mine.values())  # a suspect is processed alone
-            in_hand = Counter(lease.task.host for lease in mine.values())
-            number = 0 if alone else order.take or 0
+            has_suspect = any(lease.tries >= SUSPECT_TRIES for lease in mine.values())  # a suspect is processed alone
+            by_host = Counter(lease.task.host for lease in mine.values())
+            number = 0 if has_suspect else order.take or 0
             answer = base.Answer()
-            taking = table_taking.Taking(number, order.delay, order.ahead, in_hand, answer)
+            taking = table_taking.Taking(number, order.delay, order.ahead, by_host, answer)
             only_takes = order.take is not None and not order.changes and order.beat is None
             if only_takes and self._table(lambda tx: self._idle(tx, taking), write=False):
                 return answer
             beat = order.beat is not None
             joins = beat or order.take is not None or bool(order.hold)
             self._work(lambda tx: self._converse(tx, order, mine, taking), joins=joins, beat=beat)
-            taken = {lease.task.id: lease for lease in answer.leases}
-            self._mine = {**{id: lease for id, lease in mine.items() if id not in answer.lost}, **taken}
+            leases = {lease.task.id: lease for lease in answer.leases}
+            self._mine = {**{id: lease for id, lease in mine.items() if id not in answer.lost}, **leases}
             return answer
 
     def _idle(self, tx: LinkTransaction, taking: table_taking.Taking) -> bool:
@@ -110,10 +110,10 @@ class TableQueue(LinksBacked):
             doing = json.dumps(dict(order.beat), ensure_ascii=False)
             tx.connection.execute(update(WORKERS).where(WORKERS.c.number == tx.worker).values(doing=doing))
         if order.beat is not None:
-            held = {row.id for row in table_workers.leased(tx, tx.worker)}
+            leased = {row.id for row in table_workers.leased(tx, tx.worker)}
             # storing an article ends the lease of its link shortly before the request is done
-            held |= {row.id for row in tx.rows(mine.keys() - held) if row.state not in (*WAITING, LEASED)}
-            answer.lost = mine.keys() - held
+            leased |= {row.id for row in tx.rows(mine.keys() - leased) if row.state not in (*WAITING, LEASED)}
+            answer.lost = mine.keys() - leased
         answer.holds = {host: table_workers.hold(tx, cut(host)) for host in order.hold}
         if order.take is not None:
             table_taking.take(tx, taking)
@@ -137,10 +137,10 @@ class TableQueue(LinksBacked):
 
     def aside(self, limit: int = 100) -> list[base.Aside]:
         """Return the tasks set aside, the latest first."""
-        asked = select(*TASK, LINKS.c.reason, LINKS.c.since).where(LINKS.c.queue == self.name, LINKS.c.state == ASIDE)
-        asked = asked.order_by(LINKS.c.since.desc(), LINKS.c.number.desc()).limit(limit)
-        found = self._table(lambda tx: tx.connection.execute(asked).all(), write=False)
-        return [base.Aside(task_of(one), one.reason or "", one.tries, one.since) for one in found]
+        query = select(*TASK, LINKS.c.reason, LINKS.c.since).where(LINKS.c.queue == self.name, LINKS.c.state == ASIDE)
+        query = query.order_by(LINKS.c.since.desc(), LINKS.c.number.desc()).limit(limit)
+        found = self._table(lambda tx: tx.connection.execute(query).all(), write=False)
+        return [base.Aside(task_of(row), row.reason or "", row.tries, row.since) for row in found]
 
     def requeue(self, ids: Collection[str] | None = None) -> int:
         return self._settle(ids, lambda tx, rows: tx.give_back([row._replace(tries=0) for row in rows], tries=0, reason=None))
@@ -148,15 +148,15 @@ class TableQueue(LinksBacked):
     def drop(self, ids: Collection[str] | None = None) -> int:
         return self._settle(ids, LinkTransaction.remove)
 
-    def _settle(self, ids: Collection[str] | None, what: Callable[[LinkTransaction, list[Row]], None]) -> int:
-        """Apply ``what`` to rows that were set aside: all, or these."""
+    def _settle(self, ids: Collection[str] | None, apply: Callable[[LinkTransaction, list[Row]], None]) -> int:
+        """Apply ``apply`` to rows that were set aside: all, or these."""
 
         def step(tx: LinkTransaction) -> int:
-            asked = select(*ROW).where(LINKS.c.queue == tx.queue, LINKS.c.state == ASIDE)
-            rows = [Row(*found) for found in tx.connection.execute(asked).all()]
-            found = [row for row in rows if ids is None or row.id in ids]
-            what(tx, found)
-            return len(found)
+            query = select(*ROW).where(LINKS.c.queue == tx.queue, LINKS.c.state == ASIDE)
+            rows = [Row(*row) for row in tx.connection.execute(query).all()]
+            selected = [row for row in rows if ids is None or row.id in ids]
+            apply(tx, selected)
+            return len(selected)
 
         return self._table(step)
 
@@ -174,18 +174,18 @@ class TableQueue(LinksBacked):
     def _work(self, step: Callable[[LinkTransaction], Answered], *, joins: bool = True, beat: bool = True) -> Answered:
         """Run ``step`` as a registered worker: it registers with its first work, and again after it was presumed dead."""
 
-        def whole(tx: LinkTransaction) -> tuple[Answered, int, float | None]:
-            tx.worker, looked = self._number, self._looked
+        def work(tx: LinkTransaction) -> tuple[Answered, int, float | None]:
+            tx.worker, last_beat = self._number, self._looked
             if (tx.worker or joins) and (beat or self._is_due(tx)):
-                looked = tx.ticks
+                last_beat = tx.ticks
                 beats = tx.connection.execute(table_workers.BEAT, {"w": tx.worker, "now": tx.ticks})
                 if not beats.rowcount:
                     tx.worker = table_workers.join(tx, self.worker)
                 table_workers.sweep(tx)
-            return step(tx), tx.worker, looked
+            return step(tx), tx.worker, last_beat
 
         with self._lock:
-            answer, self._number, self._looked = self._table(whole)
+            answer, self._number, self._looked = self._table(work)
             return answer
 
 
@@ -205,21 +205,21 @@ def _leased(tx: LinkTransaction, rows: Sequence[Row]) -> list[Row]:
 
 
 def _state(tx: LinkTransaction, hosts: int) -> base.QueueState:
-    counted = select(LINKS.c.state, func.count()).where(LINKS.c.queue == tx.queue).group_by(LINKS.c.state)
-    counts: dict[str, int] = dict(tx.connection.execute(counted).all())
+    by_state = select(LINKS.c.state, func.count()).where(LINKS.c.queue == tx.queue).group_by(LINKS.c.state)
+    counts: dict[str, int] = dict(tx.connection.execute(by_state).all())
     # the hosts of this queue with most waiting, then those held by its workers
-    named = select(LINES.c.host, LINES.c.waiting, WORKERS.c.name, func.coalesce(HOSTS.c.free_at, 0.0))
+    columns = select(LINES.c.host, LINES.c.waiting, WORKERS.c.name, func.coalesce(HOSTS.c.free_at, 0.0))
     joined = LINES.outerjoin(HOSTS, HOSTS.c.host == LINES.c.host).outerjoin(WORKERS, WORKERS.c.number == HOSTS.c.holder)
-    waits = named.select_from(joined).where(LINES.c.queue == tx.queue).order_by(LINES.c.waiting.desc(), LINES.c.host).limit(hosts)
-    found: list[Any] = list(tx.connection.execute(waits).all())
-    listed = {one[0] for one in found}
-    held = select(HOSTS.c.host, WORKERS.c.name, HOSTS.c.free_at).join(WORKERS, WORKERS.c.number == HOSTS.c.holder)
-    for host, name, free_at in tx.connection.execute(held.where(WORKERS.c.queue == tx.queue).limit(hosts)).all():
-        if host not in listed:
+    busiest = columns.select_from(joined).where(LINES.c.queue == tx.queue).order_by(LINES.c.waiting.desc(), LINES.c.host).limit(hosts)
+    found: list[Any] = list(tx.connection.execute(busiest).all())
+    included = {row[0] for row in found}
+    held_hosts = select(HOSTS.c.host, WORKERS.c.name, HOSTS.c.free_at).join(WORKERS, WORKERS.c.number == HOSTS.c.holder)
+    for host, name, free_at in tx.connection.execute(held_hosts.where(WORKERS.c.queue == tx.queue).limit(hosts)).all():
+        if host not in included:
             found.append((host, 0, name, free_at))
     return base.QueueState(
         tx.queue,
-        waiting=sum(counts.get(one, 0) for one in WAITING),
+        waiting=sum(counts.get(state, 0) for state in WAITING),
         later=counts.get(LATER, 0),
         leased=counts.get(LEASED, 0),
         aside=counts.get(ASIDE, 0),
@@ -232,11 +232,11 @@ def _workers(tx: LinkTransaction) -> list[base.WorkerState]:
     """Return the workers whose processes are alive, as far as is known."""
     found = tx.connection.execute(select(WORKERS).where(WORKERS.c.queue == tx.queue).order_by(WORKERS.c.number)).all()
     workers = []
-    for one in found:
-        if base.gone(base.Identity(one.name, one.machine, one.pid, one.started)):
+    for row in found:
+        if base.gone(base.Identity(row.name, row.machine, row.pid, row.started)):
             continue
-        mine = select(func.count()).select_from(LINKS).where(LINKS.c.worker == one.number, LINKS.c.state == LEASED)
-        hosts = tx.connection.scalars(select(HOSTS.c.host).where(HOSTS.c.holder == one.number).order_by(HOSTS.c.host)).all()
-        beat = tx.wall - (tx.ticks - one.beat)
-        workers.append(base.WorkerState(one.name, one.since, beat, tx.connection.scalar(mine) or 0, tuple(hosts), json.loads(one.doing)))
+        mine = select(func.count()).select_from(LINKS).where(LINKS.c.worker == row.number, LINKS.c.state == LEASED)
+        hosts = tx.connection.scalars(select(HOSTS.c.host).where(HOSTS.c.holder == row.number).order_by(HOSTS.c.host)).all()
+        beat = tx.wall - (tx.ticks - row.beat)
+        workers.append(base.WorkerState(row.name, row.since, beat, tx.connection.scalar(mine) or 0, tuple(hosts), json.loads(row.doing)))
     return workers

@@ -49,8 +49,8 @@ def _ready(hosts: int) -> CompoundSelect[Any]:
 
 def _open(of: str, most: str) -> Select[Any]:
     lines = (LINES.c.queue == bindparam("q"), LINES.c.holder == bindparam(of), LINES.c.resting == 0, LINES.c.ready > 0)
-    asked = select(LINES.c.host, LINES.c.top, LINES.c.ready, LINES.c.free_at, LINES.c.holder).where(*lines)
-    return asked.order_by(LINES.c.top, LINES.c.free_at, LINES.c.host).limit(bindparam(most))
+    query = select(LINES.c.host, LINES.c.top, LINES.c.ready, LINES.c.free_at, LINES.c.holder).where(*lines)
+    return query.order_by(LINES.c.top, LINES.c.free_at, LINES.c.host).limit(bindparam(most))
 
 
 OPEN = _open("of", "most")
@@ -193,8 +193,8 @@ def _rows(tx: LinkTransaction, quotas: Mapping[str, int]) -> list[Any]:
     size = 1 << (len(quotas) - 1).bit_length()  # few distinct statements for any number of hosts
     places = {host: place for place, host in enumerate(quotas)}
     of_hosts = [*quotas.items(), *[("", 0)] * (size - len(quotas))]
-    asked = {f"host{n}": host for n, (host, _) in enumerate(of_hosts)} | {f"most{n}": most for n, (_, most) in enumerate(of_hosts)}
-    found = tx.connection.execute(_ready(size), {"q": tx.queue, **asked}).all()
+    params = {f"host{n}": host for n, (host, _) in enumerate(of_hosts)} | {f"most{n}": most for n, (_, most) in enumerate(of_hosts)}
+    found = tx.connection.execute(_ready(size), {"q": tx.queue, **params}).all()
     return sorted(found, key=lambda row: (places[row.host], row.precedence, row.number))
 
 
@@ -213,9 +213,9 @@ def _take_suspect(tx: LinkTransaction, taking: Taking) -> bool:
 
 
 def _lease(tx: LinkTransaction, taking: Taking, rows: Sequence[Any]) -> None:
-    tx.move([Row(*one[: len(ROW)]) for one in rows], LEASED, worker=tx.worker)
-    taking.answer.leases += tuple(Lease(task_of(one), one.tries) for one in rows)
-    fresh = [host for host in {one.host: None for one in rows} if host not in taking.answer.held]
+    tx.move([Row(*row[: len(ROW)]) for row in rows], LEASED, worker=tx.worker)
+    taking.answer.leases += tuple(Lease(task_of(row), row.tries) for row in rows)
+    fresh = [host for host in {row.host: None for row in rows} if host not in taking.answer.held]
     taking.answer.held |= table_workers.take_hosts(tx, fresh)
 
 
@@ -225,13 +225,13 @@ def _hosts_of(number: Any) -> Any:
 
 def _fair_share(tx: LinkTransaction) -> tuple[int, int, list[tuple[int, int]]]:
     """Return the fair share of hosts, how many this worker holds, and how many each hungry worker lacks."""
-    asked = select(WORKERS.c.number, WORKERS.c.hungry, _hosts_of(WORKERS.c.number))
-    others = tx.connection.execute(asked.where(WORKERS.c.queue == tx.queue, WORKERS.c.number != tx.worker)).all()
+    query = select(WORKERS.c.number, WORKERS.c.hungry, _hosts_of(WORKERS.c.number))
+    others = tx.connection.execute(query.where(WORKERS.c.queue == tx.queue, WORKERS.c.number != tx.worker)).all()
     own = tx.connection.scalar(select(_hosts_of(tx.worker))) or 0
     open_ = (LINES.c.queue == tx.queue, LINES.c.holder <= 0, LINES.c.ready > 0, LINES.c.resting == 0)
     free = tx.connection.scalar(select(func.count()).select_from(LINES).where(*open_)) or 0
-    counted = [number for _, hungry, number in others if hungry > tx.ticks or number]
-    share = ceil((free + own + sum(counted)) / (1 + len(counted)))
+    counts = [number for _, hungry, number in others if hungry > tx.ticks or number]
+    share = ceil((free + own + sum(counts)) / (1 + len(counts)))
     return share, own, [(number, share - has) for number, hungry, has in others if hungry > tx.ticks and has < share]
 
 
@@ -241,28 +241,28 @@ def _reserve(tx: LinkTransaction, excess: int, poorer: list[tuple[int, int]]) ->
     if spare <= 0:
         return set()
     mine = (HOSTS.c.holder == tx.worker, HOSTS.c.wanted_until > tx.ticks)
-    wanted = tx.connection.scalar(select(func.count()).select_from(HOSTS).where(*mine)) or 0
+    reserved = tx.connection.scalar(select(func.count()).select_from(HOSTS).where(*mine)) or 0
     busy = exists().where(LINKS.c.worker == tx.worker, LINKS.c.state == LEASED, LINKS.c.host == LINES.c.host)
     hosts = tx.connection.scalars(
         select(LINES.c.host)
         .join(HOSTS, HOSTS.c.host == LINES.c.host)
         .where(LINES.c.queue == tx.queue, LINES.c.holder == tx.worker, LINES.c.ready > 0, HOSTS.c.wanted_until <= tx.ticks)
         .order_by(busy, LINES.c.waiting.desc())
-        .limit(max(0, spare - wanted))
+        .limit(max(0, spare - reserved))
     ).all()
-    to = [number for number, lacking in poorer for _ in range(lacking)]
+    takers = [number for number, lacking in poorer for _ in range(lacking)]
     until = tx.ticks + table_workers.WANTED
-    for host, by in zip(hosts, to, strict=False):
-        tx.connection.execute(update(HOSTS).where(HOSTS.c.host == host).values(wanted_by=by, wanted_until=until))
+    for host, worker in zip(hosts, takers, strict=False):
+        tx.connection.execute(update(HOSTS).where(HOSTS.c.host == host).values(wanted_by=worker, wanted_until=until))
     # prolong earlier reservations while a worker is hungry
     tx.connection.execute(update(HOSTS).where(*mine, HOSTS.c.wanted_by != tx.worker).values(wanted_until=until))
-    return {host for host, _ in zip(hosts, to, strict=False)}
+    return {host for host, _ in zip(hosts, takers, strict=False)}
 
 
 def request_hosts(tx: LinkTransaction) -> None:
     """Request hosts that this queue waits for from workers of other queues."""
-    asked = select(LINES.c.holder).where(LINES.c.queue == tx.queue, LINES.c.holder > 0, LINES.c.ready > 0).distinct()
-    own = select(WORKERS.c.number).where(WORKERS.c.queue == tx.queue)
-    for number in tx.connection.scalars(asked.where(LINES.c.holder.not_in(own))).all():
+    query = select(LINES.c.holder).where(LINES.c.queue == tx.queue, LINES.c.holder > 0, LINES.c.ready > 0).distinct()
+    of_queue = select(WORKERS.c.number).where(WORKERS.c.queue == tx.queue)
+    for number in tx.connection.scalars(query.where(LINES.c.holder.not_in(of_queue))).all():
         for host, *_ in tx.connection.execute(OPEN, {"q": tx.queue, "of": number, "most": MAX_WANTED}).all():
             table_workers.request_host(tx, host)

@@ -34,11 +34,11 @@ FREE_LINES = FREE_LINES.values(holder=bindparam("for"), resting=bindparam("rests
 HELD = select(HOSTS.c.host, HOSTS.c.free_at, HOSTS.c.wanted_by, HOSTS.c.wanted_until).where(HOSTS.c.holder == bindparam("w"))
 
 
-def join(tx: LinkTransaction, who: Identity) -> int:
+def join(tx: LinkTransaction, worker: Identity) -> int:
     """Register a new worker, or one that was presumed dead; return its number."""
-    values = {"queue": tx.queue, "name": who.name, "machine": who.machine, "pid": who.pid, "started": who.started}
-    rest = {"since": tx.wall, "beat": tx.ticks, "delay": 0.0, "hungry": 0.0, "draining": 0, "doing": "{}"}
-    return int(tx.connection.execute(insert(WORKERS).values(**values, **rest)).inserted_primary_key[0])  # type: ignore[index]
+    values = {"queue": tx.queue, "name": worker.name, "machine": worker.machine, "pid": worker.pid, "started": worker.started}
+    initial = {"since": tx.wall, "beat": tx.ticks, "delay": 0.0, "hungry": 0.0, "draining": 0, "doing": "{}"}
+    return int(tx.connection.execute(insert(WORKERS).values(**values, **initial)).inserted_primary_key[0])  # type: ignore[index]
 
 
 def leased(tx: LinkTransaction, number: int) -> list[Row]:
@@ -62,9 +62,9 @@ def sweep(tx: LinkTransaction) -> None:
         tx.connection.execute(update(HOSTS).where(HOSTS.c.free_at > until).values(free_at=until))
         of_host = select(HOSTS.c.free_at).where(HOSTS.c.host == LINES.c.host).scalar_subquery()
         tx.connection.execute(update(LINES).values(free_at=func.coalesce(of_host, 0.0)))
-    for one in tx.connection.execute(EVERYBODY).all():
-        if _is_dead(tx, one):
-            bury(tx, one.number)
+    for row in tx.connection.execute(EVERYBODY).all():
+        if _is_dead(tx, row):
+            bury(tx, row.number)
     _offer(tx)  # for all: hosts with expired reservations; free ones are deleted
     tx.connection.execute(update(LINES).where(LINES.c.resting == 1, LINES.c.free_at <= tx.ticks).values(resting=0))
     tx.connection.execute(delete(HOSTS).where(HOSTS.c.holder == 0, HOSTS.c.free_at <= tx.ticks, HOSTS.c.wanted_by == 0))
@@ -74,10 +74,10 @@ def sweep(tx: LinkTransaction) -> None:
         tx.connection.execute(update(CLOCK).values(swept=tx.wall))
 
 
-def _is_dead(tx: LinkTransaction, one: Any) -> bool:
+def _is_dead(tx: LinkTransaction, row: Any) -> bool:
     """Return whether a worker (a row of :data:`EVERYBODY`) is dead. A beat far in the future is from before a reboot."""
-    silent = abs(tx.ticks - one.beat) > tx.terms.lease
-    return one.number != tx.worker and (silent or gone(Identity(one.name, one.machine, one.pid, one.started)))
+    silent = abs(tx.ticks - row.beat) > tx.terms.lease
+    return row.number != tx.worker and (silent or gone(Identity(row.name, row.machine, row.pid, row.started)))
 
 
 def bury_if_dead(tx: LinkTransaction, number: int) -> bool:
@@ -126,20 +126,20 @@ def release(tx: LinkTransaction, job: str) -> None:
 
 def _states(tx: LinkTransaction, hosts: Iterable[str]) -> dict[str, tuple[int, float, int, float]]:
     """Return holder, earliest request, and reservation (for whom, until when) of hosts that are or were recently held or awaited."""
-    asked = (tx.connection.execute(SOME_HOSTS, {"hosts": some}) for some in chunks(hosts))
-    return {host: (holder, free_at, by, until) for rows in asked for host, holder, free_at, by, until in rows}
+    results = (tx.connection.execute(SOME_HOSTS, {"hosts": some}) for some in chunks(hosts))
+    return {host: (holder, free_at, wanted_by, until) for rows in results for host, holder, free_at, wanted_by, until in rows}
 
 
 def take_hosts(tx: LinkTransaction, hosts: Sequence[str]) -> dict[str, float]:
     """Hold hosts. Return the seconds until the first request to each."""
-    there = _states(tx, hosts)
-    if fresh := [{"host": host, "w": tx.worker} for host in hosts if host not in there]:
+    existing = _states(tx, hosts)
+    if fresh := [{"host": host, "w": tx.worker} for host in hosts if host not in existing]:
         tx.connection.execute(NEW_HOST, fresh)
-    if there:
-        tx.connection.execute(TAKE, [{"h": host, "w": tx.worker} for host in there])
+    if existing:
+        tx.connection.execute(TAKE, [{"h": host, "w": tx.worker} for host in existing])
     if hosts:
         tx.connection.execute(TAKE_LINES, [{"h": host, "w": tx.worker} for host in hosts])
-    return {host: max(0.0, there[host][1] - tx.ticks) if host in there else 0.0 for host in hosts}
+    return {host: max(0.0, existing[host][1] - tx.ticks) if host in existing else 0.0 for host in hosts}
 
 
 def holder(tx: LinkTransaction, host: str) -> int:
@@ -157,22 +157,22 @@ def request_host(tx: LinkTransaction, host: str) -> None:
 
 def hold(tx: LinkTransaction, host: str) -> float | None:
     """Hold a host. Return the seconds until the first request; ``None`` if another worker holds it, which is asked to yield it."""
-    of = holder(tx, host)
-    if of > 0 and of != tx.worker and bury_if_dead(tx, of):
-        of = holder(tx, host)
-    if of in (0, tx.worker, -tx.worker):
+    current = holder(tx, host)
+    if current > 0 and current != tx.worker and bury_if_dead(tx, current):
+        current = holder(tx, host)
+    if current in (0, tx.worker, -tx.worker):
         return take_hosts(tx, [host])[host]
     request_host(tx, host)
     return None
 
 
-def release_hosts(tx: LinkTransaction, of: int, hosts: Mapping[str, float]) -> None:
-    """Release hosts of worker ``of``, each with the seconds until the next request, and reserve them for the workers that wait for them."""
+def release_hosts(tx: LinkTransaction, worker: int, hosts: Mapping[str, float]) -> None:
+    """Release hosts of a ``worker``, each with the seconds until the next request, and reserve them for the workers that wait for them."""
     freed, lines = list[dict[str, Any]](), list[dict[str, Any]]()
-    for host, (holder, _, by, until) in _states(tx, hosts).items():
-        if holder != of:
+    for host, (holder, _, wanted_by, until) in _states(tx, hosts).items():
+        if holder != worker:
             continue
-        seconds, reserved = hosts[host], -by if by != of and until > tx.ticks else 0
+        seconds, reserved = hosts[host], -wanted_by if wanted_by != worker and until > tx.ticks else 0
         free_at = tx.ticks + seconds
         freed.append({"h": host, "at": free_at, "seconds": seconds})
         lines.append({"h": host, "at": free_at, "for": reserved, "rests": int(reserved == 0 and seconds > 0)})
@@ -190,15 +190,15 @@ def ripen(tx: LinkTransaction, ahead: float) -> None:
 def held_hosts(tx: LinkTransaction) -> tuple[dict[str, float], frozenset[str]]:
     """Return this worker's hosts, with the seconds until the next request; and those that another worker waits for."""
     found = tx.connection.execute(HELD, {"w": tx.worker}).all()
-    wanted = (host for host, _, by, until in found if by not in (0, tx.worker) and until > tx.ticks)
-    return {host: max(0.0, free_at - tx.ticks) for host, free_at, _, _ in found}, frozenset(wanted)
+    awaited = (host for host, _, wanted_by, until in found if wanted_by not in (0, tx.worker) and until > tx.ticks)
+    return {host: max(0.0, free_at - tx.ticks) for host, free_at, _, _ in found}, frozenset(awaited)
 
 
 def _offer(tx: LinkTransaction) -> None:
     """Offer hosts whose reservations have expired."""
     past = and_(HOSTS.c.wanted_by > 0, HOSTS.c.wanted_until <= tx.ticks)
-    for host, of, free_at in tx.connection.execute(select(HOSTS.c.host, HOSTS.c.holder, HOSTS.c.free_at).where(past)).all():
+    for host, worker, free_at in tx.connection.execute(select(HOSTS.c.host, HOSTS.c.holder, HOSTS.c.free_at).where(past)).all():
         tx.connection.execute(update(HOSTS).where(HOSTS.c.host == host).values(wanted_by=0, wanted_until=0.0))
-        if of == 0:
+        if worker == 0:
             resting = int(free_at > tx.ticks)
             tx.connection.execute(update(LINES).where(LINES.c.host == host).values(holder=0, resting=resting))

@@ -50,21 +50,21 @@ class AnyPage(best.Best):
 
     def __call__(self, document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
         """Return the content and its kind. Raises ``NotApplicable`` if the page has no content."""
-        read = best.read_page(document, link, self.knowledge)
-        if _length(read) < best.FEW_CHARS and f"<{NOSCRIPT}" in document.html:
+        reading = best.read_page(document, link, self.knowledge)
+        if _length(reading) < best.FEW_CHARS and f"<{NOSCRIPT}" in document.html:
             plain = without_scripts(document)
             other = best.read_page(plain, link, self.knowledge)
-            if _length(other) > best.MUCH_LONGER * _length(read):
-                document, read = plain, other
-        body = read.body
-        kind = kind_of(document, read.meta, body) if body is not None else None
+            if _length(other) > best.MUCH_LONGER * _length(reading):
+                document, reading = plain, other
+        body = reading.body
+        kind = kind_of(document, reading.meta, body) if body is not None else None
         if kind is None or body is None:  # without a kind, data in the page's scripts are an article's
-            found = best.complete(document, link, fetched, read)
+            found = best.complete(document, link, fetched, reading)
             return replace(found, kind=ARTICLE, kind_probability=found.confidence)
         content = content_of(body, kind)
         if kind.name == ARTICLE:
-            content = best.settle(content, document, read.heading, self.knowledge)
-        found = best.complete(document, link, fetched, replace(read, body=content), any_page=True)
+            content = best.settle(content, document, reading.heading, self.knowledge)
+        found = best.complete(document, link, fetched, replace(reading, body=content), any_page=True)
         if kind.of(THREAD) >= THREAD_LEAST and (posts := posts_of(document, fetched)):
             return replace(_with_posts(found, posts, document.base), kind=THREAD, kind_probability=round(kind.of(THREAD), 3))
         return replace(found, kind=_name(kind, document.url, found), kind_probability=round(kind.probability, 3))
@@ -79,9 +79,9 @@ def _name(kind: PageKind, url: str, found: Extraction) -> str:
     return "photo story" if story else kind.name
 
 
-def _length(read: best.Reading) -> int:
+def _length(reading: best.Reading) -> int:
     """Return the number of visible characters on the page."""
-    return sum(block.length for block in read.body.page.blocks) if read.body is not None else 0
+    return sum(block.length for block in reading.body.page.blocks) if reading.body is not None else 0
 
 
 def without_scripts(document: dom.Document) -> dom.Document:
@@ -160,5 +160,5 @@ def _with_posts(found: Extraction, posts: tuple[Post, ...], base: str) -> Extrac
         head = " · ".join(filter(None, (post.author, post.date_text)))
         html += (f"<h3>{escape(head)}</h3>" if head else "") + "".join(f"<p>{escape(line)}</p>" for line in (post.text or "").split("\n"))
     text, author = "\n".join(post.text or "" for post in posts), posts[0].author or found.author
-    opened = min(filter(None, (post.published for post in posts)), default=found.published)  # the first post's date may be its last edit
-    return replace(found, text=text, html=sanitise(html, base), author=author, published=opened)
+    started = min(filter(None, (post.published for post in posts)), default=found.published)  # the first post's date may be its last edit
+    return replace(found, text=text, html=sanitise(html, base), author=author, published=started)

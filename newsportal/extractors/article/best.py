@@ -64,10 +64,10 @@ class Reading:
 
 def extract(document: dom.Document, link: Link | None, fetched: datetime, knowledge: SiteKnowledge | None = None) -> Extraction:
     """Extract an article like :class:`Best`; ``knowledge`` of sites is optional."""
-    read = read_page(document, link, knowledge)
-    if read.body is not None and not declares_article(read.meta) and (kind := kind_of(document, read.meta, read.body)):
+    reading = read_page(document, link, knowledge)
+    if reading.body is not None and not declares_article(reading.meta) and (kind := kind_of(document, reading.meta, reading.body)):
         refuse_kind(kind)
-    return complete(document, link, fetched, read)
+    return complete(document, link, fetched, reading)
 
 
 def read_page(document: dom.Document, link: Link | None, knowledge: SiteKnowledge | None = None) -> Reading:
@@ -76,33 +76,33 @@ def read_page(document: dom.Document, link: Link | None, knowledge: SiteKnowledg
     return Reading(meta, heading, body_of(document, heading, longest_description(meta, link), knowledge, meta.article("articleBody")))
 
 
-def complete(document: dom.Document, link: Link | None, fetched: datetime, read: Reading, *, any_page: bool = False) -> Extraction:
+def complete(document: dom.Document, link: Link | None, fetched: datetime, reading: Reading, *, any_page: bool = False) -> Extraction:
     """Return the extraction with all fields. Raises ``NotApplicable`` if the page is not an article; with ``any_page``: if it has no
     content."""
-    meta, heading, body = read.meta, read.heading, read.body
+    meta, heading, body = reading.meta, reading.heading, reading.body
     lines = body.lines if body is not None else []
-    carried = _embedded_article(document, meta, fetched, sum(map(len, lines)))
-    told = _embedded_text(carried, meta, lines)
-    block = tidied(body) if body is not None and not told else None
+    data = _embedded_article(document, meta, fetched, sum(map(len, lines)))
+    data_lines = _embedded_text(data, meta, lines)
+    block = tidied(body) if body is not None and not data_lines else None
     if block is not None:
         images.settle(block, document.base)
-    if body is not None and not told and not any_page and not declares_article(meta):
+    if body is not None and not data_lines and not any_page and not declares_article(meta):
         refuse_list(body, heading)
-    refuse(document, heading, told or lines, None if meta.things or told else block, any_page=any_page)
-    language = language_of(meta, told or lines)
+    refuse(document, heading, data_lines or lines, None if meta.things or data_lines else block, any_page=any_page)
+    language = language_of(meta, data_lines or lines)
     return Extraction(
-        title=heading or (carried.title if carried else None),
-        text="\n".join(told or lines),
-        html=sanitise(_html(block, told, carried), document.base),
-        published=published.best_date(document, meta, link, fetched, language, heading) or (carried.published if carried else None),
-        author=author(document, meta, told or lines, language, heading),
+        title=heading or (data.title if data else None),
+        text="\n".join(data_lines or lines),
+        html=sanitise(_html(block, data_lines, data), document.base),
+        published=published.best_date(document, meta, link, fetched, language, heading) or (data.published if data else None),
+        author=author(document, meta, data_lines or lines, language, heading),
         origin=origin(document, meta, language),
         site=clean(meta.get("og:site_name") or "") or None,
         images=images.of_article(block, document, meta),
         language=language,
         canonical=canonical_of(document, meta),
         algorithm="best",
-        confidence=round(SURE_OF_DATA if told or body is None else body.confidence, 3),
+        confidence=round(SURE_OF_DATA if data_lines or body is None else body.confidence, 3),
     )
 
 
@@ -139,33 +139,33 @@ def longest_description(meta: Metadata, link: Link | None) -> str | None:
     return max(filter(None, (meta.get("og:description"), meta.get("description"), link.summary if link else None)), key=len, default=None)
 
 
-def _embedded_article(document: dom.Document, meta: Metadata, fetched: datetime, found: int) -> Embedded | None:
+def _embedded_article(document: dom.Document, meta: Metadata, fetched: datetime, length: int) -> Embedded | None:
     """Return the article in the page's embedded data; searched only if the page displays little text."""
     declared = meta.article("articleBody") or ""
-    if found >= max(FEW_CHARS, len(declared) / MUCH_LONGER):
+    if length >= max(FEW_CHARS, len(declared) / MUCH_LONGER):
         return None
     lines = [line for line in map(clean, declared.splitlines()) if line]
     return embedded(document, meta, fetched) or (Embedded("\n".join(lines)) if lines and "<" not in declared else None)
 
 
-def _embedded_text(carried: Embedded | None, meta: Metadata, lines: list[str]) -> list[str]:
+def _embedded_text(data: Embedded | None, meta: Metadata, lines: list[str]) -> list[str]:
     """Return the embedded text if the page displays less than a third of it, or another, shorter text."""
-    found = sum(map(len, lines))
-    told = carried.text if carried is not None else ""
-    if len(told) > found and len(told) >= TOLD_CHARS:
-        ours, theirs = letters("".join(lines)), letters(told)
+    length = sum(map(len, lines))
+    data_text = data.text if data is not None else ""
+    if len(data_text) > length and len(data_text) >= TOLD_CHARS:
+        ours, theirs = letters("".join(lines)), letters(data_text)
         pieces = (theirs[start : start + PIECE] for start in range(0, max(len(theirs) - PIECE, 1), PIECE))
-        if len(told) >= MUCH_LONGER * found or not any(piece in ours for piece in pieces):
-            return told.split("\n")
-    if found >= MIN_CHARS or not declares_article(meta):
+        if len(data_text) >= MUCH_LONGER * length or not any(piece in ours for piece in pieces):
+            return data_text.split("\n")
+    if length >= MIN_CHARS or not declares_article(meta):
         return []
     text = clean(meta.get("og:description") or meta.get("description") or "")
-    return [text] if len(text) >= max(TOLD_CHARS, MUCH_LONGER * found) else []
+    return [text] if len(text) >= max(TOLD_CHARS, MUCH_LONGER * length) else []
 
 
-def _html(block: dom.Element | None, told: list[str], carried: Embedded | None) -> str:
+def _html(block: dom.Element | None, lines: list[str], data: Embedded | None) -> str:
     if block is not None:
         return dom.html_of(block)
-    if carried is not None and carried.html is not None and told == carried.text.split("\n"):
-        return carried.html
-    return "".join(f"<p>{escape(line)}</p>" for line in told)
+    if data is not None and data.html is not None and lines == data.text.split("\n"):
+        return data.html
+    return "".join(f"<p>{escape(line)}</p>" for line in lines)

@@ -146,18 +146,18 @@ class _FeatureBuilder:
         self._place()
         self._boxes()
         names = ("length", "linked", "sentences", "ends", "controls")
-        own = np.stack([*(self.rows[name] for name in names), self.kinds]).astype(np.float32)
+        stacked = np.stack([*(self.rows[name] for name in names), self.kinds]).astype(np.float32)
         same = np.stack([self.parent[self.box], np.array(self.page.path)[self.box]])
         for step, side in ((1, "previous"), (-1, "next")):
-            self.rows.update(zip((f"{side}_{name}" for name in (*names, "kind")), shifted(own, step, 0), strict=True))
+            self.rows.update(zip((f"{side}_{name}" for name in (*names, "kind")), shifted(stacked, step, 0), strict=True))
             self.rows.update(zip((f"{side}_same_parent", f"{side}_same_form"), shifted(same, step, -1) == same, strict=True))
         rows = np.stack([self.length, self.running, self.linked])
         sums = np.concatenate([np.zeros((3, 1)), np.cumsum(rows, axis=1)], axis=1)
         for width in WINDOWS:
             low, high = np.maximum(self.number - width, 0), np.minimum(self.number + 1 + width, self.count)
             for side, part in (("before", sums[:, self.number] - sums[:, low]), ("after", sums[:, high] - sums[:, self.number + 1])):
-                whole = np.maximum(part[0], 1)
-                self.rows[f"{side}{width}_running"], self.rows[f"{side}{width}_linked"] = part[1] / whole, part[2] / whole
+                total = np.maximum(part[0], 1)
+                self.rows[f"{side}{width}_running"], self.rows[f"{side}{width}_linked"] = part[1] / total, part[2] / total
                 self.rows[f"{side}{width}_length"] = np.log1p(part[0])
         values = np.array(list(self.rows.values()), dtype=np.float32)
         return Table(tuple(self.rows), values, self.length.astype(np.float32))
@@ -179,31 +179,31 @@ class _FeatureBuilder:
         above = self.parent[self.box]
         near = own | masks[above] | masks[self.parent[above]]
         around = np.array(self.page.around)[self.box]
-        for where, mask in (("own", own), ("near", near), ("around", around)):
-            self.rows.update(zip((f"{where}_{name}" for name in MEANINGS), bits(mask, range(len(MEANINGS))), strict=True))
+        for scope, mask in (("own", own), ("near", near), ("around", around)):
+            self.rows.update(zip((f"{scope}_{name}" for name in MEANINGS), bits(mask, range(len(MEANINGS))), strict=True))
         self.rows.update(zip(TAG_NAMES, bits(around, range(FIRST_TAG_BIT, LAST_TAG_BIT + 1)), strict=True))
         tags = [self.page.nodes[block.box].tag for block in self.page.blocks]
         self.kinds = np.array(list(map(TAGS.get, tags, repeat(NO_KIND))))
         self.rows.update(zip((f"kind_{kind}" for kind in KINDS), self.kinds == np.arange(len(KINDS))[:, None], strict=True))
 
     def _place(self) -> None:
-        rows, found, core, number = self.rows, self.hints, self.core, self.number
+        rows, hints, core, number = self.rows, self.hints, self.core, self.number
         before, valid_before = np.cumsum(self.length) - self.length, np.cumsum(self.valid) - self.valid
         rows["depth"] = np.array(self.page.depth)[self.box]
         rows["place"], rows["valid_place"] = before / self.total, valid_before / self.all_valid
         rows["order"] = number / self.count
         rows["page_blocks"] = np.full(self.count, np.log1p(self.count))
         rows["page_valid"] = np.full(self.count, np.log(self.all_valid))
-        rows["is_heading"] = np.isin(number, list(found.headings))
-        at = found.heading
+        rows["is_heading"] = np.isin(number, list(hints.headings))
+        at = hints.heading
         rows["after_heading"] = np.clip(number - at, -50, 200) if at is not None else np.full(self.count, -NOWHERE)
         rows["valid_after_heading"] = (valid_before - valid_before[at]) / self.all_valid if at is not None else np.full(self.count, -1.0)
         rows["heading_climb"] = self._climb_from(at)
-        rows["terms"] = np.array(found.terms)
-        told = np.where(rows["is_heading"], 0, np.array(found.in_description))
-        rows["told"], rows["told_known"] = told, np.full(self.count, found.pieces)
-        best = int(np.argmax(told)) if found.pieces and told.max() > 1 else None
-        rows["declared"] = np.array(found.declared)
+        rows["terms"] = np.array(hints.terms)
+        described = np.where(rows["is_heading"], 0, np.array(hints.in_description))
+        rows["told"], rows["told_known"] = described, np.full(self.count, hints.pieces)
+        best = int(np.argmax(described)) if hints.pieces and described.max() > 1 else None
+        rows["declared"] = np.array(hints.declared)
         rows["told_climb"] = self._climb_from(best)
         rows["after_told"] = np.clip(number - best, -50, 100) if best is not None else np.full(self.count, -NOWHERE)
         rows["climb"], rows["counted"] = core.climb, core.counted
@@ -221,10 +221,10 @@ class _FeatureBuilder:
         """Sums over the ancestors of a block, and over all boxes with the same path."""
         terms = np.where(self.rows["is_heading"], 0, self.rows["terms"]) * self.length / (self.length + 20)
         linked = self.own["links"] > 0
-        one = np.ones(self.count)
+        ones = np.ones(self.count)
         sums = below(
             self.page,
-            np.stack([self.length, self.linked, self.valid, self.running, one, terms, self.own["date"].astype(np.float64), linked]),
+            np.stack([self.length, self.linked, self.valid, self.running, ones, terms, self.own["date"].astype(np.float64), linked]),
         )
         size, lines = np.maximum(sums[0], 1), np.maximum(sums[4], 1)
         boxes = {
@@ -236,23 +236,23 @@ class _FeatureBuilder:
             "terms": sums[5] / lines,
             "all_terms": np.minimum(sums[5], 10),
         }
-        up = self.box
+        ancestor = self.box
         for level in range(1, max(LEVELS) + 1):
             if level in LEVELS:
-                self.rows.update({f"up{level}_{name}": row[up] for name, row in boxes.items()})
-            up = self.parent[up]
+                self.rows.update({f"up{level}_{name}": row[ancestor] for name, row in boxes.items()})
+            ancestor = self.parent[ancestor]
         form = np.array(self.page.path)[self.box]
-        alike = [np.bincount(form, row)[form] for row in (self.valid, self.length, self.linked, one)]
+        alike = [np.bincount(form, row)[form] for row in (self.valid, self.length, self.linked, ones)]
         self.rows["form_valid"], self.rows["form_linked"] = alike[0] / self.all_valid, alike[2] / np.maximum(alike[1], 1)
         self.rows["form_lines"], self.rows["form_average"] = np.log1p(alike[3]), np.log1p(alike[1] / alike[3])
         records = find_records(self.page, sums[4], sums[0] / self.total, sums[6], sums[7])
         self.rows.update(zip(RECORD_NAMES, records[:, self.box], strict=True))
 
 
-def bits(mask: Whole, wanted: range) -> NDArray[np.int64]:
-    """Return the ``wanted`` bits of ``mask`` as rows of 0 and 1."""
-    found: NDArray[np.int64] = np.right_shift(mask, np.array(wanted)[:, None]) & 1
-    return found
+def bits(mask: Whole, positions: range) -> NDArray[np.int64]:
+    """Return the bits of ``mask`` at ``positions`` as rows of 0 and 1."""
+    result: NDArray[np.int64] = np.right_shift(mask, np.array(positions)[:, None]) & 1
+    return result
 
 
 def shifted(rows: NDArray[Any], step: int, fill: float) -> NDArray[Any]:

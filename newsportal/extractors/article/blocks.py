@@ -233,6 +233,6 @@ class _Walk:
             self.count += 1
         self.pieces, self.parts, self.linked, self.bold, self.links, self.mask = [], [], [], [], 0, 0
 
-    def _share(self, some: list[str], length: int) -> int:
-        """Return the visible characters of ``some`` pieces of a block; usually these are all its pieces."""
-        return length if some == self.pieces else min(visible_length("".join(some)), length)
+    def _share(self, pieces: list[str], length: int) -> int:
+        """Return the visible characters of some ``pieces`` of the block, usually all of them."""
+        return length if pieces == self.pieces else min(visible_length("".join(pieces)), length)

@@ -127,18 +127,18 @@ class Body:
 
     @property
     def lines(self) -> list[str]:
-        return [block.text for block, kept in zip(self.page.blocks, self.chosen, strict=True) if kept]
+        return [block.text for block, is_text in zip(self.page.blocks, self.chosen, strict=True) if is_text]
 
     @property
     def confidence(self) -> float:
         """Confidence from 0 to 1: mean probability of the decisions, by characters; blocks that are surely boilerplate do not count."""
         length = self.table.length if self.table is not None else np.array([block.length for block in self.page.blocks], dtype=np.float32)
-        asked = self.chosen | (self.likely > LEAST)
-        weight = float(length[asked].sum())
+        relevant = self.chosen | (self.likely > LEAST)
+        weight = float(length[relevant].sum())
         if not weight:
             return 0.0
         right = np.where(self.chosen, self.likely, 1 - self.likely)
-        return float((length * right)[asked].sum() / weight)
+        return float((length * right)[relevant].sum() / weight)
 
 
 def find_body(
@@ -159,13 +159,13 @@ def find_body(
 
 
 def decide(page: Blocks, likely: NDArray[np.float32], table: Table) -> Body:
-    kept = with_gaps(choose(likely, table.length), likely, table)
-    return Body(page, without_loose_ends(without_copies(with_lists(kept, likely, page), page), page), likely, table)
+    chosen = with_gaps(choose(likely, table.length), likely, table)
+    return Body(page, without_loose_ends(without_copies(with_lists(chosen, likely, page), page), page), likely, table)
 
 
-def without_copies(kept: NDArray[np.bool_], page: Blocks) -> NDArray[np.bool_]:
-    """Return ``kept`` without long blocks that repeat the text of other blocks (script data displayed as text)."""
-    numbers = np.flatnonzero(kept).tolist()
+def without_copies(chosen: NDArray[np.bool_], page: Blocks) -> NDArray[np.bool_]:
+    """Return ``chosen`` without long blocks that repeat the text of other blocks (script data displayed as text)."""
+    numbers = np.flatnonzero(chosen).tolist()
     parts = [number for number in numbers if page.blocks[number].length >= COPIED_CHARS]
     longest, left = [], COPY_LOOKED  # of ``COPY_LOOKED`` characters in total (and one more block)
     for number in sorted(numbers, key=lambda number: -page.blocks[number].length):
@@ -176,36 +176,36 @@ def without_copies(kept: NDArray[np.bool_], page: Blocks) -> NDArray[np.bool_]:
     for number in sorted(longest):
         block = page.blocks[number]
         text = block.text[:COPY_LOOKED]
-        others = (page.blocks[other] for other in parts if other != number and kept[other])
-        held = sum(other.length for other in others if other.length < block.length and other.text in text)
-        kept[number] = held < COPIED * min(block.length, COPY_LOOKED)
-    return kept
+        others = (page.blocks[other] for other in parts if other != number and chosen[other])
+        covered = sum(other.length for other in others if other.length < block.length and other.text in text)
+        chosen[number] = covered < COPIED * min(block.length, COPY_LOOKED)
+    return chosen
 
 
-def with_lists(kept: NDArray[np.bool_], likely: NDArray[np.float32], page: Blocks) -> NDArray[np.bool_]:
-    """Return ``kept`` with every complete list that touches text: its items are short, and each alone looks like boilerplate."""
+def with_lists(chosen: NDArray[np.bool_], likely: NDArray[np.float32], page: Blocks) -> NDArray[np.bool_]:
+    """Return ``chosen`` with every complete list that touches text: its items are short, and each alone looks like boilerplate."""
     items = [number for number, block in enumerate(page.blocks) if page.nodes[block.box].tag in ITEMS]
     for _, group in groupby(enumerate(items), key=lambda item: (item[1] - item[0], page.parent[page.blocks[item[1]].box])):
         numbers = [number for _, number in group]
         first, last = numbers[0], numbers[-1] + 1
-        if last - first > 1 and kept[max(first - 1, 0) : last + 1].any() and not kept[first:last].all():
+        if last - first > 1 and chosen[max(first - 1, 0) : last + 1].any() and not chosen[first:last].all():
             blocks = page.blocks[first:last]
             length = np.array([block.length for block in blocks])
             few_links = sum(block.linked for block in blocks) <= LIST_LINKED * length.sum()
             if few_links and (likely[first:last] * length).sum() >= LIST_LEAST * length.sum():
-                kept[first:last] = True
-    return kept
+                chosen[first:last] = True
+    return chosen
 
 
-def without_loose_ends(kept: NDArray[np.bool_], page: Blocks) -> NDArray[np.bool_]:
-    """Return ``kept`` without short lines at both ends that consist of a link, and without the imprint at the end."""
-    numbers, blocks = np.flatnonzero(kept).tolist(), page.blocks
+def without_loose_ends(chosen: NDArray[np.bool_], page: Blocks) -> NDArray[np.bool_]:
+    """Return ``chosen`` without short lines at both ends that consist of a link, and without the imprint at the end."""
+    numbers, blocks = np.flatnonzero(chosen).tolist(), page.blocks
     loose = {number for number in numbers if blocks[number].linked == blocks[number].length <= LOOSE_CHARS}
     while numbers and ((len(numbers) > 1 and numbers[-1] in loose) or _is_imprint(blocks[numbers[-1]])):
-        kept[numbers.pop()] = False
+        chosen[numbers.pop()] = False
     while len(numbers) > 1 and numbers[0] in loose:
-        kept[numbers.pop(0)] = False
-    return kept
+        chosen[numbers.pop(0)] = False
+    return chosen
 
 
 def _is_imprint(block: Block) -> bool:
@@ -221,20 +221,20 @@ def choose(likely: NDArray[np.float32], length: NDArray[np.float32]) -> NDArray[
     return likely >= min(THRESHOLD, max(shy, LEAST))
 
 
-def with_gaps(kept: NDArray[np.bool_], likely: NDArray[np.float32], table: Table) -> NDArray[np.bool_]:
-    """Return ``kept`` with the headings within the text, and with gaps between two lines of text that are not boilerplate."""
+def with_gaps(chosen: NDArray[np.bool_], likely: NDArray[np.float32], table: Table) -> NDArray[np.bool_]:
+    """Return ``chosen`` with the headings within the text, and with gaps between two lines of text that are not boilerplate."""
     linked, pictured, figure, climb, counted, *headings = table.of(INNER)
     plain, length = linked < LIST_LINKED, table.length
-    number = kept.cumsum()
-    kept = kept | (plain & (headings[0] + headings[1] > 0) & (likely >= GAP_LEAST) & (number > 0) & (number < number[-1]))
+    number = chosen.cumsum()
+    chosen = chosen | (plain & (headings[0] + headings[1] > 0) & (likely >= GAP_LEAST) & (number > 0) & (number < number[-1]))
     other = ~plain | (pictured + figure + climb > 0) | (counted == 0)
-    found = np.flatnonzero(kept)
+    found = np.flatnonzero(chosen)
     sums = np.array([length, likely * length, likely < GAP_LEAST, other], dtype=np.float64).cumsum(axis=1)
     chars, right, unlikely, others = sums[:, found[1:] - 1] - sums[:, found[:-1]]
-    inner = (others == 0) & (right >= INNER_LEAST * chars) & (chars <= INNER_SHARE * length[kept].sum())
+    inner = (others == 0) & (right >= INNER_LEAST * chars) & (chars <= INNER_SHARE * length[chosen].sum())
     closed = inner | ((chars <= GAP_CHARS) & (unlikely == 0))
-    kept |= np.append(closed, False)[kept.cumsum() - 1]
-    return kept
+    chosen |= np.append(closed, False)[chosen.cumsum() - 1]
+    return chosen
 
 
 # Boilerplate lines before and after an article's text.

@@ -56,25 +56,25 @@ def levels_from(page: Blocks, box: int) -> NDArray[np.float32]:
 
 def find_core(page: Blocks, valid: Floats, text: Floats, linked: Floats, heading: int | None) -> Core:
     """Return the core. ``valid``, ``text``, ``linked``: characters of each block; ``heading``: the block that is the article's title."""
-    held = boxes_around(page, page.blocks[heading].box) if heading is not None else []
+    around = boxes_around(page, page.blocks[heading].box) if heading is not None else []
     # exclude blocks in asides, unless too little remains
     sums = np.concatenate([[0.0], np.cumsum(valid)])
     start, end = np.array(page.start), np.array(page.end)
     aside = says_aside(np.array(page.mask)) & (sums[end] - sums[start] < MOST * sums[-1])
-    aside[held] = False
+    aside[around] = False
     size = len(sums)
     open_asides = np.cumsum(np.bincount(start[aside], minlength=size) - np.bincount(end[aside], minlength=size))
     counted: NDArray[np.bool_] = open_asides[:-1] == 0
     left = valid[counted].sum()
-    if left < ENOUGH * sums[-1] and not (held and left >= ENOUGH_CHARS):
+    if left < ENOUGH * sums[-1] and not (around and left >= ENOUGH_CHARS):
         counted[:] = True
-    kept, whole, links = below(page, np.stack([np.where(counted, valid, 0), text, linked]))
-    weight = kept * (1 - links / np.maximum(whole, 1))
-    weight[held] *= HEADING_BONUS
-    own = np.bincount([block.box for block in page.blocks], np.where(counted, valid, 0), len(weight))
-    marked = np.flatnonzero((np.array(page.mask) & ARTICLE_BODY != 0) & (kept > DECLARED * kept[0]))
-    box = _step_into(page, int(marked[-1]) if len(marked) else 0, weight, own)
-    return Core(box, levels_from(page, box), counted, kept[box] / max(kept[0], 1), links[box] / max(whole[box], 1))
+    valid_chars, chars, links = below(page, np.stack([np.where(counted, valid, 0), text, linked]))
+    weight = valid_chars * (1 - links / np.maximum(chars, 1))
+    weight[around] *= HEADING_BONUS
+    own_chars = np.bincount([block.box for block in page.blocks], np.where(counted, valid, 0), len(weight))
+    marked = np.flatnonzero((np.array(page.mask) & ARTICLE_BODY != 0) & (valid_chars > DECLARED * valid_chars[0]))
+    box = _step_into(page, int(marked[-1]) if len(marked) else 0, weight, own_chars)
+    return Core(box, levels_from(page, box), counted, valid_chars[box] / max(valid_chars[0], 1), links[box] / max(chars[box], 1))
 
 
 def boxes_around(page: Blocks, box: int) -> list[int]:
@@ -85,7 +85,7 @@ def boxes_around(page: Blocks, box: int) -> list[int]:
     return found
 
 
-def _step_into(page: Blocks, box: int, weight: Floats, own: NDArray[Any]) -> int:
+def _step_into(page: Blocks, box: int, weight: Floats, own_chars: NDArray[Any]) -> int:
     """Descend to the densest box: thesis E, algorithm 2.2, but stop above a single paragraph."""
     parent = np.array(page.parent)
     while True:
@@ -94,7 +94,7 @@ def _step_into(page: Blocks, box: int, weight: Floats, own: NDArray[Any]) -> int
             return max(page.parent[box], 0)
         largest = int(inside[np.argmax(weight[inside])])
         most = weight[largest]
-        if most <= 0 or most < ALPHA * (sum(weight[inside].tolist()) + own[box]) or page.nodes[largest].tag in WHOLE:
+        if most <= 0 or most < ALPHA * (sum(weight[inside].tolist()) + own_chars[box]) or page.nodes[largest].tag in WHOLE:
             return box
         box = largest
 
@@ -119,20 +119,20 @@ def find_records(
     forms = np.array(page.parent)[boxes] * (len(page.nodes) + 1) + np.array(page.path)[boxes]
     _, group = np.unique(forms, return_inverse=True)
     size = np.bincount(group)
-    whole, linked = np.bincount(group, share[boxes]), np.bincount(group, links[boxes] > 0) / size
+    shares, linked = np.bincount(group, share[boxes]), np.bincount(group, links[boxes] > 0) / size
     alike = size[group] > 1
-    rows[5:, boxes[alike]] = np.stack([size, whole, linked])[:, group[alike]]
+    rows[5:, boxes[alike]] = np.stack([size, shares, linked])[:, group[alike]]
     strong = (size >= RECORDS) & (np.bincount(group, lines[boxes] > 1) >= SEVERAL * size)
     if strong.any():
-        held = strong[group]
+        is_record = strong[group]
         dated = np.bincount(group, dated[boxes] > 0) / size
-        rows[:4, boxes[held]] = np.stack([size, whole, dated, linked])[:, group[held]]
-        rows[4, boxes[held]] = lines[boxes[held]] + 1
-        found = [0] * len(page.nodes)
-        for box in boxes[held].tolist():
-            found[box] = box
-        for box in range(1, len(found)):
-            found[box] = found[box] or found[page.parent[box]]
-        rows[:5] = rows[:5, np.array(found)]
+        rows[:4, boxes[is_record]] = np.stack([size, shares, dated, linked])[:, group[is_record]]
+        rows[4, boxes[is_record]] = lines[boxes[is_record]] + 1
+        record_of = [0] * len(page.nodes)
+        for box in boxes[is_record].tolist():
+            record_of[box] = box
+        for box in range(1, len(record_of)):
+            record_of[box] = record_of[box] or record_of[page.parent[box]]
+        rows[:5] = rows[:5, np.array(record_of)]
     rows[[0, 4, 5]] = np.log1p(rows[[0, 4, 5]])
     return rows

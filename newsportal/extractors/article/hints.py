@@ -74,17 +74,17 @@ def tags_called(html: str, words: Sequence[str], attributes: Sequence[str]) -> M
     any."""
     tags: defaultdict[str, set[str]] = defaultdict(set)
     for word in words:
-        at, looks = html.find(word), 0
-        while at >= 0:
-            looks += 1
-            start = html.rfind("<", max(0, at - MAX_TAG_CHARS), at)
-            if looks > MAX_LOOKS or start < 0:
+        place, tries = html.find(word), 0
+        while place >= 0:
+            tries += 1
+            start = html.rfind("<", max(0, place - MAX_TAG_CHARS), place)
+            if tries > MAX_LOOKS or start < 0:
                 return None  # too many matches, or a tag too long to search
-            before = html[start:at].lower()
+            before = html[start:place].lower()
             tag = TAG.match(before)
             if tag and ">" not in before and tag[1] not in ("meta", "link"):
                 tags[tag[1]].update(attribute for attribute in attributes if f"{attribute}=" in before)
-            at = html.find(word, at + 1)
+            place = html.find(word, place + 1)
     return {tag: found for tag, found in tags.items() if found}
 
 
@@ -92,10 +92,10 @@ def called(document: dom.Document, words: Sequence[str], attributes: Sequence[st
     """Yield the elements with one of ``words`` in one of ``attributes``, in document order."""
     tags = tags_called(document.html, words, attributes)
     if tags is None or tags:
-        said = re.compile("|".join(map(re.escape, words)))
+        pattern = re.compile("|".join(map(re.escape, words)))
         for node in document.root.iter(*(tags or ())):
             for attribute in attributes if tags is None else tags[node.tag]:
-                if (value := node.get(attribute)) and said.search(value):
+                if (value := node.get(attribute)) and pattern.search(value):
                     yield node
                     break
 

@@ -49,10 +49,10 @@ def why_not(before: Sequence[Extraction], page: Extraction) -> str | None:
         return "comments"
     if {image.url for image in page.images} - {image.url for earlier in before for image in earlier.images}:
         return None
-    known = {key for earlier in before for key in map(letters, _lines(earlier))}
+    earlier_keys = {key for earlier in before for key in map(letters, _lines(earlier))}
     keys = [letters(line) for line in fresh]
     total = sum(map(len, keys))
-    repeated = not total or sum(len(key) for key in keys if key in known) >= REPEATED_SHARE * total
+    repeated = not total or sum(len(key) for key in keys if key in earlier_keys) >= REPEATED_SHARE * total
     return "repeats" if repeated or any(letters(page.text or "") in letters(earlier.text or "") for earlier in before) else None
 
 
@@ -66,7 +66,7 @@ def join(pages: Sequence[Extraction], urls: Sequence[str]) -> Extraction:
     for image in (image for page in pages for image in page.images):
         pictures.setdefault(image.url, image)
     # remove the lines that were dropped from the text
-    bodies = [_without(page.html, set(map(clean, _lines(page))) - set(map(clean, kept))) for page, kept in zip(pages, texts, strict=True)]
+    bodies = [_without(page.html, set(map(clean, _lines(page))) - set(map(clean, lines))) for page, lines in zip(pages, texts, strict=True)]
     return replace(
         first,
         title=unmarked(first).title,
@@ -85,13 +85,13 @@ def unmarked(page: Extraction) -> Extraction:
     return replace(page, title=PAGE_MARK.sub("", page.title) if page.title else None)
 
 
-def is_whole(first: Extraction, whole: Extraction) -> bool:
-    """Return whether ``whole`` contains nearly all of the first page's text, and more: a single-page view."""
-    there = letters(whole.text or "")
+def is_whole(first: Extraction, single: Extraction) -> bool:
+    """Return whether ``single`` contains nearly all of the first page's text, and more: a single-page view."""
+    text = letters(single.text or "")
     keys = [letters(line) for line in _lines(first) if not is_pager(line)]
     total = sum(map(len, keys))
-    held = sum(len(key) for key in keys if key in there)
-    return total > 0 and held >= WHOLE_SHARE * total and len(there) >= WHOLE_GAIN * total
+    contained = sum(len(key) for key in keys if key in text)
+    return total > 0 and contained >= WHOLE_SHARE * total and len(text) >= WHOLE_GAIN * total
 
 
 def as_whole(first: Extraction, whole: Extraction, urls: Sequence[str]) -> Extraction:
@@ -118,22 +118,22 @@ def is_pager(line: str) -> bool:
 def _without_repeats(texts: list[list[str]]) -> list[list[str]]:
     """Return each page's lines without a beginning that earlier pages contain, and without an ending that the next page has too."""
     seen: set[str] = set()
-    kept = []
+    pages = []
     for lines in texts:
         start = 0
         while start < len(lines) and letters(lines[start]) in seen:
             start += 1
         seen.update(map(letters, lines))
-        kept.append(lines[start:])
-    for earlier, later in pairwise(kept):
+        pages.append(lines[start:])
+    for earlier, later in pairwise(pages):
         while earlier and later and letters(earlier[-1]) == letters(later[-1]):
             earlier.pop()  # such as an editor's name, which is kept on the last page
-    return kept
+    return pages
 
 
-def _without(html: str | None, gone: set[str]) -> str | None:
-    """Return ``html`` without elements and texts that equal one of the lines ``gone``; the same words within a longer line stay."""
-    if not html or not gone:
+def _without(html: str | None, dropped: set[str]) -> str | None:
+    """Return ``html`` without elements and texts that equal one of the lines ``dropped``; the same words within a longer line stay."""
+    if not html or not dropped:
         return html
     body = next(iter(dom.parse_html(html).iter("body")), None)
     if body is None:
@@ -141,12 +141,12 @@ def _without(html: str | None, gone: set[str]) -> str | None:
     for node in list(body.iter()):
         if node is not body and node.getparent() is None:
             continue
-        if node is not body and dom.text_of(node) in gone and _is_line(node) and next(node.iter("img"), None) is None:
+        if node is not body and dom.text_of(node) in dropped and _is_line(node) and next(node.iter("img"), None) is None:
             node.drop_tree()
             continue
-        if node.text and clean(node.text) in gone and _is_break(node) and _is_break(next(iter(node), None)):
+        if node.text and clean(node.text) in dropped and _is_break(node) and _is_break(next(iter(node), None)):
             node.text = None
-        if node.tail and clean(node.tail) in gone and _is_break(node) and _is_break(node.getnext()):
+        if node.tail and clean(node.tail) in dropped and _is_break(node) and _is_break(node.getnext()):
             node.tail = None
     return dom.html_of(body).removeprefix("<body>").removesuffix("</body>")
 

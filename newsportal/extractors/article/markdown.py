@@ -31,25 +31,25 @@ def _blocks(node: dom.Element, depth: int) -> list[str]:
     """Return the blocks of ``node`` in order, without blank lines around them; text between boxes becomes a paragraph."""
     if depth > MAX_NESTING:
         return [text] if (text := _escape(dom.text_of(node))) else []
-    found: list[str] = []
+    blocks: list[str] = []
     line = [_text(node.text)]
 
     def end_line() -> None:
         text = _line("".join(line))
         line.clear()
         if text:
-            found.append(text)
+            blocks.append(text)
 
     for child in node:
         if child.tag in INLINE:
             line.append(_inline(child, depth + 1))
         else:
             end_line()
-            written = BLOCKS.get(child.tag)
-            found += _blocks(child, depth + 1) if written is None else filter(None, [written(child, depth + 1)])
+            convert = BLOCKS.get(child.tag)
+            blocks += _blocks(child, depth + 1) if convert is None else filter(None, [convert(child, depth + 1)])
         line.append(_text(child.tail))
     end_line()
-    return found
+    return blocks
 
 
 def _line(text: str) -> str:
@@ -58,8 +58,8 @@ def _line(text: str) -> str:
     return AT_START.sub(_guard, lines).replace("\n", "\\\n")
 
 
-def _guard(found: re.Match[str]) -> str:
-    sign, number, dot, rule = found.groups()
+def _guard(match: re.Match[str]) -> str:
+    sign, number, dot, rule = match.groups()
     return f"{number}\\{dot}" if number else f"\\{sign or rule}"
 
 
@@ -98,9 +98,9 @@ def _inline(node: dom.Element, depth: int) -> str:
 def _may_be_marked(node: dom.Element, bare: str, before: str, after: str) -> bool:
     """Return whether emphasis would be parsed (CommonMark 6.2): not between punctuation and an outer letter, as in 「**注意：**各站」."""
     left, above = node.getprevious(), node.getparent()
-    told = before or (above.text if left is None else left.tail) or ""
-    follows = after or node.tail or ""
-    return (bare[0].isalnum() or not told[-1:].isalnum()) and (bare[-1].isalnum() or not follows[:1].isalnum())
+    preceding = before or (above.text if left is None else left.tail) or ""
+    following = after or node.tail or ""
+    return (bare[0].isalnum() or not preceding[-1:].isalnum()) and (bare[-1].isalnum() or not following[:1].isalnum())
 
 
 def _inner(node: dom.Element, depth: int) -> str:
@@ -136,14 +136,14 @@ def _listing(node: dom.Element, depth: int) -> str:
 
 def _definitions(node: dom.Element, depth: int) -> str:
     """Return a definition list, which Markdown lacks: terms as bold lines, each with its definitions as a list."""
-    found: list[str] = []
+    entries: list[str] = []
     for child in node:
         blocks = _blocks(child, depth)
         if blocks and child.tag == "dt":
-            found.append(f"**{blocks[0].strip('*')}**" if "\n" not in blocks[0] else blocks[0])
+            entries.append(f"**{blocks[0].strip('*')}**" if "\n" not in blocks[0] else blocks[0])
         elif blocks:  # a dd
-            found.append("- " + "\n\n".join(blocks).replace("\n", "\n" + ITEM_INDENT).replace(f"\n{ITEM_INDENT}\n", "\n\n"))
-    return "\n\n".join(found)
+            entries.append("- " + "\n\n".join(blocks).replace("\n", "\n" + ITEM_INDENT).replace(f"\n{ITEM_INDENT}\n", "\n\n"))
+    return "\n\n".join(entries)
 
 
 def _quote(node: dom.Element, depth: int) -> str:
@@ -161,11 +161,11 @@ def _fence(node: dom.Element, depth: int) -> str:
 
 def _table(node: dom.Element, depth: int) -> str:
     """Return a GFM table, with the first row as header; a table with a single column is a layout: its cells become blocks."""
-    found: list[str] = []
+    blocks: list[str] = []
     rows: list[list[list[str]]] = []
     for row in (row for part in node for row in (part if part.tag in PARTS else [part])):
         if row.tag == "caption":
-            found += _blocks(row, depth)
+            blocks += _blocks(row, depth)
             continue
         cells: list[list[str]] = []
         for cell in row:
@@ -174,12 +174,12 @@ def _table(node: dom.Element, depth: int) -> str:
             rows.append(cells)
     width = max(map(len, rows), default=0)
     if width == 1:
-        return "\n\n".join([*found, *(block for (cell,) in rows for block in cell)])
+        return "\n\n".join([*blocks, *(block for (cell,) in rows for block in cell)])
     if rows:
         texts = ([" ".join(" ".join(cell).replace("\\\n", " ").split()).replace("|", "\\|") for cell in row] for row in rows)
         lines = [f"| {' | '.join(row + [''] * (width - len(row)))} |" for row in texts]
-        found.append("\n".join([lines[0], f"|{' --- |' * width}", *lines[1:]]))
-    return "\n\n".join(found)
+        blocks.append("\n".join([lines[0], f"|{' --- |' * width}", *lines[1:]]))
+    return "\n\n".join(blocks)
 
 
 BLOCKS: Final[dict[str, Callable[[dom.Element, int], str]]] = {

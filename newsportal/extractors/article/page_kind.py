@@ -81,7 +81,7 @@ NAMES: Final = (
 def page_figures(document: dom.Document, meta: Metadata, page: Blocks, table: Table, likely: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the page's features, in the order of ``NAMES``. ``likely``: probability of each block to be text of an article."""
     counts = Counter(node.tag for node in document.root.iter(*TAGS))
-    types = [found[1] for mark, known in TYPE for piece in document.html.split(mark)[1:] if (found := known.match(piece))]
+    types = [found[1] for mark, pattern in TYPE for tail in document.html.split(mark)[1:] if (found := pattern.match(tail))]
     address = urlsplit(document.url)
     parts = [part for part in address.path.split("/") if part]
     last = parts[-1] if parts else ""
@@ -89,19 +89,19 @@ def page_figures(document: dom.Document, meta: Metadata, page: Blocks, table: Ta
     text = "\n".join(page.texts)
     low = text.lower()
     length = table.length.astype(np.float64)
-    whole = max(float(length.sum()), 1.0)
-    taken = likely >= 0.5
+    total = max(float(length.sum()), 1.0)
+    is_text = likely >= 0.5
     rows = dict(zip(table.names, table.values, strict=True))
     row: list[Any] = [np.log1p(counts[tag]) for tag in TAGS]
-    row += [min(sum(known.match(one) is not None for one in types), 20) for known in _TYPES.values()]
+    row += [min(sum(pattern.match(declared) is not None for declared in types), 20) for pattern in _TYPES.values()]
     row += [meta.get("og:type") == name for name in OG_TYPES]
-    row += [known.search(place) is not None for known in _ADDRESS.values()]
+    row += [pattern.search(place) is not None for pattern in _ADDRESS.values()]
     row += [len(parts), len(last), last.count("-") + last.count("_"), sum(map(str.isdecimal, place)), len(address.query)]
-    row += [np.log1p(len(known.findall(low))) for known in _WORDS.values()]
-    row += [np.log1p(len(PRICE.findall(text))), np.log1p(len(length)), np.log1p(whole)]
-    row += [float((rows["linked"] * length).sum()) / whole, rows["core_share"][0], rows["core_linked"][0]]
-    row += [np.log1p(length[taken].sum()), length[taken].sum() / whole, np.log1p(taken.sum()), float((likely * length).sum()) / whole]
-    row += [float((rows[name] * length).sum()) / whole for name in MEANS]
+    row += [np.log1p(len(pattern.findall(low))) for pattern in _WORDS.values()]
+    row += [np.log1p(len(PRICE.findall(text))), np.log1p(len(length)), np.log1p(total)]
+    row += [float((rows["linked"] * length).sum()) / total, rows["core_share"][0], rows["core_linked"][0]]
+    row += [np.log1p(length[is_text].sum()), length[is_text].sum() / total, np.log1p(is_text.sum()), float((likely * length).sum()) / total]
+    row += [float((rows[name] * length).sum()) / total for name in MEANS]
     return np.array(row, dtype=np.float32)
 
 
@@ -131,8 +131,8 @@ class PageModel:
 
     def kind(self, figures: NDArray[np.float32]) -> PageKind:
         """Classify a row of :func:`page_figures`."""
-        *said, news = (float(model.likely(figures[places(model.columns), None])[0]) for model in (*self.kinds, self.news))
-        return PageKind(np.array(said, dtype=np.float32) / sum(said), news)
+        *scores, news = (float(model.likely(figures[places(model.columns), None])[0]) for model in (*self.kinds, self.news))
+        return PageKind(np.array(scores, dtype=np.float32) / sum(scores), news)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

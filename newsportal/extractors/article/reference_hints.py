@@ -44,22 +44,22 @@ class ReferenceHints:
 
 def find_hints(page: Blocks, heading: str | None, description: str | None, declared: str | None = None) -> ReferenceHints:
     """Search for the title, the description and the declared text in the page's blocks."""
-    texts = (whole := "\n".join(page.texts).lower()).split("\n") if page.blocks else []
-    wanted, same = letters(heading) if heading else "", list[int]()
-    if heading and wanted:
-        start, least, most = heading[:1], len(wanted) / MARKS, min(MARKS * len(wanted) + PIECE, MAX_HEADING_CHARS)
+    texts = (page_text := "\n".join(page.texts).lower()).split("\n") if page.blocks else []
+    heading_letters, same = letters(heading) if heading else "", list[int]()
+    if heading and heading_letters:
+        start, least, most = heading[:1], len(heading_letters) / MARKS, min(MARKS * len(heading_letters) + PIECE, MAX_HEADING_CHARS)
         near = ((number, block.text) for number, block in enumerate(page.blocks) if least <= block.length <= most and start in block.text)
-        same = [number for number, text in near if letters(text) == wanted]
+        same = [number for number, text in near if letters(text) == heading_letters]
     likely = [number for number in same if page.nodes[page.blocks[number].box].tag in HEADINGS] or same
     words = terms(heading or "")
     pieces = _pieces(NO_LETTERS.sub("", description[:MAX_DESCRIPTION].lower())) if description else []
     declared = declared if declared and len(declared) >= MIN_DECLARED else None
-    letters_of = "".join(LETTERS_OR_END.findall(whole.replace(" ", ""))).split("\n") if texts and (pieces or declared) else []
-    held = counts(texts, words)
+    letters_of = "".join(LETTERS_OR_END.findall(page_text.replace(" ", ""))).split("\n") if texts and (pieces or declared) else []
+    term_counts = counts(texts, words)
     return ReferenceHints(
         likely[0] if likely else None,
         frozenset(same),
-        (np.array(held) / max(len(words), 1)).tolist(),
+        (np.array(term_counts) / max(len(words), 1)).tolist(),
         counts(letters_of, pieces) if pieces else [0] * len(texts),
         len(pieces),
         _declared(texts, letters_of, declared[:MAX_DECLARED]) if declared else [-1.0] * len(texts),
@@ -67,13 +67,13 @@ def find_hints(page: Blocks, heading: str | None, description: str | None, decla
 
 
 def _declared(texts: Sequence[str], letters_of: Sequence[str], declared: str) -> list[float]:
-    whole = NO_LETTERS.sub("", declared.lower())
-    if not whole:
+    declared_letters = NO_LETTERS.sub("", declared.lower())
+    if not declared_letters:
         return [-1.0] * len(texts)
     shares = []
     for text, all_letters in zip(texts, letters_of, strict=True):
         pieces = _pieces(NO_LETTERS.sub("", text[:MAX_DESCRIPTION]) if len(text) > MAX_DESCRIPTION else all_letters) or [all_letters]
-        shares.append(sum([piece in whole for piece in pieces]) / len(pieces))
+        shares.append(sum([piece in declared_letters for piece in pieces]) / len(pieces))
     return shares
 
 
@@ -92,12 +92,12 @@ def _pieces(text: str) -> list[str]:
 def counts(lines: Sequence[str], words: Sequence[str]) -> list[int]:
     """Count how many of ``words`` each line contains. All lines are searched as one text, which does not contain most words."""
     found = [0] * len(lines)
-    whole = "\n".join(lines)
+    text = "\n".join(lines)
     starts = list(accumulate(map((1).__add__, map(len, lines)), initial=0))
     for word in words:
-        place = whole.find(word)
+        place = text.find(word)
         while place >= 0:
             number = bisect_right(starts, place) - 1
             found[number] += 1
-            place = whole.find(word, starts[number + 1])
+            place = text.find(word, starts[number + 1])
     return found

@@ -76,7 +76,7 @@ def refuse_list(body: Body, title: str | None) -> None:
     words, text = terms(title or ""), "\n".join(body.lines).lower()
     if words and sum(word in text for word in words) >= TITLE_SHARE * len(words):
         return
-    links = (block for block, kept in zip(body.page.blocks, body.chosen, strict=True) if not kept and block.linked == block.length)
+    links = (block for block, chosen in zip(body.page.blocks, body.chosen, strict=True) if not chosen and block.linked == block.length)
     headlines = sum(block.length >= HEADLINE_CHARS * (2 if block.text.isascii() else 1) for block in links)
     if headlines >= HEADLINES:
         raise NotApplicable("list-page", f"{headlines} headlines and hardly any text")
@@ -103,21 +103,21 @@ def refuse(
     refuse_bytes(document)
     length = sum(map(visible_length, lines))
     if length < SURE_CHARS:
-        said = "\n".join([title or "", *lines])
+        text = "\n".join([title or "", *lines])
         if length < MIN_CHARS:
-            said += dom.text_of(document.root)[:SURE_CHARS]
+            text += dom.text_of(document.root)[:SURE_CHARS]
         for reason, pattern in REASONS:
-            if pattern.search(title or "") or (length < SURE_CHARS / 4 and pattern.search(said)):
-                raise NotApplicable(reason, (title or said)[:80])
+            if pattern.search(title or "") or (length < SURE_CHARS / 4 and pattern.search(text)):
+                raise NotApplicable(reason, (title or text)[:80])
     if length < LIST_CHARS and not any_page and not any(SENTENCE_END.search(line) for line in lines):
         links = sum(1 for _ in document.root.iter("a"))
         if links >= LIST_LINKS:
             raise NotApplicable("list-page", f"{links} links, no sentence")
     if block is not None and not any_page and len(lines) >= TEASERS:
-        broken_off = [line for line in lines if TEASER_END.search(line[-TEASER_END_CHARS:])]
-        if len(broken_off) >= TEASER_SHARE * len(lines):
+        truncated = [line for line in lines if TEASER_END.search(line[-TEASER_END_CHARS:])]
+        if len(truncated) >= TEASER_SHARE * len(lines):
             linked = tuple(text for text in map(dom.text_of, block.iter("a")) if len(text) >= TEASER_TITLE)
-            if sum(line.startswith(linked) for line in broken_off) >= TEASER_SHARE * len(lines):
+            if sum(line.startswith(linked) for line in truncated) >= TEASER_SHARE * len(lines):
                 raise NotApplicable("list-page", f"{len(lines)} teasers")
     if length < MIN_CHARS:
         raise NotApplicable("no-body", f"{length} characters")

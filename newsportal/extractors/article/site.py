@@ -97,33 +97,33 @@ class SiteKnowledge:
         hashes = array("Q", dict.fromkeys(_hashes(lines[:MAX_LINES])))
         self.remember(url, PageLines(hashes, _hashes([title])[0] if title else 0, sum(map(width, text))))
 
-    def remember(self, url: str, known: PageLines) -> None:
+    def remember(self, url: str, page: PageLines) -> None:
         """Like :meth:`learn`, for lines that are already hashed."""
         site = site_of(url)
         if site is None:
             return
         with self._lock:
             pages = self._sites.get(site, OrderedDict())
-            put_last(pages, url, known, self._most_pages)
+            put_last(pages, url, page, self._most_pages)
             put_last(self._sites, site, pages, self._most_sites)
 
     def repeated(self, url: str, lines: Sequence[str], title: str | None = None) -> frozenset[str]:
         """Return those of the body's ``lines`` that the site repeats; empty if no other page of the site is known."""
-        own = stem(url)
+        own_stem = stem(url)
         with self._lock:
             if pages := self._sites.get(site := site_of(url) or "", OrderedDict()):
                 self._sites.move_to_end(site)
-            others = [page for other, page in pages.items() if stem(other) != own]
+            others = [page for other, page in pages.items() if stem(other) != own_stem]
         if not others or not lines:
             return frozenset()
         numbers = _hashes(lines)
         sizes = {number: width(line) for number, line in zip(numbers, lines, strict=True)}
         heading = _hashes([title])[0] if title else None
-        said = [shared for page in others if (shared := _witnessed(page, sizes, heading)) is not None]
-        counts = Counter(number for shared in said for number in shared if sizes[number] >= MIN_WIDTH)
-        hearsay = {number for number, count in counts.items() if count == 1}
-        doubted = hearsay if len(hearsay) > FEW else {number for number in hearsay if sizes[number] > LONG}
-        needed = SHARE * len(said)
+        matches = [shared for page in others if (shared := _witnessed(page, sizes, heading)) is not None]
+        counts = Counter(number for shared in matches for number in shared if sizes[number] >= MIN_WIDTH)
+        single = {number for number, count in counts.items() if count == 1}
+        doubted = single if len(single) > FEW else {number for number in single if sizes[number] > LONG}
+        needed = SHARE * len(matches)
         repeated = {number for number, count in counts.items() if count >= needed} - doubted
         return frozenset(line for number, line in zip(numbers, lines, strict=True) if number in repeated)
 
@@ -177,21 +177,21 @@ FORMAT: Final = "newsportal-site-lines"
 
 def write_knowledge(knowledge: SiteKnowledge) -> str:
     """Return all remembered pages as JSON, those of the most recently used site last."""
-    pages = [{"url": url, "lines": b64encode(packed(known)).decode("ascii")} for url, known in knowledge.pages()]
+    pages = [{"url": url, "lines": b64encode(packed(page)).decode("ascii")} for url, page in knowledge.pages()]
     return json.dumps({"format": FORMAT, "version": VERSION, "pages": pages}, ensure_ascii=False, separators=(",", ":"))
 
 
-def read_saved(text: str, form: str, version: int, what: str) -> dict[str, Any]:
-    """Load saved JSON of this format and version. Raises ``LibraryError`` with the reason; ``what`` names the expected content."""
+def read_saved(text: str, form: str, version: int, subject: str) -> dict[str, Any]:
+    """Load saved JSON of this format and version. Raises ``LibraryError`` with the reason; ``subject`` names the expected content."""
     try:
-        found = json.loads(text)
+        data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise LibraryError(f"no {what}: {error}") from error
-    if not isinstance(found, dict) or found.get("format") != form:
-        raise LibraryError(f"no {what}: unknown JSON")
-    if found.get("version") != version:
-        raise LibraryError(f"{what} of version {found.get('version')!r}; this newsportal reads version {version}")
-    return found
+        raise LibraryError(f"no {subject}: {error}") from error
+    if not isinstance(data, dict) or data.get("format") != form:
+        raise LibraryError(f"no {subject}: it is some other JSON")
+    if data.get("version") != version:
+        raise LibraryError(f"{subject} of version {data.get('version')!r}; this newsportal reads version {version}")
+    return data
 
 
 def read_knowledge(text: str) -> SiteKnowledge:
@@ -209,15 +209,15 @@ def read_knowledge(text: str) -> SiteKnowledge:
 
 
 def _page(page: Any) -> tuple[str, PageLines]:
-    url, written = page["url"], page["lines"]
+    url, lines = page["url"], page["lines"]
     if not isinstance(url, str) or site_of(url) is None:
         raise ValueError("no address")
-    return url, unpacked(b64decode(written, validate=True))
+    return url, unpacked(b64decode(lines, validate=True))
 
 
-def packed(known: PageLines) -> bytes:
+def packed(page: PageLines) -> bytes:
     """Return the page as bytes, the same on every machine."""
-    return _swapped(array("Q", (known.title, known.text, *known.lines))).tobytes()
+    return _swapped(array("Q", (page.title, page.text, *page.lines))).tobytes()
 
 
 def unpacked(data: bytes) -> PageLines:

@@ -82,8 +82,7 @@ def written(tags: Iterable[str], parents: Iterable[int]) -> str:
         while open_ and open_[-1] != parent:
             open_.pop()
             closed += 1
-        parts.append(")" * (closed - 1) + " " if closed else "(" if open_ else "")
-        parts.append(tag)
+        parts += (")" * (closed - 1) + " " if closed else "(" if open_ else "", tag)
         open_.append(place)
     return "".join(parts) + ")" * (len(open_) - 1)
 
@@ -155,14 +154,14 @@ def _classify_blocks(
     nodes: list[dom.Element], sizes: dict[dom.Element, int], body: dom.Element
 ) -> tuple[dict[dom.Element, int], dict[dom.Element, list[dom.Element]]]:
     """Return the kind of each block (equal trees have equal kinds) and its child blocks. Children come after their parents in ``nodes``."""
-    known: dict[tuple[str, tuple[int, ...]], int] = {}
+    kind_ids: dict[tuple[str, tuple[int, ...]], int] = {}
     kinds: dict[dom.Element, int] = {}
     below: dict[dom.Element, list[dom.Element]] = {node: [] for node in nodes}
     for node in reversed(nodes):
         below[node].reverse()
         if node is body or (node.tag in LAYOUT and sizes[node] >= NOISE_CHARS):
             runs = tuple(kinds[run[0]] for run in _group_runs(below[node], kinds))
-            kinds[node] = known.setdefault((str(node.tag), runs), len(known))
+            kinds[node] = kind_ids.setdefault((str(node.tag), runs), len(kind_ids))
             if node is not body:
                 below[node.getparent()].append(node)
         else:
@@ -211,14 +210,14 @@ def compare(first: Layout, second: Layout) -> Template | None:
     """Return the template of two siblings; ``None`` if their trees differ, or their texts do not."""
     if (first.tags, first.parents) != (second.tags, second.parents):
         return None
-    own: list[int] = []  # characters of data in each block
+    data: list[int] = []  # characters of data in each block
     shared: set[int] = set()
     for mine, theirs in zip(first.texts, second.texts, strict=True):
         both = set(mine).intersection(theirs)
-        own.append(sum(size_of(mark) for mark in (*mine, *theirs) if mark not in both))
+        data.append(sum(size_of(mark) for mark in (*mine, *theirs) if mark not in both))
         shared |= {mark for mark in both if size_of(mark) >= SHARED_CHARS}
-    below = list(own)
-    for place in range(len(own) - 1, 0, -1):
+    below = list(data)
+    for place in range(len(data) - 1, 0, -1):
         below[first.parents[place]] += below[place]
     if not below or not below[0]:
         return None
@@ -231,10 +230,10 @@ def compare(first: Layout, second: Layout) -> Template | None:
     while content in largest and below[largest[content]] >= ALPHA * below[content]:
         content = largest[content]
     inside = {content}
-    for place in range(content + 1, len(own)):
+    for place in range(content + 1, len(data)):
         if first.parents[place] in inside:
             inside.add(place)
-    within = [place for place in sorted(inside) if own[place] and place != content]
+    within = [place for place in sorted(inside) if data[place] and place != content]
     return Template(first.structure, path_to(content, first.tags, first.parents), (content, *within), frozenset(shared))
 
 
@@ -249,17 +248,17 @@ def path_to(place: int, all_tags: Sequence[str], parents: Sequence[int]) -> tupl
 
 def content_of(template: Template, page: Survey) -> list[dom.Element]:
     """Return copies of the elements that contain the content, without noise and the template's own texts."""
-    kept: set[int] = set()  # the content blocks and their ancestors
+    content: set[int] = set()  # the content blocks and their ancestors
     for place in template.content:
-        while place >= 0 and place not in kept:
-            kept.add(place)
+        while place >= 0 and place not in content:
+            content.add(place)
             place = page.layout.parents[place]
     found = []
     for top in [node for node, place in page.places.items() if place == template.content[0]]:
         copy = dom.copy_of(top)
         # the copy has its elements in the same order as the original
         for original, node in list(zip(top.iter(), copy.iter(), strict=True)):
-            if original is not top and original.tag in LAYOUT and page.places.get(original) not in kept:
+            if original is not top and original.tag in LAYOUT and page.places.get(original) not in content:
                 # empty the element but keep its tail
                 tail = node.tail
                 node.clear()

@@ -51,18 +51,18 @@ def with_paragraphs(top: dom.Element) -> None:
     """Change ``top`` and its descendants so that lines stay separate when boxes that are not displayed are removed. Linear."""
     if top.tag in LOST_ALONE:
         top.tag = "div"
-    holding: set[dom.Element | None] = set()
+    with_boxes: set[dom.Element | None] = set()
     for node in reversed(list(top.iter())):
-        is_box, holds = node.tag in BOXES, node in holding
-        if is_box or holds:
-            holding.add(node.getparent())
+        is_box, has_boxes = node.tag in BOXES, node in with_boxes
+        if is_box or has_boxes:
+            with_boxes.add(node.getparent())
         if node.tag in SHOWN_AS:  # setting a tag with control characters, as parsed from a PDF, would raise
             node.tag = SHOWN_AS[node.tag]
-        if holds and not is_box and node.tag not in TABLE and node is not top:
+        if has_boxes and not is_box and node.tag not in TABLE and node is not top:
             node.drop_tag()
-        elif is_box and (node.tag not in TAGS or (holds and node.tag in OF_ONE_LINE)):
-            node.tag = "div" if holds else "p"
-            if holds:
+        elif is_box and (node.tag not in TAGS or (has_boxes and node.tag in OF_ONE_LINE)):
+            node.tag = "div" if has_boxes else "p"
+            if has_boxes:
                 run = node.makeelement("p")
                 run.text, node.text = node.text, None
                 runs: list[tuple[dom.Element | None, dom.Element]] = [(None, run)]
@@ -99,33 +99,33 @@ def read_fragment(html: str, base: str) -> Extraction:
 def tidied(body: Body) -> dom.Element:
     """Return a ``div`` with a copy of the body; the page's tree is not changed."""
     page = body.page
-    whole = page.nodes[0].makeelement("div")
+    wrapper = page.nodes[0].makeelement("div")
     top = _common_ancestor(page, body)
     if top is None:
-        return whole
-    kept = _boxes_of_text(page, body, top)
+        return wrapper
+    boxes = _boxes_of_text(page, body, top)
     original = page.nodes[top]
     copy = copy_of(original)
     pairs = dict(zip(original.iter(), copy.iter(), strict=True))
-    for node, tail in _dropped_parts(page, body, top, kept):
+    for node, tail in _dropped_parts(page, body, top, boxes):
         setattr(pairs[node], "tail" if tail else "text", None)
-    for node in list(_dropped_nodes(page, top, kept)):
+    for node in list(_dropped_nodes(page, top, boxes)):
         box = pairs[node]
         above, before, after = box.getparent(), box.getprevious(), box.getnext()
-        said = box.tail if box.tail and not box.tail.isspace() else None
-        in_line = above.tag not in BOXES
-        led = before.tail if before is not None else above.text
-        begun = bool(led and not led.isspace()) or (in_line if before is None else before.tag not in BOXES)
-        goes_on = bool(said) or (in_line if after is None else after.tag not in BOXES)
-        if begun and goes_on:
+        following = box.tail if box.tail and not box.tail.isspace() else None
+        inline = above.tag not in BOXES
+        preceding = before.tail if before is not None else above.text
+        text_before = bool(preceding and not preceding.isspace()) or (inline if before is None else before.tag not in BOXES)
+        text_after = bool(following) or (inline if after is None else after.tag not in BOXES)
+        if text_before and text_after:
             box.addprevious(box.makeelement("br"))
         box.drop_tree()
     for node in [node for node in copy.iter() if node.tag in NEVER]:
         if node.getparent() is not None:
             node.drop_tree()
     with_paragraphs(copy)
-    whole.append(copy)
-    return whole
+    wrapper.append(copy)
+    return wrapper
 
 
 def _common_ancestor(page: Blocks, body: Body) -> int | None:
@@ -141,11 +141,11 @@ def _common_ancestor(page: Blocks, body: Body) -> int | None:
 
 def _boxes_of_text(page: Blocks, body: Body, top: int) -> set[int]:
     """Return the boxes of the text, and those of images within or shortly before it, with captions."""
-    kept: set[int] = set()
-    for block, wanted in zip(page.blocks, body.chosen, strict=True):
-        box = block.box if wanted else -1
-        while box >= 0 and box not in kept:
-            kept.add(box)
+    boxes: set[int] = set()
+    for block, chosen in zip(page.blocks, body.chosen, strict=True):
+        box = block.box if chosen else -1
+        while box >= 0 and box not in boxes:
+            boxes.add(box)
             box = page.parent[box]
     numbers = body.chosen.nonzero()[0]
     first, last = max(int(numbers[0]) - LEAD_BLOCKS, page.start[top]), min(int(numbers[-1]) + 1, page.end[top])
@@ -154,21 +154,21 @@ def _boxes_of_text(page: Blocks, body: Body, top: int) -> set[int]:
         if not first <= number <= last:
             continue
         chain = []
-        while box > 0 and box != top and box not in kept and box not in outermost:
+        while box > 0 and box != top and box not in boxes and box not in outermost:
             chain.append(box)
             box = page.parent[box]
-        found = outermost.get(box) if box not in kept else chain[-1] if chain else None
-        for one in reversed(chain):
-            found = found if found is not None and _is_picture_box(page, one) else None
-            outermost[one] = found
+        found = outermost.get(box) if box not in boxes else chain[-1] if chain else None
+        for inner in reversed(chain):
+            found = found if found is not None and _is_picture_box(page, inner) else None
+            outermost[inner] = found
         if found is None:
             continue
-        kept.add(found)
+        boxes.add(found)
         for below in range(found + 1, len(page.nodes)):
             if page.depth[below] <= page.depth[found]:
                 break
-            kept.add(below)
-    return kept
+            boxes.add(below)
+    return boxes
 
 
 def _is_picture_box(page: Blocks, box: int) -> bool:
@@ -178,19 +178,19 @@ def _is_picture_box(page: Blocks, box: int) -> bool:
     return sum(block.length for block in blocks) <= CAPTION_CHARS and not any(block.linked > block.length / 2 for block in blocks)
 
 
-def _dropped_parts(page: Blocks, body: Body, top: int, kept: set[int]) -> Iterator[tuple[dom.Element, bool]]:
+def _dropped_parts(page: Blocks, body: Body, top: int, boxes: set[int]) -> Iterator[tuple[dom.Element, bool]]:
     """Yield the text nodes of dropped blocks in boxes that contain text; image boxes without text keep their captions."""
-    shared = {part for block, wanted in zip(page.blocks, body.chosen, strict=True) if wanted for part in block.parts}
+    shared = {part for block, chosen in zip(page.blocks, body.chosen, strict=True) if chosen for part in block.parts}
     so_far = np.concatenate([[0], np.cumsum(body.chosen)])  # scanning a box's blocks for each of them would be quadratic
     for number in range(page.start[top], page.end[top]):
         block = page.blocks[number]
-        if not body.chosen[number] and block.box in kept and so_far[page.end[block.box]] > so_far[page.start[block.box]]:
+        if not body.chosen[number] and block.box in boxes and so_far[page.end[block.box]] > so_far[page.start[block.box]]:
             yield from (part for part in block.parts if part not in shared)
 
 
-def _dropped_nodes(page: Blocks, top: int, kept: set[int]) -> Iterator[dom.Element]:
+def _dropped_nodes(page: Blocks, top: int, boxes: set[int]) -> Iterator[dom.Element]:
     for box in range(top + 1, len(page.nodes)):
         if page.start[box] >= page.end[top] and page.depth[box] <= page.depth[top]:
             break
-        if box not in kept and page.parent[box] in kept:
+        if box not in boxes and page.parent[box] in boxes:
             yield page.nodes[box]

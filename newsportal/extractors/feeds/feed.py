@@ -80,7 +80,7 @@ def finish(raw: RawFeed, url: str, fetched: datetime, warnings: tuple[str, ...] 
     entries = [_entry(entry, base, clock) for entry in raw.entries]
     shared = {link for link, count in Counter(entry.url for entry in entries if entry.url).items() if count > 1}
     ids = Counter(entry.id for entry in entries if entry.id)
-    taken: Counter[str] = Counter()
+    uses: Counter[str] = Counter()
     keyed = []
     for entry in entries:
         if entry.id and ids[entry.id] == 1:
@@ -89,8 +89,8 @@ def finish(raw: RawFeed, url: str, fetched: datetime, warnings: tuple[str, ...] 
             key = entry.url
         else:
             key = content_id(f"{entry.id}\n{entry.url}\n{entry.title}\n{entry.published}")
-        taken[key] += 1
-        key = key if taken[key] == 1 else f"{key}#{taken[key]}"
+        uses[key] += 1
+        key = key if uses[key] == 1 else f"{key}#{uses[key]}"
         keyed.append(replace(entry, key=key, shared_link=entry.url in shared))
     shared_links = ("shared-link",) if shared else ()
     without_links = ("entry-without-link",) if any(entry.url is None for entry in entries) else ()

@@ -129,9 +129,9 @@ def read(body: bytes, content_type: str | None) -> FeedText:
     warnings = ["too-large"] if len(body) > MAX_BYTES else []
     text, agreed = _decoded(body[:MAX_BYTES], content_type)
     warnings += [] if agreed else ["wrong-encoding"]
-    without = CONTROLS.sub("", text.replace("\x85", "\n"))
-    warnings += ["illegal-characters"] if len(without) < len(text) else []
-    return FeedText(without.lstrip("\ufeff \t\r\n"), tuple(warnings))
+    cleaned = CONTROLS.sub("", text.replace("\x85", "\n"))
+    warnings += ["illegal-characters"] if len(cleaned) < len(text) else []
+    return FeedText(cleaned.lstrip("\ufeff \t\r\n"), tuple(warnings))
 
 
 def repair_xml(source: FeedText) -> FeedText:
@@ -157,9 +157,9 @@ def _decoded(body: bytes, content_type: str | None) -> tuple[str, bool]:
             bom = len(mark) if mark[0] not in b"<{\0" or mark in (codecs.BOM_UTF32_BE,) else 0
             return body[bom:].decode(encoding, "replace"), True
     header = CHARSET.search(content_type or "")
-    inside = DECLARED.match(body[:400])
+    declaration = DECLARED.match(body[:400])
     labels = [header.group(1)] if header else []
-    labels += [inside.group(1).decode("ascii", "replace")] if inside else []
+    labels += [declaration.group(1).decode("ascii", "replace")] if declaration else []
     declared = [label.lower() for label in labels if _is_text_codec(label)]
     if _is_utf8(body):
         return body.decode("utf-8", "replace"), not declared or body.isascii() or "utf-8" in declared or "utf8" in declared
@@ -183,8 +183,8 @@ def _is_utf8(body: bytes) -> bool:
         return not re.search(rb"\x1b[$(]|~\{", body[:PROLOG])  # ISO 2022 and HZ are seven-bit encodings
     text = body.decode("utf-8", "replace")
     bad = text.count("\ufffd")
-    beyond = len(text) - sum(map(str.isascii, text)) if bad else 1
-    return bad == 0 or bad * FEW_BAD < beyond
+    non_ascii = len(text) - sum(map(str.isascii, text)) if bad else 1
+    return bad == 0 or bad * FEW_BAD < non_ascii
 
 
 def _cut(text: str, marks: int, mark: str = "[<&]") -> str:

@@ -116,20 +116,20 @@ def _parsed(text: str, url: str) -> dict[str, Any]:
 
 def _entry_by_entry(text: str, url: str) -> dict[str, Any]:
     """Parse each entry separately after the feed's head, so that an entry that breaks feedparser affects no other."""
-    whole: dict[str, Any] = {"feed": {}, "entries": [], "version": "", "bozo": True}
+    merged: dict[str, Any] = {"feed": {}, "entries": [], "version": "", "bozo": True}
     chunks = list(islice(ENTRY.finditer(text), MAX_ALONE))
     head = text[: chunks[0].start()] if chunks else ""
     if len(head) > MAX_HEAD_CHARS:
-        return whole
+        return merged
     for chunk in chunks:
         try:
             found = _parsed(head + chunk.group(), url)
         except Exception:  # noqa: BLE001, S112 (this entry broke the whole feed; "not-well-formed" reports it)
             continue
-        whole["entries"] += found["entries"]
-        whole["feed"] = whole["feed"] or found["feed"]
-        whole["version"] = whole["version"] or found.get("version")
-    return whole
+        merged["entries"] += found["entries"]
+        merged["feed"] = merged["feed"] or found["feed"]
+        merged["version"] = merged["version"] or found.get("version")
+    return merged
 
 
 def _entry(entry: Mapping[str, Any]) -> RawEntry:
@@ -137,13 +137,13 @@ def _entry(entry: Mapping[str, Any]) -> RawEntry:
     values = [value for item in _list(entry, "content") if (value := _text(item, "value"))]
     content = max(values, key=len, default=None)
     # candidates for the entry's URL, best first
-    own = (_text(entry, key) for key in ("feedburner_origlink", "pheedo_origlink", "link"))
+    links = (_text(entry, key) for key in ("feedburner_origlink", "pheedo_origlink", "link"))
     alternate = (_text(link, "href") for link in _list(entry, "links") if _text(link, "rel") in (None, "alternate"))
     guid = _text(entry, "id") if _get(entry, "guidislink") is not False else None
     detail = _get(entry, "author_detail")
     return RawEntry(
         id=_text(entry, "id"),
-        urls=tuple(dict.fromkeys(url for url in (*own, *alternate, guid) if url)),
+        urls=tuple(dict.fromkeys(url for url in (*links, *alternate, guid) if url)),
         title=_text(entry, "title"),
         summary=_text(entry, "summary"),
         content=content,
@@ -182,12 +182,12 @@ def _date(values: Mapping[str, Any], key: str) -> RawDate | None:
 def _skips(text: str) -> dict[str, tuple[int, ...]]:
     """Return RSS 2.0's skipHours and skipDays, which feedparser ignores. Hour 24 is midnight (Netscape's RSS counted from 1)."""
     found: dict[str, tuple[int, ...]] = {}
-    for kind, inside in SKIPPED.findall(text[:MAX_HEAD_CHARS]):
-        said = [one.lower() for one in SKIPPED_ONE.findall(inside)]
+    for kind, content in SKIPPED.findall(text[:MAX_HEAD_CHARS]):
+        values = [value.lower() for value in SKIPPED_ONE.findall(content)]
         if kind.lower() == "hours":
-            found["skip_hours"] = tuple(sorted({int(hour) % 24 for hour in said if hour.isascii() and hour.isdigit() and len(hour) < 3}))
+            found["skip_hours"] = tuple(sorted({int(hour) % 24 for hour in values if hour.isascii() and hour.isdigit() and len(hour) < 3}))
         else:
-            found["skip_days"] = tuple(sorted(DAYS.index(day) for day in set(said) if day in DAYS))
+            found["skip_days"] = tuple(sorted(DAYS.index(day) for day in set(values) if day in DAYS))
     return found
 
 
@@ -201,22 +201,22 @@ def _rel(values: Mapping[str, Any], rel: str) -> str | None:
 
 def read_json(text: str) -> RawFeed:
     """Parse a JSON Feed. Raises ``NotApplicable("not-a-feed")`` for other JSON."""
-    found, whole = _loaded(text)
-    rss = found.get("rss")
+    data, complete = _loaded(text)
+    rss = data.get("rss")
     if isinstance(rss, dict) and isinstance(rss.get("channel"), dict):
         return _rss(rss["channel"])
-    items = found.get("items")
-    if not isinstance(items, list) or not ("jsonfeed" in str(found.get("version")) or "title" in found):
-        raise NotApplicable("not-a-feed", "JSON, but not a JSON Feed")
+    items = data.get("items")
+    if not isinstance(items, list) or not ("jsonfeed" in str(data.get("version")) or "title" in data):
+        raise NotApplicable("not-a-feed", "JSON, but no JSON Feed")
     return RawFeed(
-        format="json11" if str(found.get("version")).endswith("1.1") else "json1",
-        title=_text(found, "title"),
-        home=_text(found, "home_page_url"),
-        language=_text(found, "language"),
-        hub=next((url for hub in _list(found, "hubs") if (url := _text(hub, "url"))), None),
-        topic=_text(found, "feed_url"),
+        format="json11" if str(data.get("version")).endswith("1.1") else "json1",
+        title=_text(data, "title"),
+        home=_text(data, "home_page_url"),
+        language=_text(data, "language"),
+        hub=next((url for hub in _list(data, "hubs") if (url := _text(hub, "url"))), None),
+        topic=_text(data, "feed_url"),
         entries=tuple(_json_entry(item) for item in items[:MAX_ENTRIES] if isinstance(item, dict)),
-        warnings=() if whole else ("not-well-formed",),
+        warnings=() if complete else ("not-well-formed",),
     )
 
 

@@ -93,9 +93,9 @@ def parse(raw: bytes, received: datetime, cut: bool = False) -> Mail:
     if not lines:
         raise NotApplicable("no-body", "no text except notices")
     name, address = parseaddr(headers["From"])
-    found = [ADDRESS.search(headers[key]) for key in ("Archived-At", "List-Archive")]
-    archived, listed = (dom.join(NOWHERE, one[0]) if one else None for one in found)
-    id, url = id_of(raw), archived or online or listed
+    matches = [ADDRESS.search(headers[key]) for key in ("Archived-At", "List-Archive")]
+    message_url, archive_url = (dom.join(NOWHERE, match[0]) if match else None for match in matches)
+    id, url = id_of(raw), message_url or online or archive_url
     return Mail(
         id,
         url or f"mid:{quote(id, safe='@!$&*+=')}",
@@ -121,13 +121,13 @@ def _head(raw: bytes) -> bytes:
 
 def _header(message: Message, name: str) -> str:
     """Return a header as text, by RFC 2047 or in whatever encoding the sender used; empty if it is missing."""
-    written = next((str(value) for key, value in message.raw_items() if key.lower() == name.lower()), "")[:MAX_HEADER_CHARS]
-    if not written.isascii():
-        written = decode(written.encode("utf-8", "surrogateescape"))[0]
+    header = next((str(value) for key, value in message.raw_items() if key.lower() == name.lower()), "")[:MAX_HEADER_CHARS]
+    if not header.isascii():
+        header = decode(header.encode("utf-8", "surrogateescape"))[0]
     try:
-        pieces = decode_header(written.replace("\r", "").replace("\n", ""))
+        pieces = decode_header(header.replace("\r", "").replace("\n", ""))
     except (MessageError, ValueError):  # invalid base64
-        return written
+        return header
     texts = (
         piece if isinstance(piece, str) else decode(piece, f"text/plain; charset={charset or 'utf-8'}")[0] for piece, charset in pieces
     )
@@ -168,8 +168,8 @@ def _marked_up(text: str, *, flowed: bool) -> str:
     text = SIGNATURE.split(text.replace("\r\n", "\n"), maxsplit=1)[0]
     text = text.replace(" \n", " ") if flowed else text
     paragraphs = (part for part in re.split(r"\n\s*\n", text) if part.strip())
-    kept = (part for part in paragraphs if len(part) > MAX_NOTICE_CHARS or not NOTICE.search(part))
-    linked = (ADDRESS.sub(lambda found: f'<a href="{found[0]}">{found[0]}</a>', escape(part, quote=False)) for part in kept)
+    content = (part for part in paragraphs if len(part) > MAX_NOTICE_CHARS or not NOTICE.search(part))
+    linked = (ADDRESS.sub(lambda match: f'<a href="{match[0]}">{match[0]}</a>', escape(part, quote=False)) for part in content)
     return "".join(f"<p>{part.strip().replace(chr(10), '<br>')}</p>" for part in linked)
 
 
@@ -218,9 +218,9 @@ def _links(root: dom.Element) -> Iterator[tuple[str, str]]:
     return ((url, text[:MAX_TITLE_CHARS]) for url, text in found.items() if enough(text) and not ADDRESS.fullmatch(text))
 
 
-def _published(written: tuple[str, ...], received: datetime) -> datetime:
+def _published(texts: tuple[str, ...], received: datetime) -> datetime:
     """Return the first plausible date, else ``received``."""
-    for text in written:
+    for text in texts:
         with suppress(ValueError, TypeError, IndexError, OverflowError):
             found = parsedate_to_datetime(text)
             if plausible(found := found if found.tzinfo else found.replace(tzinfo=UTC), received):

@@ -79,22 +79,22 @@ class Sitemap:
 
 def useless_lastmod(entries: Sequence[SitemapEntry], fetched: datetime) -> str | None:
     """Return why ``lastmod`` dates are useless: ``lastmod-now`` (generated for each request), ``lastmod-same`` (equal for all)."""
-    told = [entry.changed for entry in entries if entry.changed is not None]
-    if len(told) < FEW:
+    dates = [entry.changed for entry in entries if entry.changed is not None]
+    if len(dates) < FEW:
         return None
-    if sum(abs(fetched - when) <= JUST_NOW for when in told) >= ALIKE * len(told):
+    if sum(abs(fetched - when) <= JUST_NOW for when in dates) >= ALIKE * len(dates):
         return "lastmod-now"
-    most = max(Counter(told).values())
-    timed = (told[0].hour, told[0].minute, told[0].second) != (0, 0, 0)  # articles of one day may share its date
-    return "lastmod-same" if most >= ALIKE * len(told) and timed else None
+    most = max(Counter(dates).values())
+    timed = (dates[0].hour, dates[0].minute, dates[0].second) != (0, 0, 0)  # articles of one day may share its date
+    return "lastmod-same" if most >= ALIKE * len(dates) and timed else None
 
 
 def fingerprint(entries: Iterable[SitemapEntry]) -> str:
     """Return a fingerprint of a sitemap's URLs: it changes only if a page is added or removed, whatever the dates."""
-    made = blake2b(digest_size=16)
+    digest = blake2b(digest_size=16)
     for url in sorted(entry.url for entry in entries):
-        made.update(url.encode("utf-8", "surrogatepass") + b"\n")
-    return made.hexdigest()
+        digest.update(url.encode("utf-8", "surrogatepass") + b"\n")
+    return digest.hexdigest()
 
 
 def without_useless_lastmod(found: Sitemap, fetched: datetime) -> Sitemap:
@@ -178,9 +178,9 @@ class _Reader:
             )
         )
 
-    def date(self, written: str | None) -> datetime | None:
+    def date(self, value: str | None) -> datetime | None:
         """Return a W3C date, else a date in any format; ``None`` if implausible (0001, 2099)."""
-        text = (written or "").strip()[:40]
+        text = (value or "").strip()[:40]
         if not text or text.startswith("0"):
             return None
         when = None
@@ -223,9 +223,9 @@ class _Reader:
 
     def data(self, text: str) -> None:
         if self._field is not None and self._record is not None and not self._foreign:
-            known = self._record.get(self._field, "")
-            if len(known) < MAX_URL:
-                self._record[self._field] = known + text[:MAX_URL]
+            value = self._record.get(self._field, "")
+            if len(value) < MAX_URL:
+                self._record[self._field] = value + text[:MAX_URL]
 
     def close(self) -> None:
         if self._record is None:
@@ -253,8 +253,8 @@ def _read_xml(stream: Iterable[str], reader: _Reader, text: XmlText) -> Kind:
             text.tell(str(reason))
     kind = ROOTS.get(reader.root or "")
     if kind is None:
-        what = {"rss": "a feed", "feed": "a feed", "rdf": "a feed", "html": "an HTML page"}.get(reader.root or "", "XML of another kind")
-        raise NotApplicable("not-a-sitemap", what if reader.root else "no XML element can be read")
+        actual = {"rss": "a feed", "feed": "a feed", "rdf": "a feed", "html": "an HTML page"}.get(reader.root or "", "XML of another kind")
+        raise NotApplicable("not-a-sitemap", actual if reader.root else "no XML element can be read")
     return kind
 
 
@@ -288,29 +288,29 @@ def choose(entries: Iterable[SitemapEntry], of: str, rules: HubRules, max_age: t
     """
     site, oldest = Address(of).domain, now - max_age
     left: Counter[str] = Counter()
-    kept: list[tuple[datetime, SitemapEntry]] = []
+    selected: list[tuple[datetime, SitemapEntry]] = []
     for entry in entries:
         when = entry.moment
-        why = "old" if when and when < oldest else _rejection(entry, site, rules)  # most are old, and this check is cheapest
-        if why is None and when is None:
+        reason = "old" if when and when < oldest else _rejection(entry, site, rules)  # most are old, and this check is cheapest
+        if reason is None and when is None:
             when = url_date(entry.url, now, UTC)
-            why = "old" if when and when < oldest else None
-        if why:
-            left[why] += 1
+            reason = "old" if when and when < oldest else None
+        if reason:
+            left[reason] += 1
         else:
-            kept.append((when or LEAST, entry))
-    kept.sort(key=lambda pair: pair[0], reverse=True)
-    return Selection(tuple(entry for _, entry in kept), left)
+            selected.append((when or LEAST, entry))
+    selected.sort(key=lambda pair: pair[0], reverse=True)
+    return Selection(tuple(entry for _, entry in selected), left)
 
 
 def children(entries: Sequence[SitemapEntry], of: str, max_age: timedelta, now: datetime, most: int) -> Selection:
     """Return the ``most`` recently changed sitemaps of an index; ``left`` also counts ``many``. One day of tolerance for ``lastmod``."""
     site, oldest = Address(of).domain, now - max_age - timedelta(days=1)
-    own = [entry for entry in entries if Address(entry.url).domain == site]
-    young = [entry for entry in own if entry.changed is None or entry.changed >= oldest]
-    young.sort(key=lambda entry: entry.changed or LEAST, reverse=True)
-    left = Counter({"foreign": len(entries) - len(own), "old": len(own) - len(young), "many": max(0, len(young) - most)})
-    return Selection(tuple(young[:most]), +left)
+    same_site = [entry for entry in entries if Address(entry.url).domain == site]
+    recent = [entry for entry in same_site if entry.changed is None or entry.changed >= oldest]
+    recent.sort(key=lambda entry: entry.changed or LEAST, reverse=True)
+    left = Counter({"foreign": len(entries) - len(same_site), "old": len(same_site) - len(recent), "many": max(0, len(recent) - most)})
+    return Selection(tuple(recent[:most]), +left)
 
 
 def _rejection(entry: SitemapEntry, site: str, rules: HubRules) -> str | None:
@@ -321,5 +321,5 @@ def _rejection(entry: SitemapEntry, site: str, rules: HubRules) -> str | None:
         return None
     if address.domain != site:
         return "foreign"
-    told = entry.title or entry.published
-    return None if told or sum(WEIGHTS.get(fact, 0.0) for fact in address.facts) > NO_ARTICLE else "no-article"
+    is_news = entry.title or entry.published
+    return None if is_news or sum(WEIGHTS.get(fact, 0.0) for fact in address.facts) > NO_ARTICLE else "no-article"

@@ -52,17 +52,17 @@ class XmlText:
         if DECLARING.search(head):  # an unterminated document type must not reach a parser
             self.tell("entities-declared")
             return
-        kept, lone = head, 0
+        pending, lone = head, 0
         for piece in pieces:
-            cut = kept.rfind("&", max(0, len(kept) - REFERENCE_CHARS))
-            whole, rest = (kept[:cut], kept[cut:]) if cut >= 0 else (kept, "")
-            mended, number = LONE.subn("&amp;", whole)
+            cut = pending.rfind("&", max(0, len(pending) - REFERENCE_CHARS))
+            complete, rest = (pending[:cut], pending[cut:]) if cut >= 0 else (pending, "")
+            mended, number = LONE.subn("&amp;", complete)
             yield mended
-            kept, lone = rest + piece, lone + number
+            pending, lone = rest + piece, lone + number
             if lone > MAX_LONE:
                 self.tell("too-large")
                 return
-        yield LONE.sub("&amp;", kept)
+        yield LONE.sub("&amp;", pending)
 
     def tell(self, warning: str) -> None:
         if warning not in self.warnings:
@@ -70,25 +70,25 @@ class XmlText:
 
     def _decoded(self) -> Iterator[str]:
         decoder = None
-        given = 0
+        total = 0
         plain = (self.body[start : start + STEP] for start in range(0, len(self.body), STEP))
         for piece in self._members() if self.body.startswith(GZIP) else plain:
-            if given + len(piece) > self.limit:
+            if total + len(piece) > self.limit:
                 self.tell("too-large")
-            piece, given = piece[: self.limit - given], given + len(piece)
+            piece, total = piece[: self.limit - total], total + len(piece)
             decoder = decoder or codecs.getincrementaldecoder(self._encoding(piece))("replace")
             text = decoder.decode(piece)
             if "\ufffd" in text:
                 self.tell("wrong-encoding")
             yield CONTROLS.sub("", text)
-            if given > self.limit:
+            if total > self.limit:
                 return
 
     def _encoding(self, start: bytes) -> str:
         if marked := next((name for mark, name in BOMS if start.startswith(mark)), None):
             return marked
-        header, inside = CHARSET.search(self.content_type or ""), DECLARED.match(start[:400])
-        label = (inside.group(1).decode("ascii", "replace") if inside else header.group(1) if header else "utf-8").lower()
+        header, declaration = CHARSET.search(self.content_type or ""), DECLARED.match(start[:400])
+        label = (declaration.group(1).decode("ascii", "replace") if declaration else header.group(1) if header else "utf-8").lower()
         name = SUPERSETS.get(label, label)
         return name if name in ENCODINGS else "utf-8"
 
@@ -100,18 +100,18 @@ class XmlText:
                 return
             stream, size = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16), FIRST
             while not stream.eof:
-                given = stream.unconsumed_tail or view[place : place + size]
-                if not given:
+                data = stream.unconsumed_tail or view[place : place + size]
+                if not data:
                     self.tell("broken-gzip")
                     return
                 if not stream.unconsumed_tail:
-                    place, size = place + len(given), min(2 * size, STEP)
+                    place, size = place + len(data), min(2 * size, STEP)
                 try:
-                    piece = stream.decompress(given, STEP)
+                    output = stream.decompress(data, STEP)
                 except zlib.error:
                     self.tell("broken-gzip")
                     return
-                if piece:
-                    yield piece
+                if output:
+                    yield output
             place -= len(stream.unused_data)
         self.tell("broken-gzip")

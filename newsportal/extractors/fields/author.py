@@ -128,28 +128,28 @@ def author(
     """Return the author's name, several separated by ``; ``. Organisations and the site come last, and not on Chinese pages (see 来源)."""
     title = next((dom.text_of(node) for node in document.root.iter("title")), "")
     publishers = meta.named("publisher", organisations=True)
-    told = (meta.get("og:site_name"), meta.get("application-name"), *publishers, *SEPARATOR.split(title)[1:])
+    site_names = (meta.get("og:site_name"), meta.get("application-name"), *publishers, *SEPARATOR.split(title)[1:])
     ends = (title.rpartition(mark)[2] for mark in "-," if mark in title)
-    known = frozenset("".join(name.lower().split()) for name in (*told, *(end for end in ends if len(end) <= SITE_CHARS)) if name)
-    short = ("".join(word[0] for word in name.lower().split()) for name in told if name and 2 <= name.count(" ") <= SITE_WORDS)
-    site = known | frozenset(word for word in short if word.isalpha())
+    squeezed = frozenset("".join(name.lower().split()) for name in (*site_names, *(end for end in ends if len(end) <= SITE_CHARS)) if name)
+    initials = ("".join(word[0] for word in name.lower().split()) for name in site_names if name and 2 <= name.count(" ") <= SITE_WORDS)
+    site = squeezed | frozenset(word for word in initials if word.isalpha())
     chinese = (language or "zh").startswith("zh")
-    witnesses: tuple[Callable[[], Iterable[Sequence[str]]], ...] = (
+    sources: tuple[Callable[[], Iterable[Sequence[str]]], ...] = (
         lambda: (meta.named("author"),),
         lambda: (_named_in_meta(document, meta, heading),),
         lambda: () if chinese else (meta.named("author", organisations=True),),
         lambda: (_written(document, lines, heading),),
         lambda: takewhile(lambda names: not any(is_site(name, site) for name in names), _marked(document, heading)),
     )
-    for names in (dict.fromkeys(map(_bare, said)) for witness in witnesses for said in witness()):
+    for names in (dict.fromkeys(map(_bare, candidates)) for source in sources for candidates in source()):
         found = [name for name in names if is_name(name) and not is_site(name, site) and not LOGIN.fullmatch(name)]
         if found:
             return "; ".join(found[:MAX_NAMES])
     if chinese:
         return None
     declared = (*meta.named("author"), *meta.named("author", organisations=True), meta.get("author") or "")
-    named = (*declared, *next(_marked(document, heading), ()))
-    return next((name for name in map(_bare, named) if is_name(name)), None)
+    fallback = (*declared, *next(_marked(document, heading), ()))
+    return next((name for name in map(_bare, fallback) if is_name(name)), None)
 
 
 def is_site(name: str, site: Iterable[str]) -> bool:
@@ -229,14 +229,14 @@ def _marked(document: dom.Document, heading: str | None) -> Iterator[list[str]]:
     around = {above for node in document.root.iter("h1") if heading and heading in short_text(node) for above in node.iterancestors()}
     around |= set(document.root.iter("body"))
     for node in called(document, ("uthor", "yline", "AUTHOR", "/aut"), ("class", "rel", "itemprop", "href")):
-        says = "author" in ((node.get("rel") or "").lower(), (node.get("itemprop") or "").lower())
+        is_author = "author" in ((node.get("rel") or "").lower(), (node.get("itemprop") or "").lower())
         name = (node.get("class") or "")[:MAX_CLASS_CHARS]
-        says = says or (ELEMENT_CLASS.search(name) is not None and not BESIDE_NAME.search(name))
-        if not says and not (node.tag == "a" and ELEMENT_LINK.search(node.get("href") or "")):
+        is_author = is_author or (ELEMENT_CLASS.search(name) is not None and not BESIDE_NAME.search(name))
+        if not is_author and not (node.tag == "a" and ELEMENT_LINK.search(node.get("href") or "")):
             continue
-        told = {child for child in node if ROLE.search(f"{child.get('class') or ''} {child.get('itemprop') or ''}")}
-        kept = (short_text(child) for child in node if child not in told)  # a description of the author is not part of the name
-        text = FIRST_WORD.sub("", clean(" ".join((node.text or "", *kept))) if told else short_text(node))
+        details = {child for child in node if ROLE.search(f"{child.get('class') or ''} {child.get('itemprop') or ''}")}
+        parts = (short_text(child) for child in node if child not in details)  # a description of the author is not part of the name
+        text = FIRST_WORD.sub("", clean(" ".join((node.text or "", *parts))) if details else short_text(node))
         if not 2 <= len(text) <= ELEMENT_CHARS or re.search(r"[\d:：]", text):
             continue
         others = COMMENTS if node.get("itemprop") else OTHERS
@@ -281,9 +281,9 @@ def origin(document: dom.Document, meta: Metadata, language: str | None = None) 
             if chinese or any(word in document.html for word in FOREIGN):
                 return name
             break
-    told = next((value for value in map(meta.get, ORIGIN_META) if value and len(value) <= MAX_CHARS), None)
-    if told or not chinese:
-        return told
+    declared = next((value for value in map(meta.get, ORIGIN_META) if value and len(value) <= MAX_CHARS), None)
+    if declared or not chinese:
+        return declared
     for node in called(document, ("ource", "laiyuan", "nickname", "ccount", "edia")):
         if ELEMENT_NAME.search(f"{node.get('class') or ''} {node.get('id') or ''}"):
             text = short_text(node)

@@ -55,17 +55,17 @@ def parse_date(text: str, now: datetime, zone: tzinfo | None = None) -> datetime
     applies if the text names none; the default is China for texts with Chinese characters, else UTC. A day without a time means midnight.
     Dates before 1990 or more than a day after ``now`` are not plausible.
     """
-    if (known := read_date(text, now, zone)) is not None:
-        return known
-    whole = text.strip()
-    if len(whole) > GUESSED_CHARS or CJK.search(whole) or not re.search(r"\d.*[^\W\d_]{2}|[^\W\d_]{2}.*\d", whole):
+    if (parsed := read_date(text, now, zone)) is not None:
+        return parsed
+    stripped = text.strip()
+    if len(stripped) > GUESSED_CHARS or CJK.search(stripped) or not re.search(r"\d.*[^\W\d_]{2}|[^\W\d_]{2}.*\d", stripped):
         return None
     import dateparser  # loaded late: it takes half a second, and most runs do not need it
 
     base = now.astimezone(zone or UTC)
     settings = {"RELATIVE_BASE": base.replace(tzinfo=None), "PREFER_DATES_FROM": "past", "REQUIRE_PARTS": ["day", "month"]}
     try:
-        found = dateparser.parse(whole, languages=list(GUESSED_LANGUAGES), settings=settings)
+        found = dateparser.parse(stripped, languages=list(GUESSED_LANGUAGES), settings=settings)
     except (ValueError, OverflowError, RecursionError):
         return None
     if found is None:
@@ -76,12 +76,12 @@ def parse_date(text: str, now: datetime, zone: tzinfo | None = None) -> datetime
 
 def read_date(text: str, now: datetime, zone: tzinfo | None = None) -> datetime | None:
     """Like :func:`parse_date`, without dateparser: it takes milliseconds, and a page may have thousands of dates."""
-    whole = text.strip()
-    if re.fullmatch(r"\d{10}|\d{13}", whole, re.ASCII):  # seconds or milliseconds since 1970
-        stamp = datetime.fromtimestamp(int(whole[:10]), UTC)
+    stripped = text.strip()
+    if re.fullmatch(r"\d{10}|\d{13}", stripped, re.ASCII):  # seconds or milliseconds since 1970
+        stamp = datetime.fromtimestamp(int(stripped[:10]), UTC)
         if plausible(stamp, now):
             return stamp
-    first = next(find_dates(whole, now, zone), None)
+    first = next(find_dates(stripped, now, zone), None)
     return first.when if first is not None else None
 
 
@@ -110,8 +110,8 @@ def find_dates(text: str, now: datetime, zone: tzinfo | None = None, day_first: 
         if start < end:
             continue
         end = match.end()  # a match is not searched again, plausible or not
-        read = date_forms.FORMS[form][1]
-        written = _written(match, date_forms.DAY_FIRST.get(read, read) if day_first else read, text, local)
+        reader = date_forms.FORMS[form][1]
+        written = _written(match, date_forms.DAY_FIRST.get(reader, reader) if day_first else reader, text, local)
         if written is None:
             continue
         end = written.end
@@ -134,11 +134,11 @@ def plausible(when: datetime, now: datetime) -> bool:
         return False
 
 
-def _written(match: re.Match[str], read: date_forms.Reader, text: str, local: datetime) -> Written | None:
-    day = read(match, local)
+def _written(match: re.Match[str], reader: date_forms.Reader, text: str, local: datetime) -> Written | None:
+    day = reader(match, local)
     if day is None:
         return None
-    relative = read in date_forms.RELATIVE
+    relative = reader in date_forms.RELATIVE
     if isinstance(day, datetime):
         return Written(match.start(), match.end(), day, has_time=True, has_year=True, relative=relative)
     (value, has_year), zone = day, local.tzinfo or UTC

@@ -239,8 +239,8 @@ def _named_day(match: re.Match[str], local: datetime) -> Day:
 
 def _weekday(match: re.Match[str], local: datetime) -> Day:
     """Return the last such day: 「周三 08:30」, ``Tuesday at 8:30 AM``."""
-    wanted = WEEKDAYS[match["day"].lower()[:3]] if match["day"] else "一二三四五六日".index(match["cn"].replace("天", "日"))
-    return (local - timedelta(days=(local.weekday() - wanted) % 7)).date(), True
+    weekday = WEEKDAYS[match["day"].lower()[:3]] if match["day"] else "一二三四五六日".index(match["cn"].replace("天", "日"))
+    return (local - timedelta(days=(local.weekday() - weekday) % 7)).date(), True
 
 
 def _just_now(match: re.Match[str], local: datetime) -> Day:

@@ -76,18 +76,18 @@ def script_texts(document: dom.Document) -> Iterator[ScriptText]:
         if len(text) < MIN_SCRIPT_CHARS or "ld+json" in kind:
             continue
         text, left = text[:left], left - len(text)
-        alone = "json" in kind
-        states = [state for state in (decoded(text.strip()),) if state is not None] if alone else list(_assigned(text))
+        is_json = "json" in kind
+        states = [state for state in (decoded(text.strip()),) if state is not None] if is_json else list(_assigned(text))
         for state in states:
             waiting: list[tuple[Any, str, tuple[Mapping[str, Any], ...], int]] = [(state, "", (), 0)]
-            seen = 0
-            while waiting and seen < MAX_OBJECTS:
+            count = 0
+            while waiting and count < MAX_OBJECTS:
                 value, key, owners, depth = waiting.pop()
-                seen += 1
+                count += 1
                 if isinstance(value, str):
-                    opened = decoded(value) if depth < MAX_DEPTH and len(value) >= LONG and value[:1] in "{[" else None
-                    if opened is not None:
-                        waiting.append((opened, key, owners, depth + 1))
+                    nested = decoded(value) if depth < MAX_DEPTH and len(value) >= LONG and value[:1] in "{[" else None
+                    if nested is not None:
+                        waiting.append((nested, key, owners, depth + 1))
                     elif len(value) >= LONG:
                         yield ScriptText(value, _named(owners, TITLES), _named(owners, DATES), key)
                 elif depth >= MAX_DEPTH:
@@ -104,13 +104,13 @@ def script_texts(document: dom.Document) -> Iterator[ScriptText]:
                     waiting.extend((inner, key, owners, depth + 1) for inner in reversed(value))
         if not states and LITERAL.search(text):
             # long string literals, with nearby titles and dates
-            named = _keyed(text)
-            starts = [one[0] for one in named]
+            entries = _keyed(text)
+            starts = [entry[0] for entry in entries]
             for match in LITERAL.finditer(text):
                 start, end = match.span()
                 before, after = bisect_left(starts, start), bisect_left(starts, end)
-                near = [one for one in named[max(0, before - MAX_NEAR) : before] if one[0] >= start - NEAR and one[1] <= start]
-                near += [one for one in named[after : after + MAX_NEAR] if one[1] <= end + NEAR]
+                near = [entry for entry in entries[max(0, before - MAX_NEAR) : before] if entry[0] >= start - NEAR and entry[1] <= start]
+                near += [entry for entry in entries[after : after + MAX_NEAR] if entry[1] <= end + NEAR]
                 titles, dates = (tuple(value for _, _, key, value in near if key in keys) for keys in (TITLES, DATES))
                 yield ScriptText(unescaped(next(filter(None, match.groups()))), titles, dates)
         if left <= 0:
@@ -129,12 +129,12 @@ def _assigned(text: str) -> Iterator[Any]:
     """Yield the JSON values that are assigned, passed as arguments or returned; ``undefined`` is read as null."""
     decoder = json.JSONDecoder(strict=False)
     text = UNDEFINED.sub("null", text) if "undefined" in text else text
-    start = tried = 0
-    while tried < MAX_STATES:
+    start = tries = 0
+    while tries < MAX_STATES:
         match = START.search(text, start)
         if match is None:
             return
-        start, tried = match.end(), tried + 1
+        start, tries = match.end(), tries + 1
         try:
             state, end = decoder.raw_decode(text, match.end())
         except (ValueError, RecursionError):
@@ -175,7 +175,7 @@ def unescaped(text: str) -> str:
     if "\\" not in text:
         return text
 
-    def meant(match: re.Match[str]) -> str:
+    def decode_escape(match: re.Match[str]) -> str:
         if match[1]:
             return bytes.fromhex(match[1].replace("\\u", "")).decode("utf-16-be", "surrogatepass")
         code = match[2] or match[3]
@@ -183,7 +183,7 @@ def unescaped(text: str) -> str:
             return _SHORT.get(match[4], match[4])
         return chr(int(code, 16)) if int(code, 16) < 0x110000 else ""
 
-    joined = ESCAPE.sub(meant, text)
+    joined = ESCAPE.sub(decode_escape, text)
     return joined.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if "\\u" in text else joined
 
 
@@ -215,28 +215,28 @@ def embedded(document: dom.Document, meta: Metadata, fetched: datetime | None = 
     # letters of the page's titles
     site = meta.get("og:site_name")
     page = plain(next((dom.text_of(node) for node in document.root.iter("title")), ""))
-    named = (plain(meta.get(key)) for key in META_TITLES)
-    titles = (without_site(text, site) for text in (page, *named, plain(meta.article("headline"))) if text and not says_nothing(text))
+    meta_titles = (plain(meta.get(key)) for key in META_TITLES)
+    titles = (without_site(text, site) for text in (page, *meta_titles, plain(meta.article("headline"))) if text and not says_nothing(text))
     witnesses = tuple(dict.fromkeys(filter(None, map(letters, titles))))
     best: Embedded | None = None
-    known: dict[str, str] = {}
-    for held in islice(_held(document, meta), MAX_TEXTS):
-        if best is not None and len(held.text) <= len(best.text):
+    letters_of: dict[str, str] = {}
+    for source in islice(_sources(document, meta), MAX_TEXTS):
+        if best is not None and len(source.text) <= len(best.text):
             continue
-        title = _agreeing(held.titles, witnesses, known)
-        if title is None and not _described(held.text, meta) and (witnesses or not held.titles or not MARKUP.search(held.text)):
+        title = _agreeing(source.titles, witnesses, letters_of)
+        if title is None and not _described(source.text, meta) and (witnesses or not source.titles or not MARKUP.search(source.text)):
             continue
-        found = _read(held, title or (clean(held.titles[0]) if held.titles else None), fetched)
+        found = _read(source, title or (clean(source.titles[0]) if source.titles else None), fetched)
         if found is not None and (best is None or len(found.text) > len(best.text)):
             best = found
     return best
 
 
-def _held(document: dom.Document, meta: Metadata) -> Iterator[ScriptText]:
-    told = meta.article("articleBody")
+def _sources(document: dom.Document, meta: Metadata) -> Iterator[ScriptText]:
+    body = meta.article("articleBody")
     title, date = meta.article("headline"), meta.article("datePublished")
-    if told and len(told) >= LONG:
-        yield ScriptText(told, (title,) if title else (), (date,) if date else (), "articleBody")
+    if body and len(body) >= LONG:
+        yield ScriptText(body, (title,) if title else (), (date,) if date else (), "articleBody")
     if "articleBody" in document.html:
         for node in dom.xpath(document.root, ".//*[@itemprop='articleBody']")[:3]:
             if isinstance(node, dom.Element):
@@ -245,20 +245,20 @@ def _held(document: dom.Document, meta: Metadata) -> Iterator[ScriptText]:
     yield from script_texts(document)
 
 
-def _agreeing(titles: Sequence[str], witnesses: Sequence[str], known: dict[str, str]) -> str | None:
+def _agreeing(titles: Sequence[str], witnesses: Sequence[str], letters_of: dict[str, str]) -> str | None:
     for title in titles:
-        if (said := known.get(title)) is None:  # a title may be near many texts
-            said = known[title] = letters(title)
+        if (form := letters_of.get(title)) is None:  # a title may be near many texts
+            form = letters_of[title] = letters(title)
         for witness in witnesses:
-            if said and (said == witness or (min(len(said), len(witness)) >= AGREED and (said in witness or witness in said))):
+            if form and (form == witness or (min(len(form), len(witness)) >= AGREED and (form in witness or witness in form))):
                 return clean(title)
     return None
 
 
 def _described(text: str, meta: Metadata) -> bool:
-    told = meta.get("og:description") or meta.get("description") or ""
-    description = letters(told)[:DESCRIPTION_LETTERS]
-    if len(text) < LONGER * len(told) or len(description) < DESCRIPTION_LETTERS:
+    declared = meta.get("og:description") or meta.get("description") or ""
+    description = letters(declared)[:DESCRIPTION_LETTERS]
+    if len(text) < LONGER * len(declared) or len(description) < DESCRIPTION_LETTERS:
         return False
     return description in letters(dom.text_of(dom.parse_html(_marked_up(text))))
 
@@ -270,8 +270,8 @@ def _marked_up(text: str) -> str:
     return html.unescape(text) if ENTITY.search(text) and not MARKUP.search(text) else text
 
 
-def _read(held: ScriptText, title: str | None, fetched: datetime | None) -> Embedded | None:
-    text = _marked_up(held.text)
+def _read(source: ScriptText, title: str | None, fetched: datetime | None) -> Embedded | None:
+    text = _marked_up(source.text)
     marked = MARKUP.search(text) is not None
     if not marked and CODE.search(text[:5000]):
         return None
@@ -281,5 +281,5 @@ def _read(held: ScriptText, title: str | None, fetched: datetime | None) -> Embe
     sentences = sum(len(SENTENCE.findall(line)) for line in prose)
     if total < LONG / 2 or sentences < MIN_SENTENCES or sum(map(len, prose)) < PROSE * total:
         return None
-    moments = (read_date(date, fetched, default_zone(lines[0])) for date in held.dates if YEAR.search(date)) if fetched else ()
+    moments = (read_date(date, fetched, default_zone(lines[0])) for date in source.dates if YEAR.search(date)) if fetched else ()
     return Embedded("\n".join(lines), text if marked else None, title, next(filter(None, moments), None))

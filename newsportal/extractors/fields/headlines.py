@@ -66,8 +66,8 @@ def without_site(title: str, site: str | None = None) -> str:
 
 def says_nothing(title: str, names: Iterable[str] = ()) -> bool:
     """Return whether a page's title is only names of site and section: each part is short, in ``names``, or ends like a name."""
-    known = frozenset(names)
-    return all(len(part) < FEW or part in known or _is_name(part) for part in list(filter(None, SEPARATOR.split(title))) or [title])
+    name_set = frozenset(names)
+    return all(len(part) < FEW or part in name_set or _is_name(part) for part in list(filter(None, SEPARATOR.split(title))) or [title])
 
 
 def _is_name(part: str) -> bool:
@@ -106,12 +106,12 @@ def headings(document: dom.Document) -> Iterator[Ranked]:
             nodes.append(node)
     for tag, rank in RANKS.items():
         for node in found.get(tag, ()):
-            whole = short_text(node)
-            texts = [whole[: 2 * MAX_TITLE_CHARS]] if len(whole) >= 2 else []
-            if texts and len(node) and not MARK_LAST.search(whole):
+            full = short_text(node)
+            texts = [full[: 2 * MAX_TITLE_CHARS]] if len(full) >= 2 else []
+            if texts and len(node) and not MARK_LAST.search(full):
                 # the text before, and that of the first nested elements
                 parts = (" ".join((node.text or "").split()), *map(short_text, list(node)[:3]))
-                texts += [part for part in parts if 2 <= len(part) <= MAX_TITLE_CHARS and part != whole]
+                texts += [part for part in parts if 2 <= len(part) <= MAX_TITLE_CHARS and part != full]
             for number, text in enumerate(texts):
                 if text not in seen:
                     seen.add(text)
@@ -165,20 +165,20 @@ WEAKEST: Final = 0.5
 def headline_by_place(document: dom.Document, names: Sequence[str]) -> str | None:
     """Return the headline of a page with an uninformative ``title``: a heading, an element named title, or a line, right before a date."""
     lines = document.lines[:MOST_LINES]
-    where = {"".join(line.split()): number for number, line in reversed(tuple(enumerate(lines)))}
+    number_of = {"".join(line.split()): number for number, line in reversed(tuple(enumerate(lines)))}
     dated = [number for number, line in enumerate(lines) if len(line) <= DATE_LINE_CHARS and DATE.search(line)]
     near = (Ranked(lines[number], 0.0) for date in dated for number in range(max(0, date - BEFORE_DATE), date) if "\t" not in lines[number])
     best, most = None, WEAKEST
-    known = tuple(shown for shown in headings(document) if not shown.part and shown.text not in names and _may_be_headline(shown.text))
-    if sum(shown.rank == RANKS["h1"] for shown in known) == 1:
-        return known[0].text
-    for shown in (*headings(document), *marked(document), *near):
-        if not _may_be_headline(shown.text) or shown.text in names:
+    found = tuple(entry for entry in headings(document) if not entry.part and entry.text not in names and _may_be_headline(entry.text))
+    if sum(entry.rank == RANKS["h1"] for entry in found) == 1:
+        return found[0].text
+    for entry in (*headings(document), *marked(document), *near):
+        if not _may_be_headline(entry.text) or entry.text in names:
             continue
-        number = where.get("".join(shown.text.split()))
-        score = shown.rank + min(len(shown.text), 30) / 100 + (_place(lines, dated, number) if number is not None else 0.0)
+        number = number_of.get("".join(entry.text.split()))
+        score = entry.rank + min(len(entry.text), 30) / 100 + (_place(lines, dated, number) if number is not None else 0.0)
         if score > most:
-            best, most = shown.text, score
+            best, most = entry.text, score
     return best
 
 

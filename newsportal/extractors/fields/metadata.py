@@ -58,23 +58,23 @@ class Metadata:
     def named(self, key: str, *, organisations: bool = False) -> tuple[str, ...]:
         """Return the names of people, or of organisations, under ``key`` of the JSON-LD article (``author``, ``publisher``)."""
         for thing in self.things:
-            found = tuple(name for name, is_one in self._names(thing.get(key)) if is_one == organisations and name)
+            found = tuple(name for name, is_organisation in self._names(thing.get(key)) if is_organisation == organisations and name)
             if found:
                 return found
         return ()
 
-    def _names(self, value: object, is_one: bool = False, depth: int = 0) -> Iterator[tuple[str, bool]]:
+    def _names(self, value: object, is_organisation: bool = False, depth: int = 0) -> Iterator[tuple[str, bool]]:
         """Yield each name, and whether it is an organisation's; an object may be defined elsewhere under its ``@id``."""
         if depth > MAX_NESTING:
             return
         if isinstance(value, str):
-            yield clean(value), is_one
+            yield clean(value), is_organisation
         elif isinstance(value, dict):
             thing = value if "name" in value else self.by_id.get(str(value.get("@id")), value)
             yield from self._names(thing.get("name"), "Organi" in type_of(thing), depth + 1)
         elif isinstance(value, list):
             for item in value[:20]:
-                yield from self._names(item, is_one, depth + 1)
+                yield from self._names(item, is_organisation, depth + 1)
 
 
 def read_metadata(document: dom.Document) -> Metadata:
@@ -82,7 +82,7 @@ def read_metadata(document: dom.Document) -> Metadata:
     root = document.root
     names: dict[str, str] = {}
     things: list[Mapping[str, Any]] = []
-    known: dict[str, Mapping[str, Any]] = {}
+    by_id: dict[str, Mapping[str, Any]] = {}
     authors: list[str] = []
     canonical = None
     for node in root.iter("meta", "script", "link"):
@@ -101,11 +101,11 @@ def read_metadata(document: dom.Document) -> Metadata:
                 if ARTICLE_TYPES.search(type_of(thing)):
                     things.append(thing)
                 elif "@id" in thing and ("name" in thing or "url" in thing):
-                    known.setdefault(str(thing["@id"]), thing)
+                    by_id.setdefault(str(thing["@id"]), thing)
     things.extend(microdata_articles(document))
     things.sort(key=lambda thing: type_of(thing).endswith("WebPage"))
     language = root.get("lang") or root.get("xml:lang") or names.get("content-language")
-    return Metadata(names, tuple(things), known, canonical, language, tuple(authors))
+    return Metadata(names, tuple(things), by_id, canonical, language, tuple(authors))
 
 
 def type_of(thing: Mapping[str, Any]) -> str:
@@ -129,9 +129,9 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
             found = json.loads(_LAST_COMMA.sub("", _COMMENT.sub("", text)), strict=False)
     except (ValueError, RecursionError):
         return
-    waiting, seen = [found], 0
-    while waiting and seen < MAX_OBJECTS:
-        thing, seen = waiting.pop(0), seen + 1
+    waiting, count = [found], 0
+    while waiting and count < MAX_OBJECTS:
+        thing, count = waiting.pop(0), count + 1
         if isinstance(thing, list):
             waiting.extend(thing)
         elif isinstance(thing, dict):
@@ -141,15 +141,15 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
 
 def canonical_of(document: dom.Document, meta: Metadata) -> str | None:
     """Return ``rel=canonical``, else ``og:url``, if plausible: on the same site, and not its front page unless this is it."""
-    said = meta.canonical or dom.join(document.base, meta.get("og:url") or "")
-    if not said:
+    declared = meta.canonical or dom.join(document.base, meta.get("og:url") or "")
+    if not declared:
         return None
-    here, there = Address(document.url), Address(said)
-    if not here.host or here.domain != there.domain:
+    page, canonical = Address(document.url), Address(declared)
+    if not page.host or page.domain != canonical.domain:
         return None
-    if there.parts.path in ("", "/") and not there.parts.query and here.parts.path not in ("", "/"):
+    if canonical.parts.path in ("", "/") and not canonical.parts.query and page.parts.path not in ("", "/"):
         return None
-    return said
+    return declared
 
 
 # Articles marked up with HTML microdata (``itemscope``, ``itemtype``, ``itemprop``), in the shape of JSON-LD. WHATWG HTML, "Microdata": an
@@ -218,8 +218,8 @@ def _value(node: dom.Element) -> str:
     address = ADDRESSES.get(node.tag)
     if address and node.get(address):
         return str(node.get(address)).strip()[:MAX_VALUE_CHARS]
-    if node.tag in ("time", "data", "meter") and (told := node.get("datetime") or node.get("value")):
-        return str(told).strip()
+    if node.tag in ("time", "data", "meter") and (value := node.get("datetime") or node.get("value")):
+        return str(value).strip()
     return short_text(node)[:MAX_VALUE_CHARS]
 
 
@@ -234,7 +234,7 @@ SAMPLE: Final = 3000
 def language_of(meta: Metadata, lines: Sequence[str]) -> str | None:
     """Return the language (BCP 47), by the text first: templates are often copied with a wrong ``lang``."""
     text = "".join(lines)[:SAMPLE]
-    told = re.sub(r"[^A-Za-z-].*$", "", (meta.language or "").replace("_", "-")).lower()
+    declared = re.sub(r"[^A-Za-z-].*$", "", (meta.language or "").replace("_", "-")).lower()
     if len(KANA.findall(text)) > 0.05 * len(text) > 0:
         return "ja"
     if len(HANGUL.findall(text)) > 0.2 * len(text) > 0:
@@ -243,6 +243,6 @@ def language_of(meta: Metadata, lines: Sequence[str]) -> str | None:
         characters = CJK.findall(text)[:600]
         changed = sum(1 for before, after in zip(characters, fold_characters("".join(characters)), strict=True) if before != after)
         return "zh-Hant" if changed > 0.1 * len(characters) else "zh"
-    if told and not told.startswith(("zh", "ja", "ko")) and 2 <= len(told.split("-")[0]) <= 3:
-        return told.split("-")[0]
+    if declared and not declared.startswith(("zh", "ja", "ko")) and 2 <= len(declared.split("-")[0]) <= 3:
+        return declared.split("-")[0]
     return "en" if len(ENGLISH.findall(text)) > len(text) / 100 else None

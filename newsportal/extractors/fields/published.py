@@ -81,32 +81,32 @@ def best_date(
     zone = zone_of(language)
     values = (meta.article("datePublished"), *map(meta.get, META_DATES))
     first = (next(find_dates(value, fetched, zone), None) for value in values if value and len(value) <= MACHINE_CHARS)
-    told = next((found.when for found in first if found and found.has_year), None) or _time_element(document, fetched, zone)
-    if told and (told.hour or told.minute):
-        return told
-    address = None if told else url_date(document.url, fetched, zone)
-    beside, score = _date_near_title(document, fetched, zone, heading, day_first(language))
-    if told:
-        shown = beside is not None and (beside.date() == told.date() or (beside < told and score >= SHOWN))
-        return beside if shown else told
-    if address and beside and beside.date() != address.date():
-        lines = (line for line in document.lines if len(line) <= LONGEST_LINE and str(address.year) in line)
+    declared = next((found.when for found in first if found and found.has_year), None) or _time_element(document, fetched, zone)
+    if declared and (declared.hour or declared.minute):
+        return declared
+    from_url = None if declared else url_date(document.url, fetched, zone)
+    near, score = _date_near_title(document, fetched, zone, heading, day_first(language))
+    if declared:
+        overrides = near is not None and (near.date() == declared.date() or (near < declared and score >= SHOWN))
+        return near if overrides else declared
+    if from_url and near and near.date() != from_url.date():
+        lines = (line for line in document.lines if len(line) <= LONGEST_LINE and str(from_url.year) in line)
         days = (found.when for line in lines for found in find_dates(line, fetched, zone, day_first(language)))
-        beside, score = next(((when, SURE) for when in days if when.date() == address.date()), (beside, score))
-    if beside and score >= SURE:
-        return beside
-    found = script_date(document.html, fetched, zone) or beside or address or (link.published if link else None)
+        near, score = next(((when, SURE) for when in days if when.date() == from_url.date()), (near, score))
+    if near and score >= SURE:
+        return near
+    found = script_date(document.html, fetched, zone) or near or from_url or (link.published if link else None)
     return found or _changed(document, meta, fetched, zone, day_first(language))
 
 
 def _changed(document: dom.Document, meta: Metadata, fetched: datetime, zone: tzinfo, first: bool) -> datetime | None:
     """Return when the article was last changed, as a fallback."""
     values = filter(None, (meta.article("dateModified"), *map(meta.get, META_CHANGES)))
-    said = next((found for value in values if (found := parse_date(value[:MACHINE_CHARS], fetched, zone))), None)
+    changed = next((found for value in values if (found := parse_date(value[:MACHINE_CHARS], fetched, zone))), None)
     short = (line for line in document.lines if len(line) <= LONGEST_LINE)
     days = (line for line in short if LATER.search(line))
-    written = (found for line in days for found in find_dates(line, fetched, zone, first) if LATER.search(line[: found.start]))
-    return said or next((found.when for found in written if found.has_year), None)
+    dates = (found for line in days for found in find_dates(line, fetched, zone, first) if LATER.search(line[: found.start]))
+    return changed or next((found.when for found in dates if found.has_year), None)
 
 
 def day_first(language: str | None) -> bool:

@@ -57,26 +57,26 @@ def _first_text(document: dom.Document, tag: str) -> str | None:
 def best_title(document: dom.Document, meta: Metadata, link: Link | None = None) -> str | None:
     """Return the title that an editor would write, or ``None``."""
     site = meta.get("og:site_name")
-    whole = headlines.plain(_first_text(document, "title"))
-    named = headlines.plain(next((found for found in map(meta.get, META_TITLES) if found), None) or meta.article("headline"))
-    told = headlines.plain(link.title) if link else ""
-    if site and site in (named, whole):
+    title = headlines.plain(_first_text(document, "title"))
+    tagged = headlines.plain(next((found for found in map(meta.get, META_TITLES) if found), None) or meta.article("headline"))
+    linked = headlines.plain(link.title) if link else ""
+    if site and site in (tagged, title):
         site = None  # some pages set the site's name to the article's title
     names = (site,) if site else ()
-    page = "" if headlines.says_nothing(whole, names) else headlines.without_site(whole, site)
-    said = "" if headlines.says_nothing(named, names) else named
+    page = "" if headlines.says_nothing(title, names) else headlines.without_site(title, site)
+    core = "" if headlines.says_nothing(tagged, names) else tagged
     # an ``h1`` equal to the page's title without the site's name: the common case, which needs no comparison
-    exact = bool(page) and whole.startswith(page) and any(short_text(node) == page for node in document.root.iter("h1"))
+    exact = bool(page) and title.startswith(page) and any(short_text(node) == page for node in document.root.iter("h1"))
     section, *rest = headlines.SEPARATOR.split(declared := headlines.plain(meta.article("headline")))
-    declared = "" if rest and section not in whole and rest[-1] in whole else declared
-    witnesses = None if exact else _witnesses((whole if page else "", page, headlines.without_site(said, site), told, declared))
-    shown = page if witnesses is None else _agreeing(document, whole if page else said, witnesses)
-    if shown:
-        return headlines.bare(shown)
-    if headlines.SITE_LAST.search(said) or _ends_with_host(said, document.url):
-        said = headlines.without_site(said, site)
-    placed = None if page or said else headlines.headline_by_place(document, (whole, *names))
-    return next((headlines.bare(found) for found in (placed, said, page, told, named, whole) if found), None) or _first_text(document, "h1")
+    declared = "" if rest and section not in title and rest[-1] in title else declared
+    witnesses = None if exact else _witnesses((title if page else "", page, headlines.without_site(core, site), linked, declared))
+    displayed = page if witnesses is None else _agreeing(document, title if page else core, witnesses)
+    if displayed:
+        return headlines.bare(displayed)
+    if headlines.SITE_LAST.search(core) or _ends_with_host(core, document.url):
+        core = headlines.without_site(core, site)
+    placed = None if page or core else headlines.headline_by_place(document, (title, *names))
+    return next((headlines.bare(text) for text in (placed, core, page, linked, tagged, title) if text), None) or _first_text(document, "h1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,16 +93,16 @@ def _witnesses(texts: Sequence[str]) -> Witnesses:
     page = texts[1]
     before = texts[0].find(page) if page else 0
     begins = letters(texts[0][before:]) if before > 0 and headlines.says_nothing(texts[0][:before]) else ""
-    whole, *rest = [letters(text) for text in texts]
-    longest = max(rest, key=len, default="")
+    title, *names = [letters(text) for text in texts]
+    longest = max(names, key=len, default="")
     cores = tuple(
         core
-        for core in dict.fromkeys(rest)
+        for core in dict.fromkeys(names)
         if core
-        and (not whole or whole.startswith(core) or begins.startswith(core) or core not in whole)
+        and (not title or title.startswith(core) or begins.startswith(core) or core not in title)
         and (len(core) >= CORE * len(longest) or core not in longest)
     )
-    return Witnesses(tuple(dict.fromkeys(found for found in (whole, *cores) if found)), frozenset(cores))
+    return Witnesses(tuple(dict.fromkeys(found for found in (title, *cores) if found)), frozenset(cores))
 
 
 def _ends_with_host(title: str, url: str) -> bool:
@@ -114,11 +114,11 @@ def _ends_with_host(title: str, url: str) -> bool:
 def _agreeing(document: dom.Document, title: str, witnesses: Witnesses) -> str | None:
     best, most = None, 0.0
     for kind in (headlines.headings, headlines.marked, lambda page: headlines.lines_in(page, title)) if witnesses.all else ():
-        for shown in kind(document):
-            agreed = _agreement(shown, witnesses)
+        for entry in kind(document):
+            agreed = _agreement(entry, witnesses)
             if agreed > most:
-                best, most = shown.text, agreed
-            if most >= EXACT + shown.rank:
+                best, most = entry.text, agreed
+            if most >= EXACT + entry.rank:
                 return best  # the rest ranks lower
         if most > SURE:
             break
@@ -130,46 +130,46 @@ def _alike(document: dom.Document, witnesses: Witnesses) -> str | None:
     best, most = None, LIKE
     pairs = [frozenset(map("".join, pairwise(witness))) for witness in witnesses.all]
     for text in dict.fromkeys(
-        shown.text for shown in headlines.headings(document) if shown.rank == headlines.RANKS["h1"] and not shown.part
+        entry.text for entry in headlines.headings(document) if entry.rank == headlines.RANKS["h1"] and not entry.part
     ):
-        said = letters(text)
-        own = frozenset(map("".join, pairwise(said)))
-        known = len(own) < PAIRS or any(said in witness for witness in witnesses.all)  # already rejected by its position in the title
-        share = 0.0 if known else max((len(own & other) / len(own) for other in pairs), default=0.0)
+        key = letters(text)
+        own_pairs = frozenset(map("".join, pairwise(key)))
+        skip = len(own_pairs) < PAIRS or any(key in witness for witness in witnesses.all)  # already rejected by its position in the title
+        share = 0.0 if skip else max((len(own_pairs & other) / len(own_pairs) for other in pairs), default=0.0)
         if share >= most:
             best, most = text, share
     return best
 
 
-def _agreement(shown: headlines.Ranked, witnesses: Witnesses) -> float:
+def _agreement(entry: headlines.Ranked, witnesses: Witnesses) -> float:
     """Score a text: 0 if it is not the title, more for higher headings, and for a larger share of the title from its start."""
-    said = letters(shown.text)
-    if shown.part and not (
-        said in witnesses.cores or any(said in witness and len(said) >= CONFIRMED * len(witness) for witness in witnesses.all)
+    key = letters(entry.text)
+    if entry.part and not (
+        key in witnesses.cores or any(key in witness and len(key) >= CONFIRMED * len(witness) for witness in witnesses.all)
     ):
         return 0.0
-    if not shown.rank and said == witnesses.all[0] and said not in witnesses.cores:
+    if not entry.rank and key == witnesses.all[0] and key not in witnesses.cores:
         return 0.0  # a repetition of the page's title with the site's name
-    agreed = _agrees(said, witnesses, shown.rank > 0)
-    if shown.rank and (mark := headlines.MARK_LAST.search(shown.text)):
-        agreed = max(agreed, _agrees(letters(shown.text[: mark.start()]), witnesses, heading=True) - MARK_COST)
-    return agreed + shown.rank if agreed > 0 else 0.0
+    agreed = _agrees(key, witnesses, entry.rank > 0)
+    if entry.rank and (mark := headlines.MARK_LAST.search(entry.text)):
+        agreed = max(agreed, _agrees(letters(entry.text[: mark.start()]), witnesses, heading=True) - MARK_COST)
+    return agreed + entry.rank if agreed > 0 else 0.0
 
 
-def _agrees(said: str, witnesses: Witnesses, heading: bool) -> float:
-    if len(said) < LEAST_LETTERS:
+def _agrees(key: str, witnesses: Witnesses, heading: bool) -> float:
+    if len(key) < LEAST_LETTERS:
         return 0.0
-    if said in witnesses.cores:
+    if key in witnesses.cores:
         return EXACT
     best = 0.0
     for witness in witnesses.all:
-        if said in witness:
-            covered = len(said) / len(witness)
+        if key in witness:
+            covered = len(key) / len(witness)
             least = 0.0 if heading else COVERED_LINE
-            if covered >= (least if witness.startswith(said) else COVERED_INSIDE):
+            if covered >= (least if witness.startswith(key) else COVERED_INSIDE):
                 best = max(best, 1.0 + covered)
-        elif heading and len(said) >= COVERED * len(witness):
-            common = len(_common(witness, said))
-            if common >= max(CONFIRMED * len(said), SHORTEST_COMMON):
-                best = max(best, common / len(said) + min(common / len(witness), 1.0) / 2)
+        elif heading and len(key) >= COVERED * len(witness):
+            common = len(_common(witness, key))
+            if common >= max(CONFIRMED * len(key), SHORTEST_COMMON):
+                best = max(best, common / len(key) + min(common / len(witness), 1.0) / 2)
     return best

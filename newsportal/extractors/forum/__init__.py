@@ -22,5 +22,5 @@ def poster(name: str) -> Extract:
     """Return the extractor of posts called ``name``. Raises ``ValueError``, which lists the names."""
     if name not in POSTERS:
         raise ValueError(f"no algorithm for posts is called {name!r}; there are: {', '.join(POSTERS)}")
-    found: Extract = resolve_name(f"{__name__}.{POSTERS[name]}")
-    return found
+    extract: Extract = resolve_name(f"{__name__}.{POSTERS[name]}")
+    return extract

@@ -153,17 +153,17 @@ def read(url: str) -> Address:
     plain = cleaned(url)
     if not _is_sound(plain):
         return Address("other", plain)
-    whole = re.sub(r"^[a-z]+://[^/?]+", "", plain)
-    if POINTERS.search(whole) and not PAGED_BY_P.search(whole):
+    path = re.sub(r"^[a-z]+://[^/?]+", "", plain)
+    if POINTERS.search(path) and not PAGED_BY_P.search(path):
         return Address("post", plain)
-    if not ELSEWHERE.search(whole):
+    if not ELSEWHERE.search(path):
         for kind, form in PATHS:
-            if match := form.search(whole):
-                return _address(kind, plain, whole[: match.start()], match["id"], match["page"])
-        if (scripted := _by_script(plain)) is not None:
-            return scripted
+            if match := form.search(path):
+                return _address(kind, plain, path[: match.start()], match["id"], match["page"])
+        if (address := _by_script(plain)) is not None:
+            return address
     for kind, words in WORDS:
-        if words.search(whole):
+        if words.search(path):
             return Address(kind, plain)
     return Address("other", plain)
 
@@ -184,8 +184,8 @@ def cleaned(url: str) -> str:
         query = parts.query
         if "=" in query:
             pairs = parse_qsl(query, keep_blank_values=True, encoding="latin-1")  # byte by byte: it may be GBK
-            kept = [(name, value) for name, value in pairs if not _is_idle(name, value)]
-            query = query if kept == pairs else urlencode(kept, encoding="latin-1")
+            filtered = [(name, value) for name, value in pairs if not _is_idle(name, value)]
+            query = query if filtered == pairs else urlencode(filtered, encoding="latin-1")
         return parts._replace(path=path, query=query, fragment="").geturl()
     except ValueError:
         return url

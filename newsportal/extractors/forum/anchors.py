@@ -120,8 +120,8 @@ def is_time(text: str, named: bool = False) -> bool:
 
 def holds_date(text: str) -> bool:
     """Return whether a text contains an ``ABSOLUTE`` date, after a quick check for digits next to a separator or a month."""
-    may = MAY_HOLD_NUMBERS.search(text) or not MONTH_WORDS.isdisjoint(WORD.findall(text.lower().replace("ı", "i")))
-    return may and ABSOLUTE.search(text) is not None
+    may_hold = MAY_HOLD_NUMBERS.search(text) or not MONTH_WORDS.isdisjoint(WORD.findall(text.lower().replace("ı", "i")))
+    return may_hold and ABSOLUTE.search(text) is not None
 
 
 def attribute_time(node: Node) -> str | None:
@@ -140,11 +140,11 @@ def attribute_time(node: Node) -> str | None:
 def time_nodes(tree: Tree) -> list[bool]:
     """Return for each node whether it contains a time, in its own text or in an attribute."""
     found, left = [False] * len(tree.nodes), MAX_TIMES
-    for piece, of in zip(tree.pieces, tree.owner, strict=True):
-        if MIN_TIME_CHARS <= len(piece) <= MAX_TIME_CHARS and not found[of] and MAY_HOLD.search(piece) and not piece.strip().isdigit():
-            node = tree.nodes[of]
-            found[of] = is_time(piece, node.tag == "time" or bool(node.names and TIMED_NAME.search(node.names)))
-            left -= found[of]
+    for piece, owner in zip(tree.pieces, tree.owner, strict=True):
+        if MIN_TIME_CHARS <= len(piece) <= MAX_TIME_CHARS and not found[owner] and MAY_HOLD.search(piece) and not piece.strip().isdigit():
+            node = tree.nodes[owner]
+            found[owner] = is_time(piece, node.tag == "time" or bool(node.names and TIMED_NAME.search(node.names)))
+            left -= found[owner]
             if not left:
                 break
     for at in tree.timed:

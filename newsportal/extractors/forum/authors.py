@@ -52,47 +52,47 @@ BY: Final = re.compile(
 )  # a line with author and time: ``By jdoe On 2020.03.12 13:17``
 
 
-def find_authors(tree: Tree, over: Overlay, flags: Sequence[bool], body: int) -> None:
+def find_authors(tree: Tree, overlay: Overlay, flags: Sequence[bool], body: int) -> None:
     """Set each record's ``author`` unless a hint has; a hint without a name is dropped."""
-    inside = over.inside(body, over.paths[body].authors)
-    scores = [(_score(tree, over, path, flags), number) for number, path in enumerate(over.paths) if number not in inside]
+    inside = overlay.inside(body, overlay.paths[body].authors)
+    scores = [(_score(tree, overlay, path, flags), number) for number, path in enumerate(overlay.paths) if number not in inside]
     order = best_paths(scores)
     if max((score for score, _ in scores), default=0.0) < SURE:
         best, most = [], 0.0
-        for number, path in enumerate(over.paths):
-            if not number or number in inside or path.tag not in PLAIN_TAGS or len(path.at) < SURE_COVER * len(over.records):
+        for number, path in enumerate(overlay.paths):
+            if not number or number in inside or path.tag not in PLAIN_TAGS or len(path.at) < SURE_COVER * len(overlay.records):
                 continue
             texts = {place: name_in(tree, at) for place, at in path.at.items()}
-            named = {place: text for place, text in texts.items() if text and len(text) <= MAX_PLAIN_CHARS and not TIMED.search(text)}
-            if len(named) < SURE_COVER * len(over.records) or (len(named) >= TEMPLATE_TIMES and len(set(named.values())) == 1):
+            names = {place: text for place, text in texts.items() if text and len(text) <= MAX_PLAIN_CHARS and not TIMED.search(text)}
+            if len(names) < SURE_COVER * len(overlay.records) or (len(names) >= TEMPLATE_TIMES and len(set(names.values())) == 1):
                 continue
-            before = path.first - over.records[next(iter(path.at))].nodes[0]
-            score = len(named) / len(over.records) * PLAIN_TAGS[path.tag] * (1 - min(HALF, LATER * before))
+            before = path.first - overlay.records[next(iter(path.at))].nodes[0]
+            score = len(names) / len(overlay.records) * PLAIN_TAGS[path.tag] * (1 - min(HALF, LATER * before))
             if score > most:
                 best, most = [number], score
         order = [*best, *order]
-    for place, record in enumerate(over.records):
+    for place, record in enumerate(overlay.records):
         if record.author is not None and name_in(tree, record.author):
             continue
-        there = (over.paths[number].at.get(place) for number in order)
-        record.author = next((at for at in there if at is not None and name_in(tree, at)), None)
+        nodes = (overlay.paths[number].at.get(place) for number in order)
+        record.author = next((at for at in nodes if at is not None and name_in(tree, at)), None)
         if record.author is None and order:
-            at = same_leaf(tree, record, tree.nodes[over.paths[order[0]].first])
+            at = same_leaf(tree, record, tree.nodes[overlay.paths[order[0]].first])
             record.author = at if at is not None and name_in(tree, at) else None
 
 
-def _score(tree: Tree, over: Overlay, path: Path, flags: Sequence[bool]) -> float:
-    records = len(over.records)
+def _score(tree: Tree, overlay: Overlay, path: Path, flags: Sequence[bool]) -> float:
+    records = len(overlay.records)
     strong = STRONG.search(path.names) is not None
     if (len(path.at) < COVERED * records and records > 2 and not strong) or sum(flags[at] for at in path.at.values()) < HALF * len(path.at):
         return 0.0
-    named = [text for at in path.at.values() if (text := name_in(tree, at))]
-    if len(named) < HALF * len(path.at) or (len(set(named)) == 1 and len(named) >= TEMPLATE_TIMES):
+    names = [text for at in path.at.values() if (text := name_in(tree, at))]
+    if len(names) < HALF * len(path.at) or (len(set(names)) == 1 and len(names) >= TEMPLATE_TIMES):
         return 0.0  # the same in all posts: a button
-    links = (tree.nodes[at] for at in list(path.at.values())[:TEMPLATE_TIMES])
-    score = COVER * len(named) / records
+    nodes = (tree.nodes[at] for at in list(path.at.values())[:TEMPLATE_TIMES])
+    score = COVER * len(names) / records
     score += NAMED if strong or tree.values["itemprop"].get(path.first) in AUTHOR_PROPERTIES else 0.0
-    score += LINKED if any(node.tag == "a" and leads_to_member(node) for node in links) else 0.0
+    score += LINKED if any(node.tag == "a" and leads_to_member(node) for node in nodes) else 0.0
     score += USER if USERNAME.search(path.names) else 0.0
     return score - (OUTER if any(flags[below] for below in tree.below(path.first)) else 0.0)
 
@@ -109,9 +109,9 @@ def name_in(tree: Tree, at: int) -> str | None:
 def author_of(tree: Tree, nodes: tuple[int, ...], author: int | None, time: int | None) -> str | None:
     """Return a post's author: from the node's attributes, else the author's node, else the line of its time."""
     element = tree.nodes[nodes[0]].element
-    told = next((value for name in ATTRIBUTES if (value := clean(element.get(name, "")))), None)
-    if told and len(told) <= MAX_NAME_CHARS:
-        return told
+    declared = next((value for name in ATTRIBUTES if (value := clean(element.get(name, "")))), None)
+    if declared and len(declared) <= MAX_NAME_CHARS:
+        return declared
     if author is not None:
         return name_in(tree, author)
     match = BY.search(tree.short(time)[:MAX_LINE_CHARS]) if time is not None else None

@@ -113,11 +113,11 @@ def _records(page: Page, document: dom.Document, hints: bool) -> tuple[list[Reco
 
 
 def _with_fields(page: Page, records: Sequence[Record]) -> list[Record]:
-    over = overlay(page.tree, page.signs, records)
-    body = find_bodies(page.tree, over)
-    find_authors(page.tree, over, page.authors, body)
-    find_times(page.tree, over, page.times, body, page.calendar)
-    return without_strangers(page.tree, over, body)
+    overlaid = overlay(page.tree, page.signs, records)
+    body = find_bodies(page.tree, overlaid)
+    find_authors(page.tree, overlaid, page.authors, body)
+    find_times(page.tree, overlaid, page.times, body, page.calendar)
+    return without_strangers(page.tree, overlaid, body)
 
 
 # Posts in a page's structured data: JSON-LD of type DiscussionForumPosting, QAPage and their comments and answers (schema.org).
@@ -143,22 +143,22 @@ def structured_posts(document: dom.Document, now: datetime) -> list[Post]:
         mains = [top.get("mainEntity") for top in (*tops, *graph) if isinstance(top, dict)]
         for thing in (*tops, *graph, *mains):
             if not found and isinstance(thing, dict) and KINDS.search(type_of(thing)):
-                found = [post for one in _thread(thing) if (post := _post(one, now))]
+                found = [post for item in _thread(thing) if (post := _post(item, now))]
     return found
 
 
 def _thread(thing: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield a posting and its replies, in order. Not recursive."""
     waiting: deque[Any] = deque([thing])
-    seen = 0
-    while waiting and seen < MAX_POSTS:
-        one = waiting.popleft()
-        if isinstance(one, list):
-            waiting.extendleft(reversed(one))
-        elif isinstance(one, dict):
-            seen += 1
-            yield one
-            waiting.extendleft(one[name] for name in reversed(REPLIES) if name in one)
+    count = 0
+    while waiting and count < MAX_POSTS:
+        item = waiting.popleft()
+        if isinstance(item, list):
+            waiting.extendleft(reversed(item))
+        elif isinstance(item, dict):
+            count += 1
+            yield item
+            waiting.extendleft(item[name] for name in reversed(REPLIES) if name in item)
 
 
 def _post(thing: Mapping[str, Any], now: datetime) -> Post | None:

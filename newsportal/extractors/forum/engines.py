@@ -59,28 +59,28 @@ def _find_marks() -> Callable[[str], list[int]]:
 def engines_of(html: str) -> Iterator[Engine]:
     """Return the engines that may have generated a page, by their marks; their selectors show which one it is."""
     marked = [engine.name for engine in engines() for _ in engine.marks]
-    made = {marked[number] for number in _find_marks()(html)}
-    return (engine for engine in engines() if engine.name in made)
+    candidates = {marked[number] for number in _find_marks()(html)}
+    return (engine for engine in engines() if engine.name in candidates)
 
 
 def hinted(tree: Tree, signs: Signs, engine: Engine) -> list[Record]:
     """Return a record for each post that the engine's selectors find, in page order."""
-    holders = {at for choice in engine.post.split(", ") for at in numbers(tree, choice)} if engine.post else set()
+    containers = {at for choice in engine.post.split(", ") for at in numbers(tree, choice)} if engine.post else set()
     found: list[Record] = []
     for choice in engine.body.split(", "):
-        bodies = outermost(tree, numbers(tree, choice)) if not holders else numbers(tree, choice)
-        held: dict[int, Record] = {}  # the nearest holder around each body, with the first body in it; broken markup nests posts
+        bodies = outermost(tree, numbers(tree, choice)) if not containers else numbers(tree, choice)
+        nearest: dict[int, Record] = {}  # container around each body, with the first body in it; broken markup nests posts
         for body in bodies:
-            at = next((one for one in chain((body,), tree.above(body)) if one in holders), 0)
+            at = next((node for node in chain((body,), tree.above(body)) if node in containers), 0)
             if at > 0:
-                held.setdefault(at, Record((at,), body=body))
-        records = [held[at] for at in sorted(held)] or [Record((around(tree, signs, at, bodies),), body=at) for at in bodies]
+                nearest.setdefault(at, Record((at,), body=body))
+        records = [nearest[at] for at in sorted(nearest)] or [Record((around(tree, signs, at, bodies),), body=at) for at in bodies]
         found = records if len(records) > MORE * len(found) else found
-        if holders and len(found) == len(holders):
+        if containers and len(found) == len(containers):
             break
-    named, dated = (select(tree, selector) if selector else [] for selector in (engine.author, engine.time))
+    authors, times = (select(tree, selector) if selector else [] for selector in (engine.author, engine.time))
     for record in found:
-        record.author, record.time = _within(tree, record, named), _within(tree, record, dated)
+        record.author, record.time = _within(tree, record, authors), _within(tree, record, times)
     return found
 
 
@@ -95,16 +95,16 @@ def numbers(tree: Tree, selector: str) -> list[int]:
     found: list[int] = []
     for place, step in enumerate(_steps_of(selector)):
         if step.classes:
-            named = tree.classes.get(step.classes[0], [])
+            nodes = tree.classes.get(step.classes[0], [])
         elif step.tag:
-            named = [at for at, node in enumerate(tree.nodes) if node.tag == step.tag]
+            nodes = [at for at, node in enumerate(tree.nodes) if node.tag == step.tag]
         else:
-            named = list(tree.values[step.attributes[0][0]])
-        fit = [at for at in named if _matches(tree, at, step)]  # the index covers one class; the other conditions are checked here
+            nodes = list(tree.values[step.attributes[0][0]])
+        matching = [at for at in nodes if _matches(tree, at, step)]  # the index covers one class; the other conditions are checked here
         if place and step.child:
             above = frozenset(found)
-            fit = [at for at in fit if tree.nodes[at].parent in above]
-        found = _below(tree, fit, found) if place and not step.child else fit
+            matching = [at for at in matching if tree.nodes[at].parent in above]
+        found = _below(tree, matching, found) if place and not step.child else matching
     return found
 
 
@@ -124,21 +124,21 @@ def _matches(tree: Tree, at: int, step: Step) -> bool:
         return False
     if len(step.classes) > 1 and not set(step.classes) <= set(tree.nodes[at].element.get("class", "").split()):
         return False
-    said = ((tree.values[key].get(at, ""), value, begins) for key, value, begins in step.attributes)
-    return all(found.startswith(value) if begins else found == value for found, value, begins in said)
+    comparisons = ((tree.values[key].get(at, ""), value, begins) for key, value, begins in step.attributes)
+    return all(actual.startswith(value) if begins else actual == value for actual, value, begins in comparisons)
 
 
 @lru_cache(maxsize=512)
 def _steps_of(selector: str) -> tuple[Step, ...]:
     """Parse a selector such as ``div.a > [id^=b] .c``, the only CSS supported. Raises ``ValueError`` for anything else."""
     steps = []
-    for joint, compound in re.findall(r"(?:^|( > | ))([^\s>]+)", selector):
+    for combinator, compound in re.findall(r"(?:^|( > | ))([^\s>]+)", selector):
         parts = SIMPLE.findall(compound)
         if not parts or "".join(part[0] for part in parts) != compound:
             raise ValueError(f"not a selector of an engine: {selector!r}")
-        attributes = tuple((key, value, how == "^=") for _, _, _, key, how, value in parts if key)
+        attributes = tuple((key, value, operator == "^=") for _, _, _, key, operator, value in parts if key)
         tag = next((tag for _, tag, *_ in parts if tag), None)
-        steps.append(Step(joint == " > ", tag, tuple(name for _, _, name, *_ in parts if name), attributes))
+        steps.append(Step(combinator == " > ", tag, tuple(name for _, _, name, *_ in parts if name), attributes))
     return tuple(steps)
 
 

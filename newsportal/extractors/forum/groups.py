@@ -103,10 +103,10 @@ def posts_of(tree: Tree, signs: Signs) -> Group | None:
     """Return the best candidate, or one around it whose members contain complete posts (it may match rows of posts, or comments)."""
     candidates: dict[tuple[str, str], list[int]] = defaultdict(list)
     paths: list[int] = []
-    known: dict[tuple[int, str], int] = {}
+    path_ids: dict[tuple[int, str], int] = {}
     for at, node in enumerate(tree.nodes):
         above = paths[node.parent] if node.parent >= 0 else 0
-        paths.append(known.setdefault((above, node.tag), len(known) + 1))
+        paths.append(path_ids.setdefault((above, node.tag), len(path_ids) + 1))
         if node.tag in INLINE or (signs.times[node.stop] == signs.times[at] and signs.authors[node.stop] == signs.authors[at]):
             continue
         candidates["path", str(paths[at])].append(at)
@@ -142,6 +142,6 @@ def _is_around(tree: Tree, signs: Signs, outer: Group, inner: Group) -> bool:
     if usual > 1 and counts.count(usual) >= REGULAR * len(counts):
         return True
     both = sorted((*members, *starts))
-    own = dict(zip(both, own_counts(tree, signs, both), strict=True))
-    good = sum(all(count > least for count, least in zip(own[at], (0, 0, ENOUGH_CHARS), strict=True)) for at in members)
+    counts_by_node = dict(zip(both, own_counts(tree, signs, both), strict=True))
+    good = sum(all(count > least for count, least in zip(counts_by_node[at], (0, 0, ENOUGH_CHARS), strict=True)) for at in members)
     return good >= REGULAR * len(members)

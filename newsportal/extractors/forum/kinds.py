@@ -68,11 +68,11 @@ class Anchor:
 
 def classify(document: dom.Document, now: datetime) -> ForumPage:
     """Return the page's kind and links. Never raises."""
-    own = read(document.url)
+    current = read(document.url)
     anchors = list(_anchors(document))
-    if own.kind in ("thread", "post"):
-        return ForumPage("thread", own.key, own.place, next=_next(document, own, anchors))
-    if not any(anchor.at.kind in ("board", "thread") and anchor.at.key != own.key for anchor in anchors):
+    if current.kind in ("thread", "post"):
+        return ForumPage("thread", current.key, current.place, next=_next(document, current, anchors))
+    if not any(anchor.at.kind in ("board", "thread") and anchor.at.key != current.key for anchor in anchors):
         # classify the same links by their rows instead of their URLs
         open_ = [(anchor.node, anchor.at.url, anchor.text) for anchor in anchors if anchor.at.kind == "other"]
         kinds = by_shape(open_)
@@ -80,20 +80,20 @@ def classify(document: dom.Document, now: datetime) -> ForumPage:
     found: dict[str, Listed] = {}
     for anchor in anchors:
         at = anchor.at
-        if at.kind == "board" and at.key and at.key != own.key and at.place == 0 and anchor.text and not anchor.text.isdecimal():
+        if at.kind == "board" and at.key and at.key != current.key and at.place == 0 and anchor.text and not anchor.text.isdecimal():
             found.setdefault(at.key, Listed(at.url, at.key, anchor.text))
     boards, threads = tuple(found.values()), _threads(anchors, now, default_zone(document.html[:ZONE_CHARS]))
-    following = _next(document, own, anchors)
-    if own.kind == "board":
+    following = _next(document, current, anchors)
+    if current.kind == "board":
         kind: Kind = "board" if threads or boards or not is_wall(document) else "login"
-        return ForumPage(kind, own.key, own.place, boards, threads, following)
+        return ForumPage(kind, current.key, current.place, boards, threads, following)
     # a box of the latest threads on a front page lists titles only, without activity
-    bare = sum(one.replies is None and one.last is None for one in threads)
+    bare = sum(thread.replies is None and thread.last is None for thread in threads)
     if len(threads) > len(boards) and not (boards and bare > len(threads) / 2):  # a list of boards names at most one thread per board
         return ForumPage("board", key_of(document.url), 0, boards, threads, following)
     if boards:
         return ForumPage("front", boards=boards)
-    kind = "login" if is_wall(document) else own.kind if own.kind in ("member", "search", "calendar", "login") else "other"
+    kind = "login" if is_wall(document) else current.kind if current.kind in ("member", "search", "calendar", "login") else "other"
     return ForumPage(kind, next=following)
 
 
@@ -128,27 +128,27 @@ def _by_shape(anchor: Anchor, kinds: Mapping[str, Literal["board", "thread"]]) -
 
 
 def _threads(anchors: Sequence[Anchor], now: datetime, zone: tzinfo) -> tuple[Listed, ...]:
-    there = [anchor for anchor in anchors if anchor.at.kind == "thread" and anchor.at.key]
+    thread_links = [anchor for anchor in anchors if anchor.at.kind == "thread" and anchor.at.key]
     titles: dict[str, Anchor] = {}
     pagers: dict[str, list[dom.Element]] = {}
-    for anchor in there:
+    for anchor in thread_links:
         key = anchor.at.key or ""
         if anchor.at.place:
             pagers.setdefault(key, []).append(anchor.node)
         elif not re.fullmatch(r"[\W\d_]*", anchor.text) and len(anchor.text) > len(titles[key].text if key in titles else ""):
             titles[key] = anchor
-    rows = rows_of((anchor.node, anchor.at.key or "") for anchor in there if anchor.at.key in titles)
+    rows = rows_of((anchor.node, anchor.at.key or "") for anchor in thread_links if anchor.at.key in titles)
     return tuple(
         Listed(anchor.at.url, key, anchor.text, *facts(rows[key], anchor.node, pagers.get(key, ()), now, zone))
         for key, anchor in titles.items()
     )
 
 
-def _next(document: dom.Document, own: Address, anchors: Sequence[Anchor]) -> str | None:
+def _next(document: dom.Document, current: Address, anchors: Sequence[Anchor]) -> str | None:
     """Return the next page: with the next higher number if the URL scheme is known, else by the page's pager."""
-    if own.key:
-        further = {anchor.at.place: anchor.at.url for anchor in anchors if anchor.at.key == own.key and anchor.at.place > own.place}
+    if current.key:
+        further = {anchor.at.place: anchor.at.url for anchor in anchors if anchor.at.key == current.key and anchor.at.place > current.place}
         return further[min(further)] if further else None
-    said = [anchor.at.url for anchor in anchors if NEXT.match(anchor.text) or "next" in (anchor.node.get("rel") or "").lower().split()]
-    named = (*said[:1], find_pager(document).next, *hub.next_pages(document)[:1])
-    return next((read(url).url for url in named if url and read(url).url != own.url), None)
+    labelled = [anchor.at.url for anchor in anchors if NEXT.match(anchor.text) or "next" in (anchor.node.get("rel") or "").lower().split()]
+    candidates = (*labelled[:1], find_pager(document).next, *hub.next_pages(document)[:1])
+    return next((read(url).url for url in candidates if url and read(url).url != current.url), None)

@@ -48,7 +48,7 @@ def _anchor_trees(page: Marked, siblings: Sequence[int], threshold: float) -> li
     """Return the largest set of siblings connected by similarity."""
     pivots = {at: frozenset(_pivots(page, at)) for at in siblings}
     kinds = list(dict.fromkeys(pivots.values()))[:MAX_KINDS]
-    alike = {one: [other for other in kinds if _similarity(one, other) >= threshold] for one in kinds}
+    alike = {kind: [other for other in kinds if _similarity(kind, other) >= threshold] for kind in kinds}
     left, best = list(kinds), frozenset[frozenset[Pivot]]()
     while left:
         reached, waiting = set(), [left[0]]
@@ -74,8 +74,8 @@ def _pivots(page: Marked, top: int) -> list[Pivot]:
             siblings = page.children[page.parent[at]] if at != top else [at]
             place = siblings.index(at)
             before, after = siblings[max(0, place - MAX_SIBLINGS) : place], siblings[place + 1 : place + 1 + MAX_SIBLINGS]
-            named = tuple(str(page.nodes[one].tag) for one in before), tuple(str(page.nodes[one].tag) for one in after)
-            found.append((tuple(tags), *named))
+            sibling_tags = tuple(str(page.nodes[child].tag) for child in before), tuple(str(page.nodes[child].tag) for child in after)
+            found.append((tuple(tags), *sibling_tags))
             if len(found) >= MAX_ANCHORS:
                 break
     return found
@@ -84,10 +84,10 @@ def _pivots(page: Marked, top: int) -> list[Pivot]:
 def _similarity(first: frozenset[Pivot], second: frozenset[Pivot]) -> float:
     """Return formula 3-1 for the pair of anchors that maximises it."""
     best = 1.0 if first == second else 0.0
-    for one, other in product(first, second) if first != second else ():
-        if one[0] == other[0]:
-            matched = 1 + _lcs_length(one[1], other[1]) + _lcs_length(one[2], other[2])
-            sizes = 2 + sum(map(len, (*one[1:], *other[1:])))
+    for pivot, other in product(first, second) if first != second else ():
+        if pivot[0] == other[0]:
+            matched = 1 + _lcs_length(pivot[1], other[1]) + _lcs_length(pivot[2], other[2])
+            sizes = 2 + sum(map(len, (*pivot[1:], *other[1:])))
             best = max(best, matched / (sizes / 2))
     return best
 

@@ -90,10 +90,10 @@ class Overlay:
     of_node: dict[int, int]
     records: Sequence[Record]
 
-    def inside(self, body: int, held: int) -> set[int]:
-        """Return the paths at and below the body, where names and times belong to others; none if most bodies contain one (``held``)."""
+    def inside(self, body: int, count: int) -> set[int]:
+        """Return the paths at and below the body, where names and times belong to others; none if most bodies contain one (``count``)."""
         found: set[int] = set()
-        if body and held < HELD * len(self.paths[body].at):
+        if body and count < HELD * len(self.paths[body].at):
             for number, path in enumerate(self.paths):
                 if number == body or path.above in found:
                     found.add(number)
@@ -111,7 +111,7 @@ def signature(names: str) -> str:
 def overlay(tree: Tree, signs: Signs, records: Sequence[Record]) -> Overlay:
     """Overlay the records. Nodes of another record inside one (nested posts) are left out."""
     paths = [Path(-1, "", "")]
-    known: dict[Key, int] = {}
+    numbers: dict[Key, int] = {}
     of_node: dict[int, int] = {}
     roots = {at for record in records for at in record.nodes}
     for number, record in enumerate(records):
@@ -120,30 +120,30 @@ def overlay(tree: Tree, signs: Signs, records: Sequence[Record]) -> Overlay:
             of_node[top] = 0
             if len(record.nodes) > 1:
                 key = (0, tree.nodes[top].tag, signature(tree.nodes[top].names), min(place, 3))
-                of_node[top] = _add_node(tree, signs, paths, known, number, top, key)
-            at, seen = top + 1, 0
+                of_node[top] = _add_node(tree, signs, paths, numbers, number, top, key)
+            at, count = top + 1, 0
             places: dict[tuple[int, str, str], int] = {}
-            while at < tree.nodes[top].stop and seen < MAX_NODES:
+            while at < tree.nodes[top].stop and count < MAX_NODES:
                 node = tree.nodes[at]
                 if at in roots:
                     at = node.stop
                     continue
-                seen += 1
-                among, name = 0, signature(node.names) if node.names else ""
+                count += 1
+                ordinal, name = 0, signature(node.names) if node.names else ""
                 if node.tag not in UNCOUNTED:
-                    like = (node.parent, node.tag, name)
-                    among = places[like] = places.get(like, -1) + 1
-                key = (of_node[node.parent], node.tag, name, among if among < MAX_PLACE else MAX_PLACE)
-                of_node[at] = _add_node(tree, signs, paths, known, number, at, key)
+                    form = (node.parent, node.tag, name)
+                    ordinal = places[form] = places.get(form, -1) + 1
+                key = (of_node[node.parent], node.tag, name, ordinal if ordinal < MAX_PLACE else MAX_PLACE)
+                of_node[at] = _add_node(tree, signs, paths, numbers, number, at, key)
                 at += 1
-    whole = paths[0].mass = sum(tree.mass(at) for record in records for at in record.nodes)
+    total = paths[0].mass = sum(tree.mass(at) for record in records for at in record.nodes)
     for path in paths[1:]:
         above = paths[path.above]
-        most = whole * (FORM if path.tag in ASIDE_TAGS else MAIN)
-        named = path.tag in ASIDE_TAGS or is_aside(path.names)
+        most = total * (FORM if path.tag in ASIDE_TAGS else MAIN)
+        marked = path.tag in ASIDE_TAGS or is_aside(path.names)
         # replies nested in a post have names and times of their own
         comments = COMMENTS.search(path.names) is not None and min(path.times, path.authors) >= SOME * len(path.at)
-        path.aside = above.aside or (path.mass <= most and named) or comments
+        path.aside = above.aside or (path.mass <= most and marked) or comments
         if path.aside and not above.aside:
             outer = path.above
             while outer >= 0:
@@ -156,11 +156,11 @@ def overlay(tree: Tree, signs: Signs, records: Sequence[Record]) -> Overlay:
     return Overlay(paths, of_node, records)
 
 
-def _add_node(tree: Tree, signs: Signs, paths: list[Path], known: dict[Key, int], number: int, at: int, key: Key) -> int:
+def _add_node(tree: Tree, signs: Signs, paths: list[Path], numbers: dict[Key, int], number: int, at: int, key: Key) -> int:
     """Add node ``at`` of post ``number`` to the path with ``key`` and return the path's number."""
     node = tree.nodes[at]
-    if (found := known.get(key)) is None:
-        found = known[key] = len(paths)
+    if (found := numbers.get(key)) is None:
+        found = numbers[key] = len(paths)
         paths.append(Path(key[0], key[1], node.names))
     path, stop = paths[found], node.stop
     path.at.setdefault(number, at)
@@ -186,11 +186,11 @@ def best_paths(scores: Iterable[tuple[float, int]]) -> list[int]:
 
 def same_leaf(tree: Tree, record: Record, like: Node, flags: Sequence[bool] | None = None) -> int | None:
     """Return the first node of a post with the tag and the names of ``like``, anywhere in it; with ``flags``, the first flagged one."""
-    wanted = signature(like.names)
-    if not wanted:
+    names = signature(like.names)
+    if not names:
         return None
     nodes = ((at, tree.nodes[at]) for top in record.nodes for at in range(top, min(tree.nodes[top].stop, top + MAX_NODES)))
-    alike = (at for at, node in nodes if node.tag == like.tag and signature(node.names) == wanted)
+    alike = (at for at, node in nodes if node.tag == like.tag and signature(node.names) == names)
     return next((at for at in alike if flags is None or flags[at]), None)
 
 
@@ -207,42 +207,42 @@ STAYS: Final = frozenset("p ul ol li dl dt dd pre thead tr b i em strong span a 
 MOSTLY: Final = 0.5
 
 
-def find_bodies(tree: Tree, over: Overlay) -> int:
+def find_bodies(tree: Tree, overlay: Overlay) -> int:
     """Set each record's ``body``. Return the path that most of them have."""
     best, most = 0, 0.0
-    depth = [0.0] * len(over.paths)
-    for number, path in enumerate(over.paths):
+    depth = [0.0] * len(overlay.paths)
+    for number, path in enumerate(overlay.paths):
         depth[number] = depth[path.above] * DEEPER if number else 1.0
-        if number and not path.aside and len(path.masses) >= COVERED * len(over.records):
-            worth = float(sum(min(max(one, 0), MOST_CHARS) for one in path.masses.values()))
+        if number and not path.aside and len(path.masses) >= COVERED * len(overlay.records):
+            worth = float(sum(min(max(mass, 0), MOST_CHARS) for mass in path.masses.values()))
             worth *= NAMED if CONTENT.search(path.names) else STAY if path.tag in STAYS else 1.0
             worth *= IMPURE if max(path.times, path.authors) >= MOSTLY * len(path.at) else 1.0
             worth *= depth[number]
             if worth > most:
                 best, most = number, worth
-    known = [over.of_node[record.body] for record in over.records if record.body in over.of_node]
-    if known:
-        best = max(set(known), key=known.count)
-    for place, record in enumerate(over.records):
+    hinted = [overlay.of_node[record.body] for record in overlay.records if record.body in overlay.of_node]
+    if hinted:
+        best = max(set(hinted), key=hinted.count)
+    for place, record in enumerate(overlay.records):
         if record.body is not None:
             continue
-        at = over.paths[best].at.get(place)
+        at = overlay.paths[best].at.get(place)
         if at is None:
-            at = same_leaf(tree, record, tree.nodes[over.paths[best].first]) if best else None
-        record.body = at if at is not None else _uncommon_body(tree, over, place, best)
+            at = same_leaf(tree, record, tree.nodes[overlay.paths[best].first]) if best else None
+        record.body = at if at is not None else _uncommon_body(tree, overlay, place, best)
     return best
 
 
-def _uncommon_body(tree: Tree, over: Overlay, place: int, path: int) -> int:
+def _uncommon_body(tree: Tree, overlay: Overlay, place: int, path: int) -> int:
     """Return the body of a post with another structure: from the point where it leaves the common path, the child with most of the text."""
     chain = []
     while path > 0:
         chain.append(path)
-        path = over.paths[path].above
-    record = over.records[place]
+        path = overlay.paths[path].above
+    record = overlay.records[place]
     at = record.nodes[0] if len(record.nodes) == 1 else max(record.nodes, key=tree.mass)
     for step in reversed(chain):
-        at = over.paths[step].at.get(place, at)
+        at = overlay.paths[step].at.get(place, at)
     while True:
         children = [child for child in tree.children(at) if tree.nodes[child].tag not in STAYS and not is_aside(tree.nodes[child].names)]
         heaviest = max(children, key=tree.mass, default=None)

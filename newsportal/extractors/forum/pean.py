@@ -118,7 +118,7 @@ def mark(body: dom.Element) -> Marked:
     _count_anchors(page, POST_TIME)
     if page.nodes and page.pivots[0] < LEAST_ANCHORS:
         _count_anchors(page, ABSOLUTE)
-    known: dict[Shape, int] = {}
+    shape_ids: dict[Shape, int] = {}
     count = len(page.nodes)
     page.shape, page.size, height = [0] * count, [1] * count, [1] * count
     for at in reversed(range(count)):
@@ -126,7 +126,7 @@ def mark(body: dom.Element) -> Marked:
         height[at] = 1 + max((height[child] for child in children), default=0)
         inner = tuple(page.shape[child] for child in children) if height[at] <= MAX_DEPTH else ()
         shape = (str(page.nodes[at].tag), inner)
-        page.shape[at] = known.setdefault(shape, len(known))
+        page.shape[at] = shape_ids.setdefault(shape, len(shape_ids))
         if page.shape[at] == len(page.shapes):
             page.shapes.append(shape)
         page.size[at] = 1 + sum(page.size[child] for child in page.children[at])
@@ -158,14 +158,14 @@ def _match(page: Marked, first: int, second: int) -> int:
     found = page.matched.get(key)
     if found is not None:
         return found
-    (tag, own), (other_tag, others) = page.shapes[key[0]], page.shapes[key[1]]
+    (tag, inner), (other_tag, other_inner) = page.shapes[key[0]], page.shapes[key[1]]
     best = 0
     if tag == other_tag:
-        row = [0] * (len(others) + 1)
-        page.compared += len(own) * len(others)
-        for shape in own if page.compared <= MAX_COMPARED else ():
+        row = [0] * (len(other_inner) + 1)
+        page.compared += len(inner) * len(other_inner)
+        for shape in inner if page.compared <= MAX_COMPARED else ():
             before, row = row, [0]
-            for place, other in enumerate(others):
+            for place, other in enumerate(other_inner):
                 row.append(max(row[place], before[place + 1], before[place] + _match(page, shape, other)))
         best = row[-1] + 1
     page.matched[key] = best
@@ -179,12 +179,12 @@ def as_post(page: Marked, at: int, now: datetime) -> Post:
     """Return the block of node ``at`` as a post. The thesis does not define a post's text and author."""
     text = "\n".join(dom.lines_of(page.nodes[at]))
     match = POST_TIME.search(text) or ABSOLUTE.search(text)
-    written = match[0] if match else None
+    date_text = match[0] if match else None
     return Post(
         author=None,
-        published=moment(written, now, default_zone(text)) if written else None,
+        published=moment(date_text, now, default_zone(text)) if date_text else None,
         text=text,
-        date_text=written,
+        date_text=date_text,
         block_text=text,
         xpath=page.xpath(at),
         full_text=text,

@@ -64,7 +64,7 @@ def post_of(scene: Scene, record: Record) -> Post:
     """Return the post of a record, without the text of nested posts."""
     tree = scene.tree
     body = record.nodes[0] if record.body is None else record.body
-    when, written = time_of(tree, record.time, scene.calendar) if record.time is not None else (None, None)
+    when, date_text = time_of(tree, record.time, scene.calendar) if record.time is not None else (None, None)
     holes = _holes(scene, record, body)
     quotes = []
     for at in _inside(tree, body, scene.quotes):  # holes are in page order, none in another
@@ -72,14 +72,14 @@ def post_of(scene: Scene, record: Record) -> Post:
         if place == 0 or not tree.holds(holes[place - 1], at):
             quotes.append(at)
     full = _cleaned(tree.lines(body, holes))
-    own = _cleaned(tree.lines(body, outermost(tree, [*holes, *quotes]))) if quotes else full
+    unquoted = _cleaned(tree.lines(body, outermost(tree, [*holes, *quotes]))) if quotes else full
     quoted = "\n".join(line for at in quotes for line in tree.lines(at))
     return Post(
         author=author_of(tree, record.nodes, record.author, record.time),
         published=when,
-        text="\n".join(own or full),
+        text="\n".join(unquoted or full),
         floor=floor_in(tree, record.nodes, record.body),
-        date_text=written,
+        date_text=date_text,
         block_text="\n".join(tree.text(top, _inside(tree, top, scene.posts)) for top in sorted(record.nodes)),
         quoted=quoted or None,
         images=_images(scene, body, holes),
@@ -135,7 +135,7 @@ def _number_of(tree: Tree, record: Record) -> str | None:
     for top in sorted(record.nodes):
         for at in range(top, min(tree.nodes[top].stop, top + LOOKED)):
             node = tree.nodes[at]
-            if (own := tree.values["id"].get(at)) and (match := NUMBERED.search(own)):
+            if (ident := tree.values["id"].get(at)) and (match := NUMBERED.search(ident)):
                 return match[1]
             if linked is None and node.tag == "a" and OWN_LINK.search(href := node.element.get("href", "")):
                 found = FINDS.search(href)

@@ -19,22 +19,22 @@ NO_TEXT: Final = frozenset("h1 h2 h3 h4 h5 h6 a span ul ol li nav form header fo
 def with_siblings(tree: Tree, signs: Signs, members: Sequence[int]) -> list[Record]:
     """Return a record for each member; if text or times are in the siblings between members, each record includes those after or before
     it."""
-    alone = [Record((at,)) for at in members]
+    single = [Record((at,)) for at in members]
     parents = {tree.nodes[at].parent for at in members}
     if len(parents) != 1 or len(members) < 2:
-        return alone
-    siblings, parted = list(tree.children(parents.pop())), set(members)
+        return single
+    siblings, member_set = list(tree.children(parents.pop())), set(members)
     place = {at: number for number, at in enumerate(siblings)}
     starts = [place[at] for at in members]
     gaps = [after - start for start, after in pairwise(starts)]
     usual = max(set(gaps), key=gaps.count)
     if usual == 1:
-        return alone
-    others = [at for at in siblings if at not in parted]
-    own, between = (sum(signs.times[tree.nodes[at].stop] > signs.times[at] for at in nodes) for nodes in (members, others))
+        return single
+    others = [at for at in siblings if at not in member_set]
+    within, between = (sum(signs.times[tree.nodes[at].stop] > signs.times[at] for at in nodes) for nodes in (members, others))
     # members have no less text than what stands between them, and times where that has
-    if sum(map(tree.mass, others)) <= sum(map(tree.mass, members)) and not own < MOST * len(members) <= between:
-        return alone
+    if sum(map(tree.mass, others)) <= sum(map(tree.mass, members)) and not within < MOST * len(members) <= between:
+        return single
     before = siblings[starts[0] - usual + 1 : starts[0]]
     if len(before) == usual - 1 and list(map(_kind(tree), before)) == list(map(_kind(tree), siblings[starts[0] + 1 : starts[1]])):
         return [Record((at, *siblings[start - usual + 1 : start])) for at, start in zip(members, starts, strict=True)]
@@ -46,34 +46,34 @@ def _kind(tree: Tree) -> Callable[[int], tuple[str, str]]:
     return lambda at: (tree.nodes[at].tag, signature(tree.nodes[at].names))
 
 
-def without_strangers(tree: Tree, over: Overlay, body: int) -> list[Record]:
+def without_strangers(tree: Tree, overlay: Overlay, body: int) -> list[Record]:
     """Return the records that are posts: with a name or a time if most have them, and with text or an image."""
-    records = over.records
+    records = overlay.records
     authored = sum(record.author is not None for record in records) >= MOST * len(records)
     timed = sum(record.time is not None for record in records) >= MOST * len(records)
-    kept = []
+    posts = []
     for place, record in enumerate(records):
-        lacks = (authored and record.author is None) + (timed and record.time is None) + (place not in over.paths[body].at)
-        if lacks >= 2 or record.body is None:
+        missing = (authored and record.author is None) + (timed and record.time is None) + (place not in overlay.paths[body].at)
+        if missing >= 2 or record.body is None:
             continue
         node = tree.nodes[record.body]
-        said = any(not piece.isspace() for piece in tree.pieces[node.first : node.last])
-        if said or any(tree.nodes[below].tag in ("img", "video", "audio", "picture") for below in tree.below(record.body)):
-            kept.append(record)
-    return kept
+        has_text = any(not piece.isspace() for piece in tree.pieces[node.first : node.last])
+        if has_text or any(tree.nodes[below].tag in ("img", "video", "audio", "picture") for below in tree.below(record.body)):
+            posts.append(record)
+    return posts
 
 
 def opening_before(tree: Tree, signs: Signs, records: Sequence[Record]) -> Record | None:
     """Return the opening post in another container: the nearest node before ``records`` with a time, a name and text."""
     first = min(record.nodes[0] for record in records)
-    for holder in tree.above(first):
+    for container in tree.above(first):
         earlier = [
-            child for child in tree.children(holder) if tree.nodes[child].stop <= first and tree.nodes[child].tag not in HEADING_TAGS
+            child for child in tree.children(container) if tree.nodes[child].stop <= first and tree.nodes[child].tag not in HEADING_TAGS
         ]
         good = [at for at in earlier if _is_post_like(tree, signs, at) and not is_aside(tree.nodes[at].names)]
         if good:
             return Record((max(good, key=tree.mass),))
-        if any(node.tag == "h1" for node in tree.nodes[holder : tree.nodes[first].parent]):
+        if any(node.tag == "h1" for node in tree.nodes[container : tree.nodes[first].parent]):
             break  # what stands before the heading belongs to the site
     return None
 

@@ -42,9 +42,9 @@ def rows_of(anchors: Iterable[tuple[dom.Element, str]]) -> dict[str, dom.Element
         first.setdefault(key, node)
         above: dom.Element | None = node
         while above is not None:
-            had = owner.setdefault(above, key)
-            if had != key:
-                if had == SEVERAL:
+            previous = owner.setdefault(above, key)
+            if previous != key:
+                if previous == SEVERAL:
                     break
                 owner[above] = SEVERAL
             above = above.getparent()
@@ -64,48 +64,48 @@ def facts(row: dom.Element, title: dom.Element, pager: Sequence[dom.Element], no
     """
     skipped = {title, *pager}
     times: list[tuple[datetime, float]] = []
-    named: list[int] = []
-    plain: list[int] = []
+    declared: list[int] = []
+    possible: list[int] = []
     for node in row.iter():
         if not isinstance(node.tag, str):
             continue
         texts = [text for text in (None if node in skipped else node.text, None if node is row else node.tail) if text]
-        told = [said for name in TIMED if (said := node.get(name)) and DATE_LIKE.search(said[:MAX_SAID])]
-        for said in told or [text for text in texts if DATE_LIKE.search(text[:MAX_SAID])]:
-            dates = [one for one in find_dates(said[:MAX_SAID], now, zone) if one.when <= now + timedelta(hours=1)]
-            times += [(written.when, _precision(said, written.relative)) for written in dates]
+        attributes = [value for name in TIMED if (value := node.get(name)) and DATE_LIKE.search(value[:MAX_SAID])]
+        for value in attributes or [text for text in texts if DATE_LIKE.search(text[:MAX_SAID])]:
+            dates = [date for date in find_dates(value[:MAX_SAID], now, zone) if date.when <= now + timedelta(hours=1)]
+            times += [(written.when, _precision(value, written.relative)) for written in dates]
         for text in texts:
-            _count(text, node, named, plain)
-    last, precision = max(times, default=(None, DAY), key=lambda one: one[0])
-    replies = named[0] if named else min(plain[:2], default=None)
+            _count(text, node, declared, possible)
+    last, precision = max(times, default=(None, DAY), key=lambda pair: pair[0])
+    replies = declared[0] if declared else min(possible[:2], default=None)
     names = [
         f"{node.get('class') or ''} {node.get('id') or ''} {node.get('alt') or ''} {node.get('title') or ''}" for node in row.iter("*")
     ]
     names += [f"{above.get('class') or ''} {above.get('id') or ''}" for above in ancestors(row, LEVELS)]
-    return replies, last, precision, any(STUCK.search(one) for one in names if one.strip())
+    return replies, last, precision, any(STUCK.search(name) for name in names if name.strip())
 
 
-def _precision(said: str, relative: bool) -> float:
+def _precision(text: str, relative: bool) -> float:
     """Return how imprecise a time is, in seconds: written to the minute, counted in hours, or only a day."""
-    if relative and not CLOCK.search(said):
-        return next((seconds for unit, seconds in UNITS if unit.search(said)), DAY)
-    return MINUTE if CLOCK.search(said) else DAY
+    if relative and not CLOCK.search(text):
+        return next((seconds for unit, seconds in UNITS if unit.search(text)), DAY)
+    return MINUTE if CLOCK.search(text) else DAY
 
 
-def _count(text: str, node: dom.Element, named: list[int], plain: list[int]) -> None:
-    """Add a number to the declared reply counts (``named``) or to the possible ones (``plain``); views are skipped."""
-    said = text.strip()
-    if not said or len(said) > 40 or not NUMBER.search(said):
+def _count(text: str, node: dom.Element, declared: list[int], possible: list[int]) -> None:
+    """Add a number to the declared reply counts (``declared``) or to the possible ones (``possible``); views are skipped."""
+    label = text.strip()
+    if not label or len(label) > 40 or not NUMBER.search(label):
         return
-    around = f"{node.get('class') or ''} {node.get('title') or ''} {said} {node.tail or '' if node.tag == 'dfn' else ''}"
+    around = f"{node.get('class') or ''} {node.get('title') or ''} {label} {node.tail or '' if node.tag == 'dfn' else ''}"
     below = " ".join((child.text or "") for child in node)[:40]
-    if match := ALONE.fullmatch(said):
+    if match := ALONE.fullmatch(label):
         number = int(match[1].replace(",", ""))
         if VIEWS.search(around + below) and not REPLIES.search(around + below):
             return
-        (named if REPLIES.search(around + below) else plain).append(number)
-    elif REPLIES.search(said) and len(NUMBER.findall(said)) == 1 and not CLOCK.search(said):
-        named.append(int(NUMBER.findall(said)[0].replace(",", "")))
+        (declared if REPLIES.search(around + below) else possible).append(number)
+    elif REPLIES.search(label) and len(NUMBER.findall(label)) == 1 and not CLOCK.search(label):
+        declared.append(int(NUMBER.findall(label)[0].replace(",", "")))
 
 
 # Classify boards and threads by the rows of links with one URL form, if their URLs are unknown.
@@ -146,14 +146,14 @@ def by_shape(links: Sequence[tuple[dom.Element, str, str]]) -> Sorted:
             boxes = [box]
         rows = [dom.text_of(box)[:MAX_ROW] for box in boxes]
         # shares of the rows: with words of lists of threads, of boards, with numbers, with a time
-        threads, boards, counted = (sum(bool(words.search(row)) for row in rows) / len(rows) for words in (OF_THREADS, OF_BOARDS, COUNTED))
+        threads, boards, numbered = (sum(bool(words.search(row)) for row in rows) / len(rows) for words in (OF_THREADS, OF_BOARDS, COUNTED))
         timed = sum(bool(TIME_WORDS.search(row) and DATE_LIKE.search(row)) for row in rows) / len(rows)
         headed = {url for node, url, _ in members if (above := node.getparent()) is not None and above.tag in HEADINGS}
         length = sum(1.0 if CJK.search(character) else 0.5 for title in titles.values() for character in title) / len(titles)
         several = len(titles) >= MIN_THREADS
-        listed = (threads > boards and threads >= SHARE) or (timed > SHARE and boards < SHARE)
-        if listed and several and length >= MIN_TITLE:
+        is_list = (threads > boards and threads >= SHARE) or (timed > SHARE and boards < SHARE)
+        if is_list and several and length >= MIN_TITLE:
             best = max(best, (length * len(titles), list(titles)))
-        elif (boards >= SHARE and boards > threads) or (several and min(len(headed) / len(titles), counted, timed) >= SHARE):
+        elif (boards >= SHARE and boards > threads) or (several and min(len(headed) / len(titles), numbered, timed) >= SHARE):
             found |= dict.fromkeys(titles, "board")
     return found | dict.fromkeys(best[1], "thread")

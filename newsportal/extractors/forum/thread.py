@@ -77,15 +77,15 @@ def read_page(document: dom.Document, posts: Posts, now: datetime, *, alone: boo
         raise NotApplicable("no-posts")
     meta = read_metadata(document)
     following = next_of_thread(document)
-    onward = following if following and read(following).url != read(document.url).url else None
-    return ThreadPage(best_title(document, meta), found, onward, language_of(meta, [post.text for post in found]))
+    next_url = following if following and read(following).url != read(document.url).url else None
+    return ThreadPage(best_title(document, meta), found, next_url, language_of(meta, [post.text for post in found]))
 
 
 def named(posts: tuple[Post, ...]) -> tuple[Post, ...]:
     """Set each post's id: the site's number, else its floor, else a digest of author and time, else of author and text."""
     counts = Counter(post.id for post in posts if post.id)
     numbered = sum(1 for count in counts.values() if count == 1) >= NUMBERED * len(posts)
-    met: Counter[str] = Counter()
+    uses: Counter[str] = Counter()
     found = []
     for post in posts:
         if numbered and post.id and counts[post.id] == 1:
@@ -93,8 +93,8 @@ def named(posts: tuple[Post, ...]) -> tuple[Post, ...]:
         elif post.floor is not None:
             name = f"{FLOOR}{post.floor}"
         else:  # texts may be edited; a time that is counted from now is another one on every visit
-            said = post.published.isoformat() if post.published and ":" in (post.date_text or "") else post.text
-            name = SAID + content_id(f"{post.author}\n{said}")
-        met[name] += 1  # two of one author within a minute
-        found.append(replace(post, id=name if met[name] == 1 else f"{name}-{met[name]}"))
+            content = post.published.isoformat() if post.published and ":" in (post.date_text or "") else post.text
+            name = SAID + content_id(f"{post.author}\n{content}")
+        uses[name] += 1  # two of one author within a minute
+        found.append(replace(post, id=name if uses[name] == 1 else f"{name}-{uses[name]}"))
     return tuple(found)

@@ -144,26 +144,26 @@ MAX_COMPARED: Final = 8
 MAX_CHARS: Final = 200
 
 
-def find_times(tree: Tree, over: Overlay, flags: Sequence[bool], body: int, calendar: Calendar) -> None:
+def find_times(tree: Tree, overlay: Overlay, flags: Sequence[bool], body: int, calendar: Calendar) -> None:
     """Set each record's ``time`` unless a hint has; a hint without a time is dropped."""
-    inside = over.inside(body, over.paths[body].times)
+    paths, inside = overlay.paths, overlay.inside(body, overlay.paths[body].times)
     posts: dict[str, set[int]] = {}
-    for path in over.paths:
+    for path in paths:
         if path.names:
             posts.setdefault(signature(path.names), set()).update(place for place, at in path.at.items() if flags[at])
     covers = {name: len(places) for name, places in posts.items()}
-    scores = ((_score(tree, over, path, flags, covers, calendar), number) for number, path in enumerate(over.paths) if number not in inside)
+    scores = ((_score(tree, overlay, path, flags, covers, calendar), number) for number, path in enumerate(paths) if number not in inside)
     order = best_paths(scores)
-    for place, record in enumerate(over.records):
+    for place, record in enumerate(overlay.records):
         if record.time is not None and time_of(tree, record.time, calendar)[0] is not None:
             continue
-        there = (over.paths[number].at.get(place) for number in order)
-        record.time = next((at for at in there if at is not None and flags[at] and not _is_anothers(tree, at)), None)
+        nodes = (paths[number].at.get(place) for number in order)
+        record.time = next((at for at in nodes if at is not None and flags[at] and not _is_anothers(tree, at)), None)
         if record.time is None and order:
-            record.time = same_leaf(tree, record, tree.nodes[over.paths[order[0]].first], flags)
+            record.time = same_leaf(tree, record, tree.nodes[paths[order[0]].first], flags)
 
 
-def _score(tree: Tree, over: Overlay, path: Path, flags: Sequence[bool], covers: dict[str, int], calendar: Calendar) -> float:
+def _score(tree: Tree, overlay: Overlay, path: Path, flags: Sequence[bool], covers: dict[str, int], calendar: Calendar) -> float:
     places = [at for at in path.at.values() if flags[at]]
     posted = [at for at in places if not _is_anothers(tree, at)]
     if not posted or len(posted) < HALF * len(places):
@@ -171,7 +171,7 @@ def _score(tree: Tree, over: Overlay, path: Path, flags: Sequence[bool], covers:
     node = tree.nodes[posted[0]]
     machine = node.tag in ("time", "abbr") or node.element.get("datetime") or tree.values["itemprop"].get(posted[0])
     texts = [_short_text(tree, at) or node.element.get("title", "") for at in posted]
-    score = COVER * max(len(posted), covers.get(signature(path.names), 0)) / len(over.records)
+    score = COVER * max(len(posted), covers.get(signature(path.names), 0)) / len(overlay.records)
     score += MARKED if machine else 0.0
     score += CALLED if TIMED_NAME.search(node.names) else 0.0
     score += CLOCK if sum(":" in text for text in texts) >= HALF * len(texts) else 0.0
@@ -180,7 +180,7 @@ def _score(tree: Tree, over: Overlay, path: Path, flags: Sequence[bool], covers:
     dates = [when for text in texts[:MAX_COMPARED] if (when := _moment(text, calendar)) is not None]
     if len(dates) >= max(3, HALF * min(len(texts), MAX_COMPARED)):
         score += RISING * (sum(after >= before for before, after in pairwise(dates)) / (len(dates) - 1) - HALF)
-    return score - (SAME if len(over.records) > 3 and len({*texts}) == 1 and not node.element.get("datetime") else 0.0)
+    return score - (SAME if len(overlay.records) > 3 and len({*texts}) == 1 and not node.element.get("datetime") else 0.0)
 
 
 def _is_anothers(tree: Tree, at: int) -> bool:
@@ -210,13 +210,13 @@ def _short_text(tree: Tree, at: int) -> str:
 def time_of(tree: Tree, at: int, calendar: Calendar) -> tuple[datetime | None, str | None]:
     """Return the time in a node, and its text: as displayed, unless that is relative and an attribute is absolute."""
     node = tree.nodes[at]
-    told, shown = attribute_time(node), _short_text(tree, at)
+    value, text = attribute_time(node), _short_text(tree, at)
     # seconds or milliseconds since 1970
-    when = parse_date(told, calendar.now) if told and STAMP.match(told) else _moment(told, calendar) if told else None
-    if when is None and shown:
-        when = _moment(shown, calendar)
-    written = shown if shown and (told is None or ABSOLUTE.search(shown)) else told or shown
-    return when, written or None
+    when = parse_date(value, calendar.now) if value and STAMP.match(value) else _moment(value, calendar) if value else None
+    if when is None and text:
+        when = _moment(text, calendar)
+    date_text = text if text and (value is None or ABSOLUTE.search(text)) else value or text
+    return when, date_text or None
 
 
 @lru_cache(maxsize=1024)  # the time of a post is read to find its place, to see whether a hint is one, and for the post

@@ -69,8 +69,8 @@ class Tree:
     @cached_property
     def templates(self) -> frozenset[str]:
         """Short texts that are repeated on the page."""
-        seen = Counter(piece for piece in self.pieces if piece != BREAK and len(piece) <= MAX_TEMPLATE_CHARS)
-        return frozenset(piece for piece, times in seen.items() if times >= TEMPLATE_TIMES)
+        counts = Counter(piece for piece in self.pieces if piece != BREAK and len(piece) <= MAX_TEMPLATE_CHARS)
+        return frozenset(piece for piece, count in counts.items() if count >= TEMPLATE_TIMES)
 
     @cached_property
     def plain(self) -> list[int]:
@@ -157,7 +157,7 @@ class Tree:
 
 def read_tree(body: dom.Element) -> Tree:
     tree = Tree()
-    current, links, kept = -1, 0, 0
+    current, links, in_pre = -1, 0, 0
     events, breaking = dom.walk(body), dom.BREAKING
     nodes, pieces, owner, linked = tree.nodes, tree.pieces, tree.owner, tree.linked
     top: dom.Element | None = None  # the element of the current node
@@ -177,7 +177,7 @@ def read_tree(body: dom.Element) -> Tree:
             nodes.append(Node(element, current, tag, _names_of(tree, attributes) if attributes else "", len(pieces)))
             current, top = len(nodes) - 1, element
             links += tag == "a"
-            kept += tag == "pre"
+            in_pre += tag == "pre"
             text = element.text
         else:
             text = element.tail if element is not body else None
@@ -186,14 +186,14 @@ def read_tree(body: dom.Element) -> Tree:
                 node.stop, node.last, current = len(nodes), len(pieces), node.parent
                 top = nodes[current].element
                 links -= tag == "a"
-                kept -= tag == "pre"
+                in_pre -= tag == "pre"
                 if last is not BREAK and tag in breaking:
                     pieces.append(last := BREAK)
                     owner.append(current)
                     linked.append(False)
         if text:
             if not text.isspace():
-                last = text if kept else text.replace("\n", " ")
+                last = text if in_pre else text.replace("\n", " ")
             elif last is BREAK or last is SPACE:
                 continue
             else:

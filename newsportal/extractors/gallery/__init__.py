@@ -2,19 +2,19 @@
 
 The caller (the crawl, a command) does the fetching::
 
-    met, ended = [read(first, now=now)], set()
-    while wanted := open_pages(met, ended, pattern):
-        for url in wanted:
+    pages, ended = [read(first, now=now)], set()
+    while urls := open_pages(pages, ended, pattern):
+        for url in urls:
             try:
                 page = read(fetch(url), now=now)
             except NotApplicable:            # a soft 404, a list, a page without pictures; a dead link as well
                 ended.add(url)
                 continue
-            if is_end(page, met, asked=url):
+            if is_end(page, pages, asked=url):
                 ended.add(url)
             else:
-                met.append(page)
-    story = assemble(met, link=link, pattern=pattern, ended=ended)
+                pages.append(page)
+    story = assemble(pages, link=link, pattern=pattern, ended=ended)
 
 Pages may come in any order, repeatedly, and from several workers: :func:`assemble` sorts them. A URL that failed temporarily (a timeout,
 a 503) belongs in neither list: the story is incomplete, and :func:`open_pages` returns the page again on the next visit.

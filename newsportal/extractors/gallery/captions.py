@@ -60,49 +60,49 @@ class CaptionedPictures:
 
 def assign_captions(found: Sequence[PagePicture], document: dom.Document, titles: Sequence[str]) -> CaptionedPictures:
     """Assign captions to the story's pictures (at least one). ``titles``: titles of page and story, which are not captions."""
-    known = {letters(title) for title in titles if title}
+    titled = {letters(title) for title in titles if title}
     page = letters(next((dom.text_of(node) for node in document.root.iter("title")), "")[:MAX_BOX_CHARS])
     words: list[str | None]
-    words, rest = _caption_of_single(found[0], known) if len(found) == 1 else _captions_of_several(found, known)
-    captions = [CALLED.sub("", _caption(one, said) or "") or None for one, said in zip(found, words, strict=True)]
+    words, rest = _caption_of_single(found[0], titled) if len(found) == 1 else _captions_of_several(found, titled)
+    captions = [CALLED.sub("", _caption(picture, text) or "") or None for picture, text in zip(found, words, strict=True)]
     times = Counter(letters(caption) for caption in captions if caption)
-    kept = [
+    unique = [
         caption
-        if caption and (key := letters(caption)) and times[key] == 1 and key not in known and not (len(captions) > 1 and key in page)
+        if caption and (key := letters(caption)) and times[key] == 1 and key not in titled and not (len(captions) > 1 and key in page)
         else None
         for caption in captions
     ]
-    shared = [caption for caption in dict.fromkeys(captions) if caption and times[letters(caption)] > 1 and letters(caption) not in known]
+    shared = [caption for caption in dict.fromkeys(captions) if caption and times[letters(caption)] > 1 and letters(caption) not in titled]
     lines = [*rest, *(caption for caption in shared if letters(caption) not in page)]
-    images = tuple(replace(one.image, caption=caption) for one, caption in zip(found, kept, strict=True))
+    images = tuple(replace(picture.image, caption=caption) for picture, caption in zip(found, unique, strict=True))
     return CaptionedPictures(images, tuple(dict.fromkeys(lines)))
 
 
-def _caption(one: PagePicture, said: str | None) -> str | None:
+def _caption(picture: PagePicture, beside: str | None) -> str | None:
     """Return the first of: the figure's caption, an attribute of the element around, the text beside the picture, its own ``alt`` or
     label."""
-    figure = next(one.node.iterancestors("figure"), None)
-    figured = list(figure.iter("figcaption")) if figure is not None else []
-    lines = [line for line in dom.lines_of(figured[0]) if NOISE.search(line) is None] if len(figured) == 1 else []
-    if written := " ".join(lines)[:MAX_SLIDE_CHARS]:
-        return written
-    if one.caption:
-        text = dom.text_of(dom.parse_html(one.caption)) if "<" in one.caption else clean(one.caption)
-        if text and (not said or letters(text) not in letters(said)):
-            said = text if one.node.tag != "img" or not said else said
-    return (said or caption_of(one.node) or None) if one.node.tag == "img" else said or clean(one.node.get("aria-label") or "") or None
+    node, figure = picture.node, next(picture.node.iterancestors("figure"), None)
+    figcaptions = list(figure.iter("figcaption")) if figure is not None else []
+    lines = [line for line in dom.lines_of(figcaptions[0]) if NOISE.search(line) is None] if len(figcaptions) == 1 else []
+    if caption := " ".join(lines)[:MAX_SLIDE_CHARS]:
+        return caption
+    if picture.caption:
+        text = dom.text_of(dom.parse_html(picture.caption)) if "<" in picture.caption else clean(picture.caption)
+        if text and (not beside or letters(text) not in letters(beside)):
+            beside = text if node.tag != "img" or not beside else beside
+    return (beside or caption_of(node) or None) if node.tag == "img" else beside or clean(node.get("aria-label") or "") or None
 
 
-def _caption_of_single(one: PagePicture, titles: set[str]) -> tuple[list[str | None], Sequence[str]]:
+def _caption_of_single(picture: PagePicture, titles: set[str]) -> tuple[list[str | None], Sequence[str]]:
     """Return the text of the smallest box around the picture that has any, and the story's lines."""
-    for box in ancestors(one.node, CLIMB):
-        before, after = flow(box, [one.node], titles)
+    for box in ancestors(picture.node, CLIMB):
+        before, after = flow(box, [picture.node], titles)
         if not before and not after:
             continue
         heads = next((at for at, line in enumerate(after) if not line.form.startswith(HEADS)), 0)
-        own = after[: next((at for at in range(heads, len(after)) if after[at].form != after[heads].form), len(after))]
-        if own and sum(map(len, own)) <= MAX_SLIDE_CHARS:
-            return [" ".join(own)], [*before, *after[len(own) :]]
+        caption_lines = after[: next((at for at in range(heads, len(after)) if after[at].form != after[heads].form), len(after))]
+        if caption_lines and sum(map(len, caption_lines)) <= MAX_SLIDE_CHARS:
+            return [" ".join(caption_lines)], [*before, *after[len(caption_lines) :]]
         if not after and sum(map(len, before)) <= MAX_SLIDE_CHARS:
             return [" ".join(before)], []
         return [None], [*before, *after]
@@ -110,12 +110,12 @@ def _caption_of_single(one: PagePicture, titles: set[str]) -> tuple[list[str | N
 
 
 def _captions_of_several(found: Sequence[PagePicture], titles: set[str]) -> tuple[list[str | None], Sequence[str]]:
-    nodes = [one.node for one in found]
+    nodes = [picture.node for picture in found]
     # the largest box around each picture without other pictures, and the smallest around all
     chains = [list(ancestors(node, CLIMB)) for node in nodes]
-    held = Counter(box for chain in chains for box in chain)
-    boxes = [next((box for box in reversed(chain) if held[box] == 1), None) for chain in chains]
-    common = next((box for box in chains[0] if held[box] == len(nodes)), None)
+    counts = Counter(box for chain in chains for box in chain)
+    boxes = [next((box for box in reversed(chain) if counts[box] == 1), None) for chain in chains]
+    common = next((box for box in chains[0] if counts[box] == len(nodes)), None)
     if common is None:
         common = next(iter(nodes[0].getroottree().getroot().iter("body")), nodes[0])
     inside = [
@@ -127,14 +127,14 @@ def _captions_of_several(found: Sequence[PagePicture], titles: set[str]) -> tupl
         used = {line.key for lines in inside if _fits(lines) for line in lines}
         words = [" ".join(lines) if _fits(lines) else None for lines in inside]
     else:
-        taken = _alternating_lines(gaps)
-        used = {line.key for lines in taken for line in lines}
-        words = [" ".join(lines) or None for lines in taken]
+        alternating = _alternating_lines(gaps)
+        used = {line.key for lines in alternating for line in lines}
+        words = [" ".join(lines) or None for lines in alternating]
     rest = [line for lines in gaps for line in lines if line.key not in used]
     if not rest:  # an introduction
         flows = (flow(box, nodes, titles) for box in ancestors(common, 3))
-        said = ([line for line in (*around[0], *around[-1]) if len(line.key) >= INTRODUCTION] for around in flows)
-        rest = next(filter(None, said), [])
+        introductions = ([line for line in (*around[0], *around[-1]) if len(line.key) >= INTRODUCTION] for around in flows)
+        rest = next(filter(None, introductions), [])
     return words, rest
 
 
@@ -167,10 +167,10 @@ class Line(str):
 def flow(top: dom.Element, nodes: Sequence[dom.Element], titles: set[str]) -> list[list[Line]]:
     """Return the lines before the first of ``nodes``, after the first, and so on, without links, asides, titles and noise."""
     marked = set(nodes)
-    around = {above for node in nodes for above in (node, *takewhile(lambda one: one is not top, node.iterancestors()))}
+    around = {above for node in nodes for above in (node, *takewhile(lambda box: box is not top, node.iterancestors()))}
     gaps: list[list[Line]] = [[]]
     line: list[str] = []
-    holder = top
+    block = top
 
     def flush() -> None:
         if not line:
@@ -181,10 +181,10 @@ def flow(top: dom.Element, nodes: Sequence[dom.Element], titles: set[str]) -> li
         if len(key) < MIN_WORDS or key in titles or is_pager(text) or sum(map(len, gaps[-1])) >= MAX_BOX_CHARS:
             return
         if NOISE.search(text) is None or (DATED.search(text) is not None and len(key) > INTRODUCTION):
-            said = Line(text)
-            said.key = key
-            said.form = f"{holder.tag} {holder.get('class')} {holder.get('align')} {holder.get('style')}"[:200]
-            gaps[-1].append(said)
+            entry = Line(text)
+            entry.key = key
+            entry.form = f"{block.tag} {block.get('class')} {block.get('align')} {block.get('style')}"[:200]
+            gaps[-1].append(entry)
 
     walk = dom.walk(top)
     for event, node in walk:
@@ -195,7 +195,7 @@ def flow(top: dom.Element, nodes: Sequence[dom.Element], titles: set[str]) -> li
                 continue
             if node.tag in dom.BREAKING:
                 flush()
-                holder = node
+                block = node
             if node in marked:
                 flush()
                 gaps.append([])

@@ -24,56 +24,56 @@ MAX_PICTURES: Final = 2_000  # pictures of a story; no further pages are fetched
 NEW_LETTERS: Final = 4  # letters of new text that make a page with known pictures a further page
 
 
-def further(page: GalleryPage, asked: Collection[str], pattern: str | None, met: Sequence[GalleryPage]) -> tuple[str, ...]:
+def further(page: GalleryPage, asked: Collection[str], pattern: str | None, earlier: Sequence[GalleryPage]) -> tuple[str, ...]:
     """Return the URLs to fetch after ``page``, in order; empty if the story ends there or all were requested already.
 
-    ``asked``: the URLs requested in this visit, whatever the result; ``met``: the story's pages so far, with or without ``page``.
+    ``asked``: the URLs requested in this visit, whatever the result; ``earlier``: the story's pages so far, with or without ``page``.
     Raises ``ValueError`` for an invalid pattern (:func:`parse`).
     """
-    known = (*met, page)
-    if any(one.whole for one in known) or sum(len(one.images) for one in known) >= MAX_PICTURES:
+    pages = (*earlier, page)
+    if any(other.whole for other in pages) or sum(len(other.images) for other in pages) >= MAX_PICTURES:
         return ()
-    done = {_name(url) for url in asked} | {_name(one.url) for one in known}
-    numbers = {one.number for one in met}
+    done = {_name(url) for url in asked} | {_name(other.url) for other in pages}
+    numbers = {other.number for other in earlier}
     left = MAX_PAGES - len(done)  # dead links count, or a site could name new ones on every page
-    total = declared_total(known)
+    total = declared_total(pages)
     found = (url for number, url in _page_urls(page, pattern, total) if number is None or number not in numbers)
     return tuple(dict.fromkeys(url for url in found if _name(url) not in done))[: max(left, 0)]
 
 
-def open_pages(met: Sequence[GalleryPage], asked: Collection[str], pattern: str | None = None) -> tuple[str, ...]:
+def open_pages(pages: Sequence[GalleryPage], asked: Collection[str], pattern: str | None = None) -> tuple[str, ...]:
     """Return the URLs still to be fetched, from all pages met so far, for a later visit. Empty for a complete story."""
-    return tuple(dict.fromkeys(url for page in met for url in further(page, asked, pattern, met)))
+    return tuple(dict.fromkeys(url for page in pages for url in further(page, asked, pattern, pages)))
 
 
-def is_end(page: GalleryPage, met: Sequence[GalleryPage], *, asked: str | None = None) -> str | None:
-    """Return why a response is not a further page of the story with the pages ``met``; ``None`` if it is one.
+def is_end(page: GalleryPage, earlier: Sequence[GalleryPage], *, asked: str | None = None) -> str | None:
+    """Return why a response is not a further page of the story with the pages ``earlier``; ``None`` if it is one.
 
     ``front-page``: it is a host's front page. ``elsewhere``: the request for ``asked`` was redirected to another story.
     ``repeats``: its pictures are known and it has no new text (a pager that repeats the last page, a cycle).
     ``another-story``: both its title and its number of pages differ.
     """
-    if not met:
+    if not earlier:
         return None
     if is_front_page(page.url):
         return "front-page"
     if asked is not None and _name(asked) != _name(page.url):
-        stems, others = {place.stem for place in places(page.url)}, (asked, *(one.url for one in met))
+        stems, others = {place.stem for place in places(page.url)}, (asked, *(other.url for other in earlier))
         if not any(stems & {place.stem for place in places(other)} or _name(page.url) == _name(other) for other in others):
             return "elsewhere"  # the URL does not look like another page of one of them
-    if _repeats(page, met):
+    if _repeats(page, earlier):
         return "repeats"
     # only if title and total both differ, and the story's own pages agree on the title
-    titles = {letters(one.title) for one in met if one.title}
-    if not page.title or len(titles) != 1 or None in (page.total, met[0].total) or page.total == met[0].total:
+    titles = {letters(other.title) for other in earlier if other.title}
+    if not page.title or len(titles) != 1 or None in (page.total, earlier[0].total) or page.total == earlier[0].total:
         return None
     mine, theirs = letters(page.title), titles.pop()
     return "another-story" if mine not in theirs and theirs not in mine else None
 
 
 def declared_total(pages: Sequence[GalleryPage]) -> int | None:
-    told = [page.total for page in pages if page.total]
-    return max(sorted(set(told)), key=told.count) if told else None
+    totals = [page.total for page in pages if page.total]
+    return max(sorted(set(totals)), key=totals.count) if totals else None
 
 
 def _page_urls(page: GalleryPage, pattern: str | None, total: int | None) -> Iterator[tuple[int | None, str]]:
@@ -93,15 +93,15 @@ def _name(url: str) -> str:
     return url.partition("#")[0].partition("://")[2]
 
 
-def _repeats(page: GalleryPage, met: Sequence[GalleryPage]) -> bool:
-    known = {key_of(image.url) for one in met for image in one.images}
-    fresh = [image for image in page.images if key_of(image.url) not in known]
-    said = {key for one in met for key in _text_keys(one)}
-    news = [key for key in _text_keys(page) if key not in said and len(key) >= NEW_LETTERS]
+def _repeats(page: GalleryPage, earlier: Sequence[GalleryPage]) -> bool:
+    image_keys = {key_of(image.url) for other in earlier for image in other.images}
+    fresh = [image for image in page.images if key_of(image.url) not in image_keys]
+    text_keys = {key for other in earlier for key in _text_keys(other)}
+    new_keys = [key for key in _text_keys(page) if key not in text_keys and len(key) >= NEW_LETTERS]
     if not fresh:
-        return not news
+        return not new_keys
     older = len(page.images) - len(fresh)
-    return older > 0 and not news and bool(_text_keys(page)) and not any(image.caption for image in fresh) and len(fresh) <= older
+    return older > 0 and not new_keys and bool(_text_keys(page)) and not any(image.caption for image in fresh) and len(fresh) <= older
 
 
 def _text_keys(page: GalleryPage) -> list[str]:
@@ -140,13 +140,13 @@ def guess(page: GalleryPage) -> str | None:
 def guessed(pages: Sequence[GalleryPage]) -> str | None:
     """Return the guessed pattern that these pages of a story were found with, if any: one that fits at least two of them."""
     patterns = filter(None, map(guess, pages))
-    return next((one for one in patterns if sum(parse(one).number(page.url) is not None for page in pages) > 1), None)
+    return next((pattern for pattern in patterns if sum(parse(pattern).number(page.url) is not None for page in pages) > 1), None)
 
 
-def is_same_story_page(page: GalleryPage, met: Sequence[GalleryPage]) -> bool:
+def is_same_story_page(page: GalleryPage, earlier: Sequence[GalleryPage]) -> bool:
     """Return whether the response for a guessed URL belongs to the story: the same title, and no other day."""
-    days = {one.published.date() for one in met if one.published}
-    titles = {letters(one.title) for one in met if one.title}
+    days = {other.published.date() for other in earlier if other.published}
+    titles = {letters(other.title) for other in earlier if other.title}
     return letters(page.title or "") in titles and (page.published is None or not days or page.published.date() in days)
 
 

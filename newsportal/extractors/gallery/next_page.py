@@ -70,9 +70,9 @@ def _read(text: str, strict: bool) -> Count | None:
     """Read the counter in a text. ``strict``: only with brackets or words, which a line that is nothing but a counter does not need."""
     if match := OF.search(text):
         number, total = int(match["number"]), int(match["total"])
-        alone = match.group().strip() == text.strip()
+        whole_line = match.group().strip() == text.strip()
         sure = BRACKETED.search(match.group()) or WORD.search(match.group())
-        if 1 <= number <= total <= MAX_TOTAL and total > 1 and (sure or (alone and not strict)):
+        if 1 <= number <= total <= MAX_TOTAL and total > 1 and (sure or (whole_line and not strict)):
             return Count(number, total, pictures=(match["unit"] or match["first"] or "页") in "张張幅")
     if (match := ALONE.search(text)) and 1 < int(match["total"]) <= MAX_TOTAL:
         return Count(None, int(match["total"]), pictures=match["unit"] in "张張幅")
@@ -94,8 +94,8 @@ def find_page_links(document: dom.Document, count: Count | None) -> PageLinks:
     if pager.next is not None or pager.number is not None:
         return _from_pager(document.url, pager, count)
     links = _links(document)
-    if named := _lettered_pages(document.url, [link.url for link in links]) or _numbered_pages(links, count):
-        return _from_row(document.url, named)
+    if row := _lettered_pages(document.url, [link.url for link in links]) or _numbered_pages(links, count):
+        return _from_row(document.url, row)
     url = document.url
     if count is None or count.number is None:
         return PageLinks()
@@ -121,19 +121,19 @@ def find_page_links(document: dom.Document, count: Count | None) -> PageLinks:
 
 def links_of_pictures(url: str, targets: Iterable[str | None], count: Count | None) -> PageLinks:
     """Return the pages to which the pictures of a page link: drawn arrows, a row of thumbnails."""
-    own = places(url)
-    steps = [(found, target) for target in targets if target is not None and (found := step(own, target)) is not None]
+    own_places = places(url)
+    steps = [(found, target) for target in targets if target is not None and (found := step(own_places, target)) is not None]
     if not steps:
         lettered = {target for target in targets if target is not None and same_story(url, target)}
         return _from_row(url, _lettered_pages(url, lettered)) if lettered else PageLinks()
-    here = next(found.here for found, _ in steps)
-    named = {found.there if found.there is not None else 1: target for found, target in steps if found.here == here}
+    current = next(found.here for found, _ in steps)
+    row = {found.there if found.there is not None else 1: target for found, target in steps if found.here == current}
     form = next((found.form for found, _ in steps if found.there is not None), None)
-    number = here if here is not None else 1
-    named[number] = url
+    number = current if current is not None else 1
+    row[number] = url
     if form is not None:
-        named = _fill_up(named, form, max(*named, count.total if count is not None and not count.pictures else 0))
-    return _from_row(url, named)
+        row = _fill_up(row, form, max(*row, count.total if count is not None and not count.pictures else 0))
+    return _from_row(url, row)
 
 
 def same_story(url: str, other: str) -> bool:
@@ -146,25 +146,25 @@ def same_story(url: str, other: str) -> bool:
 
 def _from_pager(url: str, pager: Pager, count: Count | None) -> PageLinks:
     number = pager.number or 1
-    named = dict(pager.named) | {number: url}
+    row = dict(pager.named) | {number: url}
     if pager.first is not None:
-        named.setdefault(1, pager.first)
+        row.setdefault(1, pager.first)
     form = next(
-        (found.form for other in (*pager.pages[1:2], *named.values()) if (found := step(places(url), other)) and found.there is not None),
+        (found.form for other in (*pager.pages[1:2], *row.values()) if (found := step(places(url), other)) and found.there is not None),
         None,
     )
     if count is not None and form is not None and (count.number in (None, number)) and not count.pictures:
-        named = _fill_up(named, form, count.total)
-    return PageLinks(number, tuple(address for _, address in sorted(named.items()))[:MAX_PAGES], pager.next)
+        row = _fill_up(row, form, count.total)
+    return PageLinks(number, tuple(address for _, address in sorted(row.items()))[:MAX_PAGES], pager.next)
 
 
-def _fill_up(named: Mapping[int, str], form: str, total: int) -> dict[int, str]:
+def _fill_up(row: Mapping[int, str], form: str, total: int) -> dict[int, str]:
     """Return URLs up to ``total`` in the form of the known ones; a known one gives the difference between page number and number in the
     URL."""
     numbered = re.compile(re.escape(form).replace(re.escape("{}"), r"(\d+)", 1))
-    shift = next((number - int(match[1]) for number, url in named.items() if (match := numbered.fullmatch(url))), 0)
+    shift = next((number - int(match[1]) for number, url in row.items() if (match := numbered.fullmatch(url))), 0)
     pages = {number: form.replace("{}", str(number - shift), 1) for number in range(2, min(total, MAX_PAGES) + 1)}
-    return {**pages, **named}
+    return {**pages, **row}
 
 
 def _links(document: dom.Document) -> list[PagerLink]:
@@ -193,47 +193,47 @@ def _letter_of(url: str) -> tuple[str, str | None] | None:
 
 
 def _lettered_pages(url: str, links: Iterable[str]) -> dict[int, str]:
-    own = _letter_of(url)
-    named: dict[int, str] = {}
+    current = _letter_of(url)
+    row: dict[int, str] = {}
     for link in links:
         other = _letter_of(link)
-        if own is None or other is None or other[0] != own[0] or other[1] == own[1]:
+        if current is None or other is None or other[0] != current[0] or other[1] == current[1]:
             continue
-        named[ord(other[1].lower()) - ord("a") + 1 if other[1] else 1] = link
-    if named and own is not None:
-        named[ord(own[1].lower()) - ord("a") + 1 if own[1] else 1] = url
-    return named
+        row[ord(other[1].lower()) - ord("a") + 1 if other[1] else 1] = link
+    if row and current is not None:
+        row[ord(current[1].lower()) - ord("a") + 1 if current[1] else 1] = url
+    return row
 
 
 def _numbered_pages(links: list[PagerLink], count: Count | None) -> dict[int, str]:
     """Return a row of numbers without gaps except for this page's: links in one box with one URL shape."""
     rows: dict[tuple[int, str], dict[int, str]] = defaultdict(dict)
-    holders: dict[int, dom.Element] = {}  # keep the elements alive, so that their id is not reused
+    boxes: dict[int, dom.Element] = {}  # keep the elements alive, so that their id is not reused
     for link in links:
         above = link.node.getparent()
         above = above.getparent() if above is not None and above.tag in ("li", "span", "td") else above
         if link.kind == "number" and above is not None:
-            holders[id(above)] = above
+            boxes[id(above)] = above
             rows[id(above), pattern(Address(link.url))].setdefault(link.number, link.url)
     for (box, _), row in rows.items():
         numbers = sorted(row)
-        gaps = [number for one, other in pairwise(numbers) for number in range(one + 1, other)]
-        own = (
+        gaps = [number for lower, upper in pairwise(numbers) for number in range(lower + 1, upper)]
+        current = (
             gaps[0] if len(gaps) == 1 else 1 if not gaps and numbers[0] == 2 else numbers[-1] + 1 if not gaps and numbers[0] == 1 else None
         )
         # check that the row contains this page's number as well, without a link
         if (
-            own is None
-            or str(own) not in DIGITS.findall(dom.text_of(holders[box])[:2000])
+            current is None
+            or str(current) not in DIGITS.findall(dom.text_of(boxes[box])[:2000])
             or len(numbers) + 1 < LEAST_ROW
-            or (count is not None and count.number not in (None, own))
+            or (count is not None and count.number not in (None, current))
         ):
             continue
-        return row if own in row else {**row, own: ""}
+        return row if current in row else {**row, current: ""}
     return {}
 
 
-def _from_row(url: str, named: Mapping[int, str]) -> PageLinks:
-    own = next((number for number, address in named.items() if address in ("", url)), 1)
-    pages = {**named, own: url}
-    return PageLinks(own, tuple(address for _, address in sorted(pages.items()))[:MAX_PAGES], pages.get(own + 1))
+def _from_row(url: str, row: Mapping[int, str]) -> PageLinks:
+    current = next((number for number, address in row.items() if address in ("", url)), 1)
+    pages = {**row, current: url}
+    return PageLinks(current, tuple(address for _, address in sorted(pages.items()))[:MAX_PAGES], pages.get(current + 1))

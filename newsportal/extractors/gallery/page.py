@@ -45,18 +45,18 @@ MAX_TITLE: Final = 1_000  # characters of a title that are read, several times t
 FEW: Final = 3  # Pictures of a page up to which a counter without a unit counts pages; with more, it counts pictures
 
 
-def reject_index(url: str, found: Sequence[PagePicture], own: Sequence[PagePicture], says: bool) -> None:
-    """Raise ``NotApplicable`` for a page that lists stories. ``says``: signs of a story of its own were found (counter, captions)."""
+def reject_index(url: str, found: Sequence[PagePicture], own_pictures: Sequence[PagePicture], is_story: bool) -> None:
+    """Raise ``NotApplicable`` for a page that lists stories. ``is_story``: signs of a story of its own were found (counter, captions)."""
     address = Address(url)
-    teasers = sum(1 for one in found if one.lead == "page" and not any(one is other for other in own))
-    detail = f"{teasers} pictures lead to other pages, {len(own)} are its own"
+    teasers = sum(1 for picture in found if picture.lead == "page" and not any(picture is other for other in own_pictures))
+    detail = f"{teasers} pictures lead to other pages, {len(own_pictures)} are its own"
     if "url-root" in address.facts:
         raise NotApplicable("index-page", "a site's front page")
-    if not own:
+    if not own_pictures:
         raise NotApplicable("index-page" if teasers >= FEW_TEASERS else "no-pictures", detail)
-    if says:
+    if is_story:
         return
-    if (address.facts & LISTING and teasers >= TEASERS) or (teasers >= MANY_TEASERS and len(own) <= FEW_OWN):
+    if (address.facts & LISTING and teasers >= TEASERS) or (teasers >= MANY_TEASERS and len(own_pictures) <= FEW_OWN):
         raise NotApplicable("index-page", detail)
 
 
@@ -90,31 +90,31 @@ def read(document: dom.Document, *, link: Link | None = None, now: datetime) -> 
     headline = next((text for text in texts if (bare := letters(bare_title(text) or "")) and letters(page_title).startswith(bare)), None)
     title = bare_title(headline or heading)
     count = find_count(document.lines, (heading or "", page_title))
-    way = find_page_links(document, count)
-    found = pictures_of(document, lambda url: same_story(document.url, url) or url in way.pages)
-    if way.next is None and len(way.pages) < 2:
-        drawn = links_of_pictures(document.url, [one.target for one in found if one.lead == "story"], count)
-        way = drawn if drawn.pages else way
+    links = find_page_links(document, count)
+    found = pictures_of(document, lambda url: same_story(document.url, url) or url in links.pages)
+    if links.next is None and len(links.pages) < 2:
+        drawn = links_of_pictures(document.url, [picture.target for picture in found if picture.lead == "story"], count)
+        links = drawn if drawn.pages else links
     own = of_story(found)
     lead = dom.join(document.base, meta.get("og:image") or meta.article_image() or "")
-    slides = slideshow(document, [*(one.image.url for one in own), *([lead] if lead else [])], count.total if count else None, title)
-    beside = assign_captions(own, document, [heading or "", title or ""]) if own else CaptionedPictures(())
-    if slides is not None and not _is_story(slides, beside.images, way, count):
+    slides = slideshow(document, [*(item.image.url for item in own), *([lead] if lead else [])], count.total if count else None, title)
+    pictures = assign_captions(own, document, [heading or "", title or ""]) if own else CaptionedPictures(())
+    if slides is not None and not _is_story(slides, pictures.images, links, count):
         slides = None
-    words = [*beside.lines, *(image.caption for image in (slides or beside).images if image.caption)]
+    words = [*pictures.lines, *(image.caption for image in (slides or pictures).images if image.caption)]
     reject_message(document, heading or page_title, words)
     if slides is None:
-        captioned = bool(beside.images) and all(image.caption for image in beside.images)
-        reject_index(document.url, found, own, count is not None or way.next is not None or declares_article(meta) or captioned)
-    once: dict[str, Image] = {}
-    for image in beside.images if slides is None else ():
-        enter(once, image)
-    images = slides.images if slides is not None else tuple(once.values())
-    lines = [line for line in beside.lines if slides is None or not _in_captions(line, images)] or _description(meta, images, title)
+        captioned = bool(pictures.images) and all(image.caption for image in pictures.images)
+        reject_index(document.url, found, own, count is not None or links.next is not None or declares_article(meta) or captioned)
+    unique: dict[str, Image] = {}
+    for image in pictures.images if slides is None else ():
+        enter(unique, image)
+    images = slides.images if slides is not None else tuple(unique.values())
+    lines = [line for line in pictures.lines if slides is None or not _in_captions(line, images)] or _description(meta, images, title)
     language = language_of(meta, [title or "", *lines, *(image.caption or "" for image in images)])
     page = GalleryPage(
         url=document.url,
-        number=way.number or (count.number if count else None),
+        number=links.number or (count.number if count else None),
         title=title or (slides.title if slides else None),
         text="\n".join(lines) or None,
         images=images[:MAX_IMAGES],
@@ -123,28 +123,28 @@ def read(document: dom.Document, *, link: Link | None = None, now: datetime) -> 
         origin=origin(document, meta, language),
         language=language,
     )
-    return _with_page_links(page, way, count, slides is not None)
+    return _with_page_links(page, links, count, slides is not None)
 
 
-def _with_page_links(page: GalleryPage, way: PageLinks, count: Count | None, whole: bool) -> GalleryPage:
+def _with_page_links(page: GalleryPage, links: PageLinks, count: Count | None, complete: bool) -> GalleryPage:
     """Return the page with its number and links; a page with all the pictures of its counter is the complete story."""
-    counts = count is not None and way.next is None and len(page.images) >= count.total
-    if whole or (counts and len(way.pages) < 2):
+    counts = count is not None and links.next is None and len(page.images) >= count.total
+    if complete or (counts and len(links.pages) < 2):
         return replace(page, number=1, total=1, whole=True)
     total = None
     if count is not None and not count.several and not (count.pictures and len(page.images) > 1):
-        sure = len(page.images) <= FEW or count.number == way.number
+        sure = len(page.images) <= FEW or count.number == links.number
         total = count.total if sure and (count.number is not None or len(page.images) == 1 or not count.pictures) else None
-    return replace(page, total=total, pages=way.pages if len(way.pages) > 1 else (), next=way.next)
+    return replace(page, total=total, pages=links.pages if len(links.pages) > 1 else (), next=links.next)
 
 
-def _is_story(slides: Slides, own: Sequence[Image], way: PageLinks, count: Count | None) -> bool:
+def _is_story(slides: Slides, images: Sequence[Image], links: PageLinks, count: Count | None) -> bool:
     """Return whether the page's data are the complete story: as many pictures as the page shows and counts, and as many as it has pages."""
     size = len(slides.images)
-    there = {key_of(image.url) for image in slides.images}
-    fresh = sum(1 for image in own if key_of(image.url) not in there and image.caption)
-    told_more = count is not None and way.next is not None and size < count.total
-    return fresh <= size / 2 and not told_more and size >= len(way.pages)
+    keys = {key_of(image.url) for image in slides.images}
+    fresh = sum(1 for image in images if key_of(image.url) not in keys and image.caption)
+    counts_more = count is not None and links.next is not None and size < count.total
+    return fresh <= size / 2 and not counts_more and size >= len(links.pages)
 
 
 def _in_captions(line: str, images: Sequence[Image]) -> bool:
@@ -154,9 +154,9 @@ def _in_captions(line: str, images: Sequence[Image]) -> bool:
 
 def _description(meta: Metadata, images: Sequence[Image], title: str | None) -> list[str]:
     """Return the page's meta description if it shows no text, unless it repeats title or caption."""
-    said = meta.get("og:description") or meta.get("description") or ""
-    key = letters(said)
-    return [said] if key and key not in letters(title or "") and not _in_captions(said, images) else []
+    description = meta.get("og:description") or meta.get("description") or ""
+    key = letters(description)
+    return [description] if key and key not in letters(title or "") and not _in_captions(description, images) else []
 
 
 # With a ``seed``: every link that contains it and no ``banned_seed``, as in the paper; the operator defines the URLs of stories. Without
@@ -193,10 +193,10 @@ def entries(document: dom.Document, now: datetime, *, seed: str | None = None, b
             continue
         card = hub_anchors.card(anchor)
         published = read_date(card.date_text, now, default_zone(anchor.text)) if card.date_text else None
-        said = (clean(image.get("alt") or "") for node in anchor.nodes for image in node.iter("img"))
-        title = anchor.text or anchor.title or next(filter(None, said), None)
+        alts = (clean(image.get("alt") or "") for node in anchor.nodes for image in node.iter("img"))
+        title = anchor.text or anchor.title or next(filter(None, alts), None)
         if before := found.get(url):  # merge two links to one URL (a picture and a headline)
-            title = max((told for told in (before.title, title) if told), key=len, default=None)
+            title = max((text for text in (before.title, title) if text), key=len, default=None)
             found[url] = GalleryEntry(url, title, before.summary or card.summary, before.published or published)
         else:
             found[url] = GalleryEntry(url, title, card.summary, published)

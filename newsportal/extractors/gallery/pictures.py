@@ -74,17 +74,17 @@ def walk_pictures(body: dom.Element, base: str) -> Iterator[WalkedPicture]:
     titled = {body, *(above for heading in islice(body.iter("h1"), HEADINGS) for above in heading.iterancestors())}
     asides: list[dom.Element] = []
     links: list[dom.Element] = []
-    holders: list[tuple[dom.Element, str, str | None]] = []
+    containers: list[tuple[dom.Element, str, str | None]] = []
     for event, node in walk:
         if event == "end":
             if asides and asides[-1] is node:
                 asides.pop()
             if links and links[-1] is node:
                 links.pop()
-            if holders and holders[-1][0] is node:
-                _, held, told = holders.pop()
-                if held and node.tag != "a":
-                    yield WalkedPicture(node, held, None, None, bool(asides), told)
+            if containers and containers[-1][0] is node:
+                _, version, text = containers.pop()
+                if version and node.tag != "a":
+                    yield WalkedPicture(node, version, None, None, bool(asides), text)
             continue
         tag = node.tag
         if tag in SKIPPED:
@@ -101,16 +101,16 @@ def walk_pictures(body: dom.Element, base: str) -> Iterator[WalkedPicture]:
         link = links[-1].get("href") if links else None
         if tag == "img":
             large = caption = None
-            if holders and holders[-1][1]:  # the innermost large version around belongs to the first picture inside
-                holder, large, caption = holders[-1]
-                holders[-1] = (holder, "", caption)
-            named = (value for name, value in node.items() if LARGE_NAME.search(name) and PICTURE.match(value))
-            large = large or next((url for value in named if (url := dom.join(base, value))), None)
+            if containers and containers[-1][1]:  # the innermost large version around belongs to the first picture inside
+                container, large, caption = containers[-1]
+                containers[-1] = (container, "", caption)
+            values = (value for name, value in node.items() if LARGE_NAME.search(name) and PICTURE.match(value))
+            large = large or next((url for value in values if (url := dom.join(base, value))), None)
             yield WalkedPicture(node, source_of(node, base), link, large, bool(asides), caption)
             continue
-        if holds := _large_version(node, base):
+        if large_url := _large_version(node, base):
             names = ("data-caption", "data-sub-html", "data-desc", "data-description", "data-title", "data-intro", "title")
-            holders.append((node, holds, next((value for value in map(node.get, names) if value and value.strip()), None)))
+            containers.append((node, large_url, next((value for value in map(node.get, names) if value and value.strip()), None)))
             continue
         if background := _background(node, base):
             yield WalkedPicture(node, background, link, None, bool(asides), None)
@@ -125,12 +125,12 @@ def _large_version(node: dom.Element, base: str) -> str | None:
         return dom.join(base, viewed[1]) if viewed else dom.join(base, href) if PICTURE.match(href) else None
     if node.tag in ("source", "video", "audio", "input", "link", "meta"):
         return None
-    named = (
+    values = (
         value
         for name, value in node.items()
         if (name in LAZY or LARGE_NAME.search(name)) and name.startswith("data") and PICTURE.match(value)
     )
-    return next((url for value in named if (url := dom.join(base, value))), None)
+    return next((url for value in values if (url := dom.join(base, value))), None)
 
 
 def _background(node: dom.Element, base: str) -> str | None:
@@ -180,36 +180,36 @@ class PagePicture:
     caption: str | None = None  # caption in an attribute of an element around it
 
 
-def pictures_of(document: dom.Document, akin: Callable[[str], bool]) -> list[PagePicture]:
-    """Return all pictures of a page except icons, in page order. ``akin`` returns whether a URL is a page of this story."""
+def pictures_of(document: dom.Document, is_story_page: Callable[[str], bool]) -> list[PagePicture]:
+    """Return all pictures of a page except icons, in page order. ``is_story_page`` returns whether a URL is a page of this story."""
     body = next(iter(document.root.iter("body")), None)
-    walked = (_classify(met, document, akin) for met in walk_pictures(body, document.base)) if body is not None else ()
-    found = list(islice((one for one in walked if one is not None), MAX_PICTURES))
+    classified = (_classify(picture, document, is_story_page) for picture in walk_pictures(body, document.base)) if body is not None else ()
+    found = list(islice((picture for picture in classified if picture is not None), MAX_PICTURES))
     # a picture without a link gets the target of the heading in its box, if there are several such boxes
-    forms = Counter(one.form for one in found if one.lead == "none")
-    judged = [
-        replace(one, lead="page", target=target)
-        if one.lead == "none" and forms[one.form] > 1 and (target := _heading_of_card(one.node, document, akin))
-        else one
-        for one in found
+    forms = Counter(picture.form for picture in found if picture.lead == "none")
+    retargeted = [
+        replace(picture, lead="page", target=target)
+        if picture.lead == "none" and forms[picture.form] > 1 and (target := _heading_of_card(picture.node, document, is_story_page))
+        else picture
+        for picture in found
     ]
-    cards = Counter(one.form for one, before in zip(judged, found, strict=True) if one is not before)
-    return [one if cards[one.form] > 1 else before for one, before in zip(judged, found, strict=True)]
+    cards = Counter(picture.form for picture, before in zip(retargeted, found, strict=True) if picture is not before)
+    return [picture if cards[picture.form] > 1 else before for picture, before in zip(retargeted, found, strict=True)]
 
 
-def _heading_of_card(node: dom.Element, document: dom.Document, akin: Callable[[str], bool]) -> str | None:
+def _heading_of_card(node: dom.Element, document: dom.Document, is_story_page: Callable[[str], bool]) -> str | None:
     """Return the target of the text in a picture's box, if most of it links to one other page."""
     box = node.getparent()
     for _ in range(CARD_LEVELS):
         if box is None or box.tag in ("body", "main", "article") or len(list(islice(box.iter("img"), 3))) > 2:
             return None
         links = list(islice(box.iter("a"), 5))
-        said = [(link, written(link)) for link in links] if len(links) < 5 else []
-        if headings := [(link, text) for link, text in said if len(text) >= CARD_CHARS]:
+        labels = [(link, written(link)) for link in links] if len(links) < 5 else []
+        if headings := [(link, text) for link, text in labels if len(text) >= CARD_CHARS]:
             href = headings[0][0].get("href") or ""
             target = None if DEAD.match(href) else dom.join(document.base, href) or href
-            whole = len(dom.text_of(box)) if len(list(islice(box.iter(), MAX_CARD))) < MAX_CARD else MAX_CARD * CARD_CHARS
-            if target and not akin(target) and sum(len(text) for _, text in headings) >= CARD_SHARE * whole:
+            total = len(dom.text_of(box)) if len(list(islice(box.iter(), MAX_CARD))) < MAX_CARD else MAX_CARD * CARD_CHARS
+            if target and not is_story_page(target) and sum(len(text) for _, text in headings) >= CARD_SHARE * total:
                 return target
             return None
         box = box.getparent()
@@ -218,73 +218,73 @@ def _heading_of_card(node: dom.Element, document: dom.Document, akin: Callable[[
 
 def of_story(found: list[PagePicture]) -> list[PagePicture]:
     """Return the story's own pictures: preferably those without a link or with one to its next page, without rows of thumbnails."""
-    forms = Counter(one.form for one in found if one.lead == "page")
+    forms = Counter(picture.form for picture in found if picture.lead == "page")
     targets: dict[str, set[str | None]] = defaultdict(set)
-    for one in found:
-        if one.lead == "story":
-            targets[one.form].add(one.target)
-    inside = [one for one in found if not one.aside and one.lead != "site"]
-    own = [one for one in inside if one.lead == "none" or (one.lead == "story" and len(targets[one.form]) < STRIP_LEAST)]
-    alone = [one for one in inside if one.lead == "page" and forms[one.form] == 1]
-    large = [one for one in own if not one.small]
-    gifs = [one for one in large if GIF.search(one.image.url)]  # a few GIFs among other pictures are counters, marks or placeholders
-    large = [one for one in large if one not in gifs] if 2 * len(gifs) <= len(large) else large
-    showcased = [one for one in alone if one.showcased and not one.small]
-    chosen = [*large, *(showcased if len(large) <= FEW else ())] if large else showcased or alone or own
-    places = {id(one): at for at, one in enumerate(found)}
-    chosen = sorted(chosen, key=lambda one: places[id(one)])
+    for picture in found:
+        if picture.lead == "story":
+            targets[picture.form].add(picture.target)
+    main = [picture for picture in found if not picture.aside and picture.lead != "site"]
+    own = [picture for picture in main if picture.lead == "none" or (picture.lead == "story" and len(targets[picture.form]) < STRIP_LEAST)]
+    singles = [picture for picture in main if picture.lead == "page" and forms[picture.form] == 1]
+    large = [picture for picture in own if not picture.small]
+    gifs = [picture for picture in large if GIF.search(picture.image.url)]  # a few GIFs among others are counters, marks or placeholders
+    large = [picture for picture in large if picture not in gifs] if 2 * len(gifs) <= len(large) else large
+    showcased = [picture for picture in singles if picture.showcased and not picture.small]
+    chosen = [*large, *(showcased if len(large) <= FEW else ())] if large else showcased or singles or own
+    places = {id(picture): at for at, picture in enumerate(found)}
+    chosen = sorted(chosen, key=lambda picture: places[id(picture)])
     largest: dict[str, tuple[int, int]] = {}
-    for one in chosen:
-        copy = variant(one.image.url)
+    for picture in chosen:
+        copy = variant(picture.image.url)
         largest[copy.key] = max(largest.get(copy.key, (-1, -1)), (copy.rank, copy.area))
-    once: dict[str, PagePicture] = {}
-    for one in chosen:
-        copy = variant(one.image.url)
+    unique: dict[str, PagePicture] = {}
+    for picture in chosen:
+        copy = variant(picture.image.url)
         if (copy.rank, copy.area) == largest[copy.key]:
-            once.setdefault(one.image.url, one)
-    return list(once.values())
+            unique.setdefault(picture.image.url, picture)
+    return list(unique.values())
 
 
-def _classify(met: WalkedPicture, document: dom.Document, akin: Callable[[str], bool]) -> PagePicture | None:
+def _classify(walked: WalkedPicture, document: dom.Document, is_story_page: Callable[[str], bool]) -> PagePicture | None:
     """Return the picture in its context; ``None`` for icons, counters and banners."""
-    node, url = met.node, met.large or met.url
+    node, url = walked.node, walked.large or walked.url
     if (
         not url
         or ICON.search(url)
         or FACE.search(url)
-        or (met.url and ICON.search(met.url) and not met.large)
+        or (walked.url and ICON.search(walked.url) and not walked.large)
         or NO_STORY.search(node.get("alt") or "")
     ):
         return None
-    width, height = size_of(node, met.url or url)
+    width, height = size_of(node, walked.url or url)
     if bool(width and height and width >= BANNER * height and height <= BANNER_HEIGHT):
         return None
-    small = bool(width and height and max(width, height) < SAID_SMALL) and not met.large
+    small = bool(width and height and max(width, height) < SAID_SMALL) and not walked.large
     if small and (width or 0) < SAID_SMALL / 2 and (height or 0) < SAID_SMALL / 2:
         return None
     around = list(ancestors(node, LEVELS, ("body", "html", "article", "main")))
-    image = Image(url, None, *((None, None) if met.large and met.large != met.url else (width, height)))
-    lead, target = _lead(met, document, akin)
+    image = Image(url, None, *((None, None) if walked.large and walked.large != walked.url else (width, height)))
+    lead, target = _lead(walked, document, is_story_page)
     return PagePicture(
         image,
         node,
         lead,
         target,
-        aside=met.aside,
-        small=small or (not met.large and any(says(STRIP, one) for one in (node, *around))),
-        form="/".join(re.sub(r"\d+", "", f"{one.tag}.{one.get('class') or ''}"[:80]) for one in (node, *around)),
-        showcased=any(says(SHOWCASE, one) for one in (node, *around)),
-        caption=met.caption,
+        aside=walked.aside,
+        small=small or (not walked.large and any(says(STRIP, box) for box in (node, *around))),
+        form="/".join(re.sub(r"\d+", "", f"{box.tag}.{box.get('class') or ''}"[:80]) for box in (node, *around)),
+        showcased=any(says(SHOWCASE, box) for box in (node, *around)),
+        caption=walked.caption,
     )
 
 
-def _lead(met: WalkedPicture, document: dom.Document, akin: Callable[[str], bool]) -> tuple[Lead, str | None]:
-    href = (met.link or "").strip()
+def _lead(walked: WalkedPicture, document: dom.Document, is_story_page: Callable[[str], bool]) -> tuple[Lead, str | None]:
+    href = (walked.link or "").strip()
     target = dom.join(document.base, href) if href and not href.startswith("#") and not PICTURE.match(href) else None
     if target is None and href and not DEAD.match(href) and not PICTURE.match(href):
         return "page", href  # the page's own URL is unknown
-    if target is None or target == met.url:
+    if target is None or target == walked.url:
         return "none", None
-    if akin(target):
+    if is_story_page(target):
         return "story", target if target != document.url.partition("#")[0] else None
     return ("page" if Address(target).domain == Address(document.url).domain else "site"), target

@@ -54,10 +54,10 @@ def picture_of(record: Mapping[str, Any], base: str) -> Image | None:
 def _texts(record: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """Yield the texts of a record and of nested objects, with their key and the object that contains them."""
     waiting: list[tuple[str, Any, Mapping[str, Any], int]] = [("", record, record, 0)]
-    seen = 0
-    while waiting and seen < 200:
+    count = 0
+    while waiting and count < 200:
         key, value, owner, depth = waiting.pop(0)
-        seen += 1
+        count += 1
         if isinstance(value, str):
             yield key, value.strip()[:3000], owner
         elif isinstance(value, dict) and depth < 4:
@@ -67,12 +67,10 @@ def _texts(record: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, A
 
 
 def _caption(record: Mapping[str, Any]) -> str | None:
-    named = {PLAIN_KEY.sub("", re.sub(r"[_-]", "", str(key)).lower()): value for key, value in reversed(list(record.items()))}
-    for wanted in CAPTION_KEYS:
-        for key, value in named.items():
-            if key == wanted.replace("_", "") or (
-                len(wanted) > 3 and key.endswith(wanted) and not key.startswith(("site", "user", "author"))
-            ):
+    by_key = {PLAIN_KEY.sub("", re.sub(r"[_-]", "", str(key)).lower()): value for key, value in reversed(list(record.items()))}
+    for name in CAPTION_KEYS:
+        for key, value in by_key.items():
+            if key == name.replace("_", "") or (len(name) > 3 and key.endswith(name) and not key.startswith(("site", "user", "author"))):
                 text = words_of(value)
                 if text and not PICTURE.match(text):
                     return text

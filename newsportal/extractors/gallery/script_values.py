@@ -92,9 +92,9 @@ def _in_script(text: str, budget: _Budget) -> Iterator[tuple[str, Any]]:
         if sign is None:
             break
         at = sign.end()
-        named = BEFORE.search(text[max(0, sign.start() - NEAR_BEFORE) : sign.start()])
-        pushed = named is not None and named["field"] == "push" and text[sign.start()] == "("
-        placed = named is not None and named["index"] is not None and text[sign.start()] == "="
+        target = BEFORE.search(text[max(0, sign.start() - NEAR_BEFORE) : sign.start()])
+        pushed = target is not None and target["field"] == "push" and text[sign.start()] == "("
+        placed = target is not None and target["index"] is not None and text[sign.start()] == "="
         if sign["text"] is not None and not (pushed or placed):
             continue
         if not (pushed or placed):
@@ -108,27 +108,27 @@ def _in_script(text: str, budget: _Budget) -> Iterator[tuple[str, Any]]:
         if found is None:
             continue
         value, at = found
-        name = named["name"] if named is not None else ""
+        name = target["name"] if target is not None else ""
         if pushed or placed:
-            _add_piece(pieces.setdefault(name, {}), named, value, pushed)
-        elif isinstance(value, list) and value and all(isinstance(one, str) for one in value):
-            pieces.setdefault(name, {str(number): one for number, one in enumerate(value)})
+            _add_piece(pieces.setdefault(name, {}), target, value, pushed)
+        elif isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+            pieces.setdefault(name, {str(number): item for number, item in enumerate(value)})
         else:
             yield name, value
-    if lists := {name: list(held.values()) for name, held in pieces.items()}:
+    if lists := {name: list(parts.values()) for name, parts in pieces.items()}:
         yield "", lists
 
 
-def _add_piece(held: dict[str, Any], named: re.Match[str] | None, value: Any, pushed: bool) -> None:
+def _add_piece(parts: dict[str, Any], target: re.Match[str] | None, value: Any, pushed: bool) -> None:
     """Add a value from ``x.push(value)``, ``x[0] = value`` or ``x[0].src = value``."""
-    if pushed or named is None:
-        held[str(len(held))] = value
-    elif named["field"]:
-        record = held.setdefault(named["index"], {})
+    if pushed or target is None:
+        parts[str(len(parts))] = value
+    elif target["field"]:
+        record = parts.setdefault(target["index"], {})
         if isinstance(record, dict):
-            record[named["field"]] = value
+            record[target["field"]] = value
     else:
-        held[named["index"]] = value
+        parts[target["index"]] = value
 
 
 def _read(text: str, at: int, budget: _Budget) -> tuple[Any, int] | None:

@@ -50,35 +50,35 @@ class Slides:
     names: tuple[str, ...]
 
 
-def slideshow(document: dom.Document, shown: Sequence[str], total: int | None, title: str | None) -> Slides | None:
-    """Return the list that is most likely the page's own story, or ``None``. ``shown``: the pictures that the page shows or names as its
-    own, ``total``: its counter's total, ``title``: the story's."""
-    known = frozenset(map(key_of, shown))
+def slideshow(document: dom.Document, displayed: Sequence[str], total: int | None, title: str | None) -> Slides | None:
+    """Return the list that is most likely the page's own story, or ``None``. ``displayed``: the pictures that the page shows or names as
+    its own, ``total``: its counter's total, ``title``: the story's."""
+    page_keys = frozenset(map(key_of, displayed))
     best, most = None, 0.0
     for name, value in chain(values(document), written(document)):
         for found in islice(_lists(name, value, document.base), MAX_LISTS):
-            score = _score(found, known, total, title)
+            score = _score(found, page_keys, total, title)
             if score > most:
                 best, most = found, score
     return best
 
 
-def _score(found: Slides, known: frozenset[str], total: int | None, title: str | None) -> float:
+def _score(found: Slides, page_keys: frozenset[str], total: int | None, title: str | None) -> float:
     """Return the list's score; 0 if nothing relates it to the page."""
     count = len(found.images)
     if count < LEAST or any(OTHER_STORIES.search(name) for name in found.names[:2]):
         return 0.0
     captions = sum(1 for image in found.images if image.caption)
-    there = sum(1 for image in found.images if key_of(image.url) in known)
+    shared = sum(1 for image in found.images if key_of(image.url) in page_keys)
     mine, theirs = letters(found.title or ""), letters(title or "")
-    agrees = bool(mine and theirs) and (mine in theirs or theirs in mine)
-    called = any(STORY_LIST.search(name) for name in found.names[:2])
-    drawn = not known and called and (2 * captions >= count or count >= SURE)  # a script draws everything on the page
-    tied = total == count or there > 0 or agrees or drawn
-    if not tied or (not captions and (_are_sizes(found.images) or (total != count and there < 2 and count < SURE))):
+    same_title = bool(mine and theirs) and (mine in theirs or theirs in mine)
+    story_name = any(STORY_LIST.search(name) for name in found.names[:2])
+    drawn = not page_keys and story_name and (2 * captions >= count or count >= SURE)  # a script draws everything on the page
+    related = total == count or shared > 0 or same_title or drawn
+    if not related or (not captions and (_are_sizes(found.images) or (total != count and shared < 2 and count < SURE))):
         return 0.0
-    ties = 4.0 * (total == count) + 3.0 * agrees + 3.0 * (there > 0) + 1.0 * called + 2.0 * captions / count
-    return ties * (1 + min(count, 50) / 50)
+    points = 4.0 * (total == count) + 3.0 * same_title + 3.0 * (shared > 0) + 1.0 * story_name + 2.0 * captions / count
+    return points * (1 + min(count, 50) / 50)
 
 
 def _are_sizes(images: Sequence[Image]) -> bool:
@@ -90,57 +90,57 @@ def _are_sizes(images: Sequence[Image]) -> bool:
     widths = {image.width for image in images}
     if None not in widths and len(widths) == len(images) > 2:
         return True
-    parted = [LAST_NUMBER.match(name) for name in names]
-    numbers = sorted(int(match[2]) for match in parted if match is not None)
-    if len(numbers) < len(names) or len({match[1] for match in parted if match is not None}) > 1:
+    matches = [LAST_NUMBER.match(name) for name in names]
+    numbers = sorted(int(match[2]) for match in matches if match is not None)
+    if len(numbers) < len(names) or len({match[1] for match in matches if match is not None}) > 1:
         return False
-    return numbers[0] >= LEAST_SIZE and all(other - one >= STEP for one, other in pairwise(numbers))
+    return numbers[0] >= LEAST_SIZE and all(other - number >= STEP for number, other in pairwise(numbers))
 
 
 def _lists(name: str, value: Any, base: str) -> Iterator[Slides]:
     """Yield every list of pictures in a value, with its names from the innermost out and the title of the object around it."""
     waiting: list[tuple[Any, tuple[str, ...], tuple[Mapping[str, Any], ...]]] = [(value, (name,), ())]
-    seen = 0
-    while waiting and seen < MAX_OBJECTS:
-        held, names, owners = waiting.pop()
-        seen += 1
+    count = 0
+    while waiting and count < MAX_OBJECTS:
+        item, names, owners = waiting.pop()
+        count += 1
         if len(names) > MAX_DEPTH:
             continue
-        if isinstance(held, dict):
-            yield from _parallel(held, names, owners, base)
-            if len(held) >= LEAST and all(key.isdecimal() for key in held):  # an object used as a list: ``{"0": {…}, "1": {…}}``
-                yield from _records([held[key] for key in sorted(held, key=int)], names, owners, base)
-            within = (held, *owners)[:3]
-            waiting.extend((inner, (str(key), *names), within) for key, inner in reversed(held.items()) if isinstance(inner, (dict, list)))
-        elif isinstance(held, list):
-            yield from _records(held, names, owners, base)
-            waiting.extend((inner, names, owners) for inner in reversed(held) if isinstance(inner, (dict, list)))
+        if isinstance(item, dict):
+            yield from _parallel(item, names, owners, base)
+            if len(item) >= LEAST and all(key.isdecimal() for key in item):  # an object used as a list: ``{"0": {…}, "1": {…}}``
+                yield from _records([item[key] for key in sorted(item, key=int)], names, owners, base)
+            within = (item, *owners)[:3]
+            waiting.extend((inner, (str(key), *names), within) for key, inner in reversed(item.items()) if isinstance(inner, (dict, list)))
+        elif isinstance(item, list):
+            yield from _records(item, names, owners, base)
+            waiting.extend((inner, names, owners) for inner in reversed(item) if isinstance(inner, (dict, list)))
 
 
-def _records(held: Sequence[Any], names: tuple[str, ...], owners: tuple[Mapping[str, Any], ...], base: str) -> Iterator[Slides]:
-    if len(held) < LEAST or not all(isinstance(one, dict) for one in held[:5]):
+def _records(items: Sequence[Any], names: tuple[str, ...], owners: tuple[Mapping[str, Any], ...], base: str) -> Iterator[Slides]:
+    if len(items) < LEAST or not all(isinstance(item, dict) for item in items[:5]):
         return
     found: dict[str, Image] = {}
     pictured = leading = 0
-    for record in held[:MAX_SLIDES]:
+    for record in items[:MAX_SLIDES]:
         picture = picture_of(record, base) if isinstance(record, dict) else None
         if picture is None or (names[-1] == LINKED_DATA and not OBJECTS_OF_PICTURES.search(str(record.get("@type")))):
             continue
         pictured += 1
         leading += leads_away(record, picture.url, base) or any(STORY_KEY.match(str(key)) for key in record)
         enter(found, picture)
-    least = PICTURED * min(len(held), MAX_SLIDES)
+    least = PICTURED * min(len(items), MAX_SLIDES)
     if pictured >= LEAST and pictured >= least - 1 and leading <= LEADING * pictured:
         yield Slides(_without_shared_caption(found), _title(owners), names)
 
 
-def _parallel(held: Mapping[str, Any], names: tuple[str, ...], owners: tuple[Mapping[str, Any], ...], base: str) -> Iterator[Slides]:
+def _parallel(data: Mapping[str, Any], names: tuple[str, ...], owners: tuple[Mapping[str, Any], ...], base: str) -> Iterator[Slides]:
     """Yield slides from parallel lists in one object: URLs in one, captions in another of the same length."""
     if names[-1] == LINKED_DATA:
         return  # lists of versions of a lead picture
-    lists = {key: value for key, value in held.items() if isinstance(value, list) and len(value) >= LEAST}
+    lists = {key: value for key, value in data.items() if isinstance(value, list) and len(value) >= LEAST}
     for key, value in lists.items():
-        urls = [address_of(one, base) if isinstance(one, str) and PICTURE.match(one.strip()) else None for one in value[:MAX_SLIDES]]
+        urls = [address_of(url, base) if isinstance(url, str) and PICTURE.match(url.strip()) else None for url in value[:MAX_SLIDES]]
         if sum(url is not None for url in urls) < max(LEAST, PICTURED * len(urls)) or SMALL_KEY.search(key):
             continue
         texts = max(
@@ -153,7 +153,7 @@ def _parallel(held: Mapping[str, Any], names: tuple[str, ...], owners: tuple[Map
             if url is not None:
                 enter(found, Image(url, words_of(texts[number]) if texts else None))
         if len(found) >= LEAST:
-            yield Slides(_without_shared_caption(found), _title((held, *owners)), (key, *names))
+            yield Slides(_without_shared_caption(found), _title((data, *owners)), (key, *names))
 
 
 def _are_words(texts: Sequence[Any]) -> bool:
@@ -169,7 +169,7 @@ def _without_shared_caption(found: Mapping[str, Image]) -> tuple[Image, ...]:
 
 def _title(owners: Sequence[Mapping[str, Any]]) -> str | None:
     """Return the title of the object around a list, or of an object in it (``{"slide": {"title": …}, "images": […]}``)."""
-    objects = (held for owner in owners for held in (owner, *(value for value in owner.values() if isinstance(value, dict))))
-    told = (held.get(key) for held in objects for key in ("title", "headline", "setname", "name"))
-    titles = (value for value in told if isinstance(value, str) and len(value.strip()) > 3 and not PICTURE.match(value))
+    objects = (data for owner in owners for data in (owner, *(value for value in owner.values() if isinstance(value, dict))))
+    values = (data.get(key) for data in objects for key in ("title", "headline", "setname", "name"))
+    titles = (value for value in values if isinstance(value, str) and len(value.strip()) > 3 and not PICTURE.match(value))
     return next(map(clean, titles), None)

@@ -41,8 +41,8 @@ class Assembly:
 
     def gallery(self, link: Link, fetched: datetime, **about: Any) -> Gallery:
         """Return the story as an item; ``about``: fields that its pages do not have."""
-        told = {one.name: getattr(self, one.name) for one in fields(self)} | {"title": self.title or link.title or link.url}
-        return Gallery(url=link.url, link=link, fetched=fetched, **told, **about)
+        values = {field.name: getattr(self, field.name) for field in fields(self)} | {"title": self.title or link.title or link.url}
+        return Gallery(url=link.url, link=link, fetched=fetched, **values, **about)
 
 
 def assemble(
@@ -51,16 +51,16 @@ def assemble(
     """Assemble at least one page: each field from the first page that has it, each image where it occurs first. ``ended``: requested URLs
     that are not pages of the story (dead, soft 404, a circle)."""
     ordered = in_order(pages, pattern)
-    whole = next((page for page in ordered if page.whole), None)
-    shown = [whole] if whole is not None else ordered
-    total = 1 if whole is not None else declared_total(ordered)
-    missing = () if whole is not None else _missing(ordered, total, pattern)
-    times = Counter(key for page in shown for key in {letters(image.caption) for image in page.images if image.caption})
-    least = max(2, SAME_TEXT * len(shown))
+    complete = next((page for page in ordered if page.whole), None)
+    used = [complete] if complete is not None else ordered
+    total = 1 if complete is not None else declared_total(ordered)
+    missing = () if complete is not None else _missing(ordered, total, pattern)
+    times = Counter(key for page in used for key in {letters(image.caption) for image in page.images if image.caption})
+    least = max(2, SAME_TEXT * len(used))
     repeated = frozenset(key for key, count in times.items() if count >= least)
     found: dict[str, Image] = {}
     lines: dict[str, str] = {}
-    for page in shown:
+    for page in used:
         for line in (page.text or "").split("\n"):
             if line.strip():
                 lines.setdefault(letters(line), line)
@@ -70,12 +70,12 @@ def assemble(
                 image = replace(image, caption=None)
             enter(found, replace(image, page=image.page or page.url))
     captions = {letters(image.caption) for image in found.values() if image.caption}
-    kept = [line for key, line in lines.items() if key and key not in captions]
-    told = [link.title] if link is not None and link.title else []
+    text_lines = [line for key, line in lines.items() if key and key not in captions]
+    link_titles = [link.title] if link is not None and link.title else []
     return Assembly(
-        title=next((title for title in map(bare_title, (*(page.title for page in ordered), *told)) if title), None),
+        title=next((title for title in map(bare_title, (*(page.title for page in ordered), *link_titles)) if title), None),
         images=tuple(found.values()),
-        text="\n".join(kept) or None,
+        text="\n".join(text_lines) or None,
         published=next((page.published for page in ordered if page.published), None) or (link.published if link is not None else None),
         author=next((page.author for page in ordered if page.author), None),
         origin=next((page.origin for page in ordered if page.origin), None),
@@ -111,11 +111,11 @@ def numbers_of(pages: Sequence[GalleryPage], pattern: str | None = None) -> dict
     """Return URL → page number if all pages have distinct numbers; else empty."""
     form = parse(pattern) if pattern else None
     by_pattern = {page.url: form.number(page.url) for page in pages} if form is not None else {}
-    told = (by_pattern, {page.url: page.number for page in pages}, _by_address(pages))
-    for found in told:
-        known = {url: number for url, number in found.items() if number is not None}
-        if len(known) == len(pages) and len(set(known.values())) == len(known):
-            return known
+    sources = (by_pattern, {page.url: page.number for page in pages}, _by_address(pages))
+    for found in sources:
+        numbers = {url: number for url, number in found.items() if number is not None}
+        if len(numbers) == len(pages) and len(set(numbers.values())) == len(numbers):
+            return numbers
     return {}
 
 
@@ -146,23 +146,23 @@ def _shared(texts: Sequence[str]) -> int:
 def _chain(pages: Sequence[GalleryPage]) -> Iterator[str]:
     """Yield URLs in the order of the pages' lists and next links, starting at a page without a predecessor."""
     by_url = {page.url: page for page in pages}
-    led_to = {page.next for page in pages if page.next}
+    targets = {page.next for page in pages if page.next}
     longest = max((page.pages for page in pages), key=len, default=())
-    starts = [page.url for page in pages if page.url not in led_to] or list(by_url)[:1]
+    starts = [page.url for page in pages if page.url not in targets] or list(by_url)[:1]
     seen: set[str] = set()
     for url in (*longest, *starts, *by_url):
-        at: str | None = url
-        while at is not None and at not in seen:
-            seen.add(at)
-            yield at
-            at = by_url[at].next if at in by_url else None
+        current: str | None = url
+        while current is not None and current not in seen:
+            seen.add(current)
+            yield current
+            current = by_url[current].next if current in by_url else None
 
 
 def _missing(pages: Sequence[GalleryPage], total: int | None, pattern: str | None) -> tuple[int, ...]:
     numbers = numbers_of(pages, pattern)
-    there = set(numbers.values())
+    present = set(numbers.values())
     if not numbers:
         return tuple(range(len(pages) + 1, total + 1)) if total else ()
-    lowest = 0 if 0 in there else 1  # some sites count from 0
-    highest = max(max(there), (total or 0) - 1 + lowest)
-    return tuple(number for number in range(lowest, highest + 1) if number not in there)
+    lowest = 0 if 0 in present else 1  # some sites count from 0
+    highest = max(max(present), (total or 0) - 1 + lowest)
+    return tuple(number for number in range(lowest, highest + 1) if number not in present)

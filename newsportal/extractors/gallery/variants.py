@@ -49,19 +49,19 @@ def variant(url: str) -> Variant:
     ending = ENDING.search(name)
     name = name[: ending.start()] if ending else name
     marks = [folder for folder in folders if FOLDER.match(folder)]
-    kept = [folder for folder in folders if not FOLDER.match(folder)]
+    plain_folders = [folder for folder in folders if not FOLDER.match(folder)]
     for form in (BEHIND, BEHIND, BEFORE):  # a_thumb_320x240.jpg
         match = form.search(name)
         if match is not None and match.end() - match.start() < len(name):
             marks.append(match["word"])
             name = name[: match.start()] + name[match.end() :]
     query = RESIZING.sub("", parts.query).strip("&")
-    asked = parts.path[len(path) :] + (parts.query if query != parts.query else "")
-    key = f"{parts.netloc.lower()}{'/'.join(kept)}/{name}{'?' + query if query else ''}"
+    size_part = parts.path[len(path) :] + (parts.query if query != parts.query else "")
+    key = f"{parts.netloc.lower()}{'/'.join(plain_folders)}/{name}{'?' + query if query else ''}"
     words = {mark.lower() for mark in marks}
     rank = 0 if words & SMALL_WORDS else 2 if words & BIG_WORDS else 1
     # pixels, as far as marked; of one side, its square
-    sizes = [[int(number) for number in NUMBERS.findall(mark)[:2]] for mark in (*marks, asked)]
+    sizes = [[int(number) for number in NUMBERS.findall(mark)[:2]] for mark in (*marks, size_part)]
     return Variant(key, rank, max((side[0] * side[-1] for side in sizes if side), default=0))
 
 
@@ -77,7 +77,7 @@ def enter(found: dict[str, Image], image: Image) -> None:
         found[copy.key] = image
         return
     other = variant(before.url)
-    places = {one.partition("://")[2].partition("?")[0] for one in (image.url, before.url)}
+    places = {url.partition("://")[2].partition("?")[0] for url in (image.url, before.url)}
     if len(places) > 1 and (copy.rank, copy.area) == (other.rank, other.area):
         found.setdefault(image.url, image)
         return

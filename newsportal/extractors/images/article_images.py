@@ -34,11 +34,11 @@ HOLDERS: Final = frozenset("a p div center span strong td picture figure font".s
 def caption_of(node: dom.Element) -> str | None:
     """Return the caption of an ``img``, or ``None``."""
     figures = islice(node.iterancestors("figure"), 1)
-    written = (dom.text_of(caption)[:MAX_CAPTION_CHARS] for figure in figures for caption in figure.iter("figcaption"))
-    if found := next(filter(None, written), None) or _caption_below(node):
+    captions = (dom.text_of(caption)[:MAX_CAPTION_CHARS] for figure in figures for caption in figure.iter("figcaption"))
+    if found := next(filter(None, captions), None) or _caption_below(node):
         return found
-    told = (clean(node.get(name) or "")[:MAX_CAPTION_CHARS] for name in ("alt", "title", "data-caption"))
-    return next((text for text in told if text and not NO_CAPTION.match(text)), None)
+    texts = (clean(node.get(name) or "")[:MAX_CAPTION_CHARS] for name in ("alt", "title", "data-caption"))
+    return next((text for text in texts if text and not NO_CAPTION.match(text)), None)
 
 
 def _caption_below(node: dom.Element) -> str | None:
@@ -67,8 +67,8 @@ def _text_after(after: dom.Element) -> str | None:
     text = dom.text_of(after)
     if not 2 <= len(text) <= MAX_CAPTION_CHARS:
         return None
-    called = CALLED.search(f"{after.get('class') or ''} {after.get('id') or ''}")
-    return text if called or _is_caption_like(text) else None
+    match = CALLED.search(f"{after.get('class') or ''} {after.get('id') or ''}")
+    return text if match or _is_caption_like(text) else None
 
 
 def _is_caption_like(text: str) -> bool:
@@ -135,15 +135,15 @@ def settle(block: dom.Element, base: str) -> None:
 
 def source_of(node: dom.Element, base: str) -> str | None:
     """Return the URL of the image that an ``img`` finally shows (lazy loading, ``srcset``)."""
-    shown = node.get("src")
-    named = (value for name, value in node.items() if name not in OTHER_ATTRIBUTES and PICTURE.match(value))
+    src = node.get("src")
+    others = (value for name, value in node.items() if name not in OTHER_ATTRIBUTES and PICTURE.match(value))
     above = node.getparent()
     while above is not None and above.tag == "source":  # libxml2 parses it as an element with content
         above = above.getparent()
     sources = above.iter("source") if above is not None and above.tag == "picture" else ()
     largest = _largest(next((value for source in (node, *sources) for value in map(source.get, SETS) if value), ""))
-    placeholder = not shown or shown.startswith("data:") or ICON.search(shown)
-    for value in (*map(node.get, LAZY), *(named if placeholder else ()), largest, shown):
+    placeholder = not src or src.startswith("data:") or ICON.search(src)
+    for value in (*map(node.get, LAZY), *(others if placeholder else ()), largest, src):
         if value and len(value) < MAX_URL_CHARS and (url := dom.join(base, value)):
             return url
     return None
@@ -163,8 +163,8 @@ def size_of(node: dom.Element, url: str) -> tuple[int | None, int | None]:
     """Return width and height from attributes or style, else from the URL."""
     styled = {name.lower(): value for name, value in STYLE_SIZE.findall(node.get("style") or "")}
     width, height = (_pixels(node.get(name) or styled.get(name)) for name in ("width", "height"))
-    named = NAME_SIZE.search(url) if width is None and height is None else None
-    return (_pixels(named[1]), _pixels(named[2])) if named else (width, height)
+    match = NAME_SIZE.search(url) if width is None and height is None else None
+    return (_pixels(match[1]), _pixels(match[2])) if match else (width, height)
 
 
 def _pixels(value: str | None) -> int | None:

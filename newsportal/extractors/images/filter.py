@@ -81,33 +81,33 @@ def different(stories: Sequence[StoryPictures]) -> list[StoryPictures]:
     return found
 
 
-def copies(one: StoryPictures, other: StoryPictures) -> bool:
+def copies(story: StoryPictures, other: StoryPictures) -> bool:
     """Return whether two stories that share images are copies of one: they share more than the site's own images.
 
     With the same title: at least half of the images of the story with fewer; on two sites: more than half. Within one site, where all
     stories share its own images: four fifths of the images of the story with more.
     """
-    shared = len(one.pictures & other.pictures)
-    fewer, more = sorted((len(one.pictures), len(other.pictures)))
+    shared = len(story.pictures & other.pictures)
+    fewer, more = sorted((len(story.pictures), len(other.pictures)))
     if not fewer:
         return False
-    if one.title == other.title:
+    if story.title == other.title:
         return shared >= COPY_SHARE * fewer
-    return shared >= SAME_SITE_SHARE * more if one.site == other.site else shared > COPY_SHARE * fewer
+    return shared >= SAME_SITE_SHARE * more if story.site == other.site else shared > COPY_SHARE * fewer
 
 
-def frequent(stories: Sequence[StoryPictures], counted: Mapping[str, int]) -> str | None:
-    """Return the reason to drop an image shown by ``stories``, or ``None``. ``counted``: site → number of its known stories."""
-    apart = different(stories)
-    sites = Counter(story.site for story in apart)
-    if any(number >= enough(counted.get(site, 0)) for site, number in sites.items()):
+def frequent(stories: Sequence[StoryPictures], story_counts: Mapping[str, int]) -> str | None:
+    """Return the reason to drop an image shown by ``stories``, or ``None``. ``story_counts``: site → number of its known stories."""
+    distinct = different(stories)
+    sites = Counter(story.site for story in distinct)
+    if any(number >= enough(story_counts.get(site, 0)) for site, number in sites.items()):
         return "frequent"
-    return "frequent-elsewhere" if len(apart) >= LEAST_ELSEWHERE and len(sites) >= LEAST_SITES else None
+    return "frequent-elsewhere" if len(distinct) >= LEAST_ELSEWHERE and len(sites) >= LEAST_SITES else None
 
 
-def enough(counted: int) -> int:
-    """Return the number of different stories in which an image is frequent on a site with ``counted`` stories."""
-    return min(max(LEAST, counted // SHARE), MOST)
+def enough(count: int) -> int:
+    """Return the number of different stories in which an image is frequent on a site with ``count`` stories."""
+    return min(max(LEAST, count // SHARE), MOST)
 
 
 def mark_dropped(images: Sequence[Image], reasons: Mapping[str, str | None]) -> tuple[Image, ...]:

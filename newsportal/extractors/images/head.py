@@ -45,9 +45,9 @@ def avif_size(data: bytes) -> tuple[int, int, bool]:
     if not sizes:
         raise NotApplicable("no-size", "an AVIF without ispe")
     width, height = max(sizes, key=lambda pair: pair[0] * pair[1])  # the tiles of a grid and thumbnails have smaller sizes
-    turned = any(kind == b"irot" and data[start] & 1 for kind, start, end in inside(data, *found) if end > start) if found else False
-    whole = bool(top) and top[-1][2] == len(data)
-    return (height, width, whole) if turned else (width, height, whole)
+    rotated = any(kind == b"irot" and data[start] & 1 for kind, start, end in inside(data, *found) if end > start) if found else False
+    complete = bool(top) and top[-1][2] == len(data)
+    return (height, width, complete) if rotated else (width, height, complete)
 
 
 def inside(data: bytes, start: int, end: int) -> Iterator[tuple[bytes, int, int]]:
@@ -79,7 +79,7 @@ MAX_ENTRIES: Final = 512  # Of an Exif directory: cameras write some 20
 
 def jpeg_size(data: bytes) -> tuple[int, int, bool]:
     """Return width, height, and whether the data include the end of the image. ``IndexError`` if they end before the frame header."""
-    at, lying = 2, False
+    at, transposed = 2, False
     for _ in range(MAX_MARKERS):
         if data[at] == 0xFF and data[at + 1] == 0xFF:  # a fill byte
             at += 1
@@ -97,10 +97,10 @@ def jpeg_size(data: bytes) -> tuple[int, int, bool]:
             raise NotApplicable("broken", f"a JPEG segment of {length} bytes")
         if marker in FRAMES:
             height, width = data[at + 5] << 8 | data[at + 6], data[at + 7] << 8 | data[at + 8]
-            whole = b"\xff\xd9" in data[-64:]  # some writers add bytes behind the end marker
-            return (height, width, whole) if lying else (width, height, whole)
+            complete = b"\xff\xd9" in data[-64:]  # some writers add bytes behind the end marker
+            return (height, width, complete) if transposed else (width, height, complete)
         if marker == EXIF_SEGMENT and data[at + 4 : at + 10] == b"Exif\0\0":
-            lying = lying or orientation(data[at + 10 : at + 2 + length]) in TRANSPOSED
+            transposed = transposed or orientation(data[at + 10 : at + 2 + length]) in TRANSPOSED
         at += 2 + length
     raise NotApplicable("broken", f"a JPEG without a frame header among {MAX_MARKERS} markers")
 
@@ -153,14 +153,14 @@ def read_header(data: bytes, *, max_pixels: int = MAX_PIXELS) -> Head:
         markup = "markup" if MARKUP.match(data[:256]) else "not-a-picture"
         raise NotApplicable("svg" if SVG.search(data[:4096]) else markup)
     try:
-        width, height, whole = READERS[name](data)
+        width, height, complete = READERS[name](data)
     except IndexError as error:
         raise NotApplicable("cut", f"{len(data)} bytes do not reach to the size of this {name}") from error
     if width <= 0 or height <= 0:
         raise NotApplicable("no-size", f"{name} of {width} × {height}")
     if width * height > max_pixels or max(width, height) > MAX_SIDE:
         raise NotApplicable("too-large", f"{name} of {width} × {height} pixels; allowed: {max_pixels}, {MAX_SIDE} a side")
-    return Head(name, width, height, whole)
+    return Head(name, width, height, complete)
 
 
 def format_of(data: bytes) -> str | None:
@@ -205,16 +205,16 @@ def _bmp(data: bytes) -> tuple[int, int, bool]:
 
 
 def _webp(data: bytes) -> tuple[int, int, bool]:
-    whole, kind = len(data) >= _number(data, 4, 4) + 8, data[12:16]
+    complete, kind = len(data) >= _number(data, 4, 4) + 8, data[12:16]
     if kind == b"VP8X":
-        return _number(data, 24, 3) + 1, _number(data, 27, 3) + 1, whole
+        return _number(data, 24, 3) + 1, _number(data, 27, 3) + 1, complete
     if kind == b"VP8L":
         bits = _number(data, 21, 4)
-        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1, whole
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1, complete
     if kind == b"VP8 ":
         if len(data) >= 26 and data[23:26] != b"\x9d\x01\x2a":
             raise NotApplicable("broken", "a WebP whose first frame is no key frame")
-        return _number(data, 26, 2) & 0x3FFF, _number(data, 28, 2) & 0x3FFF, whole
+        return _number(data, 26, 2) & 0x3FFF, _number(data, 28, 2) & 0x3FFF, complete
     if len(data) < 16:
         raise IndexError(16)
     raise NotApplicable("broken", f"a WebP that begins with {kind!r}")

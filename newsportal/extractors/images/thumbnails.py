@@ -36,8 +36,8 @@ TYPES: Final = {"JPEG": "image/jpeg", "WEBP": "image/webp"}
 
 
 @contextmanager
-def decode_image(data: bytes, wanted: Sized, *, max_pixels: int = MAX_PIXELS) -> Iterator[tuple[Head, Decoded]]:
-    """Yield the header and the first frame of an image: upright, reduced to no less than ``wanted``, in Pillow's mode RGBA if it has
+def decode_image(data: bytes, minimum: Sized, *, max_pixels: int = MAX_PIXELS) -> Iterator[tuple[Head, Decoded]]:
+    """Yield the header and the first frame of an image: upright, reduced to no less than ``minimum``, in Pillow's mode RGBA if it has
     transparent parts, else RGB.
 
     Raises ``NotApplicable``: those of :func:`read_header`, ``too-large`` if decoding would take too much memory or time, and ``broken`` if
@@ -52,7 +52,7 @@ def decode_image(data: bytes, wanted: Sized, *, max_pixels: int = MAX_PIXELS) ->
         try:
             with Image.open(BytesIO(data), formats=FORMATS) as opened:
                 _check(head.format, data, opened.width * opened.height, max_pixels)  # the decoder may find another size
-                least = wanted(opened.width, opened.height)
+                least = minimum(opened.width, opened.height)
                 opened.draft(None, (2 * least[0], 2 * least[1]))  # at least this size; JPEG only
                 opened.load()
                 small = reduced(opened, "RGBA" if (opened.mode in ("RGBA", "LA", "PA") or "transparency" in opened.info) else "RGB", least)
@@ -163,8 +163,8 @@ def phash(picture: Decoded) -> str | None:
     return f"{int(''.join('1' if bit else '0' for bit in bits), 2):0{HEX_DIGITS}x}"
 
 
-def distance(one: str, other: str) -> int:
-    return (int(one, 16) ^ int(other, 16)).bit_count()
+def distance(first: str, second: str) -> int:
+    return (int(first, 16) ^ int(second, 16)).bit_count()
 
 
 @cache

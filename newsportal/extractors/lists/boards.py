@@ -96,8 +96,8 @@ Parts = Callable[[str], str | None]  # returns a field of an entry by the name o
 def _json_entries(page: Page, rules: BoardRules) -> Iterator[Parts]:
     from jmespath.exceptions import JMESPathError  # type: ignore[import-untyped]
 
-    given = ((name, getattr(rules, name)) for name in ("title", "link", "rank", "heat"))
-    compiled = {name: _expression(rule) for name, rule in given if rule}
+    pairs = ((name, getattr(rules, name)) for name in ("title", "link", "rank", "heat"))
+    compiled = {name: _expression(rule) for name, rule in pairs if rule}
     try:
         items = _expression(rules.items).search(json.loads(decode(page.body, page.content_type)[0]))
     except (ValueError, RecursionError, JMESPathError) as error:
@@ -125,20 +125,20 @@ def _html_entries(page: Page, rules: BoardRules) -> Iterator[Parts]:
         yield lambda name, item=item: part(item, name)  # type: ignore[misc]
 
 
-def _url(base: str, written: str | None) -> str | None:
+def _url(base: str, href: str | None) -> str | None:
     try:
-        url = urljoin(base, (written or "").strip())
+        url = urljoin(base, (href or "").strip())
         parts = urlsplit(url)
         _ = parts.port
     except ValueError:
         return None
-    return url if written and parts.scheme in ("http", "https") and parts.hostname and len(url) <= 2000 else None
+    return url if href and parts.scheme in ("http", "https") and parts.hostname and len(url) <= 2000 else None
 
 
 def number_of(text: str | None) -> float | None:
     """Return the first number in a text, multiplied by its unit: ``1,204``, ``356 万热度``, ``12.3k``."""
-    found = NUMBER.search(text or "")
-    if found is None or text is None or len(found[0]) > 20:
+    match = NUMBER.search(text or "")
+    if match is None or text is None or len(match[0]) > 20:
         return None
-    unit = text[found.end() :].lstrip()[:1].lower()
-    return float(found[0].replace(",", "")) * SCALES.get(unit, 1.0)
+    unit = text[match.end() :].lstrip()[:1].lower()
+    return float(match[0].replace(",", "")) * SCALES.get(unit, 1.0)

@@ -56,8 +56,8 @@ def custom(
     except LookupError as error:
         raise ValueError(f"encoding: unknown: {encoding!r}") from error
     if not block:
-        if given := [key for key, rule in zip(FIELDS, (title, link, site, summary, date), strict=True) if rule]:
-            raise ValueError(f"{given[0]}: a rule for a field needs a rule for the block that contains it")
+        if fields := [key for key, rule in zip(FIELDS, (title, link, site, summary, date), strict=True) if rule]:
+            raise ValueError(f"{fields[0]}: a rule for a field needs a rule for the block that contains it")
         return Engine(name, url, (), kind, first, step, encoding)
     wrapper = Wrapper(block, title or TITLES, link, site, summary, date)
     wrapper.check()
@@ -91,8 +91,8 @@ def cross_check(engine: Engine, documents: Sequence[Document], fetched: datetime
             problems.append(Message("check.page", page=number, why=reason_message(error.reason)))
             continue
         results += page.results
-        free = {absolute(document, entry.link) for entry in result_list(document)}
-        agreed += sum(result.link in free for result in page.results)
+        generic = {absolute(document, entry.link) for entry in result_list(document)}
+        agreed += sum(result.link in generic for result in page.results)
         if page.changed:
             problems.append(Message("check.page", page=number, why=Message("check.fewer")))
         elif not page.results:

@@ -46,44 +46,44 @@ class Row:
 
 def next_pages(document: dom.Document) -> list[str]:
     """Return the other pages of this list on the same site, the next page first; at most ``MAX_PAGES``, without the page itself."""
-    own = Address(document.url)
+    current = Address(document.url)
     rows: dict[str, Row] = defaultdict(Row)
     declared = (node for node in document.root.iter("link") if (node.get("rel") or "").lower() == "next")
-    nexts = [url for node in declared if (url := dom.link_of(node, document.base))]
+    urls = [url for node in declared if (url := dom.link_of(node, document.base))]
     for node in list(document.root.iter("a"))[:MAX_ANCHORS]:
         text = hub_anchors.link_text(document, node)[:40]
         number = text.strip("[]【】()· ")
-        further = bool(NEXT.match(text)) or "next" in (node.get("rel") or "").lower().split()
-        url = dom.link_of(node, document.base) if further or number.isdecimal() else None  # few need to be joined
+        is_next = bool(NEXT.match(text)) or "next" in (node.get("rel") or "").lower().split()
+        url = dom.link_of(node, document.base) if is_next or number.isdecimal() else None  # few need to be joined
         if url is None:
             continue
-        page = int(number[:6]) if not further else 0
-        if further:
-            nexts += [url] if not dead(node) else []
+        page = int(number[:6]) if not is_next else 0
+        if is_next:
+            urls += [url] if not dead(node) else []
         elif 0 < page <= MAX_NUMBER and (form := _form(url, page)):
             rows[form].pages.setdefault(page, url)
             names = (f"{above.get('class') or ''} {above.get('id') or ''}" for above in ancestors(node, PAGER_LEVELS))
             rows[form].named = rows[form].named or any(map(PAGER_NAME.search, names))
     row, best = Row(), (False, False, False, 0)
-    for form, one in rows.items():
+    for form, other in rows.items():
         # URLs of this form with any number
         before, _, after = form.partition("{}")
         numbered = re.compile(f"{re.escape(before.rstrip('_-'))}[_-]?\\d*{re.escape(after)}")
-        rank = (any(numbered.fullmatch(url) for url in nexts), bool(numbered.fullmatch(own.same_page)), one.named, len(one.pages))
-        if any(rank[:3]) and (len(one.pages) >= MIN_ROW or rank[0]) and rank > best:
-            row, best = one, rank
-    found = dict.fromkeys([*nexts, *(row.pages[number] for number in sorted(row.pages))])
-    here = own.same_page.rstrip("/")
-    own_site = (address for address in map(Address, found) if address.domain == own.domain)
-    return [address.url for address in own_site if address.same_page.rstrip("/") != here][:MAX_PAGES]
+        rank = (any(numbered.fullmatch(url) for url in urls), bool(numbered.fullmatch(current.same_page)), other.named, len(other.pages))
+        if any(rank[:3]) and (len(other.pages) >= MIN_ROW or rank[0]) and rank > best:
+            row, best = other, rank
+    found = dict.fromkeys([*urls, *(row.pages[number] for number in sorted(row.pages))])
+    current_url = current.same_page.rstrip("/")
+    same_site = (address for address in map(Address, found) if address.domain == current.domain)
+    return [address.url for address in same_site if address.same_page.rstrip("/") != current_url][:MAX_PAGES]
 
 
 def _form(url: str, number: int) -> str | None:
     """Return ``url`` with the page number (or offset: ``pn=20`` for 「3」) replaced by ``{}``; ``None`` if the URL does not contain it."""
     runs = [run for run in re.finditer(r"\d+", url[:MAX_URL_CHARS]) if len(run.group()) < 9]
     ranked = [(_distance(int(run.group()), number), -run.start(), run) for run in runs]
-    fit, _, best = min(ranked, default=(None, 0, None), key=lambda found: (found[0] is None, found[0] or 0, found[1]))
-    return f"{url[: best.start()]}{{}}{url[best.end() :]}" if best and fit is not None else None
+    distance, _, best = min(ranked, default=(None, 0, None), key=lambda found: (found[0] is None, found[0] or 0, found[1]))
+    return f"{url[: best.start()]}{{}}{url[best.end() :]}" if best and distance is not None else None
 
 
 def _distance(value: int, number: int) -> int | None:
@@ -162,9 +162,9 @@ def links(document: dom.Document, rules: HubRules | None = None, now: datetime |
         score = score if rules is None or url == page.same_page else rules.score(url, score)
         listing = address.domain == page.domain and address.facts & HUB_FACTS and not address.facts & NEVER_HUB
         kind: LinkKind = "article" if score >= ARTICLE_SCORE else "hub" if listing else "other"
-        around = hub_anchors.card(anchor) if kind == "article" else hub_anchors.Card()
-        published = read_date(around.date_text, now, default_zone(anchor.text)) if now and around.date_text else None
-        found.append(HubLink(address.url, anchor.text, kind, round(score, 4), around.summary, published))
+        card = hub_anchors.card(anchor) if kind == "article" else hub_anchors.Card()
+        published = read_date(card.date_text, now, default_zone(anchor.text)) if now and card.date_text else None
+        found.append(HubLink(address.url, anchor.text, kind, round(score, 4), card.summary, published))
     return found
 
 

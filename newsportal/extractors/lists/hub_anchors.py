@@ -117,7 +117,7 @@ def collect(document: dom.Document, base: str | None = None) -> list[Anchor]:
         anchor.title = anchor.title or clean(node.get("title") or "") or None
         above = node.getparent()
         inside = anchor.heading or (above is not None and above.tag in HEADINGS)
-        anchor.heading = inside or (len(node) > 0 and any(one.tag in HEADINGS for one in islice(node.iter(), MAX_INSIDE)))
+        anchor.heading = inside or (len(node) > 0 and any(inner.tag in HEADINGS for inner in islice(node.iter(), MAX_INSIDE)))
     return list(found.values())
 
 
@@ -165,12 +165,12 @@ def card(anchor: Anchor) -> Card:
     """Return summary and date from the elements around a link that contain no link to another URL."""
     best = Card()
     for node in anchor.nodes[:MAX_NODES]:
-        holder = _enclosing_entry(node)
-        lines = dom.lines_of(holder) if holder is not None else []
+        entry = _enclosing_entry(node)
+        lines = dom.lines_of(entry) if entry is not None else []
         others = [line for line in lines if line not in anchor.text] if sum(map(len, lines)) <= MAX_CARD_CHARS else []
         longest = max(others, key=title_length, default="")
         summary = longest if title_length(longest) >= MIN_SUMMARY else None
-        best = Card(best.summary or summary, best.date_text or _entry_date(holder, lines))
+        best = Card(best.summary or summary, best.date_text or _entry_date(entry, lines))
     return best
 
 
@@ -188,10 +188,10 @@ def _enclosing_entry(node: dom.Element) -> dom.Element | None:
     return found
 
 
-def _entry_date(holder: dom.Element | None, lines: list[str]) -> str | None:
-    if holder is None:
+def _entry_date(entry: dom.Element | None, lines: list[str]) -> str | None:
+    if entry is None:
         return None
-    for stamp in holder.iter("time"):
+    for stamp in entry.iter("time"):
         if stamp.get("datetime"):
             return clean(stamp.get("datetime"))
     for line in lines[:50]:

@@ -70,14 +70,14 @@ def scores(anchors: Sequence[Anchor], page: Address) -> list[float]:
     """Return a score from 0 to 1 for each anchor of a page, in order; 0.5 and more means article."""
     form = board_form(anchors, page)
     all_facts = [facts(anchor, page, form) for anchor in anchors]
-    own = [BIAS + sum(filter(None, map(WEIGHTS.get, found))) for found in all_facts]
+    logits = [BIAS + sum(filter(None, map(WEIGHTS.get, found))) for found in all_facts]
     patterns = [pattern(anchor.address) for anchor in anchors]
     voters: dict[str, list[float]] = defaultdict(list)
-    for shape, found, value in zip(patterns, all_facts, own, strict=True):
+    for shape, found, value in zip(patterns, all_facts, logits, strict=True):
         if not found & NOT_AVERAGED:
             voters[shape].append(value)
     found_scores = []
-    for shape, value in zip(patterns, own, strict=True):
+    for shape, value in zip(patterns, logits, strict=True):
         peers = voters.get(shape, ())
         share = SHARE * len(peers) / (len(peers) + 2)
         found_scores.append(_sigmoid(value + share * (sum(peers) / len(peers) - value) if peers else value))
@@ -106,11 +106,11 @@ def facts(anchor: Anchor, page: Address, form: ThreadForm | None) -> set[str]:
 def board_form(anchors: Sequence[Anchor], page: Address) -> ThreadForm | None:
     """Return the URL form of the threads of a board, or ``None`` if the page is no board: neither its URL nor most of its headlines look
     like one. All threads of a board's list have one form, those in boxes beside it have others."""
-    named = [anchor for anchor in anchors if anchor.length >= MIN_SUBJECT and "url-later-page" not in anchor.address.facts]
-    forms = Counter(form for anchor in named if (form := anchor.address.thread_form))
+    titled = [anchor for anchor in anchors if anchor.length >= MIN_SUBJECT and "url-later-page" not in anchor.address.facts]
+    forms = Counter(form for anchor in titled if (form := anchor.address.thread_form))
     if not forms:
         return None
-    headlines = [anchor for anchor in named if anchor.length >= HEADLINE]
+    headlines = [anchor for anchor in titled if anchor.length >= HEADLINE]
     threads = sum(1 for anchor in headlines if anchor.address.thread_form)
     many = threads >= max(BOARD_HEADLINES, BOARD_SHARE * len(headlines))
     return max(forms, key=lambda form: forms[form]) if many or BOARD.search(page.url[:JUDGED_CHARS]) else None

@@ -116,11 +116,11 @@ class Address:
 
     @lazy
     def parts(self) -> SplitResult:
-        judged = self.url[:JUDGED_CHARS]
-        if plain := PLAIN.fullmatch(judged):
+        start = self.url[:JUDGED_CHARS]
+        if plain := PLAIN.fullmatch(start):
             return SplitResult(*plain.groups(""))
         try:
-            return urlsplit(judged)
+            return urlsplit(start)
         except ValueError:  # "http://[" and the like
             return urlsplit("http://invalid/")
 
@@ -180,8 +180,8 @@ class Address:
     @lazy
     def slug_words(self) -> int:
         """Number of words of the hyphenated name in the last segment, or in the one before if the last is like ``index.html``."""
-        listed = self.stem.lower() in LIST_WORDS and len(self.segments) > 1
-        return max(_word_count(self.stem), _word_count(self.segments[-2])) if listed else _word_count(self.stem)
+        is_list = self.stem.lower() in LIST_WORDS and len(self.segments) > 1
+        return max(_word_count(self.stem), _word_count(self.segments[-2])) if is_list else _word_count(self.stem)
 
     @lazy
     def thread_form(self) -> tuple[str, str] | None:
@@ -294,8 +294,8 @@ def _is_shallow(address: Address) -> bool:
     """Return whether the path is one or two plain names: a channel (``/sports/``, ``/news/world``)."""
     if not 1 <= len(address.segments) <= 2:
         return False
-    named = address.last_id >= SHORT_ID or address.slug_words >= 3 or _is_code(address) or address.has_ending
-    return not named
+    specific = address.last_id >= SHORT_ID or address.slug_words >= 3 or _is_code(address) or address.has_ending
+    return not specific
 
 
 FACTS: Mapping[str, tuple[float, Callable[[Address], bool]]] = {

@@ -61,14 +61,14 @@ def places(url: str) -> tuple[Place, ...]:
     # the part of a query that identifies the article: all but the page number and tracking parameters
     rest = parts.query[: match.start()] + parts.query[match.end() :] if match else parts.query
     pairs = [] if not rest or last_id(f"{host}{bare}") else [pair for pair in rest.split("&") if pair]
-    kept = [pair for pair in pairs if not TRACKING.match(pair.partition("=")[0].lower())]
-    kept_query = f"?{'&'.join(kept)}" if kept else ""
-    found = [] if match else [Place(f"{host}{bare}{kept_query}", None, url)]
+    relevant = [pair for pair in pairs if not TRACKING.match(pair.partition("=")[0].lower())]
+    query = f"?{'&'.join(relevant)}" if relevant else ""
+    found = [] if match else [Place(f"{host}{bare}{query}", None, url)]
     origin, tail = f"{parts.scheme}://{parts.netloc}", f"?{parts.query}" if parts.query else ""
-    found += [Place(f"{host}{stem}{kept_query}", number, f"{origin}{form}{tail}") for stem, number, form in _path_marks(parts.path)]
+    found += [Place(f"{host}{stem}{query}", number, f"{origin}{form}{tail}") for stem, number, form in _path_marks(parts.path)]
     if match and int(match["number"]) <= MAX_PAGE:
         form = f"{parts.query[: match.start('number')]}{{}}{parts.query[match.end('number') :]}"
-        found.append(Place(f"{host}{bare}{kept_query}", int(match["number"]), f"{origin}{parts.path}?{form}"))
+        found.append(Place(f"{host}{bare}{query}", int(match["number"]), f"{origin}{parts.path}?{form}"))
     return tuple(place for place in found if host and place.stem != host)  # a pager of a front page is one of a list
 
 
@@ -97,24 +97,24 @@ def _path_marks(path: str) -> list[tuple[str, int, str]]:
     return [(stem, int(match["number"]), f"{path[: at + match.start('number')]}{{}}{path[at + match.end('number') :]}")]
 
 
-def step(own: Sequence[Place], other: str) -> Step | None:
-    """Return how ``other`` continues the article at ``own``; ``None`` if it does not, or is the same page."""
+def step(current: Sequence[Place], other: str) -> Step | None:
+    """Return how ``other`` continues the article at ``current``; ``None`` if it does not, or is the same page."""
     readings = places(other)
-    for mine in own:
-        for yours in readings:
-            if mine.stem == yours.stem and mine.number != yours.number:
-                return Step(mine.number, yours.number, yours.form)
+    for mine in current:
+        for theirs in readings:
+            if mine.stem == theirs.stem and mine.number != theirs.number:
+                return Step(mine.number, theirs.number, theirs.form)
     return None
 
 
-def sister_step(own: Sequence[Place], other: str) -> Step | None:
+def sister_step(current: Sequence[Place], other: str) -> Step | None:
     """Like :func:`step` for a mobile host: both URLs contain the article's number, only ``other`` has a page mark."""
-    for yours in places(other):
-        name = last_id(yours.stem)
-        for mine in own:
-            marked = yours.number is not None and mine.number is None and name and name == last_id(mine.stem)
-            if marked and Address(f"http://{mine.stem}").domain == Address(f"http://{yours.stem}").domain:
-                return Step(None, yours.number, yours.form)
+    for theirs in places(other):
+        name = last_id(theirs.stem)
+        for mine in current:
+            marked = theirs.number is not None and mine.number is None and name and name == last_id(mine.stem)
+            if marked and Address(f"http://{mine.stem}").domain == Address(f"http://{theirs.stem}").domain:
+                return Step(None, theirs.number, theirs.form)
     return None
 
 
@@ -180,14 +180,14 @@ def script_pagers(document: dom.Document) -> Iterator[ScriptPager]:
 
 def _pager_of_call(arguments: str) -> ScriptPager | None:
     """Parse a call whose arguments are all literals; in some variants an element's name comes first."""
-    written = [argument.strip() for argument in arguments.split(",")]
-    numbers = [at for at, argument in enumerate(written) if argument.isdecimal()]
-    if len(numbers) < 2 or numbers[1] != numbers[0] + 1 or len(written) < numbers[1] + 3:
+    values = [argument.strip() for argument in arguments.split(",")]
+    numbers = [at for at, argument in enumerate(values) if argument.isdecimal()]
+    if len(numbers) < 2 or numbers[1] != numbers[0] + 1 or len(values) < numbers[1] + 3:
         return None
-    name, extension = (argument.strip("\"'") for argument in written[numbers[1] + 1 : numbers[1] + 3])
+    name, extension = (argument.strip("\"'") for argument in values[numbers[1] + 1 : numbers[1] + 3])
     if not re.fullmatch(r"[\w./-]{1,100}", name) or not extension.isalnum():
         return None
-    return ScriptPager(int(written[numbers[0]][:4]), int(written[numbers[1]][:4]), name, extension)
+    return ScriptPager(int(values[numbers[0]][:4]), int(values[numbers[1]][:4]), name, extension)
 
 
 def _pagers_of_assignments(text: str) -> Iterator[ScriptPager]:
@@ -197,7 +197,7 @@ def _pagers_of_assignments(text: str) -> Iterator[ScriptPager]:
         return
     current, name, extension = CURRENT.search(text), NAME.search(text), EXTENSION.search(text)
     index = int(current[1]) if current else 0
-    written = None if name and extension else HREF.search(GLUE.sub("", text))
-    named = (name[1], extension[1]) if name and extension else (written[1], written[2]) if written else None
-    if named is not None:
-        yield from (ScriptPager(count, index, *named) for count in dict.fromkeys(counts))
+    href = None if name and extension else HREF.search(GLUE.sub("", text))
+    file = (name[1], extension[1]) if name and extension else (href[1], href[2]) if href else None
+    if file is not None:
+        yield from (ScriptPager(count, index, *file) for count in dict.fromkeys(counts))

@@ -106,12 +106,12 @@ def pager_links(document: dom.Document) -> Iterator[PagerLink]:
     """Yield the links that turn the page. Two cheap checks of URL and first character exclude most of a page's hundreds of links."""
     # a URL that continues this one is relative or contains this: the shortest last name of its interpretations
     key = min((last_id(place.stem) or last_name(place.stem) for place in places(document.url)), key=len, default="")
-    sifted = len(key) >= SHORT_KEY and key.isascii()
+    selective = len(key) >= SHORT_KEY and key.isascii()
     for number, node in enumerate(document.root.iter("a", "link", "option")):
         href = node.get("href") or node.get("value")
         if not href or number > MAX_ANCHORS:
             continue
-        if sifted and key not in href and "/" in href and not href.startswith(("?", "./")):
+        if selective and key not in href and "/" in href and not href.startswith(("?", "./")):
             continue
         text = node.text
         if text and text[0] not in POSSIBLE_BEGINNINGS and not len(node) and node.get("rel") is None and node.tag != "link":

@@ -59,12 +59,12 @@ class Row:
 def find_pager(document: dom.Document) -> Pager:
     """Return the pager of a page; without one, the page is its own only page. Never raises."""
     turns = list(pager_links(document))
-    known = document.url.startswith(("http://", "https://"))
-    own = page_marks.places(document.url) if known else _guess_interpretations(turns)
-    row = _row_of_links(own, turns) or _script_row(document, own)
+    has_url = document.url.startswith(("http://", "https://"))
+    current = page_marks.places(document.url) if has_url else _guess_interpretations(turns)
+    row = _row_of_links(current, turns) or _script_row(document, current)
     elsewhere = row.pages.get(row.this, document.url) if row else document.url
-    url = document.url if known else own[0].form if own else elsewhere
-    steps = ((turn.url, page_marks.step(own, turn.url)) for turn in turns if turn.kind == "canonical")
+    url = document.url if has_url else current[0].form if current else elsewhere
+    steps = ((turn.url, page_marks.step(current, turn.url)) for turn in turns if turn.kind == "canonical")
     declared = (address for address, found in steps if found and found.there in (None, 1) and (found.here or 0) > 1)
     first = (row.pages.get(1) if row and row.this > 1 else None) or next(declared, None)
     if row is None:
@@ -73,9 +73,9 @@ def find_pager(document: dom.Document) -> Pager:
     while row.this + len(following) + 1 in row.pages and len(following) < MAX_PAGES - 1:
         following.append(row.pages[row.this + len(following) + 1])
     pages = (url, *following)
-    whole = _single_page_view(own, turns, pages) if following or first else None
-    named = tuple(sorted(row.pages.items()))[: 2 * MAX_PAGES]
-    return Pager(pages, following[0] if following else None, whole, first, row.this, named)
+    view = _single_page_view(current, turns, pages) if following or first else None
+    numbered = tuple(sorted(row.pages.items()))[: 2 * MAX_PAGES]
+    return Pager(pages, following[0] if following else None, view, first, row.this, numbered)
 
 
 def is_thread(url: str) -> bool:
@@ -83,11 +83,11 @@ def is_thread(url: str) -> bool:
     return THREAD.search(url) is not None
 
 
-def _row_of_links(own: Sequence[page_marks.Place], turns: Sequence[PagerLink]) -> Row | None:
+def _row_of_links(current: Sequence[page_marks.Place], turns: Sequence[PagerLink]) -> Row | None:
     groups: dict[int | None, list[tuple[PagerLink, page_marks.Step]]] = defaultdict(list)
     for turn in turns:
         if turn.kind not in ("whole", "canonical"):
-            found = page_marks.step(own, turn.url) or (page_marks.sister_step(own, turn.url) if turn.kind == "next" else None)
+            found = page_marks.step(current, turn.url) or (page_marks.sister_step(current, turn.url) if turn.kind == "next" else None)
             if found and not is_aside(turn.node):
                 groups[found.here].append((turn, found))
     ranked = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0] is not None))
@@ -116,8 +116,8 @@ def _read(here: int | None, steps: list[tuple[PagerLink, page_marks.Step]]) -> R
         forms[found.form].append(page)
     if not proven or this < 1 or ("?" in next(iter(forms)) and under_comments(steps[0][0].node)):
         return None
-    for form, known in forms.items():
-        for page in range(min(known), min(max(known), MAX_PAGES) + 1):
+    for form, numbers in forms.items():
+        for page in range(min(numbers), min(max(numbers), MAX_PAGES) + 1):
             if page > 1:
                 pages.setdefault(page, form.replace("{}", str(page - shift), 1))
     return Row(this, pages)
@@ -125,31 +125,31 @@ def _read(here: int | None, steps: list[tuple[PagerLink, page_marks.Step]]) -> R
 
 def _number_shift(here: int | None, numbered: list[tuple[int, page_marks.Step]], others: list[page_marks.Step]) -> int:
     """Return the difference between page number and number in the URL: 0, or 1 if URLs count from 0 (page 2 is ``_1``)."""
-    if said := [number - found.there for number, found in numbered if found.there is not None]:
-        return 1 if said.count(1) > said.count(0) else 0
+    if shifts := [number - found.there for number, found in numbered if found.there is not None]:
+        return 1 if shifts.count(1) > shifts.count(0) else 0
     from_zero = here is None and any(found.there == 1 for found in others) and all(found.there in (0, 1) for found in others)
     return 1 if from_zero or here == 0 else 0
 
 
-def _script_row(document: dom.Document, own: Sequence[page_marks.Place]) -> Row | None:
+def _script_row(document: dom.Document, current: Sequence[page_marks.Place]) -> Row | None:
     for pager in page_marks.script_pagers(document):
         addresses = {index: absolute_url(document, pager.address(index)) for index in range(min(pager.count, MAX_PAGES))}
-        stems = {place.stem for place in own}
+        stems = {place.stem for place in current}
         pages = {
             index + 1: url
             for index, url in addresses.items()
-            if url and (not own or any(place.stem in stems for place in page_marks.places(url)))
+            if url and (not current or any(place.stem in stems for place in page_marks.places(url)))
         }
         if pager.current + 2 in pages or (pager.current and 1 in pages):
             return Row(pager.current + 1, pages)
     return None
 
 
-def _single_page_view(own: Sequence[page_marks.Place], turns: Sequence[PagerLink], pages: Sequence[str]) -> str | None:
+def _single_page_view(current: Sequence[page_marks.Place], turns: Sequence[PagerLink], pages: Sequence[str]) -> str | None:
     for turn in turns:
         if turn.kind == "whole" and turn.url not in pages and not is_aside(turn.node):
             domain = Address(turn.url).domain
-            for place in own:
+            for place in current:
                 name = page_marks.last_name(place.stem)
                 if Address(f"http://{place.stem}").domain == domain and len(name) >= SHORT_KEY and name in turn.url:
                     return turn.url
@@ -191,8 +191,8 @@ class MultiPage:
         while urls := pages.wanted():
             try:
                 pages.take(read(fetch(urls[0])), urls[0])
-            except NotApplicable as why:
-                pages.refuse(urls[0], why.reason)
+            except NotApplicable as error:
+                pages.refuse(urls[0], error.reason)
         article = pages.result()
 
     ``same`` maps the URLs of one page to one identity. ``ends``: slugs of the reasons for stopping; empty at the end of the pager.
@@ -213,35 +213,35 @@ class MultiPage:
         """Return the URL to fetch next; empty while it is being fetched and when the article is complete."""
         if self._finished or self._pending is not None:
             return ()
-        asked = self._single_page_view or self._next_url()
-        if asked is not None and len(self._read) >= MAX_FETCHED:
+        url = self._single_page_view or self._next_url()
+        if url is not None and len(self._read) >= MAX_FETCHED:
             self.end("too-many")
-        if asked is None or self._finished:
+        if url is None or self._finished:
             return ()
-        self._pending = asked
-        return (asked,)
+        self._pending = url
+        return (url,)
 
-    def strays(self, url: str, asked: str) -> bool:
+    def strays(self, url: str, requested: str) -> bool:
         """Return whether a response redirected to ``url`` is to be ignored: a page already read or a front page."""
-        return self._same(url) != self._same(asked) and (self._same(url) in self._seen or is_front_page(url))
+        return self._same(url) != self._same(requested) and (self._same(url) in self._seen or is_front_page(url))
 
-    def take(self, page: PageRead, asked: str) -> None:
+    def take(self, page: PageRead, requested: str) -> None:
         self._pending = None
         if self._single_page_view is not None:
-            first, whole, self._single_page_view = self._read[0], self._single_page_view, None
-            if whole is not None and joining.is_whole(first.found, page.found):
-                self._single_page_article = joining.as_whole(first.found, page.found, (*first.pager.pages, whole))
+            first, view, self._single_page_view = self._read[0], self._single_page_view, None
+            if view is not None and joining.is_whole(first.found, page.found):
+                self._single_page_article = joining.as_whole(first.found, page.found, (*first.pager.pages, view))
                 self._finished = True
             return
-        reason = "elsewhere" if self.strays(page.url, asked) else joining.why_not([one.found for one in self._read], page.found)
+        reason = "elsewhere" if self.strays(page.url, requested) else joining.why_not([other.found for other in self._read], page.found)
         if reason is not None:
             self.end(reason)
             return
-        self._seen |= {self._same(asked), self._same(page.url)}
-        self._urls += dict.fromkeys((asked, page.url))
+        self._seen |= {self._same(requested), self._same(page.url)}
+        self._urls += dict.fromkeys((requested, page.url))
         self._read.append(page)
 
-    def refuse(self, asked: str, reason: str) -> None:
+    def refuse(self, requested: str, reason: str) -> None:
         """Handle a page that could not be fetched or used. Without the single-page view, the pages are read one by one."""
         self._pending = None
         if self._single_page_view is not None:
@@ -260,7 +260,7 @@ class MultiPage:
         if len(self._read) == 1:
             first = self._read[0]
             return joining.unmarked(first.found) if first.pager.next else first.found
-        return joining.join([one.found for one in self._read], self._urls)
+        return joining.join([page.found for page in self._read], self._urls)
 
     def _next_url(self) -> str | None:
         """Return the URL of the page after the last one read, from its own pager; if it has none, from the first page's."""

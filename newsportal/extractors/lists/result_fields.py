@@ -63,8 +63,8 @@ def title_of(anchor: Element, repeated: Collection[str] = ()) -> str:
     for node in anchor.xpath(HEADING_ROLE):
         if text := text_of(node):
             return text
-    if (rest := _text_without_url(anchor)) is not None:
-        return rest
+    if (plain := _text_without_url(anchor)) is not None:
+        return plain
     lines = lines_of(anchor)
     if len(lines) < 2:
         return text_of(anchor)
@@ -148,19 +148,19 @@ def split_site(text: str | None) -> tuple[str | None, str | None]:
 def result_of(anchor: Element, nodes: Sequence[Element], title: str) -> Result:
     """Return the result in a record, its link as written. ``anchor`` is the title link, ``nodes`` are the elements of the record."""
     lines = [line for node in nodes for line in lines_of(node)[:MAX_LINES]]
-    small = _fields_by_class(nodes, anchor)
-    site = small["site"] or next((line.strip(EDGE) for line in lines if HOST.match(line) and len(line) <= MAX_SITE), None)
-    site, inner = split_site(site)
-    date = small["date"] or inner or next((line.strip(EDGE) for line in lines if is_date(line)), None)
+    fields = _fields_by_class(nodes, anchor)
+    site = fields["site"] or next((line.strip(EDGE) for line in lines if HOST.match(line) and len(line) <= MAX_SITE), None)
+    site, inner_date = split_site(site)
+    date = fields["date"] or inner_date or next((line.strip(EDGE) for line in lines if is_date(line)), None)
     if date is None:  # a short line with a date and other text: 「示例周刊 2024-05-05 08:30」
         mixed = (line for line in lines if line != title and len(line) <= MAX_MIXED and DATE_HINT.search(line))
-        named, date = next((found for found in map(split_site, mixed) if found[1]), (None, None))
-        site = site or named
-    written, summary = split_summary(small["summary"] or _summary(lines, title, site), site)
+        site_name, date = next((found for found in map(split_site, mixed) if found[1]), (None, None))
+        site = site or site_name
+    summary_date, summary = split_summary(fields["summary"] or _summary(lines, title, site), site)
     href = printable((anchor.get("href") or "").strip())
     if not site and not needs_fetch(href):  # the host of the target, if known; the engine's host is no site
         site = host_of(resolve(href))
-    return Result(title, href, site, summary, date or written)
+    return Result(title, href, site, summary, date or summary_date)
 
 
 def split_summary(text: str | None, site: str | None = None) -> tuple[str | None, str | None]:
@@ -209,8 +209,8 @@ def _fields_by_class(nodes: Sequence[Element], anchor: Element) -> dict[str, str
 
 
 def _date_only(text: str) -> str | None:
-    shown = clean(text).strip(EDGE)
-    return shown if is_date(shown) else None
+    stripped = clean(text).strip(EDGE)
+    return stripped if is_date(stripped) else None
 
 
 def _site_and_date(node: Element) -> tuple[str | None, str | None]:

@@ -85,9 +85,9 @@ def result_list(document: Document) -> list[Result]:
 
 
 def records(document: Document) -> list[Record]:
-    own = page_host(document)
+    host = page_host(document)
     outside: dict[Element, bool] = {}
-    links = [link for link in document.root.iter("a") if _eligible(link, own) and not _is_outside(link, outside)][:MAX_LINKS]
+    links = [link for link in document.root.iter("a") if _eligible(link, host) and not _is_outside(link, outside)][:MAX_LINKS]
     best: list[Record] = []
     most = 0.0
     groups: dict[tuple[str, ...], list[Element]] = defaultdict(list)
@@ -98,7 +98,7 @@ def records(document: Document) -> list[Record]:
         groups["tags", *above[:2]].append(link)
         groups["class", *above, _class_pattern(link), _class_pattern(link.getparent())].append(link)
     for group in (group for group in groups.values() if len(group) >= MIN_RECORDS):
-        found = _best_list(_records_of_group(group, own))
+        found = _best_list(_records_of_group(group, host))
         total = sum(record.worth for record in found)
         if len(found) >= MIN_RECORDS and total > most:
             best, most = found, total
@@ -112,9 +112,9 @@ def page_host(document: Document) -> str:
     """Return the page's host: from its URL, its canonical link or forms, else the site that most of its links lead to."""
     if host := host_of(document.url):
         return host
-    said = [node.get("href") or "" for node in document.root.iter("link") if node.get("rel") in ("canonical", "search")]
-    said += [node.get("action") or "" for node in document.root.iter("form")]
-    if host := next((host for host in map(host_of, said) if host), ""):
+    urls = [node.get("href") or "" for node in document.root.iter("link") if node.get("rel") in ("canonical", "search")]
+    urls += [node.get("action") or "" for node in document.root.iter("form")]
+    if host := next((host for host in map(host_of, urls) if host), ""):
         return host
     linked = Counter(_site(host) for host in (host_of(node.get("href") or "") for node in document.root.iter("a")) if host)
     return linked.most_common(1)[0][0] if linked else ""
@@ -126,13 +126,13 @@ def _site(host: str) -> str:
     return ".".join(labels[-3:] if len(labels) > 2 and len(labels[-2]) <= 3 and len(labels[-1]) == 2 else labels[-2:])
 
 
-def _eligible(link: Element, own: str) -> bool:
+def _eligible(link: Element, host: str) -> bool:
     href = printable((link.get("href") or "").strip())
     if not href or href.startswith("#") or is_of_other_scheme(href) or is_advert(href):
         return False
     try:
         parts = urlsplit(href)
-        foreign = parts.hostname and parts.hostname.removeprefix("www.") != own
+        foreign = parts.hostname and parts.hostname.removeprefix("www.") != host
     except ValueError:
         return False
     if not foreign and not is_redirect(href):
@@ -143,18 +143,18 @@ def _eligible(link: Element, own: str) -> bool:
     return bool(text_of(link))
 
 
-def _is_outside(link: Element, known: dict[Element, bool]) -> bool:
-    """Return whether ``link`` is in navigation, a form or a paid block. ``known`` caches the answer per ancestor."""
+def _is_outside(link: Element, cache: dict[Element, bool]) -> bool:
+    """Return whether ``link`` is in navigation, a form or a paid block. ``cache``: the answer per ancestor."""
     above = []
     answer = False
     for node in link.iterancestors():
-        if node in known:
-            answer = known[node]
+        if node in cache:
+            answer = cache[node]
             break
         above.append(node)
     for node in reversed(above):
-        named = node.tag not in ("body", "html", "main") and any(map(OUTSIDE_NAME.search, filter(None, map(node.get, ("id", "class")))))
-        answer = known[node] = answer or node.tag in OUTSIDE or named
+        by_name = node.tag not in ("body", "html", "main") and any(map(OUTSIDE_NAME.search, filter(None, map(node.get, ("id", "class")))))
+        answer = cache[node] = answer or node.tag in OUTSIDE or by_name
     return answer
 
 
@@ -178,12 +178,12 @@ def _ancestors(link: Element) -> Iterator[Element]:
     return islice(link.iterancestors(), MAX_DEPTH)
 
 
-def _records_of_group(group: Sequence[Element], own: str) -> list[Record]:
+def _records_of_group(group: Sequence[Element], host: str) -> list[Record]:
     above = Counter(node for link in group for node in _ancestors(link))
     tops = [_record_root(link, above) for link in group]
     lines = Counter(line for link in group for line in set(lines_of(link)))
     repeated = frozenset(line for line, number in lines.items() if number > 1)
-    records = [Record(link, (top,), own, repeated) for link, top in zip(group, tops, strict=True)]
+    records = [Record(link, (top,), host, repeated) for link, top in zip(group, tops, strict=True)]
     bare = [record for record in records if record.length - len(text_of(record.anchor)) < FULL_TITLE]
     return [_with_siblings(record, above) for record in records] if 2 * len(bare) > len(records) else records
 

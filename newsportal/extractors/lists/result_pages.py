@@ -40,27 +40,27 @@ def read(engine: Engine, document: Document, fetched: datetime) -> ResultPage:
     or quota page: the caller pauses the engine for ``rest`` seconds."""
     if FEED.match(document.html[:2000]):
         return ResultPage(tuple(read_feed(document, fetched)), "wrapper")
-    if (listed := read_json(document, fetched)) is not None:
-        return ResultPage(tuple(listed), "wrapper")
+    if (results := read_json(document, fetched)) is not None:
+        return ResultPage(tuple(results), "wrapper")
     wrapped: list[Result] = []
     with suppress(NotApplicable):  # a wrapper that fails here (a slow pattern) counts as one without results, and the change is reported
         wrapped = _extract(engine, document, fetched)
     if not wrapped and (wall := find_wall(document, certain=True)):
         raise EngineBlocked(wall.reason, wall.hours * HOUR)
-    free = [
-        replace(one, link=absolute(document, one.link), published=published(one.date, fetched, f"{one.title}{one.summary}"))
-        for one in result_list(document)
+    generic = [
+        replace(entry, link=absolute(document, entry.link), published=published(entry.date, fetched, f"{entry.title}{entry.summary}"))
+        for entry in result_list(document)
     ]
     if wrapped:
-        longer = _merged_list(wrapped, free)
+        longer = _merged_list(wrapped, generic)
         return ResultPage(tuple(longer or wrapped), "generic" if longer else "wrapper", changed=bool(longer))
     changed = engine.described
-    if len(free) < MIN_LIST:
+    if len(generic) < MIN_LIST:
         if wall := find_wall(document):
             raise EngineBlocked(wall.reason, wall.hours * HOUR)
         if says_nothing_found(document):
             return ResultPage((), "wrapper" if changed else "generic")
-    return ResultPage(tuple(free), "generic", changed)
+    return ResultPage(tuple(generic), "generic", changed)
 
 
 def _extract(engine: Engine, document: Document, fetched: datetime) -> list[Result]:
@@ -70,16 +70,16 @@ def _extract(engine: Engine, document: Document, fetched: datetime) -> list[Resu
     return parse_with(engine.wrappers, document, fetched) if engine.wrappers else []
 
 
-def _merged_list(wrapped: Sequence[Result], free: Sequence[Result]) -> list[Result] | None:
+def _merged_list(wrapped: Sequence[Result], generic: Sequence[Result]) -> list[Result] | None:
     """Return the longer list merged with the wrapper's results if the wrapper found only a part of the results, else ``None``."""
-    if len(wrapped) >= MIN_SHARE * len(free):
+    if len(wrapped) >= MIN_SHARE * len(generic):
         return None
-    known = {result.link: result for result in wrapped}
-    within = sum(1 for result in free if result.link in known)
-    if within < MIN_OVERLAP * len(known) and not (len(wrapped) <= MAX_LEFTOVER and len(free) >= MIN_LIST):
+    by_link = {result.link: result for result in wrapped}
+    within = sum(1 for result in generic if result.link in by_link)
+    if within < MIN_OVERLAP * len(by_link) and not (len(wrapped) <= MAX_LEFTOVER and len(generic) >= MIN_LIST):
         return None
-    rest = [result for result in wrapped if result.link not in {other.link for other in free}]
-    return rest + [known.get(result.link, result) for result in free]
+    rest = [result for result in wrapped if result.link not in {other.link for other in generic}]
+    return rest + [by_link.get(result.link, result) for result in generic]
 
 
 def target_of(result: Result) -> str:
@@ -98,9 +98,9 @@ def guess(document: Document) -> Engine:
     """Return the engine whose wrapper extracts most from ``document``, among the engines of its host if known; the first of equals."""
     host = page_host(document)
     engines = [load(name) for name in names()]
-    own = [engine for engine in engines if any(f".{part}" in f".{host}" for part in engine.hosts)]
-    candidates = sorted(own, key=lambda engine: engine.kind == "news") or engines
-    best, most = UNKNOWN, 0.0 if own else float(MIN_RESULTS)
+    matching = [engine for engine in engines if any(f".{part}" in f".{host}" for part in engine.hosts)]
+    candidates = sorted(matching, key=lambda engine: engine.kind == "news") or engines
+    best, most = UNKNOWN, 0.0 if matching else float(MIN_RESULTS)
     for engine in candidates:
         results = _extract(engine, document, datetime.now(UTC))
         # only results with summary and site count fully, since broad rules find titles anywhere
@@ -134,10 +134,10 @@ NOTHING_PHRASES = re.compile(
 
 def find_wall(document: Document, *, certain: bool = False) -> Wall | None:
     """Return the wall that ``document`` is, or ``None``. ``certain``: only by URLs and marks of a known engine's wall, without phrases."""
-    said = None
+    text = None
     if not certain and len(body := text_of(document.root)) <= MAX_WALL_CHARS:  # a phrase counts only on a page with little text
         titles = " ".join(text_of(title) for title in document.root.iter("title"))
-        said = f"{titles} {body}"
+        text = f"{titles} {body}"
     for kind in walls():
         if certain and kind.address is None:
             continue  # a generic captcha may protect a form on any page
@@ -145,7 +145,7 @@ def find_wall(document: Document, *, certain: bool = False) -> Wall | None:
             return kind
         if kind.marks and document.css(kind.marks):
             return kind
-        if said and any(re.search(phrase, said, re.IGNORECASE) for phrase in kind.phrases):
+        if text and any(re.search(phrase, text, re.IGNORECASE) for phrase in kind.phrases):
             return kind
     return None
 
@@ -153,9 +153,9 @@ def find_wall(document: Document, *, certain: bool = False) -> Wall | None:
 def says_nothing_found(document: Document) -> bool:
     if any(not (_is_hidden(node) or any(map(_is_hidden, node.iterancestors()))) for node in document.css(NOTHING_MARKS)):
         return True
-    said = len(NOTHING_PHRASES.findall(text_of(document.root)))
-    hidden = (node for node in document.css(HIDDEN) if not any(map(_is_hidden, node.iterancestors()))) if said else ()
-    return said > sum(len(NOTHING_PHRASES.findall(text_of(node))) for node in hidden)
+    count = len(NOTHING_PHRASES.findall(text_of(document.root)))
+    hidden = (node for node in document.css(HIDDEN) if not any(map(_is_hidden, node.iterancestors()))) if count else ()
+    return count > sum(len(NOTHING_PHRASES.findall(text_of(node))) for node in hidden)
 
 
 def _is_hidden(node: Element) -> bool:
@@ -181,9 +181,9 @@ def read_json(document: Document, fetched: datetime) -> list[Result] | None:
         return None
     if not isinstance(data, dict) or not isinstance(found := data.get("results"), list):
         return None
-    silent = data.get("unresponsive_engines")
-    if not found and silent:
-        raise EngineBlocked("captcha" if "captcha" in str(silent).lower() else "quota")
+    unresponsive = data.get("unresponsive_engines")
+    if not found and unresponsive:
+        raise EngineBlocked("captcha" if "captcha" in str(unresponsive).lower() else "quota")
     plain = ({key: value for key, value in row.items() if isinstance(value, str)} for row in found if isinstance(row, dict))
     names = {"url": "link", "content": "summary", "publishedDate": "published", "title": "title"}
     return _results_of_entries([{names[key]: value for key, value in row.items() if key in names} for row in plain], fetched)

@@ -28,23 +28,23 @@ EMPTY = dom.parse_html("<html><body></body></html>")
 
 
 def rules(rule: Rule) -> tuple[str, ...]:
-    given = (rule,) if isinstance(rule, str) else rule
-    return tuple(one for one in given if one)
+    alternatives = (rule,) if isinstance(rule, str) else rule
+    return tuple(item for item in alternatives if item)
 
 
 def check(rule: Rule) -> None:
     """Check all alternatives of a rule. Raises ``ValueError`` with the reason if one is not CSS, XPath or a regular expression."""
-    for one in rules(rule):
-        if _is_pattern(one):
-            compile_expression(one.removeprefix("re:").strip(), for_html=True)
+    for item in rules(rule):
+        if _is_pattern(item):
+            compile_expression(item.removeprefix("re:").strip(), for_html=True)
         else:
-            _elements(EMPTY, one)
+            _elements(EMPTY, item)
 
 
 def select(piece: Piece, rule: Rule) -> list[Piece]:
     """Return the matches of the first alternative of ``rule`` with any, in page order. Raises ``ValueError`` for an invalid rule."""
-    for one in rules(rule):
-        found = _matches(piece, one) if _is_pattern(one) else _elements(dom.parse_html(piece) if isinstance(piece, str) else piece, one)
+    for item in rules(rule):
+        found = _matches(piece, item) if _is_pattern(item) else _elements(dom.parse_html(piece) if isinstance(piece, str) else piece, item)
         if found:
             return found
     return []
@@ -54,8 +54,8 @@ def text(piece: Piece | None) -> str | None:
     if piece is None:
         return None
     if isinstance(piece, str):
-        shown = dom.text_of(dom.parse_html(f"<div>{piece}</div>")) if "<" in piece or "&" in piece else clean(piece)
-        return shown or None
+        plain = dom.text_of(dom.parse_html(f"<div>{piece}</div>")) if "<" in piece or "&" in piece else clean(piece)
+        return plain or None
     return dom.text_of(piece) or None
 
 
@@ -83,19 +83,19 @@ def _elements(node: Element, rule: str) -> list[Piece]:
         return _by_parsel(node, "css", rule)
     if match := ATTRIBUTE.match(rule):
         nodes = dom.css(node, match["rule"]) if match["rule"].strip() else [node]
-        return [value for value in (one.get(match["name"]) for one in nodes) if value]
+        return [value for value in (node.get(match["name"]) for node in nodes) if value]
     return list(dom.css(node, rule))
 
 
-def _by_parsel(node: Element, way: Literal["css", "xpath"], query: str) -> list[Piece]:
+def _by_parsel(node: Element, language: Literal["css", "xpath"], query: str) -> list[Piece]:
     from cssselect import SelectorError
     from parsel import Selector  # imported here since few rules need it
 
     try:
-        found = getattr(Selector(root=node), way)(query)
+        found = getattr(Selector(root=node), language)(query)
     except (ValueError, SelectorError) as error:
-        raise ValueError(f"not {'a CSS selector' if way == 'css' else 'an XPath expression'}: {query!r} ({error})") from error
-    return [one.root if isinstance(one.root, Element) else str(one.root) for one in found]
+        raise ValueError(f"not {'a CSS selector' if language == 'css' else 'an XPath expression'}: {query!r} ({error})") from error
+    return [match.root if isinstance(match.root, Element) else str(match.root) for match in found]
 
 
 def select_in(document: dom.Document, rule: Rule) -> list[Piece]:

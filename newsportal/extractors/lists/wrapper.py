@@ -44,11 +44,11 @@ def blocks(wrapper: Wrapper, document: Document) -> list[Piece]:
     """Return the blocks without frames (blocks around several others); of nested blocks for one result, the outermost."""
     found = selector.select_in(document, wrapper.block)[:MAX_FOUND]
     nodes = [block for block in found if isinstance(block, Element)]
-    known = set(nodes)
-    above = {node: [other for other in node.iterancestors() if other in known] for node in nodes}
+    node_set = set(nodes)
+    above = {node: [other for other in node.iterancestors() if other in node_set] for node in nodes}
     frames = {other for others in above.values() for other in others}
-    held = Counter(other for node in nodes if node not in frames for other in above[node])
-    single = {node for node in nodes if held[node] <= 1}
+    counts = Counter(other for node in nodes if node not in frames for other in above[node])
+    single = {node for node in nodes if counts[node] <= 1}
     return [block for block in found if isinstance(block, str) or (block in single and not single & set(above[block]))][:MAX_BLOCKS]
 
 
@@ -60,17 +60,17 @@ def read_block(wrapper: Wrapper, block: Piece, document: Document, fetched: date
         return None
     heads = selector.select(block, wrapper.title)
     titles = ((found, _title_text(_without_dropped(found, wrapper.drop)) or _title_text(found)) for found in heads)
-    head, title = next((one for one in titles if one[1]), (None, None))
+    head, title = next((pair for pair in titles if pair[1]), (None, None))
     link = dom.printable((selector.address(_first(block, wrapper.link) if wrapper.link else head) or "").strip())
     if not title or not link or link.startswith("#") or dom.is_of_other_scheme(link) or is_advert(link):
         return None
     small_print = (split_site(selector.text(found)) for found in selector.select(block, wrapper.site))
-    site, inner_date = next((one for one in small_print if one[0]), (None, None))
+    site, inner_date = next((pair for pair in small_print if pair[0]), (None, None))
     found = (selector.text(_without_dropped(piece, wrapper.drop)) for piece in selector.select(block, wrapper.summary))
     summary = next(filter(None, found), None)
     date = inner_date if not wrapper.date else (_date(wrapper, block) or inner_date)
-    opening, summary = split_summary(summary, site)
-    date = date or opening
+    summary_date, summary = split_summary(summary, site)
+    date = date or summary_date
     target = selector.text(_first(block, wrapper.target)) or ""  # data attributes may have other contents
     return Result(
         title,
@@ -87,8 +87,8 @@ def absolute(document: Document, link: str) -> str:
     """Return ``link`` as an absolute URL; as written if it cannot be joined or the page's URL is not known."""
     if link.startswith(("http://", "https://")):
         return link
-    known = document.base.startswith(("http://", "https://"))
-    return (dom.join(document.base, link) or link) if known else link
+    has_url = document.base.startswith(("http://", "https://"))
+    return (dom.join(document.base, link) or link) if has_url else link
 
 
 def _first(block: Piece, rule: Rule) -> Piece | None:

@@ -55,13 +55,13 @@ class Paths:
         return number
 
     def distance(self, first: Path, second: Path) -> int:
-        ways: tuple[list[str], list[str]] = ([], [])
+        branches: tuple[list[str], list[str]] = ([], [])
         while first != second:
             longer = int(self._steps[first][2] < self._steps[second][2])
             parent, tag, _ = self._steps[(first, second)[longer]]
-            ways[longer].append(tag)
+            branches[longer].append(tag)
             first, second = (first, parent) if longer else (parent, second)
-        return edit_distance(*(way[: -MAX_DIFFERENT - 1 : -1] for way in ways))
+        return edit_distance(*(branch[: -MAX_DIFFERENT - 1 : -1] for branch in branches))
 
 
 class TextNode(NamedTuple):
@@ -92,12 +92,12 @@ def text_nodes(body: dom.Element, paths: Paths) -> list[TextNode]:
     line = 0
     waiting: list[tuple[dom.Element, Path, bool]] = [(body, 0, False)]
     while waiting:
-        node, path, left = waiting.pop()
+        node, path, is_tail = waiting.pop()
         line += node.tag in dom.BREAKING
-        text = node.tail if left else node.text
-        if text and not text.isspace() and (left or node.tag not in REMOVED):
+        text = node.tail if is_tail else node.text
+        if text and not text.isspace() and (is_tail or node.tag not in REMOVED):
             found.append(TextNode(path, text.replace("\n", " "), line))
-        if not left and node.tag not in REMOVED:
+        if not is_tail and node.tag not in REMOVED:
             for child in reversed(node):
                 waiting += ((child, path, True), (child, paths.below(path, child.tag), False))
     return found
@@ -109,9 +109,9 @@ def path_ratios(nodes: Sequence[TextNode]) -> dict[Path, float]:
     for node in nodes:
         leaves[node.path].append(node)
     ratios = {}
-    for path, there in leaves.items():
-        lengths = [visible_length(node.text) for node in there]
-        marks = [sum(character in PUNCTUATION for character in node.text) for node in there]
+    for path, group in leaves.items():
+        lengths = [visible_length(node.text) for node in group]
+        marks = [sum(character in PUNCTUATION for character in node.text) for node in group]
         ratios[path] = fmean(lengths) * fmean(marks) * pstdev(lengths) * pstdev(marks)
     return ratios
 

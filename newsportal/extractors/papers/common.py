@@ -57,9 +57,9 @@ def added_up(body: dom.Element, counts: dict[dom.Element, int]) -> dict[dom.Elem
     return counts
 
 
-def text_lines(block: dom.Element, skipped: frozenset[str] = REMOVED, kept: Callable[[str], bool] = bool) -> list[str]:
-    """Return the text below ``block``, a cleaned paragraph per line, without the text nodes that are not ``kept``."""
-    pieces = ("\n" if kind == "break" else text if kept(text) else "" for kind, text in dom.pieces(block, skipped=skipped))
+def text_lines(block: dom.Element, skipped: frozenset[str] = REMOVED, valid: Callable[[str], bool] = bool) -> list[str]:
+    """Return the text below ``block``, a cleaned paragraph per line, without the text nodes that are not ``valid``."""
+    pieces = ("\n" if kind == "break" else text if valid(text) else "" for kind, text in dom.pieces(block, skipped=skipped))
     return cleaned("".join(pieces).split("\n"))
 
 
@@ -106,5 +106,5 @@ def answer_of_link(document: dom.Document, link: Link | None, algorithm: str, bl
 def newest_date(root: dom.Element, fetched: datetime, zone: tzinfo | None = None) -> datetime | None:
     """Return the newest plausible date with a year on the page (thesis E, algorithm 4.1)."""
     beginnings = (text[:DATE_CHARS] for _, text in dom.pieces(root, skipped=REMOVED))
-    dates = (one for text in beginnings if any(map(str.isdigit, text)) for one in find_dates(text, fetched, zone))
-    return max((one.when for one in dates if one.has_year and not one.relative), default=None)
+    dates = (date for text in beginnings if any(map(str.isdigit, text)) for date in find_dates(text, fetched, zone))
+    return max((date.when for date in dates if date.has_year and not date.relative), default=None)

@@ -175,11 +175,11 @@ class SummaryAnchor:
         site = site_of(document.url)
         with self._lock:
             layouts = self._layouts.get(site or "", OrderedDict())
-            known = [layout for layout, since in reversed(layouts.items()) if timedelta(0) <= fetched - since <= self._lifetime]
-        if anchor is None and not known:
+            cached = [layout for layout, since in reversed(layouts.items()) if timedelta(0) <= fetched - since <= self._lifetime]
+        if anchor is None and not cached:
             raise NotApplicable("no-summary", f"a summary has at least {MIN_ANCHOR} characters")
         source = read_source(document.html)
-        block = _cached(source, known, anchor) or self._found(source, anchor, site, fetched)
+        block = _cached(source, cached, anchor) or self._found(source, anchor, site, fetched)
         return answer_of_link(document, link, "summary_anchor", [dom.parse_html(source.html[block.tag.start : block.end])])
 
     def learn(self, document: dom.Document, link: Link | None, fetched: datetime, found: Extraction | None = None) -> None:
@@ -190,20 +190,20 @@ class SummaryAnchor:
 
     def dump(self) -> str:
         with self._lock:
-            sites = {site: {layout: since.isoformat() for layout, since in own.items()} for site, own in self._layouts.items()}
+            sites = {site: {layout: since.isoformat() for layout, since in layouts.items()} for site, layouts in self._layouts.items()}
         return json.dumps({"summary_anchor": sites}, ensure_ascii=False)
 
     def restore(self, text: str) -> None:
         """Add a state written by :meth:`dump`, as older than the current one. Raises ``LibraryError`` for any other text."""
         try:
             sites = json.loads(text)["summary_anchor"]
-            known = [(datetime.fromisoformat(at), site, layout) for site, own in sites.items() for layout, at in own.items()]
+            entries = [(datetime.fromisoformat(at), site, layout) for site, layouts in sites.items() for layout, at in layouts.items()]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise LibraryError("no blocks of summaries") from error
         with self._lock:
-            known += [(at, site, layout) for site, own in self._layouts.items() for layout, at in own.items()]
+            entries += [(at, site, layout) for site, layouts in self._layouts.items() for layout, at in layouts.items()]
             self._layouts.clear()
-        for at, site, layout in sorted(known):
+        for at, site, layout in sorted(entries):
             self._remember(site, layout, at)
 
     def _found(self, source: Source, anchor: str | None, site: str | None, fetched: datetime) -> Block:

@@ -80,8 +80,8 @@ class Library:
         if branch is None:
             return None
         self.sites.move_to_end(address.site)
-        way = (address.directory[:depth] for depth in range(len(address.directory) + 1))
-        return next((one for place in way for one in branch.templates.get(place, ()) if one.structure == structure), None)
+        path = (address.directory[:depth] for depth in range(len(address.directory) + 1))
+        return next((template for place in path for template in branch.templates.get(place, ()) if template.structure == structure), None)
 
     def add_page(self, address: Address, layout: Layout, reach: int = 1) -> Template | None:
         """Queue a page, or return the template that it makes with a waiting sibling. ``reach`` 1: pages of the same directory are siblings;
@@ -105,10 +105,10 @@ class Library:
         template = _put(branch, directory, template)
         while directory:
             parent = directory[:-1]
-            agreeing = [one for one in branch.templates if one[:-1] == parent and one and _agreeing(branch, one, template)]
+            agreeing = [other for other in branch.templates if other[:-1] == parent and other and _agreeing(branch, other, template)]
             if len(agreeing) < 2:
                 break
-            for below in [one for one in branch.templates if one[: len(parent)] == parent]:
+            for below in [other for other in branch.templates if other[: len(parent)] == parent]:
                 for found in _agreeing(branch, below, template):
                     branch.templates[below].remove(found)
                     if not branch.templates[below]:
@@ -133,8 +133,8 @@ class Library:
         if branch is None:
             return 0
         top = directory or ()
-        gone = [one for one in branch.templates if one[: len(top)] == top]
-        count = sum(len(branch.templates.pop(one)) for one in gone)
+        dropped = [below for below in branch.templates if below[: len(top)] == top]
+        count = sum(len(branch.templates.pop(below)) for below in dropped)
         for place in [place for place in branch.waiting if place[0][: len(top)] == top]:
             del branch.waiting[place]
         if not branch.templates and not branch.waiting:
@@ -142,25 +142,25 @@ class Library:
         return count
 
     def __iter__(self) -> Iterator[tuple[str, Directory, Template]]:
-        return ((site, place, one) for site, branch in self.sites.items() for place, here in branch.templates.items() for one in here)
+        return ((site, place, item) for site, branch in self.sites.items() for place, group in branch.templates.items() for item in group)
 
 
 def _agreeing(branch: Branch, directory: Directory, template: Template) -> list[Template]:
-    return [one for one in branch.templates[directory] if one.agrees(template)]
+    return [other for other in branch.templates[directory] if other.agrees(template)]
 
 
 def _put(branch: Branch, directory: Directory, template: Template) -> Template:
     """Store a template, merged with one that it agrees with; return the stored template."""
-    here = branch.templates.setdefault(directory, [])
-    for place, known in enumerate(here):
-        if known.agrees(template):
-            here[place] = template = known.joined(template)
+    templates = branch.templates.setdefault(directory, [])
+    for place, stored in enumerate(templates):
+        if stored.agrees(template):
+            templates[place] = template = stored.joined(template)
             return template
-    here.append(template)
-    if len(here) > MAX_TEMPLATES:
-        here.remove(min(here[:-1], key=lambda one: one.pages))
+    templates.append(template)
+    if len(templates) > MAX_TEMPLATES:
+        templates.remove(min(templates[:-1], key=lambda other: other.pages))
     if len(branch.templates) > MAX_DIRECTORIES:
-        del branch.templates[next(one for one in branch.templates if one != directory)]
+        del branch.templates[next(other for other in branch.templates if other != directory)]
     return template
 
 
@@ -170,7 +170,7 @@ class UrlTree:
     def __init__(self, library: Library | None = None, reach: int = REACH) -> None:
         self.library = Library() if library is None else library
         self._reach = reach
-        self._met: set[str] = set()
+        self._seen_sites: set[str] = set()
         self._lock = Lock()
 
     def __call__(self, document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
@@ -198,13 +198,13 @@ class UrlTree:
         library = read_library(text)
         with self._lock:
             for site, branch in self.library.sites.items():
-                if site in self._met:
+                if site in self._seen_sites:
                     library.put(site, branch)
             self.library = library
 
     def _template(self, address: Address, page: Survey) -> Template | None:
         with self._lock:
-            self._met.add(address.site)
+            self._seen_sites.add(address.site)
             found = self.library.template_for(address, page.layout.structure)
             return found or self.library.add_page(address, page.layout, self._reach)
 
@@ -236,7 +236,7 @@ def write_library(library: Library, most: int = MAX_BYTES) -> str:
     left = most - len(top) - len(end)
     heads: dict[str, str] = {}
     for site, branch in reversed(library.sites.items()):
-        templates = [plain(directory, template) for directory, here in branch.templates.items() for template in here]
+        templates = [plain(directory, template) for directory, group in branch.templates.items() for template in group]
         head = f'{{"site":{_json(site)},"templates":{_json(templates)},"waiting":['
         if (size := _size(head) + len("]},")) > left:
             left = 0
@@ -323,7 +323,7 @@ def _text(row: dict[str, Any], key: str) -> str:
     return found
 
 
-def _number(found: object, below: int) -> int:
-    if not isinstance(found, int) or isinstance(found, bool) or not 0 <= found < below:
-        raise ValueError(f"{found!r} is not a number from 0 to {below - 1}")
-    return found
+def _number(value: object, below: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < below:
+        raise ValueError(f"{value!r} is no number from 0 to {below - 1}")
+    return value

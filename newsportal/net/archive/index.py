@@ -87,9 +87,9 @@ def key(url: str) -> str:
     except ValueError:
         return url
     host, _, port = parts.netloc.lower().rpartition("@")[2].partition(":") if "[" not in parts.netloc else (parts.netloc.lower(), "", "")
-    shown = host if port in ("", DEFAULT_PORT.get(parts.scheme)) else f"{host}:{port}"
+    netloc = host if port in ("", DEFAULT_PORT.get(parts.scheme)) else f"{host}:{port}"
     query = f"?{parts.query}" if parts.query else ""
-    return ESCAPE.sub(lambda match: match[0].upper(), f"{parts.scheme}://{shown}{parts.path or '/'}{query}")
+    return ESCAPE.sub(lambda match: match[0].upper(), f"{parts.scheme}://{netloc}{parts.path or '/'}{query}")
 
 
 def open_index(path: Path | str, progress: Progress | None = None) -> Index:
@@ -160,8 +160,8 @@ class Index:
         if headers is None:  # a resource record: the file itself
             content_type = record.rec_headers.get_header("Content-Type") or "application/octet-stream"
             return Recorded(url, 200, (("Content-Type", content_type),), body, truncated, when)
-        kept = tuple((name, value) for name, value in headers.headers if name.lower() not in ("transfer-encoding", "content-length"))
-        return Recorded(url, status_of(record) or 502, kept, body, truncated, when)
+        pairs = tuple((name, value) for name, value in headers.headers if name.lower() not in ("transfer-encoding", "content-length"))
+        return Recorded(url, status_of(record) or 502, pairs, body, truncated, when)
 
     def _record(self, offset: int) -> Any:
         self._file.seek(offset)
@@ -278,8 +278,8 @@ def body_of(record: Any, max_bytes: int | None) -> tuple[bytes, bool]:
     chunked = headers is not None and "chunked" in (headers.get_header("Transfer-Encoding") or "").lower()
     stream = ChunkedDataReader(record.raw_stream) if chunked else record.raw_stream
     body = bytearray()
-    while piece := stream.read(65536):
-        body += piece
+    while chunk := stream.read(65536):
+        body += chunk
         if max_bytes is not None and len(body) > max_bytes:
             return bytes(body[:max_bytes]), True
     return bytes(body), False
@@ -292,8 +292,8 @@ def _unpacked(file: IO[bytes], path: Path) -> IO[bytes]:
     stream = zlib.decompressobj(31)
     try:
         with file:
-            while piece := stream.unconsumed_tail or file.read(1 << 20):
-                spool.write(stream.decompress(piece, 1 << 22))
+            while chunk := stream.unconsumed_tail or file.read(1 << 20):
+                spool.write(stream.decompress(chunk, 1 << 22))
                 if stream.eof:
                     break
     except (OSError, zlib.error) as error:
@@ -302,9 +302,9 @@ def _unpacked(file: IO[bytes], path: Path) -> IO[bytes]:
     return spool
 
 
-def moment_of(said: str) -> datetime:
+def moment_of(text: str) -> datetime:
     """Parse a WARC-Date; return 1970 for an invalid one."""
     try:
-        return datetime.fromisoformat(said).astimezone(UTC)
+        return datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError):
         return UNDATED

@@ -63,8 +63,8 @@ class Writer:
             self._claim()
             self._end = _sound_length(self._file, self.path)
             self._file.truncate(self._end)
-            about = {"software": software, "format": "WARC File Format 1.1"}
-            self._append([WARCWriter(BytesIO(), warc_version="1.1").create_warcinfo_record(self.path.name, about)])
+            info = {"software": software, "format": "WARC File Format 1.1"}
+            self._append([WARCWriter(BytesIO(), warc_version="1.1").create_warcinfo_record(self.path.name, info)])
         except BaseException:
             self._file.close()
             raise
@@ -86,9 +86,9 @@ class Writer:
         served = _AsServed(f"{exchange.status} {phrase}", list(exchange.headers), protocol="HTTP/1.1")
         answer = _record(exchange.url, "response", exchange.body, date, http_headers=served)
         pair = {**date, "WARC-Concurrent-To": answer.rec_headers.get_header("WARC-Record-ID")}
-        kept = [(name, value) for name, value in exchange.request_headers if name.lower() not in SECRETS]
+        headers = [(name, value) for name, value in exchange.request_headers if name.lower() not in SECRETS]
         path = "/" + safe_url_string(exchange.url).partition("://")[2].partition("/")[2]
-        sent = _AsServed(f"{exchange.method} {path} HTTP/1.1", kept, protocol="")
+        sent = _AsServed(f"{exchange.method} {path} HTTP/1.1", headers, protocol="")
         self._append([_record(exchange.url, "request", exchange.request_body, pair, http_headers=sent), answer])
 
     def note(self, url: str, content_type: str, body: bytes, when: datetime | None = None) -> None:

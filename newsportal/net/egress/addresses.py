@@ -67,10 +67,10 @@ def is_literal(name: str) -> bool:
 
 def _lookup(name: str, port: int) -> list[str]:
     try:
-        found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
+        rows = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
     except UnicodeError as error:  # an empty or too long label
         raise OSError(f"not a host name: {name!r}") from error
-    return [str(row[4][0]).partition("%")[0] for row in found]
+    return [str(row[4][0]).partition("%")[0] for row in rows]
 
 
 Address = IPv4Address | IPv6Address
@@ -198,10 +198,10 @@ def special(address: Address) -> tuple[str, bool] | None:
 def check_address(address: str | Address, policy: Policy, *, host: str = "", port: int | None = None) -> None:
     """Raise :class:`EgressDenied` for an address that ``policy`` does not allow; ``host`` is the name that resolved to it."""
     parsed = ipaddress.ip_address(address) if isinstance(address, str) else address
-    found = special(parsed)
-    if found is None or policy.allows_address(embedded(parsed), port) or policy.allows_address(parsed, port):
+    refusal = special(parsed)
+    if refusal is None or policy.allows_address(embedded(parsed), port) or policy.allows_address(parsed, port):
         return
-    reason, by_name = found
+    reason, by_name = refusal
     if not (by_name and host and policy.allows_host(host, port)):
         raise EgressDenied(f"{host} ({parsed})" if host else str(parsed), reason)
 
@@ -249,12 +249,12 @@ def check_url(url: str, policy: Policy) -> str:
         raise EgressDenied(url, "backslash" if "\\" in parts.netloc else "userinfo")
     if port is not None and (port == 0 or port in BLOCKED_PORTS):
         raise EgressDenied(url, "port")
-    wanted = port or DEFAULT_PORTS[parts.scheme]
+    real_port = port or DEFAULT_PORTS[parts.scheme]
     name = parts.hostname or ""
-    host = f"[{_literal(url, name, policy, wanted)}]" if parts.netloc.startswith("[") else _host(url, name, policy, wanted)
-    shown = host if wanted == DEFAULT_PORTS[parts.scheme] else f"{host}:{wanted}"
+    host = f"[{_literal(url, name, policy, real_port)}]" if parts.netloc.startswith("[") else _host(url, name, policy, real_port)
+    netloc = host if real_port == DEFAULT_PORTS[parts.scheme] else f"{host}:{real_port}"
     query = f"?{quote(parts.query, UNQUOTED + '?')}" if parts.query else ""
-    return f"{parts.scheme}://{shown}{quote(parts.path, UNQUOTED) or '/'}{query}"
+    return f"{parts.scheme}://{netloc}{quote(parts.path, UNQUOTED) or '/'}{query}"
 
 
 def _host(url: str, host: str, policy: Policy, port: int) -> str:
@@ -308,8 +308,8 @@ INSIDE = frozenset({*INTERNAL, *NEVER_BY_NAME})
 def leads_inside(url: str, page: str = "", policy: Policy = PUBLIC) -> bool:
     """Return whether ``url`` itself shows that it must not be opened in a reader's browser from a public page: it points to his network, to
     a port of another protocol, or has an unusual form. A ``page`` in a private network may link to others there. Names are not resolved."""
-    why = _refusal(url, policy)
-    return why is not None and not (why in INSIDE and _refusal(page, policy) in INSIDE)
+    reason = _refusal(url, policy)
+    return reason is not None and not (reason in INSIDE and _refusal(page, policy) in INSIDE)
 
 
 def _refusal(url: str, policy: Policy) -> str | None:

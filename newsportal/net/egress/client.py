@@ -53,11 +53,11 @@ class Answer:
 
 def joined_headers(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return headers with names in lower case; repeated ones are joined by commas (``set-cookie``: by line ends)."""
-    found: dict[str, str] = {}
+    joined: dict[str, str] = {}
     for name, value in pairs:
         lower = name.lower()
-        found[lower] = f"{found[lower]}{chr(10) if lower == 'set-cookie' else ', '}{value}" if lower in found else value
-    return found
+        joined[lower] = f"{joined[lower]}{chr(10) if lower == 'set-cookie' else ', '}{value}" if lower in joined else value
+    return joined
 
 
 def _blocking(ask: Callable[Given, Coroutine[Any, Any, Page]]) -> Callable[Given, Page]:
@@ -87,10 +87,10 @@ async def fetch_async(
     :class:`Redirected`, so that the caller can check the target's robots.txt first. ``sign_in`` returns additional headers for a URL,
     evaluated for each redirect. Raises :class:`EgressDenied` and :class:`FetchFailed`.
     """
-    wanted = OURS | {name.lower(): value for name, value in (headers or {}).items()}
+    all_headers = OURS | {name.lower(): value for name, value in (headers or {}).items()}
     with _translated_errors(url, timeout):
         async with asyncio.timeout(timeout), _pool(policy, verify) as pool:
-            return await _follow(pool, check_url(url, policy), wanted, policy, max_bytes, follow=follow, sign_in=sign_in)
+            return await _follow(pool, check_url(url, policy), all_headers, policy, max_bytes, follow=follow, sign_in=sign_in)
 
 
 fetch = _blocking(fetch_async)
@@ -219,13 +219,13 @@ async def _send(
         headers = {**headers, "host": netloc}
     pairs = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
     async with pool.stream(method, url, headers=pairs, content=sent or None) as response:
-        found = joined_headers((name.decode("latin-1"), _text(value)) for name, value in response.headers)
+        received = joined_headers((name.decode("latin-1"), _text(value)) for name, value in response.headers)
         if response.status not in REDIRECTS:
             async for chunk in response.aiter_stream():
                 body += chunk
                 if len(body) > max_bytes:
                     raise FetchFailed(url, "too-large", f"more than {max_bytes} bytes")
-    return Answer(response.status, found, bytes(body))
+    return Answer(response.status, received, bytes(body))
 
 
 def _text(raw: bytes) -> str:

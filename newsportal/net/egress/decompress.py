@@ -53,9 +53,9 @@ def _members(make: Callable[[], Any], body: bytes, limit: int) -> bytes:
     for _ in range(MAX_MEMBERS):
         stream, size = make(), FIRST
         while not stream.eof and place < len(body):
-            piece = view[place : place + size]
-            place, size = place + len(piece), min(2 * size, STEP)
-            _grow(out, stream.decompress(piece, STEP), limit)
+            chunk = view[place : place + size]
+            place, size = place + len(chunk), min(2 * size, STEP)
+            _grow(out, stream.decompress(chunk, STEP), limit)
             while not stream.eof and (rest := _rest(stream)) is not None:
                 _grow(out, stream.decompress(rest, STEP), limit)
         place -= len(stream.unused_data) if stream.eof else 0
@@ -80,8 +80,8 @@ def _inflate(body: bytes, limit: int) -> bytes:
 
 def _unbrotli(body: bytes, limit: int) -> bytes:
     out, stream = bytearray(), brotli.Decompressor()
-    while piece := stream.process(body, output_buffer_limit=STEP):
-        _grow(out, piece, limit)
+    while chunk := stream.process(body, output_buffer_limit=STEP):
+        _grow(out, chunk, limit)
         if stream.is_finished():
             break
         body = b""

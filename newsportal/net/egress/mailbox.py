@@ -81,8 +81,8 @@ class Wanted:
             return True
         headers = message_from_bytes(head[:MAX_HEAD].partition(b"\r\n\r\n")[0].partition(b"\n\n")[0])
         pairs = ((self.senders, "From"), (self.lists, "List-Id"))
-        said = ((words, " ".join(map(str, headers.get_all(name, ()))).lower()) for words, name in pairs if words)
-        return all(any(word.lower() in text for word in words) for words, text in said)
+        texts = ((words, " ".join(map(str, headers.get_all(name, ()))).lower()) for words, name in pairs if words)
+        return all(any(word.lower() in text for word in words) for words, text in texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,16 +115,16 @@ def read_mailbox(box: Mailbox, wanted: Wanted, policy: Policy, timeout: float = 
     connection = None
     try:
         connection = _Connection(box, policy, timeout)
-        found = _read(connection, box, wanted)
+        fetched = _read(connection, box, wanted)
         with suppress(OSError, imaplib.IMAP4.error):
             connection.logout()
     except (OSError, imaplib.IMAP4.error, ValueError) as error:
-        why = connection.late if connection is not None and connection.was_cut else error
+        cause = connection.late if connection is not None and connection.was_cut else error
         kinds = ((ssl.SSLError, "tls"), (TimeoutError, "timeout"), (socket.gaierror, "dns"), (OSError, "connection"))
-        reason = next((named for kind, named in kinds if isinstance(why, kind)), "mail-server")
-        raise FetchFailed(box.address, reason, _one_line(why)) from error
+        reason = next((name for kind, name in kinds if isinstance(cause, kind)), "mail-server")
+        raise FetchFailed(box.address, reason, _one_line(cause)) from error
     else:
-        return found
+        return fetched
     finally:
         if connection is not None:
             connection.ending.cancel()
@@ -149,18 +149,18 @@ class _Connection(imaplib.IMAP4):
             raise
 
     def _create_socket(self, timeout: float | None) -> socket.socket:
-        self._opened = opened = open_socket(self._box.host, self._box.port, self._policy, timeout)
+        self._opened = connection = open_socket(self._box.host, self._box.port, self._policy, timeout)
         try:
             if self._box.tls:
                 context = trust(self._box.verify)
-                self._opened = opened = context.wrap_socket(opened, server_hostname=self._box.host, do_handshake_on_connect=False)
+                self._opened = connection = context.wrap_socket(connection, server_hostname=self._box.host, do_handshake_on_connect=False)
             self.ending.start()
-            if isinstance(opened, ssl.SSLSocket):
-                opened.do_handshake()
+            if isinstance(connection, ssl.SSLSocket):
+                connection.do_handshake()
         except BaseException:
-            opened.close()
+            connection.close()
             raise
-        return opened
+        return connection
 
     @property
     def late(self) -> TimeoutError:
@@ -189,10 +189,10 @@ class _Connection(imaplib.IMAP4):
 
     def uid_command(self, *command: str) -> list[bytes | tuple[bytes, bytes]]:
         """Return the response to a UID command. Raises ``IMAP4.error`` if it is refused."""
-        status, found = self.uid(*command)
+        status, data = self.uid(*command)
         if status != "OK":
-            raise self.error(f"{command[0]}: {found}")
-        return [one for one in found if one is not None]
+            raise self.error(f"{command[0]}: {data}")
+        return [line for line in data if line is not None]
 
 
 def _read(connection: _Connection, box: Mailbox, wanted: Wanted) -> Fetched:
@@ -204,18 +204,18 @@ def _read(connection: _Connection, box: Mailbox, wanted: Wanted) -> Fetched:
         raise
     except imaplib.IMAP4.error as error:
         raise FetchFailed(box.address, "mail-login", "LOGIN") from error  # the server's message may contain the password
-    status, found = connection.select(f'"{_utf7(box.folder)}"', readonly=True)
+    status, data = connection.select(f'"{_utf7(box.folder)}"', readonly=True)
     if status != "OK":
-        raise FetchFailed(box.address, "mail-folder", _one_line(found))
-    who = blake2b(box.user.encode(), digest_size=4).hexdigest()  # the same folder of another user is a different one
-    validity = f"{int(connection.response('UIDVALIDITY')[1][0] or 0)}-{who}"
+        raise FetchFailed(box.address, "mail-folder", _one_line(data))
+    user = blake2b(box.user.encode(), digest_size=4).hexdigest()  # the same folder of another user is a different one
+    validity = f"{int(connection.response('UIDVALIDITY')[1][0] or 0)}-{user}"
     before, _, last = (wanted.after or "").partition(".")
-    known = int(last) if before == validity and last.isdigit() else 0
-    asked = ("UID", f"{known + 1}:*") if known else ("SINCE", "-".join(format_datetime(wanted.since).split()[1:4]))
-    answer = b" ".join(one for one in connection.uid_command("SEARCH", *asked) if isinstance(one, bytes))
-    uids = sorted({uid for uid in map(int, answer.split()) if uid > known})  # n:* matches the last mail, however old
+    start = int(last) if before == validity and last.isdigit() else 0
+    criteria = ("UID", f"{start + 1}:*") if start else ("SINCE", "-".join(format_datetime(wanted.since).split()[1:4]))
+    answer = b" ".join(line for line in connection.uid_command("SEARCH", *criteria) if isinstance(line, bytes))
+    uids = sorted({uid for uid in map(int, answer.split()) if uid > start})  # n:* matches the last mail, however old
     mails: list[RawMail] = []
-    size, read = 0, known
+    size, read = 0, start
     try:
         for uid, is_wanted in _chosen(connection, uids[:LOOKED_AT], wanted):
             if is_wanted and (len(mails) >= wanted.limit or size >= MAX_ALL):
@@ -225,7 +225,7 @@ def _read(connection: _Connection, box: Mailbox, wanted: Wanted) -> Fetched:
                 size += len(mail.raw)
             read = uid
     except (OSError, imaplib.IMAP4.error):
-        if read == known:
+        if read == start:
             raise
     return Fetched(tuple(mails), f"{validity}.{read}" if read else None, sum(uid > read for uid in uids))
 
@@ -243,35 +243,35 @@ def _chosen(connection: _Connection, uids: list[int], wanted: Wanted) -> Iterato
 
 def _mail(connection: _Connection, uid: int) -> RawMail | None:
     answer = connection.uid_command("FETCH", str(uid), f"(INTERNALDATE BODY.PEEK[]<0.{MAX_MAIL}>)")
-    found = dict(_literals(answer)).get(uid)
-    if found is None:
+    parts = dict(_literals(answer)).get(uid)
+    if parts is None:
         return None
     received = datetime.now(UTC)
     with suppress(KeyError, ValueError, OverflowError, OSError):  # an impossible date
-        if local := imaplib.Internaldate2tuple(found[0]):
+        if local := imaplib.Internaldate2tuple(parts[0]):
             received = datetime.fromtimestamp(time.mktime(local), UTC)
-    return RawMail(found[1], received)
+    return RawMail(parts[1], received)
 
 
 def _literals(answer: list[bytes | tuple[bytes, bytes]]) -> Iterator[tuple[int, tuple[bytes, bytes]]]:
     """Yield each mail of a FETCH by its UID, with its data and its literal. Unsolicited data of the server (flags) is ignored."""
-    for one, after in zip(answer, [*answer[1:], b""], strict=True):
-        if isinstance(one, tuple):
-            said = one[0] + b" " + (after if isinstance(after, bytes) else b"")
-            if (found := ITEM.search(said)) is not None:
-                yield int(found[1]), (said, one[1])
+    for item, following in zip(answer, [*answer[1:], b""], strict=True):
+        if isinstance(item, tuple):
+            attributes = item[0] + b" " + (following if isinstance(following, bytes) else b"")
+            if (match := ITEM.search(attributes)) is not None:
+                yield int(match[1]), (attributes, item[1])
 
 
 def _utf7(name: str) -> str:
-    def encoded(found: re.Match[str]) -> str:
-        written = b64encode(found[0].encode("utf-16-be")).decode().rstrip("=").replace("/", ",") if found[0] != "&" else ""
-        return f"&{written}-"
+    def encoded(match: re.Match[str]) -> str:
+        text = b64encode(match[0].encode("utf-16-be")).decode().rstrip("=").replace("/", ",") if match[0] != "&" else ""
+        return f"&{text}-"
 
     return OUTSIDE.sub(encoded, name).replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _one_line(found: object) -> str:
-    return " ".join(str(found).split())[:200]
+def _one_line(message: object) -> str:
+    return " ".join(str(message).split())[:200]
 
 
 def _read_folder(box: Mailbox, wanted: Wanted) -> Fetched:

@@ -57,20 +57,20 @@ SPARING: Final = ("--disable-gpu", "--disable-3d-apis", "--mute-audio", "--disab
 
 def find_chromium(named: str | None = None) -> str | None:
     """Return the path of the browser: given by the environment or ``named``, else the first one installed; ``None`` if there is none."""
-    if given := os.environ.get(VARIABLE) or named:
-        return shutil.which(given)
-    return next((found for name in NAMES if (found := shutil.which(name))), None)
+    if browser := os.environ.get(VARIABLE) or named:
+        return shutil.which(browser)
+    return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
 def missing(named: str | None = None) -> str | None:
     """Return what must be installed to render pages, with the commands; ``None`` if nothing is missing."""
-    needed = []
+    lacking = []
     if find_spec("playwright") is None or find_spec("scrapy_playwright") is None:
-        needed.append(str(DependencyMissing("render: true", "render")))
+        lacking.append(str(DependencyMissing("render: true", "render")))
     if find_chromium(named) is None:
-        given = os.environ.get(VARIABLE) or named
-        needed.append(f"there is no browser {given!r}; fix {VARIABLE} or rendering.browser" if given else f"no browser found; {INSTALL}")
-    return "; and ".join(needed) or None
+        name = os.environ.get(VARIABLE) or named
+        lacking.append(f"there is no browser {name!r}; mend {VARIABLE} or rendering.browser" if name else f"no browser is here; {INSTALL}")
+    return "; and ".join(lacking) or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +125,10 @@ class Chromium:
             return self._browser
 
     async def _start(self) -> Browser:
-        lack = missing(self.setup.browser)
+        problem = missing(self.setup.browser)
         program = find_chromium(self.setup.browser)
-        if lack or program is None:
-            raise RuntimeError(lack)
+        if problem or program is None:
+            raise RuntimeError(problem)
         await self._clear()
         if self._playwright is None:
             from playwright.async_api import async_playwright
@@ -195,8 +195,8 @@ async def _within(seconds: float, doing: object) -> None:
 def _short_message(error: Exception) -> str:
     """Return the first informative lines of Playwright's message, which includes the command line and log."""
     lines: Iterable[str] = (line.strip() for line in str(error).splitlines())
-    told = [line for line in lines if line and "<launch" not in line and not line.startswith(("╔", "║", "╚", "Call log", "Browser logs"))]
-    return " ".join(told[:2])[:300] or type(error).__name__
+    useful = [line for line in lines if line and "<launch" not in line and not line.startswith(("╔", "║", "╚", "Call log", "Browser logs"))]
+    return " ".join(useful[:2])[:300] or type(error).__name__
 
 
 # Folders of the launcher and profile of running browsers, and removal of those left by killed crawls
@@ -222,16 +222,16 @@ def runs_programs(folder: Path) -> bool:
 
 def new_folder() -> Path:
     """Create a folder for a browser, in the first place that is writable and runs programs. Raises ``OSError`` with a remedy."""
-    why = None
+    cause = None
     for place in folder_candidates():
         try:
             place.mkdir(parents=True, exist_ok=True)
             if runs_programs(place):
                 return Path(tempfile.mkdtemp(prefix=FOLDER, dir=place))
         except OSError as error:
-            why = error
-    tried = ", ".join(map(str, folder_candidates()))
-    raise OSError(f"no folder for the browser: in none of {tried} programs can be written and run; name a folder in TMPDIR") from why
+            cause = error
+    folders = ", ".join(map(str, folder_candidates()))
+    raise OSError(f"no folder for the browser: none of {folders} can be written and lets programs run; name one in TMPDIR") from cause
 
 
 def remove_abandoned_folders() -> None:
@@ -280,14 +280,14 @@ class Watch:
         """Kill the largest page if all together use too much memory; return whether one was killed."""
         if self._pid is None:
             return False
-        held = {pid: _private_bytes(pid) for pid in family(self._pid)}
-        total = sum(held.values())
+        memory = {pid: _private_bytes(pid) for pid in family(self._pid)}
+        total = sum(memory.values())
         self.peak = max(self.peak, total)
-        pages = [pid for pid in held if RENDERER in _command(pid)]
+        pages = [pid for pid in memory if RENDERER in _command(pid)]
         if total <= self._most or not pages:
             return False
         with suppress(ProcessLookupError):
-            os.kill(max(pages, key=lambda pid: held[pid]), signal.SIGKILL)
+            os.kill(max(pages, key=lambda pid: memory[pid]), signal.SIGKILL)
         self.closed += 1
         return True
 
@@ -297,10 +297,10 @@ def family(pid: int) -> list[int]:
     for entry in PROC.glob("[0-9]*/stat"):
         with suppress(OSError, ValueError, IndexError):
             children[int(entry.read_text().rpartition(")")[2].split()[1])].append(int(entry.parent.name))
-    found = [pid]
-    for one in found:
-        found.extend(children[one])
-    return found
+    pids = [pid]
+    for parent in pids:
+        pids.extend(children[parent])
+    return pids
 
 
 def _private_bytes(pid: int) -> int:

@@ -70,7 +70,7 @@ def declared(answer: Answer) -> Answer:
     """Set the detected encoding in the response's header, which the browser trusts more than the page's declaration."""
     content_type = answer.headers.get("content-type")
     codec = decode(answer.body, content_type)[1]
-    label = next((label for label, known in LABELS.items() if known == codec.removesuffix("-sig")), None)
+    label = next((label for label, codec_name in LABELS.items() if codec_name == codec.removesuffix("-sig")), None)
     if label is None:
         return answer
     kind = (content_type or "text/html").partition(";")[0].strip()
@@ -87,26 +87,26 @@ def true_headers(headers: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in headers.items() if name not in UNTRUE}
 
 
-async def followed(ask: Ask, asked: PageRequest) -> Answer:
+async def followed(ask: Ask, request: PageRequest) -> Answer:
     """Return the response after all redirects, which the browser cannot follow without network. Raises ``FetchFailed``."""
     for _ in range(MAX_REDIRECTS + 1):
-        answer = await ask(asked)
+        answer = await ask(request)
         target = answer.headers.get("location")
         if answer.status not in REDIRECTS or not target:
             return answer
-        asked = _next(asked, answer.status, target)
-    raise FetchFailed(asked.url, "redirects", f"more than {MAX_REDIRECTS}")
+        request = _next(request, answer.status, target)
+    raise FetchFailed(request.url, "redirects", f"more than {MAX_REDIRECTS}")
 
 
-def _next(asked: PageRequest, status: int, target: str) -> PageRequest:
-    url = urljoin(asked.url, target.strip())
-    if origin(url) != origin(asked.url):
-        asked = replace(asked, headers={name: value for name, value in asked.headers.items() if name not in SECRETS})
-    if status == 303 or (status in (301, 302) and asked.method == "POST"):
-        asked = replace(asked, method="GET", body=b"")
-    return replace(asked, url=url)
+def _next(request: PageRequest, status: int, target: str) -> PageRequest:
+    url = urljoin(request.url, target.strip())
+    if origin(url) != origin(request.url):
+        request = replace(request, headers={name: value for name, value in request.headers.items() if name not in SECRETS})
+    if status == 303 or (status in (301, 302) and request.method == "POST"):
+        request = replace(request, method="GET", body=b"")
+    return replace(request, url=url)
 
 
-def same_page(one: str, other: str) -> bool:
+def same_page(url: str, other: str) -> bool:
     """Return whether two URLs only differ in the fragment."""
-    return urldefrag(one)[0] == urldefrag(other)[0]
+    return urldefrag(url)[0] == urldefrag(other)[0]

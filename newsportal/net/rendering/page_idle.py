@@ -66,8 +66,8 @@ async def wait_until_idle(page: Page, visit: Visit, wait: float) -> bool:
 
 
 async def _check(page: Page) -> tuple[bool, int, bool]:
-    found = await _evaluate(page, LOOK)
-    match found:  # the page may have tampered with the result
+    result = await _evaluate(page, LOOK)
+    match result:  # the page may have tampered with the result
         case [bool(loading), int(changes), bool(below)]:
             return loading, changes, below
     return True, -1, False
@@ -107,9 +107,9 @@ async def taken(page: Page, address: str, most: int) -> str | int:
     session = await page.context.new_cdp_session(page)
     frame = (await session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
     world = await session.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": WORLD})
-    asked = {"contextId": world["executionContextId"], "returnByValue": True}
-    found = await session.send("Runtime.evaluate", {**asked, "expression": f"({TAKE})({json.dumps(address)}, {most})"})
-    value = found["result"].get("value")
+    options = {"contextId": world["executionContextId"], "returnByValue": True}
+    result = await session.send("Runtime.evaluate", {**options, "expression": f"({TAKE})({json.dumps(address)}, {most})"})
+    value = result["result"].get("value")
     if not isinstance(value, str | int):
-        raise Error(found.get("exceptionDetails", {}).get("text") or "the page cannot be read")
+        raise Error(result.get("exceptionDetails", {}).get("text") or "the page cannot be read")
     return value

@@ -30,8 +30,8 @@ def fetch(
 ) -> Page:
     """Return the page at ``url`` as rendered by a browser; non-HTML content is returned unchanged. Raises ``EgressDenied``, ``FetchFailed``
     (also if rendering fails), ``NewsportalError`` without a browser."""
-    if lack := missing(setup.browser):
-        raise NewsportalError(lack)
+    if problem := missing(setup.browser):
+        raise NewsportalError(problem)
     return asyncio.run(_fetch_rendered(url, policy, setup, headers or {}, verify, sign_in))
 
 
@@ -57,15 +57,15 @@ async def _fetch_rendered(url: str, policy: egress.Policy, setup: Setup, headers
     try:
         async with egress.exchanges(policy, verify=verify) as exchange:
 
-            async def ask(asked: PageRequest) -> egress.Answer:
-                wanted = {**asked.headers, "accept-encoding": "gzip, deflate, br, zstd", **sign_in(asked.url)}
-                return await exchange(asked.method, asked.url, wanted, asked.body, asked.max_bytes)
+            async def ask(request: PageRequest) -> egress.Answer:
+                all_headers = {**request.headers, "accept-encoding": "gzip, deflate, br, zstd", **sign_in(request.url)}
+                return await exchange(request.method, request.url, all_headers, request.body, request.max_bytes)
 
             for _ in range(MAX_PLACES):
-                page, found = await _render(url, ask, chromium, headers)
-                if found.elsewhere is None:
+                page, rendered = await _render(url, ask, chromium, headers)
+                if rendered.elsewhere is None:
                     return page
-                url = found.elsewhere
+                url = rendered.elsewhere
         raise FetchFailed(url, "redirects", f"more than {MAX_PLACES}")
     except RenderFailed as error:
         raise FetchFailed(error.url, error.reason, error.detail) from error
@@ -76,10 +76,10 @@ async def _fetch_rendered(url: str, policy: egress.Policy, setup: Setup, headers
 async def _render(url: str, ask: Ask, chromium: Chromium, headers: Mapping[str, str]) -> tuple[Page, Rendered]:
     limits, last = chromium.setup.limits, url
 
-    async def remembering(asked: PageRequest) -> egress.Answer:
+    async def remembering(request: PageRequest) -> egress.Answer:
         nonlocal last
-        last = asked.url
-        return await ask(asked)
+        last = request.url
+        return await ask(request)
 
     first = await followed(remembering, PageRequest(url, headers={"accept": "*/*", **headers}, max_bytes=limits.max_bytes))
     page = Page(url=last, body=first.body, fetched=datetime.now(UTC), status=first.status, content_type=first.headers.get("content-type"))
@@ -89,10 +89,10 @@ async def _render(url: str, ask: Ask, chromium: Chromium, headers: Mapping[str, 
     context = await browser.new_context(**CONTEXT, user_agent=headers.get("user-agent"))
     watching = asyncio.ensure_future(chromium.watched())
     try:
-        found = await Visit(last, first, ask, limits).read(await context.new_page())
+        rendered = await Visit(last, first, ask, limits).read(await context.new_page())
     finally:
         watching.cancel()
         with suppress(Exception):  # the browser is ended anyway
             await asyncio.wait_for(context.close(), CLOSE_SECONDS)
-    shown = replace(page, body=(found.html or "").encode("utf-8", "replace"), content_type="text/html; charset=utf-8")
-    return shown, found
+    html_page = replace(page, body=(rendered.html or "").encode("utf-8", "replace"), content_type="text/html; charset=utf-8")
+    return html_page, rendered

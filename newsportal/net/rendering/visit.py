@@ -125,7 +125,7 @@ class Visit:
             await page.add_init_script(WATCHER)
             await page.route("**/*", self._routed)
             await page.goto(self._url, wait_until="commit", timeout=self._limits.timeout * 1000)
-            rested = await wait_until_idle(page, self, self._limits.wait)
+            became_idle = await wait_until_idle(page, self, self._limits.wait)
             if self._elsewhere is not None:
                 return Rendered(elsewhere=self._elsewhere)
             if not page.url.startswith(("http:", "https:")):  # a browser error page, an empty one, or one made by script only
@@ -133,7 +133,7 @@ class Visit:
             html = await taken(page, self._url, self._limits.max_bytes)
             if isinstance(html, int):
                 raise RenderFailed(self._url, "render-too-large", f"{html} characters", passing=False)
-            return Rendered(html, became_idle=rested)
+            return Rendered(html, became_idle=became_idle)
         except Error as error:
             if self._elsewhere is not None:
                 return Rendered(elsewhere=self._elsewhere)
@@ -187,10 +187,10 @@ class Visit:
             await self._block(route, "bytes" if remaining <= 0 else "requests")
             return
         self.tally.requests += 1
-        asking = asyncio.ensure_future(self._fetch(request, remaining))
-        self._pending.add(asking)
+        task = asyncio.ensure_future(self._fetch(request, remaining))
+        self._pending.add(task)
         try:
-            answer = await asking
+            answer = await task
         except asyncio.CancelledError:
             await route.abort("aborted")
             if not self._closed:
@@ -209,7 +209,7 @@ class Visit:
             self._reading.add(request)  # until the browser has received it: on a busy machine that takes a while
             await route.fulfill(status=answer.status, headers=true_headers(answer.headers), body=answer.body)
         finally:
-            self._pending.discard(asking)
+            self._pending.discard(task)
 
     async def _fetch(self, request: Request, remaining: int) -> Answer:
         async with self._turns, asyncio.timeout(REQUEST_SECONDS):
@@ -218,8 +218,8 @@ class Visit:
 
     async def _block(self, route: Route, reason: str) -> None:
         self.tally.blocked[reason] += 1
-        keeps = route.request.is_navigation_request()
-        await route.abort("aborted" if keeps else "blockedbyclient")  # any other value replaces the page by an error page
+        navigates = route.request.is_navigation_request()
+        await route.abort("aborted" if navigates else "blockedbyclient")  # any other value replaces the page by an error page
 
 
 async def _closed(page: Page) -> None:

@@ -31,46 +31,46 @@ TESTED: Final = timedelta(hours=1)
 
 
 def work_for(portal: Portal) -> Work:
-    made = work_of(portal.accounts, portal.store, portal.index, portal.config, now=portal.now)
-    return replace(made, zone=portal.site.zone, url=portal.site.url)
+    work = work_of(portal.accounts, portal.store, portal.index, portal.config, now=portal.now)
+    return replace(work, zone=portal.site.zone, url=portal.site.url)
 
 
 def sender_thread(state: Any) -> AlertSenderThread:
     """Return the thread that sends alerts. ``state``: the application's, whose portal is replaced when ``sources.yaml`` changes."""
-    made: list[tuple[Sources, Work | None]] = []  # cached for the current file: listing a hundred thousand sources takes a moment
+    cache: list[tuple[Sources, Work | None]] = []  # cached for the current file: listing a hundred thousand sources takes a moment
 
-    def present(stopped: Callable[[], bool]) -> Work | None:
-        now: Portal = state.portal
-        if not made or made[0][0] is not now.config:
-            made[:] = [(now.config, replace(work_for(now), stopped=stopped) if now.config.alerts.enabled else None)]
-        return made[0][1]
+    def current_work(stopped: Callable[[], bool]) -> Work | None:
+        portal: Portal = state.portal
+        if not cache or cache[0][0] is not portal.config:
+            cache[:] = [(portal.config, replace(work_for(portal), stopped=stopped) if portal.config.alerts.enabled else None)]
+        return cache[0][1]
 
-    return AlertSenderThread(present)
+    return AlertSenderThread(current_work)
 
 
 def terms(request: Request, *, after: int = 0) -> Terms:
     """Return the signed-in person and the allowed values of an alert."""
     portal: Portal = request.app.state.portal
-    who, known = signed(request), portal.config
-    assert who is not None
-    others = len(accounts_of(request).alerts.all(who.person.id))
-    mail = known.alerts.mail_server is not None
-    return Terms(who.person, who.rights, portal.topics(), mail, portal.now(), after, known.alerts.per_hour, others)
+    user, sources = signed(request), portal.config
+    assert user is not None
+    others = len(accounts_of(request).alerts.all(user.person.id))
+    mail = sources.alerts.mail_server is not None
+    return Terms(user.person, user.rights, portal.topics(), mail, portal.now(), after, sources.alerts.per_hour, others)
 
 
 def own_alert(request: Request, id: str) -> Alert:
     """Return the alert if it belongs to the signed-in person, else raise a 404."""
-    who, found = signed(request), accounts_of(request).alerts.alert(id)
-    if found is None or who is None or found.person_id != who.person.id:
+    user, alert = signed(request), accounts_of(request).alerts.alert(id)
+    if alert is None or user is None or alert.person_id != user.person.id:
         raise ApiError(404, "not-found", "There is no such alert of yours.", "See GET /api/v1/alerts.")
-    return found
+    return alert
 
 
 def tests_used_up(request: Request) -> bool:
     """Return whether the person has sent the maximum of test messages. Counted in the audit log, so it holds for all processes."""
     portal: Portal = request.app.state.portal
-    who, trail = signed(request), accounts_of(request).trail
-    return who is None or len(trail.entries(person=who.person.name, action="alert.test", since=portal.now() - TESTED, limit=TESTS)) >= TESTS
+    user, trail, since = signed(request), accounts_of(request).trail, portal.now() - TESTED
+    return user is None or len(trail.entries(person=user.person.name, action="alert.test", since=since, limit=TESTS)) >= TESTS
 
 
 def audit_details(alert: Alert) -> dict[str, Any]:
@@ -86,13 +86,13 @@ HISTORY: Final = 30  # messages shown of an alert
 
 @router.get("/alerts")
 def alerts(request: Request, visit: Here) -> Response:
-    book, who = accounts_of(request).alerts, signed(request)
-    mine = book.all(who.person.id if who else "")
-    counts = book.counts([one.id for one in mine])
+    book, user = accounts_of(request).alerts, signed(request)
+    mine = book.all(user.person.id if user else "")
+    counts = book.counts([alert.id for alert in mine])
     rows = [
-        {"alert": one, "about": label("about", one.about, visit.say), "service": title_of(one.channel, visit.say),
-         "counts": counts.get(one.id, {})}
-        for one in mine
+        {"alert": alert, "about": label("about", alert.about, visit.say), "service": title_of(alert.channel, visit.say),
+         "counts": counts.get(alert.id, {})}
+        for alert in mine
     ]  # fmt: skip
     return render(request, "alerts.html", rows=rows, states={name: label("delivery", name, visit.say) for name in get_args(State)})
 
@@ -100,75 +100,75 @@ def alerts(request: Request, visit: Here) -> Response:
 @router.get("/alerts/new")
 def new_form(request: Request, visit: Here) -> Response:
     channel = visit.text("channel") or ""
-    given = {name: visit.text(name, 500) or "" for name in ("about", *SUBJECTS, "name")}
-    chosen = services(request)
-    if channel not in chosen or chosen[channel][1]:
-        return render(request, "alert_new.html", services=chosen, given={key: value for key, value in given.items() if value})
+    fields = {name: visit.text(name, 500) or "" for name in ("about", *SUBJECTS, "name")}
+    available = services(request)
+    if channel not in available or available[channel][1]:
+        return render(request, "alert_new.html", services=available, given={key: value for key, value in fields.items() if value})
     language = visit.language if visit.language in LANGUAGES else "zh"
-    values = {"about": "search" if given["search"] else "topic", "when": "once", "per_hour": "6", "language": language, "channel": channel}
-    if given["about"] in SCHEDULED:
-        values |= {"when": "digest", "hours": "8" if given["about"] == "briefing" else "8, 12, 16, 20"}
-    return alert_page(request, values | {key: value for key, value in given.items() if value})
+    values = {"about": "search" if fields["search"] else "topic", "when": "once", "per_hour": "6", "language": language, "channel": channel}
+    if fields["about"] in SCHEDULED:
+        values |= {"when": "digest", "hours": "8" if fields["about"] == "briefing" else "8, 12, 16, 20"}
+    return alert_page(request, values | {key: value for key, value in fields.items() if value})
 
 
 @router.post("/alerts/new")
-def create(request: Request, sent: Form) -> Response:
-    return save(request, sent, None)
+def create(request: Request, fields: Form) -> Response:
+    return save(request, fields, None)
 
 
 @router.get("/alerts/{id}")
 def alert(request: Request, visit: Here, id: str) -> Response:
     """Show the alert, and a preview with ``preview`` or if it takes little time."""
-    found = own_alert(request, id)
-    wanted = found.about != "rising" or bool(visit.text("preview"))
-    return alert_page(request, form_values_of(found), before=found, seen=preview_or_none(visit, found) if wanted else None)
+    alert = own_alert(request, id)
+    show_preview = alert.about != "rising" or bool(visit.text("preview"))
+    return alert_page(request, form_values_of(alert), before=alert, preview=preview_or_none(visit, alert) if show_preview else None)
 
 
 @router.post("/alerts/{id}")
-def change(request: Request, id: str, sent: Form) -> Response:
-    return save(request, sent, own_alert(request, id))
+def change(request: Request, id: str, fields: Form) -> Response:
+    return save(request, fields, own_alert(request, id))
 
 
-def save(request: Request, sent: Mapping[str, str], before: Alert | None) -> Response:
+def save(request: Request, fields: Mapping[str, str], before: Alert | None) -> Response:
     """Save a new alert or changes of ``before``; with ``then=preview`` only show what it would send."""
     visit, book = Visit(request), accounts_of(request).alerts
     try:
-        made = alert_of(sent, terms(request, after=visit.portal.store.last_seq()), before)
+        alert = alert_of(fields, terms(request, after=visit.portal.store.last_seq()), before)
     except BadFields as error:
-        return alert_page(request, sent, before=before, faults=error.faults, status=422)
-    if sent.get("then") == "preview":
-        return alert_page(request, sent, before=before, seen=preview_or_none(visit, made))
+        return alert_page(request, fields, before=before, faults=error.faults, status=422)
+    if fields.get("then") == "preview":
+        return alert_page(request, fields, before=before, preview=preview_or_none(visit, alert))
     if before is None:
-        book.add(made)
+        book.add(alert)
     else:
-        book.save(made)
-    log_change(request, "alert.change" if before else "alert.make", made.id, audit_details(made))
-    return notify(request, f"/alerts/{made.id}", _("Saved.") if before else _("The alert is on: new stories will be sent."))
+        book.save(alert)
+    log_change(request, "alert.change" if before else "alert.make", alert.id, audit_details(alert))
+    return notify(request, f"/alerts/{alert.id}", _("Saved.") if before else _("The alert is on: what is new from now on is sent."))
 
 
 @router.post("/alerts/{id}/test")
 def test(request: Request, id: str) -> Response:
-    found, visit = own_alert(request, id), Visit(request)
+    alert, visit = own_alert(request, id), Visit(request)
     if tests_used_up(request):
         return notify(request, f"/alerts/{id}", _("The limit of test messages per hour is reached. Please try again later."))
     log_change(request, "alert.test", id)
     try:
-        send_test(work_for(visit.portal), found)
+        send_test(work_for(visit.portal), alert)
     except (Refused, PutOff, Unclear, DependencyMissing) as error:
-        reason = hidden(str(error), found.fields)
+        reason = hidden(str(error), alert.fields)
         return notify(request, f"/alerts/{id}", _("The test message did not arrive: %(reason)s"), reason=reason)
     return notify(request, f"/alerts/{id}", _("The test message was sent. Please check whether it arrived."))
 
 
 @router.post("/alerts/{id}/on")
-def switch(request: Request, id: str, sent: Form) -> Response:
+def switch(request: Request, id: str, fields: Form) -> Response:
     """Switch the alert on, or off if ``enabled`` is empty."""
-    found, portal, enabled = own_alert(request, id), Visit(request).portal, bool(sent.get("enabled"))
+    before, portal, enabled = own_alert(request, id), Visit(request).portal, bool(fields.get("enabled"))
     try:
-        made = resumed(found, now=portal.now(), after=portal.store.last_seq()) if enabled else replace(found, enabled=False)
+        alert = resumed(before, now=portal.now(), after=portal.store.last_seq()) if enabled else replace(before, enabled=False)
     except BadFields:
-        return notify(request, f"/alerts/{id}", _("The receiver is no longer valid. Enter another one, save, then switch the alert on."))
-    accounts_of(request).alerts.save(made)
+        return notify(request, f"/alerts/{id}", _("Nothing can be sent there any more. Fill in where to, save, and then switch it on."))
+    accounts_of(request).alerts.save(alert)
     log_change(request, "alert.on" if enabled else "alert.off", id)
     return notify(request, "/alerts", _("It is on again. Stories of the meantime are not sent.") if enabled else _("It is off."))
 
@@ -189,26 +189,26 @@ def confirm_delete(request: Request, id: str) -> Response:
 
 @router.post("/alerts/{id}/delete")
 def delete(request: Request, id: str) -> Response:
-    found = own_alert(request, id)
+    alert = own_alert(request, id)
     accounts_of(request).alerts.drop(id)
-    log_change(request, "alert.delete", id, audit_details(found))
-    return notify(request, "/alerts", _("%(name)s was deleted."), name=found.name)
+    log_change(request, "alert.delete", id, audit_details(alert))
+    return notify(request, "/alerts", _("%(name)s was deleted."), name=alert.name)
 
 
 def services(request: Request) -> dict[str, tuple[str, str]]:
     """Return the services the person may choose: display name, and why it cannot be used (empty: it can)."""
-    chosen, say = terms(request), Visit(request).say
+    allowed, say = terms(request), Visit(request).say
     return {
-        service.name: (say(service.title), missing_part(service, chosen, say))
+        service.name: (say(service.title), missing_part(service, allowed, say))
         for service in SERVICES.values()
-        if service.needs in chosen.rights
+        if service.needs in allowed.rights
     }
 
 
-def missing_part(service: Service, chosen: Terms, say: Callable[..., str]) -> str:
+def missing_part(service: Service, allowed: Terms, say: Callable[..., str]) -> str:
     """Return what this portal lacks to use the service, with the remedy; empty if nothing."""
-    if service.name == "mail" and not chosen.mail:
-        return say(_("This portal has no mail server; its operator can set one: alerts.mail_server."))
+    if service.name == "mail" and not allowed.mail:
+        return say(_("This portal has no mail server; its operator can name one: alerts.mail_server."))
     try:
         if service.signs:
             require_libraries()
@@ -217,21 +217,21 @@ def missing_part(service: Service, chosen: Terms, say: Callable[..., str]) -> st
     return ""
 
 
-def preview_or_none(visit: Visit, made: Alert) -> Preview | None:
+def preview_or_none(visit: Visit, alert: Alert) -> Preview | None:
     """``None``: search does not respond."""
     try:
-        return bounded_preview(visit, made)
+        return bounded_preview(visit, alert)
     except SearchError:
         return None
 
 
-def bounded_preview(visit: Visit, made: Alert) -> Preview:
+def bounded_preview(visit: Visit, alert: Alert) -> Preview:
     """Scheduled alerts are cached for some minutes and limited per visitor. Raises ``SearchError``."""
     portal = visit.portal
-    if made.about not in SCHEDULED:
-        return preview(work_for(portal), made)
-    key = ("alert", made.about, made.of, made.digest, made.quiet, made.language)
-    return visit.cached_compilation(lambda: preview(work_for(portal), made), portal.now(), *key)
+    if alert.about not in SCHEDULED:
+        return preview(work_for(portal), alert)
+    key = ("alert", alert.about, alert.of, alert.digest, alert.quiet, alert.language)
+    return visit.cached_compilation(lambda: preview(work_for(portal), alert), portal.now(), *key)
 
 
 def form_values_of(alert: Alert) -> dict[str, str]:
@@ -252,19 +252,19 @@ def alert_page(
     *,
     before: Alert | None = None,
     faults: Mapping[str, Message] | None = None,
-    seen: Preview | None = None,
+    preview: Preview | None = None,
     status: int = 200,
 ) -> Response:
-    visit, chosen = Visit(request), terms(request)
+    visit, allowed = Visit(request), terms(request)
     channel = values.get("channel") or (before.channel if before else "")
     service = SERVICES.get(channel)
-    fault, signing = missing_part(service, chosen, visit.say) if service else "", own_fields(accounts_of(request), visit.portal.config)
-    about = {name: label("about", name, visit.say) for name in get_args(About) if name not in OPERATORS or "watch" in chosen.rights}
+    fault, signing = missing_part(service, allowed, visit.say) if service else "", own_fields(accounts_of(request), visit.portal.config)
+    about = {name: label("about", name, visit.say) for name in get_args(About) if name not in OPERATORS or "watch" in allowed.rights}
     return render(
-        request, "alert.html", status, alert=before, values=values, by_day=seen.by_day(visit.portal.site.zone) if seen else (),
-        faults={name: visit.clock.says(why) for name, why in (faults or {}).items()}, service=service,
+        request, "alert.html", status, alert=before, values=values, by_day=preview.by_day(visit.portal.site.zone) if preview else (),
+        faults={name: visit.clock.says(message) for name, message in (faults or {}).items()}, service=service,
         service_fault=fault, push_key=public_key(signing()["key"]) if service and service.signs and not fault else None,
-        called=title_of(channel, visit.say), about=about, topic_names=chosen.topics, most=chosen.most, seen=seen,
+        called=title_of(channel, visit.say), about=about, topic_names=allowed.topics, most=allowed.most, seen=preview,
         history=accounts_of(request).alerts.messages(before.id, HISTORY) if before else (),
         states={name: label("delivery", name, visit.say) for name in get_args(State)},
     )  # fmt: skip

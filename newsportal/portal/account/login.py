@@ -49,15 +49,15 @@ def login_form(request: Request) -> Response:
 
 
 @open_router.post("/login")
-async def login(request: Request, sent: Form) -> Response:
+async def login(request: Request, fields: Form) -> Response:
     accounts = accounts_of(request)
-    name, target = sent.get("name", "").strip(), safe_next(sent.get("next"))
-    wait, person = await run_sync(_check_password, request, accounts, name, sent.get("password", ""), limiter=limiter_of(request))
+    name, target = fields.get("name", "").strip(), safe_next(fields.get("next"))
+    wait, person = await run_sync(_check_password, request, accounts, name, fields.get("password", ""), limiter=limiter_of(request))
     if person is None:
         return await run_in_threadpool(_refuse, request, name, target, wait)
-    answer = RedirectResponse(target, 303, headers={"cache-control": "no-store"})
-    await run_in_threadpool(_begin_session, request, accounts, person, answer)
-    return answer
+    response = RedirectResponse(target, 303, headers={"cache-control": "no-store"})
+    await run_in_threadpool(_begin_session, request, accounts, person, response)
+    return response
 
 
 @open_router.post("/logout")
@@ -65,9 +65,9 @@ async def logout(request: Request) -> Response:
     accounts, secret = accounts_of(request), request.cookies.get(cookie_name(request))
     if secret:
         await run_in_threadpool(accounts.sessions.end, secret)
-    answer = RedirectResponse("/", 303, headers={"cache-control": "no-store"})
-    answer.delete_cookie(cookie_name(request), path="/", httponly=True, samesite="lax", secure=request.url.scheme == "https")
-    return answer
+    response = RedirectResponse("/", 303, headers={"cache-control": "no-store"})
+    response.delete_cookie(cookie_name(request), path="/", httponly=True, samesite="lax", secure=request.url.scheme == "https")
+    return response
 
 
 def limiter_of(request: Request) -> CapacityLimiter:
@@ -93,9 +93,9 @@ def _refuse(request: Request, name: str, target: str, wait: timedelta) -> Respon
     logger.warning("sign-in refused for %s%s", address_of(request), ", too many tries" if wait else "")
     if not wait:
         return render(request, "login.html", 403, next=target, name=name, mistake=Visit(request).say("Name or password is wrong."))
-    answer = render(request, "login.html", 429, next=target, name=name, mistake=describe_wait(request, wait))
-    answer.headers["retry-after"] = str(ceil(wait.total_seconds()))
-    return answer
+    response = render(request, "login.html", 429, next=target, name=name, mistake=describe_wait(request, wait))
+    response.headers["retry-after"] = str(ceil(wait.total_seconds()))
+    return response
 
 
 def describe_wait(request: Request, wait: timedelta) -> str:
@@ -106,7 +106,7 @@ def describe_wait(request: Request, wait: timedelta) -> str:
     return visit.say_number("Too many tries. Try again in %(num)d minute.", "Too many tries. Try again in %(num)d minutes.", minutes)
 
 
-def _begin_session(request: Request, accounts: Accounts, person: Person, answer: Response) -> None:
+def _begin_session(request: Request, accounts: Accounts, person: Person, response: Response) -> None:
     """Begin a new session and end the browser's former one."""
     old, now = request.cookies.get(cookie_name(request)), Visit(request).portal.now()
     if old:
@@ -114,13 +114,13 @@ def _begin_session(request: Request, accounts: Accounts, person: Person, answer:
     address = request.client.host if request.client else ""
     secret = accounts.sessions.begin(person.id, now=now, address=address, agent=request.headers.get("user-agent", ""))
     length, secure = int(LONGEST.total_seconds()), request.url.scheme == "https"
-    answer.set_cookie(cookie_name(request), secret, max_age=length, samesite="lax", path="/", httponly=True, secure=secure)
+    response.set_cookie(cookie_name(request), secret, max_age=length, samesite="lax", path="/", httponly=True, secure=secure)
     request.state.signed = accounts.sessions.signed(secret, now=now)
     log_change(request, "session.begin")
-    chosen, reader = accounts.preferences.of(person.id), reader_of(request)
-    remember(answer, chosen)
-    if (kept := chosen.get(READER)) and WELL_FORMED.fullmatch(kept):
-        set_reader_cookie(answer, request, kept)
+    stored, reader = accounts.preferences.of(person.id), reader_of(request)
+    remember(response, stored)
+    if (name := stored.get(READER)) and WELL_FORMED.fullmatch(name):
+        set_reader_cookie(response, request, name)
     elif reader.name and reader.is_recorded:
         accounts.preferences.save(person.id, {READER: reader.name})
 
@@ -136,53 +136,53 @@ def account(request: Request) -> Response:
 
 
 @router.post("/account/password")
-async def password(request: Request, sent: Form) -> Response:
-    return await run_sync(_change_password, request, sent, limiter=limiter_of(request))
+async def password(request: Request, fields: Form) -> Response:
+    return await run_sync(_change_password, request, fields, limiter=limiter_of(request))
 
 
 @router.post("/account/sessions/end")
-def end(request: Request, sent: Form) -> Response:
+def end(request: Request, fields: Form) -> Response:
     """End the session with the digest ``session``; without one, all sessions except this one."""
-    who, accounts, name = _session_of(request), accounts_of(request), sent.get("session")
+    user, accounts, name = _session_of(request), accounts_of(request), fields.get("session")
     if name:
-        accounts.sessions.end_one(who.person.id, name)
+        accounts.sessions.end_one(user.person.id, name)
     else:
-        accounts.sessions.end_all(who.person.id, but=who.by)
+        accounts.sessions.end_all(user.person.id, but=user.by)
     log_change(request, "session.end", "" if name else "all")
     return notify(request, "/account", _("The session has ended.") if name else _("All other sessions have ended."))
 
 
 @router.post("/account/tokens")
-def token(request: Request, sent: Form) -> Response:
-    who, accounts, visit = _session_of(request), accounts_of(request), Visit(request)
-    name, asked, days = sent.get("token_name", ""), sent.getlist("rights"), sent.get("days", "90")
+def token(request: Request, fields: Form) -> Response:
+    user, accounts, visit = _session_of(request), accounts_of(request), Visit(request)
+    name, selected, days = fields.get("token_name", ""), fields.getlist("rights"), fields.get("days", "90")
     length = int(days) if days in map(str, TOKEN_DAYS) else TOKEN_DAYS[0]
     now = visit.portal.now()
-    rights, expires = [right for right in Right if right in asked], now + timedelta(days=length) if length else None
+    rights, expires = [right for right in Right if right in selected], now + timedelta(days=length) if length else None
     try:
-        made, secret = accounts.tokens.add(who.person, name, rights, now=now, expires=expires)
+        created, secret = accounts.tokens.add(user.person, name, rights, now=now, expires=expires)
     except AccountError as error:
         place = "rights" if error.code == "token-rights" else "token_name"
-        typed = {"token_name": name, "rights": asked, "days": days}
+        typed = {"token_name": name, "rights": selected, "days": days}
         return _page(request, 422, mistakes={place: visit.clock.says(error.message)}, typed=typed)
-    log_change(request, "token.add", made.name, {"rights": sorted(made.rights), "days": length})
+    log_change(request, "token.add", created.name, {"rights": sorted(created.rights), "days": length})
     return _page(request, secret=secret)
 
 
 @router.post("/account/tokens/revoke")
-def revoke(request: Request, sent: Form) -> Response:
-    who, accounts = _session_of(request), accounts_of(request)
-    found = or_404(next((one for one in accounts.tokens.of(who.person.id) if one.id == sent.get("token", "")), None))
-    accounts.tokens.revoke(found.id, person_id=who.person.id)
-    log_change(request, "token.revoke", found.name)
+def revoke(request: Request, fields: Form) -> Response:
+    user, accounts = _session_of(request), accounts_of(request)
+    token = or_404(next((token for token in accounts.tokens.of(user.person.id) if token.id == fields.get("token", "")), None))
+    accounts.tokens.revoke(token.id, person_id=user.person.id)
+    log_change(request, "token.revoke", token.name)
     return notify(request, "/account", _("The token was revoked."))
 
 
 def _session_of(request: Request) -> Signed:
-    who = signed(request)
-    if who is None or who.way != "session":
+    user = signed(request)
+    if user is None or user.way != "session":
         raise HTTPException(403)
-    return who
+    return user
 
 
 def _page(
@@ -193,28 +193,28 @@ def _page(
     typed: Mapping[str, Any] | None = None,
     secret: str = "",
 ) -> Response:
-    who, accounts, visit = _session_of(request), accounts_of(request), Visit(request)
+    user, accounts, visit = _session_of(request), accounts_of(request), Visit(request)
     days = {number: visit.say_number("%(num)d day", "%(num)d days", number) for number in TOKEN_DAYS if number}
     return render(
-        request, "account.html", status, who=who, roles={role: visit.clock.says(Message(f"role.{role}")) for role in Role},
+        request, "account.html", status, who=user, roles={role: visit.clock.says(Message(f"role.{role}")) for role in Role},
         rights={right: visit.clock.says(Message(f"right.{right}")) for right in Right},
-        lengths={**days, 0: visit.say("until it is revoked")}, sessions=accounts.sessions.of(who.person.id, now=visit.portal.now()),
-        tokens=accounts.tokens.of(who.person.id), mistakes=defaultdict(str, mistakes or {}), typed=dict(typed or {}), secret=secret,
+        lengths={**days, 0: visit.say("until it is revoked")}, sessions=accounts.sessions.of(user.person.id, now=visit.portal.now()),
+        tokens=accounts.tokens.of(user.person.id), mistakes=defaultdict(str, mistakes or {}), typed=dict(typed or {}), secret=secret,
         least=LEAST_PASSWORD,
     )  # fmt: skip
 
 
-def _change_password(request: Request, sent: Mapping[str, str]) -> Response:
-    who, accounts, visit = _session_of(request), accounts_of(request), Visit(request)
-    if sent.get("new") != sent.get("again"):
+def _change_password(request: Request, fields: Mapping[str, str]) -> Response:
+    user, accounts, visit = _session_of(request), accounts_of(request), Visit(request)
+    if fields.get("new") != fields.get("again"):
         return _page(request, 422, mistakes={"again": visit.say("The passwords do not match.")})
-    wait, person = _check_password(request, accounts, who.person.name, sent.get("old", ""))
+    wait, person = _check_password(request, accounts, user.person.name, fields.get("old", ""))
     if wait:
         return _page(request, 429, mistakes={"old": describe_wait(request, wait)})
     if person is None:
         return _page(request, 422, mistakes={"old": visit.say("This is not your password.")})
     try:
-        accounts.people.set_password(who.person.id, sent.get("new", ""), but=who.by)
+        accounts.people.set_password(user.person.id, fields.get("new", ""), but=user.by)
     except AccountError as error:
         return _page(request, 422, mistakes={"new": visit.clock.says(error.message)})
     log_change(request, "person.password", person.name)

@@ -34,12 +34,12 @@ def accounts_and_person(visit: Visit) -> tuple[Accounts, str]:
 
 
 @router.post("/marks")
-def mark(request: Request, sent: Form) -> Response:
+def mark(request: Request, fields: Form) -> Response:
     """Mark a story: ``star=ID`` (``unstar``, ``read``, ``unread``). Redirects to ``next``, or 204 for scripts; 404 for an unknown story."""
-    [(action, story_id), *_rest] = [*((name, sent[name]) for name in ACTIONS if sent.get(name)), ("", "")]
+    [(action, story_id), *_rest] = [*((name, fields[name]) for name in ACTIONS if fields.get(name)), ("", "")]
     if not action:
         raise HTTPException(400)
-    visit, back = Visit(request), safe_next(sent.get("next"))
+    visit, back = Visit(request), safe_next(fields.get("next"))
     try:
         record(visit, action, story_id)
     except TooManyStarred:
@@ -56,16 +56,16 @@ def wants_page(request: Request) -> bool:
 def record(visit: Visit, action: str, story_id: str) -> None:
     """Save a mark; of a folded story, on the story that contains it. Raises ``TooManyStarred``, and 404 for an unknown story."""
     accounts, person = accounts_and_person(visit)
-    found = or_404(visit.portal.store.listed([story_id]).get(story_id))
+    story = or_404(visit.portal.store.listed([story_id]).get(story_id))
     now = visit.portal.now()
     if action in ("star", "unstar"):
-        accounts.marks.star(person, found.id, action == "star", now=now)
+        accounts.marks.star(person, story.id, action == "star", now=now)
     else:
-        accounts.marks.set_read(person, found.id, action == "read", now=now)
+        accounts.marks.set_read(person, story.id, action == "read", now=now)
 
 
 @router.post("/marks/all")
-def mark_all(request: Request, visit: Here, sent: Form) -> Response:
+def mark_all(request: Request, visit: Here, fields: Form) -> Response:
     """Mark all stories (of ``?topic=``) as read; offers to undo it."""
     topic = visit.text("topic") or ""
     accounts, person = accounts_and_person(visit)
@@ -73,7 +73,7 @@ def mark_all(request: Request, visit: Here, sent: Form) -> Response:
         raise HTTPException(404)
     accounts.marks.catch_up(person, topic, now=visit.portal.now())
     undo = address("/marks/all/undo", topic=topic)
-    return notify(request, safe_next(sent.get("next")), _("All these stories are marked as read."), undo=undo)
+    return notify(request, safe_next(fields.get("next")), _("All these stories are marked as read."), undo=undo)
 
 
 @router.post("/marks/all/undo")
@@ -99,8 +99,8 @@ def starred(request: Request, visit: Here) -> Response:
 
 def existing_stories(visit: Visit, ids: list[str]) -> list[Story]:
     """Return the stories in this order, without deleted ones."""
-    found = visit.portal.store.listed(ids)
-    return list({story.id: story for id in ids if (story := found.get(id)) is not None}.values())
+    stories = visit.portal.store.listed(ids)
+    return list({story.id: story for id in ids if (story := stories.get(id)) is not None}.values())
 
 
 def feed_addresses(visit: Visit, key: str) -> FeedAddresses:
@@ -127,10 +127,10 @@ def feed(visit: Here, ending: str) -> Response:
         raise HTTPException(404)
     ids = [story_id for _, story_id in accounts.marks.starred(person, limit=max_stories(ending))]
     heads = [story.head.id for story in existing_stories(visit, ids)]
-    found = list_response(visit, ending, feed_addresses(visit, "").title, "/starred", heads)
-    found.headers["cache-control"] = f"private, {found.headers['cache-control']}"
-    found.headers["referrer-policy"] = "no-referrer"
-    return found
+    response = list_response(visit, ending, feed_addresses(visit, "").title, "/starred", heads)
+    response.headers["cache-control"] = f"private, {response.headers['cache-control']}"
+    response.headers["referrer-policy"] = "no-referrer"
+    return response
 
 
 MAX_UNDO = 1_500  # characters of a URL that undoes a removal: it travels in a cookie
@@ -140,42 +140,42 @@ MAX_UNDO = 1_500  # characters of a URL that undoes a removal: it travels in a c
 def searches(request: Request, visit: Here) -> Response:
     accounts, person = accounts_and_person(visit)
     lines = [
-        {"search": search, "address": (asked := parse_search(search.asked)).address(), "text": asked.text,
-         "filters": tuple(chip.label for chip in chips(asked, visit)), "feed": feed_of(asked, visit)}
+        {"search": search, "address": (parsed := parse_search(search.asked)).address(), "text": parsed.text,
+         "filters": tuple(chip.label for chip in chips(parsed, visit)), "feed": feed_of(parsed, visit)}
         for search in accounts.searches.of(person)
     ]  # fmt: skip
     return render(request, "searches.html", lines=lines, most=MAX_NAME)
 
 
 @router.post("/searches")
-def save_search(request: Request, sent: Form) -> Response:
+def save_search(request: Request, fields: Form) -> Response:
     """Save the search ``asked`` (a query string) as ``name``, or as its words by default."""
-    asked = parse_search(sent.get("asked", ""))
-    if asked.empty:
+    search = parse_search(fields.get("asked", ""))
+    if search.empty:
         raise HTTPException(400)
-    return _save_search(request, asked, sent.get("name", "").strip() or default_name(asked), asked.address())
+    return _save_search(request, search, fields.get("name", "").strip() or default_name(search), search.address())
 
 
-def default_name(asked: SearchRequest) -> str:
+def default_name(search: SearchRequest) -> str:
     """Return the default name of a search."""
-    return asked.text or " · ".join(asked.filters.values())
+    return search.text or " · ".join(search.filters.values())
 
 
-def _save_search(request: Request, asked: SearchRequest, name: str, back: str) -> Response:
+def _save_search(request: Request, search: SearchRequest, name: str, back: str) -> Response:
     visit = Visit(request)
     accounts, person = accounts_and_person(visit)
     try:
-        kept = accounts.searches.save(person, name[:MAX_NAME], asked.address("").removeprefix("?"), now=visit.portal.now())
+        saved = accounts.searches.keep(person, name[:MAX_NAME], search.address("").removeprefix("?"), now=visit.portal.now())
     except SearchNotSaved:
         return notify(request, back, _("The search was not saved: the limit is reached. Remove one first."))
-    log_change(request, "search.keep", kept.id, {"name": kept.name})
-    return notify(request, back, _("The search was saved as “%(name)s”."), name=kept.name)
+    log_change(request, "search.keep", saved.id, {"name": saved.name})
+    return notify(request, back, _("The search was saved as “%(name)s”."), name=saved.name)
 
 
 @router.post("/searches/rename")
-def rename(request: Request, sent: Form) -> Response:
+def rename(request: Request, fields: Form) -> Response:
     accounts, person = accounts_and_person(Visit(request))
-    search_id, name = sent.get("search", ""), sent.get("name", "")
+    search_id, name = fields.get("search", ""), fields.get("name", "")
     try:
         if not accounts.searches.rename(person, search_id, name):
             raise HTTPException(404)
@@ -186,9 +186,9 @@ def rename(request: Request, sent: Form) -> Response:
 
 
 @router.post("/searches/remove")
-def remove(request: Request, sent: Form) -> Response:
+def remove(request: Request, fields: Form) -> Response:
     accounts, person = accounts_and_person(Visit(request))
-    removed = or_404(accounts.searches.remove(person, sent.get("search", "")))
+    removed = or_404(accounts.searches.remove(person, fields.get("search", "")))
     log_change(request, "search.remove", removed.id, {"name": removed.name})
     undo = address("/searches/back", name=removed.name, asked=removed.asked)
     return notify(request, "/searches", _("“%(name)s” was removed."), name=removed.name, undo=undo if len(undo) < MAX_UNDO else None)
@@ -197,7 +197,7 @@ def remove(request: Request, sent: Form) -> Response:
 @router.post("/searches/back")
 def restore_search(request: Request, visit: Here) -> Response:
     """Save a removed search again."""
-    asked = parse_search(visit.text("asked", MAX_UNDO) or "")
-    if asked.empty:
+    search = parse_search(visit.text("asked", MAX_UNDO) or "")
+    if search.empty:
         raise HTTPException(400)
-    return _save_search(request, asked, visit.text("name") or default_name(asked), "/searches")
+    return _save_search(request, search, visit.text("name") or default_name(search), "/searches")

@@ -27,19 +27,19 @@ def people(request: Request) -> Response:
 
 
 @router.post("/people")
-def add(request: Request, sent: Form) -> Response:
-    accounts, visit, made = accounts_of(request), Visit(request), random_password()
+def add(request: Request, fields: Form) -> Response:
+    accounts, visit, password = accounts_of(request), Visit(request), random_password()
     try:
-        person = accounts.people.add(sent.get("name", ""), made, _role_named(sent.get("role", "")), now=visit.portal.now())
+        person = accounts.people.add(fields.get("name", ""), password, _role_named(fields.get("role", "")), now=visit.portal.now())
     except AccountError as error:
-        return _page(request, 422, mistakes={"name": visit.clock.says(error.message)}, typed=sent)
+        return _page(request, 422, mistakes={"name": visit.clock.says(error.message)}, typed=fields)
     log_change(request, "person.add", person.name, {"role": person.role})
-    return _page(request, secret=made, secret_of=person.name)
+    return _page(request, secret=password, secret_of=person.name)
 
 
 @router.post("/people/{person_id}/role")
-def role(request: Request, person_id: str, sent: Form) -> Response:
-    people, role = accounts_of(request).people, _role_named(sent.get("role", ""))
+def role(request: Request, person_id: str, fields: Form) -> Response:
+    people, role = accounts_of(request).people, _role_named(fields.get("role", ""))
     done = _("%(name)s has another role now.")
     return _change(request, person_id, "person.role", lambda id: people.set_role(id, role), done, {"role": role})
 
@@ -57,11 +57,11 @@ def enable(request: Request, person_id: str) -> Response:
 
 @router.post("/people/{person_id}/password")
 def password(request: Request, person_id: str) -> Response:
-    accounts, made = accounts_of(request), random_password()
+    accounts, password = accounts_of(request), random_password()
     person = _person(accounts, person_id)
-    accounts.people.set_password(person.id, made)
+    accounts.people.set_password(person.id, password)
     log_change(request, "person.password", person.name)
-    return _page(request, secret=made, secret_of=person.name)
+    return _page(request, secret=password, secret_of=person.name)
 
 
 @router.get("/people/{person_id}/remove")
@@ -90,9 +90,9 @@ def _page(
         {"person": person, "sessions": len(accounts.sessions.of(person.id, now=now)), "tokens": tokens[person.id]}
         for person in accounts.people.all()
     ]
-    shown = {"mistakes": defaultdict(str, mistakes or {}), "typed": dict(typed or {}), "secret": secret, "secret_of": secret_of}
+    values = {"mistakes": defaultdict(str, mistakes or {}), "typed": dict(typed or {}), "secret": secret, "secret_of": secret_of}
     roles = {role: visit.clock.says(Message(f"role.{role}")) for role in Role}
-    return render(request, "people.html", status, rows=rows, roles=roles, **shown)
+    return render(request, "people.html", status, rows=rows, roles=roles, **values)
 
 
 def _change(
@@ -124,14 +124,14 @@ AUDIT_DAYS = (0, 1, 7, 30, 365)  # 0: any time
 @router.get("/audit")
 def audit(request: Request) -> Response:
     visit, trail = Visit(request), accounts_of(request).trail
-    asked = visit.integer("days", 0)
-    days = asked if asked in AUDIT_DAYS else 0
-    found = trail.entries(
+    requested = visit.integer("days", 0)
+    days = requested if requested in AUDIT_DAYS else 0
+    rows = trail.entries(
         before=visit.integer("before", 0) or None, person=visit.text("person"), action=visit.text("action"),
         since=visit.portal.now() - timedelta(days=days) if days else None, limit=AUDIT_ENTRIES + 1,
     )  # fmt: skip
     lengths = {number: visit.say_number("the last %(num)d day", "the last %(num)d days", number) for number in AUDIT_DAYS if number}
     return render(
-        request, "audit.html", entries=found[:AUDIT_ENTRIES], more=len(found) > AUDIT_ENTRIES, names=trail.names(), actions=trail.actions(),
+        request, "audit.html", entries=rows[:AUDIT_ENTRIES], more=len(rows) > AUDIT_ENTRIES, names=trail.names(), actions=trail.actions(),
         person=visit.text("person"), action=visit.text("action"), days=days, lengths={0: visit.say("Any time"), **lengths},
     )  # fmt: skip

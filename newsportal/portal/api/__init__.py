@@ -8,6 +8,7 @@ defines the form of errors, ``paging`` that of lists.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Final
 
 from fastapi import APIRouter
@@ -40,7 +41,8 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 )  # in the order of the documentation
 
 
-def add_to(every: APIRouter) -> None:
+def add_to(root: APIRouter) -> None:
     for router in ROUTERS:
-        every.include_router(router, prefix=PREFIX, responses=describe(401, 403, 422, 503), dependencies=READ)
-    every.include_router(openapi.router, include_in_schema=False)
+        responses = describe(401, 403, 422, 503)
+        root.include_router(router, prefix=PREFIX, responses=responses, dependencies=READ, generate_unique_id_function=attrgetter("name"))
+    root.include_router(openapi.router, include_in_schema=False)

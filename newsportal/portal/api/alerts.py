@@ -74,58 +74,58 @@ def alert_out(alert: Alert, counts: Mapping[State, int]) -> AlertOut:
 
 
 @router.get("/alerts", summary="Your alerts")
-def alerts(request: Request) -> list[AlertOut]:
-    book, who = accounts_of(request).alerts, signed(request)
-    mine = book.all(who.person.id if who else "")
+def list_alerts(request: Request) -> list[AlertOut]:
+    book, user = accounts_of(request).alerts, signed(request)
+    mine = book.all(user.person.id if user else "")
     counts = book.counts([alert.id for alert in mine])
     return [alert_out(alert, counts.get(alert.id, {})) for alert in mine]
 
 
 @router.post("/alerts", summary="Create an alert", status_code=201)
-def create(request: Request, asked: AlertIn) -> AlertOut:
-    made = parse_alert(request, asked)
-    accounts_of(request).alerts.add(made)
-    log_change(request, "alert.make", made.id, audit_details(made))
-    return alert_out(made, {})
+def create_alert(request: Request, body: AlertIn) -> AlertOut:
+    alert = parse_alert(request, body)
+    accounts_of(request).alerts.add(alert)
+    log_change(request, "alert.make", alert.id, audit_details(alert))
+    return alert_out(alert, {})
 
 
 @router.put("/alerts/{id}", summary="Change an alert")
-def change(request: Request, id: str, asked: AlertIn) -> AlertOut:
-    made = parse_alert(request, asked, own_alert(request, id))
-    accounts_of(request).alerts.save(made)
-    log_change(request, "alert.change", made.id, audit_details(made))
-    return alert_out(made, {})
+def update_alert(request: Request, id: str, body: AlertIn) -> AlertOut:
+    alert = parse_alert(request, body, own_alert(request, id))
+    accounts_of(request).alerts.save(alert)
+    log_change(request, "alert.change", alert.id, audit_details(alert))
+    return alert_out(alert, {})
 
 
 @router.delete("/alerts/{id}", summary="Delete an alert and its messages", status_code=204)
-def delete(request: Request, id: str) -> None:
-    found = own_alert(request, id)
+def delete_alert(request: Request, id: str) -> None:
+    alert = own_alert(request, id)
     accounts_of(request).alerts.drop(id)
-    log_change(request, "alert.delete", id, audit_details(found))
+    log_change(request, "alert.delete", id, audit_details(alert))
 
 
 @router.post("/alerts/{id}/resume", summary="Switch an alert on, for new articles only")
-def resume(request: Request, portal: ThisPortal, id: str) -> AlertOut:
+def resume_alert(request: Request, portal: ThisPortal, id: str) -> AlertOut:
     """422 if its receiver is missing or no longer valid: change the alert first."""
     try:
-        made = resumed(own_alert(request, id), now=portal.now(), after=portal.store.last_seq())
+        alert = resumed(own_alert(request, id), now=portal.now(), after=portal.store.last_seq())
     except BadFields as error:
         raise invalid_alert(error, "Give the alert a receiver with PUT, then resume it.") from error
-    accounts_of(request).alerts.save(made)
+    accounts_of(request).alerts.save(alert)
     log_change(request, "alert.on", id)
-    return alert_out(made, {})
+    return alert_out(alert, {})
 
 
 @router.post("/alerts/{id}/off", summary="Switch an alert off")
-def switch_off(request: Request, id: str) -> AlertOut:
-    made = replace(own_alert(request, id), enabled=False)
-    accounts_of(request).alerts.save(made)
+def disable_alert(request: Request, id: str) -> AlertOut:
+    alert = replace(own_alert(request, id), enabled=False)
+    accounts_of(request).alerts.save(alert)
     log_change(request, "alert.off", id)
-    return alert_out(made, accounts_of(request).alerts.counts([id]).get(id, {}))
+    return alert_out(alert, accounts_of(request).alerts.counts([id]).get(id, {}))
 
 
 @router.post("/alerts/{id}/again", summary="Send again messages that failed or may not have arrived")
-def resend(request: Request, portal: ThisPortal, id: str) -> ResendResult:
+def resend_messages(request: Request, portal: ThisPortal, id: str) -> ResendResult:
     """Messages whose delivery is uncertain may arrive twice."""
     own_alert(request, id)
     number = accounts_of(request).alerts.resend(id, now=portal.now())
@@ -134,42 +134,42 @@ def resend(request: Request, portal: ThisPortal, id: str) -> ResendResult:
 
 
 @router.get("/alerts/{id}/messages", summary="Messages of an alert, latest first", response_model=list[MessageOut])
-def messages(request: Request, id: str) -> Sequence[Message]:
+def list_messages(request: Request, id: str) -> Sequence[Message]:
     own_alert(request, id)
     return accounts_of(request).alerts.messages(id)
 
 
 @router.get("/alerts/{id}/preview", summary="Preview of the messages of the last 30 days")
-def preview(request: Request, id: str) -> list[PlannedMessage]:
-    found = bounded_preview(Visit(request), own_alert(request, id))
-    return [PlannedMessage(at=one.at, stories=[item.title for item in one.items]) for one in found.planned]
+def preview_alert(request: Request, id: str) -> list[PlannedMessage]:
+    preview = bounded_preview(Visit(request), own_alert(request, id))
+    return [PlannedMessage(at=planned.at, stories=[item.title for item in planned.items]) for planned in preview.planned]
 
 
 @router.post("/alerts/{id}/test", summary="Send a test message", status_code=204, responses=describe(429))
-def test(request: Request, portal: ThisPortal, id: str) -> None:
-    found = own_alert(request, id)
+def send_test_message(request: Request, portal: ThisPortal, id: str) -> None:
+    alert = own_alert(request, id)
     if tests_used_up(request):
         raise ApiError(429, "too-many", "The limit of test messages per hour is reached.", "Try again later.")
     log_change(request, "alert.test", id)
     try:
-        send_test(work_for(portal), found)
+        send_test(work_for(portal), alert)
     except (Refused, PutOff, Unclear, DependencyMissing) as error:
-        raise ApiError(502, "not-sent", hidden(str(error), found.fields)) from error
+        raise ApiError(502, "not-sent", hidden(str(error), alert.fields)) from error
 
 
-def parse_alert(request: Request, asked: AlertIn, before: Alert | None = None) -> Alert:
-    quiet = asked.quiet or ("", "")
-    given = dict.fromkeys(SUBJECTS, asked.of) | {
-        "name": asked.name, "about": asked.about, "channel": asked.channel,
-        "when": "digest" if asked.digest else "once", "hours": ", ".join(map(str, asked.digest)), "quiet_from": str(quiet[0]),
-        "quiet_to": str(quiet[1]), "per_hour": str(asked.per_hour), "language": asked.language,
+def parse_alert(request: Request, body: AlertIn, before: Alert | None = None) -> Alert:
+    quiet = body.quiet or ("", "")
+    values = dict.fromkeys(SUBJECTS, body.of) | {
+        "name": body.name, "about": body.about, "channel": body.channel,
+        "when": "digest" if body.digest else "once", "hours": ", ".join(map(str, body.digest)), "quiet_from": str(quiet[0]),
+        "quiet_to": str(quiet[1]), "per_hour": str(body.per_hour), "language": body.language,
     }  # fmt: skip
     try:
-        return alert_of({**asked.fields, **given}, terms(request, after=Visit(request).portal.store.last_seq()), before)
+        return alert_of({**body.fields, **values}, terms(request, after=Visit(request).portal.store.last_seq()), before)
     except BadFields as error:
         raise invalid_alert(error) from error
 
 
 def invalid_alert(error: BadFields, remedy: str | None = None) -> ApiError:
-    problems = [Problem(where=name, message=str(why), code=why.code) for name, why in error.faults.items()]
+    problems = [Problem(where=name, message=str(message), code=message.code) for name, message in error.faults.items()]
     return ApiError(422, "not-valid", str(error), remedy, problems)

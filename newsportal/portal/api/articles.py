@@ -123,32 +123,32 @@ def list_articles(
     limit: Limit = 50,
 ) -> Page[Any]:
     """The newest first. A page may have fewer than `limit` articles although another follows."""
-    which = ArticleFilter(
+    selection = ArticleFilter(
         hidden=True if show == "hidden" else None, corrected=True if show == "corrected" else None, judged=show == "judged",
         undated=show == "undated", shorter=shorter, unsure=unsure, source=source, category=category, before=cursor, limit=limit,
     )  # fmt: skip
-    found = visit.portal.store.pick(which)
-    return Page(items=list(found.articles), next=found.next)
+    page = visit.portal.store.pick(selection)
+    return Page(items=list(page.articles), next=page.next)
 
 
 @router.get("/articles/{id}/states", summary="All states of an article, the current one last")
-def states(visit: Here, id: str) -> list[ArticleStateDetail]:
+def list_states(visit: Here, id: str) -> list[ArticleStateDetail]:
     article = _article(visit, id)
-    return [_whole_state(one) for one in (*visit.portal.store.revisions(id), article)]
+    return [_whole_state(state) for state in (*visit.portal.store.revisions(id), article)]
 
 
 @router.patch("/articles/{id}", summary="Correct an article", responses=describe(409))
-def correct(visit: Here, id: str, sent: CorrectionIn) -> ArticleStateDetail:
+def correct_article(visit: Here, id: str, body: CorrectionIn) -> ArticleStateDetail:
     """A correction takes precedence over later versions of the page, field by field. 409: the article has changed since it was read."""
     article = _article(visit, id)
     draft = draft_of(article, body=False)
-    given = sent.model_dump(exclude_unset=True)
+    fields = body.model_dump(exclude_unset=True)
     try:
         changes = correction(article, Draft(
-            title=given.get("title") or draft.title, lines=given.get("lines"),
-            published=given.get("published", draft.published), author=given.get("author", draft.author) or "",
+            title=fields.get("title") or draft.title, lines=fields.get("lines"),
+            published=fields.get("published", draft.published), author=fields.get("author", draft.author) or "",
         ))  # fmt: skip
-        article_changes.editor(visit).correct(article, changes, sent.revision)
+        article_changes.editor(visit).correct(article, changes, body.revision)
     except ValueError as mark:
         raise ApiError(422, "no-such-part", f"The text has a part {mark} that is not in this article.", "Read `lines` again.") from mark
     except Superseded as error:
@@ -159,13 +159,13 @@ def correct(visit: Here, id: str, sent: CorrectionIn) -> ArticleStateDetail:
 
 
 @router.delete("/articles/{id}/correction", summary="Withdraw the corrections of an article")
-def withdraw(visit: Here, id: str) -> ArticleStateDetail:
+def withdraw_corrections(visit: Here, id: str) -> ArticleStateDetail:
     article_changes.editor(visit).withdraw(_article(visit, id))
     return _whole_state(_article(visit, id))
 
 
 @router.get("/articles/{id}/captions", summary="The captions of a photo story, in its order", response_model=list[Caption])
-def captions(visit: Here, id: str) -> list[StoredPicture]:
+def list_captions(visit: Here, id: str) -> list[StoredPicture]:
     """404 also for an article that is not a photo story."""
     if not is_gallery(_article(visit, id).source):
         raise HTTPException(404)
@@ -173,70 +173,70 @@ def captions(visit: Here, id: str) -> list[StoredPicture]:
 
 
 @router.patch("/articles/{id}/captions", summary="Correct captions of a photo story", response_model=list[Caption])
-def correct_captions(visit: Here, id: str, sent: CaptionsIn) -> list[StoredPicture]:
+def correct_captions(visit: Here, id: str, body: CaptionsIn) -> list[StoredPicture]:
     """Corrected captions take precedence over later visits; pictures that are left out keep their captions."""
     if is_gallery(_article(visit, id).source):
-        article_changes.set_captions(visit, id, sent.captions)
-    return captions(visit, id)
+        article_changes.set_captions(visit, id, body.captions)
+    return list_captions(visit, id)
 
 
 @router.put("/articles/{id}/category", summary="Set the category of an article", response_model=ArticleState)
-def category(visit: Here, id: str, sent: ArticleCategoryIn) -> StoredArticle:
+def set_category(visit: Here, id: str, body: ArticleCategoryIn) -> StoredArticle:
     """An editor's choice: no model changes it, and the next training learns from it."""
-    article_changes.set_category(visit, [_article(visit, id)], (sent.category or "").strip() or None, EDITOR)
+    article_changes.set_category(visit, [_article(visit, id)], (body.category or "").strip() or None, EDITOR)
     return _article(visit, id)
 
 
 @router.get("/articles/{id}/candidates", summary="Stories that an article may belong to", response_model=list[FoldCandidate])
-def fold_candidates(visit: Here, id: str, q: Annotated[str | None, Query(max_length=300)] = None) -> Sequence[Candidate]:
+def list_fold_candidates(visit: Here, id: str, q: Annotated[str | None, Query(max_length=300)] = None) -> Sequence[Candidate]:
     """The most similar first: found by `q`, or by their subject."""
     article = _article(visit, id)
     return candidates(visit.portal.store, visit.portal.index, article, q or None)
 
 
 @router.post("/articles/{id}/fold", summary="Fold an article into another story", responses=describe(409))
-def fold(visit: Here, id: str, story: Annotated[Id, Body(embed=True, description="A story, or one of its articles.")]) -> MovedArticle:
+def fold_article(visit: Here, id: str, story: Annotated[Id, Body(embed=True, description="Story or one of its articles.")]) -> MovedArticle:
     _article(visit, id)
     with api_error_for(StoreError, status=409, code="not-folded", remedy="Name another story."):
         return article_changes.editor(visit).fold(id, story)
 
 
 @router.post("/articles/{id}/unfold", summary="Unfold an article into its own story", responses=describe(409))
-def unfold(visit: Here, id: str) -> MovedArticle:
+def unfold_article(visit: Here, id: str) -> MovedArticle:
     _article(visit, id)
     with api_error_for(StoreError, status=409, code="alone"):
         return article_changes.editor(visit).unfold(id)
 
 
 @router.post("/articles/hide", summary="Hide articles from readers")
-def hide(visit: Here, sent: HideIn) -> ChangedArticles:
-    return ChangedArticles(articles=article_changes.editor(visit).hide(sent.articles, sent.reason))
+def hide_articles(visit: Here, body: HideIn) -> ChangedArticles:
+    return ChangedArticles(articles=article_changes.editor(visit).hide(body.articles, body.reason))
 
 
 @router.post("/articles/show", summary="Show hidden articles again")
-def show(visit: Here, sent: ShowIn) -> ChangedArticles:
-    return ChangedArticles(articles=article_changes.editor(visit).show(sent.articles))
+def show_articles(visit: Here, body: ShowIn) -> ChangedArticles:
+    return ChangedArticles(articles=article_changes.editor(visit).show(body.articles))
 
 
 @router.post("/articles/category", summary="Set the category of several articles")
-def set_categories(visit: Here, sent: BulkCategoryIn) -> ChangedArticles:
+def set_categories(visit: Here, body: BulkCategoryIn) -> ChangedArticles:
     """An editor's choice for each of them, as for a single article. Unknown ids are ignored."""
-    found = visit.portal.store.articles(list(dict.fromkeys(sent.articles)))
-    return ChangedArticles(articles=article_changes.set_category(visit, found, (sent.category or "").strip() or None, EDITOR))
+    articles = visit.portal.store.articles(list(dict.fromkeys(body.articles)))
+    return ChangedArticles(articles=article_changes.set_category(visit, articles, (body.category or "").strip() or None, EDITOR))
 
 
 @router.post("/articles/topic", summary="Assign articles to a topic")
-def add_to_topic(visit: Here, sent: TopicArticlesIn) -> ChangedArticles:
+def add_to_topic(visit: Here, body: TopicArticlesIn) -> ChangedArticles:
     """An editor's choice: it stays when the topic's words change, and trains the topic's model."""
-    if sent.topic not in visit.portal.topics():
-        raise ApiError(422, "no-topic", f"There is no topic {sent.topic!r}.", "See /topics.")
-    return ChangedArticles(articles=article_changes.add_topic(visit, sent.articles, sent.topic))
+    if body.topic not in visit.portal.topics():
+        raise ApiError(422, "no-topic", f"There is no topic {body.topic!r}.", "See /topics.")
+    return ChangedArticles(articles=article_changes.add_topic(visit, body.articles, body.topic))
 
 
 @router.post("/articles/topic/out", summary="Remove articles from a topic")
-def remove_from_topic(visit: Here, sent: TopicArticlesIn) -> ChangedArticles:
+def remove_from_topic(visit: Here, body: TopicArticlesIn) -> ChangedArticles:
     """Articles that an editor or the topic's words put there; those that a source, a search or a model brought stay."""
-    return ChangedArticles(articles=article_changes.remove_topic(visit, sent.articles, sent.topic))
+    return ChangedArticles(articles=article_changes.remove_topic(visit, body.articles, body.topic))
 
 
 def _article(visit: Visit, id: str) -> StoredArticle:

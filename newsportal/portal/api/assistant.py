@@ -33,20 +33,20 @@ class AssistantAnswer(BaseModel):
 
 
 @router.post("/articles/{id}/assistant", summary="Summarise or translate an article")
-def ask_about_article(visit: Here, id: str, asked: AssistantIn) -> AssistantAnswer:
+def ask_about_article(visit: Here, id: str, body: AssistantIn) -> AssistantAnswer:
     article = article_of(visit, id)
-    return _answer(visit, article_tasks(visit, article, asked.language), asked, id, [article.url])
+    return _answer(visit, article_tasks(visit, article, body.language), body, id, [article.url])
 
 
 @router.post("/events/{id}/assistant", summary="Summarise or name an event")
-def ask_about_event(visit: Here, id: str, asked: AssistantIn) -> AssistantAnswer:
+def ask_about_event(visit: Here, id: str, body: AssistantIn) -> AssistantAnswer:
     event = or_404(visible_event(visit, id), "no-event", "There is no such event.")
-    seen = view(visit.portal.store, event, visit.portal.site.zone)
-    return _answer(visit, event_tasks(visit, seen, asked.language), asked, id, [one.url for one in seen.articles[-EVENT_STORIES:]])
+    page = view(visit.portal.store, event, visit.portal.site.zone)
+    return _answer(visit, event_tasks(visit, page, body.language), body, id, [article.url for article in page.articles[-EVENT_STORIES:]])
 
 
-def _answer(visit: Visit, tasks: Sequence[Task], asked: AssistantIn, thing: str, sources: list[str]) -> AssistantAnswer:
+def _answer(visit: Visit, tasks: Sequence[Task], body: AssistantIn, thing: str, sources: list[str]) -> AssistantAnswer:
     """An existing answer is returned again."""
     with api_error_for(AssistantError, status=503, code="assistant"):
-        found = ask(visit, tasks, asked.purpose, thing)
-    return AssistantAnswer(purpose=asked.purpose, text=found.text, model=found.model, at=found.at, sources=sources)
+        answer = ask(visit, tasks, body.purpose, thing)
+    return AssistantAnswer(purpose=body.purpose, text=answer.text, model=answer.model, at=answer.at, sources=sources)

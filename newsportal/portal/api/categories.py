@@ -33,23 +33,23 @@ class CategoryOut(BaseModel):
 
 
 @router.get("/categories/settings", summary="The categories, with their settings in sources.yaml")
-def categories(request: Request) -> list[CategoryOut]:
+def list_category_settings(request: Request) -> list[CategoryOut]:
     content = path_of(request).read_bytes()
-    return [_category_out(one, content) for one in list_categories(config_of(request).categories)]
+    return [_category_out(row, content) for row in list_categories(config_of(request).categories)]
 
 
 @router.put("/categories/settings/{name}", summary="Add a category, or change its settings", responses=describe(409))
-def save_category(request: Request, name: str, sent: CategoryIn) -> CategoryOut:
+def save_category(request: Request, name: str, body: CategoryIn) -> CategoryOut:
     """After a change of name the sources that use it follow; built-in categories keep their names."""
-    found = next((one for one in list_categories(config_of(request).categories) if one.name == name), None)
-    after = (sent.name or name).strip()
-    if found is not None and found.packaged is not None and after != name:
+    existing = next((row for row in list_categories(config_of(request).categories) if row.name == name), None)
+    after = (body.name or name).strip()
+    if existing is not None and existing.packaged is not None and after != name:
         raise ApiError(409, "fixed-name", f"{name} comes with newsportal: its name is fixed.", "Add a category of your own.")
-    values = values_of(after, sent.words, sent.hints, enabled=sent.enabled)
-    before = name if found is not None and found.configured is not None else None
-    change_sources(request, put(values, before, sent.seen), "category.change" if found else "category.add", after, values)
-    made = next(one for one in list_categories(config_of(request).categories) if one.name == after)
-    return _category_out(made, path_of(request).read_bytes())
+    values = values_of(after, body.words, body.hints, enabled=body.enabled)
+    before = name if existing is not None and existing.configured is not None else None
+    change_sources(request, put(values, before, body.seen), "category.change" if existing else "category.add", after, values)
+    saved = next(row for row in list_categories(config_of(request).categories) if row.name == after)
+    return _category_out(saved, path_of(request).read_bytes())
 
 
 @router.delete("/categories/settings/{name}", summary="Remove a category from sources.yaml", status_code=204, responses=describe(404))
@@ -58,8 +58,8 @@ def delete_category(request: Request, name: str, seen: str | None = None) -> Non
     change_sources(request, drop(name, seen), "category.delete", name, {})
 
 
-def _category_out(one: CategoryRow, content: bytes) -> CategoryOut:
-    found = entry_of(content, LIST, one.name)
-    entry = one.configured
+def _category_out(row: CategoryRow, content: bytes) -> CategoryOut:
+    found = entry_of(content, LIST, row.name)
+    entry = row.configured
     words, hints = (list(entry.words), list(entry.hints)) if entry else ([], [])
-    return fill(CategoryOut, one, words=words, hints=hints, seen=entry_digest(found[1]) if found else None)
+    return fill(CategoryOut, row, words=words, hints=hints, seen=entry_digest(found[1]) if found else None)

@@ -131,7 +131,7 @@ class EventEditRow(BaseModel):
 
 
 @router.get("/events", summary="Events, the weightiest or the newest first", response_model=Page[EventOut])
-def events(
+def list_events(
     request: Request,
     portal: ThisPortal,
     topic: Filter = None,
@@ -155,27 +155,27 @@ def rising(visit: Here, topic: Filter = None, days: Annotated[int, Query(ge=1, l
 
 
 @router.get("/boards", summary="Hot lists, as of their last visits", responses=describe(429))
-def boards(visit: Here) -> list[HotListOut]:
-    return [HotListOut.model_validate(board_row(one)) for one in boards_of(visit)]
+def list_hot_lists(visit: Here) -> list[HotListOut]:
+    return [HotListOut.model_validate(board_row(board)) for board in boards_of(visit)]
 
 
 @router.get("/events/{id}", summary="An event with its stories and turning points", response_model=EventDetail, responses=describe(404))
-def event(request: Request, portal: ThisPortal, id: str) -> Response:
-    seen = view(portal.store, _existing(portal, id), portal.site.zone)
+def get_event(request: Request, portal: ThisPortal, id: str) -> Response:
+    page = view(portal.store, _existing(portal, id), portal.site.zone)
     members = [
         {"story": story, "score": placed.score, "words": placed.words, "by": placed.by}
-        for story in seen.stories
-        if (placed := seen.placed.get(story.id)) is not None
+        for story in page.stories
+        if (placed := page.placed.get(story.id)) is not None
     ]
-    return etag_response(request, EventDetail, {"event": seen.event, "points": seen.points, "tellers": seen.tellers, "members": members})
+    return etag_response(request, EventDetail, {"event": page.event, "points": page.points, "tellers": page.tellers, "members": members})
 
 
 def _existing(portal: ThisPortal, id: str) -> Event:
-    found = portal.store.events.event(id)
-    if found is None:
+    event = portal.store.events.event(id)
+    if event is None:
         joined = portal.store.events.joined(id)
         raise ApiError(404, "no-event", "There is no such event.", f"It was joined with {joined}." if joined else "")
-    return found
+    return event
 
 
 conflicts = partial(api_error_for, StoreError, status=409, code="conflict", remedy="Read the event again, then send the change again.")
@@ -183,21 +183,21 @@ editing_router = APIRouter(tags=["Events"], dependencies=EDIT, responses=describ
 
 
 @editing_router.get("/events/{id}/edits", summary="Edits of an event, latest first")
-def edits(portal: ThisPortal, id: str) -> list[EventEditRow]:
+def list_edits(portal: ThisPortal, id: str) -> list[EventEditRow]:
     _existing(portal, id)
-    return [EventEditRow.model_validate(one, from_attributes=True) for one in portal.store.events.edits(id)]
+    return [EventEditRow.model_validate(edit, from_attributes=True) for edit in portal.store.events.edits(id)]
 
 
 @editing_router.patch("/events/{id}", summary="Name or pin an event")
-def change(visit: Here, id: str, asked: EventIn) -> list[EventEditResult]:
+def update_event(visit: Here, id: str, body: EventIn) -> list[EventEditResult]:
     _existing(visit.portal, id)
-    made = []
+    numbers = []
     with conflicts():
-        if asked.title is not None:
-            made.append(editing.rename(visit.portal.store, id, asked.title, **editor_arguments(visit)))
-        if asked.pinned is not None:
-            made.append(editing.pin(visit.portal.store, id, asked.pinned, **editor_arguments(visit)))
-    return [EventEditResult(number=number, event=id) for number in made]
+        if body.title is not None:
+            numbers.append(editing.rename(visit.portal.store, id, body.title, **editor_arguments(visit)))
+        if body.pinned is not None:
+            numbers.append(editing.pin(visit.portal.store, id, body.pinned, **editor_arguments(visit)))
+    return [EventEditResult(number=number, event=id) for number in numbers]
 
 
 class SplitIn(BaseModel):
@@ -209,21 +209,21 @@ class JoinIn(BaseModel):
 
 
 @editing_router.post("/events/{id}/split", summary="Split stories off into a new event")
-def split(visit: Here, id: str, asked: SplitIn) -> EventEditResult:
+def split_event(visit: Here, id: str, body: SplitIn) -> EventEditResult:
     _existing(visit.portal, id)
     with conflicts():
-        new, number = editing.split(visit.portal.store, id, asked.stories, **editor_arguments(visit))
+        new, number = editing.split(visit.portal.store, id, body.stories, **editor_arguments(visit))
     return EventEditResult(number=number, event=new)
 
 
 @editing_router.post("/events/{id}/join", summary="Join another event with this one")
-def join(visit: Here, id: str, asked: JoinIn) -> EventEditResult:
+def join_events(visit: Here, id: str, body: JoinIn) -> EventEditResult:
     _existing(visit.portal, id)
     with conflicts():
-        return EventEditResult(number=editing.join(visit.portal.store, id, asked.other, **editor_arguments(visit)), event=id)
+        return EventEditResult(number=editing.join(visit.portal.store, id, body.other, **editor_arguments(visit)), event=id)
 
 
 @editing_router.post("/events/edits/{number}/undo", summary="Undo an edit")
-def undo(visit: Here, number: int) -> EventEditResult:
+def undo_edit(visit: Here, number: int) -> EventEditResult:
     with conflicts():
         return EventEditResult(event=editing.undo(visit.portal.store, number, **editor_arguments(visit)).event_id, number=number)

@@ -103,7 +103,7 @@ class RuleCheck(BaseModel):
 
 
 @router.get("/templates", summary="Learned site templates")
-def templates(portal: ThisPortal) -> list[SiteTemplates]:
+def list_templates(portal: ThisPortal) -> list[SiteTemplates]:
     library, trouble = library_of(portal.store)
     if trouble:
         raise ApiError(503, "unreadable", trouble)
@@ -121,52 +121,52 @@ def learn_templates(request: Request, portal: ThisPortal) -> TrainingResult:
 
 
 @router.post("/templates/try", summary="What is extracted from a page, without and with templates")
-def try_templates(request: Request, portal: ThisPortal, asked: PageIn) -> list[ExtractionOut]:
+def try_templates(request: Request, portal: ThisPortal, body: PageIn) -> list[ExtractionOut]:
     """Nothing is learned from the page."""
-    known = config_of(request)
+    sources = config_of(request)
     with api_error_for(NewsportalError, status=422, code="no-page", remedy="Name another page, or send its html."):
-        page = page_at(known, asked.url.strip(), asked.html, portal.now())
-    found = readings(library_of(portal.store)[0], page)
+        page = page_at(sources, body.url.strip(), body.html, portal.now())
+    rows = readings(library_of(portal.store)[0], page)
     return [
-        ExtractionOut(by=one.by, title=one.found.title if one.found else None, text=one.found.text if one.found else None, why=one.why)
-        for one in found
+        ExtractionOut(by=row.by, title=row.found.title if row.found else None, text=row.found.text if row.found else None, why=row.why)
+        for row in rows
     ]
 
 
 @router.post("/extract", summary="The main content of a page")
-def extract_page(request: Request, portal: ThisPortal, asked: PageIn) -> Content:
+def extract_page(request: Request, portal: ThisPortal, body: PageIn) -> Content:
     """As `newsportal extract`: a page of any kind, without following pages. Nothing is stored."""
     with api_error_for(NewsportalError, status=422, code="no-page", remedy="Name another page, or send its html."):
-        page = page_at(config_of(request), asked.url.strip(), asked.html, portal.now())
-        found = extractor("best", any_page=True)(dom.document(page), None, page.fetched)
-    return fill(Content, found, url=found.canonical or page.url, markdown=markdown_of(found.html or "", found.title))
+        page = page_at(config_of(request), body.url.strip(), body.html, portal.now())
+        content = extractor("best", any_page=True)(dom.document(page), None, page.fetched)
+    return fill(Content, content, url=content.canonical or page.url, markdown=markdown_of(content.html or "", content.title))
 
 
 @router.post("/templates/forget", summary="Delete what was learned about a site", status_code=204, responses=describe(404))
-def delete_learned(request: Request, portal: ThisPortal, asked: ForgetIn) -> None:
+def delete_learned_templates(request: Request, portal: ThisPortal, body: ForgetIn) -> None:
     """Later pages are learned from again."""
     with api_error_for(LibraryError, status=503, code="unreadable"):
-        deleted = forget_site(portal.store, asked.site, asked.what, portal.now())
+        deleted = forget_site(portal.store, body.site, body.what, portal.now())
     if not deleted:
         raise HTTPException(404)
-    log_change(request, "template.forget", asked.site, {"what": asked.what})
+    log_change(request, "template.forget", body.site, {"what": body.what})
 
 
 @router.get("/wrappers", summary="The rules of sources whose pages are articles")
-def wrappers(request: Request) -> list[RuleOut]:
+def list_wrappers(request: Request) -> list[RuleOut]:
     """Change one with `PATCH /sources/{key}`: `{"values": {"article": {"body": "…"}}}`."""
-    return [fill(RuleOut, one.article or ArticleRule(), key=one.key) for one in places_of(config_of(request))]
+    return [fill(RuleOut, place.article or ArticleRule(), key=place.key) for place in places_of(config_of(request))]
 
 
 @router.post("/wrappers/{key}/try", summary="Try a rule on pages", responses=describe(404))
-def try_rule(request: Request, key: str, asked: RuleIn) -> RuleCheck:
+def try_rule(request: Request, key: str, body: RuleIn) -> RuleCheck:
     """Nothing is saved. Fetching a page, as the desk does, may take some seconds."""
     source, portal = article_source(request, key), Visit(request).portal
-    texts = {name: getattr(asked, name) or "" for name in ("body", "title", "date", "author")}
-    rule, fault = rule_of({**texts, "remove": "\n".join(asked.remove)})
+    texts = {name: getattr(body, name) or "" for name in ("body", "title", "date", "author")}
+    rule, fault = rule_of({**texts, "remove": "\n".join(body.remove)})
     if rule is None:
         raise ApiError(422, "no-rule", fault)
     with api_error_for(NewsportalError, status=422, code="no-page", remedy="Name another page, or send its html."):
-        pages, whence = pages_of(portal.store, config_of(request), source, asked.url.strip(), asked.html, portal.now())
-    found = cross_check(rule, pages)
-    return fill(RuleCheck, found, whence=whence, pages=[fill(PageCheck, one, read=one.ruled is not None) for one in found.pages])
+        pages, origin = pages_of(portal.store, config_of(request), source, body.url.strip(), body.html, portal.now())
+    check = cross_check(rule, pages)
+    return fill(RuleCheck, check, whence=origin, pages=[fill(PageCheck, page, read=page.ruled is not None) for page in check.pages])

@@ -63,27 +63,27 @@ class SavedSearchIn(BaseModel):
 
 
 @router.get("/marks", summary="Marks of stories")
-def marks(visit: Here, story: Annotated[list[str], Query(max_length=MOST_STORIES, description="Ids of stories.")]) -> list[MarkOut]:
+def list_marks(visit: Here, story: Annotated[list[str], Query(max_length=MOST_STORIES, description="Ids of stories.")]) -> list[MarkOut]:
     """Unknown ids are ignored."""
-    found = {one.id: one for one in visit.portal.store.listed(story).values()}
-    return [_mark_out(visit, one) for one in found.values()]
+    stories = {item.id: item for item in visit.portal.store.listed(story).values()}
+    return [_mark_out(visit, item) for item in stories.values()]
 
 
 @router.put("/marks/{story_id}", summary="Mark a story as read or starred", responses=describe(404, 409))
-def mark(visit: Here, story_id: str, asked: MarkIn) -> MarkOut:
+def update_mark(visit: Here, story_id: str, body: MarkIn) -> MarkOut:
     accounts, person = accounts_and_person(visit)
     story = or_404(visit.portal.store.listed([story_id]).get(story_id), "no-story", "There is no such story.")
     now = visit.portal.now()
-    if asked.read is not None:
-        accounts.marks.set_read(person, story.id, asked.read, now=now)
-    if asked.starred is not None:
+    if body.read is not None:
+        accounts.marks.set_read(person, story.id, body.read, now=now)
+    if body.starred is not None:
         with api_error_for(TooManyStarred, status=409, code="too-many-starred", remedy="Take the star off some first."):
-            accounts.marks.star(person, story.id, asked.starred, now=now)
+            accounts.marks.star(person, story.id, body.starred, now=now)
     return _mark_out(visit, story)
 
 
 @router.get("/starred", summary="The starred stories, last starred first")
-def starred(visit: Here, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[StarredStory]:
+def list_starred(visit: Here, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[StarredStory]:
     accounts, person = accounts_and_person(visit)
     before = edge(cursor)
     if cursor is not None and before is None:
@@ -100,50 +100,50 @@ def starred(visit: Here, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[St
 
 
 @router.post("/marks/all-read", summary="Mark all stories as read, of a topic or of everything", status_code=204, responses=describe(404))
-def all_read(visit: Here, asked: MarkAllReadIn) -> None:
+def mark_all_read(visit: Here, body: MarkAllReadIn) -> None:
     accounts, person = accounts_and_person(visit)
-    if asked.topic and asked.topic not in visit.portal.topics():
+    if body.topic and body.topic not in visit.portal.topics():
         raise ApiError(404, "no-topic", "There is no such topic.", "See /api/v1/topics.")
-    accounts.marks.catch_up(person, asked.topic, now=visit.portal.now())
+    accounts.marks.catch_up(person, body.topic, now=visit.portal.now())
 
 
 @router.post("/marks/all-read/undo", summary="Undo the last «all read»", status_code=204)
-def undo_all_read(request: Request, asked: MarkAllReadIn) -> None:
+def undo_mark_all_read(request: Request, body: MarkAllReadIn) -> None:
     accounts, person = accounts_and_person(Visit(request))
-    accounts.marks.undo_catch_up(person, asked.topic)
+    accounts.marks.undo_catch_up(person, body.topic)
 
 
 @router.get("/searches", summary="The saved searches, by name", response_model=list[SavedSearchOut])
-def searches(request: Request) -> Sequence[Search]:
+def list_searches(request: Request) -> Sequence[Search]:
     accounts, person = accounts_and_person(Visit(request))
     return accounts.searches.of(person)
 
 
 @router.post("/searches", summary="Save a search", status_code=201, response_model=SavedSearchOut, responses=describe(400, 409))
-def save_search(request: Request, visit: Here, asked: SavedSearchIn) -> Search:
+def save_search(request: Request, visit: Here, body: SavedSearchIn) -> Search:
     """A search that is saved already gets the new name."""
     accounts, person = accounts_and_person(visit)
-    understood = parse_search(asked.asked)
-    if understood.empty:
+    search = parse_search(body.asked)
+    if search.empty:
         raise ApiError(400, "no-search", "The search is empty.", "Send the query of the search page's address, such as q=flood.")
     with api_error_for(SearchNotSaved, status=409, code="not-kept"):
-        kept = accounts.searches.save(person, asked.name, understood.address("").removeprefix("?"), now=visit.portal.now())
-    log_change(request, "search.keep", kept.id, {"name": kept.name})
-    return kept
+        saved = accounts.searches.keep(person, body.name, search.address("").removeprefix("?"), now=visit.portal.now())
+    log_change(request, "search.keep", saved.id, {"name": saved.name})
+    return saved
 
 
 @router.patch("/searches/{id}", summary="Rename a saved search", response_model=SavedSearchOut, responses=describe(400, 404))
-def rename(request: Request, id: str, name: Annotated[str, Body(embed=True, min_length=1, max_length=MAX_NAME)]) -> Search:
+def rename_search(request: Request, id: str, name: Annotated[str, Body(embed=True, min_length=1, max_length=MAX_NAME)]) -> Search:
     accounts, person = accounts_and_person(Visit(request))
     with api_error_for(SearchNotSaved, status=400, code="no-name"):
         renamed = accounts.searches.rename(person, id, name)
-    found = or_404(accounts.searches.search(person, id) if renamed else None, "no-search", "There is no such search.")
-    log_change(request, "search.rename", id, {"name": found.name})
-    return found
+    search = or_404(accounts.searches.search(person, id) if renamed else None, "no-search", "There is no such search.")
+    log_change(request, "search.rename", id, {"name": search.name})
+    return search
 
 
 @router.delete("/searches/{id}", summary="Remove a saved search", status_code=204, responses=describe(404))
-def remove(request: Request, id: str) -> None:
+def delete_search(request: Request, id: str) -> None:
     accounts, person = accounts_and_person(Visit(request))
     removed = or_404(accounts.searches.remove(person, id), "no-search", "There is no such search.")
     log_change(request, "search.remove", removed.id, {"name": removed.name})

@@ -52,7 +52,7 @@ class MistakesOut(BaseModel):
 
 
 @router.get("/jobs", summary="The jobs, the newest first", response_model=list[JobOut])
-def jobs(request: Request) -> Sequence[Job]:
+def list_jobs(request: Request) -> Sequence[Job]:
     """The recorded jobs of this machine, whoever started them: crawls, training, nightly maintenance."""
     return jobs_of(request).all()
 
@@ -73,7 +73,7 @@ def gather_documents(request: Request) -> Job:
 
 
 @router.get("/corpora/{name}/labels", summary="The labels of a corpus, the largest first", responses=describe(404))
-def labels(portal: ThisPortal, name: str) -> list[LabelStatistics]:
+def list_labels(portal: ThisPortal, name: str) -> list[LabelStatistics]:
     with api_error_for(StoreError, status=404, code="no-corpus"):
         return portal.store.corpora.count(name)
 
@@ -98,15 +98,15 @@ def list_mistakes(
 
 
 @router.get("/models/{corpus}/{version}/words", summary="The words with most weight for a label", responses=describe(404, 409))
-def words(
+def list_words(
     request: Request, portal: ThisPortal, corpus: str, version: int, label: Annotated[str, Query(max_length=255)], limit: Limit = 30
 ) -> Sequence[Reason]:  # fmt: skip
-    store, found = portal.store, model_of(request, corpus, version)
-    if label not in found.facts.get("labels", ()):
+    store, model = portal.store, model_of(request, corpus, version)
+    if label not in model.facts.get("labels", ()):
         raise ApiError(404, "no-label", f"Version {version} does not know the label {label!r}.")
     with api_error_for(StoreError, ModelError, status=409, code="let-go"):
-        known = opened(store, corpus, version)
-    return words_for(store, corpus, known, label, limit)
+        classifier = opened(store, corpus, version)
+    return words_for(store, corpus, classifier, label, limit)
 
 
 class LabelIn(BaseModel):
@@ -130,7 +130,7 @@ class TrainIn(BaseModel):
 
 
 @router.get("/corpora", summary="The corpora")
-def corpora(portal: ThisPortal) -> list[Corpus]:
+def list_corpora(portal: ThisPortal) -> list[Corpus]:
     return portal.store.corpora.all()
 
 
@@ -144,54 +144,54 @@ async def import_documents(request: Request, name: str) -> ImportResult:
 def _import_documents(request: Request, name: str, body: bytes) -> ImportResult:
     if len(name) > NAME_CHARS:
         raise ApiError(422, "not-valid", f"A name has at most {NAME_CHARS} characters.")
-    if wrong := bad_lines(BytesIO(body), "jsonl", "body"):
-        raise ApiError(422, "not-valid", "; ".join(str(one.message) for one in wrong), "Fix these lines; nothing was imported.")
-    portal, who = Visit(request).portal, signed(request)
-    documents = (one for one in read_stream(BytesIO(body), "jsonl", "body") if not is_empty(one))
+    if errors := bad_lines(BytesIO(body), "jsonl", "body"):
+        raise ApiError(422, "not-valid", "; ".join(str(error.message) for error in errors), "Fix these lines; nothing was imported.")
+    portal, user = Visit(request).portal, signed(request)
+    documents = (document for document in read_stream(BytesIO(body), "jsonl", "body") if not is_empty(document))
     with api_error_for(CorpusError, status=422, code="not-valid"):
-        done = portal.store.corpora.add(name, documents, source="imported", by=who.person.name if who else None, now=portal.now())
-    log_change(request, "corpus.upload", name, {"added": done.added, "relabelled": done.relabelled})
-    return done
+        result = portal.store.corpora.add(name, documents, source="imported", by=user.person.name if user else None, now=portal.now())
+    log_change(request, "corpus.upload", name, {"added": result.added, "relabelled": result.relabelled})
+    return result
 
 
 @router.get("/corpora/{name}/documents", summary="A corpus as JSON lines", responses=describe(404), response_class=StreamingResponse)
-def documents(request: Request, portal: ThisPortal, name: str) -> StreamingResponse:
+def export_documents(request: Request, portal: ThisPortal, name: str) -> StreamingResponse:
     corpus_of(request, name)
     return StreamingResponse(json_lines(portal.store, name), media_type="application/x-ndjson")
 
 
 @router.put("/corpora/{name}/documents/{id}/label", summary="Change the label of a document", status_code=204, responses=describe(404))
-def set_label(request: Request, name: str, id: str, asked: LabelIn) -> None:
+def set_label(request: Request, name: str, id: str, body: LabelIn) -> None:
     """The label is final, like an editor's. In the corpus of categories it also changes the article's category."""
     corpus_of(request, name)
-    portal, who = Visit(request).portal, signed(request)
-    wanted = (asked.label or "").strip() or None
+    portal, user = Visit(request).portal, signed(request)
+    label = (body.label or "").strip() or None
     with api_error_for(StoreError, status=404, code="no-document"):
-        give_label(portal.store, name, id, wanted, by=who.person.name if who else None, now=portal.now())
-    log_change(request, "corpus.label", name, {"document": id, "label": wanted})
+        give_label(portal.store, name, id, label, by=user.person.name if user else None, now=portal.now())
+    log_change(request, "corpus.label", name, {"document": id, "label": label})
 
 
 @router.delete("/corpora/{name}", summary="Delete a corpus with its models", status_code=204, responses=describe(404))
 def delete_corpus(request: Request, portal: ThisPortal, name: str) -> None:
-    found = corpus_of(request, name)
+    corpus = corpus_of(request, name)
     portal.store.corpora.delete(name)
-    log_change(request, "corpus.delete", name, {"documents": found.documents, "versions": found.versions})
+    log_change(request, "corpus.delete", name, {"documents": corpus.documents, "versions": corpus.versions})
 
 
 @router.get("/models/{corpus}", summary="The versions of a corpus' model, the newest first", responses=describe(404))
-def versions(request: Request, portal: ThisPortal, corpus: str) -> list[ModelOut]:
+def list_versions(request: Request, portal: ThisPortal, corpus: str) -> list[ModelOut]:
     corpus_of(request, corpus)
-    return [_model_out(one) for one in portal.store.corpora.models(corpus)]
+    return [_model_out(model) for model in portal.store.corpora.models(corpus)]
 
 
 @router.post(
     "/models/{corpus}/train", summary="Train a new version in a job", status_code=202, response_model=JobOut, responses=describe(404, 409)
 )
-def train(request: Request, corpus: str, asked: TrainIn) -> Job:
+def train_model(request: Request, corpus: str, body: TrainIn) -> Job:
     corpus_of(request, corpus)
-    if asked.algorithm not in TRAINED:
-        raise ApiError(422, "not-valid", f"There is no trainable classifier {asked.algorithm!r}.", f"Take one of: {', '.join(TRAINED)}.")
-    return begin_api_job(request, "train", corpus, ["train", "--corpus", corpus, "--algorithm", asked.algorithm, "--json"])
+    if body.algorithm not in TRAINED:
+        raise ApiError(422, "not-valid", f"There is no trainable classifier {body.algorithm!r}.", f"Take one of: {', '.join(TRAINED)}.")
+    return begin_api_job(request, "train", corpus, ["train", "--corpus", corpus, "--algorithm", body.algorithm, "--json"])
 
 
 @router.post("/models/{corpus}/{version}/use", summary="Use a version", status_code=204, responses=describe(404))
@@ -214,7 +214,7 @@ def delete_version(request: Request, portal: ThisPortal, corpus: str, version: i
 
 
 @router.post("/models/{corpus}/back", summary="Return to the version that was used before", responses=describe(404, 409))
-def use_previous_version(request: Request, portal: ThisPortal, corpus: str) -> ModelOut:
+def roll_back_version(request: Request, portal: ThisPortal, corpus: str) -> ModelOut:
     corpus_of(request, corpus)
     with api_error_for(StoreError, status=409, code="nothing-before"):
         version = portal.store.corpora.rollback(corpus, now=portal.now())
@@ -222,7 +222,7 @@ def use_previous_version(request: Request, portal: ThisPortal, corpus: str) -> M
     return _model_out(portal.store.corpora.model(corpus, version))
 
 
-def _model_out(one: Model) -> ModelOut:
-    facts = one.facts
-    documents, held_out = int(facts.get("documents", 0)), int(facts.get("held_out", len(one.held_out)))
-    return fill(ModelOut, one, kept=one.size > 0, documents=documents, held_out=held_out, report=facts.get("report"))
+def _model_out(model: Model) -> ModelOut:
+    facts = model.facts
+    documents, held_out = int(facts.get("documents", 0)), int(facts.get("held_out", len(model.held_out)))
+    return fill(ModelOut, model, kept=model.size > 0, documents=documents, held_out=held_out, report=facts.get("report"))

@@ -89,7 +89,7 @@ class MachineOut(BaseModel):
     disk_free: int = Field(validation_alias=AliasPath("disk", "free"))
     disk_total: int = Field(validation_alias=AliasPath("disk", "total"))
     disk_low: bool = Field(validation_alias=AliasPath("disk", "low"))
-    sizes: Annotated[dict[str, int | None], BeforeValidator(lambda sizes: {one.name: one.bytes for one in sizes})] = Field(
+    sizes: Annotated[dict[str, int | None], BeforeValidator(lambda sizes: {size.name: size.bytes for size in sizes})] = Field(
         description="Bytes of each part; null: on a server or not used."
     )
 
@@ -108,21 +108,21 @@ class QueueStatus(BaseModel):
 
 
 @router.get("/runs", summary="The latest crawls")
-def runs(portal: ThisPortal, limit: Annotated[int, Query(ge=1, le=RUNS)] = RUNS) -> list[RunOut]:
-    found = [(run, run.total) for run in portal.store.runs(limit)]
+def list_runs(portal: ThisPortal, limit: Annotated[int, Query(ge=1, le=RUNS)] = RUNS) -> list[RunOut]:
+    pairs = [(run, run.total) for run in portal.store.runs(limit)]
     return [
         fill(RunOut, run, stored=total.stored, folded=total.folded, failed=total.failures + sum(total.list_failed.values()))
-        for run, total in found
+        for run, total in pairs
     ]
 
 
 @router.get("/runs/{id}", summary="The report of a crawl, by source", responses=describe(404))
-def run(portal: ThisPortal, id: str) -> dict[str, Any]:
+def get_run(portal: ThisPortal, id: str) -> dict[str, Any]:
     return to_dict(_run(portal, id))
 
 
 @router.get("/runs/{id}/log", summary="The end of a crawl's log, latest line first", response_model=list[LineOut], responses=describe(404))
-def log(
+def get_run_log(
     portal: ThisPortal,
     id: str,
     level: Annotated[Level | None, Query(description="Minimum level.")] = None,
@@ -135,41 +135,42 @@ def log(
 
 
 @router.get("/suggestions", summary="Sites that could become sources")
-def suggestions(request: Request) -> list[Suggestion]:
-    suggesting: SuggestionCache = request.app.state.suggesting
-    return suggesting.suggestions()
+def list_suggestions(request: Request) -> list[Suggestion]:
+    cache: SuggestionCache = request.app.state.suggesting
+    return cache.suggestions()
 
 
 @router.get("/monitor/days", summary="Articles per day, of all or of one source, site, category or topic")
-def days(request: Request, days: Days = 30, kind: Kind = "all", name: Annotated[str, Query(max_length=300)] = "") -> list[DayCount]:
+def list_days(request: Request, days: Days = 30, kind: Kind = "all", name: Annotated[str, Query(max_length=300)] = "") -> list[DayCount]:
     counts = sums(request).series(kind, name, *last_days(Visit(request).portal, days))
     return [DayCount(day=day, articles=number) for day, number in counts]
 
 
 @router.get("/monitor/top", summary="Sources, sites, categories or topics with the most articles", response_model=list[ArticleCount])
-def top(request: Request, kind: Kind = "site", days: Days = 30, limit: Annotated[int, Query(ge=1, le=200)] = 10) -> Sequence[Sum]:
+def list_top(request: Request, kind: Kind = "site", days: Days = 30, limit: Annotated[int, Query(ge=1, le=200)] = 10) -> Sequence[Sum]:
     return sums(request).top(kind, *last_days(Visit(request).portal, days), limit)
 
 
 @router.get("/monitor/crawled", summary="Results of crawls, by source")
-def crawl_results(request: Request, portal: ThisPortal, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[SourceCrawlResult]:
-    kept: FiguresCache = request.app.state.figures
-    return [fill(SourceCrawlResult, row, known=row.known + row.repeated, failed=row.failures) for row in kept.crawled(portal, days).rows]
+def list_crawl_results(request: Request, portal: ThisPortal, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[SourceCrawlResult]:
+    cache: FiguresCache = request.app.state.figures
+    return [fill(SourceCrawlResult, row, known=row.known + row.repeated, failed=row.failures) for row in cache.crawled(portal, days).rows]
 
 
 @router.get("/monitor/failures", summary="Failures of pages, by cause")
-def failures(request: Request, portal: ThisPortal, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[FailureOut]:
-    kept: FiguresCache = request.app.state.figures
-    return [fill(FailureOut, one, reasons=dict(one.reasons), sources=dict(one.sources)) for one in kept.crawled(portal, days).failures]
+def list_failures(request: Request, portal: ThisPortal, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[FailureOut]:
+    cache: FiguresCache = request.app.state.figures
+    failures = cache.crawled(portal, days).failures
+    return [fill(FailureOut, failure, reasons=dict(failure.reasons), sources=dict(failure.sources)) for failure in failures]
 
 
 @router.get("/monitor/machine", summary="Memory, disk and files", response_model=MachineOut)
-def machine(portal: ThisPortal) -> Machine:
+def get_machine(portal: ThisPortal) -> Machine:
     return measure_machine(portal.config)
 
 
 @router.get("/monitor/going", summary="Crawls in progress, with their rates")
-def running(portal: ThisPortal) -> list[RunningCrawl]:
+def list_running_crawls(portal: ThisPortal) -> list[RunningCrawl]:
     return running_crawls(portal.store.runs(RUNS_SEARCHED), portal.now())
 
 
@@ -177,7 +178,7 @@ def running(portal: ThisPortal) -> list[RunningCrawl]:
     "/monitor/queues", summary="Queues, workers, busiest hosts, and requests set aside", response_model=QueueStatus,
     responses=describe(404),
 )  # fmt: skip
-def queues(portal: ThisPortal) -> Queues:
+def get_queues(portal: ThisPortal) -> Queues:
     return or_404(portal.queues, "no-queue", "This portal has no request queue.")()
 
 
@@ -195,5 +196,5 @@ def _run(portal: Portal, id: str) -> Run:
 
 
 def sums(request: Request) -> DailySums:
-    found: DailySums | None = request.app.state.daily
-    return or_404(found, "not-counted", "This portal has no daily figures.")
+    daily: DailySums | None = request.app.state.daily
+    return or_404(daily, "not-counted", "This portal has no daily figures.")

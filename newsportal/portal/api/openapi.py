@@ -30,22 +30,22 @@ def openapi(request: Request) -> JSONResponse:
 
 def schema(app: FastAPI) -> dict[str, Any]:
     """Return the OpenAPI 3.1 description of the API, with the right each operation needs: ``x-right``, and a token unless it is reading."""
-    described = app.openapi()
-    described.setdefault("components", {})["securitySchemes"] = SCHEMES
+    spec = app.openapi()
+    spec.setdefault("components", {})["securitySchemes"] = SCHEMES
     for route in iter_route_contexts(app.routes):
-        operations = described["paths"].get(route.path_format, {}) if getattr(route, "include_in_schema", False) else {}
+        operations = spec["paths"].get(route.path_format, {}) if getattr(route, "include_in_schema", False) else {}
         right = right_of(route)
         for method in route.methods or ():
             if right is not None and (operation := operations.get(method.lower())) is not None:
                 operation["x-right"] = str(right)
                 operation["security"] = [{name: []} for name in SCHEMES] + ([{}] if right is Right.READ else [])
-    return described
+    return spec
 
 
 def required_rights(route: Any) -> frozenset[Right]:
     """Return all rights that a route and its router require; none for a public one."""
     needed = getattr(getattr(route, "dependant", None), "dependencies", ())
-    return frozenset(one.call.right for one in needed if isinstance(one.call, Needs))
+    return frozenset(dependency.call.right for dependency in needed if isinstance(dependency.call, Needs))
 
 
 def right_of(route: Any) -> Right | None:
@@ -56,29 +56,29 @@ def right_of(route: Any) -> Right | None:
 @router.get("/api")
 def page(request: Request) -> Response:
     """The API for people, in the portal's own design, without resources of other sites."""
-    described, visit = schema(request.app), Visit(request)
+    spec, visit = schema(request.app), Visit(request)
     names, groups = {right: visit.clock.says(Message(f"right.{right}")) for right in Right}, dict[str, list[dict[str, Any]]]()
-    for path, methods in described["paths"].items():
+    for path, methods in spec["paths"].items():
         for method, operation in methods.items():
-            one = _operation(path, method, operation, names)
-            groups.setdefault((operation.get("tags") or ["…"])[0], []).append(one)
+            entry = _operation(path, method, operation, names)
+            groups.setdefault((operation.get("tags") or ["…"])[0], []).append(entry)
     return render(request, "api.html", groups=groups, here=visit.portal.site.url or str(request.base_url).rstrip("/"))
 
 
-def _operation(path: str, method: str, described: Mapping[str, Any], names: Mapping[Right, str]) -> dict[str, Any]:
+def _operation(path: str, method: str, spec: Mapping[str, Any], names: Mapping[Right, str]) -> dict[str, Any]:
     """Return an operation for the template of ``/api``: ``parameters`` maps names to descriptions."""
-    parameters = {one["name"]: one.get("description") or _kind(one.get("schema", {})) for one in described.get("parameters", ())}
-    for kind in described.get("requestBody", {}).get("content", {}):
+    parameters = {item["name"]: item.get("description") or _kind(item.get("schema", {})) for item in spec.get("parameters", ())}
+    for kind in spec.get("requestBody", {}).get("content", {}):
         parameters["body"] = kind
-    right, statuses = names[Right(described.get("x-right", Right.READ))], tuple(described.get("responses", ()))
+    right, statuses = names[Right(spec.get("x-right", Right.READ))], tuple(spec.get("responses", ()))
     return {
-        "id": described["operationId"], "method": method.upper(), "path": path, "summary": described.get("summary", ""),
-        "description": described.get("description", ""), "right": right, "statuses": statuses, "parameters": parameters,
+        "id": spec["operationId"], "method": method.upper(), "path": path, "summary": spec.get("summary", ""),
+        "description": spec.get("description", ""), "right": right, "statuses": statuses, "parameters": parameters,
     }  # fmt: skip
 
 
 def _kind(schema: Mapping[str, Any]) -> str:
     if "enum" in schema:
         return " | ".join(str(value) for value in schema["enum"])
-    kinds = [one.get("format") or one.get("type", "") for one in schema.get("anyOf", (schema,))]
+    kinds = [option.get("format") or option.get("type", "") for option in schema.get("anyOf", (schema,))]
     return ", ".join(kind for kind in kinds if kind and kind != "null")

@@ -26,9 +26,9 @@ from newsportal.sources.editing import Change, EditConflict, Written
 HEADERS = {"cache-control": "private, no-cache", "vary": "Authorization, Cookie"}
 
 
-def etag_response(request: Request, model: type[BaseModel], found: object) -> Response:
-    """Return ``found`` as the JSON of ``model``, or 304 if the client has it."""
-    body = model.model_validate(found, from_attributes=True).model_dump_json().encode("utf-8", "replace")
+def etag_response(request: Request, model: type[BaseModel], value: object) -> Response:
+    """Return ``value`` as the JSON of ``model``, or 304 if the client has it."""
+    body = model.model_validate(value, from_attributes=True).model_dump_json().encode("utf-8", "replace")
     tag = f'"{blake2b(body, digest_size=12).hexdigest()}"'
     if has_etag(request, tag):
         return Response(status_code=304, headers={**HEADERS, "etag": tag})
@@ -68,15 +68,15 @@ def parse_cursor(cursor: str | None, *kinds: type) -> tuple[Any, ...] | None:
         parts = json.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (ValueError, RecursionError):
         parts = None
-    fits = isinstance(parts, list) and [type(part) for part in parts] == list(kinds)
-    if not fits or any(isinstance(part, int) and not 0 <= part <= MAX_INTEGER for part in parts):  # every database accepts these numbers
+    valid = isinstance(parts, list) and [type(part) for part in parts] == list(kinds)
+    if not valid or any(isinstance(part, int) and not 0 <= part <= MAX_INTEGER for part in parts):  # every database accepts these numbers
         raise ApiError(400, "no-cursor", "This is not a cursor.", "Send `next` of the previous page unchanged.")
     return tuple(parts)
 
 
-def change_sources(request: Request, change: Change, action: str, key: str, details: Mapping[str, Any], seen: str | None = None) -> bool:
-    """Return whether the file was changed. ``seen``: the digest of the file that was read. Raises ``ApiError``."""
-    return write_sources(request, lambda path: edit(path, change, seen), action, key, details)
+def change_sources(request: Request, change: Change, action: str, key: str, details: Mapping[str, Any], digest: str | None = None) -> bool:
+    """Return whether the file was changed. ``digest``: the digest of the file that was read. Raises ``ApiError``."""
+    return write_sources(request, lambda path: edit(path, change, digest), action, key, details)
 
 
 def write_sources(request: Request, change: Callable[[Path], Written], action: str, key: str, details: Mapping[str, Any]) -> bool:
@@ -84,11 +84,10 @@ def write_sources(request: Request, change: Callable[[Path], Written], action: s
     try:
         return write(request, change, action, key, details) is not None
     except SourcesError as error:
+        texts = (" ".join(map(str, filter(None, (problem.message, problem.hint)))) for problem in error.problems)
         problems = [
-            Problem(
-                where=f"{one.line}: {one.key}", message=" ".join(map(str, filter(None, (one.message, one.hint)))), code=one.message.code
-            )
-            for one in error.problems
+            Problem(where=f"{problem.line}: {problem.key}", message=text, code=problem.message.code)
+            for problem, text in zip(error.problems, texts, strict=True)
         ]
         raise ApiError(422, "not-valid", "sources.yaml would not load.", "See problems.", problems) from error
     except NameTaken as error:
@@ -98,5 +97,5 @@ def write_sources(request: Request, change: Callable[[Path], Written], action: s
     except NoEntry as error:
         raise ApiError(404, "not-found", str(error)) from error
     except (NewsportalError, OSError) as error:
-        why = getattr(error, "strerror", None) or error  # the message of an OSError contains the full path
-        raise ApiError(503, "not-written", f"sources.yaml cannot be written: {why}") from error
+        reason = getattr(error, "strerror", None) or error  # the message of an OSError contains the full path
+        raise ApiError(503, "not-written", f"sources.yaml cannot be written: {reason}") from error

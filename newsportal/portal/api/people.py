@@ -50,42 +50,42 @@ class PasswordOut(PersonOut):
 
 
 @router.get("/me", summary="The current user with rights", dependencies=READ)
-def me(request: Request) -> CurrentUser | None:
+def get_current_user(request: Request) -> CurrentUser | None:
     """Null for anonymous requests."""
-    who = signed(request)
-    return CurrentUser(name=who.person.name, role=who.person.role, way=who.way, rights=sorted(who.rights)) if who else None
+    user = signed(request)
+    return CurrentUser(name=user.person.name, role=user.person.role, way=user.way, rights=sorted(user.rights)) if user else None
 
 
 def _check_session(request: Request) -> None:
     """A token may not set passwords: with one, an attacker would keep access after the token is revoked."""
-    if (who := signed(request)) is not None and who.way == "token":
+    if (user := signed(request)) is not None and user.way == "token":
         raise ApiError(403, "not-allowed", "Tokens may not create administrators or reset passwords.", "Sign in with a browser.")
 
 
 @router.get("/people", summary="Users and rights", dependencies=ADMINISTER, response_model=list[PersonOut])
-def people(request: Request) -> list[Person]:
+def list_users(request: Request) -> list[Person]:
     return accounts_of(request).people.all()
 
 
 @router.post("/people", status_code=201, summary="Add a user with a generated password", dependencies=ADMINISTER, responses=describe(409))
-def add(request: Request, wanted: PersonNew) -> PasswordOut:
-    if wanted.role is Role.ADMIN:
+def create_user(request: Request, body: PersonNew) -> PasswordOut:
+    if body.role is Role.ADMIN:
         _check_session(request)
-    made, accounts = random_password(), accounts_of(request)
+    password, accounts = random_password(), accounts_of(request)
     try:
-        person = accounts.people.add(wanted.name, made, wanted.role, now=Visit(request).portal.now())
+        person = accounts.people.add(body.name, password, body.role, now=Visit(request).portal.now())
     except AccountError as error:
         raise _refusal(error) from error
     log_change(request, "person.add", person.name, {"role": person.role})
-    return fill(PasswordOut, person, password=made)
+    return fill(PasswordOut, person, password=password)
 
 
 @router.patch(
     "/people/{name}", summary="Change a user's role; disable or enable a user", dependencies=ADMINISTER, response_model=PersonOut,
     responses=describe(404, 409),
 )  # fmt: skip
-def change(request: Request, name: str, wanted: PersonChange) -> Person:
-    people, person, role, disabled = accounts_of(request).people, _person_named(request, name), wanted.role, wanted.disabled
+def update_user(request: Request, name: str, body: PersonChange) -> Person:
+    people, person, role, disabled = accounts_of(request).people, _person_named(request, name), body.role, body.disabled
     if role is not None:
         _change(request, person, "person.role", lambda: people.set_role(person.id, role), {"role": role})
     if disabled is not None:
@@ -95,21 +95,21 @@ def change(request: Request, name: str, wanted: PersonChange) -> Person:
 
 
 @router.post("/people/{name}/password", summary="Reset a password; ends sessions", dependencies=ADMINISTER, responses=describe(404))
-def password(request: Request, name: str) -> PasswordOut:
+def reset_password(request: Request, name: str) -> PasswordOut:
     _check_session(request)
-    person, made = _person_named(request, name), random_password()
-    _change(request, person, "person.password", lambda: accounts_of(request).people.set_password(person.id, made))
-    return fill(PasswordOut, person, password=made)
+    person, password = _person_named(request, name), random_password()
+    _change(request, person, "person.password", lambda: accounts_of(request).people.set_password(person.id, password))
+    return fill(PasswordOut, person, password=password)
 
 
 @router.delete("/people/{name}", status_code=204, summary="Remove a user", dependencies=ADMINISTER, responses=describe(404, 409))
-def remove(request: Request, name: str) -> None:
+def delete_user(request: Request, name: str) -> None:
     person = _person_named(request, name)
     _change(request, person, "person.remove", lambda: accounts_of(request).people.remove(person.id))
 
 
 @router.get("/audit", summary="Log of changes, newest first", dependencies=ADMINISTER, responses=describe(400))
-def audit(
+def list_audit_entries(
     request: Request,
     person: Annotated[str | None, Query(max_length=64)] = None,
     action: Annotated[str | None, Query(max_length=64, description="The action, or its prefix, such as `person`.")] = None,
@@ -119,8 +119,8 @@ def audit(
 ) -> Page[AuditEntry]:
     since = Visit(request).portal.now() - timedelta(days=days) if days else None
     before = (parse_cursor(cursor, int) or (None,))[0]
-    found = accounts_of(request).trail.entries(before=before, person=person, action=action, since=since, limit=limit)
-    return Page(items=found, next=cursor_of(found[-1].seq) if len(found) == limit else None)
+    entries = accounts_of(request).trail.entries(before=before, person=person, action=action, since=since, limit=limit)
+    return Page(items=entries, next=cursor_of(entries[-1].seq) if len(entries) == limit else None)
 
 
 def _person_named(request: Request, name: str) -> Person:

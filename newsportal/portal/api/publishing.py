@@ -60,12 +60,12 @@ class RetryOut(BaseModel):
 
 
 @router.get("/publishing/counts", summary="Number of articles by target and state")
-def counts(portal: ThisPortal) -> Mapping[str, Mapping[State, int]]:
-    return {target: dict(found) for target, found in portal.store.outbox.counts().items()}
+def get_publishing_counts(portal: ThisPortal) -> Mapping[str, Mapping[State, int]]:
+    return {target: dict(counts) for target, counts in portal.store.outbox.counts().items()}
 
 
 @router.get("/publishing/entries", summary="Articles at targets, the last changed first", response_model=list[OutboxEntryOut])
-def entries(
+def list_entries(
     portal: ThisPortal,
     target: Annotated[str | None, Query(max_length=300)] = None,
     state: Annotated[State | None, Query()] = None,
@@ -76,9 +76,9 @@ def entries(
 
 
 @router.post("/publishing/again", summary="Retry failed articles", dependencies=EDIT)
-def retry(request: Request, portal: ThisPortal, sent: RetryIn) -> RetryOut:
-    number = portal.store.outbox.retry(sent.target, sent.articles, now=portal.now())
-    log_change(request, "publishing.again", "", {"target": sent.target, "articles": number})
+def retry_articles(request: Request, portal: ThisPortal, body: RetryIn) -> RetryOut:
+    number = portal.store.outbox.again(body.target, body.articles, now=portal.now())
+    log_change(request, "publishing.again", "", {"target": body.target, "articles": number})
     return RetryOut(articles=number)
 
 
@@ -86,22 +86,22 @@ def retry(request: Request, portal: ThisPortal, sent: RetryIn) -> RetryOut:
     "/publishing/ask", summary="Publish an article again, or withdraw it", dependencies=EDIT, response_model=OutboxEntryOut,
     responses=describe(404),
 )  # fmt: skip
-def publish_or_withdraw(request: Request, portal: ThisPortal, sent: PublishRequestIn) -> OutboxEntry:
+def publish_or_withdraw(request: Request, portal: ThisPortal, body: PublishRequestIn) -> OutboxEntry:
     """The next publisher run does it."""
-    request_publication(portal.store, portal.site.publishes, sent.target, sent.article, sent.wanted, portal.now())
-    log_change(request, "publishing.ask", sent.article, {"target": sent.target, "wanted": sent.wanted})
-    return entries(portal, sent.target, None, sent.article, 1)[0]
+    request_publication(portal.store, portal.site.publishes, body.target, body.article, body.wanted, portal.now())
+    log_change(request, "publishing.ask", body.article, {"target": body.target, "wanted": body.wanted})
+    return list_entries(portal, body.target, None, body.article, 1)[0]
 
 
 @router.get(
     "/publishing/trial", summary="Dry run of a target", dependencies=EDIT, response_model=list[DryRunResult],
     responses=describe(404, 409),
 )  # fmt: skip
-def trial(
+def try_publishing(
     portal: ThisPortal,
     target: Annotated[str, Query(max_length=300)],
     article: Annotated[str | None, Query(max_length=40, description="Omitted: the waiting articles.")] = None,
 ) -> list[Tried]:
     unfit = api_error_for(TargetAway, TargetUnfit, status=409, code="target-unfit", remedy="Fix it, then try again; new articles wait.")
-    with unfit, closing(try_target(portal.store, portal.config, target, article, portal.now)) as found:
-        return list(found)
+    with unfit, closing(try_target(portal.store, portal.config, target, article, portal.now)) as steps:
+        return list(steps)

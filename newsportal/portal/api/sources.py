@@ -58,9 +58,7 @@ class SourceDetail(BaseModel):
 
 class NewSource(BaseModel):
     kind: Kind
-    values: dict[str, Any] = Field(
-        description="Its keys, as in sources.yaml.", examples=[{"name": "甲报", "url": "https://a.example/feed"}]
-    )
+    values: dict[str, Any] = Field(description="Keys, as in sources.yaml.", examples=[{"name": "甲报", "url": "https://a.example/feed"}])
 
 
 class SourceChangesIn(BaseModel):
@@ -106,7 +104,7 @@ class ScheduleRow(BaseModel):
 
 
 @router.get("/sources", summary="Sources with their health, those that need attention first", dependencies=WATCH)
-def sources(
+def list_sources(
     request: Request,
     limit: Limit = 50,
     cursor: Cursor = None,
@@ -115,30 +113,30 @@ def sources(
     q: Annotated[str | None, Query(max_length=200, description="Words in the name, the key, a URL, a topic or the category.")] = None,
     sort: Annotated[Sort, Query(description="health: those that need attention first.")] = "health",
 ) -> Page[SourceRow]:
-    portal, asked = Visit(request).portal, Filter(q, state, kind)
-    found = sorted((one for one in portal.health() if asked.matches(one, portal)), key=SORTS[sort])
+    portal, query = Visit(request).portal, Filter(q, state, kind)
+    matching = sorted((row for row in portal.health() if query.matches(row, portal)), key=SORTS[sort])
     (start,) = parse_cursor(cursor, int) or (0,)
     rows = [
         fill(
-            SourceRow, one.source, state=one.health.state, code=(reason := one.health.reason()).code, reason=str(reason),
-            address=source_urls(portal.by_key.get(one.source.key)), last_success=one.health.figures.last_success, new_entries=sum(one.days),
+            SourceRow, row.source, state=row.health.state, code=(reason := row.health.reason()).code, reason=str(reason),
+            address=source_urls(portal.by_key.get(row.source.key)), last_success=row.health.figures.last_success, new_entries=sum(row.days),
         )
-        for one in found[start : start + limit]
+        for row in matching[start : start + limit]
     ]  # fmt: skip
-    return Page(items=rows, next=cursor_of(start + limit) if start + limit < len(found) else None)
+    return Page(items=rows, next=cursor_of(start + limit) if start + limit < len(matching) else None)
 
 
 @router.get("/schedule", summary="Next visits of sources, with reasons", dependencies=WATCH, response_model=Page[ScheduleRow])
-def schedule(request: Request, limit: Limit = 50, cursor: Cursor = None) -> Page[Any]:
-    known, portal = config_of(request), Visit(request).portal
-    chosen = list(visited(known))
+def get_schedule(request: Request, limit: Limit = 50, cursor: Cursor = None) -> Page[Any]:
+    sources, portal = config_of(request), Visit(request).portal
+    entries = list(visited(sources))
     (start,) = parse_cursor(cursor, int) or (0,)
-    rows = timetable(known, portal.store, chosen[start : start + limit], portal.now().astimezone(portal.site.zone))
-    return Page(items=rows, next=cursor_of(start + limit) if start + limit < len(chosen) else None)
+    rows = timetable(sources, portal.store, entries[start : start + limit], portal.now().astimezone(portal.site.zone))
+    return Page(items=rows, next=cursor_of(start + limit) if start + limit < len(entries) else None)
 
 
 @router.post("/sources", status_code=201, summary="Add a source to sources.yaml", dependencies=EDIT, responses=describe(409))
-def create(request: Request, new: NewSource) -> WrittenSource:
+def create_source(request: Request, new: NewSource) -> WrittenSource:
     _check_variables(request, new.values, {})
     family = next(family for family, kind in FAMILIES.items() if kind == new.kind)
     key = f"{family}:{name_of(new.kind, new.values)}"
@@ -147,17 +145,17 @@ def create(request: Request, new: NewSource) -> WrittenSource:
 
 
 @router.post("/sources/propose", status_code=202, summary="Detect sources at URLs", dependencies=EDIT, responses=describe(429))
-def propose(request: Request, asked: DetectIn) -> BackgroundCheck:
+def detect_sources(request: Request, body: DetectIn) -> BackgroundCheck:
     """Returns at once; the results are at `/looks/{id}` when it is done."""
-    known = config_of(request)
-    about = {"what": "new", "addresses": " ".join(asked.addresses)}
+    sources = config_of(request)
+    about = {"what": "new", "addresses": " ".join(body.addresses)}
     return _begin_look(
-        request, about, lambda tell: look_at_addresses(asked.addresses, known, tell, kind=asked.kind, everything=asked.everything)
+        request, about, lambda report: look_at_addresses(body.addresses, sources, report, kind=body.kind, everything=body.everything)
     )
 
 
 @router.post("/sources/undo", summary="Undo the last change of sources.yaml", dependencies=EDIT, responses=describe(409))
-def undo(request: Request, steps: Annotated[int, Query(ge=1, le=50)] = 1) -> WrittenSource:
+def undo_change(request: Request, steps: Annotated[int, Query(ge=1, le=50)] = 1) -> WrittenSource:
     path = path_of(request).resolve()
     try:
         version = earlier(path, steps)
@@ -170,37 +168,37 @@ def undo(request: Request, steps: Annotated[int, Query(ge=1, le=50)] = 1) -> Wri
 
 
 @router.get("/sources/{key}", summary="A source as it is in sources.yaml", dependencies=EDIT)
-def source(request: Request, key: str) -> SourceDetail:
-    found = source_entry(request, key)
-    return SourceDetail(key=found.source.key, kind=cast(Kind, found.kind), values=found.written, seen=entry_digest(found.written))
+def get_source(request: Request, key: str) -> SourceDetail:
+    entry = source_entry(request, key)
+    return SourceDetail(key=entry.source.key, kind=cast(Kind, entry.kind), values=entry.written, seen=entry_digest(entry.written))
 
 
 @router.patch("/sources/{key}", summary="Change keys of a source", dependencies=EDIT, responses=describe(409))
-def change(request: Request, key: str, sent: SourceChangesIn) -> WrittenSource:
-    found = source_entry(request, key)
-    _check_variables(request, sent.values, found.written)
-    done = change_sources(request, set_entry(found.kind, found.source.name, sent.values, sent.seen), "source.change", key, sent.values)
-    name = name_of(found.kind, {**found.written, **sent.values})
-    return WrittenSource(key=f"{found.source.family}:{name}", file=path_of(request).name, changed=done)
+def update_source(request: Request, key: str, body: SourceChangesIn) -> WrittenSource:
+    entry = source_entry(request, key)
+    _check_variables(request, body.values, entry.written)
+    done = change_sources(request, set_entry(entry.kind, entry.source.name, body.values, body.seen), "source.change", key, body.values)
+    name = name_of(entry.kind, {**entry.written, **body.values})
+    return WrittenSource(key=f"{entry.source.family}:{name}", file=path_of(request).name, changed=done)
 
 
 @router.delete("/sources/{key}", summary="Remove a source from sources.yaml; its articles stay", dependencies=EDIT)
-def delete(request: Request, key: str) -> WrittenSource:
-    found = source_entry(request, key)
-    done = change_sources(request, drop_entry(found.kind, found.source.name), "source.delete", key, found.written)
+def delete_source(request: Request, key: str) -> WrittenSource:
+    entry = source_entry(request, key)
+    done = change_sources(request, drop_entry(entry.kind, entry.source.name), "source.delete", key, entry.written)
     return WrittenSource(key=key, file=path_of(request).name, changed=done)
 
 
 @router.put("/sources/{key}/enabled", summary="Enable or disable a source", dependencies=EDIT)
-def enable(request: Request, key: str, enabled: Annotated[bool, Body(embed=True)]) -> WrittenSource:
-    found = source_entry(request, key)
-    change = set_entry(found.kind, found.source.name, {"enabled": None if enabled else False})
+def enable_source(request: Request, key: str, enabled: Annotated[bool, Body(embed=True)]) -> WrittenSource:
+    entry = source_entry(request, key)
+    change = set_entry(entry.kind, entry.source.name, {"enabled": None if enabled else False})
     done = change_sources(request, change, "source.enable" if enabled else "source.disable", key, {})
     return WrittenSource(key=key, file=path_of(request).name, changed=done)
 
 
 @router.post("/sources/{key}/visit", status_code=202, summary="Request a visit of a source", dependencies=EDIT, responses=describe(409))
-def visit(request: Request, key: str) -> RequestedVisit:
+def request_visit(request: Request, key: str) -> RequestedVisit:
     if (due := visit_now(request, key)) is None:
         raise ApiError(409, "switched-off", "The source is disabled.", "Enable it first.")
     return RequestedVisit(key=key, due=due, crawls=is_crawling(Visit(request).portal))
@@ -209,15 +207,15 @@ def visit(request: Request, key: str) -> RequestedVisit:
 @router.post(
     "/sources/{key}/test", status_code=202, summary="Test a source: a list page and an article", dependencies=EDIT, responses=describe(429)
 )
-def test(request: Request, key: str) -> BackgroundCheck:
+def test_source(request: Request, key: str) -> BackgroundCheck:
     """Returns at once; the results are at `/looks/{id}` when it is done."""
-    known = config_of(request)
+    sources = config_of(request)
     source_entry(request, key)
-    return _begin_look(request, {"what": "test", "key": key}, lambda tell: tried(key, known))
+    return _begin_look(request, {"what": "test", "key": key}, lambda report: tried(key, sources))
 
 
 @router.get("/looks/{id}", summary="Progress and results of a check of other sites", dependencies=EDIT)
-def look(request: Request, id: str) -> BackgroundCheck:
+def get_check(request: Request, id: str) -> BackgroundCheck:
     return _look_answer(look_of(request, id))
 
 
@@ -232,42 +230,42 @@ def _begin_look(request: Request, about: dict[str, Any], work: Any) -> Backgroun
         return _look_answer(begin_look(request, about, work))
 
 
-def _look_answer(found: Look) -> BackgroundCheck:
+def _look_answer(look: Look) -> BackgroundCheck:
     results = None
-    if found.done and found.error is None:
-        if found.about["what"] == "new":
+    if look.done and look.error is None:
+        if look.about["what"] == "new":
             results = [
                 {
-                    "address": mask(one.url),
-                    "error": mask(str(one.error)) if one.error else None,
-                    "there": one.there,
-                    "sources": [_choice_values(choice) for choice in one.choices],
+                    "address": mask(result.url),
+                    "error": mask(str(result.error)) if result.error else None,
+                    "there": result.there,
+                    "sources": [_choice_values(choice) for choice in result.choices],
                 }
-                for one in found.found
+                for result in look.found
             ]
         else:
-            results = [plain(*one) for one in found.found]
-    steps, error = [mask(step) for step in found.steps], mask(str(found.error)) if found.error else None
-    return BackgroundCheck(id=found.id, done=found.done, steps=steps, error=error, found=results)
+            results = [plain(*result) for result in look.found]
+    steps, error = [mask(step) for step in look.steps], mask(str(look.error)) if look.error else None
+    return BackgroundCheck(id=look.id, done=look.done, steps=steps, error=error, found=results)
 
 
-def _choice_values(one: Choice) -> dict[str, Any]:
-    values = {"kind": one.kind, "values": one.values, "best": one.best}
-    if one.proposal is None:
+def _choice_values(choice: Choice) -> dict[str, Any]:
+    values = {"kind": choice.kind, "values": choice.values, "best": choice.best}
+    if choice.proposal is None:
         return values
-    newest = one.proposal.newest.isoformat() if one.proposal.newest else None
-    titles = [link.title or link.url for link in one.proposal.links[:10]]
-    return values | {"entries": one.proposal.entries, "newest": newest, "per_day": one.proposal.per_day, "titles": titles}
+    newest = choice.proposal.newest.isoformat() if choice.proposal.newest else None
+    titles = [link.title or link.url for link in choice.proposal.links[:10]]
+    return values | {"entries": choice.proposal.entries, "newest": newest, "per_day": choice.proposal.per_day, "titles": titles}
 
 
 def _check_variables(request: Request, values: Mapping[str, Any], before: Mapping[str, Any]) -> None:
     """Raise ``ApiError`` if an editor names environment variables."""
-    named = new_variables(values, before)
-    if named and not may(request, Right.ADMINISTER):
+    names = new_variables(values, before)
+    if names and not may(request, Right.ADMINISTER):
         raise ApiError(
             403,
             "not-allowed",
-            f"Only administrators may name environment variables or a folder, or change where credentials are sent ({', '.join(named)}).",
+            f"Only administrators may name environment variables or a folder, or change where credentials are sent ({', '.join(names)}).",
         )
 
 
@@ -284,15 +282,15 @@ class BulkSourceChange(BaseModel):
 
 
 @router.post("/sources/many", summary="Change several sources at once, all or none", dependencies=EDIT, responses=describe(409))
-def bulk_change(request: Request, sent: BulkSourceChangeIn) -> BulkSourceChange:
-    known = {source.key: source for source in config_of(request).all() if source.key.partition(":")[0] in FAMILIES}
-    if unknown := [key for key in sent.keys if key not in known]:
+def update_sources(request: Request, body: BulkSourceChangeIn) -> BulkSourceChange:
+    by_key = {source.key: source for source in config_of(request).all() if source.key.partition(":")[0] in FAMILIES}
+    if unknown := [key for key in body.keys if key not in by_key]:
         raise ApiError(404, "not-found", f"There is no source {unknown[0]!r}.")
-    chosen = [known[key] for key in dict.fromkeys(sent.keys)]
-    change = change_many(sent.do, chosen, sent.interval)
-    details = {"sources": sent.keys, "interval": sent.interval}
-    done = change_sources(request, change, f"sources.{sent.do}", ", ".join(sent.keys)[:500], details)
-    return BulkSourceChange(number=len(chosen), file=path_of(request).name, changed=done)
+    selected = [by_key[key] for key in dict.fromkeys(body.keys)]
+    change = change_many(body.do, selected, body.interval)
+    details = {"sources": body.keys, "interval": body.interval}
+    done = change_sources(request, change, f"sources.{body.do}", ", ".join(body.keys)[:500], details)
+    return BulkSourceChange(number=len(selected), file=path_of(request).name, changed=done)
 
 
 class FeedImportResult(BaseModel):
@@ -308,7 +306,7 @@ BODY: Final[dict[str, Any]] = {"requestBody": {"required": True, "content": {"te
 
 
 @router.post("/sources/opml", summary="Add the feeds of an OPML list", dependencies=EDIT, responses=describe(413), openapi_extra=BODY)
-async def opml(
+async def import_opml(
     request: Request,
     category: Annotated[str | None, Query(max_length=100, description="Category of all feeds; default: their folder.")] = None,
     enabled: Annotated[bool, Query(description="False: add them disabled.")] = True,
@@ -325,13 +323,13 @@ async def opml(
 
 
 def _import_feeds(request: Request, body: bytes, category: str | None, enabled: bool, dry_run: bool) -> FeedImportResult:
-    known = config_of(request)
+    sources = config_of(request)
     with api_error_for(BadOpml, status=422, code="no-opml"):
-        plan = planned(read(body).feeds, known, category, enabled=enabled)
+        plan = planned(read(body).feeds, sources, category, enabled=enabled)
     new: list[tuple[Literal["feeds"], dict[str, Any]]] = [("feeds", dict(values)) for values in plan.new]
     done = False
     if new and not dry_run:
         details = {"number": len(new), "sources": [values for _kind, values in new[:100]]}
         done = write_sources(request, lambda path: write_entries(path, new), "source.add", f"{len(new)} feeds", details)
-    existing, bad = ({mask(url): str(said) for url, said in pairs} for pairs in (plan.there, plan.bad))
+    existing, bad = ({mask(url): str(value) for url, value in pairs} for pairs in (plan.there, plan.bad))
     return FeedImportResult(added=[values for _kind, values in new], there=existing, bad=bad, changed=done)

@@ -125,18 +125,18 @@ class BriefingOut(BaseModel):
 
 
 @router.get("/topics", summary="The topics, with how many stories each has")
-def topics(portal: ThisPortal) -> list[TopicSummaryOut]:
-    counted = portal.tally().by_topic
-    return [TopicSummaryOut(name=name, stories=counted.get(name, 0)) for name in portal.topics()]
+def list_topics(portal: ThisPortal) -> list[TopicSummaryOut]:
+    counts = portal.tally().by_topic
+    return [TopicSummaryOut(name=name, stories=counts.get(name, 0)) for name in portal.topics()]
 
 
 @router.get("/tally", summary="Totals")
-def tally(portal: ThisPortal) -> Tally:
+def get_tally(portal: ThisPortal) -> Tally:
     return portal.tally()
 
 
 @router.get("/stories", summary="Stories, the newest or the hottest first", response_model=Page[StoryOut], responses=describe(400))
-def stories(
+def list_stories(
     request: Request,
     portal: ThisPortal,
     topic: Filter = None,
@@ -150,13 +150,13 @@ def stories(
     cursor: Cursor = None,
 ) -> Response:
     """Filters are combined with AND. An invalid cursor returns the first page."""
-    which = StoryFilter(topic, category, source, site, since, until, order, cursor, limit)
-    page = portal.store.stories(which)
+    selection = StoryFilter(topic, category, source, site, since, until, order, cursor, limit)
+    page = portal.store.stories(selection)
     return etag_response(request, Page[StoryOut], {"items": page.stories, "next": page.next})
 
 
 @router.get("/briefing", summary="The main events of a day, in sentences of their articles", responses=describe(404, 429))
-def briefing(visit: Here, day: date | None = None, topic: Filter = None) -> BriefingOut:
+def get_briefing(visit: Here, day: date | None = None, topic: Filter = None) -> BriefingOut:
     """The last 24 hours by default. Facts reported the day before are not repeated."""
     now = visit.clock.now
     since, until = day_range(day_of(visit, str(day)), visit.portal.site.zone) if day else (now - DAY, now)
@@ -164,7 +164,7 @@ def briefing(visit: Here, day: date | None = None, topic: Filter = None) -> Brie
 
 
 @router.get("/photos", summary="Photo stories, by rank or by time", response_model=Page[PhotoStory])
-def photos(
+def list_photo_stories(
     request: Request,
     portal: ThisPortal,
     topic: Filter = None,
@@ -179,18 +179,18 @@ def photos(
 
 
 @router.get("/stories/{id}", summary="A story with all its versions", response_model=StoryDetail, responses=describe(404))
-def story(request: Request, portal: ThisPortal, id: str) -> Response:
-    found, gone = portal.store.story(id, hidden=may(request, Right.EDIT)), "There is no such story; it may have been folded into another."
-    return etag_response(request, StoryDetail, or_404(found, "no-story", gone, "Request the article by its id."))
+def get_story(request: Request, portal: ThisPortal, id: str) -> Response:
+    found, text = portal.store.story(id, hidden=may(request, Right.EDIT)), "There is no such story; it may have been folded into another."
+    return etag_response(request, StoryDetail, or_404(found, "no-story", text, "Request the article by its id."))
 
 
 @router.get("/articles/{id}", summary="An article with its text", response_model=ArticleDetail, responses=describe(404))
-def article(visit: Here, id: str) -> Response:
+def get_article(visit: Here, id: str) -> Response:
     return etag_response(visit.request, ArticleDetail, article_of(visit, id))
 
 
 @router.get("/articles/{id}/revisions", summary="The earlier texts of an article", response_model=Revisions, responses=describe(404))
-def revisions(visit: Here, id: str) -> Response:
+def list_revisions(visit: Here, id: str) -> Response:
     return etag_response(visit.request, Revisions, {"items": visit.portal.store.revisions(article_of(visit, id).id)})
 
 
@@ -228,14 +228,14 @@ class SearchResults(BaseModel):
 
 
 def _index(request: Request) -> Index:
-    found = Visit(request).portal.index
-    if found is None:
+    index = Visit(request).portal.index
+    if index is None:
         raise ApiError(503, "no-search", "This portal runs without a search index.")
-    return found
+    return index
 
 
 @search_router.get("/search", summary="Search", response_model=SearchResults, responses=describe(400))
-def search(
+def search_stories(
     request: Request,
     portal: ThisPortal,
     q: Annotated[str, Query(max_length=10_000, description='Words, "phrases", -not, field:word, since:2026-03.')],
@@ -254,13 +254,13 @@ def search(
         raise ApiError(400, "no-cursor", "This is not a cursor.", "Send `next` of the previous page unchanged.")
     query = Asked(q, topic, site, category, since, until, sort, collapse, offset, limit, Visit(request).clock.zone)
     results = search_index(portal, _index(request), query)
-    found, reached = SearchResults.model_validate(results, from_attributes=True), offset + limit
-    found.next = cursor_of(reached) if results.hits and reached < min(results.total, LAST) else None
-    return etag_response(request, SearchResults, found)
+    page, end = SearchResults.model_validate(results, from_attributes=True), offset + limit
+    page.next = cursor_of(end) if results.hits and end < min(results.total, LAST) else None
+    return etag_response(request, SearchResults, page)
 
 
 @search_router.get("/search/suggestions", summary="Completions of a query")
-def suggestions(
+def suggest_queries(
     request: Request, q: Annotated[str, Query(max_length=MAX_TYPED)], limit: Annotated[int, Query(ge=1, le=50)] = 10
 ) -> list[str]:
     return list(_index(request).suggest(q, limit))

@@ -94,30 +94,30 @@ class JobOut(BaseModel):
 
 
 @router.get("/topics/settings", summary="The topics in sources.yaml")
-def list_topics(request: Request) -> list[TopicOut]:
-    stamp, known = _read_sources(request)
-    return [_topic_out(topic, stamp) for topic in known.topics]
+def list_topic_settings(request: Request) -> list[TopicOut]:
+    stamp, sources = _read_sources(request)
+    return [_topic_out(topic, stamp) for topic in sources.topics]
 
 
 @router.post("/topics/preview", summary="Preview of what a topic's words find in recent stories", response_model=TopicPreview)
-def preview_topic(portal: ThisPortal, asked: TopicPreviewIn) -> Preview:
-    wanted = rule(asked.name or "", asked.must, asked.any, asked.never)
-    return preview(portal.store, portal.index, wanted, topic=asked.name, now=portal.now(), days=asked.days)
+def preview_topic(portal: ThisPortal, body: TopicPreviewIn) -> Preview:
+    topic_rule = rule(body.name or "", body.must, body.any, body.never)
+    return preview(portal.store, portal.index, topic_rule, topic=body.name, now=portal.now(), days=body.days)
 
 
 @router.put("/topics/settings/{name}", summary="Add or change a topic", responses=describe(404, 409))
 def save_topic(request: Request, name: str, topic: TopicIn, digest: str | None = None) -> TopicOut:
     """``name`` is the current name; a new topic has the same name in both places."""
-    _, known = _read_sources(request)
-    before = name if known.topic(name) else None
+    _, sources = _read_sources(request)
+    before = name if sources.topic(name) else None
     if before is None and topic.name.strip() != name:
         raise ApiError(404, "no-topic", f"sources.yaml has no topic {name!r}.")
     details = {"before": before, "any": topic.any}
     change_sources(request, put(topic.draft(), before), "topic.change" if before else "topic.add", topic.name.strip(), details, digest)
-    stamp, known = _read_sources(request)
-    made = known.topic(topic.name.strip())
-    assert made is not None
-    return _topic_out(made, stamp)
+    stamp, sources = _read_sources(request)
+    saved = sources.topic(topic.name.strip())
+    assert saved is not None
+    return _topic_out(saved, stamp)
 
 
 @router.post("/topics/settings/{name}/move", summary="Move a topic in the order of sources.yaml", responses=describe(404, 409))
@@ -137,19 +137,19 @@ def delete_topic(request: Request, name: str, digest: str | None = None) -> None
 @router.post(
     "/topics/assign", summary="Reassign stored articles to topics", status_code=202, response_model=JobOut, responses=describe(404, 409)
 )
-def assign_articles(request: Request, asked: TopicAssignmentIn) -> Job:
-    if asked.topic is not None:
-        _check_topic(request, asked.topic)
-    return begin_api_job(request, "assign", asked.topic or asked.gone or "", assign_command(str(asked.days), asked.topic, asked.gone))
+def assign_articles(request: Request, body: TopicAssignmentIn) -> Job:
+    if body.topic is not None:
+        _check_topic(request, body.topic)
+    return begin_api_job(request, "assign", body.topic or body.gone or "", assign_command(str(body.days), body.topic, body.gone))
 
 
 @router.get("/jobs/{id}", summary="A job with its progress", response_model=JobOut, responses=describe(404))
-def job(request: Request, id: str) -> Job:
+def get_job(request: Request, id: str) -> Job:
     return or_404(jobs_of(request).find(id), "no-job", "There is no such job, or its record was deleted.")
 
 
 @router.delete("/jobs/{id}", summary="End a job", status_code=204, responses=describe(404))
-def end_job(request: Request, id: str) -> None:
+def cancel_job(request: Request, id: str) -> None:
     if not jobs_of(request).cancel(id):
         raise ApiError(404, "no-job", "There is no such job, or it has ended.")
     log_change(request, "job.cancel", id)

@@ -33,42 +33,43 @@ def editor_arguments(visit: Visit) -> dict[str, Any]:
 
 def set_captions(visit: Visit, id: str, captions: Mapping[str, str | None]) -> int:
     """Set captions of a photo story by the URLs of its pictures (``None``: reset to the page's); return how many changed."""
-    rooms = visit.portal.store.galleries
-    before = {one.image.url: one.image.caption for one in rooms.pictures(id)}
-    number = rooms.caption(id, captions, now=visit.portal.now())
-    after = [(str(one.place), before.get(one.image.url), one.image.caption) for one in rooms.pictures(id)]
-    changed = {place: [(was or "")[:LOGGED_CHARS], (now or "")[:LOGGED_CHARS]] for place, was, now in after if was != now}
+    galleries = visit.portal.store.galleries
+    before = {picture.image.url: picture.image.caption for picture in galleries.pictures(id)}
+    number = galleries.caption(id, captions, now=visit.portal.now())
+    after = [(str(picture.place), before.get(picture.image.url), picture.image.caption) for picture in galleries.pictures(id)]
+    changed = {place: [(old or "")[:LOGGED_CHARS], (new or "")[:LOGGED_CHARS]] for place, old, new in after if old != new}
     if number:
         log_change(visit.request, "article.caption", id, {"captions": changed})
     return number
 
 
-def set_category(visit: Visit, found: Collection[StoredArticle], wanted: str | None, by: str) -> list[str]:
+def set_category(visit: Visit, articles: Collection[StoredArticle], category: str | None, by: str) -> list[str]:
     """Set the category of articles; return the ids of those that had another. ``by`` other than ``editor`` undoes an editor's choice."""
-    changed = [article for article in found if (article.category, article.category_by) != (wanted, by)]
+    changed = [article for article in articles if (article.category, article.category_by) != (category, by)]
     for article in changed:
-        visit.portal.store.set_category(article.id, wanted, by=by, now=visit.portal.now(), over=True)
-        log_change(visit.request, "article.category", article.id, {"category": [article.category, wanted], "by": [article.category_by, by]})
+        visit.portal.store.set_category(article.id, category, by=by, now=visit.portal.now(), over=True)
+        details = {"category": [article.category, category], "by": [article.category_by, by]}
+        log_change(visit.request, "article.category", article.id, details)
     return [article.id for article in changed]
 
 
 def add_topic(visit: Visit, ids: Collection[str], topic: str) -> list[str]:
     """Assign a topic to articles as an editor's choice; return the ids of those that did not have it."""
-    return _mark_topic(visit, ids, topic, "article.topic", lambda one: Marking(one.id, (TopicMark(topic, EDITOR),)), there=False)
+    return _mark_topic(visit, ids, topic, "article.topic", lambda article: Marking(article.id, (TopicMark(topic, EDITOR),)), assigned=False)
 
 
 def remove_topic(visit: Visit, ids: Collection[str], topic: str) -> list[str]:
     """Remove a topic that an editor or its words assigned, not one from a source, a search or a model; return the ids that lost it."""
-    return _mark_topic(visit, ids, topic, "article.topic-out", lambda one: Marking(one.id, drop=(topic,)), there=True)
+    return _mark_topic(visit, ids, topic, "article.topic-out", lambda article: Marking(article.id, drop=(topic,)), assigned=True)
 
 
 def _mark_topic(
-    visit: Visit, ids: Collection[str], topic: str, action: str, mark: Callable[[StoredArticle], Marking], *, there: bool
+    visit: Visit, ids: Collection[str], topic: str, action: str, mark: Callable[[StoredArticle], Marking], *, assigned: bool
 ) -> list[str]:
     store = visit.portal.store
-    meant = [one for one in store.articles(list(dict.fromkeys(ids))) if (topic in one.topics) == there]
-    store.mark_topics([mark(one) for one in meant], now=visit.portal.now())
-    changed = [one.id for one in store.articles([one.id for one in meant]) if (topic in one.topics) != there]
+    selected = [article for article in store.articles(list(dict.fromkeys(ids))) if (topic in article.topics) == assigned]
+    store.mark_topics([mark(article) for article in selected], now=visit.portal.now())
+    changed = [article.id for article in store.articles([article.id for article in selected]) if (topic in article.topics) != assigned]
     for id in changed:
         log_change(visit.request, action, id, {"topic": topic})
     return changed
@@ -89,28 +90,28 @@ class BulkChange:
 
 
 def _show(visit: Visit, ids: Sequence[str], _sent: Mapping[str, str]) -> Details:
-    reasons = {one.id: one.hidden_reason for one in visit.portal.store.articles(ids)}
+    reasons = {article.id: article.hidden_reason for article in visit.portal.store.articles(ids)}
     return {"before": {id: reasons.get(id) or "" for id in editor(visit).show(ids)}}
 
 
-def _category(visit: Visit, ids: Sequence[str], sent: Mapping[str, str]) -> Details:
-    wanted = sent.get("category", "").strip() or None
-    before = {one.id: one for one in visit.portal.store.articles(ids)}
-    changed = set_category(visit, before.values(), wanted, EDITOR)
-    return {"before": {id: [before[id].category, before[id].category_by] for id in changed}, "category": wanted}
+def _category(visit: Visit, ids: Sequence[str], fields: Mapping[str, str]) -> Details:
+    category = fields.get("category", "").strip() or None
+    before = {article.id: article for article in visit.portal.store.articles(ids)}
+    changed = set_category(visit, before.values(), category, EDITOR)
+    return {"before": {id: [before[id].category, before[id].category_by] for id in changed}, "category": category}
 
 
 BULK_CHANGES: Final[Mapping[str, Callable[[Visit, Sequence[str], Mapping[str, str]], Details]]] = {
-    "hide": lambda visit, ids, sent: {"before": dict.fromkeys(editor(visit).hide(ids, sent.get("reason", "")))},
+    "hide": lambda visit, ids, fields: {"before": dict.fromkeys(editor(visit).hide(ids, fields.get("reason", "")))},
     "show": _show,
     "category": _category,
-    "topic": lambda visit, ids, sent: {"before": dict.fromkeys(add_topic(visit, ids, topic := sent.get("topic", ""))), "topic": topic},
+    "topic": lambda visit, ids, fields: {"before": dict.fromkeys(add_topic(visit, ids, topic := fields.get("topic", ""))), "topic": topic},
 }  # changes of many articles at once, by name
 
 
-def change_many(visit: Visit, do: str, ids: Sequence[str], sent: Mapping[str, str]) -> BulkChange:
-    """Make one of :data:`BULK_CHANGES`; ``sent``: ``reason``, ``category``, ``topic``."""
-    details = BULK_CHANGES[do](visit, ids, sent)
+def change_many(visit: Visit, do: str, ids: Sequence[str], fields: Mapping[str, str]) -> BulkChange:
+    """Make one of :data:`BULK_CHANGES`; ``fields``: ``reason``, ``category``, ``topic``."""
+    details = BULK_CHANGES[do](visit, ids, fields)
     if not details["before"]:
         return BulkChange(0, None)
     key = token_hex(8)
@@ -121,7 +122,7 @@ def change_many(visit: Visit, do: str, ids: Sequence[str], sent: Mapping[str, st
 def undo_change(visit: Visit, key: str) -> int | None:
     """Undo a change, except of articles changed since; return the number of articles. ``None``: the change is unknown or too old."""
     latest = visit.portal.accounts.trail.entries(action=ACTION, limit=CHANGES_SEARCHED)
-    entry = next((one for one in latest if one.details.get("key") == key), None)
+    entry = next((entry for entry in latest if entry.details.get("key") == key), None)
     return None if entry is None else UNDO[entry.thing](visit, entry.details)
 
 
@@ -134,9 +135,9 @@ def _hide_again(visit: Visit, details: Mapping[str, Any]) -> int:
 
 def _restore_categories(visit: Visit, details: Mapping[str, Any]) -> int:
     before: Mapping[str, Sequence[str | None]] = details["before"]
-    found = visit.portal.store.articles(list(before))
-    same = [one for one in found if (one.category, one.category_by) == (details["category"], EDITOR)]
-    return sum(len(set_category(visit, [one], before[one.id][0], before[one.id][1] or "lexicon")) for one in same)
+    articles = visit.portal.store.articles(list(before))
+    unchanged = [article for article in articles if (article.category, article.category_by) == (details["category"], EDITOR)]
+    return sum(len(set_category(visit, [article], before[article.id][0], before[article.id][1] or "lexicon")) for article in unchanged)
 
 
 UNDO: Final[Mapping[str, Callable[[Visit, Mapping[str, Any]], int]]] = {
@@ -159,8 +160,8 @@ def version_of(request: Request, story_id: str, article_id: str) -> StoredArticl
     """Return the article; raises 404, and ``MovedVersion`` if a GET names a story that it no longer belongs to."""
     article = or_404(Visit(request).portal.store.article(article_id))
     if article.story_id != story_id and request.method == "GET":
-        rest, asked = request.url.path.removeprefix(f"/story/{story_id}/{article_id}"), request.url.query
-        raise MovedVersion(f"/story/{article.story_id}/{article.id}{rest}{'?' if asked else ''}{asked}")
+        rest, query = request.url.path.removeprefix(f"/story/{story_id}/{article_id}"), request.url.query
+        raise MovedVersion(f"/story/{article.story_id}/{article.id}{rest}{'?' if query else ''}{query}")
     return article
 
 

@@ -58,91 +58,91 @@ def corrections(visit: Here) -> Response:
 
 
 @router.post("/articles")
-def many(request: Request, visit: Here, sent: Form) -> Response:
+def many(request: Request, visit: Here, fields: Form) -> Response:
     """Change many. Fields: ``article`` (several), ``do`` (hide, show, category, topic), ``category``, ``topic``, ``reason``, ``next``."""
-    ids = list(dict.fromkeys(sent.getlist("article")))[:PAGE]
-    do, back = sent.get("do", ""), safe_next(sent.get("next")) if sent.get("next") else "/articles"
+    ids = list(dict.fromkeys(fields.getlist("article")))[:PAGE]
+    do, back = fields.get("do", ""), safe_next(fields.get("next")) if fields.get("next") else "/articles"
     if not ids:
         return notify(request, back, _("No article was chosen."))
     if do not in BULK_CHANGES:
         raise HTTPException(422)
-    if do == "topic" and sent.get("topic") not in visit.portal.topics():
+    if do == "topic" and fields.get("topic") not in visit.portal.topics():
         return notify(request, back, _("Choose an existing topic."))
-    done = change_many(visit, do, ids, sent)
+    done = change_many(visit, do, ids, fields)
     text = visit.say_number("%(num)d article was changed.", "%(num)d articles were changed.", done.number)
     undo = address(f"/articles/undo/{done.undo}", next=back) if done.undo else None
     return redirect_with(request, back, text, undo=undo)
 
 
 @router.post("/articles/undo/{key}")
-def undo_many(request: Request, visit: Here, key: str, sent: Form) -> Response:
+def undo_many(request: Request, visit: Here, key: str, fields: Form) -> Response:
     """Undo a change of many; ``next``: the path to return to."""
-    back, number = {**request.query_params, **sent}.get("next"), or_404(undo_change(visit, key))
-    text = visit.say_number("Undone: %(num)d article was restored.", "Undone: %(num)d articles were restored.", number)
+    back, number = {**request.query_params, **fields}.get("next"), or_404(undo_change(visit, key))
+    text = visit.say_number("%(num)d article is as it was.", "%(num)d articles are as they were.", number)
     return redirect_with(request, safe_next(back) if back else "/articles", text)
 
 
 @router.post("/story/{story_id}/{article_id}/hide")
-def hide(request: Request, visit: Here, article: Version, sent: Form) -> Response:
+def hide(request: Request, visit: Here, article: Version, fields: Form) -> Response:
     """Fields: ``reason``; ``whole``: all versions of the story."""
-    whole, here = bool(sent.get("whole")), article_path(article)
-    hidden = editor(visit).hide(_version_ids(visit, article, whole), sent.get("reason", ""))
-    message = _("The story is now hidden from readers.") if whole else _("The article is now hidden from readers.")
-    return notify(request, here, message, undo=f"{here}/show{'?whole=1' if whole else ''}" if hidden else None)
+    all_versions, path = bool(fields.get("whole")), article_path(article)
+    hidden = editor(visit).hide(_version_ids(visit, article, all_versions), fields.get("reason", ""))
+    message = _("The story is hidden from readers now.") if all_versions else _("The article is hidden from readers now.")
+    return notify(request, path, message, undo=f"{path}/show{'?whole=1' if all_versions else ''}" if hidden else None)
 
 
 @router.post("/story/{story_id}/{article_id}/show")
-def show(request: Request, visit: Here, article: Version, sent: Form) -> Response:
+def show(request: Request, visit: Here, article: Version, fields: Form) -> Response:
     """``whole``: all versions of the story."""
-    editor(visit).show(_version_ids(visit, article, bool({**sent, **request.query_params}.get("whole"))))
+    editor(visit).show(_version_ids(visit, article, bool({**fields, **request.query_params}.get("whole"))))
     return notify(request, article_path(article), _("Readers can see it again."))
 
 
 @router.post("/story/{story_id}/{article_id}/category")
 def category(request: Request, visit: Here, article: Version, fields: Form) -> Response:
     """Fields: ``category``, empty for none. In the query also ``by``: undoes an editor's choice."""
-    sent, here = {**request.query_params, **fields}, article_path(article)
-    by = sent.get("by", EDITOR)
+    params, path = {**request.query_params, **fields}, article_path(article)
+    by = params.get("by", EDITOR)
     if by != EDITOR and not by.startswith(ASSIGNERS):
         raise HTTPException(422)
-    set_category(visit, [article], sent.get("category", "").strip() or None, by)
+    set_category(visit, [article], params.get("category", "").strip() or None, by)
     undo = urlencode({"category": article.category or "", "by": article.category_by or "lexicon"})
-    return notify(request, here, _("The category was changed."), undo=f"{here}/category?{undo}" if by == EDITOR else None)
+    return notify(request, path, _("The category was changed."), undo=f"{path}/category?{undo}" if by == EDITOR else None)
 
 
-def _version_ids(visit: Visit, article: StoredArticle, whole: bool) -> list[str]:
-    story = visit.portal.store.story(article.story_id, hidden=True) if whole else None
+def _version_ids(visit: Visit, article: StoredArticle, all_versions: bool) -> list[str]:
+    story = visit.portal.store.story(article.story_id, hidden=True) if all_versions else None
     return [version.id for version in story.versions] if story is not None else [article.id]
 
 
-def _page(visit: Visit, chosen: str | None = None) -> Response:
-    asked = visit.asked.get("show", "all")
-    show = chosen or (asked if asked in FILTERS else "all")
+def _page(visit: Visit, preset: str | None = None) -> Response:
+    requested = visit.asked.get("show", "all")
+    show = preset or (requested if requested in FILTERS else "all")
     names = display_names(visit.portal, visit.clock.words)
     values: dict[str, Any] = {name: visit.text(name) for name in ("category", "topic", "since", "until")}
     values |= {"source": find_key(visit.text("source"), names), "words": visit.text("words")}
     page = visit.portal.store.pick(_filtered(visit, FILTERS[show][1], values))
-    path = "/corrections" if chosen else "/articles"
-    more = address(path, show=None if chosen else show, **values, before=page.next) if page.next else None
-    links = [(visit.say(name), address("/articles", show=key), key == show) for key, (name, _which) in FILTERS.items()]
+    path = "/corrections" if preset else "/articles"
+    more = address(path, show=None if preset else show, **values, before=page.next) if page.next else None
+    links = [(visit.say(name), address("/articles", show=key), key == show) for key, (name, _filter) in FILTERS.items()]
     return render(
         visit.request, "articles.html", articles=page.articles, more=more, links=links, show=show, asked=values,
         called=display_name_function(visit.portal, visit.clock.words), names=list(names.values())[:MAX_NAMES],
-        categories=visit.categories(), topics=visit.portal.topics(), here=visit.here, judged=bool(chosen),
+        categories=visit.categories(), topics=visit.portal.topics(), here=visit.here, judged=bool(preset),
     )  # fmt: skip
 
 
-def _filtered(visit: Visit, which: ArticleFilter, values: Mapping[str, str | None]) -> ArticleFilter:
-    """Narrow ``which`` by the editor's filters. Words are searched in the index, or without one as a substring of the title."""
+def _filtered(visit: Visit, base: ArticleFilter, values: Mapping[str, str | None]) -> ArticleFilter:
+    """Narrow ``base`` by the editor's filters. Words are searched in the index, or without one as a substring of the title."""
     zone, index, words = visit.portal.site.zone, visit.portal.index, values["words"]
     since, until = (parse_day(values[name], zone) for name in ("since", "until"))
-    found: dict[str, Any] = {"title": words}
+    matching: dict[str, Any] = {"title": words}
     if words and index is not None:
         hits = index.search(Query(words, since=since, until=until, sort="time", collapse=False, limit=MAX_HITS, zone=zone)).hits
-        found = {"ids": tuple(hit.id for hit in hits)}
+        matching = {"ids": tuple(hit.id for hit in hits)}
     until = until + timedelta(days=1) if until else None
-    narrowed: dict[str, Any] = {name: values[name] for name in ("source", "category", "topic")}
-    return replace(which, **narrowed, **found, since=since, until=until, before=visit.text("before"), limit=PAGE)
+    filters: dict[str, Any] = {name: values[name] for name in ("source", "category", "topic")}
+    return replace(base, **filters, **matching, since=since, until=until, before=visit.text("before"), limit=PAGE)
 
 
 def parse_day(text: str | None, zone: tzinfo) -> datetime | None:
@@ -160,10 +160,10 @@ def fold_candidates(visit: Here, article: Version) -> Response:
 
 
 @router.post("/story/{story_id}/{article_id}/fold")
-def fold_article(request: Request, visit: Here, article: Version, sent: Form) -> Response:
+def fold_article(request: Request, visit: Here, article: Version, fields: Form) -> Response:
     """``story`` is a field of the form, or in the query of an undo link."""
     try:
-        moved = editor(visit).fold(article.id, story_id_of(sent.get("story") or request.query_params.get("story", "")))
+        moved = editor(visit).fold(article.id, story_id_of(fields.get("story") or request.query_params.get("story", "")))
     except StoreError:
         wrong = _("There is no such story, or the article is in it already: choose another one.")
         return _fold_page(visit, article, visit.say(wrong))
@@ -183,9 +183,9 @@ def unfold_article(request: Request, visit: Here, article: Version) -> Response:
 
 
 def _fold_page(visit: Visit, article: StoredArticle, wrong: str | None = None) -> Response:
-    asked, portal = visit.text("q") or "", visit.portal
+    query, portal = visit.text("q") or "", visit.portal
     return render(
-        visit.request, "fold.html", 422 if wrong else 200, article=article, here=article_path(article), asked=asked,
-        candidates=candidates(portal.store, portal.index, article, asked or None), searched=portal.index is not None,
+        visit.request, "fold.html", 422 if wrong else 200, article=article, here=article_path(article), asked=query,
+        candidates=candidates(portal.store, portal.index, article, query or None), searched=portal.index is not None,
         wrong=wrong,
     )  # fmt: skip

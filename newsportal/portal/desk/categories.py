@@ -42,9 +42,9 @@ COMMON_FIELDS: Final = (
 
 @router.get("/categories")
 def categories(request: Request, visit: Here) -> Response:
-    known = visit.portal.config
-    found = list_categories(known.categories)
-    return render(request, "categories.html", categories=found, counts=visit.portal.tally().by_category, known=known)
+    sources = visit.portal.config
+    rows = list_categories(sources.categories)
+    return render(request, "categories.html", categories=rows, counts=visit.portal.tally().by_category, known=sources)
 
 
 @router.get("/categories/new")
@@ -70,45 +70,45 @@ def save(request: Request, name: str, fields: Form) -> Response:
 @router.post("/categories/{name}/drop")
 def delete_category(request: Request, name: str, fields: Form) -> Response:
     """Reset a built-in category, or delete one of your own."""
-    found = _find_category(request, name)
-    text = _("The category %(name)s was removed; articles keep it.") if found.packaged is None else _("%(name)s was reset to its defaults.")
+    row = _find_category(request, name)
+    text = _("The category %(name)s was removed; stored articles keep it.") if row.packaged is None else _("%(name)s is as it came.")
     change = drop(name, fields.get("seen") or None)
     return apply_change(request, change, "category.delete", name, "/categories", text, _entry(request, name), name=name)
 
 
-def _save(request: Request, found: CategoryRow | None, fields: Form) -> Response:
+def _save(request: Request, row: CategoryRow | None, fields: Form) -> Response:
     """Save a category. A built-in one keeps its name, because another name would create a second category."""
-    name = found.name if found is not None and found.packaged is not None else fields.get("name", "").strip()
+    name = row.name if row is not None and row.packaged is not None else fields.get("name", "").strip()
     values = values_of(name, words(fields.get("words", "")), words(fields.get("hints", "")), enabled=bool(fields.get("enabled")))
-    former = found.name if found is not None and found.configured is not None else None
-    kept = [entry.name for entry in config_of(request).categories]
-    position = kept.index(former) if former is not None else len(kept)
+    former = row.name if row is not None and row.configured is not None else None
+    names = [entry.name for entry in config_of(request).categories]
+    position = names.index(former) if former is not None else len(names)
     change = put(values, former, fields.get("seen") or None)
     try:
-        undo = write(request, lambda path: edit(path, change), "category.change" if found else "category.add", name, values)
+        undo = write(request, lambda path: edit(path, change), "category.change" if row else "category.add", name, values)
     except (NewsportalError, OSError) as error:
-        return _form(request, found, values, _form_errors(request, error, position, found), status_of(error))
+        return _form(request, row, values, _form_errors(request, error, position, row), status_of(error))
     return notify(request, "/categories", _("The category %(name)s was saved."), name=name, undo=undo)
 
 
-def _form_errors(request: Request, error: Exception, place: int, found: CategoryRow | None) -> FormErrors:
+def _form_errors(request: Request, error: Exception, place: int, row: CategoryRow | None) -> FormErrors:
     if isinstance(error, NameTaken):
-        return FormErrors({"name": Visit(request).say("A category with this name already exists.")})
-    made = form_errors(request, error, LIST, place, _entry(request, found.name) if found is not None else None)
-    return replace(made, fields={"name" if key == LIST else key: text for key, text in made.fields.items()})
+        return FormErrors({"name": Visit(request).say("A category of this name exists already.")})
+    errors = form_errors(request, error, LIST, place, _entry(request, row.name) if row is not None else None)
+    return replace(errors, fields={"name" if key == LIST else key: text for key, text in errors.fields.items()})
 
 
-def _form(request: Request, found: CategoryRow | None, values: Mapping[str, Any], errors: FormErrors = NONE, status: int = 200) -> Response:
-    asked: Sequence[Field] = COMMON_FIELDS if found is not None and found.packaged is not None else (NAME, *COMMON_FIELDS)
-    seen = errors.now if errors.now is not None else _entry(request, found.name) if found is not None else None
+def _form(request: Request, row: CategoryRow | None, values: Mapping[str, Any], errors: FormErrors = NONE, status: int = 200) -> Response:
+    fields: Sequence[Field] = COMMON_FIELDS if row is not None and row.packaged is not None else (NAME, *COMMON_FIELDS)
+    entry = errors.now if errors.now is not None else _entry(request, row.name) if row is not None else None
     return render(
-        request, "category.html", status, found=found, fields=[field_view(field, values, errors) for field in asked],
-        others=errors.others, faults=len(errors.fields), seen=entry_digest(seen) if seen is not None else "", file=path_of(request),
+        request, "category.html", status, found=row, fields=[field_view(field, values, errors) for field in fields],
+        others=errors.others, faults=len(errors.fields), seen=entry_digest(entry) if entry is not None else "", file=path_of(request),
     )  # fmt: skip
 
 
 def _find_category(request: Request, name: str) -> CategoryRow:
-    return or_404(next((one for one in list_categories(config_of(request).categories) if one.name == name), None))
+    return or_404(next((row for row in list_categories(config_of(request).categories) if row.name == name), None))
 
 
 def _entry(request: Request, name: str) -> dict[str, Any] | None:
@@ -157,11 +157,11 @@ def save_methods(request: Request, fields: Form) -> Response:
     try:
         undo = write(request, lambda path: edit(path, change), "sources.methods", details=values)
     except SourcesError as error:
-        known = {field.key for _name, group in FORM for field in group}
-        found = {problem.key: problem_text(problem, visit.clock.words) for problem in error.problems}
-        here = {key if key in known else f"{key}.method": text for key, text in found.items() if key.partition(".")[0] in KEYS}
-        others = [f"{key}: {text}" for key, text in found.items() if key.partition(".")[0] not in KEYS]
-        return _methods_form(request, values, FormErrors(here, others), 422)
+        keys = {field.key for _name, group in FORM for field in group}
+        texts = {problem.key: problem_text(problem, visit.clock.words) for problem in error.problems}
+        errors = {key if key in keys else f"{key}.method": text for key, text in texts.items() if key.partition(".")[0] in KEYS}
+        others = [f"{key}: {text}" for key, text in texts.items() if key.partition(".")[0] not in KEYS]
+        return _methods_form(request, values, FormErrors(errors, others), 422)
     except EntryChanged:
         return _methods_form(request, values, FormErrors({}, (visit.say(CHANGED_MEANWHILE),), _written(request)), 409)
     except WRITE_ERRORS as error:

@@ -60,8 +60,8 @@ def _list(request: Request, faults: tuple[str, ...] = (), name: str = "", status
 async def upload(request: Request) -> Response:
     """Import a file of labelled texts: streamed to the disk, then imported completely or not at all."""
     try:
-        async with request.form(max_files=1, max_fields=10) as sent:
-            return await run_in_threadpool(_import_file, request, sent)
+        async with request.form(max_files=1, max_fields=10) as fields:
+            return await run_in_threadpool(_import_file, request, fields)
     except (ClientDisconnect, Refused):
         text = Visit(request).say("The file is too large or incomplete; the maximum is %(number)s MB.", number=MAX_FILE >> 20)
         return await run_in_threadpool(_list, request, (text,), "", 413)
@@ -69,27 +69,27 @@ async def upload(request: Request) -> Response:
         raise HTTPException(400) from None
 
 
-def _import_file(request: Request, sent: FormData) -> Response:
+def _import_file(request: Request, fields: FormData) -> Response:
     visit = Visit(request)
-    file, name, encoding = sent.get("file"), str(sent.get("name", "")).strip(), str(sent.get("encoding", UTF8))
+    file, name, encoding = fields.get("file"), str(fields.get("name", "")).strip(), str(fields.get("encoding", UTF8))
     if not name or len(name) > NAME_CHARS or "/" in name:
         return _list(request, (visit.say("The corpus needs a name without a slash."),), name, 422)
     if not isinstance(file, UploadFile) or not file.filename or encoding not in ENCODINGS:
         return _list(request, (visit.say("Choose a file."),), name, 422)
     form = "csv" if file.filename.lower().endswith(".csv") else "jsonl"
-    called = file.filename.replace("\\", "/").rpartition("/")[2][:NAME_CHARS]
-    if wrong := bad_lines(file.file, form, called, encoding):
-        return _list(request, tuple(visit.clock.says(one.message) for one in wrong), name, 422)
+    filename = file.filename.replace("\\", "/").rpartition("/")[2][:NAME_CHARS]
+    if errors := bad_lines(file.file, form, filename, encoding):
+        return _list(request, tuple(visit.clock.says(error.message) for error in errors), name, 422)
     file.file.seek(0)
-    documents = (document for document in read_stream(file.file, form, called, encoding) if not is_empty(document))
+    documents = (document for document in read_stream(file.file, form, filename, encoding) if not is_empty(document))
     try:
-        brought = visit.portal.store.corpora.add(name, documents, source="imported", by=called, now=visit.portal.now())
+        result = visit.portal.store.corpora.add(name, documents, source="imported", by=filename, now=visit.portal.now())
     except CorpusError as error:
         raise HTTPException(422) from error
-    log_change(request, "corpus.upload", name, {"file": called, "added": brought.added, "relabelled": brought.relabelled})
+    log_change(request, "corpus.upload", name, {"file": filename, "added": result.added, "relabelled": result.relabelled})
     text = _("%(added)s documents were added, %(relabelled)s given another label, %(same)s were there already.")
-    same = brought.same + brought.kept + brought.repeated
-    return notify(request, f"/corpora/{quote(name, safe='')}", text, added=brought.added, relabelled=brought.relabelled, same=same)
+    same = result.same + result.kept + result.repeated
+    return notify(request, f"/corpora/{quote(name, safe='')}", text, added=result.added, relabelled=result.relabelled, same=same)
 
 
 @router.post("/corpora/gather")
@@ -100,35 +100,35 @@ def gather(request: Request) -> Response:
 
 @router.get("/corpora/{name}")
 def corpus(request: Request, visit: Here, name: str) -> Response:
-    found = corpus_of(request, name)
+    corpus = corpus_of(request, name)
     label, editors = visit.text("label", NAME_CHARS), visit.asked.get("by") == "editor"
     page = min(max(1, visit.integer("page")), MAX_PAGES)
     store = visit.portal.store.corpora
-    documents = (one for one in store.documents(name, label=label) if not editors or one.label.source == "editor")
-    shown = list(islice(documents, (page - 1) * SHOWN, page * SHOWN + 1))
-    counted = store.count(name)
+    documents = (document for document in store.documents(name, label=label) if not editors or document.label.source == "editor")
+    rows = list(islice(documents, (page - 1) * SHOWN, page * SHOWN + 1))
+    counts = store.count(name)
     return render(
-        request, "corpus.html", corpus=found, counted=counted, ranks=tuple(RANKS), label=label, editors=editors, page=page,
-        documents=shown[:SHOWN], more=len(shown) > SHOWN and page < MAX_PAGES, labels=sorted({*(one.label for one in counted)}),
-        total=sum(one.documents for one in counted),
+        request, "corpus.html", corpus=corpus, counted=counts, ranks=tuple(RANKS), label=label, editors=editors, page=page,
+        documents=rows[:SHOWN], more=len(rows) > SHOWN and page < MAX_PAGES, labels=sorted({*(count.label for count in counts)}),
+        total=sum(count.documents for count in counts),
     )  # fmt: skip
 
 
 @router.post("/corpora/{name}/label")
 def label(request: Request, visit: Here, name: str, fields: Form) -> Response:
     """Save an editor's label of a document; an empty label excludes it from training for ever."""
-    id, wanted = fields.get("id", ""), fields.get("label", "").strip()
+    id, new_label = fields.get("id", ""), fields.get("label", "").strip()
     back = address(f"/corpora/{quote(name, safe='')}", label=fields.get("shown", ""), page=fields.get("page", ""))
-    if len(wanted) > NAME_CHARS:
+    if len(new_label) > NAME_CHARS:
         return notify(request, back, _("The label is too long."))
     corpus_of(request, name)
     try:
         by = visit.signed_in.person.name if visit.signed_in else None
-        give_label(visit.portal.store, name, id, wanted or None, by=by, now=visit.portal.now())
+        give_label(visit.portal.store, name, id, new_label or None, by=by, now=visit.portal.now())
     except StoreError:
         return notify(request, back, _("The document was deleted."))
-    log_change(request, "corpus.label", name, {"document": id, "label": wanted or None})
-    return notify(request, back, _("Its label is now %(label)s.") if wanted else _("It is excluded from training."), label=wanted)
+    log_change(request, "corpus.label", name, {"document": id, "label": new_label or None})
+    return notify(request, back, _("It is %(label)s now.") if new_label else _("It is left out of training."), label=new_label)
 
 
 @router.get("/corpora/{name}/export.jsonl")
@@ -146,9 +146,9 @@ def confirm_delete(request: Request, name: str) -> Response:
 
 @router.post("/corpora/{name}/delete")
 def deleted(request: Request, portal: ThisPortal, name: str) -> Response:
-    found = corpus_of(request, name)
+    corpus = corpus_of(request, name)
     portal.store.corpora.delete(name)
-    log_change(request, "corpus.delete", name, {"documents": found.documents, "versions": found.versions})
+    log_change(request, "corpus.delete", name, {"documents": corpus.documents, "versions": corpus.versions})
     return notify(request, "/corpora", _("The corpus %(name)s was deleted."), name=name)
 
 
@@ -230,10 +230,10 @@ def _change_model(request: Request, corpus: str, action: str, version: int | Non
 @router.get("/models/{corpus}/{version}")
 def model(request: Request, corpus: str, version: int) -> Response:
     """Show the version's figures on held-out documents, and its confusion matrix."""
-    found = model_of(request, corpus, version)
-    report = Report.from_json(found.facts["report"]) if found.facts.get("report") else None
+    model = model_of(request, corpus, version)
+    report = Report.from_json(model.facts["report"]) if model.facts.get("report") else None
     rows, headings = matrix(report) if report else ([], [])
-    return render(request, "model.html", corpus=corpus, model=found, report=report, rows=rows, headings=headings, shade=shade)
+    return render(request, "model.html", corpus=corpus, model=model, report=report, rows=rows, headings=headings, shade=shade)
 
 
 def shade(share: float) -> int:
@@ -244,27 +244,27 @@ def shade(share: float) -> int:
 @router.get("/models/{corpus}/{version}/mistakes")
 def model_errors(request: Request, visit: Here, corpus: str, version: int) -> Response:
     """Show held-out documents that the version labels wrongly; ``true`` and ``given`` filter them."""
-    found = model_of(request, corpus, version)
-    true, given = visit.text("true"), visit.asked.get("given")
+    model = model_of(request, corpus, version)
+    true, predicted = visit.text("true"), visit.asked.get("given")
     try:
-        seen = mistakes(visit.portal.store, corpus, version, true=true, given=given) if found.size else None
+        errors = mistakes(visit.portal.store, corpus, version, true=true, given=predicted) if model.size else None
     except ModelError:
-        seen = None
-    return render(request, "model_mistakes.html", corpus=corpus, model=found, seen=seen, was=true, answer=given)
+        errors = None
+    return render(request, "model_mistakes.html", corpus=corpus, model=model, seen=errors, was=true, answer=predicted)
 
 
 @router.get("/models/{corpus}/{version}/words")
 def words(request: Request, visit: Here, corpus: str, version: int) -> Response:
-    found = model_of(request, corpus, version)
-    labels = sorted(found.facts.get("labels", ()))
+    model = model_of(request, corpus, version)
+    labels = sorted(model.facts.get("labels", ()))
     label = visit.text("label") or next(iter(labels), None)
     try:
-        known = opened(visit.portal.store, corpus, version) if found.size and label in labels else None
+        classifier = opened(visit.portal.store, corpus, version) if model.size and label in labels else None
     except ModelError:
-        known = None
-    reasons = words_for(visit.portal.store, corpus, known, label) if known and label else ()
+        classifier = None
+    reasons = words_for(visit.portal.store, corpus, classifier, label) if classifier and label else ()
     most = max((reason.weight for reason in reasons), default=1.0)
-    return render(request, "model_words.html", corpus=corpus, model=found, labels=labels, label=label, reasons=reasons, most=most)
+    return render(request, "model_words.html", corpus=corpus, model=model, labels=labels, label=label, reasons=reasons, most=most)
 
 
 @router.get("/models/{corpus}/{version}/delete")

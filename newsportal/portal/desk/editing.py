@@ -56,29 +56,29 @@ class EditForm:
 @router.get("/story/{story_id}/{article_id}/edit")
 def edit(request: Request, visit: Here, article: Version) -> Response:
     """``?revision=N`` fills the form with an earlier text."""
-    shown, number = article, visit.text("revision")
+    version, number = article, visit.text("revision")
     if number is not None:
-        shown = next((one for one in visit.portal.store.revisions(article.id) if str(one.revision) == number), article)
-    draft = draft_of(shown)
+        version = next((revision for revision in visit.portal.store.revisions(article.id) if str(revision.revision) == number), article)
+    draft = draft_of(version)
     published = visit.clock.local(draft.published).strftime(MINUTES) if draft.published and draft.published.year >= FIRST_YEAR else ""
     fields = {"title": draft.title, "body": draft.lines or "", "published": published, "author": draft.author}
     return _page(request, EditForm(article, fields))
 
 
 @router.post("/story/{story_id}/{article_id}/edit")
-def save(request: Request, visit: Here, article: Version, sent: Form) -> Response:
-    sheet, here = _validated(visit, EditForm(article, sent)), article_path(article)
-    if sheet.correction is None or sent.get("step") != "save":
-        return _page(request, sheet)
-    if sheet.changed:
-        return _page(request, sheet, 409)
-    if not sheet.correction:
-        return notify(request, here, _("Nothing was changed."))
+def save(request: Request, visit: Here, article: Version, fields: Form) -> Response:
+    form, path = _validated(visit, EditForm(article, fields)), article_path(article)
+    if form.correction is None or fields.get("step") != "save":
+        return _page(request, form)
+    if form.changed:
+        return _page(request, form, 409)
+    if not form.correction:
+        return notify(request, path, _("Nothing was changed."))
     try:
-        article_changes.editor(visit).correct(article, sheet.correction)
+        article_changes.editor(visit).correct(article, form.correction)
     except Superseded:
-        return save(request, visit, version_of(request, article.story_id, article.id), FormFields({**sent, "seen": "-1"}))
-    return notify(request, here, _("The correction was saved."), undo=f"{here}/withdraw" if article.corrected is None else None)
+        return save(request, visit, version_of(request, article.story_id, article.id), FormFields({**fields, "seen": "-1"}))
+    return notify(request, path, _("The correction was saved."), undo=f"{path}/withdraw" if article.corrected is None else None)
 
 
 @router.post("/story/{story_id}/{article_id}/withdraw")
@@ -88,15 +88,15 @@ def withdraw(request: Request, visit: Here, article: Version) -> Response:
     return notify(request, article_path(article), _("The article was reset to the text of its page."))
 
 
-def _validated(visit: Visit, sheet: EditForm) -> EditForm:
-    sent, article, mistakes = sheet.typed, sheet.article, {name: visit.say(message) for name, message in MISTAKES.items()}
+def _validated(visit: Visit, form: EditForm) -> EditForm:
+    fields, article, mistakes = form.typed, form.article, {name: visit.say(message) for name, message in MISTAKES.items()}
     wrong: dict[str, str] = {}
-    title, lines = sent.get("title", "").strip(), sent.get("body") if has_text(article) else None
+    title, lines = fields.get("title", "").strip(), fields.get("body") if has_text(article) else None
     if not 0 < len(title) <= MAX_TITLE:
         wrong["title"] = mistakes["title"]
     if lines is not None and not lines.strip():
         wrong["body"] = mistakes["empty"]
-    published, typed = None, sent.get("published", "").strip()
+    published, typed = None, fields.get("published", "").strip()
     try:
         published = datetime.fromisoformat(typed.replace(" ", "T")) if typed else None
     except ValueError:
@@ -107,23 +107,23 @@ def _validated(visit: Visit, sheet: EditForm) -> EditForm:
     changes = None
     if not wrong:
         try:
-            changes = correction(article, Draft(title, lines, published, sent.get("author", "")))
+            changes = correction(article, Draft(title, lines, published, fields.get("author", "")))
         except ValueError as mark:
             wrong["body"] = mistakes["body"] % {"mark": mark}
-    return replace(sheet, wrong=wrong, correction=changes, changed=sent.get("seen") != str(article.revision))
+    return replace(form, wrong=wrong, correction=changes, changed=fields.get("seen") != str(article.revision))
 
 
-def _page(request: Request, sheet: EditForm, status: int = 200) -> Response:
-    article, correction, visit = sheet.article, sheet.correction, Visit(request)
+def _page(request: Request, form: EditForm, status: int = 200) -> Response:
+    article, correction, visit = form.article, form.correction, Visit(request)
     changes: dict[str, Any] = dict(correction or {})
     drafted = replace(article, **changes)
     lines: list[DiffLine] = difference(article.text, drafted.text) if "text" in changes else []
-    dates = [visit.clock.full(one) if one else visit.say(_("none")) for one in (article.published, drafted.published)]
+    dates = [visit.clock.full(moment) if moment else visit.say(_("none")) for moment in (article.published, drafted.published)]
     return render(
-        request, "edit.html", 422 if sheet.wrong and "hx-request" not in request.headers else status, article=article,
+        request, "edit.html", 422 if form.wrong and "hx-request" not in request.headers else status, article=article,
         here=article_path(article),
-        typed={**dict.fromkeys(("title", "body", "published", "author"), ""), **sheet.typed, "seen": str(article.revision)},
-        wrong=sheet.wrong, compared=correction is not None, changed=sheet.changed and correction is not None,
+        typed={**dict.fromkeys(("title", "body", "published", "author"), ""), **form.typed, "seen": str(article.revision)},
+        wrong=form.wrong, compared=correction is not None, changed=form.changed and correction is not None,
         title=in_line(article.title, drafted.title) if "title" in changes else None,
         author=in_line(article.author or "", drafted.author or "") if "author" in changes else None,
         published=dates if "published" in changes else None, lines=lines, marked_up="text" in changes and is_same(lines),
@@ -147,48 +147,49 @@ def captions(request: Request, article: PhotoStory) -> Response:
 
 
 @router.post("/story/{story_id}/{article_id}/captions")
-def save_captions(request: Request, visit: Here, article: PhotoStory, sent: Form) -> Response:
+def save_captions(request: Request, visit: Here, article: PhotoStory, fields: Form) -> Response:
     """Fields: ``caption-N`` of picture N; ``seen``: digest of the former captions. ``?back`` resets all to the pages' captions."""
-    here = article_path(article)
+    path = article_path(article)
     pictures = visit.portal.store.galleries.pictures(article.id)
     if "back" in request.query_params:
         number = article_changes.set_captions(visit, article.id, {picture.image.url: None for picture in pictures})
-        text = visit.say_number("%(num)d caption was reset to its page.", "%(num)d captions were reset to their pages.", number)
-        return redirect_with(request, here, text)
-    typed = {picture.image.url: _typed_caption(sent, picture) for picture in pictures}
-    if any(len(one) > article_changes.MAX_CAPTION for one in typed.values()):
-        return _captions_page(request, article, sent, 422)
-    if sent.get("seen") != _captions_digest(pictures):
-        return _captions_page(request, article, sent, 409)
+        text = visit.say_number("%(num)d caption is its page's again.", "%(num)d captions are their pages' again.", number)
+        return redirect_with(request, path, text)
+    typed = {picture.image.url: _typed_caption(fields, picture) for picture in pictures}
+    if any(len(caption) > article_changes.MAX_CAPTION for caption in typed.values()):
+        return _captions_page(request, article, fields, 422)
+    if fields.get("seen") != _captions_digest(pictures):
+        return _captions_page(request, article, fields, 409)
     number = article_changes.set_captions(visit, article.id, typed)
     if not number:
-        return notify(request, here, _("Nothing was changed."))
-    undo = None if any(picture.said for picture in pictures) else f"{here}/captions?back=1"
+        return notify(request, path, _("Nothing was changed."))
+    undo = None if any(picture.said for picture in pictures) else f"{path}/captions?back=1"
     text = visit.say_number("%(num)d caption was corrected.", "%(num)d captions were corrected.", number)
-    return redirect_with(request, here, text, undo=undo)
+    return redirect_with(request, path, text, undo=undo)
 
 
-def _typed_caption(sent: Mapping[str, str], picture: StoredPicture) -> str:
-    return sent.get(f"caption-{picture.place}", picture.image.caption or "").strip()
+def _typed_caption(fields: Mapping[str, str], picture: StoredPicture) -> str:
+    return fields.get(f"caption-{picture.place}", picture.image.caption or "").strip()
 
 
 def _captions_digest(pictures: Sequence[StoredPicture]) -> str:
-    text = "\n".join(f"{one.image.url}\t{one.image.caption}" for one in pictures)
+    text = "\n".join(f"{picture.image.url}\t{picture.image.caption}" for picture in pictures)
     return blake2b(text.encode(errors="replace"), digest_size=8).hexdigest()
 
 
-def _captions_page(request: Request, article: StoredArticle, sent: Mapping[str, str], status: int = 200) -> Response:
+def _captions_page(request: Request, article: StoredArticle, fields: Mapping[str, str], status: int = 200) -> Response:
     visit = Visit(request)
     pictures = visit.portal.store.galleries.pictures(article.id)
-    fields = [
-        {"place": one.place, "address": address_of(visit.portal, article.id, one.place, one.image, thumb=True),
-         "typed": (typed := _typed_caption(sent, one)), "told": one.page_caption or "" if one.said else None,
+    rows = [
+        {"place": picture.place, "address": address_of(visit.portal, article.id, picture.place, picture.image, thumb=True),
+         "typed": (typed := _typed_caption(fields, picture)), "told": picture.page_caption or "" if picture.said else None,
          "wrong": len(typed) > article_changes.MAX_CAPTION}
-        for one in pictures
+        for picture in pictures
     ]  # fmt: skip
     return render(
-        request, "captions.html", status, article=article, here=article_path(article), fields=fields,
-        seen=_captions_digest(pictures), changed=status == 409, most=article_changes.MAX_CAPTION, said=any(one.said for one in pictures),
+        request, "captions.html", status, article=article, here=article_path(article), fields=rows,
+        seen=_captions_digest(pictures), changed=status == 409, most=article_changes.MAX_CAPTION,
+        said=any(picture.said for picture in pictures),
     )  # fmt: skip
 
 
@@ -199,14 +200,14 @@ CHANGED = _("The event was changed meanwhile: check it again.")
 
 
 @router.post("/event/{event_id}")
-def change_event(request: Request, visit: Here, event_id: str, sent: Form) -> Response:
+def change_event(request: Request, visit: Here, event_id: str, fields: Form) -> Response:
     """Fields: ``do``: ``rename`` (``title``), ``pin``, ``unpin``, ``split`` (``story``, several), ``join`` (``other``, an id or URL)."""
-    here, do, store = f"/event/{event_id}", sent.get("do", ""), visit.portal.store
+    path, do, store = f"/event/{event_id}", fields.get("do", ""), visit.portal.store
     or_404(store.events.event(event_id))
-    stories, other = sent.getlist("story"), sent.get("other", "").strip().rstrip("/").rpartition("/")[2]
+    stories, other = fields.getlist("story"), fields.get("other", "").strip().rstrip("/").rpartition("/")[2]
     try:
         if do == "rename":
-            number = editing.rename(store, event_id, sent.get("title", ""), **editor_arguments(visit))
+            number = editing.rename(store, event_id, fields.get("title", ""), **editor_arguments(visit))
         elif do in ("pin", "unpin"):
             number = editing.pin(store, event_id, do == "pin", **editor_arguments(visit))
         elif do == "split":
@@ -216,8 +217,8 @@ def change_event(request: Request, visit: Here, event_id: str, sent: Form) -> Re
         else:
             raise HTTPException(422)
     except StoreError:
-        return notify(request, here, {"rename": LONG_TITLE, "split": NO_STORIES, "join": NO_OTHER}.get(do, CHANGED))
-    return notify(request, here, _("The event was changed."), undo=f"{here}/undo/{number}")
+        return notify(request, path, {"rename": LONG_TITLE, "split": NO_STORIES, "join": NO_OTHER}.get(do, CHANGED))
+    return notify(request, path, _("The event was changed."), undo=f"{path}/undo/{number}")
 
 
 @router.post("/event/{event_id}/undo/{number}")

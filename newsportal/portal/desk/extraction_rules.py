@@ -32,11 +32,11 @@ def templates(request: Request) -> Response:
 
 def _list(request: Request, status: int = 200, **more: Any) -> Response:
     visit = Visit(request)
-    known = visit.portal.config
+    sources = visit.portal.config
     library, trouble = library_of(visit.portal.store)
-    rows = rows_of(visit.portal.store, known, library)
+    rows = rows_of(visit.portal.store, sources, library)
     values = {"url": "", "html": "", "read": (), "fault": "", "trouble": trouble, **more}
-    return render(request, "templates.html", status, rows=rows, archive=archive_of(known), **values)
+    return render(request, "templates.html", status, rows=rows, archive=archive_of(sources), **values)
 
 
 @router.post("/templates/try")
@@ -74,21 +74,21 @@ def site(request: Request, visit: Here) -> Response:
 @router.post("/templates/forget")
 def forget(request: Request, fields: Form) -> Response:
     """Delete what was learned about a site: its templates or its lines. Later pages are learned from again."""
-    name, what, portal = fields.get("site", ""), fields.get("what", ""), Visit(request).portal
+    name, part, portal = fields.get("site", ""), fields.get("what", ""), Visit(request).portal
     try:
-        deleted = forget_site(portal.store, name, what, portal.now())
+        deleted = forget_site(portal.store, name, part, portal.now())
     except LibraryError as error:
         return redirect_with(request, "/templates", str(error))
     if not deleted:
         raise HTTPException(404)
-    log_change(request, "template.forget", name, {"what": what or "templates"})
+    log_change(request, "template.forget", name, {"what": part or "templates"})
     return notify(request, "/templates", _("What was learned about %(site)s was deleted."), site=name)
 
 
 @router.get("/wrappers")
 def wrappers(request: Request, portal: ThisPortal) -> Response:
-    known = portal.config
-    return render(request, "wrappers.html", known=known, places=places_of(known), archive=archive_of(known))
+    sources = portal.config
+    return render(request, "wrappers.html", known=sources, places=places_of(sources), archive=archive_of(sources))
 
 
 @router.get("/wrappers/{key}")
@@ -107,11 +107,11 @@ def try_rule(request: Request, visit: Here, key: str, fields: Form) -> Response:
         return _form(request, source, texts, 422, fault=fault)
     url, html = fields.get("url", "").strip(), fields.get("html", "")
     try:
-        pages, whence = pages_of(visit.portal.store, config_of(request), source, url, html, visit.portal.now())
+        pages, origin = pages_of(visit.portal.store, config_of(request), source, url, html, visit.portal.now())
     except NewsportalError as error:
         return _form(request, source, texts, 422, url=url, html=html, trouble=mask(visit.clock.says(error.message)))
     check = cross_check(rule, pages)
-    return _form(request, source, texts, url=url, html=html, check=check, whence=whence, asked=len(pages))
+    return _form(request, source, texts, url=url, html=html, check=check, whence=origin, asked=len(pages))
 
 
 @router.post("/wrappers/{key}/save")
@@ -132,9 +132,9 @@ def save_rule(request: Request, key: str, fields: Form) -> Response:
 
 def article_source(request: Request, key: str) -> ArticlePlace:
     """Return the source whose articles the rule extracts. Raises 404."""
-    found = or_404(next((one for one in places_of(config_of(request)) if one.key == key), None))
+    place = or_404(next((place for place in places_of(config_of(request)) if place.key == key), None))
     path_of(request)
-    return found
+    return place
 
 
 def _typed_rule(fields: Form) -> dict[str, str]:

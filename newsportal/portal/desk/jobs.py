@@ -22,15 +22,15 @@ def jobs_of(request: Request) -> Jobs:
     return cast(Jobs, request.app.state.jobs)
 
 
-def assign_command(days: str, name: str | None = None, gone: str | None = None) -> list[str]:
-    """Return the arguments of ``newsportal topic assign`` for all topics or one; ``gone``: a name no longer in ``sources.yaml``."""
-    return ["topic", "assign", "--days", days, "--json", *([f"--gone={gone}"] if gone else []), *([NAMES, name] if name else [])]
+def assign_command(days: str, name: str | None = None, deleted: str | None = None) -> list[str]:
+    """Return the arguments of ``newsportal topic assign`` for all topics or one; ``deleted``: a name no longer in ``sources.yaml``."""
+    return ["topic", "assign", "--days", days, "--json", *([f"--gone={deleted}"] if deleted else []), *([NAMES, name] if name else [])]
 
 
 def begin_job(request: Request, kind: str, subject: str, words: Sequence[str], params: Mapping[str, str] | None = None) -> Job:
     """Start a job in the name of the signed-in person. Raises ``Busy``."""
-    who = signed(request)
-    job = jobs_of(request).start(kind, subject, words, by=who.person.name if who else "", params=params)
+    user = signed(request)
+    job = jobs_of(request).start(kind, subject, words, by=user.person.name if user else "", params=params)
     log_change(request, f"job.{kind}", subject, {"command": list(words)})
     return job
 
@@ -55,29 +55,29 @@ MAX_SHOWN: Final = 50
 @router.get("/jobs")
 def jobs(request: Request) -> Response:
     """The jobs of this machine, except crawls that found nothing due."""
-    found = jobs_of(request).all()
-    idle = {job.id for job in found if job.kind == CRAWL and job.state == "done" and any(row.get("sources") == 0 for row in job.outcome)}
-    return render(request, "jobs.html", jobs=[job for job in found if job.id not in idle][:MAX_SHOWN])
+    jobs = jobs_of(request).all()
+    idle = {job.id for job in jobs if job.kind == CRAWL and job.state == "done" and any(row.get("sources") == 0 for row in job.outcome)}
+    return render(request, "jobs.html", jobs=[job for job in jobs if job.id not in idle][:MAX_SHOWN])
 
 
 @router.get("/jobs/{id}")
 def job(request: Request, id: str) -> Response:
     """Show a job's progress: a fragment for the script of a page, or a page of its own."""
-    found = or_404(jobs_of(request).find(id))
+    job = or_404(jobs_of(request).find(id))
     if not request.headers.get("hx-request"):
-        return render(request, "jobs.html", jobs=[found], one=found)
-    answer = render(request, "parts/job.html", job=found, back=safe_next(Visit(request).asked.get("back")))
-    if found.state != "running":
-        answer.headers["hx-refresh"] = "true"  # the page shows the results
-    return answer
+        return render(request, "jobs.html", jobs=[job], one=job)
+    response = render(request, "parts/job.html", job=job, back=safe_next(Visit(request).asked.get("back")))
+    if job.state != "running":
+        response.headers["hx-refresh"] = "true"  # the page shows the results
+    return response
 
 
 @router.post("/jobs/{id}/cancel")
-def cancel(request: Request, id: str, sent: Form) -> Response:
-    back = safe_next(sent.get("back", ""))
+def cancel(request: Request, id: str, fields: Form) -> Response:
+    back = safe_next(fields.get("back", ""))
     if jobs_of(request).cancel(id):
         log_change(request, "job.cancel", id)
-        if (found := jobs_of(request).find(id)) is not None and found.kind == CRAWL:
-            return notify(request, back, _("The crawl is ending: pages in progress are stored, the rest is left to the next one."))
-        return notify(request, back, _("It was ended; unfinished results were discarded."))
+        if (job := jobs_of(request).find(id)) is not None and job.kind == CRAWL:
+            return notify(request, back, _("The crawl ends: what it has in hand is stored, the rest waits for the next one."))
+        return notify(request, back, _("It was ended; what it had not finished is not kept."))
     return notify(request, back, _("It had ended already."))

@@ -41,17 +41,17 @@ def mistakes(visit: Visit) -> Task:
 
 
 def sources(visit: Visit) -> Task:
-    number = sum(one.health.bad for one in visit.portal.health())
+    number = sum(row.health.bad for row in visit.portal.health())
     return Task(number, visit.say_number("failing source", "failing sources", number), "/sources", bad=True)
 
 
 def disk(visit: Visit) -> Task | None:
     try:
-        found = disk_of(visit.portal.config)
+        usage = disk_of(visit.portal.config)
     except OSError:  # the disk does not respond: /monitor/system reports it
         return None
     words = visit.say("of the disk is free")
-    return Task(round(100 * found.free / found.total), words, "/monitor/system", bad=True, unit="%") if found.low else None
+    return Task(round(100 * usage.free / usage.total), words, "/monitor/system", bad=True, unit="%") if usage.low else None
 
 
 def published(visit: Visit) -> Task:
@@ -113,7 +113,7 @@ router = APIRouter(dependencies=WATCH)
 def desk(request: Request, visit: Here) -> Response:
     runs = visit.portal.store.runs(RUNS_READ)
     last = next((run for run in runs if not run.idle), next(iter(runs), None))
-    failing = [one for one in visit.portal.health() if one.health.bad]
-    known = visit.portal.by_key  # the sources that have an entry in the file
-    troubles = [{"source": one.source, **health_texts(one, visit), "editable": one.source.key in known} for one in failing[:NAMED_SOURCES]]
+    failing = [row for row in visit.portal.health() if row.health.bad]
+    keys = visit.portal.by_key  # the sources that have an entry in the file
+    troubles = [{"source": row.source, **health_texts(row, visit), "editable": row.source.key in keys} for row in failing[:NAMED_SOURCES]]
     return render(request, "desk_start.html", tasks=tasks(visit), last=last, troubles=troubles, failing=len(failing))

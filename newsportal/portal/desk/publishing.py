@@ -52,30 +52,30 @@ LISTS: Final[Mapping[str, tuple[str, tuple[State, ...]]]] = {
 @router.get("/publishing")
 def publishing(request: Request, visit: Here) -> Response:
     """``target``, ``state`` and ``article`` filter the lists; for an article all targets are shown."""
-    portal, asked = visit.portal, {name: visit.text(name) for name in ("target", "state", "article")}
+    portal, filters = visit.portal, {name: visit.text(name) for name in ("target", "state", "article")}
     counts = portal.store.outbox.counts()
     names = dict.fromkeys((*portal.site.publishes, *counts))
-    places = {one.name: mask(one.to) for one in portal.config.publish}
+    places = {target.name: mask(target.to) for target in portal.config.publish}
     rows = [
         {"target": name, "counts": [counts.get(name, {}).get(state, 0) for state in STATES], "to": places.get(name)} for name in names
     ]  # ``to`` None: the target is no longer in sources.yaml
-    shown = [name for name in LISTS if asked["state"] in (None, name) and (name != "withdrawn" or any(asked.values()))]
-    lists = {name: (visit.say(LISTS[name][0]), _entry_rows(portal, LISTS[name][1], asked)) for name in shown}
-    article = portal.store.article(asked["article"]) if asked["article"] else None
+    selected = [name for name in LISTS if filters["state"] in (None, name) and (name != "withdrawn" or any(filters.values()))]
+    lists = {name: (visit.say(LISTS[name][0]), _entry_rows(portal, LISTS[name][1], filters)) for name in selected}
+    article = portal.store.article(filters["article"]) if filters["article"] else None
     targets = {line["entry"].target for _heading, lines in lists.values() for line in lines}
     return render(
-        request, "publishing.html", rows=rows, states=[visit.say(NAMES[state]) for state in STATES], lists=lists, asked=asked,
+        request, "publishing.html", rows=rows, states=[visit.say(NAMES[state]) for state in STATES], lists=lists, asked=filters,
         article=article, absent=[name for name in portal.site.publishes if name not in targets] if article else [], feed=None,
-        kinds=[(visit.say(heading), address("/publishing", **{**asked, "state": name}), asked["state"] == name)
+        kinds=[(visit.say(heading), address("/publishing", **{**filters, "state": name}), filters["state"] == name)
                for name, (heading, _states) in LISTS.items()],
     )  # fmt: skip
 
 
 @router.post("/publishing/again", dependencies=EDIT)
-def again(request: Request, sent: Form) -> Response:
+def again(request: Request, fields: Form) -> Response:
     """Retry the failed ``target`` and ``article``, or without them all that failed. The next publisher run does it."""
-    visit, article, target = Visit(request), sent.get("article"), sent.get("target") or None
-    number = visit.portal.store.outbox.retry(target, [article] if article else None, now=visit.portal.now())
+    visit, article, target = Visit(request), fields.get("article"), fields.get("target") or None
+    number = visit.portal.store.outbox.again(target, [article] if article else None, now=visit.portal.now())
     log_change(request, "publishing.again", article or "", {"target": target, "articles": number})
     text = visit.say_number("%(num)d article is waiting again.", "%(num)d articles are waiting again.", number)
     return redirect_with(request, "/publishing", text)
@@ -84,8 +84,8 @@ def again(request: Request, sent: Form) -> Response:
 @router.post("/publishing/ask", dependencies=EDIT)
 def ask(request: Request, fields: Form) -> Response:
     """Fields: ``target``, ``article``, ``wanted``: ``there`` (publish it, possibly again) or ``gone`` (withdraw it)."""
-    sent, portal = {**request.query_params, **fields}, Visit(request).portal
-    target, article, wish = sent.get("target", ""), sent.get("article", ""), sent.get("wanted")
+    params, portal = {**request.query_params, **fields}, Visit(request).portal
+    target, article, wish = params.get("target", ""), params.get("article", ""), params.get("wanted")
     before = request_publication(portal.store, portal.site.publishes, target, article, wish or "", portal.now())
     log_change(request, "publishing.ask", article, {"target": target, "wanted": wish})
     query = urlencode({"target": target, "article": article, "wanted": before})
@@ -97,19 +97,19 @@ def ask(request: Request, fields: Form) -> Response:
 @router.get("/publishing/trial", dependencies=EDIT)
 def trial(request: Request, visit: Here) -> Response:
     """Show what ``target`` would do with the waiting articles, or with ``article``, without doing it."""
-    found, trouble, portal = [], None, visit.portal
+    results, trouble, portal = [], None, visit.portal
     try:
         with closing(try_target(portal.store, portal.config, visit.text("target") or "", visit.text("article"), portal.now)) as steps:
-            found = list(steps)
+            results = list(steps)
     except (TargetAway, TargetUnfit) as error:
         trouble = str(error)
-    return render(request, "publishing_trial.html", target=visit.text("target"), found=found, trouble=trouble)
+    return render(request, "publishing_trial.html", target=visit.text("target"), found=results, trouble=trouble)
 
 
-def _entry_rows(portal: Portal, states: tuple[State, ...], asked: Mapping[str, str | None]) -> list[dict[str, Any]]:
-    entries = portal.store.outbox.entries(asked["target"], states=states, article_id=asked["article"], limit=SHOWN)
-    found = {article.id: article for article in portal.store.articles([entry.article_id for entry in entries])}
-    return [{"entry": entry, "article": found.get(entry.article_id)} for entry in entries]
+def _entry_rows(portal: Portal, states: tuple[State, ...], filters: Mapping[str, str | None]) -> list[dict[str, Any]]:
+    entries = portal.store.outbox.entries(filters["target"], states=states, article_id=filters["article"], limit=SHOWN)
+    articles = {article.id: article for article in portal.store.articles([entry.article_id for entry in entries])}
+    return [{"entry": entry, "article": articles.get(entry.article_id)} for entry in entries]
 
 
 targets_router = APIRouter(dependencies=ADMINISTER)
@@ -140,8 +140,8 @@ def new(request: Request) -> Response:
 
 
 @targets_router.post("/publishing/new")
-def add(request: Request, sent: Form) -> Response:
-    return _save(request, None, sent)
+def add(request: Request, fields: Form) -> Response:
+    return _save(request, None, fields)
 
 
 @targets_router.get("/publishing/targets/{name}")
@@ -150,27 +150,27 @@ def destination(request: Request, name: str) -> Response:
 
 
 @targets_router.post("/publishing/targets/{name}")
-def save(request: Request, name: str, sent: Form) -> Response:
+def save(request: Request, name: str, fields: Form) -> Response:
     _entry(request, name)
-    return _save(request, name, sent)
+    return _save(request, name, fields)
 
 
 @targets_router.post("/publishing/targets/{name}/drop")
-def remove(request: Request, name: str, sent: Form) -> Response:
-    change = drop_entry(LIST, name, sent.get("seen") or None)
+def remove(request: Request, name: str, fields: Form) -> Response:
+    change = drop_entry(LIST, name, fields.get("seen") or None)
     return apply_change(request, change, "publishing.remove", name, "/publishing", _("The destination %(name)s was removed."), name=name)
 
 
-def _save(request: Request, name: str | None, sent: Form) -> Response:
+def _save(request: Request, name: str | None, fields: Form) -> Response:
     """Save a destination. ``step`` try: only check it with the values of the form; nothing is written there or to the file."""
-    values = parse_form([("", FIELDS)], sent)
+    values = parse_form([("", FIELDS)], fields)
     values["columns"] = parse_columns(values["columns"])
     change: Change = append_entry(LIST, without_empty(values))
     if name:  # columns no longer in the form are removed
         columns = {**dict.fromkeys(_entry(request, name).get("columns") or ()), **(values["columns"] or {})} or None
-        change = set_entry(LIST, name, {**values, "columns": columns}, sent.get("seen") or None)
+        change = set_entry(LIST, name, {**values, "columns": columns}, fields.get("seen") or None)
     try:
-        if sent.get("step") == "try":
+        if fields.get("step") == "try":
             return _form(request, name, values, tried=_dry_run(request, change, str(values["name"] or "")))
         action, logged = "publishing.change" if name else "publishing.add", {**values, "secret": "***" if values["secret"] else None}
         undo = write(request, lambda path: edit(path, change), action, values["name"] or "", logged)
@@ -184,9 +184,9 @@ def _save(request: Request, name: str | None, sent: Form) -> Response:
 def _dry_run(request: Request, change: Change, name: str) -> DryRun:
     """Return what the destination would be sent for an invented article, with the form's values. Raises the errors of the file's check."""
     path = path_of(request)
-    known = parse(changed(path.read_bytes(), change, path), path)
-    settings = next(target for target in known.publish if target.name == name.strip())
-    with closing(open_target(settings, known)) as target:
+    sources = parse(changed(path.read_bytes(), change, path), path)
+    settings = next(target for target in sources.publish if target.name == name.strip())
+    with closing(open_target(settings, sources)) as target:
         return dry_run(target, settings.name, Visit(request).portal.now())
 
 
@@ -214,10 +214,10 @@ def _form(
     columns = values.get("columns")
     pairs = columns.items() if isinstance(columns, Mapping) else ()
     lines = [f"{column}: {json.dumps(value, ensure_ascii=False) if isinstance(value, Mapping) else value}" for column, value in pairs]
-    shown = {**values, "columns": lines}
-    seen = entry_digest(_entry(request, name)) if name else ""
+    texts = {**values, "columns": lines}
+    digest = entry_digest(_entry(request, name)) if name else ""
     return render(
-        request, "destination.html", status, name=name, fields=[field_view(field, shown, mistakes) for field in FIELDS], seen=seen,
+        request, "destination.html", status, name=name, fields=[field_view(field, texts, mistakes) for field in FIELDS], seen=digest,
         others=mistakes.others, faults=len(mistakes.fields), tried=tried, file=path_of(request),
         topic_names=[topic.name for topic in config_of(request).topics],
     )  # fmt: skip

@@ -72,10 +72,10 @@ Group = tuple[str, Fields]
 
 
 def _form(
-    where: Fields, reads: Fields, visits: Fields = VISIT_FIELDS, place: Fields = (*TOPIC_FIELDS, CLASSIFY), article: Fields = ARTICLE_FIELDS
+    urls: Fields, reads: Fields, visits: Fields = VISIT_FIELDS, place: Fields = (*TOPIC_FIELDS, CLASSIFY), article: Fields = ARTICLE_FIELDS
 ) -> tuple[Group, ...]:
     groups = (
-        (_("Where it is"), where), (_("Contents"), place), (_("What is read"), reads), (_("Visits"), visits),
+        (_("Where it is"), urls), (_("What belongs to it"), place), (_("What is read"), reads), (_("How it is visited"), visits),
         (_("Selectors for articles"), article),
     )  # fmt: skip
     return tuple((name, fields) for name, fields in groups if fields)
@@ -208,21 +208,21 @@ def field_text(field: Field, entry: Mapping[str, Any]) -> str | tuple[str, ...]:
     value: Any = entry
     for step in field.key.split("."):
         value = value.get(step) if isinstance(value, Mapping) else value if step == "method" else None  # a method given by name
-    listed = isinstance(value, Sequence) and not isinstance(value, str)
+    is_list = isinstance(value, Sequence) and not isinstance(value, str)
     if field.way == "topics":
-        return tuple(map(str, value)) if listed else (str(value),) if value else ()
+        return tuple(map(str, value)) if is_list else (str(value),) if value else ()
     if field.way == "lines":
-        return "\n".join(map(str, value)) if listed else str(value or "")
+        return "\n".join(map(str, value)) if is_list else str(value or "")
     if field.way == "switch":
         return "yes" if (field.usual if value is None else value) else ""
     if field.way == "exception":
         return "" if value is None else "yes" if value else "no"
-    return ",".join(map(str, value)) if listed else "" if value is None else str(value)
+    return ",".join(map(str, value)) if is_list else "" if value is None else str(value)
 
 
-def parse_field(field: Field, sent: FormFields) -> Any:
+def parse_field(field: Field, fields: FormFields) -> Any:
     """Parse what was sent into a value for the file; ``None``: the key is omitted."""
-    texts = [text.strip() for text in sent.getlist(field.key) if text.strip()]
+    texts = [text.strip() for text in fields.getlist(field.key) if text.strip()]
     text = texts[-1] if texts else ""
     if field.way == "topics":
         return texts or None
@@ -243,11 +243,11 @@ def parse_number(text: str) -> int | float | str:
     return text
 
 
-def parse_form(form: Iterable[Group], sent: FormFields) -> dict[str, Any]:
+def parse_form(form: Iterable[Group], fields: FormFields) -> dict[str, Any]:
     """Return all values of a form, parts as mappings; keys with ``None`` are omitted from the file."""
     values: dict[str, Any] = {}
     for field in (field for _name, fields in form for field in fields):
-        value, (first, _dot, inner) = parse_field(field, sent), field.key.partition(".")
+        value, (first, _dot, inner) = parse_field(field, fields), field.key.partition(".")
         if inner:
             values.setdefault(first, {})[inner] = value
         else:

@@ -82,22 +82,22 @@ def many(request: Request, fields: Form) -> Response:
         raise HTTPException(400)
     keys = fields.getlist("key")
     if fields.get("all", ""):  # all that match the filter of the list
-        asked = Filter(fields.get("q", "").strip() or None, fields.get("state") or None, fields.get("kind") or None)
-        keys = [found.source.key for found in visit.portal.health() if asked.matches(found, visit.portal)]
-    chosen = [source for key in dict.fromkeys(keys) if (source := visit.portal.by_key.get(key)) is not None]
-    if not chosen:
+        selection = Filter(fields.get("q", "").strip() or None, fields.get("state") or None, fields.get("kind") or None)
+        keys = [row.source.key for row in visit.portal.health() if selection.matches(row, visit.portal)]
+    selected = [source for key in dict.fromkeys(keys) if (source := visit.portal.by_key.get(key)) is not None]
+    if not selected:
         return notify(request, back, _("Choose at least one source."))
     minutes = parse_number(text) if (text := fields.get("interval", "").strip()) else None
-    keys = [source.key for source in chosen]
-    change = change_many(way, chosen, minutes)
+    keys = [source.key for source in selected]
+    change = change_many(way, selected, minutes)
     try:
         undo = write(
             request, lambda path: edit(path, change), f"sources.{way}", ", ".join(keys)[:500], {"sources": keys, "interval": minutes}
         )
     except WRITE_ERRORS as error:
         return redirect_with(request, back, failure_of(request, error))
-    text = RESULT_TEXTS[way] if undo else _("There were no changes.")
-    return notify(request, back, text, number=len(chosen), undo=undo)
+    text = RESULT_TEXTS[way] if undo else _("It was the same as before.")
+    return notify(request, back, text, number=len(selected), undo=undo)
 
 
 @router.get("/sources/write")
@@ -131,54 +131,54 @@ def add(request: Request, fields: Form) -> Response:
 
 @router.get("/sources/{key}")
 def source(request: Request, key: str) -> Response:
-    found = source_entry(request, key)
-    return _form(request, found.kind, found.written, found=found)
+    entry = source_entry(request, key)
+    return _form(request, entry.kind, entry.written, entry=entry)
 
 
 @router.post("/sources/{key}")
 def save(request: Request, key: str, fields: Form) -> Response:
-    found = source_entry(request, key)
-    values = parse_form(FORMS[found.kind], fields)
-    if fault := _variable_errors(request, values, found.written):
-        return _form(request, found.kind, values, FormErrors(fault), 422, found)
-    change = set_entry(found.kind, found.source.name, values, fields.get("seen") or None)
-    details = {name: value for name, value in values.items() if value != found.written.get(name)}
+    entry = source_entry(request, key)
+    values = parse_form(FORMS[entry.kind], fields)
+    if fault := _variable_errors(request, values, entry.written):
+        return _form(request, entry.kind, values, FormErrors(fault), 422, entry)
+    change = set_entry(entry.kind, entry.source.name, values, fields.get("seen") or None)
+    details = {name: value for name, value in values.items() if value != entry.written.get(name)}
     try:
         undo = write(request, lambda path: edit(path, change), "source.change", key, details)
     except (NewsportalError, OSError) as error:
         current = source_entry(request, key).written if isinstance(error, EntryChanged) else None
-        return _form(request, found.kind, values, form_errors(request, error, found.kind, found.place, current), status_of(error), found)
-    after = f"{found.source.family}:{name_of(found.kind, {**found.written, **values})}"
-    text = _("%(name)s was saved.") if undo else _("There were no changes.")
+        return _form(request, entry.kind, values, form_errors(request, error, entry.kind, entry.place, current), status_of(error), entry)
+    after = f"{entry.source.family}:{name_of(entry.kind, {**entry.written, **values})}"
+    text = _("%(name)s was saved.") if undo else _("It was the same as before.")
     return notify(request, start_trial(request, after, source_path(after)), text, name=values["name"], undo=undo)
 
 
 @router.post("/sources/{key}/enable")
 def enable(request: Request, key: str, fields: Form) -> Response:
-    found = source_entry(request, key)
+    entry = source_entry(request, key)
     on = bool(fields.get("enabled"))
-    change = set_entry(found.kind, found.source.name, {"enabled": None if on else False})
-    text = _("%(name)s was enabled.") if on else _("%(name)s was disabled.")
+    change = set_entry(entry.kind, entry.source.name, {"enabled": None if on else False})
+    text = _("%(name)s was switched on.") if on else _("%(name)s was switched off.")
     action, target = "source.enable" if on else "source.disable", fields.get("next") or "/sources"
-    return apply_change(request, change, action, key, target, text, name=found.source.name)
+    return apply_change(request, change, action, key, target, text, name=entry.source.name)
 
 
 @router.post("/sources/{key}/delete")
 def delete(request: Request, key: str) -> Response:
-    found = source_entry(request, key)
-    change = drop_entry(found.kind, found.source.name)
+    entry = source_entry(request, key)
+    change = drop_entry(entry.kind, entry.source.name)
     text = _("%(name)s was removed; its articles stay.")
-    return apply_change(request, change, "source.delete", key, "/sources", text, found.written, name=found.source.name)
+    return apply_change(request, change, "source.delete", key, "/sources", text, entry.written, name=entry.source.name)
 
 
 @router.post("/sources/undo/{version}/{digest}")
 def undo(request: Request, version: str, digest: str) -> Response:
     """Undo the change that replaced ``version`` by a file with this ``digest``."""
-    kept = next((one for one in versions(path_of(request).resolve()) if one.id == version), None)
-    if kept is None:
+    former = next((item for item in versions(path_of(request).resolve()) if item.id == version), None)
+    if former is None:
         return notify(request, "/sources/versions", FILE_CHANGED)
     try:
-        undo = restore_version(request, kept, digest, "sources.undo")
+        undo = restore_version(request, former, digest, "sources.undo")
     except (OtherKeys, *WRITE_ERRORS) as error:
         return redirect_with(request, "/sources/versions", failure_of(request, error))
     return notify(request, "/sources", _("The change was undone."), undo=undo)
@@ -192,8 +192,8 @@ def _variable_errors(request: Request, values: Mapping[str, Any], before: Mappin
 
 def without_empty(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values without ``None`` and empty parts, for a new entry."""
-    kept = {key: without_empty(value) if isinstance(value, dict) else value for key, value in values.items()}
-    return {key: value for key, value in kept.items() if value is not None and value != {}}
+    filled = {key: without_empty(value) if isinstance(value, dict) else value for key, value in values.items()}
+    return {key: value for key, value in filled.items() if value is not None and value != {}}
 
 
 def form_errors(request: Request, error: Exception, kind: str, place: int, current: Mapping[str, Any] | None = None) -> FormErrors:
@@ -207,16 +207,16 @@ def form_errors(request: Request, error: Exception, kind: str, place: int, curre
 
 
 def _form(
-    request: Request, kind: str, values: Mapping[str, Any], mistakes: FormErrors = NONE, status: int = 200, found: SourceEntry | None = None
+    request: Request, kind: str, values: Mapping[str, Any], mistakes: FormErrors = NONE, status: int = 200, entry: SourceEntry | None = None
 ) -> Response:
     visit = Visit(request)
-    seen = mistakes.now if mistakes.now is not None else found.written if found else None
+    written = mistakes.now if mistakes.now is not None else entry.written if entry else None
     return render(
         request, "source.html", status, kind=kind, kind_name=visit.say(KINDS[kind]),
         groups=[(name, [field_view(field, values, mistakes) for field in fields]) for name, fields in FORMS[kind]],
-        topic_names=[topic.name for topic in config_of(request).topics], others=mistakes.others, faults=len(mistakes.fields), found=found,
-        seen=entry_digest(seen) if seen is not None else "", file=path_of(request),
-        **(_health_values(visit, found) if found and status == 200 else {"health": None}),
+        topic_names=[topic.name for topic in config_of(request).topics], others=mistakes.others, faults=len(mistakes.fields), found=entry,
+        seen=entry_digest(written) if written is not None else "", file=path_of(request),
+        **(_health_values(visit, entry) if entry and status == 200 else {"health": None}),
     )  # fmt: skip
 
 
@@ -227,22 +227,22 @@ def field_view(field: Field, values: Mapping[str, Any], mistakes: FormErrors) ->
     return FieldView(field, value, mistakes.fields.get(field.key), other)
 
 
-def _health_values(visit: Visit, found: SourceEntry) -> dict[str, Any]:
+def _health_values(visit: Visit, entry: SourceEntry) -> dict[str, Any]:
     """Return the source's health, its last visits, its entries of the last days, and the hub pages it follows, for the template."""
     portal = visit.portal
-    named = [one for one in portal.sources if one.key == found.source.key]
-    if not named:
+    matching = [source for source in portal.sources if source.key == entry.source.key]
+    if not matching:
         return {"health": None}
-    (judgement,) = judged(portal.store, named, visit.clock.local(visit.clock.now))
+    (judgement,) = judged(portal.store, matching, visit.clock.local(visit.clock.now))
     return {
         "health": judgement.health,
         **health_texts(judgement, visit),
         "line": bar_chart_path(judgement.days),
         "days": judgement.days,
-        "visits": portal.store.visits.recent([found.source.key], each=VISITS_SHOWN).get(found.source.key, ()),
+        "visits": portal.store.visits.recent([entry.source.key], each=VISITS_SHOWN).get(entry.source.key, ()),
         "hubs": [
             (url, page.found, datetime.fromtimestamp(page.asked, UTC))
-            for url, page in portal.store.source_state(found.source.key).hubs.items()
+            for url, page in portal.store.source_state(entry.source.key).hubs.items()
             if page.asked
         ],
     }

@@ -62,18 +62,18 @@ def new_form(request: Request) -> Response:
 @router.post("/sources/new")
 def begin(request: Request, visit: Here, fields: Form) -> Response:
     """Check what was pasted: URLs, one per line, or an OPML list."""
-    text, known, everything = fields.get("addresses", "").strip(), config_of(request), bool(fields.get("everything"))
+    text, sources, everything = fields.get("addresses", "").strip(), config_of(request), bool(fields.get("everything"))
     family: Family | None = next((name for name in get_args(Family) if name == fields.get("kind")), None)
     if text.startswith("<"):
-        return _begin_look(request, {"what": "new"}, lambda tell: listed(text.encode(), known), fields)
-    addresses = text.split()
-    if not addresses or len(addresses) > MAX_ADDRESSES:
-        fault = visit.say(MANY, number=MAX_ADDRESSES) if addresses else visit.say(NOTHING)
+        return _begin_look(request, {"what": "new"}, lambda report: listed(text.encode(), sources), fields)
+    urls = text.split()
+    if not urls or len(urls) > MAX_ADDRESSES:
+        fault = visit.say(MANY, number=MAX_ADDRESSES) if urls else visit.say(NOTHING)
         return _new_page(request, fields, fault)
-    if wrong := next((address for address in addresses if not _is_address(address)), None):
+    if wrong := next((address for address in urls if not _is_address(address)), None):
         return _new_page(request, fields, visit.say(NO_ADDRESS, address=wrong[:100]))
     about = {"what": "new", "addresses": text, "kind": family or "", "everything": everything}
-    return _begin_look(request, about, lambda tell: look_at_addresses(addresses, known, tell, kind=family, everything=everything), fields)
+    return _begin_look(request, about, lambda report: look_at_addresses(urls, sources, report, kind=family, everything=everything), fields)
 
 
 @router.post("/sources/opml")
@@ -81,8 +81,8 @@ async def upload(request: Request) -> Response:
     """Offer the feeds of an OPML file from another reader."""
     say = Visit(request).say
     try:
-        async with request.form(max_files=1, max_fields=1) as sent:
-            file = sent.get("file")
+        async with request.form(max_files=1, max_fields=1) as form:
+            file = form.get("file")
             body = await file.read(MAX_BYTES + 1) if isinstance(file, UploadFile) and file.filename else b""
     except (ClientDisconnect, Refused):
         body = b" " * (MAX_BYTES + 1)
@@ -91,8 +91,8 @@ async def upload(request: Request) -> Response:
     if not body or len(body) > MAX_BYTES:
         large = say("The file is too large or incomplete; the maximum is %(number)s MB.", number=MAX_BYTES >> 20)
         return await run_in_threadpool(_new_page, request, None, None, 413 if body else 422, large if body else say("Choose a file."))
-    known = config_of(request)
-    return await run_in_threadpool(_begin_look, request, {"what": "new"}, lambda tell: listed(body, known), FormFields())
+    sources = config_of(request)
+    return await run_in_threadpool(_begin_look, request, {"what": "new"}, lambda report: listed(body, sources), FormFields())
 
 
 def _is_address(text: str) -> bool:
@@ -104,20 +104,20 @@ def _is_address(text: str) -> bool:
 @router.post("/sources/{key}/test")
 def test(request: Request, key: str) -> Response:
     """Fetch a list page and an article of the source."""
-    known = config_of(request)
+    sources = config_of(request)
     source_entry(request, key)
-    return _begin_look(request, {"what": "test", "key": key}, lambda tell: tried(key, known), FormFields())
+    return _begin_look(request, {"what": "test", "key": key}, lambda report: tried(key, sources), FormFields())
 
 
 def start_trial(request: Request, key: str, other: str) -> str:
     """Start a trial of a wrapper or rule that was just saved; return the path of its page, or ``other`` if there is nothing to try."""
-    known = config_of(request)
-    saved = next((source for source in known.all() if source.key == key), None)
+    sources = config_of(request)
+    saved = next((source for source in sources.all() if source.key == key), None)
     if not getattr(saved, "wrapper", None) and not getattr(saved, "article", None):
         return other
     try:
         looks, about = cast(Looks, request.app.state.looks), {"what": "test", "key": key}
-        return f"/sources/looks/{looks.start(owner_of(request), about, lambda tell: tried(key, known)).id}"
+        return f"/sources/looks/{looks.start(owner_of(request), about, lambda report: tried(key, sources)).id}"
     except TooMany:
         return other
 
@@ -125,7 +125,7 @@ def start_trial(request: Request, key: str, other: str) -> str:
 @router.get("/sources/looks/{id}")
 def look(request: Request, id: str) -> Response:
     """Show the progress of a check; htmx requests the inner part every second."""
-    return _trial_page(request, look_of(request, id), FormFields(), whole="hx-request" not in request.headers)
+    return _trial_page(request, look_of(request, id), FormFields(), full_page="hx-request" not in request.headers)
 
 
 @router.post("/sources/looks/{id}/end")
@@ -137,16 +137,16 @@ def end(request: Request, id: str) -> Response:
 @router.post("/sources/looks/{id}")
 def add(request: Request, id: str, fields: Form) -> Response:
     """Save the chosen sources to the file."""
-    found, visit = look_of(request, id), Visit(request)
+    look, visit = look_of(request, id), Visit(request)
     take_rest = bool(fields.get("rest"))
-    chosen = [
+    selected = [
         (number, choice)
-        for number, choice in _choices(found)
+        for number, choice in _choices(look)
         if str(number) in fields.getlist("take") or (take_rest and number >= MAX_SHOWN and choice.best)
     ]
-    if not chosen:
-        return _trial_page(request, found, fields, visit.say("Choose at least one."), status=422)
-    new = [(choice.kind, _values(number, choice, fields)) for number, choice in chosen]
+    if not selected:
+        return _trial_page(request, look, fields, visit.say("Choose at least one."), status=422)
+    new = [(choice.kind, _values(number, choice, fields)) for number, choice in selected]
     first = {kind: len(getattr(config_of(request), kind)) for kind, _written in new}
     family = {kind: name for name, kind in FAMILIES.items()}
     keys = [f"{family[kind]}:{values['name']}" for kind, values in new]
@@ -157,10 +157,10 @@ def add(request: Request, id: str, fields: Form) -> Response:
         )  # fmt: skip
     except SourcesError as error:
         by_kind = [by_field(error.problems, kind, place, visit.clock.words) for kind, place in first.items()]
-        faults = [text for known, others in by_kind for text in (*known.values(), *others)]
-        return _trial_page(request, found, fields, " ".join(faults) or str(error), status=422)
+        faults = [text for by_key, others in by_kind for text in (*by_key.values(), *others)]
+        return _trial_page(request, look, fields, " ".join(faults) or str(error), status=422)
     except (EditConflict, OSError) as error:
-        return _trial_page(request, found, fields, str(error), status=409)
+        return _trial_page(request, look, fields, str(error), status=409)
     message = _("%(number)s sources were added to %(file)s.") if len(new) > 1 else _("%(name)s was added to %(file)s.")
     text = visit.say(message, number=len(new), name=new[0][1]["name"], file=path_of(request).name)
     since = visit.portal.now()
@@ -195,10 +195,10 @@ def _new_page(
 ) -> Response:
     visit = Visit(request)
     shared = ADDRESS.search(visit.text("text", 2000) or "")  # phones share URLs in ``text``; the bookmarklet sends ``url``
-    given = fields or FormFields({"addresses": visit.text("url", 2000) or (shared[0] if shared else "")})
+    values = fields or FormFields({"addresses": visit.text("url", 2000) or (shared[0] if shared else "")})
     return render(
-        request, "source_new.html", status if fault or file_fault else 200, addresses=given.get("addresses", ""),
-        kind=given.get("kind", ""), everything=given.get("everything", ""),
+        request, "source_new.html", status if fault or file_fault else 200, addresses=values.get("addresses", ""),
+        kind=values.get("kind", ""), everything=values.get("everything", ""),
         families=[(family, visit.say(KINDS[FAMILIES[family]])) for family in get_args(Family)],
         kinds=[(kind, visit.say(name)) for kind, name in KINDS.items()], fault=fault, file_fault=file_fault, megabytes=MAX_BYTES >> 20,
         most=MAX_ADDRESSES, file=path_of(request), bookmarklet=BOOKMARKLET % base_address(request),
@@ -206,17 +206,17 @@ def _new_page(
 
 
 def _trial_page(
-    request: Request, found: Look, fields: FormFields, fault: str | None = None, *, status: int = 200, whole: bool = True
+    request: Request, look: Look, fields: FormFields, fault: str | None = None, *, status: int = 200, full_page: bool = True
 ) -> Response:
     visit = Visit(request)
-    results: list[AddressResult] = found.found if found.about["what"] == "new" and found.found else []
-    numbers = {id(choice): number for number, choice in _choices(found)}
-    shown = [one for one in results if not one.choices or any(numbers[id(choice)] < MAX_SHOWN for choice in one.choices)]
+    results: list[AddressResult] = look.found if look.about["what"] == "new" and look.found else []
+    numbers = {id(choice): number for number, choice in _choices(look)}
+    visible = [row for row in results if not row.choices or any(numbers[id(choice)] < MAX_SHOWN for choice in row.choices)]
     return render(
-        request, "source_look.html" if whole else "parts/source_look.html", status, look=found, what=found.about["what"],
-        results=shown[: 2 * MAX_SHOWN], rest=max(0, len(numbers) - MAX_SHOWN), rest_taken=bool(fields.get("rest")) if fields else True,
-        faults={one.url: one.error or AlreadyThere(mask(one.url), one.there or "") for one in shown if one.error or one.there},
-        failure=found.error, trials=found.found if found.about["what"] == "test" and found.found else [],
+        request, "source_look.html" if full_page else "parts/source_look.html", status, look=look, what=look.about["what"],
+        results=visible[: 2 * MAX_SHOWN], rest=max(0, len(numbers) - MAX_SHOWN), rest_taken=bool(fields.get("rest")) if fields else True,
+        faults={row.url: row.error or AlreadyThere(mask(row.url), row.there or "") for row in visible if row.error or row.there},
+        failure=look.error, trials=look.found if look.about["what"] == "test" and look.found else [],
         number=lambda choice: numbers[id(choice)], typed=lambda name, usual: fields.get(name, "") if name in fields else usual,
         taken=lambda choice: str(numbers[id(choice)]) in fields.getlist("take") if fields else choice.best,
         topics_of=lambda choice: fields.getlist(f"topics-{numbers[id(choice)]}"),
@@ -225,17 +225,17 @@ def _trial_page(
     )  # fmt: skip
 
 
-def _choices(found: Look) -> list[tuple[int, Choice]]:
-    results: list[AddressResult] = found.found if found.about["what"] == "new" and found.found else []
+def _choices(look: Look) -> list[tuple[int, Choice]]:
+    results: list[AddressResult] = look.found if look.about["what"] == "new" and look.found else []
     return list(enumerate(choice for result in results for choice in result.choices))
 
 
 def begin_look(request: Request, about: dict[str, Any], work: Any) -> Look:
     """Start a check of other sites. Raises ``TooMany``."""
-    begun = cast(Looks, request.app.state.looks).start(owner_of(request), about, work)
+    look = cast(Looks, request.app.state.looks).start(owner_of(request), about, work)
     action, thing = "source.test" if about["what"] == "test" else "source.look", about.get("key") or mask(about.get("addresses", ""))[:500]
     log_change(request, action, thing)
-    return begun
+    return look
 
 
 def look_of(request: Request, id: str) -> Look:
@@ -248,8 +248,8 @@ def end_look(request: Request, id: str) -> None:
 
 
 def owner_of(request: Request) -> str:
-    who = signed(request)
-    return who.person.id if who else ""
+    user = signed(request)
+    return user.person.id if user else ""
 
 
 @router.post("/sources/{key}/run")
@@ -265,14 +265,14 @@ def state(request: Request, visit: Here, key: str) -> Response:
     """Show the progress of a visit; htmx requests the inner part every few seconds."""
     portal, source = visit.portal, watched_source(visit, key)
     since = parse_time(visit.text("since"))
-    known = portal.store.source_state(key)
+    state = portal.store.source_state(key)
     visits = portal.store.visits.recent([key], each=1).get(key, ())
-    done = known.last_run is not None and (since is None or known.last_run >= since)
-    came = portal.store.pick(ArticleFilter(source=key, limit=NEWEST)).articles if done else ()
-    rests = known.rest_until if known.rest_until is not None and known.rest_until > portal.now() else None
+    done = state.last_run is not None and (since is None or state.last_run >= since)
+    newest = portal.store.pick(ArticleFilter(source=key, limit=NEWEST)).articles if done else ()
+    until = state.rest_until if state.rest_until is not None and state.rest_until > portal.now() else None
     return render(
         request, "parts/source_run.html" if "hx-request" in request.headers else "source_run.html", source=source, since=since,
-        done=done and bool(visits), visits=visits, came=came, rests=rests,
+        done=done and bool(visits), visits=visits, came=newest, rests=until,
         crawls=is_crawling(portal),
     )  # fmt: skip
 
@@ -295,13 +295,13 @@ def is_crawling(portal: Portal) -> bool:
 
 def watched_source(visit: Visit, key: str) -> Watched:
     """Return the source or search engine with this key. Raises 404."""
-    return or_404(next((one for one in visit.portal.sources if one.key == key), None))
+    return or_404(next((source for source in visit.portal.sources if source.key == key), None))
 
 
 def parse_time(text: str | None) -> datetime | None:
     """Parse an aware time in a URL; ``None`` for anything else."""
     try:
-        found = datetime.fromisoformat((text or "").replace(" ", "+"))
+        moment = datetime.fromisoformat((text or "").replace(" ", "+"))
     except ValueError:
         return None
-    return found if found.tzinfo is not None else None
+    return moment if moment.tzinfo is not None else None

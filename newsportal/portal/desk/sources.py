@@ -40,11 +40,11 @@ NEVER: Final = datetime.min.replace(tzinfo=UTC)
 Sort = Literal["health", "name", "kind", "last", "new"]
 
 SORTS: Final[Mapping[Sort, Callable[[Judged], Any]]] = {
-    "health": lambda one: 0,  # unchanged: those that need attention first
-    "name": lambda one: one.source.name,
-    "kind": lambda one: (list(FAMILIES).index(_family(one)) if _family(one) in FAMILIES else len(FAMILIES), one.source.name),
-    "last": lambda one: one.health.figures.last_success or NEVER,
-    "new": lambda one: -sum(one.days),
+    "health": lambda judged: 0,  # unchanged: those that need attention first
+    "name": lambda judged: judged.source.name,
+    "kind": lambda judged: (list(FAMILIES).index(_family(judged)) if _family(judged) in FAMILIES else len(FAMILIES), judged.source.name),
+    "last": lambda judged: judged.health.figures.last_success or NEVER,
+    "new": lambda judged: -sum(judged.days),
 }
 
 
@@ -56,40 +56,40 @@ class Filter:
     state: str | None = None
     kind: str | None = None
 
-    def matches(self, one: Judged, portal: Portal) -> bool:
+    def matches(self, judged: Judged, portal: Portal) -> bool:
         """Return whether the source matches. Words are searched in name, key, URLs, topics and category; all must occur."""
-        if self.state not in (None, one.health.state) or self.kind not in (None, _family(one)):
+        if self.state not in (None, judged.health.state) or self.kind not in (None, _family(judged)):
             return False
         if not self.words:
             return True
-        source = portal.by_key.get(one.source.key)
-        belongs = (*getattr(source, "topics", ()), getattr(source, "category", None) or "")
-        text = " ".join((one.source.key, one.source.name, source_urls(source), *belongs)).lower()
+        source = portal.by_key.get(judged.source.key)
+        labels = (*getattr(source, "topics", ()), getattr(source, "category", None) or "")
+        text = " ".join((judged.source.key, judged.source.name, source_urls(source), *labels)).lower()
         return all(word in text for word in self.words.lower().split())
 
 
 @router.get("/sources", dependencies=WATCH)
 def sources(request: Request, visit: Here) -> Response:
-    found = visit.portal.health()
-    counted = Counter(one.health.state for one in found)
-    families = Counter(map(_family, found))
-    asked = Filter(visit.text("q"), visit.text("state"), visit.text("kind"))
-    chosen = [one for one in found if asked.matches(one, visit.portal)]
+    health = visit.portal.health()
+    counts = Counter(judged.health.state for judged in health)
+    families = Counter(map(_family, health))
+    query = Filter(visit.text("q"), visit.text("state"), visit.text("kind"))
+    matching = [judged for judged in health if query.matches(judged, visit.portal)]
     sort: Sort = next((name for name in SORTS if name == visit.text("sort")), "health")
-    chosen.sort(key=SORTS[sort])
-    last = max(1, -(-len(chosen) // SHOWN))
+    matching.sort(key=SORTS[sort])
+    last = max(1, -(-len(matching) // SHOWN))
     page = min(max(1, visit.integer("page")), last)
     return render(
-        request, "sources.html", rows=[_row(one, visit) for one in chosen[(page - 1) * SHOWN : page * SHOWN]],
-        states=[(state, visit.clock.says(Message(f"state.{state}")), counted[state]) for state in ORDER if counted[state]],
+        request, "sources.html", rows=[_row(judged, visit) for judged in matching[(page - 1) * SHOWN : page * SHOWN]],
+        states=[(state, visit.clock.says(Message(f"state.{state}")), counts[state]) for state in ORDER if counts[state]],
         kinds=[(family, visit.say(KINDS[FAMILIES[family]]), families[family]) for family in FAMILIES if families[family]],
-        wanted=asked.state, kind=asked.kind, query=asked.words, sort=sort, page=page, last=last, number=len(chosen), total=len(found),
-        width=STEP * max((len(one.days) for one in found), default=0), height=HEIGHT,
+        wanted=query.state, kind=query.kind, query=query.words, sort=sort, page=page, last=last, number=len(matching), total=len(health),
+        width=STEP * max((len(judged.days) for judged in health), default=0), height=HEIGHT,
     )  # fmt: skip
 
 
-def _family(one: Judged) -> str:
-    return one.source.key.partition(":")[0]
+def _family(judged: Judged) -> str:
+    return judged.source.key.partition(":")[0]
 
 
 def source_urls(source: Source | None) -> str:
@@ -99,19 +99,19 @@ def source_urls(source: Source | None) -> str:
     return mask(" ".join(urls))
 
 
-def _row(one: Judged, visit: Visit) -> dict[str, object]:
+def _row(judged: Judged, visit: Visit) -> dict[str, object]:
     """Return a row of the list: ``line`` is the path of the chart of recent entries; ``editable``: the source has an entry in the file."""
-    source = visit.portal.by_key.get(one.source.key)
-    kind = KINDS.get(FAMILIES.get(_family(one), ""), "")
+    source = visit.portal.by_key.get(judged.source.key)
+    kind = KINDS.get(FAMILIES.get(_family(judged), ""), "")
     return {
-        "judged": one, **health_texts(one, visit), "line": bar_chart_path(one.days), "total": sum(one.days),
-        "kind": visit.say(kind) if kind else _family(one), "address": source_urls(source), "editable": source is not None,
+        "judged": judged, **health_texts(judged, visit), "line": bar_chart_path(judged.days), "total": sum(judged.days),
+        "kind": visit.say(kind) if kind else _family(judged), "address": source_urls(source), "editable": source is not None,
     }  # fmt: skip
 
 
-def health_texts(one: Judged, visit: Visit) -> dict[str, str | None]:
+def health_texts(judged: Judged, visit: Visit) -> dict[str, str | None]:
     """Return the state of a source, the reason and the remedy, in the reader's language."""
-    says, health, remedy = visit.clock.says, one.health, one.health.remedy()
+    says, health, remedy = visit.clock.says, judged.health, judged.health.remedy()
     return {"state": says(Message(f"state.{health.state}")), "reason": says(health.reason()), "remedy": says(remedy) if remedy else None}
 
 
@@ -149,57 +149,55 @@ class Cell:
 
 @router.get("/schedule", dependencies=WATCH)
 def schedule(request: Request) -> Response:
-    visit, known = Visit(request), config_of(request)
+    visit, sources = Visit(request), config_of(request)
     query = (visit.text("q") or "").lower()
-    chosen = [one for one in visited(known) if query in one.key.lower()]
-    last = max(1, -(-len(chosen) // PLANNED))
+    matching = [source for source in visited(sources) if query in source.key.lower()]
+    last = max(1, -(-len(matching) // PLANNED))
     page = min(max(1, visit.integer("page")), last)
-    part = chosen[(page - 1) * PLANNED : page * PLANNED]
+    part = matching[(page - 1) * PLANNED : page * PLANNED]
     now = visit.portal.now().astimezone(visit.portal.site.zone)
-    rows = [
-        _planned_row(one, planned, visit, now) for one, planned in zip(part, timetable(known, visit.portal.store, part, now), strict=True)
-    ]
+    plan = zip(part, timetable(sources, visit.portal.store, part, now), strict=True)
+    rows = [_planned_row(source, planned, visit, now) for source, planned in plan]
     return render(
         request, "schedule.html", rows=sorted(rows, key=lambda row: row["planned"].next), query=visit.text("q"), page=page, last=last,
-        total=len(chosen), hours=range(HOURS), now_hour=now.hour, width=CELL_WIDTH, height=CELL_HEIGHT,
-        policy=POLICIES[known.schedule.policy],
-        said=known.schedule, steps=STEPS,
+        total=len(matching), hours=range(HOURS), now_hour=now.hour, width=CELL_WIDTH, height=CELL_HEIGHT,
+        policy=POLICIES[sources.schedule.policy], said=sources.schedule, steps=STEPS,
     )  # fmt: skip
 
 
 @router.post("/schedule/{key}", dependencies=EDIT)
 def reschedule(request: Request, key: str, fields: Form) -> Response:
     """Give a source its own interval or hours, or return it to the schedule."""
-    found = source_entry(request, key)
+    entry = source_entry(request, key)
     back = address("/schedule", q=fields.get("q", ""), page=fields.get("page", ""))
     values: dict[str, Any] = {"interval": parse_number(minutes) if (minutes := fields.get("interval", "").strip()) else None}
-    if hasattr(found.source, "hours"):
+    if hasattr(entry.source, "hours"):
         values["hours"] = fields.get("hours", "").strip() or None
-    change, text = set_entry(found.kind, found.source.name, values), _("The schedule of %(name)s was changed.")
-    return apply_change(request, change, "source.schedule", key, back, text, values, name=found.source.name)
+    change, text = set_entry(entry.kind, entry.source.name, values), _("The schedule of %(name)s was changed.")
+    return apply_change(request, change, "source.schedule", key, back, text, values, name=entry.source.name)
 
 
-def _planned_row(found: Visited, planned: Planned, visit: Visit, now: datetime) -> dict[str, Any]:
-    source = found.source
-    asked = rules(config_of(visit.request), source)
-    on = frozenset(planned.hours_on) if planned.hours_on is not None else asked.hours or frozenset(DAY)
+def _planned_row(item: Visited, planned: Planned, visit: Visit, now: datetime) -> dict[str, Any]:
+    source = item.source
+    settings = rules(config_of(visit.request), source)
+    allowed = frozenset(planned.hours_on) if planned.hours_on is not None else settings.hours or frozenset(DAY)
     hours, family = getattr(source, "hours", None), planned.key.partition(":")[0]
     editable = planned.key in visit.portal.by_key
     return {
         "planned": planned, "why": visit.clock.says(planned.why), "name": getattr(source, "name", planned.key.partition(":")[2]),
         "kind": visit.say(KINDS[FAMILIES[family]]) if editable else family, "policy": visit.say(POLICIES[planned.policy]),
-        "cells": cells(planned.expected, on, now.hour), "editable": editable,
+        "cells": cells(planned.expected, allowed, now.hour), "editable": editable,
         "interval": f"{source.interval:g}" if getattr(source, "interval", None) else "",
         "hours": hour_ranges(hours) if hours and len(hours) < HOURS else "", "has_hours": hours is not None,
         "total": sum(planned.expected) if planned.expected is not None else None,
     }  # fmt: skip
 
 
-def cells(expected: Sequence[float] | None, on: frozenset[int], first: int) -> tuple[Cell, ...]:
+def cells(expected: Sequence[float] | None, allowed: frozenset[int], first: int) -> tuple[Cell, ...]:
     """Return the hours of the day from 0 to 23; ``expected`` begins with the hour ``first``."""
     by_hour = {(first + place) % HOURS: number for place, number in enumerate(expected or ())}
     shades = {hour: sum(number >= step for step in STEPS) for hour, number in by_hour.items()}
-    return tuple(Cell(hour, hour * CELL_WIDTH, shades.get(hour, 0), hour in on, by_hour.get(hour)) for hour in range(HOURS))
+    return tuple(Cell(hour, hour * CELL_WIDTH, shades.get(hour, 0), hour in allowed, by_hour.get(hour)) for hour in range(HOURS))
 
 
 def hour_ranges(hours: Sequence[int]) -> str:
@@ -226,23 +224,23 @@ class SuggestionCache:
         visited = tuple(url for source in sources.all() if isinstance(source, Place) for url in source.addresses)
         if visited != self._visited:
             self._visited = visited
-            self._counted = CostlyValue(lambda: self._count(visited), "suggestions", SECONDS, spare=0)
+            self._suggestions = CostlyValue(lambda: self._count(visited), "suggestions", SECONDS, spare=0)
 
     def suggestions(self) -> list[Suggestion]:
         """Return the suggestions. Raises ``StoreError``."""
-        return self._counted.get()
+        return self._suggestions.get()
 
     def _count(self, visited: Sequence[str]) -> list[Suggestion]:
-        counting = SiteCounter(visited)
+        counter = SiteCounter(visited)
         for article in islice(self._store.all_articles(), SAMPLE):
-            counting.take(article)
-        return counting.suggestions(SUGGESTED)
+            counter.take(article)
+        return counter.suggestions(SUGGESTED)
 
 
 @router.get("/suggestions", dependencies=WATCH)
 def suggestions(request: Request) -> Response:
-    suggesting: SuggestionCache = request.app.state.suggesting
-    return render(request, "suggestions.html", suggestions=suggesting.suggestions())
+    cache: SuggestionCache = request.app.state.suggesting
+    return render(request, "suggestions.html", suggestions=cache.suggestions())
 
 
 @router.get("/opml")
@@ -250,5 +248,5 @@ def opml(portal: ThisPortal) -> Response:
     """The enabled feeds of sources.yaml, except those whose URL contains a password or token."""
     public = (feed for feed in portal.config.feeds if feed.enabled and not portal.config.is_secret(feed.url))
     feeds = (Outline(feed.url, feed.name, feed.category) for feed in public)
-    named = {"content-disposition": 'attachment; filename="newsportal.opml"'}
-    return Response(write(portal.site.title, feeds, portal.now()), media_type="text/x-opml", headers=named)
+    headers = {"content-disposition": 'attachment; filename="newsportal.opml"'}
+    return Response(write(portal.site.title, feeds, portal.now()), media_type="text/x-opml", headers=headers)

@@ -52,7 +52,7 @@ def path_of(request: Request) -> Path:
 def source_entry(request: Request, key: str) -> SourceEntry:
     """Return the source with this key, such as ``feed:NAME``. Raises 404."""
     kind = or_404(FAMILIES.get(key.partition(":")[0]))
-    source = or_404(next((one for one in config_of(request).find(key) if one.key == key), None))
+    source = or_404(next((source for source in config_of(request).find(key) if source.key == key), None))
     try:
         return SourceEntry(source, kind, *or_404(entry_of(path_of(request).read_bytes(), kind, source.name)))
     except OSError as error:
@@ -79,14 +79,14 @@ EDITORS_KEYS: Final = frozenset({*FAMILIES.values(), "topics", "categories"})
 """The keys that editors may change. All others (stores, readers' access, allowed requests, publishing) are for administrators."""
 
 
-def restore_version(request: Request, version: Version, seen: str | None, action: str) -> str | None:
+def restore_version(request: Request, version: Version, digest: str | None, action: str) -> str | None:
     """Restore an earlier version of the file. Raises the errors of ``go_back``: ``OtherKeys`` if it would change more than the user may.
 
     Of two simultaneous requests (such as a double click) the second finds it done and raises no conflict.
     """
     within = None if may(request, Right.ADMINISTER) else EDITORS_KEYS
     try:
-        return write(request, lambda path: go_back(path, version, seen, within=within), action, version.id)
+        return write(request, lambda path: go_back(path, version, digest, within=within), action, version.id)
     except EditConflict:
         if digest_of(path_of(request).read_bytes()) != version.digest:
             raise
@@ -169,19 +169,19 @@ def edit_file(request: Request) -> Response:
 def save(request: Request, fields: Form) -> Response:
     """Save the text if it is valid and the file has not changed; else show both, with every error and its line."""
     visit, before = Visit(request), _content(request)
-    text, seen = fields.get("text", ""), fields.get("seen", "")
+    text, digest = fields.get("text", ""), fields.get("seen", "")
     written = text.replace("\r\n", "\n") if b"\r\n" not in before else text
     try:
-        undo = write(request, lambda path: rewrite(path, written.encode(), seen), "sources.rewrite")
+        undo = write(request, lambda path: rewrite(path, written.encode(), digest), "sources.rewrite")
     except SourcesError as error:
-        return _editor(request, text, seen, 422, problems=error.problems)
+        return _editor(request, text, digest, 422, problems=error.problems)
     except EditConflict:
         now = _content(request)
         diff = list(difference(now, written.encode()))
         return _editor(request, text, digest_of(now), 409, fault=visit.say(CONFLICT), diff=diff)
     except OSError as error:
-        return _editor(request, text, seen, 503, fault=failure_of(request, error))
-    return notify(request, "/sources/file", _("sources.yaml was saved.") if undo else _("There were no changes."), undo=undo)
+        return _editor(request, text, digest, 503, fault=failure_of(request, error))
+    return notify(request, "/sources/file", _("sources.yaml was saved.") if undo else _("It was the same as before."), undo=undo)
 
 
 @router.get("/sources/versions")
@@ -195,9 +195,9 @@ def version(request: Request, id: str) -> Response:
     """Show what restoring this version would change. Secrets are not shown to editors."""
     path = path_of(request).resolve()
     before, now = content_of(path, id), _content(request)
-    known, lines = versions(path), list(difference(now, before))
+    history, lines = versions(path), list(difference(now, before))
     return render(
-        request, "sources_versions.html", versions=known, file=path, version=next(one for one in known if one.id == id),
+        request, "sources_versions.html", versions=history, file=path, version=next(version for version in history if version.id == id),
         seen=digest_of(now), diff=lines if Visit(request).may("administer") else None,
         numbers=[sum(line.way == way for line in lines) for way in ("added", "removed")],
     )  # fmt: skip
@@ -205,9 +205,9 @@ def version(request: Request, id: str) -> Response:
 
 @router.post("/sources/versions/{id}")
 def restore(request: Request, id: str, fields: Form) -> Response:
-    found = or_404(next((one for one in versions(path_of(request).resolve()) if one.id == id), None))
+    former = or_404(next((version for version in versions(path_of(request).resolve()) if version.id == id), None))
     try:
-        undo = restore_version(request, found, fields.get("seen", ""), "sources.restore")
+        undo = restore_version(request, former, fields.get("seen", ""), "sources.restore")
     except SourcesError as error:
         return notify(request, "/sources/versions", _("That version is invalid: %(why)s"), why=error.problems[0])
     except (NewsportalError, OSError) as error:
@@ -238,12 +238,12 @@ def _content(request: Request) -> bytes:
 def _editor(
     request: Request,
     text: str,
-    seen: str,
+    digest: str,
     status: int = 200,
     *,
     fault: str | None = None,
     problems: tuple[object, ...] = (),
     diff: list[DiffLine] | None = None,
 ) -> Response:
-    values = {"text": text, "seen": seen, "fault": fault, "problems": problems, "diff": diff, "file": path_of(request)}
+    values = {"text": text, "seen": digest, "fault": fault, "problems": problems, "diff": diff, "file": path_of(request)}
     return render(request, "sources_file.html", status, lines=min(40, max(12, text.count("\n") + 2)), **values)

@@ -61,28 +61,28 @@ class TopicForm:
     def rule(self) -> TopicRule:
         """Return the rule for matching articles: as in the file, a topic without words searches for its name."""
         must, any_, never = words(self.must), words(self.any), words(self.never)
-        named = self.name.strip()
-        return rule(named, must, any_ or (() if must or not named else (named,)), never)
+        name = self.name.strip()
+        return rule(name, must, any_ or (() if must or not name else (name,)), never)
 
 
 def form_of_topic(topic: Topic, digest: str) -> TopicForm:
-    kept = topic.keywords
-    own = kept.any if kept.any != (topic.name,) or kept.must else ()
+    keywords = topic.keywords
+    any_ = keywords.any if keywords.any != (topic.name,) or keywords.must else ()
     pages = set(topic.breadth.by_hour)
     plain = topic.breadth != Breadth() and len(pages) == 1
     return TopicForm(
-        topic.name, digest, topic.name, "\n".join(own), "\n".join(kept.must), "\n".join(kept.not_), "\n".join(topic.query),
+        topic.name, digest, topic.name, "\n".join(any_), "\n".join(keywords.must), "\n".join(keywords.not_), "\n".join(topic.query),
         str(next(iter(pages))) if plain else "", topic.engines, len(pages) > 1, topic.enabled, topic.auto_classify,
     )  # fmt: skip
 
 
-def parse_topic_form(sent: FormFields) -> TopicForm:
+def parse_topic_form(fields: FormFields) -> TopicForm:
     digest, name, any_, must, never, query, pages = (
-        sent.get(key, "") for key in ("digest", "name", "any", "must", "not", "query", "pages")
+        fields.get(key, "") for key in ("digest", "name", "any", "must", "not", "query", "pages")
     )  # fmt: skip
-    engines = tuple(dict.fromkeys(sent.getlist("engines")))
-    hours, enabled, auto_classify, follow = (bool(sent.get(key)) for key in ("hours", "enabled", "auto_classify", "follow"))
-    before = sent.get("before") or None
+    engines = tuple(dict.fromkeys(fields.getlist("engines")))
+    hours, enabled, auto_classify, follow = (bool(fields.get(key)) for key in ("hours", "enabled", "auto_classify", "follow"))
+    before = fields.get("before") or None
     return TopicForm(before, digest, name, any_, must, never, query, pages, engines, hours, enabled, auto_classify, follow)
 
 
@@ -106,24 +106,24 @@ class EngineChoice:
     refuses: bool
 
 
-def engine_choices(visit: Visit, known: Sources) -> list[EngineChoice]:
+def engine_choices(visit: Visit, sources: Sources) -> list[EngineChoice]:
     """Return the engines to offer, those of the file first."""
     states = {state.source: state for state in visit.portal.store.source_states()}
-    found = []
-    for name in dict.fromkeys((*(engine.name for engine in known.engines if engine.enabled), *built_in())):
+    choices = []
+    for name in dict.fromkeys((*(engine.name for engine in sources.engines if engine.enabled), *built_in())):
         state = states.get(f"{ENGINE}{name}")
-        why = refusal(name, state, visit.clock.now)
-        answered = state.last_success if state else None
-        text = visit.clock.says(why) if why else visit.say("answered at %(when)s", when=visit.clock.full(answered)) if answered else ""
-        found.append(EngineChoice(name, text or visit.say("not asked yet"), why is not None))
-    return found
+        reason = refusal(name, state, visit.clock.now)
+        last = state.last_success if state else None
+        text = visit.clock.says(reason) if reason else visit.say("answered at %(when)s", when=visit.clock.full(last)) if last else ""
+        choices.append(EngineChoice(name, text or visit.say("not asked yet"), reason is not None))
+    return choices
 
 
-def usual_engines(known: Sources, offered: Sequence[EngineChoice]) -> tuple[str, ...]:
+def usual_engines(sources: Sources, offered: Sequence[EngineChoice]) -> tuple[str, ...]:
     """Return a new topic's default engines: those of other topics, else of the file, else the usual; without those that refuse."""
-    asked = [engine for topic in known.topics for engine in topic.engines]
-    wanted = asked or [engine.name for engine in known.engines] or DEFAULT_ENGINES
-    return tuple(one.name for one in offered if one.name in wanted and not one.refuses)
+    in_use = [engine for topic in sources.topics for engine in topic.engines]
+    preferred = in_use or [engine.name for engine in sources.engines] or DEFAULT_ENGINES
+    return tuple(choice.name for choice in offered if choice.name in preferred and not choice.refuses)
 
 
 router = APIRouter(dependencies=EDIT)
@@ -136,20 +136,20 @@ FOLLOWS_NOT = _("Another job is running, so stored articles are not updated yet:
 
 @router.get("/topics")
 def topics(request: Request, visit: Here) -> Response:
-    known = visit.portal.config
-    names = [topic.name for topic in known.topics]
-    lately = counts(visit.portal.store, names, visit.portal.now())
+    sources = visit.portal.config
+    names = [topic.name for topic in sources.topics]
+    recent = counts(visit.portal.store, names, visit.portal.now())
     job = jobs_of(request).latest(("assign",))
-    return render(request, "topics.html", known=known, lately=lately, job=job, days=ASSIGN_DAYS, gone=_deleted_topics(request, names),
+    return render(request, "topics.html", known=sources, lately=recent, job=job, days=ASSIGN_DAYS, gone=_deleted_topics(request, names),
         refusals=visit.refusals(names),
     )  # fmt: skip
 
 
 @router.get("/topics/new")
 def new(request: Request) -> Response:
-    visit, known = Visit(request), config_of(request)
-    name = visit.text("name", 100) or ""
-    return _form(request, TopicForm(digest=digest(path_of(request)), name=name, engines=usual_engines(known, engine_choices(visit, known))))
+    visit, sources = Visit(request), config_of(request)
+    engines = usual_engines(sources, engine_choices(visit, sources))
+    return _form(request, TopicForm(digest=digest(path_of(request)), name=visit.text("name", 100) or "", engines=engines))
 
 
 @router.get("/topics/{name}/edit")
@@ -160,17 +160,17 @@ def change(request: Request, name: str) -> Response:
 
 
 @router.post("/topics/preview")
-def preview_topic(request: Request, sent: Form) -> Response:
+def preview_topic(request: Request, fields: Form) -> Response:
     """Show what the words find: a part of the page for a script, else the complete page."""
-    form = parse_topic_form(sent)
+    form = parse_topic_form(fields)
     if request.headers.get("hx-request"):
         return render(request, "parts/topic_preview.html", **_preview(request, form))
     return _form(request, form)
 
 
 @router.post("/topics/save")
-def save(request: Request, visit: Here, sent: Form) -> Response:
-    form, path = parse_topic_form(sent), path_of(request)
+def save(request: Request, visit: Here, fields: Form) -> Response:
+    form, path = parse_topic_form(fields), path_of(request)
     action, name = "topic.change" if form.before else "topic.add", form.draft().name
     details = {"before": form.before, "any": form.any, "must": form.must, "not": form.never}
     try:
@@ -204,11 +204,11 @@ def save(request: Request, visit: Here, sent: Form) -> Response:
 
 @router.get("/topics/{name}/delete")
 def confirm_delete(request: Request, name: str) -> Response:
-    known = config_of(request)
-    or_404(known.topic(name))
-    named = [source.name for source in known.all() if name in getattr(source, "topics", ())]
-    published = [target.name for target in known.publish if name in getattr(target.only, "topics", ())]
-    return render(request, "topic_delete.html", name=name, named=named, published=published)
+    sources = config_of(request)
+    or_404(sources.topic(name))
+    source_names = [source.name for source in sources.all() if name in getattr(source, "topics", ())]
+    published = [target.name for target in sources.publish if name in getattr(target.only, "topics", ())]
+    return render(request, "topic_delete.html", name=name, named=source_names, published=published)
 
 
 @router.post("/topics/{name}/delete")
@@ -228,9 +228,9 @@ def moved(request: Request, name: str) -> Response:
 
 
 @router.post("/topics/assign")
-def assign(request: Request, sent: Form) -> Response:
+def assign(request: Request, fields: Form) -> Response:
     """Reassign stored articles to all topics, to one, or from a deleted one."""
-    name, days = sent.get("name", ""), sent.get("days", "")
+    name, days = fields.get("name", ""), fields.get("days", "")
     names = [topic.name for topic in config_of(request).topics]
     deleted = name if name and name in _deleted_topics(request, names) else None
     if days not in map(str, ASSIGN_DAYS) or (name and name not in names and deleted is None):
@@ -241,14 +241,14 @@ def assign(request: Request, sent: Form) -> Response:
 
 def follow_preview(portal: Portal, form: TopicForm) -> int:
     """Add the stories of the preview to the topic at once, before the job reaches them; return how many match."""
-    now, found_by = portal.now(), form.rule()
+    now, topic_rule = portal.now(), form.rule()
     try:
-        found = preview(portal.store, portal.index, found_by, topic=form.before, now=now)
+        result = preview(portal.store, portal.index, topic_rule, topic=form.before, now=now)
     except SearchError:  # the job needs no index
         return 0
     former = (form.before,) if form.before and form.before != form.name else ()
-    portal.store.mark_topics([marked_topics(one.article, (found_by,), former) for one in found.newest], now=now)
-    return len(found.newest)
+    portal.store.mark_topics([marked_topics(hit.article, (topic_rule,), former) for hit in result.newest], now=now)
+    return len(result.newest)
 
 
 def _deleted_topics(request: Request, names: Sequence[str]) -> list[str]:
@@ -257,17 +257,17 @@ def _deleted_topics(request: Request, names: Sequence[str]) -> list[str]:
 
 
 def _form(request: Request, form: TopicForm, status: int = 200) -> Response:
-    known = config_of(request)
-    cost = round(PAGES * DAY / known.schedule.usual)  # requests per day to an engine for one query, at the schedule's usual interval
-    values = {"title": form.before or "", "engines": engine_choices(Visit(request), known), "cost": cost, "follow_days": FOLLOW_DAYS}
+    sources = config_of(request)
+    cost = round(PAGES * DAY / sources.schedule.usual)  # requests per day to an engine for one query, at the schedule's usual interval
+    values = {"title": form.before or "", "engines": engine_choices(Visit(request), sources), "cost": cost, "follow_days": FOLLOW_DAYS}
     return render(request, "topic.html", status, form=form, **values, **_preview(request, form))
 
 
 def _preview(request: Request, form: TopicForm) -> dict[str, Any]:
     """Return the stories found by the form's words, each with its title and the beginning of its text, with matches marked."""
     portal = Visit(request).portal
-    asked = form.name.strip() or form.any or form.must
-    found = preview(portal.store, portal.index, form.rule(), topic=form.before, now=portal.now()) if asked else None
-    newest = found.newest if found else ()
-    shown = [(one, marked(one_line(one.article.title), one.words), snippet(lead(one.article), one.words)) for one in newest]
-    return {"found": found, "shown": shown, "days": DAYS, "most": SHOWN}
+    has_words = form.name.strip() or form.any or form.must
+    result = preview(portal.store, portal.index, form.rule(), topic=form.before, now=portal.now()) if has_words else None
+    newest = result.newest if result else ()
+    rows = [(hit, marked(one_line(hit.article.title), hit.words), snippet(lead(hit.article), hit.words)) for hit in newest]
+    return {"found": result, "shown": rows, "days": DAYS, "most": SHOWN}

@@ -31,39 +31,39 @@ class Caller:
 CALLER: Final[ContextVar[Caller]] = ContextVar("caller")
 
 
-async def call(method: str, *path: str, asked: Mapping[str, Any] | None = None, body: Any = None) -> Any:
+async def call(method: str, *path: str, params: Mapping[str, Any] | None = None, body: Any = None) -> Any:
     """Return the response of the API to ``METHOD /api/v1/PATH/…``. Raises ``ToolError`` with the API's message and remedy."""
     caller = CALLER.get()
     if method != "GET" and caller.token is None:
         raise ToolError(
             "not-signed-in: This needs a token. Make one at /account, or with: newsportal token add NAME assistant --right edit"
         )
-    whole = "/".join((PREFIX, *path))
-    status, content = await _exchange(caller, method, whole, {key: one for key, one in (asked or {}).items() if one is not None}, body)
-    answer: Any = json.loads(content) if content else None
+    query = {key: value for key, value in (params or {}).items() if value is not None}
+    status, content = await _exchange(caller, method, "/".join((PREFIX, *path)), query, body)
+    result: Any = json.loads(content) if content else None
     if status < 400:
-        return answer
-    fault = answer["error"]
-    problems = "; ".join(f"{one['where']}: {one['message']}" for one in fault.get("problems", ()))
+        return result
+    fault = result["error"]
+    problems = "; ".join(f"{problem['where']}: {problem['message']}" for problem in fault.get("problems", ()))
     parts = (f"{fault['code']}: {fault['message']}", problems, fault.get("remedy"))
     raise ToolError(" ".join(part for part in parts if part))
 
 
-async def _exchange(caller: Caller, method: str, path: str, asked: Mapping[str, Any], body: Any) -> tuple[int, bytes]:
+async def _exchange(caller: Caller, method: str, path: str, params: Mapping[str, Any], body: Any) -> tuple[int, bytes]:
     content = b"" if body is None else json.dumps(body).encode()
     headers = [(b"host", HOST), (b"user-agent", f"newsportal-mcp/{__version__}".encode()), (b"content-length", b"%d" % len(content))]
     headers += [(b"content-type", b"application/json")] if content else []
     headers += [(b"authorization", f"Bearer {caller.token}".encode())] if caller.token else []
     scope = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http", "path": path,
-        "raw_path": quote(path).encode(), "query_string": urlencode(asked).encode(), "root_path": "", "headers": headers,
+        "raw_path": quote(path).encode(), "query_string": urlencode(params).encode(), "root_path": "", "headers": headers,
         "client": (caller.address, 0), "server": ("127.0.0.1", 80),
     }  # fmt: skip
-    sent: list[Message] = [{"type": "http.request", "body": content, "more_body": False}]
+    messages: list[Message] = [{"type": "http.request", "body": content, "more_body": False}]
     status, parts = 500, list[bytes]()
 
     async def receive() -> Message:
-        return sent.pop(0) if sent else {"type": "http.disconnect"}
+        return messages.pop(0) if messages else {"type": "http.disconnect"}
 
     async def send(message: Message) -> None:
         nonlocal status

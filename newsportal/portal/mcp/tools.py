@@ -52,17 +52,17 @@ MAX_LINE: Final = 300  # characters of a title or a name
 
 def clean_text(text: str | None, limit: int = MAX_LINE) -> str:
     """Return ``text`` without tags and invisible characters, cut to ``limit``; line breaks of paragraphs stay."""
-    kept = (text or "")[: 4 * limit]
-    while (without := TAG.sub("", kept)) != kept:  # `<<b>b>` contains another
-        kept = without
-    lines = ("".join(one for one in line if unicodedata.category(one) not in INVISIBLE) for line in kept.splitlines())
-    whole = "\n".join(line for line in (" ".join(line.split()) for line in lines) if line)
-    return whole if len(whole) <= limit else f"{whole[: limit - 1]}…"
+    cleaned = (text or "")[: 4 * limit]
+    while (without := TAG.sub("", cleaned)) != cleaned:  # `<<b>b>` contains another
+        cleaned = without
+    lines = ("".join(character for character in line if unicodedata.category(character) not in INVISIBLE) for line in cleaned.splitlines())
+    result = "\n".join(line for line in (" ".join(line.split()) for line in lines) if line)
+    return result if len(result) <= limit else f"{result[: limit - 1]}…"
 
 
 def from_web(**values: str | None) -> dict[str, Any]:
     """Return the values under :data:`KEY`, without missing ones."""
-    return {KEY: {name: found for name, value in values.items() if (found := clean_text(value))}}
+    return {KEY: {name: cleaned for name, value in values.items() if (cleaned := clean_text(value))}}
 
 
 def link(story_id: str) -> dict[str, str]:
@@ -104,14 +104,14 @@ async def search(
     cursor: Cursor = None,
 ) -> dict[str, Any]:
     """Search stories by words; Chinese is understood. Read one with the tool `story`."""
-    asked = {"q": query, "topic": topic, "category": category, "sort": sort, "limit": limit, "cursor": cursor}
-    found = await call("GET", "search", asked=asked)
+    params = {"q": query, "topic": topic, "category": category, "sort": sort, "limit": limit, "cursor": cursor}
+    results = await call("GET", "search", params=params)
     items = [
         {"story": hit["story_id"], **link(hit["story_id"]), "article": hit["id"], "published": hit["published"],
          "original": web_address(hit["url"]), **from_web(title=hit["title"], site=hit["site"], snippet=plain_text(hit["snippet_html"]))}
-        for hit in found["items"]
+        for hit in results["items"]
     ]  # fmt: skip
-    return {"total": found["total"], **paged(items, found["next"])}
+    return {"total": results["total"], **paged(items, results["next"])}
 
 
 async def latest(
@@ -124,9 +124,9 @@ async def latest(
     cursor: Cursor = None,
 ) -> dict[str, Any]:
     """What is new: stories, each once, the newest or the hottest first."""
-    asked = {"topic": topic, "category": category, "source": source, "since": since, "order": order, "limit": limit, "cursor": cursor}
-    found = await call("GET", "stories", asked=asked)
-    return paged([story_line(one) for one in found["items"]], found["next"])
+    params = {"topic": topic, "category": category, "source": source, "since": since, "order": order, "limit": limit, "cursor": cursor}
+    page = await call("GET", "stories", params=params)
+    return paged([story_line(story) for story in page["items"]], page["next"])
 
 
 async def story(
@@ -134,26 +134,26 @@ async def story(
     offset: Annotated[int, Field(ge=0, description="`next_offset` of the previous part.")] = 0,
 ) -> dict[str, Any]:
     """Read a story, a forum thread or a photo story: its text in parts, and the versions other sites published."""
-    found = await call("GET", "stories", id)
-    text = clean_text(found["head"]["text"], 10**6)
+    content = await call("GET", "stories", id)
+    text = clean_text(content["head"]["text"], 10**6)
     end = offset + MAX_TEXT
-    answer = story_line(found) | {"source": found["head"]["source"], "characters": len(text)}
-    answer |= from_web(title=found["head"]["title"], author=found["head"]["author"])
-    answer[KEY]["text"] = text[offset:end]
+    result = story_line(content) | {"source": content["head"]["source"], "characters": len(text)}
+    result |= from_web(title=content["head"]["title"], author=content["head"]["author"])
+    result[KEY]["text"] = text[offset:end]
     if end < len(text):
-        answer["next_offset"] = end
+        result["next_offset"] = end
     if offset == 0:
-        answer["other_versions"] = [article_row(one) for one in found["articles"][1 : VERSIONS + 1]]
-    return answer
+        result["other_versions"] = [article_row(version) for version in content["articles"][1 : VERSIONS + 1]]
+    return result
 
 
 async def explain_fold(article: Id) -> dict[str, Any]:
     """Why an article counts as a version of its story, and which article is the story's original."""
-    one = await call("GET", "articles", article)
-    whole = await call("GET", "stories", one["story_id"])
-    original = whole["head"]["id"] == one["id"]
-    reason = {"original": True} if original else {"reason": clean_text(one["fold_reason"]) or None}
-    return {**reason, "article": article_row(one), "story": story_line(whole), "unfold_with": None if original else "unfold"}
+    row = await call("GET", "articles", article)
+    parent = await call("GET", "stories", row["story_id"])
+    original = parent["head"]["id"] == row["id"]
+    reason = {"original": True} if original else {"reason": clean_text(row["fold_reason"]) or None}
+    return {**reason, "article": article_row(row), "story": story_line(parent), "unfold_with": None if original else "unfold"}
 
 
 async def sources(
@@ -163,10 +163,10 @@ async def sources(
     cursor: Cursor = None,
 ) -> dict[str, Any]:
     """How sources do, those that need attention first. Needs the right to watch."""
-    found = await call("GET", "sources", asked={"state": state, "q": words, "limit": limit, "cursor": cursor})
+    page = await call("GET", "sources", params={"state": state, "q": words, "limit": limit, "cursor": cursor})
     names = ("key", "enabled", "state", "address", "last_success", "new_entries")
-    items = [{name: one[name] for name in names} | {"reason": clean_text(one["reason"])} for one in found["items"]]
-    return paged(items, found["next"])
+    items = [{name: row[name] for name in names} | {"reason": clean_text(row["reason"])} for row in page["items"]]
+    return paged(items, page["next"])
 
 
 READING: Final = (whoami, topics, search, latest, story, explain_fold, sources)
@@ -193,16 +193,16 @@ async def look_at_address(address: Annotated[str, Field(min_length=1, max_length
         raise ToolError("too-slow: The site did not answer in time. Try another address of it.")
     if look["error"]:
         raise ToolError(f"not-fetched: {clean_text(look['error'])}")
-    return {"items": [proposal(one) for found in look["found"] for one in found["sources"]],
-            "problems": [clean_text(found["error"]) for found in look["found"] if found["error"]],
-            "already_there": [key for found in look["found"] if (key := found["there"])]}  # fmt: skip
+    return {"items": [proposal(source) for result in look["found"] for source in result["sources"]],
+            "problems": [clean_text(result["error"]) for result in look["found"] if result["error"]],
+            "already_there": [key for result in look["found"] if (key := result["there"])]}  # fmt: skip
 
 
-def proposal(one: dict[str, Any]) -> dict[str, Any]:
+def proposal(source: dict[str, Any]) -> dict[str, Any]:
     """Return a proposed source. Its name may be the site's own words, so its values are under :data:`KEY`."""
-    row = {name: one[name] for name in ("kind", "best", "entries", "newest", "per_day") if name in one}
-    values = {name: clean_text(value) if isinstance(value, str) else value for name, value in one["values"].items()}
-    return row | {KEY: {"values": values, "titles": [clean_text(title) for title in one.get("titles", ())[:TITLES]]}}
+    row = {name: source[name] for name in ("kind", "best", "entries", "newest", "per_day") if name in source}
+    values = {name: clean_text(value) if isinstance(value, str) else value for name, value in source["values"].items()}
+    return row | {KEY: {"values": values, "titles": [clean_text(title) for title in source.get("titles", ())[:TITLES]]}}
 
 
 async def add_source(
@@ -213,8 +213,8 @@ async def add_source(
     """Add a source to sources.yaml. With `preview` its address is looked at and nothing is written."""
     if preview:
         address = values.get("url") or next(iter(values.get("hubs") or values.get("urls") or ()), "")
-        found = await look_at_address(str(address))
-        return {"written": False, "would_write": {"kind": kind, "values": values}, "found_there": found}
+        trial = await look_at_address(str(address))
+        return {"written": False, "would_write": {"kind": kind, "values": values}, "found_there": trial}
     return {"written": True, **await call("POST", "sources", body={"kind": kind, "values": values})}
 
 
@@ -228,16 +228,16 @@ async def add_topic(
 ) -> dict[str, Any]:
     """Add a topic, or change one of this name. With `preview` only the stored stories of 30 days that its words find are shown."""
     words = {"any": any, "must": must, "never": never}
-    found = await call("POST", "topics", "preview", body={"name": name, **words})
-    newest = [{"story": one["story"], **link(one["story"]), **from_web(title=one["title"])} for one in found["newest"][:STORIES]]
-    answer = {"written": False, "stories": found["stories"], "new_to_it": found["comes"], "newest": newest}
+    matches = await call("POST", "topics", "preview", body={"name": name, **words})
+    newest = [{"story": story["story"], **link(story["story"]), **from_web(title=story["title"])} for story in matches["newest"][:STORIES]]
+    result = {"written": False, "stories": matches["stories"], "new_to_it": matches["comes"], "newest": newest}
     if preview:
-        return answer
-    known = {one["name"]: one for one in await call("GET", "topics", "settings")}
-    kept = {key: value for key, value in known.get(name, {}).items() if key != "digest"}
-    topic = kept | {"name": name, **words} | ({"engines": engines} if engines or not kept else {})
+        return result
+    settings = {row["name"]: row for row in await call("GET", "topics", "settings")}
+    current = {key: value for key, value in settings.get(name, {}).items() if key != "digest"}
+    topic = current | {"name": name, **words} | ({"engines": engines} if engines or not current else {})
     await call("PUT", "topics", "settings", name, body=topic)
-    return answer | {"written": True, "next_step": "Stored articles follow at the desk (Topics), new ones by themselves."}
+    return result | {"written": True, "next_step": "Stored articles follow at the desk (Topics), new ones by themselves."}
 
 
 async def fold(article: Id, story: Annotated[Id, Field(description="A story, or an article of it.")]) -> dict[str, Any]:
@@ -252,8 +252,8 @@ async def unfold(article: Id) -> dict[str, Any]:
 
 async def _moved(way: str, article: str, body: Any) -> dict[str, Any]:
     await call("POST", "articles", article, way, body=body)
-    now = (await call("GET", "articles", article))["story_id"]
-    return {"article": article, "story": now, **link(now)}
+    story_id = (await call("GET", "articles", article))["story_id"]
+    return {"article": article, "story": story_id, **link(story_id)}
 
 
 async def categorise(
@@ -287,15 +287,15 @@ OPEN_WORLD: Final = ("look_at_address", "add_source", "publish")  # tools that a
 @cache
 def tools() -> tuple[Tool, ...]:
     """Return the tools, made once per process: their schemas are built from the signatures."""
-    made = []
+    result = []
     for function in (*READING, *EDITING):
         name = function.__name__
         notes = ToolAnnotations(
             read_only_hint=function in READING or name == "look_at_address", destructive_hint=name in DESTRUCTIVE,
             open_world_hint=name in OPEN_WORLD,
         )  # fmt: skip
-        made.append(Tool.from_function(function, annotations=notes))
-    return tuple(made)
+        result.append(Tool.from_function(function, annotations=notes))
+    return tuple(result)
 
 
 def server() -> MCPServer:
@@ -311,8 +311,9 @@ async def serve_stdio(caller: Caller) -> None:
 async def exchange(caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
     """Answer one request of streamable HTTP. There is no session: each request has its token, and any process can answer the next."""
     CALLER.set(caller)
-    made = server()
-    guarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # the portal's guard has checked the host
-    app = made.streamable_http_app(streamable_http_path=scope["path"], json_response=True, stateless_http=True, transport_security=guarded)
-    async with made.session_manager.run():
+    mcp_server = server()
+    security = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # the portal's guard has checked the host
+    path = scope["path"]
+    app = mcp_server.streamable_http_app(streamable_http_path=path, json_response=True, stateless_http=True, transport_security=security)
+    async with mcp_server.session_manager.run():
         await app(scope, receive, send)

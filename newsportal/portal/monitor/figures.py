@@ -97,7 +97,7 @@ class FiguresCache:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._found: TtlCache[object] = TtlCache(KEPT_SECONDS, MAX_CACHED)
+        self._cache: TtlCache[object] = TtlCache(KEPT_SECONDS, MAX_CACHED)
 
     def figures(self, portal: Portal, daily: DailySums, days: int) -> Figures:
         return self._of("figures", days, lambda: figures(portal, daily, days))
@@ -105,9 +105,9 @@ class FiguresCache:
     def crawled(self, portal: Portal, days: int) -> Crawled:
         return self._of("crawled", days, lambda: crawled(portal.store.runs(MAX_RUNS), portal, days))
 
-    def _of(self, what: str, days: int, find: Callable[[], T]) -> T:
+    def _of(self, kind: str, days: int, find: Callable[[], T]) -> T:
         with self._lock:
-            return cast(T, self._found.get((what, days), find))
+            return cast(T, self._cache.get((kind, days), find))
 
 
 def figures(portal: Portal, daily: DailySums, days: int) -> Figures:
@@ -128,28 +128,28 @@ def last_days(portal: Portal, days: int) -> tuple[date, date]:
 
 def crawled(runs: Sequence[Run], portal: Portal, days: int) -> Crawled:
     since = portal.now() - timedelta(days=days)
-    chosen = [run for run in runs if run.started >= since]
-    named: dict[str, list[SourceReport]] = {}
-    for run in chosen:
+    recent = [run for run in runs if run.started >= since]
+    by_source: dict[str, list[SourceReport]] = {}
+    for run in recent:
         for row in run.sources:
-            named.setdefault(row.source, []).append(row)
-    rows = tuple(sorted((add_up(name, found) for name, found in named.items()), key=lambda row: (-row.entries, row.source)))
-    seconds = sum((run.ended - run.started).total_seconds() for run in chosen if run.ended is not None)
+            by_source.setdefault(row.source, []).append(row)
+    rows = tuple(sorted((add_up(name, reports) for name, reports in by_source.items()), key=lambda row: (-row.entries, row.source)))
+    seconds = sum((run.ended - run.started).total_seconds() for run in recent if run.ended is not None)
     total = replace(add_up("total", rows), seconds=seconds)
-    return Crawled(len(chosen), seconds, rows, total, failures(rows), len(chosen) == len(runs) == MAX_RUNS)
+    return Crawled(len(recent), seconds, rows, total, failures(rows), len(recent) == len(runs) == MAX_RUNS)
 
 
 def running_crawls(runs: Iterable[Run], now: datetime) -> list[RunningCrawl]:
     """Return the crawls in progress. One that crashed without a report is left out after a day, the longest that a report lasts."""
-    found = []
+    crawls = []
     for run in runs:
-        lasted = (now - run.started).total_seconds()
-        if run.ended is None and 0 <= lasted <= MAX_RUN_LENGTH.total_seconds():
+        seconds = (now - run.started).total_seconds()
+        if run.ended is None and 0 <= seconds <= MAX_RUN_LENGTH.total_seconds():
             total = run.total
-            rate = total.fetched / max(1.0, lasted / 60)
+            rate = total.fetched / max(1.0, seconds / 60)
             failed = total.failures + sum(total.list_failed.values())
-            found.append(RunningCrawl(run.id, run.spiders, run.started, total.fetched, rate, total.stored, failed))
-    return found
+            crawls.append(RunningCrawl(run.id, run.spiders, run.started, total.fetched, rate, total.stored, failed))
+    return crawls
 
 
 def failures(rows: Iterable[SourceReport]) -> tuple[Failure, ...]:

@@ -51,12 +51,12 @@ class PortalCollector(Collector):
         }  # fmt: skip
         for name, ask in parts.items():
             try:
-                found = ask()
+                metrics = ask()
             except (NewsportalError, OSError):
                 up.add_metric((name,), 0)
                 continue
             up.add_metric((name,), 1)
-            yield from found
+            yield from metrics
         yield up
 
     def _store(self) -> list[Metric]:
@@ -72,19 +72,16 @@ class PortalCollector(Collector):
         if last is None or last.ended is None:
             return []
         total = last.total
-        ended = GaugeMetricFamily(
-            "newsportal_last_run_timestamp_seconds", "When the last crawl ended, in seconds since 1970.", last.ended.timestamp()
-        )
-        took = GaugeMetricFamily(
-            "newsportal_last_run_duration_seconds", "How long the last crawl took.", (last.ended - last.started).total_seconds()
-        )
+        meaning, seconds = "When the last crawl ended, in seconds since 1970.", (last.ended - last.started).total_seconds()
+        ended = GaugeMetricFamily("newsportal_last_run_timestamp_seconds", meaning, last.ended.timestamp())
+        duration = GaugeMetricFamily("newsportal_last_run_duration_seconds", "How long the last crawl took.", seconds)
         outcomes = {name: getattr(total, name) for name in OUTCOMES}
         links = gauge("newsportal_last_run_links", "What became of the links of the last crawl.", ("outcome",), outcomes)
         failed = Counter[str]()
         for reason, number in (*total.failed.items(), *total.list_failed.items()):
             failed[cause_of(reason)] += number
         failures = gauge("newsportal_last_run_failures", "Failures of the last crawl, by their cause.", ("cause",), failed)
-        return [ended, took, links, failures]
+        return [ended, duration, links, failures]
 
     def _index(self) -> list[Metric]:
         if self._portal.index is None:
@@ -108,22 +105,22 @@ class PortalCollector(Collector):
         return [family, retries, workers]
 
     def _accounts(self) -> list[Metric]:
-        counted = Counter[str]()
+        counts = Counter[str]()
         for states in self._portal.accounts.alerts.counts().values():
-            counted.update(states)
-        return [gauge("newsportal_alert_messages", "Messages of alerts.", ("state",), counted)]
+            counts.update(states)
+        return [gauge("newsportal_alert_messages", "Messages of alerts.", ("state",), counts)]
 
     def _sources(self) -> list[Metric]:
-        counted = Counter(one.health.state for one in self._portal.health())
-        states = gauge("newsportal_sources", "Sources, by how they do.", ("state",), {state: counted[state] for state in ORDER})
+        counts = Counter(source.health.state for source in self._portal.health())
+        states = gauge("newsportal_sources", "Sources, by how they do.", ("state",), {state: counts[state] for state in ORDER})
         mistakes = GaugeMetricFamily("newsportal_sources_file_mistakes", "Mistakes in sources.yaml as it stands.", len(self._portal.broken))
         return [states, mistakes]
 
     def _machine(self) -> list[Metric]:
-        found = measure_machine(self._portal.config)
-        free = GaugeMetricFamily("newsportal_disk_free_bytes", "Free on the disk of the store.", found.disk.free)
-        size = GaugeMetricFamily("newsportal_disk_size_bytes", "Size of the disk of the store.", found.disk.total)
-        sizes = {one.name: one.bytes for one in found.sizes if one.bytes is not None}
+        machine = measure_machine(self._portal.config)
+        free = GaugeMetricFamily("newsportal_disk_free_bytes", "Free on the disk of the store.", machine.disk.free)
+        size = GaugeMetricFamily("newsportal_disk_size_bytes", "Size of the disk of the store.", machine.disk.total)
+        sizes = {part.name: part.bytes for part in machine.sizes if part.bytes is not None}
         saved, meaning = self._portal.config.backup_mark, "When the store was last backed up, in seconds since 1970; 0: never."
         backup = GaugeMetricFamily("newsportal_last_backup_timestamp_seconds", meaning, saved.stat().st_mtime if saved.exists() else 0)
         return [free, size, gauge("newsportal_part_size_bytes", "What lies on this disk, by part.", ("part",), sizes), backup]

@@ -74,8 +74,8 @@ def measure_machine(sources: Sources) -> Machine:
 def measure_disk(sources: Sources) -> Disk:
     """Return the free and total space. Raises ``OSError`` if the disk does not respond."""
     folder = next((file.parent for _, file in files(sources) if file is not None and file.parent.is_dir()), Path.cwd())
-    found = psutil.disk_usage(str(folder))
-    return Disk(found.free, found.total, found.total > 0 and 100 * found.free / found.total < sources.alerts.disk_free)
+    usage = psutil.disk_usage(str(folder))
+    return Disk(usage.free, usage.total, usage.total > 0 and 100 * usage.free / usage.total < sources.alerts.disk_free)
 
 
 def files(sources: Sources) -> list[tuple[str, Path | None]]:
@@ -135,8 +135,8 @@ class Meter:
 
     def minutes(self) -> list[dict[str, int]]:
         """Return the requests of the last minutes by class of status (``2xx`` …), earliest first; empty for minutes without any."""
-        present, found = int(self._now() // 60), {minute: dict(counted) for minute, counted in list(self._minutes)}
-        return [found.get(minute, {}) for minute in range(present - MINUTES + 1, present + 1)]
+        current, by_minute = int(self._now() // 60), {minute: dict(counts) for minute, counts in list(self._minutes)}
+        return [by_minute.get(minute, {}) for minute in range(current - MINUTES + 1, current + 1)]
 
 
 class MeteredRequests:
@@ -166,9 +166,9 @@ class MeteredRequests:
 
 def route_of(scope: Scope, status: int) -> str:
     """Return the template of the route; one name each for all of ``/static``, for cached responses, and for unknown paths."""
-    found = getattr(scope.get("route"), "path", None)
-    if isinstance(found, str):
-        return found
+    path = getattr(scope.get("route"), "path", None)
+    if isinstance(path, str):
+        return path
     if scope.get("root_path", "").endswith("/static") or scope["path"].startswith("/static/"):
         return "/static"
     return SHARED if status < FIRST_ERROR_STATUS else "none"

@@ -40,37 +40,37 @@ NAMES: Final = {**{spider: KINDS[kind] for kind, spider in SPIDERS.items()}, "me
 @router.get("/runs")
 def runs(request: Request, visit: Here) -> Response:
     """``?all=1``: include runs that had nothing due, which are most of them if a crawl runs all day."""
-    read, whole = visit.portal.store.runs(RUNS_READ), bool(visit.asked.get("all"))
-    found = [run for run in read if whole or not run.idle]
+    read, all_runs = visit.portal.store.runs(RUNS_READ), bool(visit.asked.get("all"))
+    matching = [run for run in read if all_runs or not run.idle]
     kinds = {name: visit.say(kind) for name, kind in NAMES.items()}
-    return render(request, "runs.html", runs=found[:SHOWN], idle=len(read) - len(found), whole=whole, kinds=kinds)
+    return render(request, "runs.html", runs=matching[:SHOWN], idle=len(read) - len(matching), whole=all_runs, kinds=kinds)
 
 
 @router.get("/runs/{run_id}")
 def run(request: Request, visit: Here, run_id: str) -> Response:
-    found = or_404(visit.portal.store.run(run_id))
+    run = or_404(visit.portal.store.run(run_id))
     return render(
-        request, "run.html", run=found, total=found.total, failures=failures_of(found), counters=COUNTERS, columns=columns(visit),
-        rows=[*found.sources, found.total] if found.sources else [], **run_log(visit, found),
+        request, "run.html", run=run, total=run.total, failures=failures_of(run), counters=COUNTERS, columns=columns(visit),
+        rows=[*run.sources, run.total] if run.sources else [], **run_log(visit, run),
     )  # fmt: skip
 
 
 def failures_of(run: Run) -> list[tuple[str, int]]:
     """Return reasons with their counts, articles and list pages together, the most frequent first."""
-    counted = Counter(run.total.failed) + Counter(run.total.list_failed)
-    return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
+    counts = Counter(run.total.failed) + Counter(run.total.list_failed)
+    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
 def columns(visit: Visit) -> list[str]:
     """Return the headings of the table, in the order of ``report.COUNTERS``, and those of derived figures."""
-    named = {
+    labels = {
         "list_pages": visit.say("list pages"), "not_modified": visit.say("unchanged"), "entries": visit.say("entries"),
         "known": visit.say("known"), "repeated": visit.say("repeated"), "new": visit.say("new"),
         "fetched": visit.say("fetched"), "parsed": visit.say("parsed"), "stored": visit.say("stored"),
         "folded": visit.say("folded"), "same": visit.say("same"),
     }  # fmt: skip
     derived = [visit.say("failed"), visit.say("precision"), visit.say("recall"), visit.say("time")]
-    return [*(named.get(key, key) for key in COUNTERS), *derived]
+    return [*(labels.get(key, key) for key in COUNTERS), *derived]
 
 
 RUNS_SEARCHED: Final = 20  # reports searched for crawls in progress: each spider of a crawl writes one
@@ -89,19 +89,19 @@ class Training:
 def monitor(request: Request, visit: Here) -> Response:
     """Articles collected, by day and source."""
     days, daily = days_of(visit), request.app.state.daily
-    kept: FiguresCache = request.app.state.figures
-    counted = kept.figures(visit.portal, daily, days) if daily is not None else None
+    cache: FiguresCache = request.app.state.figures
+    figures = cache.figures(visit.portal, daily, days) if daily is not None else None
     return monitor_page(
-        request, visit, "/monitor", "figures", days=days, ranges=DAY_RANGES, figures=counted, bars=bars(counted.series) if counted else (),
-        curve=curve(counted.growth) if counted else "", source_page=lambda key: source_path(key) if key in visit.portal.by_key else None,
+        request, visit, "/monitor", "figures", days=days, ranges=DAY_RANGES, figures=figures, bars=bars(figures.series) if figures else (),
+        curve=curve(figures.growth) if figures else "", source_page=lambda key: source_path(key) if key in visit.portal.by_key else None,
     )  # fmt: skip
 
 
 @router.get("/monitor/crawls")
 def crawls(request: Request, visit: Here) -> Response:
     """Results of crawls by source, and crawls in progress."""
-    going = running_crawls(visit.portal.store.runs(RUNS_SEARCHED), visit.portal.now())
-    return monitor_page(request, visit, "/monitor/crawls", "crawled", **crawled_of(request, visit), going=going)
+    running = running_crawls(visit.portal.store.runs(RUNS_SEARCHED), visit.portal.now())
+    return monitor_page(request, visit, "/monitor/crawls", "crawled", **crawled_of(request, visit), going=running)
 
 
 @router.get("/monitor/failures")
@@ -112,9 +112,9 @@ def failures(request: Request, visit: Here) -> Response:
 
 
 def crawled_of(request: Request, visit: Visit) -> dict[str, Any]:
-    kept: FiguresCache = request.app.state.figures
+    cache: FiguresCache = request.app.state.figures
     days = days_of(visit)
-    return {"days": days, "ranges": DAY_RANGES, "crawled": kept.crawled(visit.portal, days)}
+    return {"days": days, "ranges": DAY_RANGES, "crawled": cache.crawled(visit.portal, days)}
 
 
 @router.get("/monitor/queues")
@@ -128,17 +128,17 @@ def queues(request: Request, visit: Here) -> Response:
 
 @router.get("/monitor/reading")
 def reading(request: Request, visit: Here) -> Response:
-    """Readership, and what the recommendation has learned."""
-    found = visit.portal.reading()
-    learnt = training_of(*found.fit) if found.fit else None
-    alpha, lines = learnt.alpha if learnt else ALPHA, month_rows(found.months)
+    """How the portal is read, and what the recommendation has learned."""
+    figures = visit.portal.reading()
+    learnt = training_of(*figures.fit) if figures.fit else None
+    alpha, lines = learnt.alpha if learnt else ALPHA, month_rows(figures.months)
     return monitor_page(request, visit, "/monitor/reading", "months", lines=lines, learnt=learnt, alpha=alpha, named=figure_labels(visit))
 
 
 def monitor_page(request: Request, visit: Visit, path: str, name: str, **values: Any) -> Response:
     """Render a page of the monitor, from the template ``parts/NAME.html``."""
-    called = display_name_function(visit.portal, visit.clock.words)
-    return render(request, "monitor.html", part=f"parts/{name}.html", here=path, ways=monitor_links(visit), called=called, **values)
+    display_name = display_name_function(visit.portal, visit.clock.words)
+    return render(request, "monitor.html", part=f"parts/{name}.html", here=path, ways=monitor_links(visit), called=display_name, **values)
 
 
 def days_of(visit: Visit) -> int:
@@ -182,9 +182,9 @@ def month_rows(months: Sequence[Month]) -> list[dict[str, object]]:
 FIRST_FIGURES = ("views", "readers", "stories", "by", "seconds", "let_go")
 
 
-def training_of(made: datetime, facts: Mapping[str, Any]) -> Training:
+def training_of(trained: datetime, facts: Mapping[str, Any]) -> Training:
     """Return the figures of a training, the most important first; the paper's α if it has none."""
     alpha = facts.get("alpha")
     plain = [(name, value) for name, value in facts.items() if isinstance(value, str | int | float) and name not in ("alpha", "lambda")]
     plain.sort(key=lambda fact: (FIRST_FIGURES.index(fact[0]) if fact[0] in FIRST_FIGURES else len(FIRST_FIGURES), fact[0]))
-    return Training(made, alpha if isinstance(alpha, float) else ALPHA, tuple(plain))
+    return Training(trained, alpha if isinstance(alpha, float) else ALPHA, tuple(plain))

@@ -50,9 +50,9 @@ class Line:
 class LogBuffer(logging.Handler):
     """Keeps the last log lines of this process."""
 
-    def __init__(self, kept: int = MAX_LINES) -> None:
+    def __init__(self, limit: int = MAX_LINES) -> None:
         super().__init__(logging.INFO)
-        self._lines: deque[Line] = deque(maxlen=kept)
+        self._lines: deque[Line] = deque(maxlen=limit)
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -80,19 +80,19 @@ def redact(text: str) -> str:
 
 def read_tail(file: Path, limit: int = MAX_LINES) -> list[Line]:
     """Return the last lines of a crawl's log, earliest first. Raises ``OSError``."""
-    with file.open("rb") as opened:
-        size = opened.seek(0, os.SEEK_END)
-        opened.seek(max(0, size - TAIL_BYTES))
-        raw = opened.read(TAIL_BYTES).decode("utf-8", "replace").splitlines()
+    with file.open("rb") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, size - TAIL_BYTES))
+        raw = stream.read(TAIL_BYTES).decode("utf-8", "replace").splitlines()
     return list(_lines(raw[1:] if size > TAIL_BYTES else raw))[-limit:]
 
 
 def _lines(raw: list[str]) -> Iterator[Line]:
     level = "INFO"
     for text in raw:
-        if found := SCRAPY.match(text):
-            level = found["level"] if found["level"] in LEVELS else "INFO"
-            yield Line(datetime.fromisoformat(found["at"]).astimezone(), level, found["name"], redact(found["text"]))
+        if match := SCRAPY.match(text):
+            level = match["level"] if match["level"] in LEVELS else "INFO"
+            yield Line(datetime.fromisoformat(match["at"]).astimezone(), level, match["name"], redact(match["text"]))
         elif text.strip():
             yield Line(None, level, "", redact(text))
 
@@ -100,9 +100,9 @@ def _lines(raw: list[str]) -> Iterator[Line]:
 def find_lines(lines: list[Line], level: str | None, words: str | None, limit: int) -> list[Line]:
     """Return the last lines of at least ``level`` that contain ``words``, latest first."""
     least = LEVELS.index(level) if level in LEVELS else 0
-    wanted = (words or "").lower()
-    found = [line for line in lines if LEVELS.index(line.level) >= least and wanted in f"{line.from_} {line.text}".lower()]
-    return list(reversed(found[-limit:]))
+    text = (words or "").lower()
+    matching = [line for line in lines if LEVELS.index(line.level) >= least and text in f"{line.from_} {line.text}".lower()]
+    return list(reversed(matching[-limit:]))
 
 
 router = APIRouter(dependencies=WATCH)
@@ -141,8 +141,8 @@ def system(request: Request, visit: Here) -> Response:
     minutes = meter.minutes()
     return render(
         request, "system.html", here="/monitor/system", ways=monitor_links(visit), machine=measure_machine(visit.portal.config),
-        parts={name: visit.say(text) for name, text in PARTS.items()}, minutes=[sum(one.values()) for one in minutes],
-        kinds={kind: sum(one.get(kind, 0) for one in minutes) for kind in sorted({kind for one in minutes for kind in one})},
+        parts={name: visit.say(text) for name, text in PARTS.items()}, minutes=[sum(minute.values()) for minute in minutes],
+        kinds={kind: sum(minute.get(kind, 0) for minute in minutes) for kind in sorted({kind for minute in minutes for kind in minute})},
         **log_of(request, visit),
     )  # fmt: skip
 
@@ -162,9 +162,9 @@ def log_of(request: Request, visit: Visit) -> dict[str, Any]:
         lines = read_tail(file) if file is not None else ring.lines()
     except OSError:  # deleted meanwhile
         failed = True
-    labels = {one.stem: log_label(visit, one) for one in dict.fromkeys((*log_files(visit.portal), *((file,) if file else ())))}
-    shown = {"level": level if level in LEVELS else None, "words": words, "file": file.stem if file else None}
-    return {"lines": find_lines(lines, shown["level"], words, SHOWN), "levels": LEVELS, "files": labels, "wanted": shown, "failed": failed}
+    labels = {path.stem: log_label(visit, path) for path in dict.fromkeys((*log_files(visit.portal), *((file,) if file else ())))}
+    query = {"level": level if level in LEVELS else None, "words": words, "file": file.stem if file else None}
+    return {"lines": find_lines(lines, query["level"], words, SHOWN), "levels": LEVELS, "files": labels, "wanted": query, "failed": failed}
 
 
 def run_log(visit: Visit, run: Run) -> dict[str, Any]:
@@ -186,10 +186,10 @@ def run_lines(portal: Portal, run: Run) -> list[Line] | None:
 def log_files(portal: Portal) -> list[Path]:
     """Return the logs that crawls write beside the store (``newsportal up`` and ``schedule``), latest first."""
     try:
-        found = [(file.stat().st_mtime, file) for file in portal.config.jobs_folder.glob("*.log")]
+        files = [(file.stat().st_mtime, file) for file in portal.config.jobs_folder.glob("*.log")]
     except OSError:
         return []
-    return [file for _, file in sorted(found, reverse=True)[:LOGS]]
+    return [file for _, file in sorted(files, reverse=True)[:LOGS]]
 
 
 def log_file(portal: Portal, name: str | None) -> Path | None:

@@ -33,61 +33,61 @@ def version_only() -> dict[str, int]:
 
 
 @router.post(FEVER)
-def fever(request: Request, visit: Here, sent: Form) -> Response:
-    portal, key = visit.portal, sent.get("api_key", "")
+def fever(request: Request, visit: Here, fields: Form) -> Response:
+    portal, key = visit.portal, fields.get("api_key", "")
     if not portal.pace.allows(f"app {address_of(request)}"):
         return JSONResponse({"api_version": VERSION, "auth": 0}, 429, headers={"retry-after": "60"})
     request.state.signed = signed = portal.accounts.tokens.signed_by_fever(key, now=portal.now()) if key else None
     if signed is None or not signed.may(Right.KEEP):
         return JSONResponse({"api_version": VERSION, "auth": 0})
-    asked = {**request.query_params, **sent}
+    params = {**request.query_params, **fields}
     portal.accounts.items.follow(portal.store)
     streams = Streams(visit)
-    answer: dict[str, Any] = {"api_version": VERSION, "auth": 1, "last_refreshed_on_time": int(portal.now().timestamp())}
-    if "mark" in asked:
-        answer |= _mark(visit, streams, asked)
+    result: dict[str, Any] = {"api_version": VERSION, "auth": 1, "last_refreshed_on_time": int(portal.now().timestamp())}
+    if "mark" in params:
+        result |= _mark(visit, streams, params)
     for name, part in PARTS.items():
-        if name in asked:
-            answer |= part(visit, streams, asked)
-    return JSONResponse(answer)
+        if name in params:
+            result |= part(visit, streams, params)
+    return JSONResponse(result)
 
 
-def _groups(_visit: Visit, streams: Streams, _asked: Mapping[str, str]) -> dict[str, Any]:
+def _groups(_visit: Visit, streams: Streams, _params: Mapping[str, str]) -> dict[str, Any]:
     groups = [{"id": place, "title": streams.subscriptions.folders[kind]} for place, kind in enumerate(FOLDERS, 1)]
     return {"groups": groups, **_feeds_groups(streams)}
 
 
 def _feeds_groups(streams: Streams) -> dict[str, Any]:
-    folders = ([str(one.number) for one in streams.subscriptions.all if one.kind == kind] for kind in FOLDERS)
+    folders = ([str(feed.number) for feed in streams.subscriptions.all if feed.kind == kind] for kind in FOLDERS)
     rows = [{"group_id": place, "feed_ids": ",".join(feeds)} for place, feeds in enumerate(folders, 1) if feeds]
     return {"feeds_groups": rows}
 
 
-def _feeds(visit: Visit, streams: Streams, _asked: Mapping[str, str]) -> dict[str, Any]:
+def _feeds(visit: Visit, streams: Streams, _params: Mapping[str, str]) -> dict[str, Any]:
     updated = int((visit.portal.tally().newest or visit.portal.now()).timestamp())
     rows = [
-        {"id": one.number, "favicon_id": 0, "title": one.title, "url": one.url, "site_url": one.home, "is_spark": 0,
+        {"id": feed.number, "favicon_id": 0, "title": feed.title, "url": feed.url, "site_url": feed.home, "is_spark": 0,
          "last_updated_on_time": updated}
-        for one in streams.subscriptions.all
+        for feed in streams.subscriptions.all
     ]  # fmt: skip
     return {"feeds": rows, **_feeds_groups(streams)}
 
 
-def _items(visit: Visit, streams: Streams, asked: Mapping[str, str]) -> dict[str, Any]:
+def _items(visit: Visit, streams: Streams, params: Mapping[str, str]) -> dict[str, Any]:
     """Return the items ``with_ids``; else those above ``since_id`` in ascending order, or below ``max_id`` in descending order."""
-    known = visit.portal.accounts.items
-    if "with_ids" in asked:
-        wanted = [number for part in asked["with_ids"].split(",")[:ITEMS] if (number := _parse_number(part.strip())) is not None]
-        found = _visible_stories(visit, list(known.stories(wanted).items()))
+    items = visit.portal.accounts.items
+    if "with_ids" in params:
+        numbers = [number for part in params["with_ids"].split(",")[:ITEMS] if (number := _parse_number(part.strip())) is not None]
+        numbered = _visible_stories(visit, list(items.stories(numbers).items()))
     else:
-        up = "max_id" not in asked
-        last, found = _parse_number(asked.get("since_id" if up else "max_id")) or 0, list[tuple[int, Story]]()
-        while rows := (known.above if up else known.below)(last, ITEMS):
-            found += _visible_stories(visit, rows)
+        ascending = "max_id" not in params
+        last, numbered = _parse_number(params.get("since_id" if ascending else "max_id")) or 0, list[tuple[int, Story]]()
+        while rows := (items.above if ascending else items.below)(last, ITEMS):
+            numbered += _visible_stories(visit, rows)
             last = rows[-1][0]
-            if len(found) >= ITEMS:
+            if len(numbered) >= ITEMS:
                 break
-    return {"items": _item_rows(visit, streams, found[:ITEMS]), "total_items": known.count()}
+    return {"items": _item_rows(visit, streams, numbered[:ITEMS]), "total_items": items.count()}
 
 
 def _visible_stories(visit: Visit, rows: Sequence[tuple[int, str]]) -> list[tuple[int, Story]]:
@@ -96,11 +96,11 @@ def _visible_stories(visit: Visit, rows: Sequence[tuple[int, str]]) -> list[tupl
     return [(number, stories[id]) for number, id in rows if id in stories and stories[id].id == id]
 
 
-def _item_rows(visit: Visit, streams: Streams, found: Sequence[tuple[int, Story]]) -> list[dict[str, Any]]:
-    marked, base = visit.marks_on([story.id for _, story in found]), streams.subscriptions.base
-    articles = {article.id: article for article in visit.portal.store.articles([story.head.id for _, story in found])}
+def _item_rows(visit: Visit, streams: Streams, numbered: Sequence[tuple[int, Story]]) -> list[dict[str, Any]]:
+    marked, base = visit.marks_on([story.id for _, story in numbered]), streams.subscriptions.base
+    articles = {article.id: article for article in visit.portal.store.articles([story.head.id for _, story in numbered])}
     items = []
-    for number, story in found:
+    for number, story in numbered:
         if (article := articles.get(story.head.id)) is None:
             continue
         entry, home = entry_of(article, visit.portal, base), streams.subscriptions.home_of(story)
@@ -112,12 +112,12 @@ def _item_rows(visit: Visit, streams: Streams, found: Sequence[tuple[int, Story]
     return items
 
 
-def _unread(visit: Visit, streams: Streams, _asked: Mapping[str, str]) -> dict[str, Any]:
+def _unread(visit: Visit, streams: Streams, _params: Mapping[str, str]) -> dict[str, Any]:
     numbers = visit.portal.accounts.items.of([story.id for story in streams.unread(MAX_UNREAD)])
     return {"unread_item_ids": ",".join(map(str, sorted(numbers.values())))}
 
 
-def _saved(visit: Visit, streams: Streams, _asked: Mapping[str, str]) -> dict[str, Any]:
+def _saved(visit: Visit, streams: Streams, _params: Mapping[str, str]) -> dict[str, Any]:
     rows = streams.accounts.marks.starred(streams.person, limit=MAX_STARRED)
     stories = visit.portal.store.listed([id for _, id in rows])
     numbers = visit.portal.accounts.items.of(list(dict.fromkeys(story.id for story in stories.values())))
@@ -131,27 +131,27 @@ PARTS: Final[Mapping[str, Callable[[Visit, Streams, Mapping[str, str]], dict[str
 """Parameter of the request → function that adds to the response."""
 
 
-def _mark(visit: Visit, streams: Streams, asked: Mapping[str, str]) -> dict[str, Any]:
+def _mark(visit: Visit, streams: Streams, params: Mapping[str, str]) -> dict[str, Any]:
     """``mark`` an ``item`` ``as`` read, unread, saved or unsaved, or everything of a ``feed`` or ``group`` ``before`` a time as read;
     unknown ids are ignored. Returns the unread or saved ids afterwards."""
-    what, how, number = asked["mark"], asked.get("as", ""), _parse_number(asked.get("id"))
-    stars = how in ("saved", "unsaved")
-    if what == "item" and number is not None and (stars or how in ("read", "unread")):
+    target, state, number = params["mark"], params.get("as", ""), _parse_number(params.get("id"))
+    stars = state in ("saved", "unsaved")
+    if target == "item" and number is not None and (stars or state in ("read", "unread")):
         stories = list(visit.portal.accounts.items.stories([number]).values())
         try:
-            streams.mark(stories, **({"starred": how == "saved"} if stars else {"read": how == "read"}))
+            streams.mark(stories, **({"starred": state == "saved"} if stars else {"read": state == "read"}))
         except TooManyStarred:
             pass  # the response lists what is saved, without this one
-    elif how == "read" and (stream := _stream_of(streams, what, number)) is not None:
-        streams.mark_all(stream, parse_moment(asked.get("before")))
-    return (_saved if stars else _unread)(visit, streams, asked)
+    elif state == "read" and (stream := _stream_of(streams, target, number)) is not None:
+        streams.mark_all(stream, parse_moment(params.get("before")))
+    return (_saved if stars else _unread)(visit, streams, params)
 
 
-def _stream_of(streams: Streams, what: str, number: int | None) -> Stream | None:
+def _stream_of(streams: Streams, target: str, number: int | None) -> Stream | None:
     """Return the stream of a group or feed. Group 0 is everything."""
     groups: dict[int | None, Stream] = {0: Stream(ALL), **{place: Stream(folder=kind) for place, kind in enumerate(FOLDERS, 1)}}
-    feeds: dict[int | None, Stream] = {one.number: Stream(of=one) for one in streams.subscriptions.all}
-    return {"group": groups, "feed": feeds}.get(what, {}).get(number)
+    feeds: dict[int | None, Stream] = {feed.number: Stream(of=feed) for feed in streams.subscriptions.all}
+    return {"group": groups, "feed": feeds}.get(target, {}).get(number)
 
 
 def _parse_number(text: str | None) -> int | None:

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import PlainTextResponse
 
 from newsportal.portal.access import KEEP, ApiError, address_of, api_error_for, log_change, may, or_404
-from newsportal.portal.api.sources import NewSource, create
+from newsportal.portal.api.sources import NewSource, create_source
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.readers.streams import (
     ALL,
@@ -47,9 +47,9 @@ open_router = APIRouter(prefix=GREADER)
 
 
 @open_router.post("/accounts/ClientLogin")
-def client_login(request: Request, visit: Here, sent: Form) -> Response:
+def client_login(request: Request, visit: Here, fields: Form) -> Response:
     """Sign in: ``Email`` is the person's name, ``Passwd`` a token, which later requests send as ``GoogleLogin auth=``."""
-    name, secret = (sent.get(key) or request.query_params.get(key) or "" for key in ("Email", "Passwd"))
+    name, secret = (fields.get(key) or request.query_params.get(key) or "" for key in ("Email", "Passwd"))
     accounts, now, address = visit.portal.accounts, visit.portal.now(), address_of(request)
     if wait := accounts.attempts.begin(name, address, now=now):
         return PlainTextResponse("Error=CaptchaRequired\n", 429, headers={"retry-after": str(ceil(wait.total_seconds()))})
@@ -109,11 +109,11 @@ def tags(visit: Here) -> dict[str, Any]:
 
 @api.get("/subscription/list")
 def subscriptions(visit: Here) -> dict[str, Any]:
-    known = Streams(visit).subscriptions
+    feeds = Streams(visit).subscriptions
     rows = [
-        {"id": one.id, "title": one.title, "categories": [{"id": LABEL + known.folders[one.kind], "label": known.folders[one.kind]}],
-         "url": one.url, "htmlUrl": one.home, "iconUrl": f"{known.base}/favicon.ico", "sortid": f"{place:08X}"}
-        for place, one in enumerate(known.all)
+        {"id": feed.id, "title": feed.title, "categories": [{"id": LABEL + feeds.folders[feed.kind], "label": feeds.folders[feed.kind]}],
+         "url": feed.url, "htmlUrl": feed.home, "iconUrl": f"{feeds.base}/favicon.ico", "sortid": f"{place:08X}"}
+        for place, feed in enumerate(feeds.all)
     ]  # fmt: skip
     return {"subscriptions": rows}
 
@@ -122,14 +122,14 @@ def subscriptions(visit: Here) -> dict[str, Any]:
 def unread_count(visit: Here) -> dict[str, Any]:
     """Unread counts of every feed, every folder and of everything. Each story is counted in the one feed in which apps show it."""
     streams = Streams(visit)
-    counted: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     newest: dict[str, datetime] = {}
     for story in streams.unread(MAX_UNREAD):
         home = streams.subscriptions.home_of(story)
         for id in (USER + ALL, *((home.id, LABEL + streams.subscriptions.folders[home.kind]) if home else ())):
-            counted[id] += 1
+            counts[id] += 1
             newest[id] = max(story.first_seen, newest.get(id, story.first_seen))
-    rows = [{"id": id, "count": count, "newestItemTimestampUsec": microseconds(newest[id])} for id, count in counted.items()]
+    rows = [{"id": id, "count": count, "newestItemTimestampUsec": microseconds(newest[id])} for id, count in counts.items()]
     return {"max": MAX_UNREAD, "unreadcounts": rows}
 
 
@@ -140,24 +140,24 @@ def microseconds(moment: datetime) -> str:
 @api.get("/stream/items/ids")
 def item_ids(visit: Here) -> dict[str, Any]:
     streams = Streams(visit)
-    stories, behind = streams.read(_stream(streams, visit.asked.get("s") or USER + ALL), _stream_query(visit, MAX_IDS))
+    stories, continuation = streams.read(_stream(streams, visit.asked.get("s") or USER + ALL), _stream_query(visit, MAX_IDS))
     numbers = _numbers(visit, stories)
     rows = [
         {"id": str(numbers[story.id]), "directStreamIds": [], "timestampUsec": microseconds(story.first_seen)}
         for story in stories
     ]  # fmt: skip
-    return {"itemRefs": rows, **({"continuation": behind} if behind else {})}
+    return {"itemRefs": rows, **({"continuation": continuation} if continuation else {})}
 
 
 @api.get("/stream/contents")
 @api.get("/stream/contents/{stream:path}")
 def contents(visit: Here, stream: str = "") -> dict[str, Any]:
     streams, id = Streams(visit), stream or visit.asked.get("s") or USER + ALL
-    chosen = _stream(streams, id)
-    stories, behind = streams.read(chosen, _stream_query(visit, MAX_CONTENTS))
-    title = chosen.of.title if chosen.of else visit.portal.site.title
-    answer = {"direction": "ltr", "id": id, "title": title, "updated": int(visit.portal.now().timestamp())}
-    return answer | {"items": _items(visit, streams, stories, chosen.of), **({"continuation": behind} if behind else {})}
+    selected = _stream(streams, id)
+    stories, continuation = streams.read(selected, _stream_query(visit, MAX_CONTENTS))
+    title = selected.of.title if selected.of else visit.portal.site.title
+    result = {"direction": "ltr", "id": id, "title": title, "updated": int(visit.portal.now().timestamp())}
+    return result | {"items": _items(visit, streams, stories, selected.of), **({"continuation": continuation} if continuation else {})}
 
 
 @api.get("/stream/items/contents")
@@ -166,58 +166,58 @@ def item_contents_by_address(visit: Here) -> dict[str, Any]:
 
 
 @api.post("/stream/items/contents")
-def item_contents(visit: Here, sent: Form) -> dict[str, Any]:
-    numbers = _parse_ids((sent.getlist("i") or visit.asked.getlist("i"))[:MAX_IDS])
+def item_contents(visit: Here, fields: Form) -> dict[str, Any]:
+    numbers = _parse_ids((fields.getlist("i") or visit.asked.getlist("i"))[:MAX_IDS])
     by_number = visit.portal.accounts.items.stories(numbers)
     stories = visit.portal.store.listed(list(by_number.values()))
-    found = {stories[id].id: stories[id] for number in numbers if (id := by_number.get(number, "")) in stories}
-    items = _items(visit, Streams(visit), list(found.values()), None)
+    by_id = {stories[id].id: stories[id] for number in numbers if (id := by_number.get(number, "")) in stories}
+    items = _items(visit, Streams(visit), list(by_id.values()), None)
     return {"direction": "ltr", "id": USER + ALL, "title": visit.portal.site.title, "updated": 0, "items": items}
 
 
 @api.post("/edit-tag")
-def edit_tag(visit: Here, sent: Form) -> Response:
+def edit_tag(visit: Here, fields: Form) -> Response:
     """Add tags ``a`` to items ``i`` and remove tags ``r``: ``read``, ``kept-unread``, ``starred``. Other tags are ignored."""
-    added, removed = ({tag.rpartition("/")[2] for tag in sent.getlist(name)} for name in ("a", "r"))
+    added, removed = ({tag.rpartition("/")[2] for tag in fields.getlist(name)} for name in ("a", "r"))
     read = True if READ in added else False if READ in removed or "kept-unread" in added else None
     starred = True if STARRED in added else False if STARRED in removed else None
-    streams, numbers = Streams(visit), _parse_ids(sent.getlist("i"))
+    streams, numbers = Streams(visit), _parse_ids(fields.getlist("i"))
     with api_error_for(TooManyStarred, status=409, code="too-many-starred", remedy="Take the star off some first."):
         streams.mark(list(visit.portal.accounts.items.stories(numbers).values()), read=read, starred=starred)
     return PlainTextResponse("OK")
 
 
 @api.post("/mark-all-as-read")
-def mark_all(visit: Here, sent: Form) -> Response:
+def mark_all(visit: Here, fields: Form) -> Response:
     streams = Streams(visit)
-    streams.mark_all(_stream(streams, sent.get("s") or USER + ALL), parse_moment(sent.get("ts")))
+    streams.mark_all(_stream(streams, fields.get("s") or USER + ALL), parse_moment(fields.get("ts")))
     return PlainTextResponse("OK")
 
 
 @api.post("/subscription/edit")
-def edit_subscription(request: Request, visit: Here, sent: Form) -> Response:
+def edit_subscription(request: Request, visit: Here, fields: Form) -> Response:
     """Rename or remove a saved search; add a feed, for editors. Topics and sources are the same for all readers."""
-    streams, id, action = Streams(visit), sent.get("s", ""), sent.get("ac")
-    known = streams.subscriptions.by_id.get(id)
-    if action == "subscribe" and known is None:
-        _add_feed(request, id.removeprefix("feed/"), sent.get("t"))
-    elif known is None:
+    streams, id, action = Streams(visit), fields.get("s", ""), fields.get("ac")
+    feed = streams.subscriptions.by_id.get(id)
+    if action == "subscribe" and feed is None:
+        _add_feed(request, id.removeprefix("feed/"), fields.get("t"))
+    elif feed is None:
         raise ApiError(404, "no-subscription", "There is no such subscription.", "See subscription/list.")
-    elif known.kind == "search" and action == "unsubscribe":
-        streams.accounts.searches.remove(streams.person, known.key)
-        log_change(request, "search.remove", known.key, {"name": known.title})
-    elif known.kind == "search" and action == "edit" and sent.get("t"):
+    elif feed.kind == "search" and action == "unsubscribe":
+        streams.accounts.searches.remove(streams.person, feed.key)
+        log_change(request, "search.remove", feed.key, {"name": feed.title})
+    elif feed.kind == "search" and action == "edit" and fields.get("t"):
         with api_error_for(SearchNotSaved, status=400, code="no-name"):
-            streams.accounts.searches.rename(streams.person, known.key, sent["t"])
-        log_change(request, "search.rename", known.key, {"name": sent["t"]})
+            streams.accounts.searches.rename(streams.person, feed.key, fields["t"])
+        log_change(request, "search.rename", feed.key, {"name": fields["t"]})
     elif action != "subscribe":
         raise ApiError(403, "not-allowed", "Topics and sources are the same for all readers.", "Editors change them on the desk.")
     return PlainTextResponse("OK")
 
 
 @api.post("/subscription/quickadd")
-def quick_add(request: Request, sent: Form) -> dict[str, Any]:
-    url = (sent.get("quickadd") or request.query_params.get("quickadd") or "").removeprefix("feed/")
+def quick_add(request: Request, fields: Form) -> dict[str, Any]:
+    url = (fields.get("quickadd") or request.query_params.get("quickadd") or "").removeprefix("feed/")
     key = _add_feed(request, url, None)
     return {"numResults": 1, "query": url, "streamId": f"feed/source/{key}", "streamName": key.partition(":")[2]}
 
@@ -237,7 +237,7 @@ def _add_feed(request: Request, url: str, title: str | None) -> str:
         raise ApiError(403, "not-allowed", "Only an editor's token adds sources.", "Ask an editor, or take a token with the right to edit.")
     if not re.match("https?://", url):
         raise ApiError(422, "not-valid", "A feed has an address that begins with http:// or https://.")
-    return create(request, NewSource(kind="feeds", values={"name": title or url.split("/")[2], "url": url})).key
+    return create_source(request, NewSource(kind="feeds", values={"name": title or url.split("/")[2], "url": url})).key
 
 
 def _stream(streams: Streams, id: str) -> Stream:
@@ -261,13 +261,13 @@ def _numbers(visit: Visit, stories: Sequence[Story]) -> dict[str, int]:
 
 def _parse_ids(ids: Sequence[str]) -> list[int]:
     """Parse item ids: long (``tag:google.com,…``), hexadecimal with 16 digits, or decimal; others are ignored."""
-    found = []
+    numbers = []
     for id in ids:
         short = id.removeprefix(LONG_ID)
         hexadecimal = short != id or len(short) == 16
         if re.fullmatch("[0-9a-fA-F]{1,16}" if hexadecimal else "[0-9]{1,18}", short):
-            found.append(int(short, 16 if hexadecimal else 10))
-    return [number for number in found if number < 2**63]
+            numbers.append(int(short, 16 if hexadecimal else 10))
+    return [number for number in numbers if number < 2**63]
 
 
 def _items(visit: Visit, streams: Streams, stories: Sequence[Story], of: Subscription | None) -> list[dict[str, Any]]:

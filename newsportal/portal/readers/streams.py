@@ -66,24 +66,24 @@ class Subscriptions:
     @cached_property
     def all(self) -> tuple[Subscription, ...]:
         portal = self._visit.portal
-        found = [self._subscription("topic", name, name, topic_address(name), feed_addresses(name, name).rss) for name in portal.topics()]
+        feeds = [self._subscription("topic", name, name, topic_address(name), feed_addresses(name, name).rss) for name in portal.topics()]
         by_source = portal.tally().by_source
         for key in sorted(by_source, key=lambda key: (-by_source[key], key))[:MAX_SOURCES]:
             source = portal.by_key.get(key)
             title = source.name if source is not None else key.partition(":")[2] or key
             home = address("/latest", source=key)
-            found.append(self._subscription("source", key, title, home, feed_addresses(title, None, {"source": key}).rss))
+            feeds.append(self._subscription("source", key, title, home, feed_addresses(title, None, {"source": key}).rss))
         for search in self.searches.values():
-            asked = parse_search(search.asked)
-            found.append(self._subscription("search", search.id, search.name, asked.address(), feed_of(asked, self._visit).rss))
-        return tuple(found)
+            parsed = parse_search(search.asked)
+            feeds.append(self._subscription("search", search.id, search.name, parsed.address(), feed_of(parsed, self._visit).rss))
+        return tuple(feeds)
 
     def _subscription(self, kind: Kind, key: str, title: str, home: str, url: str) -> Subscription:
         return Subscription(kind, key, clean(title) or key, self.base + home, self.base + url)
 
     @cached_property
     def by_id(self) -> dict[str, Subscription]:
-        return {one.id: one for one in self.all}
+        return {feed.id: feed for feed in self.all}
 
     def home_of(self, story: Story) -> Subscription | None:
         """Return the one feed in which apps show ``story``."""
@@ -160,29 +160,29 @@ class Streams:
         self._portal = visit.portal
         self.accounts, self.person = accounts_and_person(visit)
 
-    def read(self, stream: Stream, asked: StreamQuery) -> tuple[list[Story], str | None]:
+    def read(self, stream: Stream, query: StreamQuery) -> tuple[list[Story], str | None]:
         """Return a page of the stream and the cursor of the next one (None: there is none)."""
-        found: list[Story] = []
-        for story, behind in self.walk(stream, asked):
-            found.append(story)
-            if len(found) == asked.limit:
-                return found, behind
-        return found, None
+        stories: list[Story] = []
+        for story, position in self.walk(stream, query):
+            stories.append(story)
+            if len(stories) == query.limit:
+                return stories, position
+        return stories, None
 
-    def walk(self, stream: Stream, asked: StreamQuery) -> Iterator[tuple[Story, str]]:
+    def walk(self, stream: Stream, query: StreamQuery) -> Iterator[tuple[Story, str]]:
         """Yield matching stories, each with the cursor after it, from at most :data:`MAX_PAGES` pages."""
-        page, behind = self._pages(stream, asked), asked.cursor
-        oldest = self._oldest(asked)
+        page, position = self._pages(stream, query), query.cursor
+        oldest = self._oldest(query)
         for _look in range(MAX_PAGES):
-            stories, more = page(behind)
+            stories, more = page(position)
             marked = self._visit.marks_on([story.id for story, _ in stories])
-            for story, behind in stories:
-                if oldest is not None and not asked.oldest_first and story.head.moment < oldest and stream.state != STARRED:
+            for story, position in stories:
+                if oldest is not None and not query.oldest_first and story.head.moment < oldest and stream.state != STARRED:
                     return
                 read, starred = marked.read(story), marked.starred(story.id)
-                if asked.unread is read or asked.starred not in (None, starred) or not self._matches(story, stream, read, asked):
+                if query.unread is read or query.starred not in (None, starred) or not self._matches(story, stream, read, query):
                     continue
-                yield story, behind
+                yield story, position
             if not more:
                 return
 
@@ -190,62 +190,62 @@ class Streams:
         """Return unread stories, newest first."""
         return self.read(Stream(ALL), StreamQuery(limit, unread=True))[0]
 
-    def _oldest(self, asked: StreamQuery) -> datetime | None:
-        limits = [asked.since - MAX_DELAY] if asked.since else []
-        limits += [self._portal.now() - UNREAD_FOR] if asked.unread else []
+    def _oldest(self, query: StreamQuery) -> datetime | None:
+        limits = [query.since - MAX_DELAY] if query.since else []
+        limits += [self._portal.now() - UNREAD_FOR] if query.unread else []
         return max(limits, default=None)
 
-    def _matches(self, story: Story, stream: Stream, read: bool, asked: StreamQuery) -> bool:
-        if (asked.since and story.first_seen < asked.since) or (asked.until and story.head.moment >= asked.until):
+    def _matches(self, story: Story, stream: Stream, read: bool, query: StreamQuery) -> bool:
+        if (query.since and story.first_seen < query.since) or (query.until and story.head.moment >= query.until):
             return False
         if stream.folder in ("topic", "source"):
             home = self.subscriptions.home_of(story)
             return home is not None and home.kind == stream.folder
         return read or stream.state != READ
 
-    def _pages(self, stream: Stream, asked: StreamQuery) -> Callable[[str | None], Page]:
+    def _pages(self, stream: Stream, query: StreamQuery) -> Callable[[str | None], Page]:
         if stream.state == STARRED:
-            return self._starred
+            return self._starred_page
         if stream.folder == "search":
-            return lambda _behind: self._of_searches()
+            return lambda _behind: self._searches_page()
         if stream.of is not None and stream.of.kind == "search":
             search = stream.of.key
-            return lambda behind: self._found(search, int(behind) if behind and behind.isdecimal() and len(behind) < 7 else 0)
-        which = StoryFilter(limit=PAGE)
+            return lambda position: self._hits(search, int(position) if position and position.isdecimal() and len(position) < 7 else 0)
+        selection = StoryFilter(limit=PAGE)
         if stream.of is not None:
-            which = replace(which, topic=stream.of.key) if stream.of.kind == "topic" else replace(which, source=stream.of.key)
-        if asked.oldest_first:
-            first = cursor(self._oldest(asked) or datetime(2000, 1, 1, tzinfo=UTC), "")
-            return lambda behind: self._listed(replace(which, after=behind or first))
-        start = cursor(asked.until, "") if asked.until else None
-        return lambda behind: self._listed(replace(which, before=behind or start))
+            selection = replace(selection, topic=stream.of.key) if stream.of.kind == "topic" else replace(selection, source=stream.of.key)
+        if query.oldest_first:
+            first = cursor(self._oldest(query) or datetime(2000, 1, 1, tzinfo=UTC), "")
+            return lambda position: self._store_page(replace(selection, after=position or first))
+        start = cursor(query.until, "") if query.until else None
+        return lambda position: self._store_page(replace(selection, before=position or start))
 
-    def _listed(self, which: StoryFilter) -> Page:
-        page = self._portal.store.stories(which)
-        if which.after is not None:
-            return [(story, cursor_of(story)) for story in reversed(page.stories)], len(page.stories) == which.limit
+    def _store_page(self, selection: StoryFilter) -> Page:
+        page = self._portal.store.stories(selection)
+        if selection.after is not None:
+            return [(story, cursor_of(story)) for story in reversed(page.stories)], len(page.stories) == selection.limit
         return [(story, cursor_of(story)) for story in page.stories], page.next is not None
 
-    def _starred(self, behind: str | None) -> Page:
-        rows = self.accounts.marks.starred(self.person, before=edge(behind), limit=PAGE)
+    def _starred_page(self, position: str | None) -> Page:
+        rows = self.accounts.marks.starred(self.person, before=edge(position), limit=PAGE)
         stories = self._portal.store.listed([id for _, id in rows])
-        found = {stories[id].id: (stories[id], cursor(since, id)) for since, id in rows if id in stories}
-        return list(found.values()), len(rows) == PAGE
+        starred = {stories[id].id: (stories[id], cursor(since, id)) for since, id in rows if id in stories}
+        return list(starred.values()), len(rows) == PAGE
 
-    def _found(self, search: str, offset: int) -> Page:
-        asked = replace(parse_search(self.subscriptions.searches[search].asked), sort="time", page=1, folds=None)
-        if self._portal.index is None or asked.empty:
+    def _hits(self, search: str, offset: int) -> Page:
+        parsed = replace(parse_search(self.subscriptions.searches[search].asked), sort="time", page=1, folds=None)
+        if self._portal.index is None or parsed.empty:
             return [], False
-        query = replace(asked.query(self._visit.clock.now, self._visit.clock.zone, limit=PAGE), offset=offset)
+        query = replace(parsed.query(self._visit.clock.now, self._visit.clock.zone, limit=PAGE), offset=offset)
         hits = search_index(self._portal, self._portal.index, query).hits
         stories = self._portal.store.listed([hit.story_id for hit in hits])
-        found = [(stories[hit.story_id], str(offset + place)) for place, hit in enumerate(hits, 1) if hit.story_id in stories]
-        return found, len(hits) == PAGE
+        results = [(stories[hit.story_id], str(offset + place)) for place, hit in enumerate(hits, 1) if hit.story_id in stories]
+        return results, len(hits) == PAGE
 
-    def _of_searches(self) -> Page:
+    def _searches_page(self) -> Page:
         """Return the newest stories of each search of the folder."""
-        found = {story.id: story for search in self.subscriptions.searches for story, _ in self._found(search, 0)[0]}
-        newest = sorted(found.values(), key=lambda story: (story.head.moment, story.id), reverse=True)
+        by_id = {story.id: story for search in self.subscriptions.searches for story, _ in self._hits(search, 0)[0]}
+        newest = sorted(by_id.values(), key=lambda story: (story.head.moment, story.id), reverse=True)
         return [(story, "") for story in newest], False
 
     def mark(self, stories: Sequence[str], *, read: bool | None = None, starred: bool | None = None) -> None:
@@ -262,7 +262,7 @@ class Streams:
         at = min(until or now, now)
         topic = stream.of.key if stream.of is not None and stream.of.kind == "topic" else EVERYTHING if stream.state == ALL else None
         if topic is None:
-            found = [story.id for story, _ in self.walk(stream, StreamQuery(PAGE * MAX_PAGES, unread=True)) if story.first_seen <= at]
-            self.accounts.marks.set_read(self.person, found, True, now=now)
+            ids = [story.id for story, _ in self.walk(stream, StreamQuery(PAGE * MAX_PAGES, unread=True)) if story.first_seen <= at]
+            self.accounts.marks.set_read(self.person, ids, True, now=now)
         elif self.accounts.marks.of(self.person, ()).caught_up.get(topic, at - MAX_DELAY) < at:  # a late request does not undo a newer one
             self.accounts.marks.catch_up(self.person, topic, now=at)

@@ -38,34 +38,34 @@ def article_tasks(visit: Visit, article: StoredArticle, language: str) -> list[T
     settings = visit.portal.config.assistant
     foreign = not (article.language or "").startswith(language)
     purposes: list[Purpose] = ["summary", "translation"] if foreign else ["summary"]
-    return [article_task(settings, one, article, language) for one in purposes if visit.keeps and may(settings, one) and article.text]
+    return [article_task(settings, use, article, language) for use in purposes if visit.keeps and may(settings, use) and article.text]
 
 
-def event_tasks(visit: Visit, seen: EventView, language: str) -> list[Task]:
+def event_tasks(visit: Visit, page: EventView, language: str) -> list[Task]:
     """Return the tasks for an event. Titles are for editors and in the portal's language, because all readers see them."""
     settings = visit.portal.config.assistant
     languages: dict[Purpose, str] = {"summary": language}
     if visit.may("edit"):
         languages["title"] = visit.portal.site.language
-    wanted = [(one, spoken) for one, spoken in languages.items() if visit.keeps and may(settings, one)]
-    return [event_task(settings, one, seen.articles, spoken) for one, spoken in wanted]
+    allowed = [(use, code) for use, code in languages.items() if visit.keeps and may(settings, use)]
+    return [event_task(settings, use, page.articles, code) for use, code in allowed]
 
 
 def build_view(visit: Visit, tasks: Sequence[Task], action: str, origins: tuple[Story, ...] = ()) -> AssistantView | None:
     """Return what a page shows; ``None``: nothing."""
     if not tasks:
         return None
-    found = visit.portal.store.assistant.answers([task.key for task in tasks])
-    answers = tuple((task, found[task.key]) for task in tasks if task.key in found)
-    return AssistantView(action, answers, tuple(task.purpose for task in tasks if task.key not in found), origins)
+    stored = visit.portal.store.assistant.answers([task.key for task in tasks])
+    answers = tuple((task, stored[task.key]) for task in tasks if task.key in stored)
+    return AssistantView(action, answers, tuple(task.purpose for task in tasks if task.key not in stored), origins)
 
 
 def view_of_article(visit: Visit, article: StoredArticle) -> AssistantView | None:
     return build_view(visit, article_tasks(visit, article, visit.language), f"/story/{article.story_id}/{article.id}/assistant")
 
 
-def view_of_event(visit: Visit, seen: EventView) -> AssistantView | None:
-    return build_view(visit, event_tasks(visit, seen, visit.language), f"/event/{seen.event.id}/assistant", seen.stories[-EVENT_STORIES:])
+def view_of_event(visit: Visit, page: EventView) -> AssistantView | None:
+    return build_view(visit, event_tasks(visit, page, visit.language), f"/event/{page.event.id}/assistant", page.stories[-EVENT_STORIES:])
 
 
 def ask(visit: Visit, tasks: Sequence[Task], purpose: str, thing: str) -> StoredAnswer:
@@ -81,22 +81,22 @@ def ask(visit: Visit, tasks: Sequence[Task], purpose: str, thing: str) -> Stored
     return answer
 
 
-def _ask_and_return(request: Request, tasks: Sequence[Task], sent: Form, thing: str) -> Response:
-    visit, back = Visit(request), safe_next(sent.get("next"))
+def _ask_and_return(request: Request, tasks: Sequence[Task], fields: Form, thing: str) -> Response:
+    visit, back = Visit(request), safe_next(fields.get("next"))
     try:
-        ask(visit, tasks, sent.get("use", ""), thing)
+        ask(visit, tasks, fields.get("use", ""), thing)
     except AssistantError as error:
         return redirect_with(request, back, visit.clock.says(error.message))
     return redirect_with(request, back, visit.say("The assistant's text is below."))
 
 
 @router.post("/story/{story_id}/{article_id}/assistant")
-def ask_of_article(request: Request, visit: Here, story_id: str, article_id: str, sent: Form) -> Response:
+def ask_of_article(request: Request, visit: Here, story_id: str, article_id: str, fields: Form) -> Response:
     """Fields: ``use``: ``summary``, ``translation``. Redirects to ``next``."""
     article = visible(visit, article_id)
     if article is None or article.story_id != story_id:
         raise HTTPException(404)
-    return _ask_and_return(request, article_tasks(visit, article, visit.language), sent, article.id)
+    return _ask_and_return(request, article_tasks(visit, article, visit.language), fields, article.id)
 
 
 def visible(visit: Visit, article_id: str) -> StoredArticle | None:
@@ -110,7 +110,7 @@ def visible_event(visit: Visit, event_id: str) -> Event | None:
 
 
 @router.post("/event/{event_id}/assistant")
-def ask_of_event(request: Request, visit: Here, event_id: str, sent: Form) -> Response:
+def ask_of_event(request: Request, visit: Here, event_id: str, fields: Form) -> Response:
     """Fields: ``use``: ``summary``, ``title``. Redirects to ``next``."""
-    seen = view(visit.portal.store, or_404(visible_event(visit, event_id)), visit.portal.site.zone)
-    return _ask_and_return(request, event_tasks(visit, seen, visit.language), sent, event_id)
+    page = view(visit.portal.store, or_404(visible_event(visit, event_id)), visit.portal.site.zone)
+    return _ask_and_return(request, event_tasks(visit, page, visit.language), fields, event_id)

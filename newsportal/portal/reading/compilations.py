@@ -41,17 +41,17 @@ def feed(visit: Here, ending: str) -> Response:
     if ending not in FORMATS:
         raise HTTPException(404)
     topic, base = topic_of(visit), base_address(visit.request)
-    here, zone = visit.clock.local(visit.clock.now).date(), visit.portal.site.zone
-    days = (here - back * DAY for back in range(1, DAYS + 1))
-    entries = [entry(visit, made, day, base) for day in days if (made := briefing_of(visit, *day_range(day, zone), topic)).events]
+    today, zone = visit.clock.local(visit.clock.now).date(), visit.portal.site.zone
+    days = (today - back * DAY for back in range(1, DAYS + 1))
+    entries = [entry(visit, briefing, day, base) for day in days if (briefing := briefing_of(visit, *day_range(day, zone), topic)).events]
     title = " · ".join(part for part in (topic and clean(topic), visit.say("Briefing"), visit.portal.site.title) if part)
     return feed_response(visit, ending, title, address("/briefing", topic=topic), entries)
 
 
 @router.get("/briefing/{day}")
 def one_day(request: Request, visit: Here, day: str) -> Response:
-    chosen = day_of(visit, day)
-    return page(request, visit, chosen, *day_range(chosen, visit.portal.site.zone))
+    parsed = day_of(visit, day)
+    return page(request, visit, parsed, *day_range(parsed, visit.portal.site.zone))
 
 
 def day_of(visit: Visit, text: str) -> date:
@@ -86,36 +86,36 @@ def briefing_of(visit: Visit, since: datetime, until: datetime, topic: str | Non
 
 def page(request: Request, visit: Visit, day: date | None, since: datetime, until: datetime) -> Response:
     topic = topic_of(visit)
-    made = briefing_of(visit, since, until, topic)
-    seen, cookie = last_visit(request, visit.clock.now, COOKIE)
-    here = visit.clock.local(visit.clock.now).date()
-    name, before = address("/briefing", topic=topic), (day or here) - DAY
-    answer = render(
-        request, "briefing.html", made=made, day=day, topic=topic, topics=visit.portal.topics(), seen=seen, passages=passages,
-        new=sum(event.last > seen for event in made.events) if seen else 0,
+    briefing = briefing_of(visit, since, until, topic)
+    previous, cookie = last_visit(request, visit.clock.now, COOKIE)
+    today = visit.clock.local(visit.clock.now).date()
+    name, before = address("/briefing", topic=topic), (day or today) - DAY
+    response = render(
+        request, "briefing.html", made=briefing, day=day, topic=topic, topics=visit.portal.topics(), seen=previous, passages=passages,
+        new=sum(event.last > previous for event in briefing.events) if previous else 0,
         earlier=address(f"/briefing/{before}", topic=topic) if has_stories(visit, before) else None,
-        later=(address(f"/briefing/{day + DAY}", topic=topic) if day < here else name) if day else None,
+        later=(address(f"/briefing/{day + DAY}", topic=topic) if day < today else name) if day else None,
         feed=FeedAddresses.below("/briefing", visit.say("Briefing"), topic=topic),
     )  # fmt: skip
     if day is None:
-        remember_visit(answer, cookie, COOKIE)
-    return answer
+        remember_visit(response, cookie, COOKIE)
+    return response
 
 
-def entry(visit: Visit, made: Briefing, day: date, base: str) -> FeedItem:
-    where = f"{base}{address(f'/briefing/{day}', topic=made.topic)}"
+def entry(visit: Visit, briefing: Briefing, day: date, base: str) -> FeedItem:
+    url = f"{base}{address(f'/briefing/{day}', topic=briefing.topic)}"
     parts = []
-    for event in made.events:
+    for event in briefing.events:
         parts.append(Markup("<h2>{}</h2>").format(clean(event.title)))
         for quote in passages(event.quotes):
             link = Markup('<a href="{}">{}</a>').format(f"{base}/story/{quote.story}", clean(quote.site))
             parts.append(Markup("<p>{} {}</p>").format(quote.text, link))
-    id = blake2b(f"{made.topic or ''}\n{day}".encode(), digest_size=16).hexdigest()
-    ended = made.until.astimezone(UTC)
+    id = blake2b(f"{briefing.topic or ''}\n{day}".encode(), digest_size=16).hexdigest()
+    ended = briefing.until.astimezone(UTC)
     title = f"{visit.say('Briefing')} {day}"
-    summary = shorten("；".join(clean(event.title) for event in made.events), 300)
+    summary = shorten("；".join(clean(event.title) for event in briefing.events), 300)
     return FeedItem(
-        f"urn:newsportal:briefing:{id}", title, where, where, ended, ended, summary, str(Markup("\n").join(parts)),
+        f"urn:newsportal:briefing:{id}", title, url, url, ended, ended, summary, str(Markup("\n").join(parts)),
         visit.portal.site.title,
     )  # fmt: skip
 
@@ -126,23 +126,23 @@ SPANS: Final = ("1", "7")  # days of a board, as in `?days=`; the first is the d
 @router.get("/rising")
 def rising(request: Request, visit: Here) -> Response:
     """``?at=2026-05-20``: the board of that day, from stories fetched by its end."""
-    chosen, asked, topic = visit.text("days"), visit.text("at"), topic_of(visit)
-    days = chosen if chosen in SPANS else SPANS[0]
-    day = day_of(visit, asked) if asked else None
-    here = visit.clock.local(visit.clock.now).date()
+    span, at, topic = visit.text("days"), visit.text("at"), topic_of(visit)
+    days = span if span in SPANS else SPANS[0]
+    day = day_of(visit, at) if at else None
+    today = visit.clock.local(visit.clock.now).date()
     try:
         until = min(day_range(day, visit.portal.site.zone)[1], visit.clock.now) if day else visit.clock.now
         board = board_of(visit, until, int(days), topic)
     except OverflowError as error:
         raise HTTPException(404) from error
-    last = day or here
+    last = day or today
     filters = {"days": days if days != SPANS[0] else None, "topic": topic}
     return render(
         request, "rising.html", board=board, days=days, day=day, topic=topic, topics=visit.portal.topics(), width=width,
         bars=lambda counts: bars([(last - (len(counts) - place) * DAY, count) for place, count in enumerate(counts, 1)]),
         here=lambda **other: address("/rising", **{**filters, "at": day, **other}),
         earlier=address("/rising", **filters, at=last - DAY) if has_stories(visit, last - DAY) else None,
-        later=address("/rising", **filters, at=day + DAY if day < here else None) if day else None,
+        later=address("/rising", **filters, at=day + DAY if day < today else None) if day else None,
     )  # fmt: skip
 
 
@@ -158,10 +158,10 @@ BOTTOM: Final = 50  # the rank at the bottom of a drawing; lower ranks are drawn
 @router.get("/boards")
 def boards(request: Request, visit: Here) -> Response:
     """``?list=NAME``: this list only."""
-    found = boards_of(visit)
-    chosen = visit.text("list")
-    shown = [board for board in found if chosen in (None, "", board.name, board.key)]
-    return render(request, "boards.html", boards=found, shown=shown or found, curve=curve, width=WIDTH, height=HEIGHT)
+    boards = boards_of(visit)
+    name = visit.text("list")
+    selected = [board for board in boards if name in (None, "", board.name, board.key)]
+    return render(request, "boards.html", boards=boards, shown=selected or boards, curve=curve, width=WIDTH, height=HEIGHT)
 
 
 def boards_of(visit: Visit) -> list[HotBoard]:
@@ -170,11 +170,11 @@ def boards_of(visit: Visit) -> list[HotBoard]:
     return visit.cached_compilation(lambda: compile_boards(portal.store, portal.config, now), now, "boards")
 
 
-def curve(one: Standing) -> str:
+def curve(standing: Standing) -> str:
     """Return the points of a polyline, by time: the first rank is at the top."""
-    if len(one.curve) < 2:
+    if len(standing.curve) < 2:
         return ""
-    first, last = one.curve[0][0], one.curve[-1][0]
+    first, last = standing.curve[0][0], standing.curve[-1][0]
     span = (last - first).total_seconds() or 1.0
-    points = ((WIDTH * (at - first).total_seconds() / span, HEIGHT * (min(rank, BOTTOM) - 1) / (BOTTOM - 1)) for at, rank in one.curve)
+    points = ((WIDTH * (at - first).total_seconds() / span, HEIGHT * (min(rank, BOTTOM) - 1) / (BOTTOM - 1)) for at, rank in standing.curve)
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)

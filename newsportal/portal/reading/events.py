@@ -51,8 +51,8 @@ def weighted(portal: Portal, event: Event) -> WeightedEvent:
 
 def front_events(portal: Portal) -> list[WeightedEvent]:
     """Return the events of the front page: pinned ones, then those of these days with the highest weight."""
-    found = (*portal.store.events.pinned(), *portal.store.events.listed(since=portal.now() - FRESH, limit=ON_FRONT).events)
-    return [weighted(portal, event) for event in {event.id: event for event in found}.values()][:ON_FRONT]
+    candidates = (*portal.store.events.pinned(), *portal.store.events.listed(since=portal.now() - FRESH, limit=ON_FRONT).events)
+    return [weighted(portal, event) for event in {event.id: event for event in candidates}.values()][:ON_FRONT]
 
 
 @router.get("/events")
@@ -62,10 +62,10 @@ def events(request: Request, visit: Here) -> Response:
     portal = visit.portal
     page = portal.store.events.listed(topic=topic, before=before, limit=PAGE)
     pinned = portal.store.events.pinned() if not (topic or before) else []
-    listed = [*pinned, *(event for event in page.events if event.pinned is None or topic or before)]
-    heads = portal.store.listed([event.head_id for event in listed if event.head_id])
+    selected = [*pinned, *(event for event in page.events if event.pinned is None or topic or before)]
+    heads = portal.store.listed([event.head_id for event in selected if event.head_id])
     return render(
-        request, "events.html", events=[weighted(portal, event) for event in listed], heads=heads, topic=topic, topics=portal.topics(),
+        request, "events.html", events=[weighted(portal, event) for event in selected], heads=heads, topic=topic, topics=portal.topics(),
         next=address("/events", topic=topic, before=page.next) if page.next else None,
         later=address("/events", topic=topic) if before else None,
     )  # fmt: skip
@@ -75,7 +75,7 @@ def events(request: Request, visit: Here) -> Response:
 def feed(visit: Here, event_id: str, ending: str) -> Response:
     """The newest stories of an event."""
     event = or_404(assistant.visible_event(visit, event_id))
-    ids = [one.story_id for one in visit.portal.store.events.members([event.id]).get(event.id, [])][-ENTRIES:]
+    ids = [member.story_id for member in visit.portal.store.events.members([event.id]).get(event.id, [])][-ENTRIES:]
     heads = [story.head.id for story in visit.portal.store.listed(ids[::-1]).values()]
     return list_response(visit, ending, f"{event.title} · {visit.portal.site.title}", f"/event/{event.id}", heads)
 
@@ -88,13 +88,13 @@ def event(request: Request, visit: Here, event_id: str) -> Response:
     if found is None:
         moved = or_404(store.events.joined(event_id))
         return RedirectResponse(f"/event/{moved}", 303)
-    seen = view(store, found, visit.portal.site.zone)
-    head = next((story.head for story in seen.stories if story.id == found.head_id), None)
-    pictures = filter(None, (headline_picture(visit.portal, story.head) for story in seen.stories))
+    event_view = view(store, found, visit.portal.site.zone)
+    head = next((story.head for story in event_view.stories if story.id == found.head_id), None)
+    pictures = filter(None, (headline_picture(visit.portal, story.head) for story in event_view.stories))
     return render(
-        request, "event.html", view=seen, pictures=list(dict.fromkeys(pictures))[:PICTURES],
-        changes=list(changes(store, seen.changed)), weighed=weighted(visit.portal, found), related=related(visit, found, head),
-        feed=FeedAddresses.below(f"/event/{found.id}", found.title), assisted=assistant.view_of_event(visit, seen),
+        request, "event.html", view=event_view, pictures=list(dict.fromkeys(pictures))[:PICTURES],
+        changes=list(changes(store, event_view.changed)), weighed=weighted(visit.portal, found), related=related(visit, found, head),
+        feed=FeedAddresses.below(f"/event/{found.id}", found.title), assisted=assistant.view_of_event(visit, event_view),
         edits=store.events.edits(found.id, limit=MAX_EDITS) if visit.may("edit") else (),
     )  # fmt: skip
 
@@ -103,14 +103,14 @@ def changes(store: Store, changed: Sequence[StoredArticle]) -> Iterator[tuple[St
     """Yield the last change of each article, with its first differing lines."""
     for article in changed[:MAX_CHANGED]:
         last = states(article, store.revisions(article.id)[-1:])[0]
-        differ = [line for line in last.lines or () if any(piece.kind != "same" for piece in line)]
-        yield last, differ[:MAX_LINES]
+        changed_lines = [line for line in last.lines or () if any(part.kind != "same" for part in line)]
+        yield last, changed_lines[:MAX_LINES]
 
 
 def related(visit: Visit, event: Event, head: StoredArticle | None) -> list[Event]:
     """Return other events, of stories on the same subject."""
     stories = visit.portal.related(head) if head is not None else ()
     store = visit.portal.store
-    ids = dict.fromkeys(one.event_id for one in store.events.of([story.id for story in stories]).values() if one.event_id != event.id)
-    found = (store.events.event(id) for id in ids)
-    return [one for one in found if one is not None and one.stories and clean(one.title)][:RELATED]
+    ids = dict.fromkeys(row.event_id for row in store.events.of([story.id for story in stories]).values() if row.event_id != event.id)
+    events = (store.events.event(id) for id in ids)
+    return [other for other in events if other is not None and other.stories and clean(other.title)][:RELATED]

@@ -133,7 +133,7 @@ def json_feed(feed: Feed) -> bytes:
             "language": entry.language,
             "image": entry.pictures[0].url if entry.pictures else None,
             "attachments": [
-                {"url": one.url, "mime_type": one.type, **({"title": one.caption} if one.caption else {})} for one in entry.pictures
+                {"url": item.url, "mime_type": item.type, **({"title": item.caption} if item.caption else {})} for item in entry.pictures
             ],
         }
         for entry in feed.entries
@@ -150,9 +150,9 @@ TYPES = {"rss": "application/rss+xml", "atom": "application/atom+xml", "json": "
 
 
 def _add(parent: Element, tag: str, text: str | None = None, /, **attributes: str) -> Element:
-    made = SubElement(parent, tag, {key: CONTROL.sub("", value) for key, value in attributes.items()})
-    made.text = CONTROL.sub("", text) if text is not None else None
-    return made
+    element = SubElement(parent, tag, {key: CONTROL.sub("", value) for key, value in attributes.items()})
+    element.text = CONTROL.sub("", text) if text is not None else None
+    return element
 
 
 def _add_texts(parent: Element, **texts: str) -> None:

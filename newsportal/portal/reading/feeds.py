@@ -49,9 +49,9 @@ Rows = Iterable[Mapping[str, Any]]
 
 
 def as_csv(rows: Rows) -> str:
-    written = StringIO()
-    write_csv(({name: row[name] for name in COLUMNS if name in row} for row in rows), written)
-    return written.getvalue()
+    output = StringIO()
+    write_csv(({name: row[name] for name in COLUMNS if name in row} for row in rows), output)
+    return output.getvalue()
 
 
 EXPORTS: Final[Mapping[str, tuple[str, Callable[[Rows], str]]]] = {
@@ -99,11 +99,11 @@ def of_topic(visit: Here, name: str, ending: str) -> Response:
 
 
 def stories_response(visit: Visit, ending: str, page: str, topic: str | None) -> Response:
-    narrowed = _filters(visit)
-    which = StoryFilter(topic, narrowed.get("category"), narrowed.get("source"), narrowed.get("site"), limit=max_stories(ending))
-    found = visit.portal.store.stories(which).stories
-    title = " · ".join((*([topic] if topic else []), *narrowed.values(), visit.portal.site.title))
-    return list_response(visit, ending, title, address(page, **narrowed), [story.head.id for story in found])
+    filters = _filters(visit)
+    selection = StoryFilter(topic, filters.get("category"), filters.get("source"), filters.get("site"), limit=max_stories(ending))
+    stories = visit.portal.store.stories(selection).stories
+    title = " · ".join((*([topic] if topic else []), *filters.values(), visit.portal.site.title))
+    return list_response(visit, ending, title, address(page, **filters), [story.head.id for story in stories])
 
 
 def _filters(visit: Visit) -> dict[str, str]:
@@ -113,11 +113,11 @@ def _filters(visit: Visit) -> dict[str, str]:
 @router.get("/search/feed.{ending}")
 def of_search(visit: Here, ending: str) -> Response:
     """The newest stories for ``?q=`` and the filters; empty without a query or an index."""
-    asked = replace(search_from(visit.text), sort="time", page=1)
-    query = asked.query(visit.clock.now, visit.clock.zone, limit=max_stories(ending))
-    hits = visit.portal.index.search(query).hits if visit.portal.index and not asked.empty else ()
-    name = " · ".join(part[:60] for part in (asked.text, *asked.filters.values(), visit.portal.site.title) if part)
-    return list_response(visit, ending, name, replace(asked, sort="relevance").address(), [hit.id for hit in hits])
+    search = replace(search_from(visit.text), sort="time", page=1)
+    query = search.query(visit.clock.now, visit.clock.zone, limit=max_stories(ending))
+    hits = visit.portal.index.search(query).hits if visit.portal.index and not search.empty else ()
+    name = " · ".join(part[:60] for part in (search.text, *search.filters.values(), visit.portal.site.title) if part)
+    return list_response(visit, ending, name, replace(search, sort="relevance").address(), [hit.id for hit in hits])
 
 
 @router.get("/feeds.opml")
@@ -134,8 +134,8 @@ def feeds_opml(request: Request, visit: Here) -> Response:
 def feeds_page(request: Request, visit: Here) -> Response:
     rows = [(visit.say("Everything"), feed_addresses(visit.portal.site.title))]
     rows += [(clean(name), feed_addresses(name, name)) for name in visit.portal.topics()]
-    counted = visit.portal.tally().by_category
-    frequent = sorted(counted, key=lambda name: (-counted[name], name))[:CATEGORIES]
+    counts = visit.portal.tally().by_category
+    frequent = sorted(counts, key=lambda name: (-counts[name], name))[:CATEGORIES]
     categories = [(clean(name), feed_addresses(name, None, {"category": name})) for name in frequent if clean(name)]
     return render(request, "feeds.html", feeds=rows, categories=categories, feed=feed_addresses(visit.portal.site.title))
 
@@ -162,8 +162,8 @@ def list_response(visit: Visit, ending: str, title: str, page: str, ids: Sequenc
     articles = [article for article in visit.portal.store.articles(ids) if article.hidden is None]
     if ending in EXPORTS:
         kind, write = EXPORTS[ending]
-        named = {"content-disposition": f'attachment; filename="newsportal.{ending}"', "cache-control": "no-cache"}
-        return Response(write(map(plain, articles)), media_type=f"{kind}; charset=utf-8", headers=named)
+        headers = {"content-disposition": f'attachment; filename="newsportal.{ending}"', "cache-control": "no-cache"}
+        return Response(write(map(plain, articles)), media_type=f"{kind}; charset=utf-8", headers=headers)
     base = base_address(visit.request)
     return feed_response(visit, ending, title, page, [entry_of(article, visit.portal, base) for article in articles])
 
@@ -206,10 +206,10 @@ def entry_of(article: StoredArticle, portal: Portal, base: str) -> FeedItem:
     pictures = portal.store.galleries.pictures(article.id) if is_gallery(article.source) else []
     if not pictures:
         return entry
-    seen = picture_views(portal, article.id, pictures)
-    formats = {picture.place: picture.image.format for picture in pictures if portal.picture_proxy is None}  # the proxy converts pictures
-    enclosed = tuple(Picture(absolute_url(one.address, base), f"image/{formats.get(one.place) or 'jpeg'}", one.caption) for one in seen)
-    return replace(entry, html=str(figures(seen, text_without_captions(article.text, seen), base)), pictures=enclosed)
+    views = picture_views(portal, article.id, pictures)  # the picture proxy converts pictures: their formats are unknown
+    types = {picture.place: f"image/{picture.image.format or 'jpeg'}" for picture in pictures if portal.picture_proxy is None}
+    enclosed = tuple(Picture(absolute_url(view.address, base), types.get(view.place, "image/jpeg"), view.caption) for view in views)
+    return replace(entry, html=str(figures(views, text_without_captions(article.text, views), base)), pictures=enclosed)
 
 
 def base_address(request: Request) -> str:
@@ -263,8 +263,8 @@ def oembed(request: Request, visit: Here) -> Response:
         raise HTTPException(501)
     base = base_address(request)
     path = _path(visit.text("url", 2000) or "", {urlsplit(base).netloc, request.url.netloc})
-    found = STORY.fullmatch(path)
-    story = visit.portal.store.story(found[1]) if found else None
+    match = STORY.fullmatch(path)
+    story = visit.portal.store.story(match[1]) if match else None
     if story is None:
         raise HTTPException(404)
     article, page = story.head, f"{base}/story/{story.id}"

@@ -59,7 +59,7 @@ class Reader:
 
 
 def reader_of(request: Request) -> Reader:
-    headers, found = request.headers, request.cookies.get(NAME, "")
+    headers, name = request.headers, request.cookies.get(NAME, "")
     purpose = f"{headers.get('sec-purpose', '')} {headers.get('purpose', '')}"
     person = "prefetch" not in purpose and not BOTS.search(headers.get("user-agent", ""))
     wish: Wish = "browser" if "1" in (headers.get("sec-gpc"), headers.get("dnt")) else "on"
@@ -67,7 +67,7 @@ def reader_of(request: Request) -> Reader:
         wish = "portal"
     elif request.cookies.get(SWITCH) == "off":
         wish = "off"
-    return Reader(found if WELL_FORMED.fullmatch(found) else None, wish, person)
+    return Reader(name if WELL_FORMED.fullmatch(name) else None, wish, person)
 
 
 def set_reader_cookie(response: Response, request: Request, name: str) -> None:
@@ -94,13 +94,13 @@ async def seen(request: Request) -> Response:
         raise HTTPException(400)
     portal: Portal = Visit(request).portal
     reader = reader_of(request)
-    answer = Response(status_code=204, headers={"cache-control": "no-store"})
+    response = Response(status_code=204, headers={"cache-control": "no-store"})
     if not reader.is_recorded or not portal.pace.allows(address_of(request)):
-        return answer
+        return response
     name = reader.name or secrets.token_hex(RANDOM_BYTES)
     if await run_in_threadpool(record, portal, name, article, frozenset(places)):
-        set_reader_cookie(answer, request, name)
-    return answer
+        set_reader_cookie(response, request, name)
+    return response
 
 
 def record(portal: Portal, reader: str, article_id: str, places: frozenset[int]) -> bool:
@@ -117,9 +117,9 @@ def record(portal: Portal, reader: str, article_id: str, places: frozenset[int])
 
 def pictures_of(store: Store, article_id: str) -> int | None:
     """Return the number of visible pictures of a photo story, 0 for other articles; None for an unknown article."""
-    kept = store.galleries.gallery(article_id)
-    if kept is not None:
-        return kept.pictures
+    gallery = store.galleries.gallery(article_id)
+    if gallery is not None:
+        return gallery.pictures
     article = store.article(article_id)
     return None if article is None else len(article.images) if is_gallery(article.source) else 0
 
@@ -148,9 +148,9 @@ def profile_rows(portal: Portal, reader: Reader) -> list[dict[str, Any]]:
 
 
 @router.post("/profile/remove")
-def remove(request: Request, sent: Form) -> Response:
+def remove(request: Request, fields: Form) -> Response:
     """Remove one story from the profile."""
-    story, reader = sent.get("story", ""), reader_of(request)
+    story, reader = fields.get("story", ""), reader_of(request)
     if reader.name is not None and story:
         Visit(request).portal.store.readers.forget(reader.name, story)
     return redirect_to_profile()
@@ -162,24 +162,24 @@ def clear(request: Request) -> Response:
     reader = reader_of(request)
     if reader.name is not None:
         Visit(request).portal.store.readers.forget(reader.name)
-    answer = redirect_to_profile()
-    answer.delete_cookie(NAME, path="/")
-    return answer
+    response = redirect_to_profile()
+    response.delete_cookie(NAME, path="/")
+    return response
 
 
 @router.post("/profile/switch")
-def switch(request: Request, sent: Form) -> Response:
+def switch(request: Request, fields: Form) -> Response:
     """``profile=off``: delete the profile, block its name in the store, and record nothing from now on; ``profile=on``: start a new one."""
-    wanted, reader, portal = sent.get(SWITCH), reader_of(request), Visit(request).portal
-    answer = redirect_to_profile()
-    if wanted == "off":
+    choice, reader, portal = fields.get(SWITCH), reader_of(request), Visit(request).portal
+    response = redirect_to_profile()
+    if choice == "off":
         if reader.name is not None:
-            portal.store.readers.set_recording(reader.name, False, now=portal.now())
-        answer.delete_cookie(NAME, path="/")
-        answer.set_cookie(SWITCH, "off", max_age=YEAR, samesite="lax", path="/")
-    elif wanted == "on":
-        answer.delete_cookie(SWITCH, path="/")
-    return answer
+            portal.store.readers.switch(reader.name, False, now=portal.now())
+        response.delete_cookie(NAME, path="/")
+        response.set_cookie(SWITCH, "off", max_age=YEAR, samesite="lax", path="/")
+    elif choice == "on":
+        response.delete_cookie(SWITCH, path="/")
+    return response
 
 
 def redirect_to_profile() -> Response:
@@ -213,14 +213,14 @@ class Suggestion:
 def recommend_and_record(visit: Visit, n: int) -> list[Suggestion]:
     """Return recommendations and record them as shown, which the precision of paper C's formula 4 counts."""
     reader = reader_of(visit.request)
-    found = recommend(visit, reader, n)
-    if reader.is_recorded and reader.name is not None and found:
+    results = recommend(visit, reader, n)
+    if reader.is_recorded and reader.name is not None and results:
         try:
-            visit.portal.store.readers.offer(reader.name, [one for _story, one, _because in found], now=visit.portal.now())
+            visit.portal.store.readers.offer(reader.name, [item for _story, item, _because in results], now=visit.portal.now())
         except StoreError as error:
             visit.portal.missed["offer"] += 1
             log.warning("recommendations were not recorded: %s", error)
-    return [Suggestion(story, reason_text(one, because, visit.clock.words)) for story, one, because in found]
+    return [Suggestion(story, reason_text(item, origin, visit.clock.words)) for story, item, origin in results]
 
 
 def recommend_some(visit: Visit, story_id: str | None = None, n: int = FURTHER) -> list[Suggestion]:
@@ -229,19 +229,19 @@ def recommend_some(visit: Visit, story_id: str | None = None, n: int = FURTHER) 
     if reader.name is None or not reader.is_recorded:
         return []
     try:
-        found = recommend(visit, reader, n + 1)
+        results = recommend(visit, reader, n + 1)
     except StoreError as error:
         log.warning("no recommendations on this page: %s", error)
         return []
-    others = [Suggestion(story, reason_text(one, because, visit.clock.words)) for story, one, because in found if story.id != story_id]
+    others = [Suggestion(story, reason_text(item, origin, visit.clock.words)) for story, item, origin in results if story.id != story_id]
     return others[:n]
 
 
 def recommend(visit: Visit, reader: Reader, n: int) -> Sequence[tuple[Story, Recommendation, Story | None]]:
     """Return the best stories for this reader, without dismissed ones; for a reader without a profile, the best for everyone."""
     unwanted = dismissed_stories(visit.request)
-    found = visit.portal.recommender.recommended(reader.name if reader.is_recorded else None, visit.portal.now(), n + len(unwanted))
-    return [one for one in found if one[0].id not in unwanted][:n]
+    results = visit.portal.recommender.recommended(reader.name if reader.is_recorded else None, visit.portal.now(), n + len(unwanted))
+    return [item for item in results if item[0].id not in unwanted][:n]
 
 
 def dismissed_stories(request: Request) -> list[str]:
@@ -249,25 +249,25 @@ def dismissed_stories(request: Request) -> list[str]:
     return [id for id in request.cookies.get(DISMISSED, "").split(".") if STORY.fullmatch(id)][:MAX_DISMISSED]
 
 
-def reason_text(one: Recommendation, because: Story | None, words: NullTranslations) -> str:
-    if because is not None:
-        return words.gettext(BECAUSE.get(one.by, BECAUSE_SEEN)) % {"title": shorten(title(because.head), TITLE_CHARS)}
-    return words.gettext(WHY[one.by]) if one.by in WHY else one.by
+def reason_text(recommendation: Recommendation, origin: Story | None, words: NullTranslations) -> str:
+    if origin is not None:
+        return words.gettext(BECAUSE.get(recommendation.by, BECAUSE_SEEN)) % {"title": shorten(title(origin.head), TITLE_CHARS)}
+    return words.gettext(WHY[recommendation.by]) if recommendation.by in WHY else recommendation.by
 
 
 SHOWN = 30
 
 
 @router.post("/for-you/dismiss")
-def dismiss(request: Request, visit: Here, sent: Form) -> Response:
+def dismiss(request: Request, visit: Here, fields: Form) -> Response:
     """``story``: do not recommend it in this browser any more."""
-    story = sent.get("story", "")
+    story = fields.get("story", "")
     if not STORY.fullmatch(story):
         raise HTTPException(400)
-    answer = notify(request, "/for-you", _("It will no longer be recommended to you."))
-    kept = [story, *(id for id in dismissed_stories(request) if id != story)][:MAX_DISMISSED]
-    answer.set_cookie(DISMISSED, ".".join(kept), max_age=YEAR, samesite="lax", path="/", httponly=True)
-    return answer
+    response = notify(request, "/for-you", _("It is not recommended to you any more."))
+    dismissed = [story, *(id for id in dismissed_stories(request) if id != story)][:MAX_DISMISSED]
+    response.set_cookie(DISMISSED, ".".join(dismissed), max_age=YEAR, samesite="lax", path="/", httponly=True)
+    return response
 
 
 @router.get("/for-you")

@@ -38,8 +38,8 @@ class Board:
 
     def new(self, since: datetime | None) -> int:
         """Return how many of the shown stories are new or were reported again after ``since``."""
-        shown = [*self.stories, *(one.story for one in self.ranked)]
-        return sum(story.last_seen > since for story in shown) if since else 0
+        stories = [*self.stories, *(entry.story for entry in self.ranked)]
+        return sum(story.last_seen > since for story in stories) if since else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,22 +56,22 @@ class Front:
 
     def articles(self) -> set[str]:
         """Return the ids of the shown articles."""
-        boards = [story for board in self.boards for story in (*board.stories, *(one.story for one in board.ranked))]
+        boards = [story for board in self.boards for story in (*board.stories, *(entry.story for entry in board.ranked))]
         return {story.head.id for story in (*self.latest.stories, *self.hot, *boards)}
 
 
-def query_front(store: Store, topics: Sequence[str], counted: dict[str, int], now: datetime, *, by_rank: bool) -> Front:
+def query_front(store: Store, topics: Sequence[str], counts: dict[str, int], now: datetime, *, by_rank: bool) -> Front:
     """Query the front page: some 15 lists of the store."""
     latest = store.stories(StoryFilter(limit=LATEST))
     newest = tuple(story.last_seen for story in store.stories(StoryFilter(limit=COUNTED)).stories) if latest.stories else ()
     hot = store.stories(StoryFilter(order="hottest", since=now - HOT_FOR, limit=RANKED_STORIES if by_rank else 2 * HOTTEST)).stories
     if not by_rank:
-        boards = [Board(topic, counted.get(topic, 0), store.stories(StoryFilter(topic=topic, limit=CHOICE)).stories) for topic in topics]
+        boards = [Board(topic, counts.get(topic, 0), store.stories(StoryFilter(topic=topic, limit=CHOICE)).stories) for topic in topics]
         return Front(latest, hot, tuple(boards), newest)
     boards = [Board(None, 0, ranked=ranked(store.story, hot, now=now))]
     for topic in topics:
-        found = store.stories(StoryFilter(topic=topic, order="hottest", limit=RANKED_STORIES)).stories
-        boards.append(Board(topic, counted.get(topic, 0), ranked=ranked(store.story, found, now=now)))
+        hottest = store.stories(StoryFilter(topic=topic, order="hottest", limit=RANKED_STORIES)).stories
+        boards.append(Board(topic, counts.get(topic, 0), ranked=ranked(store.story, hottest, now=now)))
     return Front(latest, hot, tuple(boards), newest)
 
 
@@ -89,23 +89,23 @@ class FrontCache:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._made: dict[bool, _CachedFront] = {}
+        self._fronts: dict[bool, _CachedFront] = {}
         self._locks = {True: Lock(), False: Lock()}
 
-    def get(self, topics: Sequence[str], counted: dict[str, int], now: datetime, *, by_rank: bool) -> Front:
+    def get(self, topics: Sequence[str], counts: dict[str, int], now: datetime, *, by_rank: bool) -> Front:
         """Return the front page, from the cache if it is valid. Raises ``StoreError``."""
-        asked = (tuple(topics[:MAX_BOARDS]), tuple(counted.get(topic, 0) for topic in topics[:MAX_BOARDS]))
+        options = (tuple(topics[:MAX_BOARDS]), tuple(counts.get(topic, 0) for topic in topics[:MAX_BOARDS]))
         with self._locks[by_rank]:
-            kept, seq = self._made.get(by_rank), self._store.last_seq()
-            if kept is None or not self._is_valid(kept, seq, asked):
+            cached, seq = self._fronts.get(by_rank), self._store.last_seq()
+            if cached is None or not self._is_valid(cached, seq, options):
                 began = monotonic()
-                made = query_front(self._store, asked[0], counted, now, by_rank=by_rank)
-                kept = self._made[by_rank] = _CachedFront(made, seq, asked, monotonic(), monotonic() - began)
-            return kept.front
+                front = query_front(self._store, options[0], counts, now, by_rank=by_rank)
+                cached = self._fronts[by_rank] = _CachedFront(front, seq, options, monotonic(), monotonic() - began)
+            return cached.front
 
-    def _is_valid(self, kept: _CachedFront, seq: int, asked: tuple[object, ...]) -> bool:
-        age = monotonic() - kept.at
-        if kept.seq == seq or kept.took <= SLOW_SECONDS or not kept.front.latest.stories:
-            return kept.seq == seq and kept.options == asked and age < max(KEPT_SECONDS, SPARE * kept.took)
-        changes = self._store.changes(kept.seq, limit=1000) if age < SPARE * kept.took else None
-        return changes is not None and len(changes) < 1000 and kept.front.articles().isdisjoint(change.id for change in changes)
+    def _is_valid(self, cached: _CachedFront, seq: int, options: tuple[object, ...]) -> bool:
+        age = monotonic() - cached.at
+        if cached.seq == seq or cached.took <= SLOW_SECONDS or not cached.front.latest.stories:
+            return cached.seq == seq and cached.options == options and age < max(KEPT_SECONDS, SPARE * cached.took)
+        changes = self._store.changes(cached.seq, limit=1000) if age < SPARE * cached.took else None
+        return changes is not None and len(changes) < 1000 and cached.front.articles().isdisjoint(change.id for change in changes)

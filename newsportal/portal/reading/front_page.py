@@ -45,56 +45,57 @@ MAX_CRAWL_TIME = timedelta(hours=12)  # a crawl without an end that began before
 def home(request: Request, visit: Here) -> Response:
     portal, clock = visit.portal, visit.clock
     by_rank = visit.chosen.boards == "ranked"
-    found = portal.fronts.get(portal.topics(), dict(portal.tally().by_topic), clock.now, by_rank=by_rank)
+    front = portal.fronts.get(portal.topics(), dict(portal.tally().by_topic), clock.now, by_rank=by_rank)
     since, visit_cookie = last_visit(request, clock.now)
     last = next(iter(portal.store.runs(1)), None)
-    answer = render(
-        request, "home.html", by_rank=by_rank, since=since, new=found.new(since), many=found.new(since) >= COUNTED,
+    response = render(
+        request, "home.html", by_rank=by_rank, since=since, new=front.new(since), many=front.new(since) >= COUNTED,
         topics=portal.topics(), feed=feed_addresses(portal.site.title),
         running=last if last and not last.ended and clock.now - last.started < MAX_CRAWL_TIME else None,
         last=last if last and last.ended else None, failures=failures_of(last) if last else [], notice=notice(last, clock.words),
-        **{"boards": own_boards(visit, found), **(ranked_page(found) if by_rank else time_page(visit, found))},
+        **{"boards": own_boards(visit, front), **(ranked_page(front) if by_rank else time_page(visit, front))},
     )  # fmt: skip
-    if found.latest.stories:
-        remember_visit(answer, visit_cookie)
-    return answer
+    if front.latest.stories:
+        remember_visit(response, visit_cookie)
+    return response
 
 
-def time_page(visit: Visit, found: Front) -> dict[str, Any]:
+def time_page(visit: Visit, front: Front) -> dict[str, Any]:
     """Return the page in chronological order; each story is shown once, at its first place."""
-    lead = top_story(found.hot, found.latest.stories)
-    shown = {lead.id} if lead else set()
+    lead = top_story(front.hot, front.latest.stories)
+    placed = {lead.id} if lead else set()
 
-    def first(some: Iterable[Story], most: int) -> list[Story]:
-        new = [story for story in some if story.id not in shown][:most]
-        shown.update(story.id for story in new)
+    def first(stories: Iterable[Story], most: int) -> list[Story]:
+        new = [story for story in stories if story.id not in placed][:most]
+        placed.update(story.id for story in new)
         return new
 
-    hottest = first(found.hot, HOTTEST)
-    below = first(found.latest.stories, BELOW_TOP_STORY) if lead and not thumbnail(lead.head.images) else []
-    suggested = [one for one in recommend_some(visit, n=2 * FOR_YOU) if one.story.id not in shown][:FOR_YOU]
-    shown.update(one.story.id for one in suggested)
-    wall = [one for one in visit.portal.store.galleries.wall(WallFilter(limit=2 * PHOTOS)).stories if one.article.story_id not in shown]
-    shown.update(one.article.story_id for one in wall[:PHOTOS])
-    boards = [replace(board, stories=tuple(first(board.stories, BOARD_STORIES))) for board in own_boards(visit, found)]
+    hottest = first(front.hot, HOTTEST)
+    below = first(front.latest.stories, BELOW_TOP_STORY) if lead and not thumbnail(lead.head.images) else []
+    suggested = [suggestion for suggestion in recommend_some(visit, n=2 * FOR_YOU) if suggestion.story.id not in placed][:FOR_YOU]
+    placed.update(suggestion.story.id for suggestion in suggested)
+    wall = visit.portal.store.galleries.wall(WallFilter(limit=2 * PHOTOS)).stories
+    photos = [photo for photo in wall if photo.article.story_id not in placed][:PHOTOS]
+    placed.update(photo.article.story_id for photo in photos)
+    boards = [replace(board, stories=tuple(first(board.stories, BOARD_STORIES))) for board in own_boards(visit, front)]
     return {
         "lead": lead, "events": front_events(visit.portal), "hottest": hottest, "seconds": below,
-        "photos": [card_of(visit.portal, story, visit.clock.words) for story in wall[:PHOTOS]], "suggested": suggested,
+        "photos": [card_of(visit.portal, photo, visit.clock.words) for photo in photos], "suggested": suggested,
         "boards": [board for board in boards if board.stories or not board.count],
-        "days": by_day(first(found.latest.stories, LATEST), visit.clock, lambda story: story.head.moment), "more": found.latest.next,
+        "days": by_day(first(front.latest.stories, LATEST), visit.clock, lambda story: story.head.moment), "more": front.latest.next,
     }  # fmt: skip
 
 
-def own_boards(visit: Visit, found: Front) -> list[Board]:
+def own_boards(visit: Visit, front: Front) -> list[Board]:
     """Return the boards of the reader's topics, in the chosen order; the board of all topics stays first."""
-    by_topic = {board.topic: board for board in found.boards}
-    own = visit.chosen.own([topic for topic in by_topic if topic is not None])
-    return [*([by_topic[None]] if None in by_topic else []), *(by_topic[topic] for topic in own)]
+    by_topic = {board.topic: board for board in front.boards}
+    topics = visit.chosen.own([topic for topic in by_topic if topic is not None])
+    return [*([by_topic[None]] if None in by_topic else []), *(by_topic[topic] for topic in topics)]
 
 
-def ranked_page(found: Front) -> dict[str, Any]:
+def ranked_page(front: Front) -> dict[str, Any]:
     """Return the page of ranked boards, without other parts, so that many boards fit on the screen."""
-    lead = next(iter(found.latest.stories), None)
+    lead = next(iter(front.latest.stories), None)
     return {"lead": lead, "hottest": [], "seconds": [], "photos": [], "suggested": [], "days": [], "more": None}
 
 
@@ -116,18 +117,19 @@ def notice(last: Run | None, words: NullTranslations) -> str | None:
 def settings(request: Request, visit: Here) -> Response:
     """Save preferences. ``topics`` with ``topic`` (several): the reader's topics in order; ``up``, ``down``: move one of them."""
     back = safe_next(visit.asked.get("next"))
-    asked = dict(visit.asked)
+    values = dict(visit.asked)
     if TOPICS in visit.asked:
         topics = move_topic(visit.asked.getlist("topic"), visit.text("up"), visit.text("down"))
-        asked[TOPICS] = "|".join(quote(topic, safe="") for topic in topics)
-    if found := allowed_choices(asked):
-        answer = RedirectResponse(back if "next" in visit.asked else "/settings", 303, headers={"cache-control": "no-store"})
-        remember(answer, found)
+        values[TOPICS] = "|".join(quote(topic, safe="") for topic in topics)
+    if choices := allowed_choices(values):
+        response = RedirectResponse(back if "next" in visit.asked else "/settings", 303, headers={"cache-control": "no-store"})
+        remember(response, choices)
         if visit.keeps and visit.signed_in is not None:
-            visit.portal.accounts.preferences.save(visit.signed_in.person.id, found)
-        return answer
-    own, known = visit.chosen.topics, visit.portal.site.topics
-    offered = [(name, not own or name in own) for name in dict.fromkeys((*(name for name in own if name in known), *known))]
+            visit.portal.accounts.preferences.keep(visit.signed_in.person.id, choices)
+        return response
+    selected, available = visit.chosen.topics, visit.portal.site.topics
+    names = dict.fromkeys((*(name for name in selected if name in available), *available))
+    offered = [(name, not selected or name in selected) for name in names]
     return render(request, "settings.html", groups=setting_groups(visit), back="/settings", own_topics=offered)
 
 
@@ -152,11 +154,11 @@ def setting_groups(visit: Visit) -> list[dict[str, Any]]:
         "theme": say("Theme"), "font": say("Reading font"), "size": say("Text size"), "lang": say("Language"),
         "script": say("Chinese script of articles"), "boards": say("Boards of the front page"),
     }  # fmt: skip
-    now = {**asdict(visit.chosen), "lang": visit.language}
-    shown = {**CHOICES, "size": ("small", "medium", "large")}
+    current = {**asdict(visit.chosen), "lang": visit.language}
+    values = {**CHOICES, "size": ("small", "medium", "large")}
     return [
         {"key": key, "label": headings[key],
-         "choices": [{"value": value, "label": labels[value], "chosen": value == now[key]} for value in shown[key]]}
+         "choices": [{"value": value, "label": labels[value], "chosen": value == current[key]} for value in values[key]]}
         for key in headings
     ]  # fmt: skip
 

@@ -55,26 +55,26 @@ def photos(request: Request, visit: Here) -> Response:
     portal = visit.portal
     topic, before = visit.text("topic"), visit.text("before")
     order: WallOrder = "newest" if visit.text("order") == "newest" else "ranked"
-    chosen = {name: visit.text(name) for name in FILTERS}
-    found = portal.store.galleries.wall(WallFilter(topic, chosen["category"], chosen["source"], order, before, PAGE))
-    here: dict[str, Any] = {"topic": topic, "order": "newest" if order == "newest" else None, **chosen}
+    filters = {name: visit.text(name) for name in FILTERS}
+    wall = portal.store.galleries.wall(WallFilter(topic, filters["category"], filters["source"], order, before, PAGE))
+    params: dict[str, Any] = {"topic": topic, "order": "newest" if order == "newest" else None, **filters}
     return render(
         request, "photos.html", heading=f"{visit.say('Photo stories')} · {clean(topic)}" if topic else visit.say("Photo stories"),
-        topic=topic, order=order, ranked=address("/photos", **{**here, "order": None}),
-        newest=address("/photos", **{**here, "order": "newest"}),
-        choices=choices(visit, topic, here) if found.stories or topic else [],
-        filters=[Chip(clean(value), address("/photos", **{**here, name: None})) for name, value in chosen.items() if value],
-        cards=[card_of(visit.portal, story, visit.clock.words) for story in found.stories],
-        next=address("/photos", **here, before=found.next) if found.next else None, later=address("/photos", **here) if before else None,
-        example=EXAMPLE, feed=feed_addresses(visit, topic),
+        topic=topic, order=order, ranked=address("/photos", **{**params, "order": None}),
+        newest=address("/photos", **{**params, "order": "newest"}),
+        choices=choices(visit, topic, params) if wall.stories or topic else [],
+        filters=[Chip(clean(value), address("/photos", **{**params, name: None})) for name, value in filters.items() if value],
+        cards=[card_of(visit.portal, story, visit.clock.words) for story in wall.stories],
+        next=address("/photos", **params, before=wall.next) if wall.next else None,
+        later=address("/photos", **params) if before else None, example=EXAMPLE, feed=feed_addresses(visit, topic),
     )  # fmt: skip
 
 
-def choices(visit: Visit, topic: str | None, here: dict[str, Any]) -> list[Choice]:
+def choices(visit: Visit, topic: str | None, params: dict[str, Any]) -> list[Choice]:
     """Return all topics as links, the current one marked; empty if there are none."""
     topics = [(None, visit.say("All photo stories")), *((name, clean(name)) for name in visit.portal.topics())]
-    found = [Choice(label, address("/photos", **{**here, "topic": name}), name == topic) for name, label in topics]
-    return found if len(found) > 1 else []
+    links = [Choice(label, address("/photos", **{**params, "topic": name}), name == topic) for name, label in topics]
+    return links if len(links) > 1 else []
 
 
 def card_of(portal: Portal, story: WallStory, words: NullTranslations) -> Card:
@@ -122,6 +122,6 @@ def feed_addresses(visit: Visit, topic: str | None = None) -> FeedAddresses:
 def feed(visit: Here, ending: str) -> Response:
     """The newest photo stories, with pictures in the text and as enclosures."""
     topic = visit.text("topic")
-    found = visit.portal.store.galleries.wall(WallFilter(topic, order="newest", limit=ENTRIES)).stories
+    stories = visit.portal.store.galleries.wall(WallFilter(topic, order="newest", limit=ENTRIES)).stories
     title = feed_addresses(visit, topic).title
-    return list_response(visit, ending, title, address("/photos", topic=topic), [story.article.id for story in found])
+    return list_response(visit, ending, title, address("/photos", topic=topic), [story.article.id for story in stories])

@@ -75,8 +75,8 @@ class PictureCache:
             return False
         with self._lock:
             self._written += len(body)
-            known = self._size
-            if known is None or self._written > RESCAN_AFTER * self.limit or known + self._written > EVICT_FROM * self.limit:
+            size = self._size
+            if size is None or self._written > RESCAN_AFTER * self.limit or size + self._written > EVICT_FROM * self.limit:
                 self._size, self._written = float(self._evict()), 0
         return True
 
@@ -93,16 +93,16 @@ class PictureCache:
 
     def _evict(self) -> int:
         """Remove the least recently used files until there is room; return the remaining bytes."""
-        kept = sorted(self.files(), key=lambda one: (one.used, one.path))
-        total = sum(one.size for one in kept)
+        files = sorted(self.files(), key=lambda file: (file.used, file.path))
+        total = sum(file.size for file in files)
         if total <= EVICT_FROM * self.limit:
             return total
-        for one in kept:
+        for file in files:
             if total <= EVICT_TO * self.limit:
                 break
             with suppress(OSError):
-                one.path.unlink(missing_ok=True)  # another process may be evicting, too
-            total -= one.size
+                file.path.unlink(missing_ok=True)  # another process may be evicting, too
+            total -= file.size
         return total
 
     def files(self) -> Iterator[CachedFile]:
@@ -111,22 +111,22 @@ class PictureCache:
             if not path.name.removeprefix(".").startswith(path.parent.name):
                 continue
             try:
-                found = path.stat()
-                if path.name.endswith(PART) and time() - found.st_mtime > ABANDONED:
+                status = path.stat()
+                if path.name.endswith(PART) and time() - status.st_mtime > ABANDONED:
                     path.unlink(missing_ok=True)
                     continue
             except OSError:
                 continue  # deleted meanwhile
-            yield CachedFile(path, found.st_size, found.st_mtime)
+            yield CachedFile(path, status.st_size, status.st_mtime)
 
     def clear(self) -> tuple[int, int]:
         """Remove all files; return their number and bytes. Raises ``OSError`` if one cannot be removed."""
-        found = list(self.files())
-        for one in found:
-            one.path.unlink(missing_ok=True)
+        files = list(self.files())
+        for file in files:
+            file.path.unlink(missing_ok=True)
         with self._lock:
             self._size = None
-        return len(found), sum(one.size for one in found)
+        return len(files), sum(file.size for file in files)
 
     def _path(self, name: str) -> Path:
         return self.folder / name[:2] / name

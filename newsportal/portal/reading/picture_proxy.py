@@ -90,7 +90,7 @@ class PictureProxy:
         self._policy = policy
         self._agent = user_agent
         self._max_pixels = max_pixels
-        self._under_way: dict[str, asyncio.Task[ProxiedPicture]] = {}
+        self._pending: dict[str, asyncio.Task[ProxiedPicture]] = {}
         self._failed: OrderedDict[str, tuple[float, str]] = OrderedDict()
         self._fetching = asyncio.Semaphore(AT_ONCE)
         self._decoding = asyncio.Semaphore(1)  # waiting decoders must not occupy the threads of store queries
@@ -109,16 +109,16 @@ class PictureProxy:
         Simultaneous readers share one request; it continues if one of them disconnects.
         """
         name = f"{content_id(url)}.{'thumb' if thumb else 'full'}"
-        kept = await asyncio.to_thread(self._cached, name)
-        if kept is not None:
-            return kept
-        if name not in self._under_way:
-            self._under_way[name] = task = asyncio.ensure_future(self._make(name, url, referer, thumb=thumb))
+        cached = await asyncio.to_thread(self._cached, name)
+        if cached is not None:
+            return cached
+        if name not in self._pending:
+            self._pending[name] = task = asyncio.ensure_future(self._make(name, url, referer, thumb=thumb))
             task.add_done_callback(lambda done: self._done(name, done))
-        return await asyncio.shield(self._under_way[name])
+        return await asyncio.shield(self._pending[name])
 
     def _done(self, name: str, task: asyncio.Task[ProxiedPicture]) -> None:
-        self._under_way.pop(name, None)
+        self._pending.pop(name, None)
         if not task.cancelled():
             task.exception()  # mark the exception as retrieved: the last waiter may have disconnected
 
@@ -126,15 +126,15 @@ class PictureProxy:
         if thumb:  # the viewer needs the large one next: it is fetched once, and the thumbnail is made from it
             large = await self.picture(url, referer, thumb=False)
             return await self._write(name, large.body, THUMB_SIDE)
-        until, why = self._failed.get(name, (0.0, ""))
+        until, reason = self._failed.get(name, (0.0, ""))
         if monotonic() < until:
-            raise NotApplicable(why)
+            raise NotApplicable(reason)
         try:
             async with self._fetching:
                 body = await self._fetched(url, referer)
                 return await self._write(name, body, FULL_SIDE)
-        except NotApplicable as why_not:
-            self._failed[name] = (monotonic() + RETRY_AFTER, why_not.reason)
+        except NotApplicable as error:
+            self._failed[name] = (monotonic() + RETRY_AFTER, error.reason)
             while len(self._failed) > MAX_FAILURES:
                 self._failed.popitem(last=False)
             raise
@@ -153,13 +153,13 @@ class PictureProxy:
 
     async def _write(self, name: str, body: bytes, side: int) -> ProxiedPicture:
         async with self._decoding:
-            made = await asyncio.to_thread(reencode, body, side, max_pixels=self._max_pixels)
-            await asyncio.to_thread(self.cache.put, f"{name}.{ENDINGS[made.type]}", made.body)
-        return ProxiedPicture(made.body, made.type)
+            picture = await asyncio.to_thread(reencode, body, side, max_pixels=self._max_pixels)
+            await asyncio.to_thread(self.cache.put, f"{name}.{ENDINGS[picture.type]}", picture.body)
+        return ProxiedPicture(picture.body, picture.type)
 
     def _cached(self, name: str) -> ProxiedPicture | None:
-        found = ((self.cache.get(f"{name}.{ending}"), media) for ending, media in TYPES.items())
-        return next((ProxiedPicture(body, media) for body, media in found if body), None)
+        bodies = ((self.cache.get(f"{name}.{ending}"), media) for ending, media in TYPES.items())
+        return next((ProxiedPicture(body, media) for body, media in bodies if body), None)
 
 
 picture_router = APIRouter()
@@ -179,13 +179,13 @@ async def picture(request: Request, article_id: str, place: str) -> Response:
     thumb: bool = request.scope["path"].endswith("/thumb")
     if portal.picture_proxy is None or not PLACE.fullmatch(place):
         return _empty_response(NOT_HERE)
-    found = await asyncio.to_thread(_stored_picture, portal, article_id, place)
-    if found is None:
+    stored = await asyncio.to_thread(_stored_picture, portal, article_id, place)
+    if stored is None:
         return _empty_response(NOT_HERE)
-    url, referer = found
+    url, referer = stored
     tag = f'"{url_version(url)}{"-t" if thumb else ""}"'
-    keeping = FOREVER if request.query_params.get("v") == url_version(url) else ONE_HOUR
-    headers = {**SANDBOX, "cache-control": keeping, "etag": tag}
+    caching = FOREVER if request.query_params.get("v") == url_version(url) else ONE_HOUR
+    headers = {**SANDBOX, "cache-control": caching, "etag": tag}
     if tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
     try:
@@ -207,7 +207,7 @@ def _stored_picture(portal: Portal, article_id: str, place: str) -> tuple[str, s
         return None
     images: list[Image] = list(article.images)
     if is_gallery(article.source):
-        images = [one.image for one in portal.store.galleries.pictures(article_id)]
+        images = [picture.image for picture in portal.store.galleries.pictures(article_id)]
     if len(place) < ID_CHARS:
         image = images[int(place) - 1] if int(place) <= len(images) else None
     else:

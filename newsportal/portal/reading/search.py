@@ -36,17 +36,17 @@ class Facet:
 
 @router.get("/search")
 def search(request: Request, visit: Here) -> Response:
-    asked = search_from(visit.text)
-    results, away = run_search(visit, asked)
+    search = search_from(visit.text)
+    results, away = run_search(visit, search)
+    has_more = search.page * PAGE < results.total and results.hits and search.page < MAX_PAGES
     return render(
-        request, "search.html", query_text=asked.text[:SHOWN_QUERY_CHARS], asked=asked, kept=fields_of(asked),
-        kept_but_days=fields_of(asked, {"since": None, "until": None}) | {"q": asked.text[:SHOWN_QUERY_CHARS]}, away=away, results=results,
-        sorts=sorts(asked, visit), filters=chips(asked, visit),
-        facets=facets(asked, results, visit) if not asked.empty and not away else [],
-        proposals=proposals(asked, results, visit) if not asked.empty and not away and not results.total else [],
-        later=asked.address(page=asked.page - 1) if asked.page > 1 else None,
-        next=asked.address(page=asked.page + 1) if asked.page * PAGE < results.total and results.hits and asked.page < MAX_PAGES else None,
-        feed=feed_of(asked, visit) if not asked.empty else None,
+        request, "search.html", query_text=search.text[:SHOWN_QUERY_CHARS], asked=search, kept=fields_of(search),
+        kept_but_days=fields_of(search, {"since": None, "until": None}) | {"q": search.text[:SHOWN_QUERY_CHARS]},
+        away=away, results=results, sorts=sorts(search, visit), filters=chips(search, visit),
+        facets=facets(search, results, visit) if not search.empty and not away else [],
+        proposals=proposals(search, results, visit) if not search.empty and not away and not results.total else [],
+        later=search.address(page=search.page - 1) if search.page > 1 else None,
+        next=search.address(page=search.page + 1) if has_more else None, feed=feed_of(search, visit) if not search.empty else None,
     )  # fmt: skip
 
 
@@ -60,39 +60,39 @@ def suggest(visit: Here) -> Response:
 def suggested(visit: Visit, typed: str, limit: int) -> list[str]:
     """Return completions of ``typed``; none while search is unavailable, which the page of results reports."""
     try:
-        return [clean(one) for one in visit.portal.index.suggest(typed, limit)] if visit.portal.index else []
+        return [clean(completion) for completion in visit.portal.index.suggest(typed, limit)] if visit.portal.index else []
     except SearchError:
         return []
 
 
-def fields_of(asked: SearchRequest, changes: Mapping[str, object] | None = None) -> dict[str, str]:
+def fields_of(search: SearchRequest, changes: Mapping[str, object] | None = None) -> dict[str, str]:
     """Return the hidden fields of a search form. Values that HTML cannot contain (terminal escapes, NUL) are left out."""
-    values = {name: value for name, value in asked.parameters(**(changes or {})).items() if name != "q"}
+    values = {name: value for name, value in search.parameters(**(changes or {})).items() if name != "q"}
     return {name: str(value) for name, value in values.items() if value and not CONTROL.search(str(value))}
 
 
-def feed_of(asked: SearchRequest, visit: Visit) -> FeedAddresses:
+def feed_of(search: SearchRequest, visit: Visit) -> FeedAddresses:
     """Return the feeds of this search with its filters, newest first whatever the order of the page."""
-    title = " · ".join(clean(part)[:60] for part in (asked.text, *asked.filters.values()) if part)
-    return FeedAddresses.below("/search", f"{title} · {visit.portal.site.title}", **asked.parameters(sort=None, folds=None))
+    title = " · ".join(clean(part)[:60] for part in (search.text, *search.filters.values()) if part)
+    return FeedAddresses.below("/search", f"{title} · {visit.portal.site.title}", **search.parameters(sort=None, folds=None))
 
 
-def run_search(visit: Visit, asked: SearchRequest) -> tuple[Results, str | None]:
+def run_search(visit: Visit, search: SearchRequest) -> tuple[Results, str | None]:
     """Return the results, and a message if search is unavailable."""
     if visit.portal.index is None:
         return EMPTY, visit.say("This portal runs without a search index.")
-    if asked.empty:
+    if search.empty:
         return EMPTY, None
     try:
-        return search_index(visit.portal, visit.portal.index, asked.query(visit.clock.now, visit.clock.zone)), None
+        return search_index(visit.portal, visit.portal.index, search.query(visit.clock.now, visit.clock.zone)), None
     except SearchError:
         return EMPTY, visit.say("Search is unavailable at the moment; everything else works. Please try again in a minute.")
 
 
-def sorts(asked: SearchRequest, visit: Visit) -> list[Choice]:
+def sorts(search: SearchRequest, visit: Visit) -> list[Choice]:
     """Without words, relevance is not offered."""
-    by_time = Choice(visit.say("By time"), asked.address(sort="time" if asked.text else None), asked.sort == "time" or not asked.text)
-    return [Choice(visit.say("By relevance"), asked.address(sort=None), not by_time.chosen), by_time] if asked.text else [by_time]
+    by_time = Choice(visit.say("By time"), search.address(sort="time" if search.text else None), search.sort == "time" or not search.text)
+    return [Choice(visit.say("By relevance"), search.address(sort=None), not by_time.chosen), by_time] if search.text else [by_time]
 
 
 def choice_labels(visit: Visit) -> dict[str, dict[str | None, str]]:
@@ -107,58 +107,58 @@ def choice_labels(visit: Visit) -> dict[str, dict[str | None, str]]:
 
 def kinds(visit: Visit) -> dict[str | None, str]:
     """Return the kinds of documents in the store."""
-    found: dict[str | None, str] = {"article": visit.say("Articles")}
+    labels: dict[str | None, str] = {"article": visit.say("Articles")}
     if any(map(is_thread, visit.portal.tally().by_source)):
-        found["thread"] = visit.say("Forum threads")
-    return found | ({"photos": visit.say("Photo stories")} if visit.has_photos else {})
+        labels["thread"] = visit.say("Forum threads")
+    return labels | ({"photos": visit.say("Photo stories")} if visit.has_photos else {})
 
 
-def chips(asked: SearchRequest, visit: Visit) -> list[Chip]:
+def chips(search: SearchRequest, visit: Visit) -> list[Chip]:
     """Return the active filters, each with a link that removes it."""
-    named = choice_labels(visit)
-    shown = {"since": visit.say("from %(day)s on"), "until": visit.say("up to %(day)s")}
+    labels = choice_labels(visit)
+    days = {"since": visit.say("from %(day)s on"), "until": visit.say("up to %(day)s")}
     return [
         Chip(
-            shown[name] % {"day": value} if name in shown else named.get(name, {}).get(value) or clean(value), asked.address(**{name: None})
+            days[name] % {"day": value} if name in days else labels.get(name, {}).get(value) or clean(value), search.address(**{name: None})
         )
-        for name, value in asked.filters.items()
+        for name, value in search.filters.items()
         if name != "when"
     ]
 
 
-def facets(asked: SearchRequest, results: Results, visit: Visit) -> list[Facet]:
+def facets(search: SearchRequest, results: Results, visit: Visit) -> list[Facet]:
     """Return the facets: time, then those counted by the index, then how versions are shown."""
-    named = choice_labels(visit)
+    texts = choice_labels(visit)
     labels = {"topic": visit.say("Topic"), "site": visit.say("Site"), "category": visit.say("Category"), "day": visit.say("Day")}
-    listed = [Facet(visit.say("Time"), all_choices(asked, "when", named["when"]))]
+    leading = [Facet(visit.say("Time"), all_choices(search, "when", texts["when"]))]
     if len(kinds(visit)) > 1:
-        listed.append(Facet(visit.say("Kind"), all_choices(asked, "kind", named["kind"])))
-    counted = [Facet(labels[name], choices(asked, name, results.facets.get(name, {}))) for name in FACETS]
-    folds = Facet(visit.say("Versions"), all_choices(asked, "folds", named["folds"]))
-    return [*listed, *(facet for facet in counted if facet.choices), folds]
+        leading.append(Facet(visit.say("Kind"), all_choices(search, "kind", texts["kind"])))
+    by_index = [Facet(labels[name], choices(search, name, results.facets.get(name, {}))) for name in FACETS]
+    folds = Facet(visit.say("Versions"), all_choices(search, "folds", texts["folds"]))
+    return [*leading, *(facet for facet in by_index if facet.choices), folds]
 
 
-def all_choices(asked: SearchRequest, name: str, labels: Mapping[str | None, str]) -> list[Choice]:
-    return [Choice(label, asked.address(**{name: key}), getattr(asked, name) == key) for key, label in labels.items()]
+def all_choices(search: SearchRequest, name: str, labels: Mapping[str | None, str]) -> list[Choice]:
+    return [Choice(label, search.address(**{name: key}), getattr(search, name) == key) for key, label in labels.items()]
 
 
-def choices(asked: SearchRequest, name: str, counted: Mapping[str, int]) -> list[Choice]:
+def choices(search: SearchRequest, name: str, counts: Mapping[str, int]) -> list[Choice]:
     """Return the most frequent values of the facet ``name``, for days the newest. The chosen one links to its removal."""
-    frequent = [(value, count) for value, count in counted.items() if value]
-    now = getattr(asked, name)
+    frequent = [(value, count) for value, count in counts.items() if value]
+    current = getattr(search, name)
     return [
-        Choice(clean(value), asked.address(**{name: None if value == now else value}), value == now, count)
+        Choice(clean(value), search.address(**{name: None if value == current else value}), value == current, count)
         for value, count in frequent[:FACET_VALUES]
     ]
 
 
-def proposals(asked: SearchRequest, results: Results, visit: Visit) -> list[Choice]:
+def proposals(search: SearchRequest, results: Results, visit: Visit) -> list[Choice]:
     """Return other searches when nothing was found: the same without filters, each word by itself, and completions."""
-    found = []
-    if asked.text and asked.filters:
-        found.append(Choice(visit.say(_("“%(query)s” without filters"), query=asked.text[:60]), SearchRequest(asked.text).address()))
+    others = []
+    if search.text and search.filters:
+        others.append(Choice(visit.say(_("“%(query)s” without filters"), query=search.text[:60]), SearchRequest(search.text).address()))
     words = [word for word in results.words if len(word) > 1] if len(results.words) > 1 else []
-    beginning = asked.text[: max(2, len(asked.text) // 2)]
-    words += suggested(visit, beginning, PROPOSALS) if asked.text else []
-    found += [Choice(word, SearchRequest(word).address()) for word in dict.fromkeys(words) if word != asked.text]
-    return found[:PROPOSALS]
+    beginning = search.text[: max(2, len(search.text) // 2)]
+    words += suggested(visit, beginning, PROPOSALS) if search.text else []
+    others += [Choice(word, SearchRequest(word).address()) for word in dict.fromkeys(words) if word != search.text]
+    return others[:PROPOSALS]

@@ -50,8 +50,8 @@ class SearchRequest:
     @property
     def filters(self) -> dict[str, str]:
         """The filters that are set."""
-        named = ("when", "since", "until", "kind", *FACETS)
-        return {name: value for name in named if (value := getattr(self, name))}
+        names = ("when", "since", "until", "kind", *FACETS)
+        return {name: value for name in names if (value := getattr(self, name))}
 
     @property
     def empty(self) -> bool:
@@ -120,5 +120,5 @@ def search_index(portal: Portal, index: Index, query: Query) -> Results:
     results = index.search(query)
     if not results.hits or index.position() >= portal.store.last_seq():
         return results
-    shown = {article.id for article in portal.store.articles([hit.id for hit in results.hits]) if article.hidden is None}
-    return replace(results, hits=tuple(hit for hit in results.hits if hit.id in shown))
+    visible = {article.id for article in portal.store.articles([hit.id for hit in results.hits]) if article.hidden is None}
+    return replace(results, hits=tuple(hit for hit in results.hits if hit.id in visible))

@@ -48,17 +48,17 @@ class State:
 
 def headlines(story: Story, article: StoredArticle) -> list[tuple[StoredArticle, DiffLine]]:
     """Return the other headlines of a story compared with that of ``article``, each once."""
-    own, by_title = title(article), dict[str, StoredArticle]()
+    current, by_title = title(article), dict[str, StoredArticle]()
     for version in story.versions:
         by_title.setdefault(title(version), version)
-    others = [version for words, version in by_title.items() if words != own][:MAX_HEADLINES]
-    return [(version, in_line(own, title(version))) for version in others]
+    others = [version for words, version in by_title.items() if words != current][:MAX_HEADLINES]
+    return [(version, in_line(current, title(version))) for version in others]
 
 
 def states(article: StoredArticle, earlier: Sequence[StoredArticle]) -> list[State]:
     """Return all states, newest first. Texts too long for comparison are shown completely."""
-    whole = (*earlier, article)[-MAX_STATES:]
-    return [_state(now, before) for before, now in zip((None, *whole), whole, strict=False)][::-1]
+    articles = (*earlier, article)[-MAX_STATES:]
+    return [_state(now, before) for before, now in zip((None, *articles), articles, strict=False)][::-1]
 
 
 def _state(now: StoredArticle, before: StoredArticle | None) -> State:
@@ -97,31 +97,31 @@ def thread_view(visit: Visit, story: Story, article: StoredArticle, thread: Stor
     number = visit.integer("page")
     if not 1 <= number <= last:
         raise HTTPException(404)
-    kept = visit.portal.store.threads
-    posts = kept.posts(thread.id, offset=(number - 1) * PAGE, limit=PAGE)
-    from_zero = any(post.place == 1 and post.floor == 1 for post in kept.posts(thread.id, limit=2))
-    here = f"/story/{story.id}"
+    threads = visit.portal.store.threads
+    posts = threads.posts(thread.id, offset=(number - 1) * PAGE, limit=PAGE)
+    from_zero = any(post.place == 1 and post.floor == 1 for post in threads.posts(thread.id, limit=2))
+    path = f"/story/{story.id}"
     return render(
         visit.request, "thread.html", story=story, article=article, thread=thread, board=clean(thread.board) if thread.board else None,
         floors=[floor(post, article, visit, from_zero) for post in posts], number=number, last=last,
-        before=address(here, topic=topic, page=number - 1 if number > 2 else None) if number > 1 else None,
-        after=address(here, topic=topic, page=number + 1) if number < last else None,
-        newest=address(here, topic=topic, page=last) if number < last else None,
+        before=address(path, topic=topic, page=number - 1 if number > 2 else None) if number > 1 else None,
+        after=address(path, topic=topic, page=number + 1) if number < last else None,
+        newest=address(path, topic=topic, page=last) if number < last else None,
     )  # fmt: skip
 
 
 def floor(post: StoredPost, article: StoredArticle, visit: Visit, from_zero: bool = False) -> Floor:
     """Return a post for the page. Its number is the forum's own if known (``from_zero``: the first reply is 1), else its position."""
-    shown = picture_addresses(visit.portal, article)
-    own = (post.floor or 0) + (1 if from_zero and post.place else 0)
-    number = own if post.floor is not None and own > 0 else post.place + 1
+    browser_url = picture_addresses(visit.portal, article)
+    forum_number = (post.floor or 0) + (1 if from_zero and post.place else 0)
+    number = forum_number if post.floor is not None and forum_number > 0 else post.place + 1
     label = visit.say(NAMES[number - 1]) if number <= len(NAMES) else visit.say("Floor %(num)d", num=number)
     return Floor(
         anchor=f"floor-{number}" if number == post.place + 1 else f"post-{post.place + 1}", number=number, label=label,
         author=clean(post.author) if post.author else None,
         by_opener=post.author is not None and post.author == article.author and number > 1, post=post, body=paragraphs(post.text),
         quoted=paragraphs(post.quoted or ""),
-        pictures=tuple(replace(image, url=place) for image in post.images if (place := shown(image.url))),
+        pictures=tuple(replace(image, url=url) for image in post.images if (url := browser_url(image.url))),
         earlier=tuple(map(paragraphs, post.earlier)),
     )  # fmt: skip
 
@@ -155,18 +155,18 @@ def gallery_view(visit: Visit, story: Story, article: StoredArticle, gallery: St
 
 def picture_views(portal: Portal, article_id: str, stored: Sequence[StoredPicture]) -> tuple[PictureView, ...]:
     """Return the pictures that can be shown. Numbers are those of the story, so a missing picture leaves a gap."""
-    made: list[PictureView] = []
+    views: list[PictureView] = []
     for place, image in ((picture.place, picture.image) for picture in stored):
-        whole, small = (address_of(portal, article_id, place, image, thumb=thumb) for thumb in (False, True))
-        if whole is not None and small is not None:
+        full, small = (address_of(portal, article_id, place, image, thumb=thumb) for thumb in (False, True))
+        if full is not None and small is not None:
             caption = clean(image.caption) if image.caption else None
-            made.append(PictureView(place, whole, small, caption, image.width, image.height, len(made) >= EAGER_PICTURES))
-    return tuple(made)
+            views.append(PictureView(place, full, small, caption, image.width, image.height, len(views) >= EAGER_PICTURES))
+    return tuple(views)
 
 
 def format_pages(missing: Sequence[int]) -> str:
     """Format page numbers for readers: ``3, 5–9``."""
-    by_gap = groupby(enumerate(sorted(set(missing))), lambda counted: counted[1] - counted[0])  # constant within a run
+    by_gap = groupby(enumerate(sorted(set(missing))), lambda pair: pair[1] - pair[0])  # constant within a run
     runs = [[number for _place, number in run] for _gap, run in by_gap]
     return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs)
 
@@ -174,8 +174,8 @@ def format_pages(missing: Sequence[int]) -> str:
 def figures(pictures: Sequence[PictureView], text: Markup, base: str = "") -> Markup:
     """Return the story as HTML for feeds; the portal's own URLs are prefixed by ``base``."""
     figure = Markup('<figure><img src="{}" alt="{}"><figcaption>{}</figcaption></figure>')
-    shown = (figure.format(absolute_url(one.address, base), one.caption or "", one.caption or "") for one in pictures)
-    return Markup("\n").join((text, *shown))
+    rendered = (figure.format(absolute_url(picture.address, base), picture.caption or "", picture.caption or "") for picture in pictures)
+    return Markup("\n").join((text, *rendered))
 
 
 def absolute_url(address: str, base: str) -> str:
@@ -196,11 +196,11 @@ def story(visit: Here, story_id: str) -> Response:
     """Show a story. Redirects from the id of a folded story or of a version."""
     store = visit.portal.store
     found, moved = store.story(story_id, hidden=visit.may("edit")), store.article(story_id)
-    now = found.id if found else moved.story_id if moved else None
-    if now is None or (found is None and now == story_id):  # the second condition: the story is hidden
+    current_id = found.id if found else moved.story_id if moved else None
+    if current_id is None or (found is None and current_id == story_id):  # the second condition: the story is hidden
         raise HTTPException(404)
-    if found is None or now != story_id:
-        return RedirectResponse(f"/story/{now}", 303)
+    if found is None or current_id != story_id:
+        return RedirectResponse(f"/story/{current_id}", 303)
     return reading_view(visit, found, found.head)
 
 
@@ -211,7 +211,7 @@ def version(visit: Here, story_id: str, article_id: str) -> Response:
     if article.story_id != story_id:
         return RedirectResponse(f"/story/{article.story_id}/{article.id}", 303)
     found = or_404(visit.portal.store.story(story_id, hidden=visit.may("edit")))
-    return reading_view(visit, found, next((one for one in found.versions if one.id == article_id), article))
+    return reading_view(visit, found, next((version for version in found.versions if version.id == article_id), article))
 
 
 @router.get("/story/{story_id}/{article_id}/revisions")
@@ -223,21 +223,21 @@ def revisions(request: Request, visit: Here, story_id: str, article_id: str) -> 
     return render(request, "revisions.html", article=article, states=states(article, visit.portal.store.revisions(article_id)))
 
 
-def reading_view(visit: Visit, found: Story, article: StoredArticle) -> Response:
+def reading_view(visit: Visit, story: Story, article: StoredArticle) -> Response:
     thread = visit.portal.store.threads.thread(article.id) if is_thread(article.source) else None
     if thread is not None:
-        return thread_view(visit, found, article, thread)
+        return thread_view(visit, story, article, thread)
     gallery = visit.portal.store.galleries.gallery(article.id) if is_gallery(article.source) else None
     if gallery is not None:
-        return gallery_view(visit, found, article, gallery)
+        return gallery_view(visit, story, article, gallery)
     topic = visit.text("topic")
-    older, newer = neighbours(visit.portal.store, found, topic)
-    shown = picture_addresses(visit.portal, article)
-    near = neighbourhood(visit.portal.store, found.id)
+    older, newer = neighbours(visit.portal.store, story, topic)
+    browser_url = picture_addresses(visit.portal, article)
+    near = neighbourhood(visit.portal.store, story.id)
     return render(
-        visit.request, "story.html", story=found, article=article, versions=found.versions, body=body(article, shown),
-        pictures=pictures(article, shown), older=older, newer=newer, topic=topic, suggested=recommend_some(visit, found.id),
-        headlines=headlines(found, article), minutes=reading_minutes(article.text), event_near=near,
+        visit.request, "story.html", story=story, article=article, versions=story.versions, body=body(article, browser_url),
+        pictures=pictures(article, browser_url), older=older, newer=newer, topic=topic, suggested=recommend_some(visit, story.id),
+        headlines=headlines(story, article), minutes=reading_minutes(article.text), event_near=near,
         related=without_neighbours(visit.portal.related(article), near)[:RELATED],
         assisted=assistant.view_of_article(visit, article),
     )  # fmt: skip
@@ -245,13 +245,13 @@ def reading_view(visit: Visit, found: Story, article: StoredArticle) -> Response
 
 def without_neighbours(stories: Sequence[Story], near: Neighbourhood | None) -> list[Story]:
     """Return the stories that are not on the page as neighbours in the event."""
-    shown = {story.id for story in (near.before, near.after) if story is not None} if near else set()
-    return [story for story in stories if story.id not in shown]
+    near_ids = {story.id for story in (near.before, near.after) if story is not None} if near else set()
+    return [story for story in stories if story.id not in near_ids]
 
 
 def neighbours(store: Store, story: Story, topic: str | None) -> tuple[Story | None, Story | None]:
     """Return the next older and the next newer story (of ``topic``), None at the ends."""
-    here = cursor_of(story)
-    older = store.stories(StoryFilter(topic=topic, before=here, limit=1)).stories
-    newer = store.stories(StoryFilter(topic=topic, after=here, limit=1)).stories
+    cursor = cursor_of(story)
+    older = store.stories(StoryFilter(topic=topic, before=cursor, limit=1)).stories
+    newer = store.stories(StoryFilter(topic=topic, after=cursor, limit=1)).stories
     return next(iter(older), None), next(iter(newer), None)

@@ -36,8 +36,8 @@ class Bar:
 
 def bars(days: Sequence[tuple[date, int]]) -> tuple[Bar, ...]:
     most = max((count for _, count in days), default=0)
-    talls = (max(MIN_HEIGHT, round(HEIGHT * count / most)) if count else 0 for _, count in days)
-    placed = zip(range(0, len(days) * STEP, STEP), days, talls, strict=True)
+    heights = (max(MIN_HEIGHT, round(HEIGHT * count / most)) if count else 0 for _, count in days)
+    placed = zip(range(0, len(days) * STEP, STEP), days, heights, strict=True)
     return tuple(Bar(day, count, x, HEIGHT - tall, tall) for x, (day, count), tall in placed)
 
 
@@ -93,47 +93,47 @@ def topic(visit: Here, name: str) -> Response:
     return listing(visit, topic_address(name), name, clean(name))
 
 
-def unread_page(visit: Visit, which: StoryFilter) -> StoryPage:
+def unread_page(visit: Visit, selection: StoryFilter) -> StoryPage:
     """Return the next ``PAGE`` or more unread stories of the list; reads at most ``MAX_PAGES_READ`` pages, not the archive."""
-    left: list[Story] = []
+    unread: list[Story] = []
     for _ in range(MAX_PAGES_READ):
-        page = visit.portal.store.stories(which)
+        page = visit.portal.store.stories(selection)
         marked = visit.marks_on([story.id for story in page.stories])
-        left += [story for story in page.stories if not marked.read(story)]
-        if page.next is None or len(left) >= PAGE:
-            return StoryPage(tuple(left), page.next)
-        which = replace(which, before=page.next)
-    return StoryPage(tuple(left), which.before)
+        unread += [story for story in page.stories if not marked.read(story)]
+        if page.next is None or len(unread) >= PAGE:
+            return StoryPage(tuple(unread), page.next)
+        selection = replace(selection, before=page.next)
+    return StoryPage(tuple(unread), selection.before)
 
 
-def topic_figures(whole: Overview, path: str) -> TopicFigures:
-    def shares(name: str, counted: Mapping[str, int]) -> tuple[Choice, ...]:
-        frequent = list(counted.items())[:MAX_SHARES]
+def topic_figures(stats: Overview, path: str) -> TopicFigures:
+    def shares(name: str, counts: Mapping[str, int]) -> tuple[Choice, ...]:
+        frequent = list(counts.items())[:MAX_SHARES]
         return tuple(Choice(clean(value), address(path, **{name: value}), count=count) for value, count in frequent if clean(value))
 
-    return TopicFigures(whole, bars(whole.days), width(whole.days), shares("site", whole.sites), shares("category", whole.categories))
+    return TopicFigures(stats, bars(stats.days), width(stats.days), shares("site", stats.sites), shares("category", stats.categories))
 
 
 def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Response:
     """Show the list at ``path``, filtered by the query parameters. A filter without matches gives an empty list, not an error."""
-    chosen = {name: visit.text(name) for name in FILTERS}
+    filters = {name: visit.text(name) for name in FILTERS}
     order: Order = "hottest" if visit.text("order") == "hottest" else "newest"
     before = visit.text("before")
-    which = StoryFilter(topic, chosen["category"], chosen["source"], chosen["site"], order=order, before=before, limit=PAGE)
+    selection = StoryFilter(topic, filters["category"], filters["source"], filters["site"], order=order, before=before, limit=PAGE)
     unread = visit.keeps and visit.text("show") == "unread"
-    found = unread_page(visit, which) if unread else visit.portal.store.stories(which)
-    whole = visit.portal.overview(topic) if topic and not before and not any(chosen.values()) else None
-    shown = "unread" if unread else None
-    here: dict[str, Any] = {"order": "hottest" if order == "hottest" else None, **chosen, "show": shown}
-    title = " · ".join(part for part in (topic, *chosen.values(), visit.portal.site.title) if part)
+    page = unread_page(visit, selection) if unread else visit.portal.store.stories(selection)
+    overview = visit.portal.overview(topic) if topic and not before and not any(filters.values()) else None
+    show = "unread" if unread else None
+    params: dict[str, Any] = {"order": "hottest" if order == "hottest" else None, **filters, "show": show}
+    title = " · ".join(part for part in (topic, *filters.values(), visit.portal.site.title) if part)
     return render(
         visit.request, "list.html", heading=heading, topic=topic, topics=visit.portal.topics(),
-        count=visit.portal.tally().by_topic.get(topic, 0) if topic and not any(chosen.values()) else None, order=order,
-        newest=address(path, **chosen, show=shown), hottest=address(path, order="hottest", **chosen, show=shown), unread=unread,
-        others=address(path, **{**here, "show": None if unread else "unread"}), here=address(path, **here),
-        filters=[Chip(clean(value), address(path, **{**here, name: None})) for name, value in chosen.items() if value],
-        overview=topic_figures(whole, path) if whole and whole.reports else None,
-        days=by_day(found.stories, visit.clock, lambda story: story.head.moment) if order == "newest" else [], stories=found.stories,
-        next=address(path, **here, before=found.next) if found.next else None, later=address(path, **here) if before else None,
-        feed=feed_addresses(title, topic, chosen), refusals=visit.refusals([topic])[topic] if topic and visit.may("edit") else (),
+        count=visit.portal.tally().by_topic.get(topic, 0) if topic and not any(filters.values()) else None, order=order,
+        newest=address(path, **filters, show=show), hottest=address(path, order="hottest", **filters, show=show), unread=unread,
+        others=address(path, **{**params, "show": None if unread else "unread"}), here=address(path, **params),
+        filters=[Chip(clean(value), address(path, **{**params, name: None})) for name, value in filters.items() if value],
+        overview=topic_figures(overview, path) if overview and overview.reports else None,
+        days=by_day(page.stories, visit.clock, lambda story: story.head.moment) if order == "newest" else [], stories=page.stories,
+        next=address(path, **params, before=page.next) if page.next else None, later=address(path, **params) if before else None,
+        feed=feed_addresses(title, topic, filters), refusals=visit.refusals([topic])[topic] if topic and visit.may("edit") else (),
     )  # fmt: skip

@@ -125,8 +125,8 @@ def figures(visits: Sequence[Visit]) -> Figures:
     totals = accumulate(visit.stored + visit.folded + sum(visit.failed.values()) for visit in visits[:MAX_RECENT])
     cut = next((number for number, total in enumerate(totals, 1) if total >= RECENT_READ), min(len(visits), MAX_RECENT))
     recent, older = visits[:cut], visits[cut:]
-    counted = _sum_counts(visit.failed for visit in recent)
-    unread = sum(number for reason, number in counted.items() if cause_of(reason) == UNREAD)
+    failures = _sum_counts(visit.failed for visit in recent)
+    unread = sum(number for reason, number in failures.items() if cause_of(reason) == UNREAD)
     stored, repeats = sum(visit.stored for visit in recent), sum(visit.folded for visit in recent)
     return Figures(
         visits=len(visits),
@@ -145,8 +145,8 @@ def figures(visits: Sequence[Visit]) -> Figures:
         shaky=sum(visit.shaky for visit in recent),
         garbled=sum(visit.garbled for visit in recent),
         unread=unread,
-        refused=sum(counted.values()) - unread,
-        failed=counted,
+        refused=sum(failures.values()) - unread,
+        failed=failures,
         before=_share_of_bad_pages(older),
     )
 
@@ -162,10 +162,10 @@ def _share_of_bad_pages(visits: Sequence[Visit]) -> float | None:
 
 
 def _sum_counts(numbers: Iterable[Mapping[str, int]]) -> Counter[str]:
-    counted = Counter[str]()
-    for some in numbers:
-        counted.update(some)
-    return counted
+    counts = Counter[str]()
+    for mapping in numbers:
+        counts.update(mapping)
+    return counts
 
 
 def sparkline(visits: Sequence[Visit], now: datetime, days: int = DAYS) -> tuple[int, ...]:
@@ -174,4 +174,4 @@ def sparkline(visits: Sequence[Visit], now: datetime, days: int = DAYS) -> tuple
     for visit in visits:
         if visit.new:
             found[visit.at.astimezone(now.tzinfo).date()] += visit.new
-    return tuple(found[now.date() - timedelta(days=back)] for back in reversed(range(days)))
+    return tuple(found[now.date() - timedelta(days=age)] for age in reversed(range(days)))

@@ -97,7 +97,7 @@ def span(seconds: float) -> Message:
 
 def merge_visits(*visits: Iterable[Visit]) -> list[Visit]:
     """Merge visits of one source from several queries, without duplicates, newest first."""
-    found = {visit.at: visit for some in visits for visit in some}
+    found = {visit.at: visit for batch in visits for visit in batch}
     return [found[moment] for moment in sorted(found, reverse=True)]
 
 
@@ -150,20 +150,20 @@ def _judge_lists(found: Figures) -> Health | None:
     return Health("quarantined", cause, began, {**values, "days": (last - began).days, "wait": wait.days}, wait=wait)
 
 
-def _judge_backoff(known: RememberedState | None, now: datetime) -> Health | None:
-    if known is None or known.rest_until is None or known.rest_until <= now:
+def _judge_backoff(state: RememberedState | None, now: datetime) -> Health | None:
+    if state is None or state.rest_until is None or state.rest_until <= now:
         return None
-    why = "blocked" if cause_of(known.last_error or "") == "blocked" else "busy"
-    return Health("resting", None, None, {"until": known.rest_until, "why": Message(f"cause.{why}")})
+    cause = "blocked" if cause_of(state.last_error or "") == "blocked" else "busy"
+    return Health("resting", None, None, {"until": state.rest_until, "why": Message(f"cause.{cause}")})
 
 
 def _judge_articles(found: Figures) -> Health | None:
     """Judge whether the list responds, but its articles do not."""
-    asked = found.read + found.unread + found.refused
-    if found.refused < MANY or found.refused < REFUSED_SHARE * asked:
+    total = found.read + found.unread + found.refused
+    if found.refused < MANY or found.refused < REFUSED_SHARE * total:
         return None
-    kept = {reason: number for reason, number in found.failed.items() if cause_of(reason) != UNREAD}
-    cause, reason = commonest(kept) or (UNREAD, "unknown")
+    reasons = {reason: number for reason, number in found.failed.items() if cause_of(reason) != UNREAD}
+    cause, reason = commonest(reasons) or (UNREAD, "unknown")
     cause = "articles-robots" if cause == "robots" else cause
     return Health("failing", cause, found.last_visit, {"reason": reason, "pages": found.refused})
 

@@ -95,10 +95,10 @@ class Alerts(Part):
 
     def all(self, person_id: str | None = None) -> list[Alert]:
         """Return the alerts of everybody or of one person, latest last."""
-        wanted = select(ALERTS).order_by(ALERTS.c.created, ALERTS.c.id)
+        query = select(ALERTS).order_by(ALERTS.c.created, ALERTS.c.id)
         if person_id is not None:
-            wanted = wanted.where(ALERTS.c.person_id == person_id)
-        return [_alert(row) for row in self._rows(wanted)]
+            query = query.where(ALERTS.c.person_id == person_id)
+        return [_alert(row) for row in self._rows(query)]
 
     def position(self) -> int | None:
         """Return the position in the store's change log; ``None`` if it was never read."""
@@ -108,8 +108,8 @@ class Alerts(Part):
     def follow(self, messages: Iterable[Message], *, after: int | None, upto: int) -> bool:
         """Insert messages and advance the position in one transaction. Return False without effect if another process was faster."""
         with self._write() as connection:
-            there = connection.scalar(select(ALERT_MARKS.c.seq).where(ALERT_MARKS.c.name == CHANGES))
-            if there != after:
+            position = connection.scalar(select(ALERT_MARKS.c.seq).where(ALERT_MARKS.c.name == CHANGES))
+            if position != after:
                 return False
             for message in messages:
                 insert_new(connection, MESSAGES, asdict(message))
@@ -129,72 +129,71 @@ class Alerts(Part):
 
     def has_announced(self, alert_id: str, things: Collection[str], articles: Collection[str]) -> bool:
         """Return whether the alert has a message for one of these, whatever its state."""
-        wanted = select(MESSAGES.c.thing).where(MESSAGES.c.alert_id == alert_id)
-        return bool(self._select_in(wanted, MESSAGES.c.thing, things) or self._select_in(wanted, MESSAGES.c.article_id, articles))
+        query = select(MESSAGES.c.thing).where(MESSAGES.c.alert_id == alert_id)
+        return bool(self._select_in(query, MESSAGES.c.thing, things) or self._select_in(query, MESSAGES.c.article_id, articles))
 
     def due(self, now: datetime) -> set[str]:
-        wanted = select(MESSAGES.c.alert_id).where(MESSAGES.c.state.in_(("waiting", "sending")), MESSAGES.c.due <= now).distinct()
-        return set(self._scalars(wanted))
+        query = select(MESSAGES.c.alert_id).where(MESSAGES.c.state.in_(("waiting", "sending")), MESSAGES.c.due <= now).distinct()
+        return set(self._scalars(query))
 
     def claim(self, alert: Alert, *, now: datetime, seconds: float, most: int) -> list[Message]:
         """Claim up to ``most`` due messages, earliest first, so that no other process sends them; none if ``per_hour`` is reached."""
-        mine, claim = MESSAGES.c.alert_id == alert.id, token_hex(CLAIM_BYTES)
+        of_alert, claim = MESSAGES.c.alert_id == alert.id, token_hex(CLAIM_BYTES)
         with self._write() as connection:
-            lost = (mine, MESSAGES.c.state == "sending", MESSAGES.c.due <= now)
-            connection.execute(update(MESSAGES).where(*lost).values(state="unknown", reason=LOST, changed=now))
-            hour_count = select(func.count(distinct(MESSAGES.c.claim))).where(mine, MESSAGES.c.changed > now - HOUR)
+            expired = (of_alert, MESSAGES.c.state == "sending", MESSAGES.c.due <= now)
+            connection.execute(update(MESSAGES).where(*expired).values(state="unknown", reason=LOST, changed=now))
+            hour_count = select(func.count(distinct(MESSAGES.c.claim))).where(of_alert, MESSAGES.c.changed > now - HOUR)
             if (connection.scalar(hour_count.where(MESSAGES.c.state.in_(("sending", "sent", "unknown")))) or 0) >= alert.per_hour:
                 return []
-            wanted = select(MESSAGES).where(mine, MESSAGES.c.state == "waiting", MESSAGES.c.due <= now)
-            rows = connection.execute(wanted.order_by(MESSAGES.c.found, MESSAGES.c.thing).limit(most)).mappings().all()
+            query = select(MESSAGES).where(of_alert, MESSAGES.c.state == "waiting", MESSAGES.c.due <= now)
+            rows = connection.execute(query.order_by(MESSAGES.c.found, MESSAGES.c.thing).limit(most)).mappings().all()
             until = now + timedelta(seconds=seconds)
             changes = {"state": "sending", "claim": claim, "due": until, "changed": now}
-            held = [build(Message, {**row, **changes, "tries": row["tries"] + 1}) for row in rows]
-            claimed = mine & MESSAGES.c.thing.in_([one.thing for one in held])
-            connection.execute(update(MESSAGES).where(claimed).values(**changes, tries=MESSAGES.c.tries + 1))
-            return held
+            messages = [build(Message, {**row, **changes, "tries": row["tries"] + 1}) for row in rows]
+            condition = of_alert & MESSAGES.c.thing.in_([message.thing for message in messages])
+            connection.execute(update(MESSAGES).where(condition).values(**changes, tries=MESSAGES.c.tries + 1))
+            return messages
 
     def settle(
-        self, held: Sequence[Message], state: State, *, now: datetime, reason: str | None = None, due: datetime | None = None
+        self, messages: Sequence[Message], state: State, *, now: datetime, reason: str | None = None, due: datetime | None = None
     ) -> bool:
         """Record the result of a claim. Return False without effect if the lease expired and the state is unknown."""
-        if not held:
+        if not messages:
             return True
-        claimed = (MESSAGES.c.alert_id == held[0].alert_id, MESSAGES.c.claim == held[0].claim, MESSAGES.c.state == "sending")
+        condition = (MESSAGES.c.alert_id == messages[0].alert_id, MESSAGES.c.claim == messages[0].claim, MESSAGES.c.state == "sending")
         changes = {"state": state, "reason": storable_reason(reason), "due": due or now, "changed": now}
         with self._write() as connection:
-            named = [one.thing for one in held]
-            return connection.execute(update(MESSAGES).where(*claimed, MESSAGES.c.thing.in_(named)).values(changes)).rowcount > 0
+            things = [message.thing for message in messages]
+            return connection.execute(update(MESSAGES).where(*condition, MESSAGES.c.thing.in_(things)).values(changes)).rowcount > 0
 
     def prune(self, before: datetime, *, dry_run: bool = False) -> int:
         """Delete finished messages older than ``before``; return their number. A story that changes later is announced again."""
-        over = MESSAGES.c.state.not_in(("waiting", "sending"))
-        return self._delete_old(MESSAGES, MESSAGES.c.changed < before, over, dry_run=dry_run)
+        finished = MESSAGES.c.state.not_in(("waiting", "sending"))
+        return self._delete_old(MESSAGES, MESSAGES.c.changed < before, finished, dry_run=dry_run)
 
     def resend(self, alert_id: str, *, now: datetime) -> int:
         """Queue failed and unknown messages again, on request. Return their number."""
-        wanted = (MESSAGES.c.alert_id == alert_id, MESSAGES.c.state.in_(("failed", "unknown")))
-        return self._execute(update(MESSAGES).where(*wanted).values(state="waiting", due=now, tries=0, changed=now))
+        condition = (MESSAGES.c.alert_id == alert_id, MESSAGES.c.state.in_(("failed", "unknown")))
+        return self._execute(update(MESSAGES).where(*condition).values(state="waiting", due=now, tries=0, changed=now))
 
     def messages(self, alert_id: str, limit: int = 50) -> list[Message]:
         """Return the messages, latest change first."""
-        wanted = select(MESSAGES).where(MESSAGES.c.alert_id == alert_id).order_by(MESSAGES.c.changed.desc(), MESSAGES.c.thing)
-        return [build(Message, row) for row in self._mappings(wanted.limit(limit))]
+        query = select(MESSAGES).where(MESSAGES.c.alert_id == alert_id).order_by(MESSAGES.c.changed.desc(), MESSAGES.c.thing)
+        return [build(Message, row) for row in self._mappings(query.limit(limit))]
 
-    def counts(self, of: Collection[str] | None = None) -> dict[str, dict[State, int]]:
-        """Return alert → state → number of messages, for the alerts ``of`` or for all, which reads the complete table."""
-        wanted = select(MESSAGES.c.alert_id, MESSAGES.c.state, func.count().label("number"))
-        wanted = wanted.group_by(MESSAGES.c.alert_id, MESSAGES.c.state)
+    def counts(self, alert_ids: Collection[str] | None = None) -> dict[str, dict[State, int]]:
+        """Return alert → state → number of messages, for ``alert_ids`` or for all, which reads the complete table."""
+        query = select(MESSAGES.c.alert_id, MESSAGES.c.state, func.count().label("number")).group_by(MESSAGES.c.alert_id, MESSAGES.c.state)
         found: dict[str, dict[State, int]] = {}
-        for row in self._mappings(wanted) if of is None else self._select_in(wanted, MESSAGES.c.alert_id, of):
+        for row in self._mappings(query) if alert_ids is None else self._select_in(query, MESSAGES.c.alert_id, alert_ids):
             found.setdefault(row["alert_id"], {})[row["state"]] = row["number"]
         return found
 
     def failing(self, person_id: str, since: datetime) -> int:
         """Return how many alerts of a person have failed or unknown messages since then."""
-        mine = select(ALERTS.c.id).where(ALERTS.c.person_id == person_id)
-        bad = (MESSAGES.c.state.in_(("failed", "unknown")), MESSAGES.c.changed >= since)
-        return self._scalar(select(func.count(distinct(MESSAGES.c.alert_id))).where(MESSAGES.c.alert_id.in_(mine), *bad)) or 0
+        alerts = select(ALERTS.c.id).where(ALERTS.c.person_id == person_id)
+        condition = (MESSAGES.c.state.in_(("failed", "unknown")), MESSAGES.c.changed >= since)
+        return self._scalar(select(func.count(distinct(MESSAGES.c.alert_id))).where(MESSAGES.c.alert_id.in_(alerts), *condition)) or 0
 
     def hold(self, owner: str, *, now: datetime, seconds: float) -> bool:
         """Return whether ``owner`` is the only sending process for the next ``seconds``."""
@@ -214,11 +213,11 @@ class Alerts(Part):
     def signing_key(self, make: Callable[[], str]) -> str:
         """Return the portal's key for signing messages, created by ``make`` on first use."""
         with self._write() as connection:
-            mine = select(FEED_KEYS.c.secret).where(FEED_KEYS.c.person_id == PORTAL)
-            if (known := connection.scalar(mine)) is None:
+            query = select(FEED_KEYS.c.secret).where(FEED_KEYS.c.person_id == PORTAL)
+            if (secret := connection.scalar(query)) is None:
                 insert_new(connection, FEED_KEYS, {"person_id": PORTAL, "secret": make()})
-                known = connection.scalar(mine)
-            return str(known)
+                secret = connection.scalar(query)
+            return str(secret)
 
 
 CLAIM_BYTES: Final = 16
@@ -227,13 +226,13 @@ LOST: Final = "the sending process ended before the result was known: the messag
 
 def _written(alert: Alert) -> dict[str, Any]:
     plain = {name: getattr(alert, name) for name in SETTINGS} | {"fields": dict(alert.fields), "digest": list(alert.digest)}
-    named = {"id": alert.id, "person_id": alert.person_id, "enabled": alert.enabled, "created": alert.created, "after": alert.after}
-    return {**named, "settings": plain | {"quiet": list(alert.quiet) if alert.quiet else None}}
+    columns = {"id": alert.id, "person_id": alert.person_id, "enabled": alert.enabled, "created": alert.created, "after": alert.after}
+    return {**columns, "settings": plain | {"quiet": list(alert.quiet) if alert.quiet else None}}
 
 
 def _alert(row: Row[Any]) -> Alert:
     options = dict(row.settings)
     quiet = options.pop("quiet", None)
     digest = tuple(options.pop("digest", ()))
-    named = {"id": row.id, "person_id": row.person_id, "enabled": row.enabled, "created": row.created, "after": row.after}
-    return Alert(**named, **options, digest=digest, quiet=(quiet[0], quiet[1]) if quiet else None)
+    columns = {"id": row.id, "person_id": row.person_id, "enabled": row.enabled, "created": row.created, "after": row.after}
+    return Alert(**columns, **options, digest=digest, quiet=(quiet[0], quiet[1]) if quiet else None)

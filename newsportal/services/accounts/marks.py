@@ -83,22 +83,22 @@ class Marks(Part):
         with self._write() as connection:
             for story_id in [story_ids] if isinstance(story_ids, str) else dict.fromkeys(story_ids):
                 _put(connection, person_id, story_id, {"read": read, "at": now})
-            mine = and_(MARKS.c.person_id == person_id, MARKS.c.starred.is_(None))
-            if connection.execute(select(func.count()).select_from(MARKS).where(mine)).scalar_one() > MAX_MARKS + SPARE:
-                oldest = connection.scalar(select(MARKS.c.at).where(mine).order_by(MARKS.c.at.desc()).offset(MAX_MARKS).limit(1))
-                connection.execute(delete(MARKS).where(mine, MARKS.c.at <= oldest))
+            condition = and_(MARKS.c.person_id == person_id, MARKS.c.starred.is_(None))
+            if connection.execute(select(func.count()).select_from(MARKS).where(condition)).scalar_one() > MAX_MARKS + SPARE:
+                oldest = connection.scalar(select(MARKS.c.at).where(condition).order_by(MARKS.c.at.desc()).offset(MAX_MARKS).limit(1))
+                connection.execute(delete(MARKS).where(condition, MARKS.c.at <= oldest))
 
     def star(self, person_id: str, story_id: str, starred: bool, *, now: datetime) -> None:
         """Star or unstar a story. A starred story keeps its date. Raises ``TooManyStarred``."""
         with self._write() as connection:
-            mine = and_(MARKS.c.person_id == person_id, MARKS.c.starred.is_not(None))
+            condition = and_(MARKS.c.person_id == person_id, MARKS.c.starred.is_not(None))
             if not starred:
-                connection.execute(update(MARKS).where(mine, MARKS.c.story_id == story_id).values(starred=None))
+                connection.execute(update(MARKS).where(condition, MARKS.c.story_id == story_id).values(starred=None))
                 return
-            if connection.scalar(select(MARKS.c.story_id).where(mine, MARKS.c.story_id == story_id)) is not None:
+            if connection.scalar(select(MARKS.c.story_id).where(condition, MARKS.c.story_id == story_id)) is not None:
                 return
-            if connection.execute(select(func.count()).select_from(MARKS).where(mine)).scalar_one() >= MAX_STARRED:
-                raise TooManyStarred(f"{MAX_STARRED} stories are starred already: unstar some first")
+            if connection.execute(select(func.count()).select_from(MARKS).where(condition)).scalar_one() >= MAX_STARRED:
+                raise TooManyStarred(f"{MAX_STARRED} stories are starred already: take the star off some first")
             _put(connection, person_id, story_id, {"starred": now, "at": now})
 
     def starred(self, person_id: str, *, before: Edge | None = None, limit: int = 30) -> list[tuple[datetime, str]]:
@@ -129,9 +129,9 @@ class Marks(Part):
     def feed_key(self, person_id: str, *, anew: bool = False) -> str:
         """Return the secret in the URL of a person's feeds, created on first use; ``anew``: replace it, invalidating the former URL."""
         with self._write() as connection:
-            known = connection.scalar(select(FEED_KEYS.c.secret).where(FEED_KEYS.c.person_id == person_id))
-            if known is not None and not anew:
-                return str(known)
+            secret = connection.scalar(select(FEED_KEYS.c.secret).where(FEED_KEYS.c.person_id == person_id))
+            if secret is not None and not anew:
+                return str(secret)
             row = {"person_id": person_id, "secret": secrets.token_urlsafe(24)}
             upsert(connection, FEED_KEYS, [row], update=("secret",))
             return str(row["secret"])
@@ -143,17 +143,17 @@ class Marks(Part):
 
     def follow(self, store: Store) -> int:
         """Move marks of stories that were folded into another one to that story. Return the number of change log rows read."""
-        known = self._scalar(select(FOLLOWED.c.position).where(FOLLOWED.c.name == FOLLOWING))
+        start = self._scalar(select(FOLLOWED.c.position).where(FOLLOWED.c.name == FOLLOWING))
         last = store.last_seq()
-        if known is None or known > last:  # first call, or a log shorter than the position: continue at its end
-            known = last
+        if start is None or start > last:  # first call, or a log shorter than the position: continue at its end
+            start = last
             self._remember(last)
-        position, read = int(known), 0
+        position, read = int(start), 0
         while rows := store.changes(after=position, limit=STEP):
             ids = [row.id for row in rows if row.kind == "fold"]
             marked = {row["story_id"] for row in self._select_in(select(MARKS.c.story_id), MARKS.c.story_id, ids)}
-            now = {old: story.id for old, story in store.listed(marked).items() if story.id != old} if marked else {}
-            for old, new in now.items():
+            targets = {old: story.id for old, story in store.listed(marked).items() if story.id != old} if marked else {}
+            for old, new in targets.items():
                 with self._write() as connection:
                     _join(connection, old, new)
             position, read = rows[-1].seq, read + len(rows)
@@ -172,9 +172,9 @@ def _put(connection: Connection, person_id: str, story_id: str, values: Mapping[
 def _join(connection: Connection, old: str, new: str) -> None:
     """Merge the marks on ``old`` into those on ``new``, the same news: read or starred if one of them was."""
     rows = connection.execute(select(MARKS).where(MARKS.c.story_id == old)).all()
-    there = {row.person_id: row for row in connection.execute(select(MARKS).where(MARKS.c.story_id == new))}
+    existing = {row.person_id: row for row in connection.execute(select(MARKS).where(MARKS.c.story_id == new))}
     for row in rows:
-        other = there.get(row.person_id)
+        other = existing.get(row.person_id)
         read = row.read if other is None or other.read is None else other.read or row.read
         starred = [since for since in (row.starred, other.starred if other else None) if since is not None]
         at = max(row.at, other.at) if other else row.at
@@ -205,22 +205,22 @@ class Search:
 class Searches(Part):
     """Thread-safe, blocking. Raises the errors of stores."""
 
-    def save(self, person_id: str, name: str, asked: str, *, now: datetime) -> Search:
+    def keep(self, person_id: str, name: str, query: str, *, now: datetime) -> Search:
         """Save a search; a saved one with the same query is renamed. Raises ``SearchNotSaved``."""
-        named = _checked_name(name)
-        if not asked or len(asked) > MAX_ASKED:
-            raise SearchNotSaved("The search is empty or too long.")
+        label = _checked_name(name)
+        if not query or len(query) > MAX_ASKED:
+            raise SearchNotSaved("There is nothing to keep, or it is too long.")
         with self._write() as connection:
-            mine = SEARCHES.c.person_id == person_id
-            known = [row for row in connection.execute(select(SEARCHES).where(mine)) if row.asked == asked]
-            if known:
-                connection.execute(update(SEARCHES).where(SEARCHES.c.id == known[0].id).values(name=named))
-                return Search(known[0].id, person_id, named, asked, known[0].created)
-            if connection.execute(select(func.count()).select_from(SEARCHES).where(mine)).scalar_one() >= MAX_SEARCHES:
-                raise SearchNotSaved(f"{MAX_SEARCHES} searches are saved already: remove one first.")
-            made = Search(random_id(), person_id, named, asked, now)
-            connection.execute(insert(SEARCHES).values(asdict(made)))
-            return made
+            condition = SEARCHES.c.person_id == person_id
+            existing = [row for row in connection.execute(select(SEARCHES).where(condition)) if row.asked == query]
+            if existing:
+                connection.execute(update(SEARCHES).where(SEARCHES.c.id == existing[0].id).values(name=label))
+                return Search(existing[0].id, person_id, label, query, existing[0].created)
+            if connection.execute(select(func.count()).select_from(SEARCHES).where(condition)).scalar_one() >= MAX_SEARCHES:
+                raise SearchNotSaved(f"{MAX_SEARCHES} searches are kept already: remove one first.")
+            search = Search(random_id(), person_id, label, query, now)
+            connection.execute(insert(SEARCHES).values(asdict(search)))
+            return search
 
     def of(self, person_id: str) -> list[Search]:
         return [Search(*row) for row in self._rows(select(SEARCHES).where(SEARCHES.c.person_id == person_id).order_by(SEARCHES.c.name))]
@@ -245,10 +245,10 @@ def _owned(person_id: str, search_id: str) -> Any:
 
 
 def _checked_name(name: str) -> str:
-    named = clean(name)[:MAX_NAME].strip()
-    if not named:
+    cleaned = clean(name)[:MAX_NAME].strip()
+    if not cleaned:
         raise SearchNotSaved("Give it a name.")
-    return named
+    return cleaned
 
 
 NUMBERED: Final = "items"
@@ -265,16 +265,16 @@ class ItemNumbers(Part):
 
     def of(self, story_ids: Sequence[str]) -> dict[str, int]:
         """Return story → number. New numbers are assigned in reverse order of ``story_ids``, because lists begin with the newest."""
-        wanted = select(ITEM_NUMBERS)
-        found = {row["story_id"]: int(row["number"]) for row in self._select_in(wanted, ITEM_NUMBERS.c.story_id, dict.fromkeys(story_ids))}
+        query = select(ITEM_NUMBERS)
+        found = {row["story_id"]: int(row["number"]) for row in self._select_in(query, ITEM_NUMBERS.c.story_id, dict.fromkeys(story_ids))}
         missing = [id for id in dict.fromkeys(reversed(story_ids)) if id not in found]
         if missing:
             with self._write() as connection:
-                there = {row["story_id"] for row in select_in(connection, wanted, ITEM_NUMBERS.c.story_id, missing)}
-                new = [{"story_id": id} for id in missing if id not in there]
-                for some in chunks(new):
-                    connection.execute(insert(ITEM_NUMBERS), list(some))
-                rows = list(select_in(connection, wanted, ITEM_NUMBERS.c.story_id, missing))
+                existing = {row["story_id"] for row in select_in(connection, query, ITEM_NUMBERS.c.story_id, missing)}
+                new = [{"story_id": id} for id in missing if id not in existing]
+                for chunk in chunks(new):
+                    connection.execute(insert(ITEM_NUMBERS), list(chunk))
+                rows = list(select_in(connection, query, ITEM_NUMBERS.c.story_id, missing))
             found |= {row["story_id"]: int(row["number"]) for row in rows}
         return found
 
@@ -285,31 +285,31 @@ class ItemNumbers(Part):
 
     def above(self, number: int, limit: int) -> list[tuple[int, str]]:
         """Return (number, story) above ``number``, lowest first."""
-        wanted = select(ITEM_NUMBERS).where(ITEM_NUMBERS.c.number > number).order_by(ITEM_NUMBERS.c.number).limit(limit)
-        return [(int(row.number), row.story_id) for row in self._rows(wanted)]
+        query = select(ITEM_NUMBERS).where(ITEM_NUMBERS.c.number > number).order_by(ITEM_NUMBERS.c.number).limit(limit)
+        return [(int(row.number), row.story_id) for row in self._rows(query)]
 
     def below(self, number: int, limit: int) -> list[tuple[int, str]]:
         """Return (number, story) below ``number``, highest first."""
-        wanted = select(ITEM_NUMBERS).where(ITEM_NUMBERS.c.number < number).order_by(ITEM_NUMBERS.c.number.desc()).limit(limit)
-        return [(int(row.number), row.story_id) for row in self._rows(wanted)]
+        query = select(ITEM_NUMBERS).where(ITEM_NUMBERS.c.number < number).order_by(ITEM_NUMBERS.c.number.desc()).limit(limit)
+        return [(int(row.number), row.story_id) for row in self._rows(query)]
 
     def count(self) -> int:
         return self._scalar(select(func.count()).select_from(ITEM_NUMBERS)) or 0
 
     def follow(self, store: Store) -> None:
         """Number the stories added since the last call; delete the numbers of deleted ones."""
-        known, last = self._scalar(select(FOLLOWED.c.position).where(FOLLOWED.c.name == NUMBERED)), store.last_seq()
-        if known is None or known > last or last - known > MAX_BEHIND:
+        start, last = self._scalar(select(FOLLOWED.c.position).where(FOLLOWED.c.name == NUMBERED)), store.last_seq()
+        if start is None or start > last or last - start > MAX_BEHIND:
             self.of([story.id for story in store.newest(StoryFilter(limit=STEP), NEWEST)])
             self._remember(last)
             return
-        position = int(known)
+        position = int(start)
         while rows := store.changes(after=position, limit=STEP):
             stories = store.listed([row.id for row in rows])
             self.of([story.id for row in reversed(rows) if (story := stories.get(row.id)) is not None])
-            gone = {row.id for row in rows if row.kind == "gone"} - set(stories)
-            if gone:
-                self._execute(delete(ITEM_NUMBERS).where(ITEM_NUMBERS.c.story_id.in_(gone)))
+            deleted = {row.id for row in rows if row.kind == "gone"} - set(stories)
+            if deleted:
+                self._execute(delete(ITEM_NUMBERS).where(ITEM_NUMBERS.c.story_id.in_(deleted)))
             position = rows[-1].seq
             self._remember(position)
 

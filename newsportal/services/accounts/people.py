@@ -43,10 +43,10 @@ class People(Part):
 
     def add(self, name: str, password: str, role: Role, *, now: datetime) -> Person:
         """Add a person. Raises ``AccountError`` if the name is taken or invalid, or the password too short."""
-        called = unicodedata.normalize("NFC", name).strip()
-        if not NAME.fullmatch(called):
+        normalised = unicodedata.normalize("NFC", name).strip()
+        if not NAME.fullmatch(normalised):
             raise AccountError("name")
-        person, hashed = Person(random_id(), called, role, now), self._hashed(checked_password(password))
+        person, hashed = Person(random_id(), normalised, role, now), self._hashed(checked_password(password))
         with self._write() as connection:
             _add(connection, person, hashed)
         return person
@@ -153,10 +153,10 @@ def person_of(row: Row[Any]) -> Person:
 
 
 def _add(connection: Connection, person: Person, hashed: str) -> None:
-    named = compared(person.name)
-    if connection.scalar(select(tables.PEOPLE.c.id).where(tables.PEOPLE.c.named == named)) is not None:
+    folded = compared(person.name)
+    if connection.scalar(select(tables.PEOPLE.c.id).where(tables.PEOPLE.c.named == folded)) is not None:
         raise AccountError("taken", name=person.name)
-    connection.execute(insert(tables.PEOPLE).values(**asdict(person), named=named, password=hashed))
+    connection.execute(insert(tables.PEOPLE).values(**asdict(person), named=folded, password=hashed))
 
 
 def _require_other_admin(connection: Connection, person_id: str) -> None:
@@ -173,9 +173,9 @@ class ChosenPreferences(Part):
         row = self._row(select(tables.PREFERENCES.c.chosen).where(tables.PREFERENCES.c.person_id == person_id))
         return dict(row.chosen) if row else {}
 
-    def save(self, person_id: str, chosen: Mapping[str, str]) -> None:
+    def keep(self, person_id: str, changes: Mapping[str, str]) -> None:
         """Add to the stored preferences."""
-        row = {"person_id": person_id, "chosen": {**self.of(person_id), **chosen}}
+        row = {"person_id": person_id, "chosen": {**self.of(person_id), **changes}}
         self._upsert(tables.PREFERENCES, [row], update=("chosen",))
 
 

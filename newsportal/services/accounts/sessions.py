@@ -46,11 +46,11 @@ class Tokens(Part):
             raise AccountError("token-expires")
         if len(self.of(person.id)) >= MOST:
             raise AccountError("token-many", most=MOST)
-        wanted = requested | {Right.READ}
-        secret, token = PREFIX + random_secret(), Token(random_id(), person.id, cleaned, wanted, now, expires, None)
+        granted = requested | {Right.READ}
+        secret, token = PREFIX + random_secret(), Token(random_id(), person.id, cleaned, granted, now, expires, None)
         row = {"id": token.id, "person_id": person.id, "name": cleaned, "created": now, "expires": expires, "used": None}
         digests = {"digest": digest(secret), "fever_digest": digest(fever_key(person.name, secret))}
-        self._execute(insert(TOKENS).values(rights=sorted(wanted), **digests, **row))
+        self._execute(insert(TOKENS).values(rights=sorted(granted), **digests, **row))
         return token, secret
 
     def signed(self, secret: str, *, now: datetime) -> Signed | None:
@@ -61,9 +61,9 @@ class Tokens(Part):
         """Return the same for the key that apps send to the Fever API (:func:`fever_key`)."""
         return self._signed(TOKENS.c.fever_digest == digest(key.lower()), now)
 
-    def _signed(self, which: ColumnElement[bool], now: datetime) -> Signed | None:
+    def _signed(self, condition: ColumnElement[bool], now: datetime) -> Signed | None:
         columns = (TOKENS.c.id.label("token_id"), TOKENS.c.rights, TOKENS.c.expires, TOKENS.c.used)
-        row = self._row(select(PEOPLE, *columns).join(TOKENS, TOKENS.c.person_id == PEOPLE.c.id).where(which))
+        row = self._row(select(PEOPLE, *columns).join(TOKENS, TOKENS.c.person_id == PEOPLE.c.id).where(condition))
         if row is None or row.disabled or (row.expires is not None and now >= row.expires):
             return None
         if row.used is None or now - row.used > USED_EVERY:
@@ -88,9 +88,9 @@ def fever_key(name: str, secret: str) -> str:
     return md5(f"{name}:{secret}".encode(), usedforsecurity=False).hexdigest()
 
 
-def _rights(named: Iterable[str]) -> frozenset[Right]:
+def _rights(names: Iterable[str]) -> frozenset[Right]:
     """Parse rights, ignoring those of earlier or later versions."""
-    return frozenset(right for right in Right if right in set(named))
+    return frozenset(right for right in Right if right in set(names))
 
 
 IDLE = timedelta(days=14)  # a session unused for this time has expired
@@ -148,8 +148,8 @@ class AttemptLimit:
     quiet: timedelta
 
     def wait(self, failed: int) -> timedelta:
-        over = failed - self.free
-        return timedelta() if over < 0 else min(self.longest, timedelta(seconds=2 ** min(over, 20)))
+        excess = failed - self.free
+        return timedelta() if excess < 0 else min(self.longest, timedelta(seconds=2 ** min(excess, 20)))
 
 
 BOTH: Final = AttemptLimit(5, timedelta(minutes=15), timedelta(days=1))
@@ -165,39 +165,39 @@ TRUST: Final = timedelta(days=90)  # how long an address is trusted after a succ
 class Attempts(Part):
     def begin(self, name: str, address: str, *, now: datetime) -> timedelta:
         """Count an attempt as failed until :meth:`succeeded` and return zero; or return the time to wait, without counting."""
-        both, limits = _limits_of(name, address)
+        pair, limits = _limits_of(name, address)
         with self._write() as connection:
             connection.execute(delete(ATTEMPTS).where(ATTEMPTS.c.until < now))
             rows = {row.key: row for row in connection.execute(select(ATTEMPTS).where(ATTEMPTS.c.key.in_(limits)))}
-            trusted = both in rows and rows[both].trusted is not None and now - rows[both].trusted < TRUST
+            trusted = pair in rows and rows[pair].trusted is not None and now - rows[pair].trusted < TRUST
             longest = timedelta()
-            counted: dict[str, int] = {}
+            failures: dict[str, int] = {}
             for key, limit in limits.items():
                 row = rows.get(key)
-                counted[key] = row.failed if row is not None and now - row.last < limit.quiet else 0
+                failures[key] = row.failed if row is not None and now - row.last < limit.quiet else 0
                 if row is not None and not (trusted and limit is NAME):
-                    longest = max(longest, min(limit.longest, row.last + limit.wait(counted[key]) - now))  # if the clock was set back
+                    longest = max(longest, min(limit.longest, row.last + limit.wait(failures[key]) - now))  # if the clock was set back
             if longest > timedelta():
                 return longest
             for key, limit in limits.items():
                 trust = rows[key].trusted if key in rows else None
-                _save(connection, key, counted[key] + 1, now, trust, until=max(now + limit.quiet, _end(trust, now)))
+                _save(connection, key, failures[key] + 1, now, trust, until=max(now + limit.quiet, _end(trust, now)))
         return timedelta()
 
     def succeeded(self, name: str, address: str, *, now: datetime) -> None:
         """Take back the counted attempt and trust the address for this name."""
-        both, limits = _limits_of(name, address)
+        pair, limits = _limits_of(name, address)
         with self._write() as connection:
             for row in connection.execute(select(ATTEMPTS).where(ATTEMPTS.c.key.in_(limits))).all():
-                failed = 0 if row.key == both else max(0, row.failed - 1)
-                trust = now if row.key == both else row.trusted
+                failed = 0 if row.key == pair else max(0, row.failed - 1)
+                trust = now if row.key == pair else row.trusted
                 _save(connection, row.key, failed, row.last, trust, until=max(row.until, _end(trust, now)))
 
 
 def _limits_of(name: str, address: str) -> tuple[str, dict[str, AttemptLimit]]:
-    named = compared(name)
-    both = digest(f"both\n{named}\n{address}")
-    return both, {both: BOTH, digest(f"address\n{address}"): ADDRESS, digest(f"name\n{named}"): NAME}
+    folded = compared(name)
+    pair = digest(f"both\n{folded}\n{address}")
+    return pair, {pair: BOTH, digest(f"address\n{address}"): ADDRESS, digest(f"name\n{folded}"): NAME}
 
 
 def _end(trusted: datetime | None, now: datetime) -> datetime:

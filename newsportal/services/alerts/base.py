@@ -82,10 +82,10 @@ class AlertMessage:
             return complete
         blocks: list[str] = []
         for place, item in enumerate(self.items):
-            rest = len(self.items) - place - 1
-            tail = words["more"].format(number=rest) if rest else ""
+            remaining = len(self.items) - place - 1
+            tail = words["more"].format(number=remaining) if remaining else ""
             if len("\n\n".join([*blocks, block(item, words["sites"]), tail]).encode()) > limit:
-                blocks.append(words["more"].format(number=rest + 1))
+                blocks.append(words["more"].format(number=remaining + 1))
                 return cut("\n\n".join(blocks), limit)
             blocks.append(block(item, words["sites"]))
         return "\n\n".join(blocks)
@@ -114,8 +114,8 @@ def test_message(alert: Alert, key: str) -> AlertMessage:
 
 def headline(title: str) -> str:
     """Return a title on one line, without control characters."""
-    one = " ".join(clean(title).split())
-    return one if len(one) <= MAX_TITLE else one[: MAX_TITLE - 1] + "…"
+    line = " ".join(clean(title).split())
+    return line if len(line) <= MAX_TITLE else line[: MAX_TITLE - 1] + "…"
 
 
 SMALL: Final = 2000  # maximum characters of a field: enough for a URL
@@ -132,10 +132,10 @@ class Gone(Refused):
 class BadField(NewsportalError):
     """Raised for an invalid field. ``field``: its name; ``why``: the reason."""
 
-    def __init__(self, name: str, why: Message) -> None:
-        super().__init__(f"{name}: {why}")
+    def __init__(self, name: str, reason: Message) -> None:
+        super().__init__(f"{name}: {reason}")
         self.field = name
-        self.why = why
+        self.why = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,19 +192,19 @@ class Service:
     needs: str = "keep"
     signs: bool = False
 
-    def checked(self, given: Fields) -> dict[str, str]:
+    def checked(self, values: Fields) -> dict[str, str]:
         """Return the fields stripped, with defaults. Raises ``BadField`` for an invalid, missing or too long one."""
         found = {}
-        for one in self.fields:
-            value = given.get(one.name, "").strip() or one.default
-            if one.needed and not value:
-                raise BadField(one.name, Message("alert.missing"))
+        for spec in self.fields:
+            value = values.get(spec.name, "").strip() or spec.default
+            if spec.needed and not value:
+                raise BadField(spec.name, Message("alert.missing"))
             if len(value) > SMALL or not value.isprintable():
-                raise BadField(one.name, Message("alert.characters"))
-            found[one.name] = value
-        for one in self.fields:
-            checked = one.check(found[one.name]) if one.check else found[one.name]
+                raise BadField(spec.name, Message("alert.characters"))
+            found[spec.name] = value
+        for spec in self.fields:
+            checked = spec.check(found[spec.name]) if spec.check else found[spec.name]
             if isinstance(checked, Message):
-                raise BadField(one.name, checked)
-            found[one.name] = checked
+                raise BadField(spec.name, checked)
+            found[spec.name] = checked
         return found

@@ -34,7 +34,7 @@ class BadFields(NewsportalError):
     """Raised for an invalid alert. ``faults``: field → reason."""
 
     def __init__(self, faults: Mapping[str, Message]) -> None:
-        super().__init__("; ".join(f"{name}: {why}" for name, why in faults.items()))
+        super().__init__("; ".join(f"{name}: {reason}" for name, reason in faults.items()))
         self.faults = dict(faults)
 
 
@@ -68,14 +68,14 @@ def alert_of(form: Mapping[str, str], terms: Terms, before: Alert | None = None)
     if faults:
         raise BadFields(faults)
     language = form.get("language", "zh")
-    made = before or Alert(random_id(), terms.person.id, name, about, of, channel, {}, terms.now, terms.after)
-    found = replace(
-        made, name=name, about=about, of=of, channel=channel, fields=fields, digest=digest, quiet=quiet, per_hour=per_hour,
+    original = before or Alert(random_id(), terms.person.id, name, about, of, channel, {}, terms.now, terms.after)
+    alert = replace(
+        original, name=name, about=about, of=of, channel=channel, fields=fields, digest=digest, quiet=quiet, per_hour=per_hour,
         language=language if language in LANGUAGES else "zh",
     )  # fmt: skip
     if before is not None and (before.about, before.of) != (about, of):  # a new subject: earlier stories do not count
-        found = replace(found, created=terms.now, after=terms.after)
-    return found
+        alert = replace(alert, created=terms.now, after=terms.after)
+    return alert
 
 
 def resumed(alert: Alert, *, now: datetime, after: int) -> Alert:
@@ -127,10 +127,10 @@ def _parse_channel(form: Mapping[str, str], terms: Terms, before: Alert | None, 
     if service.name == "mail" and not terms.mail:
         faults["channel"] = Message("alert.no-mail-server")
         return service.name, {}
-    known = before.fields if before is not None and before.channel == service.name else {}
-    given = {one.name: form.get(one.name) or (known.get(one.name, "") if one.secret else "") for one in service.fields}
+    stored = before.fields if before is not None and before.channel == service.name else {}
+    values = {field.name: form.get(field.name) or (stored.get(field.name, "") if field.secret else "") for field in service.fields}
     try:
-        return service.name, service.checked(given)
+        return service.name, service.checked(values)
     except BadField as error:
         faults[error.field] = error.why
         return service.name, {}
@@ -204,12 +204,12 @@ def replayed(store: Store, moments: Sequence[datetime], topic: str | None) -> It
 
 def replayed_once() -> Replay:
     """Return :func:`replayed` with a cache: alerts of many people have the same hours."""
-    known: dict[tuple[str | None, datetime], RisingBoard] = {}
+    boards: dict[tuple[str | None, datetime], RisingBoard] = {}
 
     def replay(store: Store, moments: Sequence[datetime], topic: str | None) -> list[RisingBoard]:
-        new = [moment for moment in moments if (topic, moment) not in known]
-        known.update(zip(((topic, moment) for moment in new), replayed(store, new, topic), strict=True))
-        return [known[topic, moment] for moment in moments]
+        missing = [moment for moment in moments if (topic, moment) not in boards]
+        boards.update(zip(((topic, moment) for moment in missing), replayed(store, missing, topic), strict=True))
+        return [boards[topic, moment] for moment in moments]
 
     return replay
 
@@ -224,8 +224,8 @@ def _brief_item(event: BriefEvent, url: str | None) -> Item:
     head = event.stories[0]
     addresses = ((quote, f"{url}/story/{quote.story}" if url else quote.url) for quote in passages(event.quotes))
     lines = [f"{clean(quote.text)}\n{headline(quote.site)} {address}" for quote, address in addresses]
-    own = f"event/{event.event}" if event.event else f"story/{head.id}"
-    address = f"{url}/{own}" if url else head.head.url
+    path = f"event/{event.event}" if event.event else f"story/{head.id}"
+    address = f"{url}/{path}" if url else head.head.url
     return Item(head.id, headline(event.title), headline(head.head.publisher), address, event.sites, "\n".join(lines))
 
 
@@ -236,22 +236,22 @@ def rising_items(store: Store, alert: Alert, spans: Sequence[Span], url: str | N
     boards = replay(store, [spans[0][0], *(until for _, until in spans)], alert.of or None)
     for before, board in pairwise(boards):
         words = {fold_characters(word) for entry in before.words for word in (entry.rise.name, *entry.rise.with_words)}
-        known = words | {entry.rise.name for entry in before.events}
-        event_ids = known | {entry.rise.name for entry in board.events}
-        new = [entry for entry in board.events[:ENTRIES] if entry.rise.name not in known]
-        new += [one for one in board.words[:ENTRIES] if fold_characters(one.rise.name) not in known and one.rise.event not in event_ids]
+        old = words | {entry.rise.name for entry in before.events}
+        event_ids = old | {entry.rise.name for entry in board.events}
+        new = [entry for entry in board.events[:ENTRIES] if entry.rise.name not in old]
+        new += [word for word in board.words[:ENTRIES] if fold_characters(word.rise.name) not in old and word.rise.event not in event_ids]
         yield [_rise_item(entry, alert.language, url) for entry in new if entry.stories]
 
 
 def _rise_item(entry: BoardEntry, language: str, url: str | None) -> Item:
     rise, newest = entry.rise, entry.stories[0]
     event = rise.name if rise.kind == "event" else rise.event
-    own = f"event/{event}" if event else f"story/{newest.id}"
+    path = f"event/{event}" if event else f"story/{newest.id}"
     addresses = ((story.head, f"{url}/story/{story.id}" if url else story.head.url) for story in entry.stories)
     lines = "\n".join(f"{headline(head.title)} {address}" for head, address in addresses)
-    counted = WORDS[language]["counted"].format(count=rise.count, expected=f"{rise.expected:.1f}")
+    summary = WORDS[language]["counted"].format(count=rise.count, expected=f"{rise.expected:.1f}")
     title = headline(" · ".join((entry.title, *rise.with_words)))
-    return Item(newest.id, title, counted, f"{url}/{own}" if url else newest.head.url, rise.sites, lines)
+    return Item(newest.id, title, summary, f"{url}/{path}" if url else newest.head.url, rise.sites, lines)
 
 
 ITEMS: Final[Mapping[str, Callable[[Store, Alert, Sequence[Span], str | None, Replay], Iterator[list[Item]]]]] = {

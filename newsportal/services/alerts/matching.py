@@ -42,18 +42,16 @@ def of_search(alert: Alert, articles: Sequence[StoredArticle], index: Index, zon
     return [article for article in articles if article.id in ids]
 
 
-def found_by(
-    index: Index, text: str, zone: tzinfo, since: datetime, until: datetime, wanted: Collection[str] | None = None
-) -> dict[str, str]:
-    """Return article → story for the hits of that time, newest first. ``wanted``: stop when all of these are found."""
+def found_by(index: Index, text: str, zone: tzinfo, since: datetime, until: datetime, ids: Collection[str] | None = None) -> dict[str, str]:
+    """Return article → story for the hits of that time, newest first. ``ids``: stop when all of these are found."""
     found: dict[str, str] = {}
     for offset in range(0, MOST, PAGE):
         query = Query(text, since=since, until=until, sort="time", collapse=False, offset=offset, limit=PAGE, zone=zone)
         results = index.search(query)
         if results.loose:  # no article has all the words
             return found
-        found |= {hit.id: hit.story_id for hit in results.hits if wanted is None or hit.id in wanted}
-        if len(results.hits) < PAGE or (wanted is not None and len(found) == len(wanted)):
+        found |= {hit.id: hit.story_id for hit in results.hits if ids is None or hit.id in ids}
+        if len(results.hits) < PAGE or (ids is not None and len(found) == len(ids)):
             break
     return found
 
@@ -72,15 +70,15 @@ def matches(
     for alert in alerts:
         new = [article for article, seq in articles.values() if is_new(article, alert, seq)]
         if alert.about == "topic":
-            chosen = of_topic(alert, new)
+            matching = of_topic(alert, new)
         elif alert.about == "event":
-            chosen = of_event(alert, new, events)
+            matching = of_event(alert, new, events)
         elif alert.about == "search" and index is not None:
-            chosen = of_search(alert, new, index, zone)
+            matching = of_search(alert, new, index, zone)
         else:
             continue
-        if chosen:
-            found[alert.id] = chosen
+        if matching:
+            found[alert.id] = matching
     return found
 
 
@@ -88,19 +86,19 @@ def due_at(moment: datetime, alert: Alert, zone: tzinfo) -> datetime:
     """Return when articles found at ``moment`` may be sent. Hours are local to ``zone``."""
     if not alert.digest:
         return _after_quiet_hours(moment, alert.quiet, zone)
-    there = moment.astimezone(zone)
-    today = there.replace(minute=0, second=0, microsecond=0, fold=0)
+    local = moment.astimezone(zone)
+    today = local.replace(minute=0, second=0, microsecond=0, fold=0)
     moments = [today.replace(hour=hour) + timedelta(days=day) for day in (0, 1) for hour in sorted(alert.digest)]
-    return _after_quiet_hours(min(one for one in moments if one >= there).astimezone(moment.tzinfo), alert.quiet, zone)
+    return _after_quiet_hours(min(at for at in moments if at >= local).astimezone(moment.tzinfo), alert.quiet, zone)
 
 
 def _after_quiet_hours(moment: datetime, quiet: tuple[int, int] | None, zone: tzinfo) -> datetime:
     """Return ``moment``, or the end of the quiet hours that contain it."""
-    there = moment.astimezone(zone)
-    if quiet is None or not is_quiet(there.hour, quiet):
+    local = moment.astimezone(zone)
+    if quiet is None or not is_quiet(local.hour, quiet):
         return moment
-    end = there.replace(hour=quiet[1], minute=0, second=0, microsecond=0)
-    return (end if end > there else end + timedelta(days=1)).astimezone(moment.tzinfo)
+    end = local.replace(hour=quiet[1], minute=0, second=0, microsecond=0)
+    return (end if end > local else end + timedelta(days=1)).astimezone(moment.tzinfo)
 
 
 def in_quiet_hours(alert: Alert, moment: datetime, zone: tzinfo) -> bool:
@@ -119,11 +117,11 @@ def schedule_messages(found: Iterable[datetime], alert: Alert, zone: tzinfo, mos
     ``most``. The schedule of :mod:`newsportal.services.alerts.run`: articles due within `GATHER` share a message, the rest waits if the
     hour is full."""
     groups: list[list[tuple[datetime, int]]] = []
-    for one in sorted((due_at(moment, alert, zone), place) for place, moment in enumerate(found)):
-        if groups and one[0] - groups[-1][0][0] < GATHER:
-            groups[-1].append(one)
+    for entry in sorted((due_at(moment, alert, zone), place) for place, moment in enumerate(found)):
+        if groups and entry[0] - groups[-1][0][0] < GATHER:
+            groups[-1].append(entry)
         else:
-            groups.append([one])
+            groups.append([entry])
     sent: list[tuple[datetime, list[int]]] = []
     waiting: list[int] = []
     for group in groups:

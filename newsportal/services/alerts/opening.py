@@ -137,12 +137,12 @@ class Preview:
 
     def by_day(self, zone: tzinfo) -> list[tuple[date, int, int]]:
         """Return day, number of messages and of their items, latest first, for days with messages."""
-        messages, things = Counter[date](), Counter[date]()
-        for one in self.planned:
-            day = one.at.astimezone(zone).date()
+        messages, items = Counter[date](), Counter[date]()
+        for message in self.planned:
+            day = message.at.astimezone(zone).date()
             messages[day] += 1
-            things[day] += len(one.items)
-        return [(day, messages[day], things[day]) for day in sorted(messages, reverse=True)]
+            items[day] += len(message.items)
+        return [(day, messages[day], items[day]) for day in sorted(messages, reverse=True)]
 
 
 def preview(work: Work, alert: Alert, days: int = DAYS, *, hours: int | None = None) -> Preview:
@@ -152,20 +152,20 @@ def preview(work: Work, alert: Alert, days: int = DAYS, *, hours: int | None = N
     if alert.about in OPERATORS:
         if not allowed(work, alert):
             return Preview((), 0, capped=False)
-        items = tuple(Item(one.key, one.says[alert.language], "", "") for one in conditions(work, (alert.about,)))
+        items = tuple(Item(condition.key, condition.says[alert.language], "", "") for condition in conditions(work, (alert.about,)))
         return Preview((Planned(now, items),) if items else (), len(items), capped=False)
     if alert.about in SCHEDULED:
-        ended, most = spans(alert, now, work.zone, days), hours or HOURS[alert.about]
-        made = zip(ended[-most:], ITEMS[alert.about](work.store, alert, ended[-most:], work.url, work.replay), strict=True)
-        sent = [Planned(due_at(until, alert, work.zone), tuple(contents)) for (_, until), contents in made if contents]
-        return Preview(tuple(reversed(sent)), sum(len(one.items) for one in sent), len(ended) > most)
+        periods, most = spans(alert, now, work.zone, days), hours or HOURS[alert.about]
+        pairs = zip(periods[-most:], ITEMS[alert.about](work.store, alert, periods[-most:], work.url, work.replay), strict=True)
+        sent = [Planned(due_at(until, alert, work.zone), tuple(contents)) for (_, until), contents in pairs if contents]
+        return Preview(tuple(reversed(sent)), sum(len(message.items) for message in sent), len(periods) > most)
     since = now - timedelta(days=days)
-    then = replace(alert, created=since, after=0, per_hour=min(alert.per_hour, work.per_hour))
-    stories = _search_stories(work, then, now) if alert.about == "search" else OF[alert.about](work, then)
+    past_alert = replace(alert, created=since, after=0, per_hour=min(alert.per_hour, work.per_hour))
+    stories = _search_stories(work, past_alert, now) if alert.about == "search" else OF[alert.about](work, past_alert)
     found = sorted(
-        ((moment, one.id, one) for one, moment in stories if moment is not None and moment <= now), key=lambda contents: contents[:2]
+        ((moment, story.id, story) for story, moment in stories if moment is not None and moment <= now), key=lambda entry: entry[:2]
     )
-    messages = schedule_messages([moment for moment, _, _ in found], then, work.zone, TOGETHER)
+    messages = schedule_messages([moment for moment, _, _ in found], past_alert, work.zone, TOGETHER)
     planned = [Planned(at, tuple(item(found[place][2], work.url) for place in places)) for at, places in messages]
     return Preview(tuple(reversed(planned)), len(found), len(stories) >= MOST)
 
@@ -180,9 +180,9 @@ def _topic_stories(work: Work, alert: Alert) -> list[Found]:
 
 def _event_stories(work: Work, alert: Alert) -> list[Found]:
     event = work.store.events.joined(alert.of) or alert.of
-    placed = work.store.events.members([event]).get(event, [])
-    stories = work.store.listed([one.story_id for one in placed][-MOST:]).values()
-    full_stories = [found for story in stories if (found := work.store.story(story.id)) is not None]
+    members = work.store.events.members([event]).get(event, [])
+    stories = work.store.listed([member.story_id for member in members][-MOST:]).values()
+    full_stories = [full_story for story in stories if (full_story := work.store.story(story.id)) is not None]
     return [(story, _first_match(alert, story.versions)) for story in full_stories]
 
 
@@ -194,13 +194,13 @@ def _search_stories(work: Work, alert: Alert, now: datetime) -> list[Found]:
         return []
     ids = found_by(work.index, alert.of, work.zone, alert.created - GRACE, now + timedelta(seconds=1))
     by_story: dict[str, list[StoredArticle]] = defaultdict(list)
-    for one in work.store.articles(list(ids)):
-        if one.hidden is None:
-            by_story[one.story_id].append(one)
+    for article in work.store.articles(list(ids)):
+        if article.hidden is None:
+            by_story[article.story_id].append(article)
     stories = work.store.listed(list(by_story)[:MOST]).values()
     return [(story, _first_match(alert, by_story[story.id])) for story in stories]
 
 
 def _first_match(alert: Alert, articles: Iterable[StoredArticle]) -> datetime | None:
     """Return when the first matching article of a story arrived; ``None`` if all are older than the alert."""
-    return min((one.first_seen for one in articles if is_new(one, alert, 1)), default=None)
+    return min((article.first_seen for article in articles if is_new(article, alert, 1)), default=None)

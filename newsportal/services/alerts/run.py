@@ -105,8 +105,8 @@ def follow(work: Work, tally: Tally) -> None:
         if not changes:
             return
         seqs = {change.id: change.seq for change in changes if change.kind == "article"}
-        shown = [article for article in work.store.articles(list(seqs)) if article.hidden is None]
-        articles = {article.id: (article, seqs[article.id]) for article in shown}
+        visible = [article for article in work.store.articles(list(seqs)) if article.hidden is None]
+        articles = {article.id: (article, seqs[article.id]) for article in visible}
         messages = list(_messages(work, alerts, matches(alerts, articles, work.index, work.zone, work.store.events)))
         if work.accounts.alerts.follow(messages, after=after, upto=changes[-1].seq):
             tally.found += len(messages)
@@ -128,30 +128,30 @@ def _messages(work: Work, alerts: Sequence[Alert], found: Mapping[str, Sequence[
 
 def follow_hours(work: Work, tally: Tally) -> None:
     """Add due messages of scheduled alerts to the outbox: briefings and rising boards."""
-    book = work.accounts.alerts
-    due = scheduled_messages((alert for alert in book.all() if alert.enabled), work.now(), work.zone)
-    if new := [message for message in due if not book.has_announced(message.alert_id, [message.thing], [])]:
-        tally.found += book.insert(new)
+    outbox = work.accounts.alerts
+    due = scheduled_messages((alert for alert in outbox.all() if alert.enabled), work.now(), work.zone)
+    if new := [message for message in due if not outbox.has_announced(message.alert_id, [message.thing], [])]:
+        tally.found += outbox.keep(new)
 
 
 def deliver(work: Work, tally: Tally) -> None:
-    book = work.accounts.alerts
-    due, work = book.due(work.now()), replace(work, replay=replayed_once())
-    alerts = [alert for alert in book.all() if alert.id in due and alert.enabled] if due else []
+    outbox = work.accounts.alerts
+    due, work = outbox.due(work.now()), replace(work, replay=replayed_once())
+    alerts = [alert for alert in outbox.all() if alert.id in due and alert.enabled] if due else []
     for alert in alerts:
         if not allowed(work, alert) or in_quiet_hours(alert, work.now(), work.zone):
             continue
         while not work.stopped():
             bounded = replace(alert, per_hour=min(alert.per_hour, work.per_hour))
-            held = book.claim(bounded, now=work.now(), seconds=LEASE, most=1 if alert.about in SCHEDULED else TOGETHER)
+            claimed = outbox.claim(bounded, now=work.now(), seconds=LEASE, most=1 if alert.about in SCHEDULED else TOGETHER)
             try:
-                if not held or not _send_message(work, alert, held, tally):
+                if not claimed or not _send_message(work, alert, claimed, tally):
                     break
             except NewsportalError:  # the store or the accounts are down, for all alerts
                 raise
             except Exception as error:  # an error of one alert must not stop the others
                 logger.exception("alert %s", alert.id)
-                _failed(work, alert, held, f"{type(error).__name__}: {error}", tally)
+                _failed(work, alert, claimed, f"{type(error).__name__}: {error}", tally)
 
 
 def allowed(work: Work, alert: Alert) -> bool:
@@ -163,41 +163,41 @@ def allowed(work: Work, alert: Alert) -> bool:
     return needed in owner.rights and (service is None or service.needs in owner.rights)
 
 
-def _send_message(work: Work, alert: Alert, held: list[Message], tally: Tally) -> bool:
+def _send_message(work: Work, alert: Alert, messages: list[Message], tally: Tally) -> bool:
     """Send one message. Return False if the service accepts none for now."""
-    book, now = work.accounts.alerts, work.now()
-    items = {message.thing: found for message in held if (found := items_of(work, alert, message))}
-    missing = [message for message in held if message.thing not in items]
-    book.settle(missing, "withdrawn", now=now, reason="nothing happened" if alert.about in SCHEDULED else "it no longer exists")
-    held = [message for message in held if message.thing in items]
-    if not held:
+    outbox, now = work.accounts.alerts, work.now()
+    items = {message.thing: found for message in messages if (found := items_of(work, alert, message))}
+    missing = [message for message in messages if message.thing not in items]
+    outbox.settle(missing, "withdrawn", now=now, reason="nothing happened" if alert.about in SCHEDULED else "it is not there any more")
+    messages = [message for message in messages if message.thing in items]
+    if not messages:
         return True
-    outgoing = message_of(alert, [item for one in held for item in items[one.thing]], held[0].claim or "")
+    outgoing = message_of(alert, [item for message in messages for item in items[message.thing]], messages[0].claim or "")
     try:
         send(alert.channel, alert.fields, outgoing, work.setting, now)
     except PutOff as error:
-        _put_off(work, alert, held, error, tally)
+        _put_off(work, alert, messages, error, tally)
         return False
     except Unclear as error:
         tally.unclear += 1
-        book.settle(held, "unknown", now=work.now(), reason=str(error))
+        outbox.settle(messages, "unknown", now=work.now(), reason=str(error))
     except (Refused, DependencyMissing) as error:
         logger.warning("alert %s: %s", alert.id, error)
-        _failed(work, alert, held, str(error), tally)
+        _failed(work, alert, messages, str(error), tally)
         if isinstance(error, Gone):
             _forget_receiver(work, alert)
             return False
     else:
         tally.sent += 1
-        book.settle(held, "sent", now=work.now())
+        outbox.settle(messages, "sent", now=work.now())
     return True
 
 
-def _failed(work: Work, alert: Alert, held: Sequence[Message], error: str, tally: Tally) -> None:
+def _failed(work: Work, alert: Alert, messages: Sequence[Message], error: str, tally: Tally) -> None:
     reason = hidden(error, alert.fields)
     tally.failed += 1
     tally.reasons.append(f"{alert.name}: {reason}")
-    work.accounts.alerts.settle(held, "failed", now=work.now(), reason=reason)
+    work.accounts.alerts.settle(messages, "failed", now=work.now(), reason=reason)
 
 
 def _forget_receiver(work: Work, alert: Alert) -> None:
@@ -206,15 +206,15 @@ def _forget_receiver(work: Work, alert: Alert) -> None:
         work.accounts.alerts.save(replace(found, enabled=False, fields={}))
 
 
-def _put_off(work: Work, alert: Alert, held: list[Message], error: PutOff, tally: Tally) -> None:
-    tries, now = max(one.tries for one in held), work.now()
+def _put_off(work: Work, alert: Alert, messages: list[Message], error: PutOff, tally: Tally) -> None:
+    tries, now = max(message.tries for message in messages), work.now()
     if tries >= MOST_TRIES:
         tally.failed += 1
-        work.accounts.alerts.settle(held, "failed", now=now, reason=f"{error}; given up after {tries} tries")
+        work.accounts.alerts.settle(messages, "failed", now=now, reason=f"{error}; given up after {tries} tries")
         return
     tally.put_off += 1
     due = due_at(now + error.wait(tries, LONGEST_WAIT), replace(alert, digest=()), work.zone)  # does not wait for the next hour of a digest
-    work.accounts.alerts.settle(held, "waiting", now=now, reason=str(error), due=due)
+    work.accounts.alerts.settle(messages, "waiting", now=now, reason=str(error), due=due)
 
 
 def items_of(work: Work, alert: Alert, message: Message) -> list[Item]:
@@ -262,19 +262,19 @@ class Condition:
     says: Mapping[str, str]
 
 
-def _translations(what: str, **values: object) -> dict[str, str]:
-    return {language: text.format(**values) for language, text in WORDS[what].items()}
+def _translations(key: str, **values: object) -> dict[str, str]:
+    return {language: text.format(**values) for language, text in WORDS[key].items()}
 
 
 def conditions(work: Work, about: Collection[str]) -> list[Condition]:
     """Return the conditions of these kinds that currently hold. Raises ``StoreError``."""
     found: list[Condition] = []
     if "sources" in about:
-        for one in judged(work.store, work.watched, work.now().astimezone(work.zone)):
-            if one.health.state in FAILS:
-                since = f"{one.health.since:%Y%m%dT%H%M}" if one.health.since else "ever"
-                key = f"source:{one.source.key}"[:220] + f":{since}"
-                found.append(Condition("sources", key, _translations("source", name=one.source.name)))
+        for entry in judged(work.store, work.watched, work.now().astimezone(work.zone)):
+            if entry.health.state in FAILS:
+                since = f"{entry.health.since:%Y%m%dT%H%M}" if entry.health.since else "ever"
+                key = f"source:{entry.source.key}"[:220] + f":{since}"
+                found.append(Condition("sources", key, _translations("source", name=entry.source.name)))
     if "disk" in about and work.folder is not None and work.folder.exists():
         usage = shutil.disk_usage(work.folder)
         free = 100 * usage.free / usage.total
@@ -295,9 +295,9 @@ def follow_conditions(work: Work) -> int:
         return 0
     now, found = work.now(), conditions(work, {alert.about for alert in alerts})
     messages = [
-        Message(alert.id, one.key, "", one.says[alert.language], found=now, due=due_at(now, alert, work.zone), changed=now)
+        Message(alert.id, condition.key, "", condition.says[alert.language], found=now, due=due_at(now, alert, work.zone), changed=now)
         for alert in alerts
-        for one in found
-        if one.about == alert.about
+        for condition in found
+        if condition.about == alert.about
     ]
     return work.accounts.alerts.insert(messages)

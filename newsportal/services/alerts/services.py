@@ -46,8 +46,8 @@ def _web_address(value: str) -> str | Message:
         return Message("alert.no-url")
 
 
-def _matches(pattern: str, wrong: str) -> Callable[[str], str | Message]:
-    return lambda value: value if re.fullmatch(pattern, value) else Message(wrong)
+def _matches(pattern: str, code: str) -> Callable[[str], str | Message]:
+    return lambda value: value if re.fullmatch(pattern, value) else Message(code)
 
 
 def check_status(answer: Answer) -> None:
@@ -192,8 +192,8 @@ WEBHOOK_FIELDS: Final = (
 
 def _webhook(fields: Fields, message: AlertMessage, now: datetime) -> Request:
     stories = [
-        {"id": one.id, "title": one.title, "site": one.site, "url": one.address, "original": one.original, "sites": one.sites}
-        for one in message.items
+        {"id": item.id, "title": item.title, "site": item.site, "url": item.address, "original": item.original, "sites": item.sites}
+        for item in message.items
     ]
     body = {
         "form": 1, "event": "alert", "alert": message.alert, "title": message.title, "text": message.text(), "stories": stories, "more": 0,
@@ -213,10 +213,10 @@ MOST_RECIPIENTS: Final = 10
 
 
 def _recipients(value: str) -> str | Message:
-    found = [one.strip() for one in value.replace("，", ",").replace(";", ",").split(",") if one.strip()]
-    if not found or not all(ADDRESS.fullmatch(one) for one in found):
+    addresses = [address.strip() for address in value.replace("，", ",").replace(";", ",").split(",") if address.strip()]
+    if not addresses or not all(ADDRESS.fullmatch(address) for address in addresses):
         return Message("alert.no-mail")
-    return ", ".join(found) if len(found) <= MOST_RECIPIENTS else Message("alert.many-mails", most=MOST_RECIPIENTS)
+    return ", ".join(addresses) if len(addresses) <= MOST_RECIPIENTS else Message("alert.many-mails", most=MOST_RECIPIENTS)
 
 
 def mail_address(fields: Mapping[str, str], setting: Setting) -> str:
@@ -229,8 +229,8 @@ def mail_address(fields: Mapping[str, str], setting: Setting) -> str:
     port = f":{parts.port}" if parts.port else ""
     host = parts.hostname or "localhost"
     sender = setting.mail_from or f"newsportal@{host if DOMAIN.search(host) else 'localhost.localdomain'}"
-    named = "".join(f"&{key}={quote(value, safe='')}" for key, value in (("from", sender), ("to", fields["to"]), ("smtp", host)))
-    return f"{scheme}://{user}{host}{port}?mode={mode}{named}"
+    params = "".join(f"&{key}={quote(value, safe='')}" for key, value in (("from", sender), ("to", fields["to"]), ("smtp", host)))
+    return f"{scheme}://{user}{host}{port}?mode={mode}{params}"
 
 
 MAIL_FIELD: Final = Field("to", Message("field.mail"), Message("field-hint.mail"), check=_recipients)
@@ -243,7 +243,9 @@ APPRISE: Final = Service("apprise", "Another service", (APPRISE_FIELD,), address
 
 PUSH: Final = web_push(check_status)
 
-SERVICES: Final[Mapping[str, Service]] = {one.name: one for one in (MAIL, PUSH, WECOM, FEISHU, DINGTALK, TELEGRAM, NTFY, WEBHOOK, APPRISE)}
+SERVICES: Final[Mapping[str, Service]] = {
+    service.name: service for service in (MAIL, PUSH, WECOM, FEISHU, DINGTALK, TELEGRAM, NTFY, WEBHOOK, APPRISE)
+}
 
 
 def title_of(channel: str, translate: Callable[[str], str]) -> str:

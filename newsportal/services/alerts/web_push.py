@@ -73,17 +73,17 @@ def authorization(endpoint: str, private: str, contact: str, now: datetime) -> s
 def subscription(text: str) -> str | Message:
     """Validate a browser's subscription and return it in canonical form."""
     try:
-        given = json.loads(text)
-        endpoint, p256dh, auth = check_url(given["endpoint"]), given["keys"]["p256dh"], given["keys"]["auth"]
+        parsed = json.loads(text)
+        endpoint, p256dh, auth = check_url(parsed["endpoint"]), parsed["keys"]["p256dh"], parsed["keys"]["auth"]
         point = _decoded(p256dh)
-        fits = len(point) == 65 and point[0] == 4 and len(_decoded(auth)) == 16
+        valid = len(point) == 65 and point[0] == 4 and len(_decoded(auth)) == 16
         with suppress(ImportError):
             from cryptography.hazmat.primitives.asymmetric import ec
 
             ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point)  # raises ValueError for a point off the curve
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, BadAddress):
         return NO_SUBSCRIPTION
-    return json.dumps({"endpoint": endpoint, "keys": {"p256dh": p256dh, "auth": auth}}) if fits else NO_SUBSCRIPTION
+    return json.dumps({"endpoint": endpoint, "keys": {"p256dh": p256dh, "auth": auth}}) if valid else NO_SUBSCRIPTION
 
 
 def push_request(fields: Fields, message: AlertMessage, now: datetime) -> Request:
@@ -95,7 +95,7 @@ def push_request(fields: Fields, message: AlertMessage, now: datetime) -> Reques
 
     if not fields.get("subscription"):
         raise Gone("no browser is subscribed; open the alert, subscribe one, save it and switch it on")
-    known = json.loads(fields["subscription"])
+    parsed = json.loads(fields["subscription"])
     address = message.items[0].address if len(message.items) == 1 else "/alerts"
     payload = {
         "title": message.title,
@@ -106,15 +106,15 @@ def push_request(fields: Fields, message: AlertMessage, now: datetime) -> Reques
     try:
         body = http_ece.encrypt(
             json.dumps(payload, ensure_ascii=False).encode(), private_key=ec.generate_private_key(ec.SECP256R1()),
-            dh=_decoded(known["keys"]["p256dh"]), auth_secret=_decoded(known["keys"]["auth"]), version="aes128gcm",
+            dh=_decoded(parsed["keys"]["p256dh"]), auth_secret=_decoded(parsed["keys"]["auth"]), version="aes128gcm",
         )  # fmt: skip
     except ValueError as error:
         raise Refused("the keys of the subscription are not valid; subscribe the browser again") from error
     headers = {
         "content-type": "application/octet-stream", "content-encoding": "aes128gcm", "ttl": str(KEPT),
-        "authorization": authorization(known["endpoint"], fields["key"], fields.get("contact", ""), now),
+        "authorization": authorization(parsed["endpoint"], fields["key"], fields.get("contact", ""), now),
     }  # fmt: skip
-    return Request(known["endpoint"], body, headers)
+    return Request(parsed["endpoint"], body, headers)
 
 
 def web_push(check_status: Callable[[Answer], None]) -> Service:

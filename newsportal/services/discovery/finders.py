@@ -70,14 +70,14 @@ def rated(proposal: Proposal, now: datetime) -> Proposal:
     """
     dates = sorted((link.published for link in proposal.links if link.published), reverse=True)
     newest = dates[0] if dates else None
-    fresh = 1 / (1 + max(timedelta(), now - newest) / WEEK) if newest else UNKNOWN
+    freshness = 1 / (1 + max(timedelta(), now - newest) / WEEK) if newest else UNKNOWN
     titled = sum(link.title is not None for link in proposal.links) / max(1, len(proposal.links))
-    score = WORTH[proposal.kind] * (0.2 + 0.3 * min(proposal.entries, FULL) / FULL + 0.3 * fresh + 0.2 * titled)
+    score = WORTH[proposal.kind] * (0.2 + 0.3 * min(proposal.entries, FULL) / FULL + 0.3 * freshness + 0.2 * titled)
     score *= (COMMENTS if is_comments(proposal) else 1.0) * (1.0 if proposal.entries else 0.1)
-    why = proposal.why
+    reasons = proposal.why
     if newest and now - newest > STALE:
-        why = (*why, Message("found.stale", days=(now - newest).days))
-    return replace(proposal, newest=newest, per_day=cadence(dates), score=round(score, 3), why=why)
+        reasons = (*reasons, Message("found.stale", days=(now - newest).days))
+    return replace(proposal, newest=newest, per_day=cadence(dates), score=round(score, 3), why=reasons)
 
 
 def is_comments(proposal: Proposal) -> bool:
@@ -95,8 +95,8 @@ def cadence(dates: Sequence[datetime]) -> float | None:
 
 def is_good(proposal: Proposal, now: datetime) -> bool:
     """Return whether the search can stop: several articles, and the newest is recent."""
-    fresh = proposal.newest is None or now - proposal.newest <= STALE
-    return proposal.entries >= 5 and fresh and not is_comments(proposal)
+    recent = proposal.newest is None or now - proposal.newest <= STALE
+    return proposal.entries >= 5 and recent and not is_comments(proposal)
 
 
 def newest_first(links: Sequence[Link]) -> tuple[Link, ...]:
@@ -122,20 +122,20 @@ FEED, SITEMAP, LIST = Message("found.feed"), Message("found.sitemap"), Message("
 USUAL_SITEMAPS = ("/news-sitemap.xml", "/sitemap-news.xml", "/sitemap.xml", "/sitemap_index.xml")
 
 
-def feed_of(page: Page, why: Message = FEED) -> Proposal | None:
+def feed_of(page: Page, reason: Message = FEED) -> Proposal | None:
     try:
         found = feed.parse(page.body, page.url, page.content_type, page.fetched)
     except NotApplicable:
         return None
-    links = [Link(one.url, "", one.title, one.summary, published=one.published or one.updated) for one in found.entries if one.url]
+    links = [Link(item.url, "", item.title, item.summary, published=item.published or item.updated) for item in found.entries if item.url]
     name = found.title or urlsplit(page.url).hostname or page.url
-    reasons = (why, *(Message(f"warning.{warning}") for warning in found.warnings))
+    reasons = (reason, *(Message(f"warning.{warning}") for warning in found.warnings))
     return rated(
         Proposal("feeds", {"name": name, "url": page.url}, len(found.entries), newest_first(links)[:MAX_LINKS], why=reasons), page.fetched
     )
 
 
-def sitemap_of(page: Page, why: Message = SITEMAP) -> Proposal | None:
+def sitemap_of(page: Page, reason: Message = SITEMAP) -> Proposal | None:
     """Return the sitemap or index in a page; of an index only the number of its sitemaps is known."""
     try:
         found = sitemap.parse(page.body, page.url, page.content_type, page.fetched)
@@ -145,52 +145,53 @@ def sitemap_of(page: Page, why: Message = SITEMAP) -> Proposal | None:
     host = urlsplit(page.url).hostname or page.url
     values = {"name": f"{host} sitemap", "url": page.url}
     if found.kind == "index":
-        links = [Link(one.url, "", published=one.changed) for one in found.entries]
-        reasons = (why, Message("found.index", number=len(found.entries)), *warnings)
+        links = [Link(entry.url, "", published=entry.changed) for entry in found.entries]
+        reasons = (reason, Message("found.index", number=len(found.entries)), *warnings)
         return Proposal("sitemaps", values, len(found.entries), newest_first(links)[:MAX_LINKS], why=reasons)
-    chosen = choose(found.entries, page.url, hub.HubRules(), MAX_AGE, page.fetched)
+    choice = choose(found.entries, page.url, hub.HubRules(), MAX_AGE, page.fetched)
     names = Counter(entry.publication for entry in found.entries if entry.publication)
     if names:
         values["name"] = names.most_common(1)[0][0]
-    links = [Link(one.url, "", one.title, published=one.moment or url_date(one.url, page.fetched, UTC)) for one in chosen.entries]
-    left = (Message(f"left.{reason}", number=number) for reason, number in sorted(chosen.left.items()))
-    reasons = (why, *([Message("found.sitemap-news")] if found.news else []), *left, *warnings)
+    links = [Link(item.url, "", item.title, published=item.moment or url_date(item.url, page.fetched, UTC)) for item in choice.entries]
+    skipped = (Message(f"left.{code}", number=number) for code, number in sorted(choice.left.items()))
+    reasons = (reason, *([Message("found.sitemap-news")] if found.news else []), *skipped, *warnings)
     return rated(Proposal("sitemaps", values, len(links), tuple(links[:MAX_LINKS]), why=reasons), page.fetched)
 
 
-def region_of(page: Page, document: dom.Document, why: Message = LIST) -> Proposal | None:
+def region_of(page: Page, document: dom.Document, reason: Message = LIST) -> Proposal | None:
     """Return the page as a region whose prefix is the folder shared by most of its articles, if it is a list page."""
     host = urlsplit(page.url).hostname
     found = [link for link in hub.links(document, now=page.fetched) if link.kind == "article" and urlsplit(link.url).hostname == host]
     if len(found) < MIN_ARTICLES:
         return None
     links = [
-        Link(one.url, "", one.text or None, one.summary, published=one.published or url_date(one.url, page.fetched, UTC)) for one in found
+        Link(link.url, "", link.text or None, link.summary, published=link.published or url_date(link.url, page.fetched, UTC))
+        for link in found
     ]
     prefix = common_folder([link.url for link in links])
     values = {"name": title_of(document) or host or page.url, "prefix": prefix}
     values = values if prefix == page.url else {**values, "seeds": page.url}
-    reasons = (why, Message("found.links", number=len(links)))
+    reasons = (reason, Message("found.links", number=len(links)))
     return rated(Proposal("regions", values, len(links), newest_first(links)[:MAX_LINKS], why=reasons), page.fetched)
 
 
 def forum_of(page: Page, document: dom.Document) -> Proposal | None:
     """Return the page as a forum if its URL, or enough of its links, have the form of forum URLs: by layout, news look like threads."""
     found = kinds.classify(document, page.fetched)
-    own = urlsplit(document.url).hostname
-    links = {url for node in document.root.iter("a") if (url := dom.link_of(node, document.base)) and urlsplit(url).hostname == own}
-    named = Counter(addresses.read(url).kind for url in links)
-    if not (BOARD.search(document.url) or named["board"] >= MIN_BOARDS or named["thread"] >= MIN_THREADS):
+    host = urlsplit(document.url).hostname
+    links = {url for node in document.root.iter("a") if (url := dom.link_of(node, document.base)) and urlsplit(url).hostname == host}
+    counts = Counter(addresses.read(url).kind for url in links)
+    if not (BOARD.search(document.url) or counts["board"] >= MIN_BOARDS or counts["thread"] >= MIN_THREADS):
         return None
     if found.kind not in ("front", "board") or (len(found.boards) < MIN_BOARDS and len(found.threads) < MIN_THREADS):
         return None
-    why = Message("found.forum", boards=len(found.boards), threads=len(found.threads))
-    return forum_proposal(page, found, len(found.threads) or len(found.boards), (why,))
+    reason = Message("found.forum", boards=len(found.boards), threads=len(found.threads))
+    return forum_proposal(page, found, len(found.threads) or len(found.boards), (reason,))
 
 
 def forum_proposal(page: Page, found: kinds.ForumPage, entries: int, why: tuple[Message, ...] = ()) -> Proposal:
     """Return a forum page as an entry of ``sources.yaml``."""
-    links = [Link(one.url, "", one.title, published=one.last) for one in found.threads]
+    links = [Link(thread.url, "", thread.title, published=thread.last) for thread in found.threads]
     values = {"name": urlsplit(page.url).hostname or page.url, "url": page.url}
     return rated(Proposal("forums", values, entries, newest_first(links)[:MAX_LINKS], why=why), page.fetched)
 
@@ -204,36 +205,36 @@ PICTURE_TITLE = re.compile(r"图片|图集|组图|套图|影像|摄影|photo|gal
 def gallery_of(page: Page, document: dom.Document) -> Proposal | None:
     """Return the page as a channel of photo stories if its URL, its title or most URLs of its stories say so."""
     found = stories(document, page.fetched)
-    pictured = sum(bool(Address(one.url).words & PICTURE_WORDS) for one in found)
-    own = bool(Address(page.url).words & PICTURE_WORDS) or PICTURE_TITLE.search(title_of(document) or "") is not None
-    if len(found) < MIN_STORIES or not (own or pictured >= len(found) / 2):
+    pictured = sum(bool(Address(story.url).words & PICTURE_WORDS) for story in found)
+    is_channel = bool(Address(page.url).words & PICTURE_WORDS) or PICTURE_TITLE.search(title_of(document) or "") is not None
+    if len(found) < MIN_STORIES or not (is_channel or pictured >= len(found) / 2):
         return None
     return gallery_proposal(page, document, found)
 
 
 def gallery_proposal(page: Page, document: dom.Document, found: Sequence[GalleryEntry]) -> Proposal:
     """Return an index page of photo stories as an entry of ``sources.yaml``."""
-    links = [Link(one.url, "", one.title, one.summary, published=one.published) for one in found]
+    links = [Link(entry.url, "", entry.title, entry.summary, published=entry.published) for entry in found]
     values = {"name": title_of(document) or urlsplit(page.url).hostname or page.url, "seeds": page.url}
-    why = (Message("found.galleries", number=len(links)),)
-    return rated(Proposal("galleries", values, len(links), newest_first(links)[:MAX_LINKS], why=why), page.fetched)
+    reasons = (Message("found.galleries", number=len(links)),)
+    return rated(Proposal("galleries", values, len(links), newest_first(links)[:MAX_LINKS], why=reasons), page.fetched)
 
 
 def feed_addresses(document: dom.Document) -> list[str]:
     """Return the feed URLs of a page: declared ones, links with the form of a feed URL, and links with such a text."""
-    named = (node for node in document.root.iter("a") if FEED_TEXT.match(clean(node.text_content() or node.get("title") or "")[:40]))
-    called = (url for node in named if (url := dom.link_of(node, document.base)))
-    return list(dict.fromkeys([*feed.discover(document), *called]))
+    nodes = (node for node in document.root.iter("a") if FEED_TEXT.match(clean(node.text_content() or node.get("title") or "")[:40]))
+    urls = (url for node in nodes if (url := dom.link_of(node, document.base)))
+    return list(dict.fromkeys([*feed.discover(document), *urls]))
 
 
-def channels(document: dom.Document, most: int) -> list[tuple[str, str]]:
+def channels(document: dom.Document, limit: int) -> list[tuple[str, str]]:
     """Return further list pages of the site with their link texts, in page order: navigation comes first."""
     host = urlsplit(document.url).hostname
-    own = [link for link in hub.links(document) if link.kind == "hub" and link.text and urlsplit(link.url).hostname == host]
-    here = {Address(document.url).same_page.rstrip("/"), urljoin(document.url, "/").rstrip("/")}
-    named = {link.url.partition("#")[0]: link.text for link in reversed(own) if 2 <= len(link.text) <= 12}
-    named = {url: text for url, text in named.items() if url.partition("?")[0].rstrip("/") not in here}
-    return list(reversed(named.items()))[:most]
+    hubs = [link for link in hub.links(document) if link.kind == "hub" and link.text and urlsplit(link.url).hostname == host]
+    current = {Address(document.url).same_page.rstrip("/"), urljoin(document.url, "/").rstrip("/")}
+    texts = {link.url.partition("#")[0]: link.text for link in reversed(hubs) if 2 <= len(link.text) <= 12}
+    texts = {url: text for url, text in texts.items() if url.partition("?")[0].rstrip("/") not in current}
+    return list(reversed(texts.items()))[:limit]
 
 
 def common_folder(urls: Collection[str]) -> str:

@@ -84,11 +84,11 @@ def write(title: str, feeds: Iterable[Outline], now: datetime) -> str:
     ElementTree.SubElement(head, "title").text = clean(title)
     ElementTree.SubElement(head, "dateCreated").text = format_datetime(now)
     folders: dict[str | None, ElementTree.Element] = {None: body}
-    for one in sorted(feeds, key=lambda one: one.folder is None):
-        if one.folder not in folders:
-            folders[one.folder] = _outline(body, text=one.folder, title=one.folder)
-        name = one.title or one.url
-        _outline(folders[one.folder], text=name, title=name, type="rss", xmlUrl=one.url, htmlUrl=one.home)
+    for feed in sorted(feeds, key=lambda feed: feed.folder is None):
+        if feed.folder not in folders:
+            folders[feed.folder] = _outline(body, text=feed.folder, title=feed.folder)
+        name = feed.title or feed.url
+        _outline(folders[feed.folder], text=name, title=name, type="rss", xmlUrl=feed.url, htmlUrl=feed.home)
     ElementTree.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, "unicode")}\n'
 
@@ -143,8 +143,8 @@ class _Reader:
         """Do nothing at the end."""
 
     def _add_feed(self, values: Mapping[str, str]) -> None:
-        given = values["xmlurl"].removeprefix("feed:")  # feed://host/path and feed:https://host/path
-        url = self._absolute(f"https:{given}" if given.startswith("//") else given)
+        raw = values["xmlurl"].removeprefix("feed:")  # feed://host/path and feed:https://host/path
+        url = self._absolute(f"https:{raw}" if raw.startswith("//") else raw)
         if url is None or len(url) > 2_048:
             self.skipped += 1
         elif url in self.feeds:

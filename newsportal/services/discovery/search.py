@@ -74,7 +74,7 @@ class SourceSearch:
 
     def take(self, proposal: Proposal | None) -> bool:
         """Add a proposal; return whether it is good enough to end the search."""
-        if proposal is None or any(proposal.address == one.address and proposal.kind == one.kind for one in self.found):
+        if proposal is None or any(proposal.address == other.address and proposal.kind == other.kind for other in self.found):
             return False
         self.found.append(proposal)
         return not self.everything and is_good(proposal, self.now)
@@ -98,23 +98,23 @@ def find(
             break
     if not search.found:
         raise NoSource("find.nothing", few=finders.MIN_ARTICLES)
-    wanted = [one for one in search.found if only in (None, one.kind)]
-    return distinct(sorted(wanted, key=lambda one: -one.score), search.notes), search.notes
+    selected = [proposal for proposal in search.found if only in (None, proposal.kind)]
+    return distinct(sorted(selected, key=lambda proposal: -proposal.score), search.notes), search.notes
 
 
 def distinct(ranked: Sequence[Proposal], notes: list[Message]) -> list[Proposal]:
     """Remove sources whose entries are nearly all listed by a better one, and add ``notes`` about them."""
-    kept: list[Proposal] = []
-    listed: set[str] = set()
-    for one in ranked:
-        names = {identity(link.url) for link in one.links}
-        again = len(names & listed)
-        if names and again >= REPEATED * len(names):
-            notes.append(Message("look.repeats", url=one.address, again=again, number=len(names)))
+    unique: list[Proposal] = []
+    identities: set[str] = set()
+    for proposal in ranked:
+        names = {identity(link.url) for link in proposal.links}
+        repeats = len(names & identities)
+        if names and repeats >= REPEATED * len(names):
+            notes.append(Message("look.repeats", url=proposal.address, again=repeats, number=len(names)))
         else:
-            kept.append(one)
-            listed |= names
-    return kept
+            unique.append(proposal)
+            identities |= names
+    return unique
 
 
 def _steps(page: Page, robots: Robots, search: SourceSearch) -> Iterator[bool]:
@@ -137,24 +137,24 @@ def _steps(page: Page, robots: Robots, search: SourceSearch) -> Iterator[bool]:
         search.take(finders.gallery_of(page, document))
         search.take(finders.region_of(page, document))
     if search.everything:
-        for url, called in finders.channels(document, MAX_CHANNELS):
+        for url, name in finders.channels(document, MAX_CHANNELS):
             if (channel := search.page(url)) is not None:
-                search.take(finders.region_of(channel, dom.document(channel), Message("found.channel", name=called)))
+                search.take(finders.region_of(channel, dom.document(channel), Message("found.channel", name=name)))
     yield True
 
 
-def _feed(url: str, search: SourceSearch, why: str = "found.feed-named") -> bool:
+def _feed(url: str, search: SourceSearch, code: str = "found.feed-named") -> bool:
     """Try a feed by its URL, or the feeds listed on the page there."""
     page = search.page(url)
     if page is None:
         return False
-    found = finders.feed_of(page, Message(why))
+    found = finders.feed_of(page, Message(code))
     if found is not None:
         return search.take(found)
-    if why == "found.feed-usual":  # a page returned for every missing URL
+    if code == "found.feed-usual":  # a page returned for every missing URL
         return False
-    for listed in finders.feed_addresses(dom.document(page))[:MAX_LISTED]:
-        inner = search.page(listed)
+    for feed_url in finders.feed_addresses(dom.document(page))[:MAX_LISTED]:
+        inner = search.page(feed_url)
         if inner is not None and search.take(finders.feed_of(inner, Message("found.feed-listed"))):
             return True
     return False
@@ -167,17 +167,17 @@ def _sitemaps(root: str, robots: Robots, search: SourceSearch) -> Iterator[bool]
     except (EgressDenied, FetchFailed) as error:
         search.notes.append(error.message)
         return
-    named = sorted(named_in(text, root), key=lambda url: "news" not in url.lower())
+    urls = sorted(named_in(text, root), key=lambda url: "news" not in url.lower())
     usual = [urljoin(root, path) for path in finders.USUAL_SITEMAPS]
-    why = Message("found.sitemap-named" if named else "found.sitemap-usual")
-    for url in (named or usual)[:MAX_SITEMAPS]:
+    reason = Message("found.sitemap-named" if urls else "found.sitemap-usual")
+    for url in (urls or usual)[:MAX_SITEMAPS]:
         page = search.page(url)
-        found = finders.sitemap_of(page, why) if page else None
+        found = finders.sitemap_of(page, reason) if page else None
         yield search.take(_with_newest_sitemap(found, search) if found and _is_index(found) else found)
 
 
 def _is_index(found: Proposal) -> bool:
-    return any(why.code == "found.index" for why in found.why)
+    return any(reason.code == "found.index" for reason in found.why)
 
 
 def _with_newest_sitemap(index: Proposal, search: SourceSearch) -> Proposal | None:
@@ -187,8 +187,8 @@ def _with_newest_sitemap(index: Proposal, search: SourceSearch) -> Proposal | No
     inside = finders.sitemap_of(page) if page else None
     if inside is None:
         return None
-    why = (*index.why, Message("found.index-newest", number=inside.entries))
-    return rated(replace(index, entries=inside.entries, links=inside.links, why=why), search.now)
+    reasons = (*index.why, Message("found.index-newest", number=inside.entries))
+    return rated(replace(index, entries=inside.entries, links=inside.links, why=reasons), search.now)
 
 
 def _is_article(url: str) -> bool:

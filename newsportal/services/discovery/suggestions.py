@@ -92,35 +92,35 @@ class SiteCounter:
 
     def take(self, article: StoredArticle) -> None:
         self.articles += 1
-        own, family = Address(article.url).domain, article.source.partition(":")[0]
+        own_domain, family = Address(article.url).domain, article.source.partition(":")[0]
         if article.site and (article.site in self._names or len(self._names) < MAX_SITES):
-            self._names.setdefault(article.site, Counter())[own] += 1
+            self._names.setdefault(article.site, Counter())[own_domain] += 1
         if family in PLACES:
-            self._visited.add(own)
-        elif family == ENGINE and (site := self._site(own)) is not None:
+            self._visited.add(own_domain)
+        elif family == ENGINE and (site := self._site(own_domain)) is not None:
             site.found += 1
             self._add_example(site, article, article.url, article.title)
         if article.origin and article.origin != article.site and (article.origin in self._origins or len(self._origins) < MAX_SITES):
             self._origins[article.origin] += 1
-        for domain, url in linked(article.html or "", own):
+        for domain, url in linked(article.html or "", own_domain):
             if (site := self._site(domain)) is not None:
                 site.linked += 1
                 if len(site.by) < MAX_KEPT:
-                    site.by.add(own)
+                    site.by.add(own_domain)
                 self._add_example(site, article, url, None)
 
     def suggestions(self, limit: int = 50) -> list[Suggestion]:
         """Return the sites that are not sources yet, best first."""
         reposted: Counter[str] = Counter()
-        called: dict[str, str] = {}
+        site_names: dict[str, str] = {}
         for name, number in self._origins.items():
             for domain, _ in (self._names.get(name) or Counter()).most_common(1):
                 reposted[domain] += number
         for name, domains in self._names.items():
-            called.setdefault(domains.most_common(1)[0][0], name)
-        wanted = (set(self._sites) | set(reposted)) - self._visited - NO_SOURCES
-        made = (self._suggestion(domain, reposted[domain], called.get(domain)) for domain in wanted)
-        return sorted(made, key=lambda one: (-one.score, one.site))[:limit]
+            site_names.setdefault(domains.most_common(1)[0][0], name)
+        candidates = (set(self._sites) | set(reposted)) - self._visited - NO_SOURCES
+        found = (self._suggestion(domain, reposted[domain], site_names.get(domain)) for domain in candidates)
+        return sorted(found, key=lambda suggestion: (-suggestion.score, suggestion.site))[:limit]
 
     def origins(self, limit: int = 20) -> list[tuple[str, int]]:
         """Return names given as origin whose domain is unknown."""
@@ -137,8 +137,8 @@ class SiteCounter:
         if domain in NO_SOURCES or domain in self._visited or not domain:
             return None
         if domain not in self._sites and len(self._sites) >= MAX_SITES:
-            known = [(name, site) for name, site in self._sites.items() if site.weight > 1]
-            self._sites = dict(nlargest(int(LEFT * MAX_SITES), known, key=lambda one: one[1].weight))
+            candidates = [(name, site) for name, site in self._sites.items() if site.weight > 1]
+            self._sites = dict(nlargest(int(LEFT * MAX_SITES), candidates, key=lambda item: item[1].weight))
         return self._sites.setdefault(domain, _Site())
 
     def _add_example(self, site: _Site, article: StoredArticle, url: str, title: str | None) -> None:
@@ -148,18 +148,18 @@ class SiteCounter:
                 site.topics[topic] += 1
 
 
-def linked(html: str, own: str) -> Iterator[tuple[str, str]]:
+def linked(html: str, own_domain: str) -> Iterator[tuple[str, str]]:
     """Yield the domains of other sites linked from a body, each once, with the first URL."""
     first_urls: dict[str, str] = {}
     for match in islice(LINK.finditer(html), MAX_LINKS):
         url = unescape(match[1])
         address = Address(url)
-        part = ".".join(address.host.split(".")[-3:])
-        domain = part if part in NO_SOURCES else address.domain
-        if domain != own and "." in domain and not domain.replace(".", "").isdigit():
+        suffix = ".".join(address.host.split(".")[-3:])
+        domain = suffix if suffix in NO_SOURCES else address.domain
+        if domain != own_domain and "." in domain and not domain.replace(".", "").isdigit():
             first_urls.setdefault(domain, url)
     yield from first_urls.items()
 
 
-def plain(one: Suggestion) -> Mapping[str, object]:
-    return asdict(one) | {"address": one.address}
+def plain(suggestion: Suggestion) -> Mapping[str, object]:
+    return asdict(suggestion) | {"address": suggestion.address}

@@ -68,8 +68,8 @@ def difference(old: str, new: str) -> list[DiffLine]:
             continue
         for place in range(max(len(step.before), len(step.after))):  # pairs with counterparts that are similar enough
             left, right = step.before[place : place + 1], step.after[place : place + 1]
-            mixed = _words(left[0], right[0], budget) if left and right else None
-            found += [mixed] if mixed is not None else [*_lines_of_kind("gone", left), *_lines_of_kind("new", right)]
+            merged = _words(left[0], right[0], budget) if left and right else None
+            found += [merged] if merged is not None else [*_lines_of_kind("gone", left), *_lines_of_kind("new", right)]
     return found
 
 
@@ -83,7 +83,7 @@ def in_line(old: str, new: str) -> DiffLine:
 
 
 def is_same(lines: Sequence[DiffLine]) -> bool:
-    return all(piece.kind == "same" for line in lines for piece in line)
+    return all(part.kind == "same" for line in lines for part in line)
 
 
 def _lines(text: str) -> list[str]:
@@ -104,25 +104,25 @@ def _steps(before: Sequence[str], after: Sequence[str], budget: Budget) -> list[
     first = _common(before, after)
     last = _common(before[first:][::-1], after[first:][::-1])
     ends = (len(before) - last, len(after) - last)
-    inner = before[first : ends[0]], after[first : ends[1]]
-    if not budget.spend(_price(*inner)):
+    middle = before[first : ends[0]], after[first : ends[1]]
+    if not budget.spend(_price(*middle)):
         return None
-    opcodes = SequenceMatcher(None, *inner, autojunk=False).get_opcodes()
-    between = (Step(kind == "equal", inner[0][i:j], inner[1][m:n]) for kind, i, j, m, n in opcodes)
+    opcodes = SequenceMatcher(None, *middle, autojunk=False).get_opcodes()
+    between = (Step(kind == "equal", middle[0][i:j], middle[1][m:n]) for kind, i, j, m, n in opcodes)
     found = (Step(True, before[:first], after[:first]), *between, Step(True, before[ends[0] :], after[ends[1] :]))
     return [step for step in found if step.before or step.after]
 
 
 def _common(before: Sequence[str], after: Sequence[str]) -> int:
     return next(
-        (place for place, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), min(len(before), len(after))
+        (place for place, (left, right) in enumerate(zip(before, after, strict=False)) if left != right), min(len(before), len(after))
     )
 
 
 def _price(before: Sequence[str], after: Sequence[str]) -> int:
     """Return an upper bound on the cost of ``SequenceMatcher``: it visits every pair of equal elements once per matching block."""
-    counted = Counter(after)
-    pairs = sum(number * counted[one] for one, number in Counter(before).items())
+    counts = Counter(after)
+    pairs = sum(number * counts[element] for element, number in Counter(before).items())
     return (pairs + len(before) + len(after)) * (min(len(before), len(after)) + 1)
 
 
@@ -167,11 +167,11 @@ class Likeness:
     headlines: DiffLine
 
 
-def likeness(one: StoredArticle, other: StoredArticle) -> Likeness:
-    own, theirs = (set(np.asarray(fingerprint(article.text).in_order()).tolist()) for article in (one, other))
-    smaller = min(len(own), len(theirs))
-    letters = title_letters(one.title)
+def likeness(first: StoredArticle, second: StoredArticle) -> Likeness:
+    left, right = (set(np.asarray(fingerprint(article.text).in_order()).tolist()) for article in (first, second))
+    smaller = min(len(left), len(right))
+    letters = title_letters(first.title)
     return Likeness(
-        shared=len(own & theirs) / smaller if smaller else 0.0, same_title=bool(letters) and letters == title_letters(other.title),
-        apart=abs(one.moment - other.moment), headlines=in_line(other.title, one.title),
+        shared=len(left & right) / smaller if smaller else 0.0, same_title=bool(letters) and letters == title_letters(second.title),
+        apart=abs(first.moment - second.moment), headlines=in_line(second.title, first.title),
     )  # fmt: skip

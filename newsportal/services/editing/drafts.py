@@ -63,9 +63,9 @@ def blocks_of(html: str | None, text: str, images: Sequence[Image], base: str) -
     found: list[Block] = []
     for markup in _parts(body):
         found.append(_block(markup, sum(block.number is not None for block in found) + 1, text_lines))
-    shown = {address for block in found for address in block.pictures}
+    included = {address for block in found for address in block.pictures}
     for image in images:
-        if image.url not in shown:
+        if image.url not in included:
             caption = f"<figcaption>{escape(image.caption)}</figcaption>" if image.caption else ""
             figure = sanitise(f'<figure><img src="{escape(image.url)}" alt="">{caption}</figure>', base)
             found.append(_block(figure, sum(block.number is not None for block in found) + 1, text_lines))
@@ -84,22 +84,22 @@ def read(lines: str, blocks: Sequence[Block], base: str) -> Body:
     for block in blocks:
         if block.number is None:
             plain[block.typed[0]].append(block)
-    written = [line for line in map(str.strip, lines.splitlines()) if line]
-    chosen, place = list[Block](), 0
-    while place < len(written):
-        block = _unchanged_block(written, place, plain) or _marked(written[place], by_number) or _new(written[place])
-        chosen.append(block)
+    edited = [line for line in map(str.strip, lines.splitlines()) if line]
+    parts, place = list[Block](), 0
+    while place < len(edited):
+        block = _unchanged_block(edited, place, plain) or _marked(edited[place], by_number) or _new(edited[place])
+        parts.append(block)
         place += max(1, len(block.typed))
-    html = sanitise("\n".join(block.html for block in chosen), base)
-    pictures = tuple(dict.fromkeys(address for block in chosen for address in block.pictures))
-    return Body("\n".join(line for block in chosen for line in block.lines), html, pictures)
+    html = sanitise("\n".join(block.html for block in parts), base)
+    pictures = tuple(dict.fromkeys(address for block in parts for address in block.pictures))
+    return Body("\n".join(line for block in parts for line in block.lines), html, pictures)
 
 
-def _unchanged_block(written: Sequence[str], place: int, plain: dict[str, list[Block]]) -> Block | None:
+def _unchanged_block(edited: Sequence[str], place: int, plain: dict[str, list[Block]]) -> Block | None:
     """Return the unchanged part at this place; each is used once."""
-    for block in plain.get(written[place], ()):
-        if tuple(written[place : place + len(block.typed)]) == block.typed:
-            plain[written[place]].remove(block)
+    for block in plain.get(edited[place], ()):
+        if tuple(edited[place : place + len(block.typed)]) == block.typed:
+            plain[edited[place]].remove(block)
             return block
     return None
 
@@ -135,7 +135,7 @@ def _parts(body: str) -> Iterator[str]:
 def _block(markup: str, number: int, text_lines: set[str]) -> Block:
     root = dom.parse_html(f"<div>{markup}</div>")
     node = dom.css(root, "body > div > *")[0]
-    lines, pictures = tuple(dom.lines_of(node)), tuple(str(one) for one in dom.xpath(node, "descendant-or-self::img/@src"))
+    lines, pictures = tuple(dom.lines_of(node)), tuple(str(address) for address in dom.xpath(node, "descendant-or-self::img/@src"))
     name = str(node.tag)
     if not pictures and HEADING.fullmatch(name):
         return Block(markup, lines, tuple(f"## {line}" for line in lines))
@@ -143,7 +143,7 @@ def _block(markup: str, number: int, text_lines: set[str]) -> Block:
         return Block(markup, lines, lines)
     if not lines and not pictures:
         return Block(markup, (), ())
-    captions = [*lines, *(str(one) for one in dom.xpath(node, "descendant-or-self::img/@alt"))]
+    captions = [*lines, *(str(alt) for alt in dom.xpath(node, "descendant-or-self::img/@alt"))]
     label = " ".join(captions)[:LABEL_CHARS]
     return Block(markup, tuple(line for line in lines if line in text_lines), (f"⟦{number}⟧ {label}".strip(),), number, pictures)
 
@@ -248,41 +248,41 @@ class Editor:
 
     def hide(self, ids: Collection[str], reason: str) -> list[str]:
         """Hide articles; return those that were not hidden."""
-        why = reason.strip()[:MOST_REASON]
-        hidden = self.store.hide(ids, by=self.by, reason=why, now=self.now)
+        cleaned = reason.strip()[:MOST_REASON]
+        hidden = self.store.hide(ids, by=self.by, reason=cleaned, now=self.now)
         for id in hidden:
-            self.log("article.hide", id, {"reason": why})
+            self.log("article.hide", id, {"reason": cleaned})
         return hidden
 
     def show(self, ids: Collection[str]) -> list[str]:
         """Show articles again; return those that were hidden."""
-        shown = self.store.show(ids, now=self.now)
-        for id in shown:
+        changed = self.store.show(ids, now=self.now)
+        for id in changed:
             self.log("article.show", id, {})
-        return shown
+        return changed
 
     def fold(self, article_id: str, story_id: str) -> MovedArticle:
         """Move an article into the story with that id, or of that article. Raises ``StoreError`` if either is unknown, or it is there
         already."""
-        came_from = _story_of(self.store, article_id)
+        origin = _story_of(self.store, article_id)
         target = self.store.story(story_id, hidden=True)
         if target is None:
             raise StoreError(f"no story {story_id!r}")
-        if target.id == came_from:
-            raise StoreError(f"article {article_id!r} is already in that story")
+        if target.id == origin:
+            raise StoreError(f"article {article_id!r} is in that story already")
         self.store.fold(article_id, target.id, reason=BY_HAND, now=self.now)
-        left = self.store.story(came_from, hidden=True)
-        self.log("article.fold", article_id, {"from": came_from, "to": target.id})
-        return MovedArticle(article_id, target.id, came_from, came_from if left is not None and left.id == came_from else None)
+        remainder = self.store.story(origin, hidden=True)
+        self.log("article.fold", article_id, {"from": origin, "to": target.id})
+        return MovedArticle(article_id, target.id, origin, origin if remainder is not None and remainder.id == origin else None)
 
     def unfold(self, article_id: str) -> MovedArticle:
         """Move an article into a story of its own. Raises ``StoreError`` if it is unknown, or alone in its story."""
-        came_from = _story_of(self.store, article_id)
+        origin = _story_of(self.store, article_id)
         story_id = self.store.unfold(article_id, now=self.now)
-        if story_id == came_from:
-            raise StoreError(f"article {article_id!r} is the only article of its story")
-        self.log("article.unfold", article_id, {"from": came_from, "to": story_id})
-        return MovedArticle(article_id, story_id, came_from, came_from)
+        if story_id == origin:
+            raise StoreError(f"article {article_id!r} is alone in its story")
+        self.log("article.unfold", article_id, {"from": origin, "to": story_id})
+        return MovedArticle(article_id, story_id, origin, origin)
 
 
 def _story_of(store: Store, article_id: str) -> str:
@@ -309,7 +309,7 @@ def story_id_of(text: str) -> str:
 
 
 def candidates(store: Store, index: Index | None, article: StoredArticle, query: str | None = None) -> list[Candidate]:
-    """Return stories found by ``asked``, most similar first; without ``asked`` similar stories, without an index the nearest in time."""
+    """Return stories found by ``query``, most similar first; without ``query`` similar stories, without an index the nearest in time."""
     ids = [story_id_of(query)] if query else []
     if index is not None:
         hits = index.search(Query(query, limit=HITS)).hits if query else similar(index, article, limit=HITS)
@@ -322,4 +322,4 @@ def candidates(store: Store, index: Index | None, article: StoredArticle, query:
     found = [
         Candidate(story, likeness(article, full_articles[story.head.id])) for story in stories.values() if story.head.id in full_articles
     ]
-    return sorted(found, key=lambda one: (-one.likeness.shared, one.likeness.apart))[:CANDIDATES]
+    return sorted(found, key=lambda candidate: (-candidate.likeness.shared, candidate.likeness.apart))[:CANDIDATES]

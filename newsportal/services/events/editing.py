@@ -36,10 +36,10 @@ def existing(store: Store, event_id: str) -> Event:
 def rename(store: Store, event_id: str, title: str | None, *, by: str, now: datetime, log: Log = unlogged) -> int:
     """Set the title of an event; ``None``: that of its most reported story. Return the number of the edit, for :func:`undo`."""
     event = existing(store, event_id)
-    wanted = (title or "").strip() or None
-    if wanted is not None and len(wanted) > MOST_TITLE:
-        raise StoreError(f"a title of {len(wanted)} characters; an event's may have {MOST_TITLE}")
-    number = store.events.edit(Edit("rename", event_id, now, by, title=(event.title if event.renamed else None, wanted)), {})
+    new_title = (title or "").strip() or None
+    if new_title is not None and len(new_title) > MOST_TITLE:
+        raise StoreError(f"a title of {len(new_title)} characters; an event's may have {MOST_TITLE}")
+    number = store.events.edit(Edit("rename", event_id, now, by, title=(event.title if event.renamed else None, new_title)), {})
     log("event.rename", event_id, {"title": title})
     return number
 
@@ -55,12 +55,12 @@ def pin(store: Store, event_id: str, pinned: bool, *, by: str, now: datetime, lo
 def split(store: Store, event_id: str, story_ids: Collection[str], *, by: str, now: datetime, log: Log = unlogged) -> tuple[str, int]:
     """Move stories of an event into a new one; return its id and the number of the edit."""
     existing(store, event_id)
-    there = {one.story_id for one in store.events.members([event_id]).get(event_id, [])}
-    taken = there & set(story_ids)
-    if not taken or taken == there:
+    members = {member.story_id for member in store.events.members([event_id]).get(event_id, [])}
+    moved = members & set(story_ids)
+    if not moved or moved == members:
         raise StoreError(f"name some stories of event {event_id!r}, but not all of them")
-    new = content_id(" ".join(("event", event_id, now.isoformat(), *sorted(taken))))
-    edit = Edit("split", event_id, now, by, dict.fromkeys(taken, (event_id, new)))
+    new = content_id(" ".join(("event", event_id, now.isoformat(), *sorted(moved))))
+    edit = Edit("split", event_id, now, by, dict.fromkeys(moved, (event_id, new)))
     number = store.events.edit(edit, _vectors(store, edit.moves))
     log("event.split", event_id, {"to": new, "stories": list(story_ids)})
     return new, number
@@ -69,7 +69,7 @@ def split(store: Store, event_id: str, story_ids: Collection[str], *, by: str, n
 def join(store: Store, event_id: str, other: str, *, by: str, now: datetime, log: Log = unlogged) -> int:
     """Move all stories of another event into this one; the other's URL redirects here."""
     existing(store, event_id)
-    moved = [one.story_id for one in store.events.members([other]).get(other, [])]
+    moved = [member.story_id for member in store.events.members([other]).get(other, [])]
     if other == event_id or not moved:
         raise StoreError(f"no other event {other!r} to join with; see: newsportal event list")
     edit = Edit("join", event_id, now, by, dict.fromkeys(moved, (other, event_id)))
@@ -80,25 +80,25 @@ def join(store: Store, event_id: str, other: str, *, by: str, now: datetime, log
 
 def undo(store: Store, number: int, *, by: str, now: datetime, log: Log = unlogged) -> Edit:
     """Undo an edit unless the same was changed since; return the edit."""
-    done = next(iter(store.events.edits(after=number - 1, limit=1)), None)
-    if done is None or done.number != number or done.undone is not None:
-        raise StoreError(f"no edit {number} that can be undone")
-    moves = {story: (to, come) for story, (come, to) in done.moves.items()}
-    title = done.title and (done.title[1], done.title[0])
-    pinned = done.pinned and (done.pinned[1], done.pinned[0])
-    back = Edit("undo", done.event_id, now, by, moves, title, pinned)
-    store.events.edit(back, _vectors(store, moves), undoes=number)
-    log("event.undo", done.event_id, {"edit": number, "kind": done.kind})
-    return done
+    edit = next(iter(store.events.edits(after=number - 1, limit=1)), None)
+    if edit is None or edit.number != number or edit.undone is not None:
+        raise StoreError(f"no edit {number} that could be taken back")
+    moves = {story: (new, old) for story, (old, new) in edit.moves.items()}
+    title = edit.title and (edit.title[1], edit.title[0])
+    pinned = edit.pinned and (edit.pinned[1], edit.pinned[0])
+    inverse = Edit("undo", edit.event_id, now, by, moves, title, pinned)
+    store.events.edit(inverse, _vectors(store, moves), undoes=number)
+    log("event.undo", edit.event_id, {"edit": number, "kind": edit.kind})
+    return edit
 
 
 def _vectors(store: Store, moves: Mapping[str, tuple[str, str]]) -> dict[str, str]:
     """Return the vectors of the affected events after the moves."""
     ids = {event for move in moves.values() for event in move}
-    stories = {event: [one.story_id for one in placed if one.story_id not in moves] for event, placed in store.events.members(ids).items()}
-    for story, (_, to) in moves.items():
-        stories.setdefault(to, []).append(story)
-    heads = {event: [one.head.id for one in store.listed(stories.get(event, [])[-MAX_VECTOR_STORIES:]).values()] for event in ids}
+    stories = {event: [row.story_id for row in rows if row.story_id not in moves] for event, rows in store.events.members(ids).items()}
+    for story, (_, target) in moves.items():
+        stories.setdefault(target, []).append(story)
+    heads = {event: [story.head.id for story in store.listed(stories.get(event, [])[-MAX_VECTOR_STORIES:]).values()] for event in ids}
     return {event: vector_over(event, store.articles(heads[event])) for event in ids}
 
 
@@ -129,72 +129,72 @@ def revise(store: Store, now: datetime, progress: Callable[[int, int], object], 
 
     ``progress``: number of changes examined, and their total. Raises ``StoreError``.
     """
-    done, last = Revision(), store.events.position("changed")
+    revision, last = Revision(), store.events.position("changed")
     begin = at = min(store.events.position("revised"), last)
     if at == last:
-        return done
+        return revision
     clusters = EventClusters()
     for id, vector in store.events.vectors(MOST_EVENTS):
         clusters.restore(state_of(id, vector))
     while page := [event for event in store.events.changed_since(at, PAGE) if event.changed <= last]:
         for event in page:
             if budget <= 0:
-                done.more = True
+                revision.more = True
                 break
             budget -= max(1, event.stories)
-            done.events += 1
+            revision.events += 1
             try:
-                _revise_event(store, clusters, event.id, now, done)
+                _revise_event(store, clusters, event.id, now, revision)
             except StoreUnavailable:
                 raise
             except StoreError:  # a concurrent edit, fold or deletion
                 found = clusters.most_similar(event.id)
                 _restore(store, clusters, event.id, *(found[:1] if found else ()))
-                done.conflicts += 1
+                revision.conflicts += 1
             at = event.changed
             progress(at - begin, last - begin)
         store.events.move("revised", at)
-        if done.more:
-            return done
+        if revision.more:
+            return revision
     store.events.move("revised", last)
-    return done
+    return revision
 
 
-def _revise_event(store: Store, clusters: EventClusters, id: str, now: datetime, done: Revision) -> None:
-    event, placed = store.events.event(id), store.events.members([id]).get(id, [])
-    if event is None or not placed:
+def _revise_event(store: Store, clusters: EventClusters, id: str, now: datetime, revision: Revision) -> None:
+    event, assignments = store.events.event(id), store.events.members([id]).get(id, [])
+    if event is None or not assignments:
         return
-    if 1 < len(placed) <= MAX_VECTOR_STORIES and not _is_named(event):
-        for part in components(_stories(store, placed), {one.story_id for one in placed if one.by})[1:]:
+    if 1 < len(assignments) <= MAX_VECTOR_STORIES and not _is_named(event):
+        for part in components(_stories(store, assignments), {member.story_id for member in assignments if member.by})[1:]:
             new, _ = split(store, id, part, by=NOBODY, now=now)
             _restore(store, clusters, id, new)
-            done.parted += 1
+            revision.parted += 1
     other = None
     while (found := clusters.most_similar(id)) and (other := store.events.event(found[0])) is None:
         _restore(store, clusters, found[0])
     if other is None or not other.stories:
         return
-    theirs = store.events.members([id, other.id])
-    edited = [one.id for one in (event, other) if _is_named(one) or any(member.by for member in theirs.get(one.id, ()))]
-    members = [member for members in theirs.values() for member in members]
+    by_event = store.events.members([id, other.id])
+    edited = [side.id for side in (event, other) if _is_named(side) or any(member.by for member in by_event.get(side.id, ()))]
+    members = [member for members in by_event.values() for member in members]
     if len(edited) == 2 or (len(members) <= MAX_VECTOR_STORIES and len(components(_stories(store, members))) > 1):
         return
-    largest = max((event, other), key=lambda one: (one.id in edited, len(theirs.get(one.id, ())), -one.first.timestamp(), one.id))
-    gone = other if largest is event else event
-    join(store, largest.id, gone.id, by=NOBODY, now=now)
-    _restore(store, clusters, largest.id, gone.id)
-    done.joined += 1
+    largest = max((event, other), key=lambda side: (side.id in edited, len(by_event.get(side.id, ())), -side.first.timestamp(), side.id))
+    smaller = other if largest is event else event
+    join(store, largest.id, smaller.id, by=NOBODY, now=now)
+    _restore(store, clusters, largest.id, smaller.id)
+    revision.joined += 1
 
 
 def _is_named(event: Event) -> bool:
     return event.renamed or event.pinned is not None
 
 
-def _stories(store: Store, placed: Sequence[Assignment]) -> list[Story]:
+def _stories(store: Store, assignments: Sequence[Assignment]) -> list[Story]:
     """Return the stories, earliest first."""
-    heads = [story.head.id for story in store.listed([one.story_id for one in placed]).values()]
-    articles = sorted(store.articles(heads), key=lambda one: (one.moment, one.id))
-    return [story_of(one.story_id, one.title, one.text, one.moment) for one in articles]
+    heads = [story.head.id for story in store.listed([assignment.story_id for assignment in assignments]).values()]
+    articles = sorted(store.articles(heads), key=lambda article: (article.moment, article.id))
+    return [story_of(article.story_id, article.title, article.text, article.moment) for article in articles]
 
 
 def _restore(store: Store, clusters: EventClusters, *ids: str) -> None:

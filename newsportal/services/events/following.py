@@ -28,7 +28,7 @@ PLACES_AMONG: Final = 20  # keywords of a story among which its places are found
 
 def story_of(id: str, title: str, text: str, published: datetime | None) -> Story:
     """Return an article as input of :mod:`newsportal.events`."""
-    terms = {one.word: one.weight for one in weighted_terms(title, text, TERMS)}
+    terms = {term.word: term.weight for term in weighted_terms(title, text, TERMS)}
     return Story(id, title, published, terms, places_among(list(terms)[:PLACES_AMONG]))
 
 
@@ -47,7 +47,7 @@ def state_of(id: str, vector: bytes) -> EventState:
 
 def vector_over(id: str, articles: Iterable[StoredArticle]) -> str:
     """Return the vector of an event whose stories have these articles as heads."""
-    return vector_of(combined_state(id, (story_of(one.story_id, one.title, one.text, one.moment) for one in articles)))
+    return vector_of(combined_state(id, (story_of(article.story_id, article.title, article.text, article.moment) for article in articles)))
 
 
 class EventFollower:
@@ -74,25 +74,25 @@ class EventFollower:
         clusters = self._present(store, after)
         if self._sentences is None:
             self._sentences = RepeatedSentences()
-            for article in _articles(store, store.changes(max(0, after - LOOKED_BACK), LOOKED_BACK)):
-                self._sentences.add(article.story_id, article.site or article.source, article.text)
+            for earlier in _articles(store, store.changes(max(0, after - LOOKED_BACK), LOOKED_BACK)):
+                self._sentences.add(earlier.story_id, earlier.site or earlier.source, earlier.text)
         articles = _articles(store, changes)
-        known = store.events.of([one.story_id for one in articles])
-        latest_first = sorted(articles, key=lambda one: (one.moment, one.id), reverse=True)
-        new = {one.story_id: one for one in latest_first if one.story_id not in known}  # the earliest article of each story
-        in_order = sorted(new.values(), key=lambda one: (one.moment, one.id))
-        for one in in_order:
-            self._sentences.add(one.story_id, one.site or one.source, one.text)
-        placed = list[Assignment]()
-        for one in in_order:
-            text = self._sentences.without(one.site or one.source, one.text)
-            found = clusters.add(story_of(one.story_id, one.title, text, one.moment))
-            placed.append(Assignment(one.story_id, found.event, found.score, found.terms))
-        vectors = {event: vector_of(clusters.state(event)) for event in {one.event_id for one in placed}}
+        assigned = store.events.of([article.story_id for article in articles])
+        latest_first = sorted(articles, key=lambda article: (article.moment, article.id), reverse=True)
+        new = {article.story_id: article for article in latest_first if article.story_id not in assigned}  # the earliest of each story
+        in_order = sorted(new.values(), key=lambda article: (article.moment, article.id))
+        for article in in_order:
+            self._sentences.add(article.story_id, article.site or article.source, article.text)
+        assignments = list[Assignment]()
+        for article in in_order:
+            text = self._sentences.without(article.site or article.source, article.text)
+            match = clusters.add(story_of(article.story_id, article.title, text, article.moment))
+            assignments.append(Assignment(article.story_id, match.event, match.score, match.terms))
+        vectors = {event: vector_of(clusters.state(event)) for event in {assignment.event_id for assignment in assignments}}
         moved = any(change.kind != "article" for change in changes)
         self._clusters = None  # until written: if writing fails, the additions must be forgotten
         upto = changes[-1].seq
-        if store.events.place(placed, vectors, after=after, upto=upto, touched=list(known), again=moved, edited=self._edit):
+        if store.events.place(assignments, vectors, after=after, upto=upto, touched=list(assigned), again=moved, edited=self._edit):
             self._clusters, self._position = clusters, upto
         return len(changes)
 
@@ -116,20 +116,20 @@ class EventFollower:
 def _articles(store: Store, changes: Iterable[Change]) -> list[StoredArticle]:
     """Return the changed articles, without forum threads, which are not news."""
     found = store.articles(list({change.id for change in changes if change.kind == "article"}))
-    return [one for one in found if one.hidden is None and not is_thread(one.source)]
+    return [article for article in found if article.hidden is None and not is_thread(article.source)]
 
 
 def rebuild(store: Store, progress: Callable[[int, int], object]) -> int:
     """Assign all stories again, except those that editors moved. Return the number of change log rows read. ``progress``: the position in
     the log, and its end. May be stopped at any time: :meth:`EventFollower.follow` continues."""
     for id in store.events.clear():
-        placed = store.events.members([id]).get(id, [])
-        heads = [story.head for one in placed if (story := store.story(one.story_id)) is not None]
+        members = store.events.members([id]).get(id, [])
+        heads = [story.head for member in members if (story := store.story(member.story_id)) is not None]
         store.events.remember({id: vector_over(id, heads)})
-    follower, done = EventFollower(), 0
-    while read := follower.follow(store):
-        done += read
+    follower, total = EventFollower(), 0
+    while count := follower.follow(store):
+        total += count
         progress(store.events.position(), store.last_seq())
     if store.events.position() < store.last_seq():
-        raise StoreError("the events could not be updated to the end of the change log: another process updates them, too; run it again")
-    return done
+        raise StoreError("the events could not be written up to the end of the change log: another process writes them, too; run it again")
+    return total

@@ -77,27 +77,27 @@ class Neighbourhood:
 
 
 def view(store: Store, event: Event, zone: tzinfo) -> EventView:
-    placed = {one.story_id: one for one in store.events.members([event.id]).get(event.id, [])[-MOST_STORIES:]}
-    stories = tuple(sorted(store.listed(list(placed)).values(), key=lambda story: (story.head.moment, story.id)))
-    texts = {one.story_id: one for one in store.articles([story.head.id for story in stories])}
+    members = {member.story_id: member for member in store.events.members([event.id]).get(event.id, [])[-MOST_STORIES:]}
+    stories = tuple(sorted(store.listed(list(members)).values(), key=lambda story: (story.head.moment, story.id)))
+    texts = {article.story_id: article for article in store.articles([story.head.id for story in stories])}
     articles = tuple(texts.get(story.id, story.head) for story in stories)
     points = milestones(stories, articles, zone)
-    revised = (one for one in texts.values() if one.revision > 1)
-    changed = tuple(sorted(revised, key=lambda one: (one.corrected or one.fetched, one.id), reverse=True))
-    return EventView(event, stories, articles, points, tuple(store.events.reporting_sites(event.id)), placed, changed)
+    revised = (article for article in texts.values() if article.revision > 1)
+    changed = tuple(sorted(revised, key=lambda article: (article.corrected or article.fetched, article.id), reverse=True))
+    return EventView(event, stories, articles, points, tuple(store.events.tellers(event.id)), members, changed)
 
 
 def neighbourhood(store: Store, story_id: str) -> Neighbourhood | None:
     """Return the place of a story in its event; None if it is alone."""
-    placed = store.events.of([story_id]).get(story_id)
-    event = store.events.event(placed.event_id) if placed else None
+    assignment = store.events.of([story_id]).get(story_id)
+    event = store.events.event(assignment.event_id) if assignment else None
     if event is None or event.stories < 2:
         return None
-    ids = [one.story_id for one in store.events.members([event.id]).get(event.id, [])]
+    ids = [member.story_id for member in store.events.members([event.id]).get(event.id, [])]
     at = ids.index(story_id) if story_id in ids else len(ids)
-    wanted = [ids[at - 1] if at else None, ids[at + 1] if at + 1 < len(ids) else None]
-    found = store.listed([id for id in wanted if id is not None])
-    before, after = (found.get(id) if id is not None else None for id in wanted)
+    neighbours = [ids[at - 1] if at else None, ids[at + 1] if at + 1 < len(ids) else None]
+    found = store.listed([id for id in neighbours if id is not None])
+    before, after = (found.get(id) if id is not None else None for id in neighbours)
     return Neighbourhood(event, before, after)
 
 
@@ -111,12 +111,12 @@ def milestones(stories: Sequence[Story], articles: Sequence[StoredArticle], zone
             summary = next(sentences(article.text), article.title)
         point = Point(day or article.moment.astimezone(zone).date(), _cut(summary), story, day is not None)
         by_day.setdefault(point.day, []).append(point)
-    chosen = []
-    for same in by_day.values():
-        best = max(same, key=lambda point: (point.story.sites, point.dated, -point.story.head.moment.timestamp()))
-        chosen.append(Point(best.day, best.sentence, best.story, best.dated, len(same) - 1))
-    most = sorted(chosen, key=lambda point: (-point.story.sites - point.more, point.day))[:MOST_POINTS]
-    return tuple(sorted(most, key=lambda point: point.day))
+    best_points = []
+    for candidates in by_day.values():
+        best = max(candidates, key=lambda point: (point.story.sites, point.dated, -point.story.head.moment.timestamp()))
+        best_points.append(Point(best.day, best.sentence, best.story, best.dated, len(candidates) - 1))
+    top = sorted(best_points, key=lambda point: (-point.story.sites - point.more, point.day))[:MOST_POINTS]
+    return tuple(sorted(top, key=lambda point: point.day))
 
 
 def dated_sentence(text: str, published: datetime) -> tuple[date | None, str | None]:
@@ -147,8 +147,8 @@ def _day(match: re.Match[str], published: datetime) -> date | None:
 
 
 def _cut(sentence: str) -> str:
-    one = " ".join(sentence.split())
-    return one if len(one) <= MOST_SENTENCE else one[: MOST_SENTENCE - 1] + "…"
+    line = " ".join(sentence.split())
+    return line if len(line) <= MOST_SENTENCE else line[: MOST_SENTENCE - 1] + "…"
 
 
 WORDS: Final = 24
@@ -174,13 +174,13 @@ def related(store: Store, index: Index | None, article: StoredArticle, limit: in
 
 def _of_event(store: Store, article: StoredArticle) -> list[str]:
     """Return the other stories of its event, nearest in time first."""
-    placed = store.events.of([article.story_id]).get(article.story_id)
-    ids = [one.story_id for one in store.events.members([placed.event_id]).get(placed.event_id, [])] if placed else []
+    assignment = store.events.of([article.story_id]).get(article.story_id)
+    ids = [member.story_id for member in store.events.members([assignment.event_id]).get(assignment.event_id, [])] if assignment else []
     if article.story_id not in ids:
         return []
     at = ids.index(article.story_id)
-    near = sorted(range(len(ids)), key=lambda place: (abs(place - at), place))
-    return [ids[place] for place in near if place != at]
+    by_distance = sorted(range(len(ids)), key=lambda place: (abs(place - at), place))
+    return [ids[place] for place in by_distance if place != at]
 
 
 def _by_names(index: Index, article: StoredArticle) -> list[str]:
@@ -203,5 +203,5 @@ def names_of(title: str, text: str) -> list[str]:
     title = clean(title)
     quotations = Counter(name for match in QUOTED.finditer(f"{title}\n{text[:READ_CHARS]}") for name in match.groups() if name)
     quoted = [name for name, times in quotations.most_common() if (times > 1 or name in title) and not NO_NAME.search(name)]
-    words = (one.word.replace('"', " ") for one in keywords(title, text, WORDS))
+    words = (keyword.word.replace('"', " ") for keyword in keywords(title, text, WORDS))
     return list(dict.fromkeys([*(name for name in quoted if len(name) <= LONGEST), *filter(is_name, words)]))

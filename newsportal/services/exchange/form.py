@@ -69,23 +69,23 @@ class Incoming:
 def incoming(row: Any, now: datetime) -> Incoming:
     """Return the item of a row. Raises ``ValueError`` with what is wrong."""
     if not isinstance(row, dict):
-        raise ValueError('not an object; an article is {"url", "title", "text", …}')  # noqa: TRY004  a bad file, not a bad caller
-    there = {name: value for name, value in row.items() if value is not None}
-    if missing := [name for name in NEEDED if name not in there]:
+        raise ValueError('no object; an article is {"url", "title", "text", …}')  # noqa: TRY004  a bad file, not a bad caller
+    fields = {name: value for name, value in row.items() if value is not None}
+    if missing := [name for name in NEEDED if name not in fields]:
         raise ValueError(f"without {', '.join(missing)}")
-    if not _on_the_web(_checked(there, "url", str, "text")):
+    if not _on_the_web(_checked(fields, "url", str, "text")):
         raise ValueError("url is not an http(s) URL: it must begin with https:// or http:// and name a host")
-    found: dict[str, Any] = {name: _checked(there, name, str, "text") for name in TEXTS if name in there}
-    found |= {name: _moment(name, there[name]) for name in MOMENTS if name in there}
-    found |= {name: _number(name, _checked(there, name, (int, float), "number")) for name in NUMBERS if name in there}
-    found |= {name: tuple(_checked_list(there, name, _checked_text)) for name in LISTS if name in there}
-    found |= {"images": tuple(_checked_list(there, "images", _image)), "topic_marks": tuple(_checked_list(there, "topic_marks", _mark))}
-    found |= {"posts": tuple(_checked_list(there, "posts", _post)), "missing": tuple(_checked_list(there, "missing", _integer))}
-    values = found | ({"complete": bool(there["complete"])} if "complete" in there else {})
+    found: dict[str, Any] = {name: _checked(fields, name, str, "text") for name in TEXTS if name in fields}
+    found |= {name: _moment(name, fields[name]) for name in MOMENTS if name in fields}
+    found |= {name: _number(name, _checked(fields, name, (int, float), "number")) for name in NUMBERS if name in fields}
+    found |= {name: tuple(_checked_list(fields, name, _checked_text)) for name in LISTS if name in fields}
+    found |= {"images": tuple(_checked_list(fields, "images", _image)), "topic_marks": tuple(_checked_list(fields, "topic_marks", _mark))}
+    found |= {"posts": tuple(_checked_list(fields, "posts", _post)), "missing": tuple(_checked_list(fields, "missing", _integer))}
+    values = found | ({"complete": bool(fields["complete"])} if "complete" in fields else {})
     url = values["url"]
     if "html" in values:  # it may come from another program, and is served to readers as stored
         values["html"] = sanitise(values["html"], url)
-    kept = (
+    names = (
         "title", "text", "html", "published", *PAGE_TEXTS, "site", "images", "category", "category_by",
         "category_score", "category_reason", "topics", "topic_marks", "keywords",
     )  # fmt: skip
@@ -94,33 +94,33 @@ def incoming(row: Any, now: datetime) -> Incoming:
         link=Link(url, values.get("source") or UNNAMED, summary=values.get("summary"), site=values.get("site")),
         fetched=min(values.get("fetched") or now, now),
         identity=values.get("identity") or canonical(url),
-        **{name: values[name] for name in kept if name in values},
+        **{name: values[name] for name in names if name in values},
     )
-    seen = values.get("first_seen") or now
+    first_seen = values.get("first_seen") or now
     if is_thread(article.source) and values.get("posts"):
         thread = Thread(
             article.url, article.title or "", article.link, article.fetched, values["posts"], values.get("board"), article.identity,
             article.url, language=article.language, topics=article.topics, topic_marks=article.topic_marks, category=article.category,
         )  # fmt: skip
-        return Incoming(thread, min(seen, now))
+        return Incoming(thread, min(first_seen, now))
     if is_gallery(article.source) and "complete" in values:
-        return Incoming(_gallery(article, values), min(seen, now))
-    return Incoming(article, min(seen, now))
+        return Incoming(_gallery(article, values), min(first_seen, now))
+    return Incoming(article, min(first_seen, now))
 
 
-def _checked(values: Mapping[str, Any], name: str, kind: Any, called: str) -> Any:
+def _checked(values: Mapping[str, Any], name: str, kind: Any, expected: str) -> Any:
     value = values[name]
     if not isinstance(value, kind) or isinstance(value, bool):
-        raise ValueError(f"{name} is no {called}")  # noqa: TRY004  a bad file, not a bad caller
+        raise ValueError(f"{name} is no {expected}")  # noqa: TRY004  a bad file, not a bad caller
     return value
 
 
-def _checked_list(values: Mapping[str, Any], name: str, made: Callable[[Any], Any]) -> list[Any]:
+def _checked_list(values: Mapping[str, Any], name: str, convert: Callable[[Any], Any]) -> list[Any]:
     value = values.get(name) or []
     if not isinstance(value, list):
         raise ValueError(f"{name} is no list")  # noqa: TRY004
     try:
-        return [made(one) for one in value]
+        return [convert(item) for item in value]
     except (TypeError, KeyError, AttributeError, ValueError) as error:
         raise ValueError(f"{name}: invalid item ({error})") from error
 
@@ -174,13 +174,13 @@ def _moment(name: str, value: Any) -> datetime:
 
 
 def _image(value: Any) -> Image:
-    known = {name: value[name] for name in Image.__dataclass_fields__ if value.get(name) is not None}
-    for name, one in known.items():
-        if not isinstance(one, int if name in ("width", "height") else str):
+    fields = {name: value[name] for name in Image.__dataclass_fields__ if value.get(name) is not None}
+    for name, item in fields.items():
+        if not isinstance(item, int if name in ("width", "height") else str):
             raise TypeError(f"{name} of another kind")
-        if isinstance(one, int):
-            _integer(one)
-    return Image(**known)
+        if isinstance(item, int):
+            _integer(item)
+    return Image(**fields)
 
 
 def _mark(value: Any) -> TopicMark:
@@ -204,13 +204,13 @@ def _post(value: Any) -> Post:
 def _gallery(article: Article, values: Mapping[str, Any]) -> Gallery:
     """Return the photo story. Its own text is the lines that are not captions."""
     captions = {line.strip() for image in article.images for line in (image.caption or "").splitlines()}
-    own = "\n".join(line for line in (article.text or "").splitlines() if line not in captions)
+    text = "\n".join(line for line in (article.text or "").splitlines() if line not in captions)
     shared = (
         "images", "published", "identity", "author", "origin", "site", "language", "category", "category_by", "category_score",
         "category_reason", "topics", "topic_marks", "keywords",
     )  # fmt: skip
     return Gallery(
-        article.url, article.title or "", article.link, article.fetched, text=own or None, pages=(article.url,),
+        article.url, article.title or "", article.link, article.fetched, text=text or None, pages=(article.url,),
         complete=values["complete"], missing=values["missing"], **{name: getattr(article, name) for name in shared},
     )  # fmt: skip
 

@@ -119,7 +119,7 @@ def _valid_rows(lines: Any) -> Iterator[list[str] | ValueError]:
 
 
 def _values_of(names: list[str], cells: list[str]) -> Any:
-    if any(ESCAPED.search(one) for one in cells):
+    if any(ESCAPED.search(cell) for cell in cells):
         return ValueError("not UTF-8")
     if len(cells) != len(names):
         return ValueError(f"{len(cells)} cells instead of {len(names)}")
@@ -189,9 +189,9 @@ def read_parquet(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:
     """Yield (number, row), counted from 1. Raises ``NewsportalError`` for an unreadable file, and ``DependencyMissing``."""
     arrow = _pyarrow()
     if not stream.seekable():  # a pipe; the index of the file is at its end
-        with TemporaryFile() as kept:
-            shutil.copyfileobj(stream, kept)
-            yield from read_parquet(kept)
+        with TemporaryFile() as copy:
+            shutil.copyfileobj(stream, copy)
+            yield from read_parquet(copy)
         return
     try:
         file = arrow.parquet.ParquetFile(stream)
@@ -208,7 +208,7 @@ def _present(values: dict[str, Any]) -> dict[str, Any]:
 def _plain_row(row: dict[str, Any]) -> Any:
     values = _present({name: value for name, value in row.items() if name != MORE})
     if isinstance(images := values.get("images"), list):
-        values["images"] = [_present(one) if isinstance(one, dict) else one for one in images]
+        values["images"] = [_present(image) if isinstance(image, dict) else image for image in images]
     more = more_of(str(row[MORE])) if row.get(MORE) else {}
     return more if isinstance(more, ValueError) else values | more
 

@@ -43,8 +43,7 @@ class Wanted:
 
     def arguments(self) -> dict[str, str]:
         """Return the arguments of the spider, which checks again whether a source is due: another process may have visited it meanwhile."""
-        chosen = {"sources": json.dumps(self.sources, ensure_ascii=False)} if self.sources else {}
-        return {"due": "1", **chosen}
+        return {"due": "1"} | ({"sources": json.dumps(self.sources, ensure_ascii=False)} if self.sources else {})
 
 
 @dataclass(frozen=True, slots=True)

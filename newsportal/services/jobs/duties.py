@@ -57,25 +57,25 @@ def due(sources: Sources, store: Store, now: datetime) -> list[Due]:
     states = {state.source: state for state in store.source_states()}
     never = datetime.min.replace(tzinfo=now.tzinfo)
     found = []
-    for one in visited(sources):
-        state = states.get(one.key)
-        if timing.due_at(state, timing.rules(sources, one.source), now) <= now:
+    for entry in visited(sources):
+        state = states.get(entry.key)
+        if timing.due_at(state, timing.rules(sources, entry.source), now) <= now:
             last = state.last_run if state else None
-            found.append(Due(one.key, one.spider, last or never, last))
+            found.append(Due(entry.key, entry.spider, last or never, last))
     return found
 
 
 def plan(due: Iterable[Due], jobs: Collection[Job], attempts: Mapping[str, Attempt], caps: Caps, now: datetime) -> list[Wanted]:
     """Return the jobs to start now, in order: batches by spider, longest due first, alternating between spiders."""
     active = [job for job in jobs if job.active]
-    taken = {key for job in active for key in job.sources or ()}
+    busy = {key for job in active for key in job.sources or ()}
     unbounded = {job.subject for job in active if not job.sources}
-    free = [one for one in due if one.spider not in unbounded and one.key not in taken and not _held_back(one, attempts.get(one.key), now)]
+    free = [row for row in due if row.spider not in unbounded and row.key not in busy and not _held_back(row, attempts.get(row.key), now)]
     kinds: dict[str, list[Due]] = {}
-    for one in sorted(free, key=lambda one: (one.since, one.key)):
-        kinds.setdefault(one.spider, []).append(one)
+    for row in sorted(free, key=lambda row: (row.since, row.key)):
+        kinds.setdefault(row.spider, []).append(row)
     batches = [
-        [Wanted(spider, tuple(one.key for one in rows[at : at + caps.batch])) for at in range(0, len(rows), caps.batch)]
+        [Wanted(spider, tuple(row.key for row in rows[at : at + caps.batch])) for at in range(0, len(rows), caps.batch)]
         for spider, rows in kinds.items()
     ]
     return [wanted for turn in zip_longest(*batches) for wanted in turn if wanted is not None][: max(0, caps.jobs - len(active))]
@@ -83,14 +83,14 @@ def plan(due: Iterable[Due], jobs: Collection[Job], attempts: Mapping[str, Attem
 
 def attempted(wanted: Wanted, due: Iterable[Due], attempts: Mapping[str, Attempt], now: datetime) -> dict[str, Attempt]:
     """Return ``attempts`` with those of a job started now, and without sources visited since."""
-    known = {one.key: one.last for one in due}
-    kept = {key: attempt for key, attempt in attempts.items() if key in known and attempt.last == known[key]}
-    started = {key: Attempt(now, kept[key].times + 1 if key in kept else 1, known.get(key)) for key in wanted.sources}
-    return kept | started
+    last_visits = {row.key: row.last for row in due}
+    current = {key: attempt for key, attempt in attempts.items() if key in last_visits and attempt.last == last_visits[key]}
+    started = {key: Attempt(now, current[key].times + 1 if key in current else 1, last_visits.get(key)) for key in wanted.sources}
+    return current | started
 
 
-def _held_back(one: Due, attempt: Attempt | None, now: datetime) -> bool:
-    if attempt is None or attempt.last != one.last:
+def _held_back(due: Due, attempt: Attempt | None, now: datetime) -> bool:
+    if attempt is None or attempt.last != due.last:
         return False
     wait = min(AGAIN * 2.0 ** min(attempt.times - 1, 10), LONGEST_AGAIN)
     return attempt.at <= now < attempt.at + timedelta(seconds=wait)
@@ -130,7 +130,7 @@ class DueSources(Duty):
             waiting = due(self._file.known, store, now)
         self.took = time.monotonic() - began
         if self._once:  # if hosts are unreachable, a visit does not count, and its source stays due
-            waiting = [one for one in waiting if one.key not in self._started_keys]
+            waiting = [row for row in waiting if row.key not in self._started_keys]
         crawls = [job for job in jobs if job.kind == CRAWL and job.subject]
         for wanted in plan(waiting, crawls, self._attempts, self._caps, now):
             self._attempts = attempted(wanted, waiting, self._attempts, now)
@@ -156,15 +156,15 @@ class RepeatedCrawl(Duty):
         self._requested = True
 
     def wanted(self, jobs: Sequence[Job], now: datetime) -> Iterator[Wanted]:
-        at = self._clock() >= self._next
-        if self._running or not (at or (self._requested and not self.everything)):
+        is_due = self._clock() >= self._next
+        if self._running or not (is_due or (self._requested and not self.everything)):
             return
         if self._waits and self._away():
             self._next = self._clock() + OFFLINE
             return
-        which = "--once" if self.everything else "--due"
+        mode = "--once" if self.everything else "--due"
         self._requested = False
-        yield Wanted(words=("crawl", which, "--log-level", "INFO"), silence=SILENCE)
+        yield Wanted(words=("crawl", mode, "--log-level", "INFO"), silence=SILENCE)
         self._running = True
 
     def ended(self, job: Job, run: Run | None) -> None:

@@ -99,11 +99,11 @@ class LocalRunner:
 
     def _spawn(self, id: str, wanted: Wanted) -> subprocess.Popen[bytes]:
         environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONUNBUFFERED": "1"}
-        own = {VARIABLE: id} if wanted.kind != CRAWL else {"SCRAPY_SETTINGS_MODULE": "newsportal.settings"}
+        extra = {VARIABLE: id} if wanted.kind != CRAWL else {"SCRAPY_SETTINGS_MODULE": "newsportal.settings"}
         with self._open_log(self._records.log_file(id)) as log, self._open_log(self._records.report_file(id)) as report:
             streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": log if wanted.kind == CRAWL else report, "stderr": log}
             folder = self._folder if self._folder.is_dir() else None
-            return subprocess.Popen(self._command(id, wanted), cwd=folder, env=environment | own, start_new_session=True, **streams)
+            return subprocess.Popen(self._command(id, wanted), cwd=folder, env=environment | extra, start_new_session=True, **streams)
 
     def _open_log(self, file: Path) -> IO[bytes]:
         try:
@@ -146,21 +146,21 @@ class LocalRunner:
     def _await(self, id: str, process: subprocess.Popen[bytes], wanted: Wanted) -> Row | None:
         """Wait for the process to end; return the reason if it had to be stopped."""
         until = None if wanted.limit is None else time.monotonic() + wanted.limit
-        size, quiet, why = 0, 0.0, None
+        size, quiet, reason = 0, 0.0, None
         while True:
-            left = CHECK_INTERVAL if until is None or why else max(0.0, min(CHECK_INTERVAL, until - time.monotonic()))
+            timeout = CHECK_INTERVAL if until is None or reason else max(0.0, min(CHECK_INTERVAL, until - time.monotonic()))
             with suppress(subprocess.TimeoutExpired):
-                process.wait(left)
-                return why
+                process.wait(timeout)
+                return reason
             before = size
             with suppress(RunnerRefused):
                 size = self._records.bound(id)
             quiet = quiet + CHECK_INTERVAL if size == before else 0.0  # counted in checks: a suspended machine is not silent
-            if why is not None or (until is not None and time.monotonic() >= until):
-                why = why or {"code": "timeout", "text": f"it took more than {wanted.limit:g} seconds"}
+            if reason is not None or (until is not None and time.monotonic() >= until):
+                reason = reason or {"code": "timeout", "text": f"it took more than {wanted.limit:g} seconds"}
                 end_process(process.pid, gently=False)
             elif wanted.silence is not None and quiet >= wanted.silence:
-                why = {"code": "silent", "text": f"it logged nothing for {wanted.silence:g} seconds"}
+                reason = {"code": "silent", "text": f"it logged nothing for {wanted.silence:g} seconds"}
                 end_process(process.pid, gently=True)
 
     def jobs(self) -> list[Job]:

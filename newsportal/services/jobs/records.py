@@ -72,10 +72,10 @@ class Records:
         job = self.reported(job)
         if state == "failed":
             error = job.error or error
-        done = self.save(replace(job, state=state, status=status, error=error if state == "failed" else None, ended=now))
+        saved = self.save(replace(job, state=state, status=status, error=error if state == "failed" else None, ended=now))
         with suppress(OSError):
             self.report_file(job.id).unlink(missing_ok=True)
-        return done
+        return saved
 
     def reported(self, job: Job) -> Job:
         """Return the job updated from the reports of its process."""
@@ -122,18 +122,18 @@ class Records:
 
     def prune(self, keep: int = KEPT, most: int = MOST_LOGS) -> None:
         """Delete the oldest records, and logs of finished jobs if all logs have more than ``most`` bytes."""
-        room = most
+        remaining = most
         try:
             for place, job in enumerate(self.all()):
                 log = self.log_file(job.id)
-                room -= log.stat().st_size if log.exists() else 0
+                remaining -= log.stat().st_size if log.exists() else 0
                 if job.active and (place < keep or job.runner == LOCAL):
                     continue
                 if place >= keep:
                     self._read.pop(job.id, None)
                     self._file(job.id).unlink(missing_ok=True)
                     self.report_file(job.id).unlink(missing_ok=True)
-                if place >= keep or room < 0:
+                if place >= keep or remaining < 0:
                     log.unlink(missing_ok=True)
         except OSError as error:
             raise self._unwritable(error) from error
@@ -161,12 +161,12 @@ class Records:
         """Read a record, cached until the file changes; ``None`` if deleted meanwhile or invalid."""
         try:
             stamp = ((found := file.stat()).st_mtime_ns, found.st_size, found.st_ino)
-            if (known := self._read.get(file.stem)) is None or known[0] != stamp:
+            if (entry := self._read.get(file.stem)) is None or entry[0] != stamp:
                 plain = json.loads(file.read_text("utf-8"))
                 moments = {name: datetime.fromisoformat(plain[name]) if plain[name] else None for name in ("started", "ended")}
                 sources = tuple(plain["sources"]) if plain["sources"] is not None else None
-                known = self._read[file.stem] = (stamp, Job(**{**plain, **moments, "sources": sources, "outcome": tuple(plain["outcome"])}))
-            return known[1]
+                entry = self._read[file.stem] = (stamp, Job(**{**plain, **moments, "sources": sources, "outcome": tuple(plain["outcome"])}))
+            return entry[1]
         except (OSError, ValueError, TypeError, KeyError):
             return None
 

@@ -66,14 +66,14 @@ def target(name: str, start: Path, environ: Mapping[str, str]) -> Target:
         return _with_credentials(Target(_checked(name)), environ)
     folder = start.absolute()
     file = next((place / CONFIGURATION for place in (folder, *folder.parents) if (place / CONFIGURATION).is_file()), None)
-    known = _read_targets(file) if file else {}
-    if file is None or name not in known:
-        where = (
-            f"{file} has no target {name!r}; it has: {', '.join(sorted(known)) or 'none'}" if file else f"there is no {CONFIGURATION} here"
-        )
+    targets = _read_targets(file) if file else {}
+    if file is None or name not in targets:
+        problem = f"there is no {CONFIGURATION} here"
+        if file:
+            problem = f"{file} has no target {name!r}; it has: {', '.join(sorted(targets)) or 'none'}"
         section = "[deploy]" if name == DEFAULT else f"[deploy:{name}]"
-        raise TargetError(f"{where}. Write one ({section} with url = http://127.0.0.1:6800/), or give the server's URL")
-    options = {key: Template(value).safe_substitute(environ) for key, value in known[name].items()}
+        raise TargetError(f"{problem}. Write one ({section} with url = http://127.0.0.1:6800/), or give the server's URL")
+    options = {key: Template(value).safe_substitute(environ) for key, value in targets[name].items()}
     if not options.get("url"):
         raise TargetError(f"{file}: the target {name!r} has no url; write: url = http://127.0.0.1:6800/")
     credentials = options.get("username") or None, options.get("password") or None
@@ -118,10 +118,10 @@ def _with_credentials(found: Target, environ: Mapping[str, str]) -> Target:
     if environ.get("SCRAPYD_USERNAME"):
         return Target(found.url, found.project, environ["SCRAPYD_USERNAME"], environ.get("SCRAPYD_PASSWORD"), found.version)
     try:
-        known = netrc.netrc().authenticators(urlsplit(found.url).hostname or "")
+        login = netrc.netrc().authenticators(urlsplit(found.url).hostname or "")
     except (OSError, netrc.NetrcParseError):
-        known = None  # missing or unreadable: no authentication
-    return Target(found.url, found.project, known[0], known[2], found.version) if known else found
+        login = None  # missing or unreadable: no authentication
+    return Target(found.url, found.project, login[0], login[2], found.version) if login else found
 
 
 MAX_ANSWER = 64 * 1024 * 1024  # maximum bytes of an answer. The largest is a job's log
@@ -235,10 +235,10 @@ class ScrapydRunner:
 
     def jobs(self) -> list[Job]:
         """Return the server's jobs and those started here that it no longer lists: it keeps the last hundred, and none after a restart."""
-        listed = self._server.get("listjobs", project=self.project)
-        ours = {job.id: job for job in self._records.all(self.where)}
-        found = {row["id"]: _job(row, state, ours.get(row["id"])) for name, state in STATES.items() for row in listed[name]}
-        for job in ours.values():
+        listing = self._server.get("listjobs", project=self.project)
+        recorded = {job.id: job for job in self._records.all(self.where)}
+        found = {row["id"]: _job(row, state, recorded.get(row["id"])) for name, state in STATES.items() for row in listing[name]}
+        for job in recorded.values():
             found.setdefault(job.id, replace(job, state="lost" if job.active else job.state))
         return sorted(found.values(), key=lambda job: job.started or datetime.max.replace(tzinfo=UTC), reverse=True)
 
@@ -257,26 +257,26 @@ class ScrapydRunner:
         """Do nothing: jobs belong to the server."""
 
 
-def project_of(server: Server, wanted: str | None) -> str:
-    """Return the project with our spiders: ``wanted``, that of the target, or the only one. Raises ``RunnerRefused``."""
-    there = server.get("listprojects")["projects"]
-    for name in (wanted, server.target.project) if wanted is None else (wanted,):
-        if name in there:
+def project_of(server: Server, project: str | None) -> str:
+    """Return the project with our spiders: ``project``, that of the target, or the only one. Raises ``RunnerRefused``."""
+    projects = server.get("listprojects")["projects"]
+    for name in (project, server.target.project) if project is None else (project,):
+        if name in projects:
             return str(name)
-    if wanted is None and len(there) == 1:
-        return str(there[0])
-    missing = wanted or server.target.project
+    if project is None and len(projects) == 1:
+        return str(projects[0])
+    missing = project or server.target.project
     raise RunnerRefused(
-        f"scrapyd at {server.target.url} has no project {missing!r}; it has: {', '.join(there) or 'none'}. "
-        "Deploy it with `newsportal deploy`, or name another one with --project"
+        f"scrapyd at {server.target.url} has no project {missing!r}; it has: {', '.join(projects) or 'none'}. "
+        "Send it one with `newsportal deploy`, or name one with --project"
     )
 
 
-def _job(row: Mapping[str, Any], state: State, known: Job | None) -> Job:
+def _job(row: Mapping[str, Any], state: State, record: Job | None) -> Job:
     """Combine the server's data on a job with its record here; the sources of jobs started by others are unknown."""
-    known = known or Job(row["id"], row["spider"])
+    record = record or Job(row["id"], row["spider"])
     ended = _moment(row.get("end_time")) if state == "done" else None
-    return replace(known, state=state, started=_moment(row.get("start_time")) or known.started, ended=ended or known.ended)
+    return replace(record, state=state, started=_moment(row.get("start_time")) or record.started, ended=ended or record.ended)
 
 
 def _moment(text: str | None) -> datetime | None:

@@ -31,14 +31,14 @@ class SourcesReloader:
     """Reloads ``file``. ``known``: its last valid content; ``path``: the file for jobs. ``say``: called once when it becomes invalid or
     valid again. ``copies`` False: write no copy."""
 
-    def __init__(self, file: Path | None, known: Sources, say: Callable[[str], None], *, copies: bool = True) -> None:
+    def __init__(self, file: Path | None, sources: Sources, say: Callable[[str], None], *, copies: bool = True) -> None:
         self._file = file
-        self.known = known
+        self.known = sources
         self.path = file
         self._say = say
-        self._good = _content(known) if copies else None
+        self._good = _content(sources) if copies else None
         self._copies = copies
-        self._stamp = stamp(known.path) if known.path else None
+        self._stamp = stamp(sources.path) if sources.path else None
         self._broken: str | None = None
 
     def reread(self) -> bool:
@@ -82,10 +82,10 @@ def _copy_of(path: Path) -> Path:
     return path.with_name(f".{path.name}{ENDING}")
 
 
-def _content(known: Sources) -> bytes | None:
+def _content(sources: Sources) -> bytes | None:
     """Return the content of the loaded file; ``None`` if there is none."""
     try:
-        return known.path.read_bytes() if known.path is not None else None
+        return sources.path.read_bytes() if sources.path is not None else None
     except OSError:
         return None
 
@@ -188,7 +188,7 @@ class Supervisor:
     def _wait(self, seconds: float) -> None:
         """Wait, at most until :meth:`wake`, sending heartbeats that renew the claim."""
         until = time.monotonic() + seconds
-        while (left := until - time.monotonic()) > 0 and not self._woken.wait(min(left, self._file.known.frontier.lease / BEATS)):
+        while (remaining := until - time.monotonic()) > 0 and not self._woken.wait(min(remaining, self._file.known.frontier.lease / BEATS)):
             if self._claims is not None:
                 with suppress(FrontierUnavailable):  # reported by the next iteration
                     self._claims.beat()
@@ -245,8 +245,8 @@ class Supervisor:
         return False
 
     def _report_ended(self, jobs: Sequence[Job]) -> None:
-        known = {job.id: job for job in jobs}
-        ended = [job for id in self._started_jobs if not (job := known.get(id) or Job(id, state="lost")).active]
+        by_id = {job.id: job for job in jobs}
+        ended = [job for id in self._started_jobs if not (job := by_id.get(id) or Job(id, state="lost")).active]
         crawls = {job.id for job in ended if job.kind == CRAWL}
         runs: dict[str, Run] = {}
         if crawls:

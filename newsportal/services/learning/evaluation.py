@@ -30,19 +30,19 @@ def side_by_side(store: Store, name: str, versions: Sequence[int], say: Progress
     if not models:
         raise StoreError(f"{name}: no model yet; train one with `newsportal train --corpus {name}` trains one")
     unseen = frozenset.intersection(*(model.held_out for model in models))
-    known = [training_document(document) for document in store.corpora.documents(name) if document.id in unseen]
-    if not known:
-        raise StoreError("no document is held out of all these versions; compare fewer")
+    documents = [training_document(document) for document in store.corpora.documents(name) if document.id in unseen]
+    if not documents:
+        raise StoreError("no document is unseen by all these versions; compare fewer of them")
     reports: dict[int, Report] = {}
-    unread = []
+    unreadable = []
     for model in models:
         try:
             classifier = opened(store, name, model.version)
         except ModelError as error:
-            unread.append(f"version {model.version}: {error}")
+            unreadable.append(f"version {model.version}: {error}")
             continue
-        reports[model.version] = measure([one.label for one in known], answers(classifier, known, say))
-    return reports, unread
+        reports[model.version] = measure([document.label for document in documents], answers(classifier, documents, say))
+    return reports, unreadable
 
 
 def activate_version(store: Store, name: str, version: int, now: datetime) -> None:
@@ -85,27 +85,27 @@ def mistakes(
     store: Store, corpus: str, version: int, *, true: str | None = None, given: str | None = None, limit: int = 50
 ) -> Mistakes:  # fmt: skip
     """Return the errors of a version, filtered by ``true`` and ``given`` (``""``: none of the labels). Raises as :func:`opened`."""
-    classifier, held = opened(store, corpus, version), store.corpora.model(corpus, version).held_out
-    unseen = (one for one in store.corpora.documents(corpus, label=true) if one.id in held)
-    looked, wrong, shown = 0, 0, list[Mistaken]()
+    classifier, held_out = opened(store, corpus, version), store.corpora.model(corpus, version).held_out
+    unseen = (doc for doc in store.corpora.documents(corpus, label=true) if doc.id in held_out)
+    examined, wrong, errors = 0, 0, list[Mistaken]()
     for part in chunks(islice(unseen, MOST), AT_ONCE):
-        answers = [classifier.classify(one.title, one.text) for one in part]
-        looked += len(part)
-        for one, answer in zip(part, answers, strict=True):
-            if answer.label == one.label.label:
+        answers = [classifier.classify(doc.title, doc.text) for doc in part]
+        examined += len(part)
+        for doc, answer in zip(part, answers, strict=True):
+            if answer.label == doc.label.label:
                 continue
             wrong += 1
-            if len(shown) < limit and given in (None, answer.label or ""):
-                sure = answer.scores.get(answer.label, 0.0) if answer.label else max(answer.scores.values(), default=0.0)
-                shown.append(Mistaken(one, answer.label, sure, classifier.explain(one.title, one.text, answer.label, EXPLAINED_WORDS)))
-    return Mistakes(looked, wrong, tuple(shown))
+            if len(errors) < limit and given in (None, answer.label or ""):
+                score = answer.scores.get(answer.label, 0.0) if answer.label else max(answer.scores.values(), default=0.0)
+                errors.append(Mistaken(doc, answer.label, score, classifier.explain(doc.title, doc.text, answer.label, EXPLAINED_WORDS)))
+    return Mistakes(examined, wrong, tuple(errors))
 
 
 def words_for(store: Store, corpus: str, classifier: Classifier, label: str, limit: int = 30) -> tuple[Reason, ...]:
     """Return the words with the largest weights for ``label`` in its documents, with the sums of the weights, largest first."""
     totals: Counter[str] = Counter()
-    for one in islice(store.corpora.documents(corpus, label=label), READ):
-        for reason in classifier.explain(one.title, one.text, label, limit):
+    for document in islice(store.corpora.documents(corpus, label=label), READ):
+        for reason in classifier.explain(document.title, document.text, label, limit):
             if reason.weight > 0:
                 totals[reason.word] += reason.weight  # type: ignore[assignment]  # Counter adds any number
     return tuple(Reason(word, weight) for word, weight in totals.most_common(limit))

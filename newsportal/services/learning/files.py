@@ -32,9 +32,9 @@ WIDE: Final = ("utf-16", "utf-32")  # encodings in which a byte of 10 is not alw
 class WrongLine(CorpusError):
     """Raised for a line that is not a labelled text. Nothing of the file was imported."""
 
-    def __init__(self, file: str, line: int, why: Message) -> None:
-        super().__init__(f"{file}:{line}: {why}; nothing was imported from the file")
-        self.line, self.why = line, why
+    def __init__(self, file: str, line: int, reason: Message) -> None:
+        super().__init__(f"{file}:{line}: {reason}; nothing was imported from the file")
+        self.line, self.why = line, reason
 
     @property
     def message(self) -> Message:

@@ -47,63 +47,63 @@ class Choice:
 def choose(
     candidates: Iterable[Candidate],
     stories: frozenset[str],
-    there: Mapping[str, Mapping[str, int]],
+    existing: Mapping[str, Mapping[str, int]],
     *,
     least_chars: int = LEAST_CHARS,
     per_label: int = PER_LABEL,
 ) -> Choice:
-    """Choose among articles. ``stories``: already in the corpus; ``there``: counts of its documents by label and site."""
-    left: Counter[Reason] = Counter()
+    """Choose among articles. ``stories``: already in the corpus; ``existing``: counts of its documents by label and site."""
+    skipped: Counter[Reason] = Counter()
     by_label: dict[str, dict[str, list[Candidate]]] = defaultdict(lambda: defaultdict(list))
-    for one in _one_a_story(candidates, stories, least_chars, left):
-        by_label[one.label][one.site].append(one)
-    chosen, alone = [], []
+    for candidate in _one_a_story(candidates, stories, least_chars, skipped):
+        by_label[candidate.label][candidate.site].append(candidate)
+    selected, single_site = [], []
     for label, sites in sorted(by_label.items()):
-        counts = Counter(there.get(label, {}))
-        chosen += _balanced(sites, counts, per_label, left)
+        counts = Counter(existing.get(label, {}))
+        selected += _balanced(sites, counts, per_label, skipped)
         if len(+counts) == 1:
-            alone.append(label)
-    return Choice(tuple(chosen), dict(left), tuple(alone))
+            single_site.append(label)
+    return Choice(tuple(selected), dict(skipped), tuple(single_site))
 
 
-def _one_a_story(candidates: Iterable[Candidate], stories: frozenset[str], least: int, left: Counter[Reason]) -> list[Candidate]:
+def _one_a_story(candidates: Iterable[Candidate], stories: frozenset[str], least: int, skipped: Counter[Reason]) -> list[Candidate]:
     versions: dict[str, list[Candidate]] = defaultdict(list)
-    for one in candidates:
-        if one.story_id in stories:
-            left["earlier"] += 1
+    for candidate in candidates:
+        if candidate.story_id in stories:
+            skipped["earlier"] += 1
         else:
-            versions[one.story_id].append(one)
+            versions[candidate.story_id].append(candidate)
     found = []
-    for several in versions.values():
-        long = [one for one in several if one.chars >= least]
-        left["short"] += len(several) - len(long)
-        if len({one.label for one in several}) > 1:
-            left["disputed"] += len(long)
+    for copies in versions.values():
+        long = [candidate for candidate in copies if candidate.chars >= least]
+        skipped["short"] += len(copies) - len(long)
+        if len({candidate.label for candidate in copies}) > 1:
+            skipped["disputed"] += len(long)
         elif long:
-            left["repost"] += len(long) - 1
-            found.append(min(long, key=lambda one: (not one.head, one.moment, one.id)))
+            skipped["repost"] += len(long) - 1
+            found.append(min(long, key=lambda candidate: (not candidate.head, candidate.moment, candidate.id)))
     return found
 
 
-def _balanced(sites: Mapping[str, list[Candidate]], counts: Counter[str], per_label: int, left: Counter[Reason]) -> list[Candidate]:
+def _balanced(sites: Mapping[str, list[Candidate]], counts: Counter[str], per_label: int, skipped: Counter[Reason]) -> list[Candidate]:
     """Choose the newest articles of each site, starting with the site with fewest documents; updates ``counts``."""
-    waiting = {site: sorted(ones, key=lambda one: (one.moment, one.id)) for site, ones in sites.items()}
-    chosen: list[Candidate] = []
+    waiting = {site: sorted(articles, key=lambda article: (article.moment, article.id)) for site, articles in sites.items()}
+    selected: list[Candidate] = []
     while waiting:
         site = min(waiting, key=lambda name: (counts[name], name))
         total = counts.total()
-        others = total - counts[site] + sum(len(ones) for name, ones in waiting.items() if name != site)
+        others = total - counts[site] + sum(len(articles) for name, articles in waiting.items() if name != site)
         if total >= per_label:
-            left["plenty"] += sum(map(len, waiting.values()))
+            skipped["plenty"] += sum(map(len, waiting.values()))
             break
         if others and counts[site] >= max(ALONE, total - counts[site]):
-            left["dominant"] += len(waiting.pop(site))
+            skipped["dominant"] += len(waiting.pop(site))
             continue
-        chosen.append(waiting[site].pop())
+        selected.append(waiting[site].pop())
         counts[site] += 1
         if not waiting[site]:
             del waiting[site]
-    return chosen
+    return selected
 
 
 AT_ONCE: Final = 500  # articles between two reports of progress
@@ -119,33 +119,33 @@ class Gathered:
 
 
 def gather(
-    known: Sources, store: Store, name: str, *, least: int = LEAST_CHARS, most: int = PER_LABEL, since: datetime | None = None,
+    sources: Sources, store: Store, name: str, *, least: int = LEAST_CHARS, most: int = PER_LABEL, since: datetime | None = None,
     progress: Progress = quiet,
 ) -> Gathered:  # fmt: skip
     """Add stored articles to the corpus ``name``, which is created if needed. Labels given by a classifier are not used."""
-    labels = categories(known)
-    there = store.corpora.articles(name) if store.corpora.find(name) else {}
+    labels = categories(sources)
+    labelled = store.corpora.articles(name) if store.corpora.find(name) else {}
     stories, counts = set[str](), defaultdict[str, Counter[str]](Counter)
     candidates, corrected = [], []
     total = max(1, store.tally().articles)
     for number, article in enumerate(store.all_articles()):
         if number % AT_ONCE == 0:
             progress(min(1.0, number / total), "looking at articles")
-        label = there.get(article.id)
-        if article.category_by == EDITOR and article.category and (label or article.id not in there):  # not excluded by an editor
+        label = labelled.get(article.id)
+        if article.category_by == EDITOR and article.category and (label or article.id not in labelled):  # not excluded by an editor
             corrected.append(NewDocument(article.category, article_id=article.id))
             label = article.category
-        if label or article.id in there:
+        if label or article.id in labelled:
             stories.add(article.story_id)
         elif article.source in labels and article.category_by != EDITOR and (since is None or article.moment >= since):
-            known_as = (article.id, article.story_id, labels[article.source], article.publisher)
-            candidates.append(Candidate(*known_as, article.moment, len(article.text), article.fold_of is None))
+            identity = (article.id, article.story_id, labels[article.source], article.publisher)
+            candidates.append(Candidate(*identity, article.moment, len(article.text), article.fold_of is None))
         if label:
             counts[label][article.publisher] += 1
     edited = _join(store, name, corrected, "editor")
     choice = choose(candidates, frozenset(stories), counts, least_chars=least, per_label=most)
-    brought = _join(store, name, [NewDocument(one.label, article_id=one.id) for one in choice.chosen], "from-store")
-    return Gathered(brought.added, edited.added + edited.relabelled, choice)
+    joined = _join(store, name, [NewDocument(candidate.label, article_id=candidate.id) for candidate in choice.chosen], "from-store")
+    return Gathered(joined.added, edited.added + edited.relabelled, choice)
 
 
 def _join(store: Store, name: str, documents: Sequence[NewDocument], source: LabelSource) -> ImportResult:
@@ -155,11 +155,11 @@ def _join(store: Store, name: str, documents: Sequence[NewDocument], source: Lab
     return store.corpora.add(name, documents, source=source, now=datetime.now(UTC))
 
 
-def categories(known: Sources) -> dict[str, str]:
+def categories(sources: Sources) -> dict[str, str]:
     """Return source key → category for sources whose articles are labelled by it, excluding those with ``auto_classify``."""
     return {
         place.key: place.category
-        for place in (*known.feeds, *known.sitemaps, *known.regions)
+        for place in (*sources.feeds, *sources.sitemaps, *sources.regions)
         if place.category and not getattr(place, "auto_classify", False)
     }
 

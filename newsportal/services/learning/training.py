@@ -79,58 +79,58 @@ def training_document(document: Document) -> TrainingDocument:
 
 
 def train(
-    known: Sequence[TrainingDocument], algorithm: str, *, share: float = SHARE, seed: int = 0, refit: bool = False, now: datetime,
+    documents: Sequence[TrainingDocument], algorithm: str, *, share: float = SHARE, seed: int = 0, refit: bool = False, now: datetime,
     progress: Progress | None = None,
 ) -> Trained:  # fmt: skip
-    """Train on ``known`` without the held-out ``share``, and evaluate. Raises ``ModelError`` if nothing can be learnt."""
+    """Train on ``documents`` without the held-out ``share``, and evaluate. Raises ``ModelError`` if nothing can be learnt."""
     say = progress or quiet
-    labels = [one.label for one in known]
-    groups = grouped(known, say) if share else {}
-    held = held_out([one.id for one in known], labels, groups, share, seed)
-    away = [one for one in known if one.id in held]
-    classifier = base.train(algorithm, _examples(one for one in known if one.id not in held), progress=say, seed=seed, trained=now)
-    report = measure([one.label for one in away], answers(classifier, away, say)) if away else None
-    if refit and away:
-        again: Progress = lambda part, what: say(part, f"{what} (on everything)")  # noqa: E731
-        classifier = base.train(algorithm, _examples(known), progress=again, seed=seed, trained=now)
-    messages = (*warnings(labels, [one.label for one in away]), *classifier.facts.warnings)
-    return Trained(classifier, report, held, dict(Counter(labels)), messages)
+    labels = [doc.label for doc in documents]
+    groups = grouped(documents, say) if share else {}
+    test_ids = held_out([doc.id for doc in documents], labels, groups, share, seed)
+    test_set = [doc for doc in documents if doc.id in test_ids]
+    classifier = base.train(algorithm, _examples(doc for doc in documents if doc.id not in test_ids), progress=say, seed=seed, trained=now)
+    report = measure([doc.label for doc in test_set], answers(classifier, test_set, say)) if test_set else None
+    if refit and test_set:
+        on_all: Progress = lambda part, step: say(part, f"{step} (on everything)")  # noqa: E731
+        classifier = base.train(algorithm, _examples(documents), progress=on_all, seed=seed, trained=now)
+    messages = (*warnings(labels, [doc.label for doc in test_set]), *classifier.facts.warnings)
+    return Trained(classifier, report, test_ids, dict(Counter(labels)), messages)
 
 
-def _examples(known: Iterable[TrainingDocument]) -> list[Example]:
-    return [Example(one.text, (one.label,), one.title) for one in known]
+def _examples(documents: Iterable[TrainingDocument]) -> list[Example]:
+    return [Example(doc.text, (doc.label,), doc.title) for doc in documents]
 
 
-def answers(classifier: Classifier, known: Sequence[TrainingDocument], say: Progress) -> list[Answer]:
+def answers(classifier: Classifier, documents: Sequence[TrainingDocument], say: Progress) -> list[Answer]:
     found: list[Answer] = []
-    for start in range(0, len(known), AT_ONCE):
-        say(start / len(known), "measuring")
-        found += [classifier.classify(one.title, one.text) for one in known[start : start + AT_ONCE]]
+    for start in range(0, len(documents), AT_ONCE):
+        say(start / len(documents), "measuring")
+        found += [classifier.classify(doc.title, doc.text) for doc in documents[start : start + AT_ONCE]]
     return found
 
 
-def grouped(known: Sequence[TrainingDocument], say: Progress) -> dict[str, str]:
+def grouped(documents: Sequence[TrainingDocument], say: Progress) -> dict[str, str]:
     """Return id → name of its group: documents of one story, and reposts detected by ``judge``."""
-    leads: dict[str, str] = {}
+    parents: dict[str, str] = {}
     compare = finder("judge")
-    for number, one in enumerate(known):
+    for number, doc in enumerate(documents):
         if number % AT_ONCE == 0:
-            say(number / len(known), "looking for reposts")
-        found = compare.judge(Compared(one.id, "", one.title, one.text)).duplicate_of
-        for other in (found, one.story and f"story {one.story}"):
+            say(number / len(documents), "looking for reposts")
+        found = compare.judge(Compared(doc.id, "", doc.title, doc.text)).duplicate_of
+        for other in (found, doc.story and f"story {doc.story}"):
             if other:
-                leads[_root(leads, one.id)] = _root(leads, other)
-    return {one.id: _root(leads, one.id) for one in known}
+                parents[_root(parents, doc.id)] = _root(parents, other)
+    return {doc.id: _root(parents, doc.id) for doc in documents}
 
 
-def _root(leads: dict[str, str], name: str) -> str:
+def _root(parents: dict[str, str], name: str) -> str:
     """Return the representative of a group (union-find with path compression)."""
-    end = name
-    while (further := leads.get(end, end)) != end:
-        end = further
-    while name != end:
-        leads[name], name = end, leads[name]
-    return end
+    root = name
+    while (parent := parents.get(root, root)) != root:
+        root = parent
+    while name != root:
+        parents[name], name = root, parents[name]
+    return root
 
 
 def train_corpus(
@@ -140,9 +140,9 @@ def train_corpus(
     """Train and store a new version of a corpus' model. ``activate``: put it to use; None: unless it is worse than the active one. Raises
     ``ModelError`` if nothing can be learnt, ``StoreError`` if there is no such corpus. Nothing is stored before the end."""
     say = progress or quiet
-    known = [training_document(document) for document in store.corpora.documents(name)]
-    trained = train(known, algorithm, share=share, seed=seed, now=now(), progress=say)
-    good, reason = (activate, Message("train.asked")) if activate is not None else _better(store, name, trained, known, say)
+    documents = [training_document(document) for document in store.corpora.documents(name)]
+    trained = train(documents, algorithm, share=share, seed=seed, now=now(), progress=say)
+    good, reason = (activate, Message("train.asked")) if activate is not None else _better(store, name, trained, documents, say)
     version = store.corpora.save_model(
         name, trained.classifier.saved(), algorithm=algorithm, facts=trained.facts(), now=now(), held_out=sorted(trained.held_out)
     )
@@ -151,7 +151,7 @@ def train_corpus(
     return Version(version, trained, good, reason)
 
 
-def _better(store: Store, name: str, trained: Trained, known: Sequence[TrainingDocument], say: Progress) -> tuple[bool, Message]:
+def _better(store: Store, name: str, trained: Trained, documents: Sequence[TrainingDocument], say: Progress) -> tuple[bool, Message]:
     """Return whether the new model should replace the active one, and why."""
     active = store.corpora.active(name)
     if active is None:
@@ -161,21 +161,21 @@ def _better(store: Store, name: str, trained: Trained, known: Sequence[TrainingD
         former = base.restore(store.corpora.blob(name, active))
     except ModelError as error:
         return True, Message("train.unreadable", old=active, why=error.message)
-    both = [one for one in known if one.id in trained.held_out & before.held_out]
-    if not both:
+    shared = [doc for doc in documents if doc.id in trained.held_out & before.held_out]
+    if not shared:
         return True, Message("train.incomparable", old=active)
-    true = [one.label for one in both]
-    new, old = answers(trained.classifier, both, say), answers(former, both, say)
+    true = [doc.label for doc in shared]
+    new, old = answers(trained.classifier, shared, say), answers(former, shared, say)
     after, former_f1 = measure(true, new).macro_f1, measure(true, old).macro_f1
     figures = {"new": f"{100 * after:.1f}", "before": f"{100 * former_f1:.1f}"}
-    why = Message("train.compared", old=active, both=len(both), **figures)
-    return after >= former_f1 - TOLERANCE or not surely_worse(true, new, old), why
+    reason = Message("train.compared", old=active, both=len(shared), **figures)
+    return after >= former_f1 - TOLERANCE or not surely_worse(true, new, old), reason
 
 
 def surely_worse(true: Sequence[str], new: Sequence[Answer], old: Sequence[Answer]) -> bool:
     """Return whether more documents became wrong than right by more than one standard error, sqrt(wrong + right) (McNemar 1947): a few
     documents decide nothing."""
-    rights = [(one.label == label, other.label == label) for label, one, other in zip(true, new, old, strict=True)]
+    rights = [(answer.label == label, former.label == label) for label, answer, former in zip(true, new, old, strict=True)]
     wrong, right = rights.count((False, True)), rights.count((True, False))
     return wrong - right > math.sqrt(wrong + right)
 
@@ -219,17 +219,17 @@ class _Gathered:
     def documents(self) -> list[NewDocument]:
         inside = sorted(self.inside)[:MOST_OF_TOPIC]
         outside = sorted(self.outside)[: OUTSIDE * len(inside)]
-        return [NewDocument(label, article_id=id) for label, those in ((IN, inside), (OUT, outside)) for _, id in those]
+        return [NewDocument(label, article_id=id) for label, group in ((IN, inside), (OUT, outside)) for _, id in group]
 
 
 def retrain(
-    known: Sources, store: Store, *, force: bool = False, algorithm: str = DEFAULT, progress: Progress | None = None
+    sources: Sources, store: Store, *, force: bool = False, algorithm: str = DEFAULT, progress: Progress | None = None
 ) -> Iterator[Done]:  # fmt: skip
     """Gather articles, and train the models of categories and topics that have enough. ``force``: also with few new articles."""
-    least = 1 if force else known.classifier.least_new
-    gather(known, store, CATEGORIES, progress=progress or quiet)  # without labels given by a classifier
+    least = 1 if force else sources.classifier.least_new
+    gather(sources, store, CATEGORIES, progress=progress or quiet)  # without labels given by a classifier
     yield _trained(store, CATEGORIES, least, algorithm, progress)
-    rules = [topic.rule for topic in known.topics if topic.enabled]
+    rules = [topic.rule for topic in sources.topics if topic.enabled]
     gathered = {rule.name: _Gathered() for rule in rules}
     for article in store.all_articles() if rules else ():
         if article.fold_of is not None or len(article.text) < LEAST_CHARS:
@@ -252,22 +252,22 @@ def retrain(
 def _trained(store: Store, corpus: str, least_new: int, algorithm: str, progress: Progress | None) -> Done:
     if store.corpora.find(corpus) is None:
         return Done(corpus, 0, 0, why=Message("train.no-articles"))
-    counts = {counted.label: counted.documents for counted in store.corpora.count(corpus)}
+    counts = {row.label: row.documents for row in store.corpora.count(corpus)}
     documents = sum(counts.values())
     versions = store.corpora.models(corpus)
     new = documents - int(versions[0].facts.get("documents", 0)) if versions else documents
     enough = [label for label, number in counts.items() if number >= LEAST_OF_LABEL]
     if len(enough) < 2:
-        why = Message("train.labels", least=LEAST_OF_LABEL, enough=len(enough), all=len(counts))
-        return Done(corpus, documents, new, why=why)
+        reason = Message("train.labels", least=LEAST_OF_LABEL, enough=len(enough), all=len(counts))
+        return Done(corpus, documents, new, why=reason)
     if new < least_new:
         return Done(corpus, documents, new, why=Message("train.few-new", least=least_new))
     try:
-        made = train_corpus(store, corpus, algorithm, now=_now, progress=progress)
+        result = train_corpus(store, corpus, algorithm, now=_now, progress=progress)
     except ModelError as error:
         return Done(corpus, documents, new, why=error.message)
-    figure = made.trained.report.macro_f1 if made.trained.report else None
-    return Done(corpus, documents, new, made.version, figure, made.active, made.reason)
+    figure = result.trained.report.macro_f1 if result.trained.report else None
+    return Done(corpus, documents, new, result.version, figure, result.active, result.reason)
 
 
 def _now() -> datetime:

@@ -89,9 +89,9 @@ def bound(value: Cell, column: TableColumn[Any], *, sqlite: bool) -> Any:
         return bool(value)
     if isinstance(kind, Integer) and isinstance(value, bool):
         return int(value)
-    most = BYTES.get(type(kind).__name__)
-    if most is not None and isinstance(value, str) and len(value.encode()) > most:
-        raise Refused(f"{column.name}: {len(value.encode())} bytes, but the column takes {most}; add max, or enlarge the column")
+    limit = BYTES.get(type(kind).__name__)
+    if limit is not None and isinstance(value, str) and len(value.encode()) > limit:
+        raise Refused(f"{column.name}: {len(value.encode())} bytes, and the column takes {limit}; add max, or make it a larger text there")
     return value
 
 
@@ -150,18 +150,18 @@ def kind_of(column: TableColumn[Any]) -> Kind:
 
 def mistakes(table: Table, target: Target) -> Iterator[str]:
     """Yield mistakes in sources.yaml or the table, each with its remedy."""
-    there = table.columns
+    columns = table.columns
     for name, column in target.columns.items():
-        if name not in there:
-            hint = did_you_mean(name, there.keys())
-            yield f"columns.{name}: the table has no such column; it has: {', '.join(there.keys())}" + (f" ({hint})" if hint else "")
+        if name not in columns:
+            hint = did_you_mean(name, columns.keys())
+            yield f"columns.{name}: the table has no such column; it has: {', '.join(columns.keys())}" + (f" ({hint})" if hint else "")
         else:
-            yield from (f"columns.{name}: {wrong}" for wrong in _column_mistakes(there[name], column, is_key=name == target.key))
-    for name in (target.unpublish if isinstance(target.unpublish, dict) else {}).keys() - set(there.keys()):
-        yield f"unpublish.{name}: the table has no such column; it has: {', '.join(there.keys())}"
-    for column_there in there:
-        if column_there.name not in target.columns and not _fills_itself(column_there, table):
-            yield f"the table's column {column_there.name} must have a value and has no default: add it under columns"
+            yield from (f"columns.{name}: {mistake}" for mistake in _column_mistakes(columns[name], column, is_key=name == target.key))
+    for name in (target.unpublish if isinstance(target.unpublish, dict) else {}).keys() - set(columns.keys()):
+        yield f"unpublish.{name}: the table has no such column; it has: {', '.join(columns.keys())}"
+    for existing in columns:
+        if existing.name not in target.columns and not _fills_itself(existing, table):
+            yield f"the table's column {existing.name} may not be empty and has no default: say under columns what goes into it"
     if not table.primary_key.columns and target.key is None:
         yield "the table has no primary key: set key to the column that identifies an article"
     if _without_transactions(table) and target.key is None:
@@ -170,28 +170,28 @@ def mistakes(table: Table, target: Target) -> Iterator[str]:
 
 def notes(table: Table, target: Target) -> Iterator[str]:
     """Yield remarks that do not prevent publishing."""
-    unique = [table.primary_key.columns, *(one.columns for one in table.constraints if isinstance(one, UniqueConstraint))]
-    keys = [*(one.keys() for one in unique), *(index.columns.keys() for index in table.indexes if index.unique)]
+    unique = [table.primary_key.columns, *(item.columns for item in table.constraints if isinstance(item, UniqueConstraint))]
+    keys = [*(columns.keys() for columns in unique), *(index.columns.keys() for index in table.indexes if index.unique)]
     if target.key is not None and target.key in table.columns and [target.key] not in keys:
         yield f"the table allows several rows with the same {target.key}; add a UNIQUE index"
     if _without_transactions(table):
         yield "the table's engine has no transactions: a row may be left partly written"
 
 
-def _column_mistakes(there: TableColumn[Any], column: Column, *, is_key: bool) -> Iterator[str]:
-    kind = kind_of(there)
+def _column_mistakes(actual: TableColumn[Any], column: Column, *, is_key: bool) -> Iterator[str]:
+    kind = kind_of(actual)
     if wrong := _kind_mistake(kind, column):
         yield f"the column holds {_kind_name(kind)}, and {wrong}"
-    if not there.nullable and column.field not in ALWAYS and {column.default, column.constant, column.template} == {None}:
-        yield "the column must have a value, but some articles have none: add a default"
-    length = getattr(there.type, "length", None) if kind == "text" and not isinstance(there.type, Enum) else None
+    if not actual.nullable and column.field not in ALWAYS and {column.default, column.constant, column.template} == {None}:
+        yield "the column may not be empty, and some articles have nothing for it: add a default"
+    length = getattr(actual.type, "length", None) if kind == "text" and not isinstance(actual.type, Enum) else None
     longest = _longest(column)
     if length is not None and (longest is None or longest > length):
-        found = "its values have no maximum length" if longest is None else f"{longest}-character values are possible"
-        shorter = "it identifies the article and must not be truncated: use id (20 characters)" if is_key else f"add max: {length}"
-        yield f"the column takes {length} characters, and {found}: {shorter}"
-    if isinstance(there.type, Enum):
-        allowed = tuple(map(str, there.type.enums))
+        cause = "nothing bounds what goes into it" if longest is None else f"{longest} characters may go into it"
+        shorter = "it names the article, so it may not be cut: put id into it (20 characters)" if is_key else f"add max: {length}"
+        yield f"the column takes {length} characters, and {cause}: {shorter}"
+    if isinstance(actual.type, Enum):
+        allowed = tuple(map(str, actual.type.enums))
         for value in _fixed_values(column):
             if str(value) not in allowed:
                 yield f"the column takes {', '.join(allowed)}, and not {value!r}"
@@ -210,15 +210,15 @@ def _kind_mistake(kind: Kind, column: Column) -> str | None:
         if kind == "text" and not isinstance(value, str):
             return f"{value!r} is not a text: put it in quotes"
         if kind == "moment" and not isinstance(value, str):
-            return f"{value!r} is not a time: write it as text, '2026-03-01 08:30:00'"
-    goes_in = _field_kind(column)
+            return f"{value!r} is none: write it as text, '2026-03-01 08:30:00'"
+    source_kind = _field_kind(column)
     if kind == "moment" and column.format == UNIX:
-        return "seconds since 1970 are a number: omit the format"
-    if goes_in is None or kind in ("other", "text") or goes_in == kind:
+        return "seconds since 1970 are a number: leave the format out"
+    if source_kind is None or kind in ("other", "text") or source_kind == kind:
         return None
-    if goes_in == "moment" and kind == "number" and column.format in (None, UNIX):
+    if source_kind == "moment" and kind == "number" and column.format in (None, UNIX):
         return None
-    return f"{column.field or 'a template'} is {_kind_name(goes_in)}"
+    return f"{column.field or 'a template'} is {_kind_name(source_kind)}"
 
 
 def _field_kind(column: Column) -> Kind | None:
@@ -230,26 +230,26 @@ def _field_kind(column: Column) -> Kind | None:
 
 
 def _fixed_values(column: Column) -> list[Scalar]:
-    return [one for one in (column.constant, column.default, *(column.lookup or {}).values()) if one is not None]
+    return [value for value in (column.constant, column.default, *(column.lookup or {}).values()) if value is not None]
 
 
 def _longest(column: Column) -> int | None:
     """Return the maximum number of characters of the value; ``None`` if unbounded."""
     if column.max is not None or column.field in (*MOMENTS, *NUMBERS):
         return column.max or 0
-    given = max((len(str(one)) for one in _fixed_values(column)), default=0)
+    longest = max((len(str(value)) for value in _fixed_values(column)), default=0)
     if column.field is not None:
-        return max(given, SHORT[column.field]) if column.field in SHORT else None
+        return max(longest, SHORT[column.field]) if column.field in SHORT else None
     if column.template is None:
-        return given
+        return longest
     parts = template_parts(column.template)
     sizes = [SHORT.get(name) if name else 0 for _, name in parts]
-    return None if None in sizes else max(given, sum(len(literal) for literal, _ in parts) + sum(size or 0 for size in sizes))
+    return None if None in sizes else max(longest, sum(len(literal) for literal, _ in parts) + sum(size or 0 for size in sizes))
 
 
 def _fills_itself(column: TableColumn[Any], table: Table) -> bool:
-    given = (column.server_default, column.computed, column.identity)
-    return bool(column.nullable) or any(one is not None for one in given) or column is table.autoincrement_column
+    defaults = (column.server_default, column.computed, column.identity)
+    return bool(column.nullable) or any(default is not None for default in defaults) or column is table.autoincrement_column
 
 
 def _without_transactions(table: Table) -> bool:

@@ -67,13 +67,13 @@ def waiting(work: Work, *, limit: int | None = None) -> Iterator[Tried]:
     return (_tried(work, article, entry) for article, entry in islice(pending(work), limit))
 
 
-def one(work: Work, article_id: str) -> Tried:
+def try_article(work: Work, article_id: str) -> Tried:
     """Return the result of publishing this article now, regardless of earlier decisions."""
     article = load_articles(work, [article_id]).get(article_id)
-    known = work.store.outbox.of(work.settings.name, [article_id]).get(article_id)
-    entry = known or OutboxEntry(work.settings.name, article_id, due=work.now(), changed=work.now())
-    gone = article is None or article.hidden is not None
-    return _tried(work, article, replace(entry, wanted="gone" if gone else "there"))
+    stored = work.store.outbox.of(work.settings.name, [article_id]).get(article_id)
+    entry = stored or OutboxEntry(work.settings.name, article_id, due=work.now(), changed=work.now())
+    withdrawn = article is None or article.hidden is not None
+    return _tried(work, article, replace(entry, wanted="gone" if withdrawn else "there"))
 
 
 def _tried(work: Work, article: StoredArticle | None, entry: OutboxEntry) -> Tried:
@@ -83,12 +83,12 @@ def _tried(work: Work, article: StoredArticle | None, entry: OutboxEntry) -> Tri
         return Tried(entry, article, refused=str(error))
 
 
-def try_target(store: Store, known: Sources | None, name: str, article_id: str | None, now: Callable[[], datetime]) -> Generator[Tried]:
+def try_target(store: Store, sources: Sources | None, name: str, article_id: str | None, now: Callable[[], datetime]) -> Generator[Tried]:
     """Yield the dry run of a target, for what is waiting or for one article. Raises ``UnknownTarget``, ``TargetAway``, ``TargetUnfit``."""
-    settings = next((target for target in known.publish if target.name == name), None) if known else None
-    if settings is None or known is None or (article_id and store.article(article_id) is None):
+    settings = next((target for target in sources.publish if target.name == name), None) if sources else None
+    if settings is None or sources is None or (article_id and store.article(article_id) is None):
         raise UnknownTarget(name)
-    with closing(open_target(settings, known)) as target:
+    with closing(open_target(settings, sources)) as target:
         target.check()
         work = Work(store, settings, target, now=now)
-        yield from [one(work, article_id)] if article_id else waiting(work, limit=MOST_TRIED)
+        yield from [try_article(work, article_id)] if article_id else waiting(work, limit=MOST_TRIED)

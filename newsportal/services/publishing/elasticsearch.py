@@ -118,16 +118,16 @@ class ElasticsearchTarget(DocumentTarget):
         answer = client.options(ignore_status=404).indices.get_mapping(index=self._index)
         if answer.meta.status == 404:
             return None
-        wanted = properties("standard")
+        expected = properties("standard")
         missing: dict[str, Any] = {}
-        for mapping in (one["mappings"].get("properties", {}) for one in answer.values()):
-            wrong = [name for name, of in wanted.items() if name in mapping and mapping[name].get("type") != of.get("type")]
+        for mapping in (index["mappings"].get("properties", {}) for index in answer.values()):
+            wrong = [name for name, spec in expected.items() if name in mapping and mapping[name].get("type") != spec.get("type")]
             if wrong:
-                types = ", ".join(f"{name} is {mapping[name].get('type', 'object')}, not {wanted[name].get('type')}" for name in wrong)
+                types = ", ".join(f"{name} is {mapping[name].get('type', 'object')}, not {expected[name].get('type')}" for name in wrong)
                 raise TargetUnfit(
                     f"{self._target.name}: the index {self._index} has another mapping ({types}); name another index in publish.to"
                 )
-            missing |= {name: of for name, of in wanted.items() if name not in mapping}
+            missing |= {name: spec for name, spec in expected.items() if name not in mapping}
         return missing
 
     def _prepare(self, client: Elasticsearch) -> None:
@@ -138,7 +138,7 @@ class ElasticsearchTarget(DocumentTarget):
         if missing is None:
             nodes = client.options(ignore_status=403).nodes.info(metric="plugins").get("nodes", {}).values()
             plugins = [{plugin["name"] for plugin in node.get("plugins", ())} for node in nodes]
-            analyzer = next((ANALYSERS[name] for name in ANALYSERS if plugins and all(name in some for some in plugins)), "standard")
+            analyzer = next((ANALYSERS[name] for name in ANALYSERS if plugins and all(name in names for names in plugins)), "standard")
             mappings = {"dynamic": False, "_source": {"excludes": ["words"]}, "properties": properties(analyzer)}
             try:
                 client.indices.create(index=self._index, mappings=mappings, settings=SETTINGS)
@@ -154,15 +154,15 @@ class ElasticsearchTarget(DocumentTarget):
 
     def _failure(self, item: Mapping[str, Any]) -> NewsportalError | None:
         """Return the error of one bulk operation. Raises ``StoreError`` for problems of the server."""
-        status, why = item["status"], cause(item)
+        status, detail = item["status"], cause(item)
         if status < 300:
             return None
         if status == CONFLICT:
             return Overtaken()
-        reason = answered(status, why, self._opened().place)
+        reason = answered(status, detail, self._opened().place)
         if status in (401, 403, 404) or "read-only" in str(reason) or "disk" in str(reason):
             raise self._explained(reason, status)
-        return PutOff("the server is overloaded") if status in BUSY else Refused(f"the index rejects it: {why}")
+        return PutOff("the server has too much to do") if status in BUSY else Refused(f"the index rejects it: {detail}")
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -182,7 +182,7 @@ class ElasticsearchTarget(DocumentTarget):
 
 
 def _document(article: StoredArticle) -> dict[str, Any]:
-    values = {name: one.isoformat() if isinstance(one, datetime) else one for name, one in document(article).items()}
+    values = {name: value.isoformat() if isinstance(value, datetime) else value for name, value in document(article).items()}
     return values | {"words": " ".join(words_of(article))}
 
 

@@ -92,9 +92,9 @@ def plain(article: StoredArticle, zone: tzinfo) -> dict[str, Any]:
     """Return all fields by name as JSON values, without empty ones."""
     found = {name: value(article, name, zone) for name in FIELDS}
     return {
-        name: one.isoformat() if isinstance(one, datetime) else list(one) if isinstance(one, tuple) else one
-        for name, one in found.items()
-        if one is not None
+        name: item.isoformat() if isinstance(item, datetime) else list(item) if isinstance(item, tuple) else item
+        for name, item in found.items()
+        if item is not None
     }
 
 
@@ -121,7 +121,7 @@ def document(article: StoredArticle) -> dict[str, Any]:
     found = {name: value(article, name, UTC) for name in (*TEXTS, *NUMBERS, "published", "first_seen")} | {"date": article.moment}
     story = article if isinstance(article, StoryVersion) else story_version(article, None)
     return {
-        **{name: one for name, one in found.items() if one is not None},
+        **{name: item for name, item in found.items() if item is not None},
         **{name: list(map(storable, getattr(article, name))) for name in LISTS},
         "images": [_image(image) for image in article.images if image.dropped is None and image.url.startswith(WEB)],
         "head": story.is_head,

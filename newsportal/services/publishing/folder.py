@@ -112,9 +112,9 @@ class FolderTarget:
             yield
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
-                raise Refused(f"{name!r} is too long as a file name; shorten file") from error
-            why = REMEDIES.get(error.errno or 0, error.strerror or str(error))
-            raise TargetAway(f"{self._root / name}: {why}; nothing was partly written") from error
+                raise Refused(f"{name!r} is too long a name for this disk; shorten file") from error
+            reason = REMEDIES.get(error.errno or 0, error.strerror or str(error))
+            raise TargetAway(f"{self._root / name}: {reason}; nothing was half written") from error
 
 
 def safe(text: str) -> str:
@@ -130,8 +130,8 @@ def shortened(name: str, id: str) -> str:
     if len(name.encode()) <= MAX_NAME_BYTES:
         return name
     tail = f"-{id}" if id in name else ""
-    most = MAX_NAME_BYTES - len(tail)
-    return name.encode()[:most].decode(errors="ignore").rstrip(" .-") + tail
+    limit = MAX_NAME_BYTES - len(tail)
+    return name.encode()[:limit].decode(errors="ignore").rstrip(" .-") + tail
 
 
 def write(path: Path, content: str) -> None:

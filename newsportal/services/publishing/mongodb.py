@@ -93,7 +93,7 @@ class MongoTarget(DocumentTarget):
         documents: dict[str, Document] = {}
         with self._errors():
             articles = self._prepared()
-            later = self._newer_ids(self._withdrawn(), [entry for _, entry in items])
+            newer = self._newer_ids(self._withdrawn(), [entry for _, entry in items])
             for article, entry in items:
                 try:
                     documents[entry.article_id] = _checked_size(_document(article, entry))
@@ -101,12 +101,12 @@ class MongoTarget(DocumentTarget):
                     outcomes[entry.article_id] = Refused(f"MongoDB cannot store it: {error}")
                 except Refused as error:
                     outcomes[entry.article_id] = error
-            for id in later & documents.keys():
+            for id in newer & documents.keys():
                 outcomes[id] = Overtaken()
                 del documents[id]
             outcomes |= self._write(articles, [entry for _, entry in items if entry.article_id in documents], documents)
-            late = self._newer_ids(self._withdrawn(), [entry for _, entry in items if isinstance(outcomes[entry.article_id], Published)])
-            for entry in (entry for _, entry in items if entry.article_id in late):  # withdrawn since the first check
+            newer = self._newer_ids(self._withdrawn(), [entry for _, entry in items if isinstance(outcomes[entry.article_id], Published)])
+            for entry in (entry for _, entry in items if entry.article_id in newer):  # withdrawn since the first check
                 articles.delete_one(self._filter(entry))
                 outcomes[entry.article_id] = Overtaken()
         return [outcomes[entry.article_id] for _, entry in items]
@@ -144,9 +144,9 @@ class MongoTarget(DocumentTarget):
         """Return the collection with its indexes, created one by one: FerretDB 1 fails if some of several requested exist."""
         articles = self._articles()
         if not self._indexed:
-            there = articles.index_information()
+            existing = articles.index_information()
             for name in INDEXES:
-                if f"{name}_1" not in there:
+                if f"{name}_1" not in existing:
                     articles.create_index(name)
             self._indexed = True
         return articles
@@ -157,23 +157,23 @@ class MongoTarget(DocumentTarget):
     def _newer_ids(self, collection: Collection[Document], entries: Sequence[OutboxEntry]) -> set[str]:
         fences = {entry.article_id: entry.fence for entry in entries}
         filters = [{"_id": id} for id in fences] if self._ferret else [{"_id": {"$in": list(fences)}}]
-        found = [one for query in filters for one in collection.find(query, {"version": 1})]
-        return {one["_id"] for one in found if one.get("version", 0) > fences[one["_id"]]}
+        found = [document for query in filters for document in collection.find(query, {"version": 1})]
+        return {document["_id"] for document in found if document.get("version", 0) > fences[document["_id"]]}
 
     def _write(
         self, articles: Collection[Document], entries: Sequence[OutboxEntry], documents: Mapping[str, Document]
     ) -> dict[str, NewsportalError]:
         """Insert new documents, replace existing ones; return those that were not written."""
-        fresh = [documents[entry.article_id] for entry in entries if not entry.published]
+        new = [documents[entry.article_id] for entry in entries if not entry.published]
         failures: dict[str, NewsportalError] = {}
         try:
-            if fresh:
-                articles.insert_many(fresh, ordered=False)
+            if new:
+                articles.insert_many(new, ordered=False)
         except errors.BulkWriteError as error:
-            failures = outcomes_of(fresh, error.details)
+            failures = outcomes_of(new, error.details)
         existing = {id for id, failure in failures.items() if isinstance(failure, Overtaken)}
-        known = [entry for entry in entries if entry.published or entry.article_id in existing]
-        return {id: failure for id, failure in failures.items() if id not in existing} | self._replace(articles, known, documents)
+        updates = [entry for entry in entries if entry.published or entry.article_id in existing]
+        return {id: failure for id, failure in failures.items() if id not in existing} | self._replace(articles, updates, documents)
 
     def _replace(
         self, articles: Collection[Document], entries: Sequence[OutboxEntry], documents: Mapping[str, Document]
@@ -183,9 +183,9 @@ class MongoTarget(DocumentTarget):
         if not writes:
             return found
         try:
-            articles.bulk_write([ReplaceOne(self._filter(entry), one, upsert=True) for entry, one in writes], ordered=False)
+            articles.bulk_write([ReplaceOne(self._filter(entry), document, upsert=True) for entry, document in writes], ordered=False)
         except errors.BulkWriteError as error:
-            found |= outcomes_of([one for _, one in writes], error.details)
+            found |= outcomes_of([document for _, document in writes], error.details)
         return found
 
     @contextmanager
@@ -203,11 +203,11 @@ def _document(article: StoredArticle, entry: OutboxEntry) -> Document:
     return {"_id": values.pop("id"), **values, "words": list(dict.fromkeys(words_of(article))), "version": Int64(entry.fence)}
 
 
-def _checked_size(one: Document) -> Document:
+def _checked_size(document: Document) -> Document:
     """Return the document. Raises ``Refused`` if it is too large."""
-    if (size := len(encode(one))) > LONGEST:
-        raise Refused(f"its document has {size} bytes; the maximum is {LONGEST}")
-    return one
+    if (size := len(encode(document))) > LONGEST:
+        raise Refused(f"its document has {size} bytes, and MongoDB takes {LONGEST}")
+    return document
 
 
 def outcomes_of(documents: Sequence[Document], details: Mapping[str, Any]) -> dict[str, NewsportalError]:

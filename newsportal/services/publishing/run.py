@@ -89,12 +89,12 @@ def publish(work: Work, *, limit: int | None = None) -> Tally:
         work.target.check()
         follow(work)
         while not work.stopped() and (limit is None or tally.done < limit):
-            most = BULK_BATCH if isinstance(work.target, DocumentTarget) else BATCH
-            most = most if limit is None else min(most, limit - tally.done)
-            held = work.store.outbox.take(work.settings.name, work.owner, now=work.now(), seconds=LEASE, limit=most)
-            if not held:
+            batch = BULK_BATCH if isinstance(work.target, DocumentTarget) else BATCH
+            batch = batch if limit is None else min(batch, limit - tally.done)
+            entries = work.store.outbox.take(work.settings.name, work.owner, now=work.now(), seconds=LEASE, limit=batch)
+            if not entries:
                 break
-            _deliver(work, held, tally)
+            _deliver(work, entries, tally)
     except TargetAway as error:
         tally.away = str(error)
     except TargetUnfit as error:
@@ -110,8 +110,8 @@ def follow(work: Work) -> None:
         changes = store.changes(after, CHANGES)
         if not changes:
             return
-        there, gone = wanted(work, changes)
-        store.outbox.follow(name, there, gone, after=after, upto=changes[-1].seq, now=work.now())
+        to_check, to_withdraw = wanted(work, changes)
+        store.outbox.follow(name, to_check, to_withdraw, after=after, upto=changes[-1].seq, now=work.now())
 
 
 def wanted(work: Work, changes: Collection[Change]) -> tuple[list[str], list[str]]:
@@ -119,19 +119,19 @@ def wanted(work: Work, changes: Collection[Change]) -> tuple[list[str], list[str
     store, target = work.store, work.settings.name
     ids = list(dict.fromkeys(change.id for change in changes))
     articles = store.articles(ids)
-    known = store.outbox.of(target, ids)
+    entries = store.outbox.of(target, ids)
     heads, siblings = {}, []
     bulk = isinstance(work.target, DocumentTarget)
     if work.settings.only.versions == "heads" or bulk:
-        left = {entry.place for entry in known.values() if entry.place} if bulk else set()  # their former stories
-        listed = store.listed({article.story_id for article in articles} | left)
-        heads = {story_id: story.head.id for story_id, story in listed.items()}
-        changed = [store.story(id) for id, one in listed.items() if bulk and (one.count > 1 or id in left)]
+        former = {entry.place for entry in entries.values() if entry.place} if bulk else set()  # their former stories
+        stories = store.listed({article.story_id for article in articles} | former)
+        heads = {story_id: story.head.id for story_id, story in stories.items()}
+        changed = [store.story(id) for id, story in stories.items() if bulk and (story.count > 1 or id in former)]
         siblings = [version.id for story in changed if story is not None for version in story.versions]
-    there = candidates(work.settings, articles, heads, known)
-    there += [id for id in store.outbox.of(target, siblings) if id not in there]
+    to_check = candidates(work.settings, articles, heads, entries)
+    to_check += [id for id in store.outbox.of(target, siblings) if id not in to_check]
     found = {article.id for article in articles}
-    return there, [change.id for change in changes if change.kind == "gone" and change.id not in found]
+    return to_check, [change.id for change in changes if change.kind == "gone" and change.id not in found]
 
 
 def load_articles(work: Work, ids: Collection[str]) -> dict[str, StoredArticle]:
@@ -143,33 +143,33 @@ def load_articles(work: Work, ids: Collection[str]) -> dict[str, StoredArticle]:
     return {article.id: article for article in articles}
 
 
-def _deliver(work: Work, held: list[OutboxEntry], tally: Tally) -> None:
+def _deliver(work: Work, entries: list[OutboxEntry], tally: Tally) -> None:
     """Process leased entries. Those not processed in time, or when the target is down, are released."""
     began, size = monotonic(), BULK_BATCH if isinstance(work.target, DocumentTarget) else 1
-    for place in range(0, len(held), size):
+    for place in range(0, len(entries), size):
         if work.stopped() or monotonic() - began > LEASE / 2:
-            work.store.outbox.give_back(held[place:], now=work.now())
+            work.store.outbox.give_back(entries[place:], now=work.now())
             return
         try:
-            _handle(work, held[place : place + size], tally)
+            _handle(work, entries[place : place + size], tally)
         except (TargetAway, TargetUnfit) as error:
-            now, left = work.now(), held[place:]
+            now, remaining = work.now(), entries[place:]
             # the first is queued last: if the target fails for this article only (it takes too long), the others are not blocked
-            work.store.outbox.give_back(left[1:], now=now - timedelta(microseconds=1), reason=str(error))
-            work.store.outbox.give_back(left[:1], now=now, reason=str(error))
+            work.store.outbox.give_back(remaining[1:], now=now - timedelta(microseconds=1), reason=str(error))
+            work.store.outbox.give_back(remaining[:1], now=now, reason=str(error))
             raise
         except BaseException:
-            work.store.outbox.give_back(held[place:], now=work.now())
+            work.store.outbox.give_back(entries[place:], now=work.now())
             raise
         work.tell(tally)
 
 
-def _handle(work: Work, held: Sequence[OutboxEntry], tally: Tally) -> None:
+def _handle(work: Work, entries: Sequence[OutboxEntry], tally: Tally) -> None:
     """Decide about entries, and put articles in one call. Each entry is settled as soon as its result is known."""
-    articles = load_articles(work, [entry.article_id for entry in held])
+    articles = load_articles(work, [entry.article_id for entry in entries])
     puts: list[tuple[StoredArticle, OutboxEntry]] = []
     digests: list[str] = []
-    for entry in held:
+    for entry in entries:
         article = articles.get(entry.article_id)
         try:
             result: Result | str | None = _result(work, entry, article, tally)
@@ -215,7 +215,7 @@ def _result(work: Work, entry: OutboxEntry, article: StoredArticle | None, tally
     """Return the result of an entry, or the digest of its article if it is to be put."""
     if entry.tries > MOST_TRIES:
         return _failed(entry, f"given up after {MOST_TRIES} tries; {entry.reason or 'each process that had it ended'}", tally)
-    action, why = _decision(work, entry, article)
+    action, reason = _decision(work, entry, article)
     if action == "put" and article is not None:
         digest = work.target.digest(article)
         if digest != entry.digest:
@@ -228,10 +228,10 @@ def _result(work: Work, entry: OutboxEntry, article: StoredArticle | None, tally
         return Result("withdrawn")
     if action == "wait":
         tally.put_off += 1
-        return Result("waiting", why, due=work.now() + BUSY_WAIT, tried=False)
+        return Result("waiting", reason, due=work.now() + BUSY_WAIT, tried=False)
     if action == "skip":
         tally.left_out += 1
-        return Result("withdrawn", why)
+        return Result("withdrawn", reason)
     tally.unchanged += 1
     return Result("done", None, entry.revision, entry.digest, entry.place)
 
@@ -261,8 +261,8 @@ def _decision(work: Work, entry: OutboxEntry, article: StoredArticle | None) -> 
             head = story.head.id
             others = work.store.outbox.of(work.settings.name, [version.id for version in story.versions])
     action = decide(work.settings, entry, article, head, others.values())
-    why = {"wait": "another version of its story is being published", "skip": "it is not to be published there"}
-    return action, why.get(action)
+    reasons = {"wait": "another version of its story is under way", "skip": "it is not among those that are published there"}
+    return action, reasons.get(action)
 
 
 def _put_off(entry: OutboxEntry, error: PutOff, now: datetime, tally: Tally) -> Result:
@@ -286,13 +286,13 @@ def pending(work: Work) -> Iterator[tuple[StoredArticle | None, OutboxEntry]]:
         yield from _dry_run_step(work, entry)
     after = work.store.outbox.position(work.settings.name)
     while changes := work.store.changes(after, CHANGES):
-        there, gone = wanted(work, changes)
-        known = work.store.outbox.of(work.settings.name, [*there, *gone])
-        for id in (*there, *(id for id in gone if id in known)):
+        to_check, to_withdraw = wanted(work, changes)
+        entries = work.store.outbox.of(work.settings.name, [*to_check, *to_withdraw])
+        for id in (*to_check, *(id for id in to_withdraw if id in entries)):
             if id not in seen:
                 seen.add(id)
-                fresh = OutboxEntry(work.settings.name, id, due=now, changed=now, wanted="gone" if id in gone else "there")
-                yield from _dry_run_step(work, known.get(id, fresh))
+                new = OutboxEntry(work.settings.name, id, due=now, changed=now, wanted="gone" if id in to_withdraw else "there")
+                yield from _dry_run_step(work, entries.get(id, new))
         after = changes[-1].seq
 
 

@@ -93,44 +93,43 @@ class TableTarget:
             mark = self._current(connection, entry)
             if mark is not None and mark.digest == digest:
                 return Published(mark.place)
-            where = self._where(connection, table, article, entry, mark)
-            if where is None and (entry.published or (mark is not None and mark.digest)):
+            row_key = self._row_key(connection, table, article, entry, mark)
+            if row_key is None and (entry.published or (mark is not None and mark.digest)):
                 return Published(entry.place or "", GONE_THERE)
-            if where is not None:
-                connection.execute(sa.update(table).where(self._key_clause(table, where)).values(row))
-                where |= {name: row[name] for name in where if name in row and not isinstance(row[name], sa.ColumnElement)}
+            if row_key is not None:
+                connection.execute(sa.update(table).where(self._key_clause(table, row_key)).values(row))
+                row_key |= {name: row[name] for name in row_key if name in row and not isinstance(row[name], sa.ColumnElement)}
             else:
-                made = connection.execute(sa.insert(table).values(row)).inserted_primary_key or ()
+                inserted = connection.execute(sa.insert(table).values(row)).inserted_primary_key or ()
                 key = self._target.key
-                where = dict(zip(table.primary_key.columns.keys(), made, strict=True)) if key is None else {key: row[key]}
-            written = Mark(_place_json(where), article.revision, digest, entry.fence)
-            self._save_mark(connection, entry, written, new=mark is None)
-            return Published(written.place)
+                row_key = dict(zip(table.primary_key.columns.keys(), inserted, strict=True)) if key is None else {key: row[key]}
+            new_mark = Mark(_place_json(row_key), article.revision, digest, entry.fence)
+            self._save_mark(connection, entry, new_mark, new=mark is None)
+            return Published(new_mark.place)
 
     def remove(self, article: StoredArticle | None, entry: OutboxEntry) -> None:
         table = self._reflected()
         with self._writing() as connection:
             mark = self._current(connection, entry)
-            where = self._where(connection, table, article, entry, mark)
-            if where is not None:
-                connection.execute(self._removing(table, where))
-            stays = where is not None and self._target.unpublish != "delete"
-            left = Mark(_place_json(where) if stays else "", mark.revision if mark else 0, "", entry.fence)
-            self._save_mark(
-                connection, entry, left, new=mark is None
-            )  # kept, else a process with an expired lease would write the row again
+            row_key = self._row_key(connection, table, article, entry, mark)
+            if row_key is not None:
+                connection.execute(self._removing(table, row_key))
+            remains = row_key is not None and self._target.unpublish != "delete"
+            new_mark = Mark(_place_json(row_key) if remains else "", mark.revision if mark else 0, "", entry.fence)
+            # kept, else a process with an expired lease would write the row again
+            self._save_mark(connection, entry, new_mark, new=mark is None)
 
     def steps(self, article: StoredArticle | None, entry: OutboxEntry) -> Sequence[Step]:
         table = self._reflected()
         with self._translated_errors(), reading(self._opened()) as connection:
-            there = self._marks is None or sa.inspect(connection).has_table(NAME, schema=self._marks.schema)
-            mark = self._mark(connection, entry) if there else None
-            where = self._where(connection, table, article, entry, mark)
+            exists = self._marks is None or sa.inspect(connection).has_table(NAME, schema=self._marks.schema)
+            mark = self._mark(connection, entry) if exists else None
+            row_key = self._row_key(connection, table, article, entry, mark)
         if entry.wanted == "gone" or article is None:
-            return () if where is None else (self._step(self._removing(table, where)),)
+            return () if row_key is None else (self._step(self._removing(table, row_key)),)
         row = self._row(article, table)
-        changing = sa.insert(table).values(row) if where is None else sa.update(table).where(self._key_clause(table, where)).values(row)
-        return (self._step(changing),)
+        query = sa.insert(table).values(row) if row_key is None else sa.update(table).where(self._key_clause(table, row_key)).values(row)
+        return (self._step(query),)
 
     def close(self) -> None:
         if self._engine is not None:
@@ -157,10 +156,10 @@ class TableTarget:
             except sa.exc.NoSuchTableError as error:
                 names = sa.inspect(connection).get_table_names(schema=schema)
                 hint = did_you_mean(name, names)
-                there = ", ".join(names) or "none"
-                raise TargetUnfit(f"{self._place}: there is no table {name}; there is: {there}" + (f" ({hint})" if hint else "")) from error
-        if wrong := list(columns.mistakes(found, self._target)):
-            raise TargetUnfit("\n".join(f"{self._place}: table {self._target.table}: {one}" for one in wrong))
+                text = ", ".join(names) or "none"
+                raise TargetUnfit(f"{self._place}: there is no table {name}; there is: {text}" + (f" ({hint})" if hint else "")) from error
+        if mistakes := list(columns.mistakes(found, self._target)):
+            raise TargetUnfit("\n".join(f"{self._place}: table {self._target.table}: {mistake}" for mistake in mistakes))
         self._table = found
         return found
 
@@ -205,8 +204,8 @@ class TableTarget:
         marks = self._marks
         if marks is None:
             return None
-        its = self._key_clause(marks, {"target": entry.target, "article": entry.article_id})
-        found = connection.execute(sa.select(marks).where(its)).mappings().one_or_none()
+        condition = self._key_clause(marks, {"target": entry.target, "article": entry.article_id})
+        found = connection.execute(sa.select(marks).where(condition)).mappings().one_or_none()
         return None if found is None else build(Mark, found)
 
     def _current(self, connection: sa.Connection, entry: OutboxEntry) -> Mark | None:
@@ -219,36 +218,36 @@ class TableTarget:
     def _save_mark(self, connection: sa.Connection, entry: OutboxEntry, mark: Mark, *, new: bool) -> None:
         if self._marks is None:
             return
-        of = {"target": entry.target, "article": entry.article_id}
+        key = {"target": entry.target, "article": entry.article_id}
         values = asdict(mark) | {"changed": datetime.now(UTC).replace(tzinfo=None, microsecond=0)}
         connection.execute(
-            sa.insert(self._marks).values(of | values)
+            sa.insert(self._marks).values(key | values)
             if new
-            else sa.update(self._marks).where(self._key_clause(self._marks, of)).values(values)
+            else sa.update(self._marks).where(self._key_clause(self._marks, key)).values(values)
         )
 
-    def _where(
+    def _row_key(
         self, connection: sa.Connection, table: sa.Table, article: StoredArticle | None, entry: OutboxEntry, mark: Mark | None
     ) -> dict[str, Any] | None:
         """Return the key of the article's row if it exists, trying the mark, the outbox entry and the key column."""
-        ways = [json.loads(written) for written in (mark.place if mark else None, entry.place) if written]
+        keys = [json.loads(text) for text in (mark.place if mark else None, entry.place) if text]
         if article is not None and self._target.key is not None:
-            ways.append({self._target.key: self._row(article, table)[self._target.key]})
-        for way in ways:
+            keys.append({self._target.key: self._row(article, table)[self._target.key]})
+        for key in keys:
             if (
-                way.keys() <= set(table.columns.keys())
-                and connection.execute(sa.select(sa.literal(1)).where(self._key_clause(table, way)).limit(1)).first()
+                key.keys() <= set(table.columns.keys())
+                and connection.execute(sa.select(sa.literal(1)).where(self._key_clause(table, key)).limit(1)).first()
             ):
-                return dict(way)
+                return dict(key)
         return None
 
-    def _key_clause(self, table: sa.Table, where: Mapping[str, Any]) -> sa.ColumnElement[bool]:
-        return sa.and_(*(table.c[name] == key_of(value, table.c[name]) for name, value in where.items()))
+    def _key_clause(self, table: sa.Table, row_key: Mapping[str, Any]) -> sa.ColumnElement[bool]:
+        return sa.and_(*(table.c[name] == key_of(value, table.c[name]) for name, value in row_key.items()))
 
-    def _removing(self, table: sa.Table, where: Mapping[str, Any]) -> sa.Update | sa.Delete:
+    def _removing(self, table: sa.Table, row_key: Mapping[str, Any]) -> sa.Update | sa.Delete:
         if isinstance(self._target.unpublish, dict):
-            return sa.update(table).where(self._key_clause(table, where)).values(self._target.unpublish)
-        return sa.delete(table).where(self._key_clause(table, where))
+            return sa.update(table).where(self._key_clause(table, row_key)).values(self._target.unpublish)
+        return sa.delete(table).where(self._key_clause(table, row_key))
 
     def _row(self, article: StoredArticle, table: sa.Table) -> dict[str, Any]:
         row = row_of(article, self._target.columns, self._zone)
@@ -260,8 +259,8 @@ class TableTarget:
         return Step(str(compiled), dict(compiled.params))
 
 
-def _place_json(where: Mapping[str, Any] | None) -> str:
-    return json.dumps(where, ensure_ascii=False, default=str)
+def _place_json(row_key: Mapping[str, Any] | None) -> str:
+    return json.dumps(row_key, ensure_ascii=False, default=str)
 
 
 def _with_inline_keys(table: sa.Table, connection: sa.Connection) -> None:
@@ -289,5 +288,5 @@ def is_refusal(error: StoreError) -> bool:
     cause = error.__cause__
     if isinstance(cause, sa.exc.DataError | sa.exc.IntegrityError):
         return True
-    raised = cause.orig if isinstance(cause, sa.exc.DBAPIError) else None
-    return getattr(raised, "sqlstate", None) in REFUSED_STATES or next(iter(getattr(raised, "args", ())), None) in REFUSED_NUMBERS
+    original = cause.orig if isinstance(cause, sa.exc.DBAPIError) else None
+    return getattr(original, "sqlstate", None) in REFUSED_STATES or next(iter(getattr(original, "args", ())), None) in REFUSED_NUMBERS

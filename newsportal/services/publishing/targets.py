@@ -62,12 +62,12 @@ def decide(target: Settings, entry: OutboxEntry, article: StoredArticle | None, 
     return "put"
 
 
-def candidates(target: Settings, articles: Iterable[StoredArticle], heads: Mapping[str, str], known: Collection[str]) -> list[str]:
-    """Return which of the changed articles to check. ``heads``: story → id of its original; ``known``: articles with an entry."""
+def candidates(target: Settings, articles: Iterable[StoredArticle], heads: Mapping[str, str], with_entry: Collection[str]) -> list[str]:
+    """Return which of the changed articles to check. ``heads``: story → id of its original; ``with_entry``: articles with an entry."""
     found: list[str] = []
     for article in articles:
         head = heads.get(article.story_id)
-        if article.id in known or (fits(article, target.only) and (target.only.versions == "all" or head == article.id)):
+        if article.id in with_entry or (fits(article, target.only) and (target.only.versions == "all" or head == article.id)):
             found.append(article.id)
         elif target.only.versions == "heads" and head is not None:
             found.append(head)  # it joined or left a story, whose original may have changed
@@ -85,25 +85,25 @@ DRIVERS: Final[Mapping[Way, str]] = {"mongodb": "MongoDB", "elasticsearch": "Ela
 """Targets of documents; their drivers are extras of the same name."""
 
 
-def open_target(target: Settings, known: Sources) -> Target:
+def open_target(target: Settings, sources: Sources) -> Target:
     module, _, name = WAYS[target.way].partition(":")
     try:
-        made: Callable[..., Target] = getattr(import_module(f"newsportal.services.publishing.{module}"), name)
+        target_class: Callable[..., Target] = getattr(import_module(f"newsportal.services.publishing.{module}"), name)
     except ModuleNotFoundError:
         return MissingDriver(DependencyMissing(f"publishing into {DRIVERS[target.way]}", target.way))
     if target.way in DRIVERS:
-        return made(target)
-    zone = ZoneInfo(known.portal.timezone)
+        return target_class(target)
+    zone = ZoneInfo(sources.portal.timezone)
     if target.way == "webhook":
-        return made(target, zone, egress.Policy(tuple(known.politeness.allow_private)), known.user_agent)
-    return made(target, zone)
+        return target_class(target, zone, egress.Policy(tuple(sources.politeness.allow_private)), sources.user_agent)
+    return target_class(target, zone)
 
 
 def request_publication(store: Store, targets: Collection[str], target: str, article_id: str, wish: str, now: datetime) -> str:
     """Request that an article be ``there`` or ``gone``; return what was wanted before, ``gone`` by default. Raises ``UnknownTarget``."""
     before = store.outbox.of(target, [article_id]).get(article_id)
-    known = target in targets or before is not None
-    if not known or wish not in ("there", "gone") or (before is None and (wish == "gone" or store.article(article_id) is None)):
+    valid = target in targets or before is not None
+    if not valid or wish not in ("there", "gone") or (before is None and (wish == "gone" or store.article(article_id) is None)):
         raise UnknownTarget(target)
     store.outbox.ask(target, [article_id], "there" if wish == "there" else "gone", now=now)
     return before.wanted if before else "gone"

@@ -79,8 +79,8 @@ class WebhookTarget:
             return
 
     def steps(self, article: StoredArticle | None, entry: OutboxEntry) -> Sequence[Step]:
-        gone = entry.wanted == "gone" or article is None
-        return (Step(f"POST {mask(self._target.to)}", self._message(None if gone else article, entry)),)
+        withdrawn = entry.wanted == "gone" or article is None
+        return (Step(f"POST {mask(self._target.to)}", self._message(None if withdrawn else article, entry)),)
 
     def close(self) -> None:
         """Do nothing: no connection is kept."""
@@ -94,8 +94,8 @@ class WebhookTarget:
 
     def _key(self, article: StoredArticle | None, entry: OutboxEntry) -> str:
         """Return the key of a message: the same when it is resent, different for a state that recurs after another one."""
-        what = "withdrawn" if article is None else self.digest(article)
-        return digest_of([entry.target, entry.article_id, what, entry.asked])
+        content = "withdrawn" if article is None else self.digest(article)
+        return digest_of([entry.target, entry.article_id, content, entry.asked])
 
     def _send(self, message: Mapping[str, Any], key: str) -> Published:
         body = json.dumps(message, ensure_ascii=False).encode()
@@ -117,9 +117,9 @@ class WebhookTarget:
                 reply = json.loads(answer.body)
             except (ValueError, RecursionError):
                 reply = None
-            found = reply.get("id") if isinstance(reply, dict) else None
-            named = isinstance(found, str | int) and not isinstance(found, bool)
-            return Published(storable(str(found if named else answer.headers.get("location", "")))[:MAX_PLACE])
+            id = reply.get("id") if isinstance(reply, dict) else None
+            is_id = isinstance(id, str | int) and not isinstance(id, bool)
+            return Published(storable(str(id if is_id else answer.headers.get("location", "")))[:MAX_PLACE])
         if answer.status == 410:
             raise Unwanted(f"{answered}: it has deleted the article permanently")
         if answer.status in LATER or answer.status >= 500:

@@ -34,8 +34,8 @@ Column = Literal["at", "share"]
 
 def part(views: Iterable[View], items: tuple[Item, ...]) -> Clicks:
     """Convert a part's views to columns. ``items`` are all stories."""
-    made = columns(Log(views, items))
-    return Clicks(made.readers, (NOBODY,) * len(items), made.published, made.reader, made.story, made.at, made.share)
+    clicks = columns(Log(views, items))
+    return Clicks(clicks.readers, (NOBODY,) * len(items), clicks.published, clicks.reader, clicks.story, clicks.at, clicks.share)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,27 +48,27 @@ class Size:
     bounds: dict[Column, tuple[float, float]]
 
 
-def size(of: Clicks) -> Size:
-    ages = np.maximum(0.0, of.at - of.published[of.story])
-    bounds: dict[Column, tuple[float, float]] = {"at": _bounds(of.at), "share": _bounds(of.share)}
-    return Size(len(of), len(np.unique(of.reader)), float(ages.sum()), bounds)
+def size(clicks: Clicks) -> Size:
+    ages = np.maximum(0.0, clicks.at - clicks.published[clicks.story])
+    bounds: dict[Column, tuple[float, float]] = {"at": _bounds(clicks.at), "share": _bounds(clicks.share)}
+    return Size(len(clicks), len(np.unique(clicks.reader)), float(ages.sum()), bounds)
 
 
 def _bounds(values: Floats) -> tuple[float, float]:
     return (float(values.min()), float(values.max())) if len(values) else (np.inf, -np.inf)
 
 
-def bins(of: Clicks, column: Column, bounds: tuple[float, float]) -> Ints:
+def bins(clicks: Clicks, column: Column, bounds: tuple[float, float]) -> Ints:
     """Return the histogram of the values over :data:`BINS`."""
-    return np.bincount(_bin(getattr(of, column), bounds), minlength=BINS)
+    return np.bincount(_bin(getattr(clicks, column), bounds), minlength=BINS)
 
 
-def values_of(of: Clicks, column: Column, bounds: tuple[float, float], first: int, last: int) -> tuple[Floats, Ints]:
+def values_of(clicks: Clicks, column: Column, bounds: tuple[float, float], first: int, last: int) -> tuple[Floats, Ints]:
     """Return the distinct values in a range of bins with their counts."""
-    values = getattr(of, column)
+    values = getattr(clicks, column)
     number = _bin(values, bounds)
-    found, counts = np.unique(values[(number >= first) & (number <= last)], return_counts=True)
-    return found, counts.astype(np.int64)
+    distinct, counts = np.unique(values[(number >= first) & (number <= last)], return_counts=True)
+    return distinct, counts.astype(np.int64)
 
 
 def _bin(values: Floats, bounds: tuple[float, float]) -> Ints:
@@ -76,29 +76,29 @@ def _bin(values: Floats, bounds: tuple[float, float]) -> Ints:
     return np.minimum(((values - low) / max(high - low, 1e-300) * BINS).astype(np.int64), BINS - 1)
 
 
-def ranked(found: Sequence[tuple[Floats, Ints]], below: int, ranks: Sequence[int]) -> list[float]:
+def ranked(pairs: Sequence[tuple[Floats, Ints]], below: int, ranks: Sequence[int]) -> list[float]:
     """Return the values of these ranks (0 is the smallest); ``below`` values are in earlier bins."""
-    values, counts = (np.concatenate(column) for column in zip(*found, strict=True))
+    values, counts = (np.concatenate(column) for column in zip(*pairs, strict=True))
     order = np.argsort(values, kind="stable")
     ends = np.cumsum(counts[order]) + below
     return [float(values[order][np.searchsorted(ends, rank, side="right")]) for rank in ranks]
 
 
-def totals(of: Clicks, moment: float) -> Floats:
+def totals(clicks: Clicks, moment: float) -> Floats:
     """Return p of every story with each half-life (the last is ∞) and d, a row each, for the views before ``moment``."""
-    known = of.before(moment)
-    popular = [formulas.popularity(known, moment, half_life) for half_life in HALF_LIVES]
-    return np.array([*popular, neighbours.damped(known)])
+    earlier = clicks.before(moment)
+    popular = [formulas.popularity(earlier, moment, half_life) for half_life in HALF_LIVES]
+    return np.array([*popular, neighbours.damped(earlier)])
 
 
 Block = tuple[Ints, Ints, Floats]  # first and second stories, and a row of sums for each pair
 
 
-def blocks(of: Clicks, moment: float, ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, Block]]:
+def blocks(clicks: Clicks, moment: float, ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, Block]]:
     """Yield the sums of the pairs by number of the range of their first story."""
-    known = of.before(moment)
+    earlier = clicks.before(moment)
     for number, (low, high) in enumerate(ranges):
-        sums = neighbours.block_sums(known, low, high)
+        sums = neighbours.block_sums(earlier, low, high)
         if len(sums.first):
             yield number, (sums.first, sums.second, np.column_stack((sums.joint, sums.pairs, sums.after)))
 
@@ -114,15 +114,15 @@ Latest = tuple[float, str, Ints, Floats]
 """A reader: time of the latest view, name, latest stories in chronological order, and the share viewed of each."""
 
 
-def latest(of: Clicks, moment: float) -> list[Latest]:
+def latest(clicks: Clicks, moment: float) -> list[Latest]:
     """Return the part's most recent readers before ``moment``."""
-    known = of.before(moment)
-    starts = known.starts()
+    earlier = clicks.before(moment)
+    starts = earlier.starts()
     readers = np.flatnonzero(np.diff(starts))
-    order = readers[np.lexsort((readers, known.at[starts[readers + 1] - 1]))][-MOST_READERS:]
+    order = readers[np.lexsort((readers, earlier.at[starts[readers + 1] - 1]))][-MOST_READERS:]
     bounds = ((reader, int(starts[reader]), int(starts[reader + 1])) for reader in order.tolist())
-    its = ((reader, end, slice(max(begin, end - ROW), end)) for reader, begin, end in bounds)
-    return [(float(known.at[end - 1]), known.readers[reader], known.story[part], known.share[part]) for reader, end, part in its]
+    spans = ((reader, end, slice(max(begin, end - ROW), end)) for reader, begin, end in bounds)
+    return [(float(earlier.at[end - 1]), earlier.readers[reader], earlier.story[part], earlier.share[part]) for reader, end, part in spans]
 
 
 def rows(readers: Iterable[Latest], stories: int) -> Rows:
@@ -135,15 +135,15 @@ def rows(readers: Iterable[Latest], stories: int) -> Rows:
     return signals.indexed(starts, story, share, np.repeat(np.arange(len(order)), counts), stories)
 
 
-def names(of: Clicks, begin: float, end: float) -> list[str]:
+def names(clicks: Clicks, begin: float, end: float) -> list[str]:
     """Return the part's readers with views between two hours."""
-    return [of.readers[reader] for reader in np.unique(of.reader[(of.at >= begin) & (of.at < end)]).tolist()]
+    return [clicks.readers[reader] for reader in np.unique(clicks.reader[(clicks.at >= begin) & (clicks.at < end)]).tolist()]
 
 
-def looks(of: Clicks, wanted: frozenset[str]) -> list[tuple[str, Looks]]:
-    starts = of.starts()
-    chosen = [(name, slice(starts[number], starts[number + 1])) for number, name in enumerate(of.readers) if name in wanted]
-    return [(name, (of.at[its], of.story[its], of.share[its])) for name, its in chosen]
+def looks(clicks: Clicks, readers: frozenset[str]) -> list[tuple[str, Looks]]:
+    starts = clicks.starts()
+    selected = [(name, slice(starts[number], starts[number + 1])) for number, name in enumerate(clicks.readers) if name in readers]
+    return [(name, (clicks.at[rows], clicks.story[rows], clicks.share[rows])) for name, rows in selected]
 
 
 DAYS: Final = 30
@@ -173,18 +173,18 @@ EVERY: Final = 10_000  # views between two reports of progress
 def fit(store: Store, now: datetime, *, since: datetime | None = None, days: int = DAYS, progress: Progress = quiet) -> Fit:
     """Fit a model on all stored views (from ``since`` on), and activate it. Deletes expired views first. Raises ``StoreError``."""
     began = time.perf_counter()
-    gone = store.readers.prune_views(alpha=alpha_of(store), now=now)
+    deleted = store.readers.let_go(alpha=alpha_of(store), now=now)
     views, readers = store.readers.counts()
-    seen = watched(store.readers.views(since=since), views, progress)
-    model = best.fit(Log(seen, items(store.readers, now, days=days)), now)
-    return save_fit(store, now, model, {"by": "embedded", "views": views, "readers": readers, "let_go": gone}, began)
+    tracked = watched(store.readers.views(since=since), views, progress)
+    model = best.fit(Log(tracked, items(store.readers, now, days=days)), now)
+    return save_fit(store, now, model, {"by": "embedded", "views": views, "readers": readers, "let_go": deleted}, began)
 
 
 def save_fit(store: Store, now: datetime, model: best.Best, facts: Mapping[str, Any], began: float) -> Fit:
     """Save and activate a fit. ``began``: the value of ``time.perf_counter`` at its beginning."""
-    made = Fit(now, {**model.facts, **facts, "seconds": round(time.perf_counter() - began, 3)}, model.packed())
-    store.readers.save_fit(made)
-    return made
+    record = Fit(now, {**model.facts, **facts, "seconds": round(time.perf_counter() - began, 3)}, model.packed())
+    store.readers.save_fit(record)
+    return record
 
 
 def watched(views: Iterable[View], total: int, progress: Progress) -> Iterator[View]:

@@ -93,35 +93,35 @@ class Recommender:
         model = self._fitted.model
         history = self._store.readers.history(reader) if reader else []
         answers = model.recommend(history, now, n + SPARE, reader=reader or "")
-        named = {answer.story for answer in answers} | {answer.because for answer in answers if answer.because}
-        stories = self._store.listed(named)
-        taken = {view.story for view in history}
+        story_ids = {answer.story for answer in answers} | {answer.because for answer in answers if answer.because}
+        stories = self._store.listed(story_ids)
+        excluded = {view.story for view in history}
         found: list[Suggestion] = []
         for answer in answers:
             story = stories.get(answer.story)
-            if story is not None and story.id not in taken:  # not if folded into a story already viewed or listed
-                taken.add(story.id)
+            if story is not None and story.id not in excluded:  # not if folded into a story already viewed or listed
+                excluded.add(story.id)
                 found.append(Suggestion(story, answer, stories.get(answer.because or "")))
         return found[:n]
 
     def refresh(self, now: datetime) -> None:
         """Load new views and stories, and a newer fit. Raises ``StoreError``."""
-        made, since, base = self._base(now)
+        made_at, since, base = self._base(now)
         readers = self._store.readers
-        self._fitted = _Fitted(made, since, base, base.extended(readers.recent(since), new_items(readers, since)))
+        self._fitted = _Fitted(made_at, since, base, base.extended(readers.recent(since), new_items(readers, since)))
         self._looked = self._clock()
 
     def _base(self, now: datetime) -> tuple[datetime | None, datetime, best.Best | Paper]:
         """Return the newest readable fit, else a model of the first views, with its time and the time from which views are new."""
-        known = self._fitted
-        fit = self._store.readers.fit(newer_than=known.made if known else None)
+        current = self._fitted
+        fit = self._store.readers.fit(newer_than=current.made if current else None)
         if fit is not None:
             try:
                 return fit.made, fit.made, served(best.unpack(fit.packed), self._settings)
             except ModelError as error:
                 log.warning("the fit of %s is not used: %s", fit.made, error)
-        if known is not None and (known.made is not None or now - known.since < EARLY):
-            return known.made, known.since, known.base
+        if current is not None and (current.made is not None or now - current.since < EARLY):
+            return current.made, current.since, current.base
         return None, now, served(early(self._store, now, self._settings.days), self._settings)
 
     def _look(self, now: datetime) -> None:

@@ -65,13 +65,13 @@ class CrossCheck:
 
 def cross_check(rule: ArticleRule, pages: Iterable[Page]) -> CrossCheck:
     """Apply the rule to pages. Pages that neither can read are not articles, and skipped."""
-    compared = [one for one in (compare(rule, page) for page in pages) if one.ruled or one.free]
-    both = [one for one in compared if one.ruled and one.free]
-    mean = sum(one.likeness for one in both) / len(both) if both else 0.0
+    compared = [row for row in (compare(rule, page) for page in pages) if row.ruled or row.free]
+    pairs = [row for row in compared if row.ruled and row.free]
+    mean = sum(row.likeness for row in pairs) / len(pairs) if pairs else 0.0
     return CrossCheck(
-        tuple(sorted(compared, key=lambda one: (one.ruled is not None and one.free is not None, one.likeness))),
-        sum(one.ruled is not None for one in compared), sum(one.likeness >= ALIKE for one in both), sum(one.same_title for one in both),
-        sum(one.same_date for one in both), mean,
+        tuple(sorted(compared, key=lambda row: (row.ruled is not None and row.free is not None, row.likeness))),
+        sum(row.ruled is not None for row in compared), sum(row.likeness >= ALIKE for row in pairs), sum(row.same_title for row in pairs),
+        sum(row.same_date for row in pairs), mean,
     )  # fmt: skip
 
 
@@ -80,32 +80,32 @@ def compare(rule: ArticleRule, page: Page) -> Compared:
     document = dom.document(page)
     ruled: Extraction | None = apply(rule, document, page.fetched)
     assert ruled is not None
-    free, why = None, None
+    free, reason = None, None
     try:
         free = best.extract(dom.document(page), None, page.fetched)
     except NotApplicable as error:
-        why = error.reason
+        reason = error.reason
     if ruled.text is None:
-        return Compared(page.url, None, free, why, 0.0, False, False)
+        return Compared(page.url, None, free, reason, 0.0, False, False)
     same_title = rule.title is None or free is None or _plain(ruled.title) == _plain(free.title)
     same_date = rule.date is None or free is None or _day(ruled) == _day(free)
     text = (free.text if free else None) or ""
-    return Compared(page.url, ruled, free, why, likeness(ruled.text, text), same_title, same_date, compared_lines(ruled.text, text))
+    return Compared(page.url, ruled, free, reason, likeness(ruled.text, text), same_title, same_date, compared_lines(ruled.text, text))
 
 
 def likeness(first: str, second: str) -> float:
-    one, other = (Counter(filter(None, map(_plain, text.splitlines()))) for text in (first, second))
-    total = sum(len(line) * count for lines in (one, other) for line, count in lines.items())
-    return 2 * sum(len(line) * count for line, count in (one & other).items()) / total if total else 0.0
+    left, right = (Counter(filter(None, map(_plain, text.splitlines()))) for text in (first, second))
+    total = sum(len(line) * count for lines in (left, right) for line, count in lines.items())
+    return 2 * sum(len(line) * count for line, count in (left & right).items()) / total if total else 0.0
 
 
 def compared_lines(ruled: str, free: str) -> tuple[ComparedLine, ...]:
     """Merge the lines of both texts in order, common ones once."""
     first, second = ruled.splitlines()[:LINES], free.splitlines()[:LINES]
     found: list[ComparedLine] = []
-    for tag, one, end, other, stop in SequenceMatcher(None, [*map(_plain, first)], [*map(_plain, second)], autojunk=False).get_opcodes():
-        found += [ComparedLine(line, "both" if tag == "equal" else "rule") for line in first[one:end]]
-        found += [ComparedLine(line, "best") for line in second[other:stop] if tag != "equal"]
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, [*map(_plain, first)], [*map(_plain, second)], autojunk=False).get_opcodes():
+        found += [ComparedLine(line, "both" if tag == "equal" else "rule") for line in first[i1:i2]]
+        found += [ComparedLine(line, "best") for line in second[j1:j2] if tag != "equal"]
     return tuple(found)
 
 
@@ -117,9 +117,9 @@ def _day(found: Extraction) -> str | None:
     return found.published.date().isoformat() if found.published else None
 
 
-def places_of(known: Sources) -> list[ArticlePlace]:
+def places_of(sources: Sources) -> list[ArticlePlace]:
     """Return the sources whose pages are articles: those with a rule first."""
-    places: list[ArticlePlace] = [*known.feeds, *known.sitemaps, *known.regions]
+    places: list[ArticlePlace] = [*sources.feeds, *sources.sitemaps, *sources.regions]
     return sorted(places, key=lambda place: place.article is None)
 
 

@@ -102,10 +102,10 @@ class Visitor:
             self._last[origin] = time.monotonic()
 
 
-def visitor(known: Sources, *, most: int = MAX_REQUESTS, tell: Callable[[str], None] = lambda url: None) -> Visitor:
-    polite = known.politeness
-    agent = product_token(known.user_agent)
-    return Visitor(fetcher(known, follow=False), agent, obey=polite.obey_robots, delay=min(polite.delay, MAX_WAIT), most=most, tell=tell)
+def visitor(sources: Sources, *, most: int = MAX_REQUESTS, tell: Callable[[str], None] = lambda url: None) -> Visitor:
+    polite = sources.politeness
+    agent = product_token(sources.user_agent)
+    return Visitor(fetcher(sources, follow=False), agent, obey=polite.obey_robots, delay=min(polite.delay, MAX_WAIT), most=most, tell=tell)
 
 
 def _origin(url: str) -> str:

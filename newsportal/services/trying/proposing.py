@@ -43,28 +43,28 @@ def visits(source: Visited) -> Sequence[str]:
     return source.seeds if isinstance(source, Region | Gallery) else (source.url,)
 
 
-def existing_source(found: Proposal, known: Sources) -> Visited | None:
+def existing_source(proposal: Proposal, sources: Sources) -> Visited | None:
     """Return the source that visits this URL already, in any spelling (http or https)."""
-    listed: Sequence[Visited] = getattr(known, found.kind)
-    wanted = bare(found.address)
-    return next((source for source in listed if wanted in map(bare, visits(source))), None)
+    existing: Sequence[Visited] = getattr(sources, proposal.kind)
+    address = bare(proposal.address)
+    return next((source for source in existing if address in map(bare, visits(source))), None)
 
 
-def entry(found: Proposal, name: str | None, category: str | None, known: Sources, taken: Collection[str] = ()) -> dict[str, str]:
+def entry(proposal: Proposal, name: str | None, category: str | None, sources: Sources, taken: Collection[str] = ()) -> dict[str, str]:
     """Return the proposal's values with a unique name; ``taken``: names used meanwhile. Raises ``AlreadyThere``."""
-    there = existing_source(found, known)
-    if there is not None:
-        raise AlreadyThere(found.address, there.key)
-    listed: Sequence[Visited] = getattr(known, found.kind)
-    names = {source.name for source in listed} | set(taken)
-    literals = {key: literal(value) if value.startswith(("http://", "https://")) else value for key, value in found.values.items()}
-    values = {**literals, "name": name if name and name not in taken else free_name(name or found.values["name"], names)}
+    existing = existing_source(proposal, sources)
+    if existing is not None:
+        raise AlreadyThere(proposal.address, existing.key)
+    siblings: Sequence[Visited] = getattr(sources, proposal.kind)
+    names = {source.name for source in siblings} | set(taken)
+    literals = {key: literal(value) if value.startswith(("http://", "https://")) else value for key, value in proposal.values.items()}
+    values = {**literals, "name": name if name and name not in taken else free_name(name or proposal.values["name"], names)}
     return values | ({"category": category} if category else {})
 
 
-def free_name(wished: str, taken: Collection[str]) -> str:
-    """Return ``wished`` as a valid name: without slashes and control characters, not too long, and not taken."""
-    plain = clean(CONTROL.sub(" ", wished).replace("/", "-"))[: MAX_NAME_CHARS - 4] or "source"
+def free_name(base: str, taken: Collection[str]) -> str:
+    """Return ``base`` as a valid name: without slashes and control characters, not too long, and not taken."""
+    plain = clean(CONTROL.sub(" ", base).replace("/", "-"))[: MAX_NAME_CHARS - 4] or "source"
     numbered = (f"{plain} {number}" for number in range(2, len(taken) + 3))
     return plain if plain not in taken else next(name for name in numbered if name not in taken)
 
@@ -79,29 +79,29 @@ class Import:
     bad: tuple[tuple[str, Message], ...]
 
 
-def planned(listed: Sequence[Outline], known: Sources, category: str | None, *, enabled: bool = True) -> Import:
+def planned(outlines: Sequence[Outline], sources: Sources, category: str | None, *, enabled: bool = True) -> Import:
     """Return which feeds of a list are new, in any spelling of their URLs; names are made unique, URLs checked as in sources.yaml."""
-    there = {bare(feed.url): feed.key for feed in known.feeds}
-    names = {feed.name for feed in known.feeds}
+    existing = {bare(feed.url): feed.key for feed in sources.feeds}
+    names = {feed.name for feed in sources.feeds}
     new: list[Mapping[str, Any]] = []
-    held: list[tuple[str, str]] = []
+    present: list[tuple[str, str]] = []
     bad: list[tuple[str, Message]] = []
-    for one in listed:
-        if (key := there.get(bare(one.url))) is not None:
-            held.append((one.url, key))
+    for outline in outlines:
+        if (key := existing.get(bare(outline.url))) is not None:
+            present.append((outline.url, key))
             continue
         try:
-            check_url(one.url)
+            check_url(outline.url)
         except BadAddress as error:
-            bad.append((one.url, error.message))
+            bad.append((outline.url, error.message))
             continue
-        name = free_name(one.title or one.url.partition("://")[2], names)
+        name = free_name(outline.title or outline.url.partition("://")[2], names)
         names.add(name)
-        there[bare(one.url)] = f"feed:{name}"  # a list may have it with both http and https
-        folder = category or (clean(CONTROL.sub(" ", one.folder)) if one.folder else None)
-        values: dict[str, Any] = {"name": name, "url": literal(one.url)}
+        existing[bare(outline.url)] = f"feed:{name}"  # a list may have it with both http and https
+        folder = category or (clean(CONTROL.sub(" ", outline.folder)) if outline.folder else None)
+        values: dict[str, Any] = {"name": name, "url": literal(outline.url)}
         new.append(values | ({"category": folder} if folder else {}) | ({} if enabled else {"enabled": False}))
-    return Import(tuple(new), tuple(held), tuple(bad))
+    return Import(tuple(new), tuple(present), tuple(bad))
 
 
 ASKED = 50  # entries looked up in the store
@@ -117,22 +117,22 @@ class Overlap:
     by: tuple[str, ...] = ()
 
     def summary(self) -> str:
-        brought = f", by {', '.join(self.by)}" if self.by else ""
-        return f"{self.stored} of {self.asked} entries are already stored{brought}"
+        origins = f", by {', '.join(self.by)}" if self.by else ""
+        return f"{self.stored} of {self.asked} entries are already stored{origins}"
 
 
-def overlap(known: Sources, links: Sequence[Link]) -> Overlap | None:
+def overlap(sources: Sources, links: Sequence[Link]) -> Overlap | None:
     """Return the overlap; ``None`` if there is no readable store: adding a source does not need it."""
     names = list(dict.fromkeys(identity(link.url) for link in links[:ASKED]))
     try:
-        with closing(open_store(known.store, create=False)) as store:
-            there = store.find_stored(names)
-            stored = [name for name in names if name in there]
-            articles = [one for name in stored[:NAMED] for one in store.declared_by(name)[:1]]
+        with closing(open_store(sources.store, create=False)) as store:
+            found = store.find_stored(names)
+            stored = [name for name in names if name in found]
+            articles = [article for name in stored[:NAMED] for article in store.declared_by(name)[:1]]
     except StoreError:
         return None
-    by = Counter(article.source for article in articles)
-    return Overlap(len(names), len(there), tuple(source for source, _ in by.most_common(3)))
+    counts = Counter(article.source for article in articles)
+    return Overlap(len(names), len(found), tuple(source for source, _ in counts.most_common(3)))
 
 
 KINDS: dict[str, Kind] = {"feed": "feeds", "sitemap": "sitemaps", "region": "regions", "forum": "forums", "gallery": "galleries"}
@@ -163,7 +163,7 @@ class Offer:
 
 def proposed(
     url: str,
-    known: Sources,
+    sources: Sources,
     visit: Visitor,
     *,
     kind: Family | None = None,
@@ -174,17 +174,17 @@ def proposed(
     """Find sources at ``url`` (``https://`` may be omitted). Raises ``NoSource``, ``EgressDenied``, ``FetchFailed``, and
     ``NewsportalError`` for a URL that is visited already."""
     found, notes = _found(url if "://" in url else f"https://{url}", kind, everything, visit)
-    chosen = found if everything else found[:1]
+    selected = found if everything else found[:1]
     taken: set[str] = set()
-    new = [one for one in chosen if existing_source(one, known) is None] or chosen[:1]  # if none is new, entry() raises
+    new = [proposal for proposal in selected if existing_source(proposal, sources) is None] or selected[:1]  # else entry() raises
     previews: list[Preview] = []
-    for one in new:
-        values = entry(one, name, category, known, taken)
+    for proposal in new:
+        values = entry(proposal, name, category, sources, taken)
         taken.add(values["name"])
-        trial = Trial(f"{one.family}:{values['name']}", one.address, one.links)
-        reading = article(trial, None, visit) if one.kind in ("feeds", "sitemaps", "regions") else None
-        previews.append(Preview(one, values, reading, overlap(known, one.links)))
-    return Offer(tuple(previews), tuple(found[len(chosen) :]), (*notes, Message("look.requests", number=visit.requests)))
+        trial = Trial(f"{proposal.family}:{values['name']}", proposal.address, proposal.links)
+        reading = article(trial, None, visit) if proposal.kind in ("feeds", "sitemaps", "regions") else None
+        previews.append(Preview(proposal, values, reading, overlap(sources, proposal.links)))
+    return Offer(tuple(previews), tuple(found[len(selected) :]), (*notes, Message("look.requests", number=visit.requests)))
 
 
 def write(path: Path, added: Sequence[tuple[Kind, dict[str, Any]]], expected: str | None = None) -> Written:
@@ -204,13 +204,13 @@ def _found(url: str, kind: Family | None, everything: bool, visit: Visitor) -> t
             if len(galleries) < MIN_GALLERIES:
                 raise NoSource("find.few-galleries", number=len(galleries))
             return [gallery_proposal(page, document, galleries)], []
-        seen = kinds.classify(document, page.fetched)
-        if not seen.boards and not seen.threads:
-            raise NoSource("find.members" if seen.kind == "login" else "find.no-threads")
-        return [forum_proposal(page, seen, len(seen.boards) or len(seen.threads))], []
+        forum = kinds.classify(document, page.fetched)
+        if not forum.boards and not forum.threads:
+            raise NoSource("find.members" if forum.kind == "login" else "find.no-threads")
+        return [forum_proposal(page, forum, len(forum.boards) or len(forum.threads))], []
     only = KINDS[kind] if kind is not None else None
     found, notes = find(url, visit, visit.robots, everything=everything or only is not None, only=only)
-    found = [one for one in found if only in (None, one.kind)]
+    found = [proposal for proposal in found if only in (None, proposal.kind)]
     if not found:
         raise NoSource("find.none")
     return found, notes
@@ -226,14 +226,14 @@ def figures(found: Proposal) -> list[str]:
 
 
 def plain(preview: Preview) -> dict[str, Any]:
-    found, reading = preview.proposal, preview.reading
+    proposal, reading = preview.proposal, preview.reading
     read = reading.found if reading else None
     extracted = {"title": read.title, "published": read.published and read.published.isoformat(), "text": read.text} if read else {}
     return {
-        "key": f"{found.family}:{preview.values['name']}", "kind": found.family, "values": preview.values, "score": found.score,
-        "entries": found.entries, "newest": found.newest and found.newest.isoformat(), "per_day": found.per_day,
-        "why": [to_json(one) for one in found.why], "stored": asdict(preview.overlap) if preview.overlap else None,
-        "links": [{"url": one.url, "title": one.title, "published": one.published and one.published.isoformat()} for one in found.links],
+        "key": f"{proposal.family}:{preview.values['name']}", "kind": proposal.family, "values": preview.values, "score": proposal.score,
+        "entries": proposal.entries, "newest": proposal.newest and proposal.newest.isoformat(), "per_day": proposal.per_day,
+        "why": [to_json(reason) for reason in proposal.why], "stored": asdict(preview.overlap) if preview.overlap else None,
+        "links": [{"url": row.url, "title": row.title, "published": row.published and row.published.isoformat()} for row in proposal.links],
         "article": {"url": reading.url, "failure": reading.failure and to_json(reading.failure), **extracted} if reading else None,
     }  # fmt: skip
 
@@ -263,49 +263,49 @@ class AddressResult:
 
 
 def look_at_addresses(
-    addresses: Sequence[str], known: Sources, tell: Callable[[str], None], *, kind: Family | None = None, everything: bool = False
+    addresses: Sequence[str], sources: Sources, tell: Callable[[str], None], *, kind: Family | None = None, everything: bool = False
 ) -> list[AddressResult]:
     """Process the URLs in order; ``tell`` is called with every URL before it is fetched, and may raise to stop."""
     found = []
     taken: dict[Kind, set[str]] = {}
     for url in addresses[:MAX_ADDRESSES]:
         tell(url)
-        one, choices = _search_address(url, known, tell, kind, everything), list[Choice]()
-        for choice in one.choices:
+        result, choices = _search_address(url, sources, tell, kind, everything), list[Choice]()
+        for choice in result.choices:
             names = taken.setdefault(choice.kind, set())
             if choice.proposal is not None and choice.values["name"] in names:
-                choice = replace(choice, values={**choice.values, **entry(choice.proposal, None, None, known, names)})
+                choice = replace(choice, values={**choice.values, **entry(choice.proposal, None, None, sources, names)})
             names.add(choice.values["name"])
             choices.append(choice)
-        found.append(replace(one, choices=tuple(choices)))
+        found.append(replace(result, choices=tuple(choices)))
     return found
 
 
-def _search_address(url: str, known: Sources, tell: Callable[[str], None], kind: Family | None, everything: bool) -> AddressResult:
-    visit = visitor(known, most=MAX_REQUESTS + MORE, tell=tell)
+def _search_address(url: str, sources: Sources, tell: Callable[[str], None], kind: Family | None, everything: bool) -> AddressResult:
+    visit = visitor(sources, most=MAX_REQUESTS + MORE, tell=tell)
     try:
-        offer = proposed(url, known, visit, kind=kind, everything=everything)
+        offer = proposed(url, sources, visit, kind=kind, everything=everything)
     except AlreadyThere as error:
         return AddressResult(url, error=error, there=error.key)
     except NewsportalError as error:
         tell(url)  # raises if that was the reason
         return AddressResult(url, error=error)
     choices = [
-        Choice(one.proposal.kind, dict(one.values), place == 0, one.proposal, one.reading, one.overlap)
-        for place, one in enumerate(offer.previews)
+        Choice(preview.proposal.kind, dict(preview.values), place == 0, preview.proposal, preview.reading, preview.overlap)
+        for place, preview in enumerate(offer.previews)
     ]
-    there = None
+    existing = None
     for other in offer.others:
         try:
-            choices.append(Choice(other.kind, dict(entry(other, None, None, known)), best=False, proposal=other))
+            choices.append(Choice(other.kind, dict(entry(other, None, None, sources)), best=False, proposal=other))
         except AlreadyThere as error:
-            there = error.key
-    return AddressResult(url, tuple(choices), offer.notes, there=there)
+            existing = error.key
+    return AddressResult(url, tuple(choices), offer.notes, there=existing)
 
 
-def listed(body: bytes, known: Sources) -> list[AddressResult]:
+def listed(body: bytes, sources: Sources) -> list[AddressResult]:
     """Return the feeds of an OPML list, with the sources of existing ones, without requests. Raises ``BadOpml``."""
-    plan = planned(read(body).feeds, known, None)
+    plan = planned(read(body).feeds, sources, None)
     found = [AddressResult(str(values["url"]), (Choice("feeds", dict(values)),)) for values in plan.new]
     found += [AddressResult(url, there=key) for url, key in plan.there]
-    return [*found, *(AddressResult(url, error=NewsportalError(why)) for url, why in plan.bad)]
+    return [*found, *(AddressResult(url, error=NewsportalError(reason)) for url, reason in plan.bad)]

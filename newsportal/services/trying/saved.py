@@ -50,9 +50,9 @@ MAX_PAGE: Final = 16 << 20  # bytes of a decompressed page; the crawl's limit (p
 MAX_MAILS: Final = 5  # mails of a newsletter that are read
 
 
-def archive_of(known: Sources) -> Path | None:
+def archive_of(sources: Sources) -> Path | None:
     """Return the crawl's archive, or the replayed one, if it exists and is not too large."""
-    files = (file for file in (known.archive, known.replay) if file is not None)
+    files = (file for file in (sources.archive, sources.replay) if file is not None)
     return next((file for file in files if file.is_file() and file.stat().st_size <= LARGEST), None)
 
 
@@ -83,27 +83,27 @@ def sites_of(addresses: Iterator[str]) -> frozenset[str]:
     return frozenset(site for address in addresses if (site := site_of(address)) is not None)
 
 
-def page_at(known: Sources, url: str, html: str, now: datetime) -> Page:
+def page_at(sources: Sources, url: str, html: str, now: datetime) -> Page:
     """Return the pasted page, else fetch it. Raises ``Unread``, and the errors of fetching."""
-    return pasted(url, html, now) if html.strip() else page_of(url, fetcher(known))
+    return pasted(url, html, now) if html.strip() else page_of(url, fetcher(sources))
 
 
 def pasted(url: str, html: str, now: datetime) -> Page:
     return Page(url or "about:blank", html.encode(), now, 200, "text/html; charset=utf-8")
 
 
-def pages_of(store: Store, known: Sources, source: Source, url: str, html: str, now: datetime) -> tuple[list[Page], str]:
+def pages_of(store: Store, sources: Sources, source: Source, url: str, html: str, now: datetime) -> tuple[list[Page], str]:
     """Return the requested pages, and their origin (a slug). Raises ``Unread`` and the errors of reading an archive."""
     if html.strip():
         return [pasted(url, html, now)], "pasted"
-    fetch = source_fetcher(known, source)
+    fetch = source_fetcher(sources, source)
     if url:
         return [page_of(url, fetch)], "fetched"
     newest = store.stories(StoryFilter(source=source.key, limit=20)).stories
     addresses = [story.head.url for story in newest if story.head.source == source.key]
-    archive = archive_of(known)
-    if archive is not None and (saved_ones := saved_pages(archive, sites_of(iter([*addresses, *addresses_of(source)])), now)):
-        return saved_ones, "archive"
+    archive = archive_of(sources)
+    if archive is not None and (saved := saved_pages(archive, sites_of(iter([*addresses, *addresses_of(source)])), now)):
+        return saved, "archive"
     return [page for address in addresses[:NEWEST] if (page := _fetched(address, fetch)) is not None], "newest"
 
 
@@ -124,33 +124,33 @@ def addresses_of(source: Source) -> list[str]:
 Tried = list[tuple[Trial, ArticleTrial | None]]
 
 
-def tried(name: str, known: Sources, query: str | None = None) -> Tried:
+def tried(name: str, sources: Sources, query: str | None = None) -> Tried:
     """Try the source (or engine, or topic) of this key or name. Raises ``NewsportalError`` if there is none."""
-    found = known.find(name)
-    plain = name.removeprefix("engine:")
-    if not found and plain in engines.names():
-        fetch = fetcher(known)
-        trial = engine_trial(plain, known, fetch, query or query_for(plain, known))
+    found = sources.find(name)
+    engine = name.removeprefix("engine:")
+    if not found and engine in engines.names():
+        fetch = fetcher(sources)
+        trial = engine_trial(engine, sources, fetch, query or query_for(engine, sources))
         return [(trial, article(trial, None, fetch))]
     if not found:
-        raise NewsportalError(unknown(name, known))
+        raise NewsportalError(unknown(name, sources))
     source = found[0]
-    fetch = source_fetcher(known, source)
+    fetch = source_fetcher(sources, source)
     if isinstance(source, Forum):
         return [forum_trial(source, fetch)]
     if isinstance(source, Gallery):
         return [gallery_trial(source, fetch)]
     if isinstance(source, HotList) and not source.articles:
-        return [(trial, None) for trial in trials(source, known, fetch)]
+        return [(trial, None) for trial in trials(source, sources, fetch)]
     if isinstance(source, Newsletter):
-        trial, reading = newsletter_trial(source, known)
+        trial, reading = newsletter_trial(source, sources)
         return [(trial, article(trial, source.article, fetch_once(fetch)) if source.articles and trial.links else reading)]
     rule, fetch = source.article if isinstance(source, ArticlePlace) else None, fetch_once(fetch)
-    choice = getattr(source, "extractor", None) or known.extractor
+    choice = getattr(source, "extractor", None) or sources.extractor
     free = extractor(choice.method, **choice.options)
     return [
         (replace(trial, notes=(*trial.notes, *check_rule(trial, rule, fetch))), article(trial, rule, fetch, free))
-        for trial in trials(source, known, fetch, query)
+        for trial in trials(source, sources, fetch, query)
     ]
 
 
@@ -163,8 +163,8 @@ def check_rule(trial: Trial, rule: ArticleRule | None, fetch: Fetch) -> Iterator
         yield Message("check.rule", pages=len(found.pages), **counts)
 
 
-def unknown(name: str, known: Sources) -> str:
-    hint = did_you_mean(name, [source.name for source in known.all()] + list(engines.names()))
+def unknown(name: str, sources: Sources) -> str:
+    hint = did_you_mean(name, [source.name for source in sources.all()] + list(engines.names()))
     return f"sources.yaml has no source {name!r}" + (f"; {hint}" if hint else "; see: newsportal source list")
 
 
@@ -181,12 +181,12 @@ def plain(trial: Trial, reading: ArticleTrial | None) -> dict[str, Any]:
     return row | {"article": {"url": reading.url, "failure": reading.failure and to_json(reading.failure), **fields, **text}}
 
 
-def newsletter_trial(source: Newsletter, known: Sources) -> tuple[Trial, ArticleTrial | None]:
+def newsletter_trial(source: Newsletter, sources: Sources) -> tuple[Trial, ArticleTrial | None]:
     """Return what a first visit would take from the mailbox, and the first readable mail."""
-    address, polite = source.mailbox.address, known.politeness
-    wanted = replace(source.wanted(None, datetime.now(UTC)), limit=MAX_MAILS)
+    address, polite = source.mailbox.address, sources.politeness
+    request = replace(source.wanted(None, datetime.now(UTC)), limit=MAX_MAILS)
     try:
-        found = read_mailbox(source.mailbox, wanted, Policy(polite.allow_private), polite.timeout)
+        found = read_mailbox(source.mailbox, request, Policy(polite.allow_private), polite.timeout)
     except Unfetched as error:
         return Trial(source.key, address, failure=error.message), None
     links: list[Link] = []
@@ -199,7 +199,7 @@ def newsletter_trial(source: Newsletter, known: Sources) -> tuple[Trial, Article
             continue
         links += source.links(mail)
         if reading is None or reading.found is None:
-            read = replace(read_fragment(mail.html, mail.url), title=mail.title, published=mail.published, author=mail.author)
-            reading = ArticleTrial(mail.url, read)
+            result = replace(read_fragment(mail.html, mail.url), title=mail.title, published=mail.published, author=mail.author)
+            reading = ArticleTrial(mail.url, result)
     notes = (Message("look.mails", number=len(found.mails) + found.left),)
     return Trial(source.key, address, tuple(links), notes, None if found.mails else Message("find.no-mails")), reading

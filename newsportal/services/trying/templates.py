@@ -65,11 +65,11 @@ def save(text: str, file: Path) -> None:
 
 
 @contextmanager
-def _translated_errors(file: Path, what: str = "") -> Iterator[None]:
+def _translated_errors(file: Path, prefix: str = "") -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise LibraryError(f"{file}: {what}{error.strerror or error}") from error
+        raise LibraryError(f"{file}: {prefix}{error.strerror or error}") from error
 
 
 def library_of(store: Store) -> tuple[Library, str]:
@@ -147,19 +147,19 @@ class SiteTemplates:
     lines: int = field(metadata={"description": "Lines found to be boilerplate."})
 
 
-def learn_saved(store: Store, known: Sources, now: datetime) -> tuple[int, int] | None:
+def learn_saved(store: Store, sources: Sources, now: datetime) -> tuple[int, int] | None:
     """Train the library on saved pages; return the number of pages and of new templates. ``None`` without an archive. Raises the errors of
     reading and writing them."""
-    archive = archive_of(known)
+    archive = archive_of(sources)
     if archive is None:
         return None
-    pages = saved_pages(archive, frozenset(recent_sites(store, known)), now, PAGES)
+    pages = saved_pages(archive, frozenset(recent_sites(store, sources)), now, PAGES)
     return len(pages), teach(store, pages, now)
 
 
-def forget_site(store: Store, site: str, what: str, now: datetime) -> bool:
+def forget_site(store: Store, site: str, kind: str, now: datetime) -> bool:
     """Delete a site's templates, or its ``lines``; return False if there were none. Raises ``LibraryError``."""
-    if what == "lines":
+    if kind == "lines":
         if not store.site_lines(site):
             return False
         store.save_site_lines({site: {}}, now=now, most=SITES * 2)
@@ -176,22 +176,22 @@ def forget_site(store: Store, site: str, what: str, now: datetime) -> bool:
     return True
 
 
-def rows_of(store: Store, known: Sources | None, library: Library) -> list[SiteTemplates]:
+def rows_of(store: Store, sources: Sources | None, library: Library) -> list[SiteTemplates]:
     """Return the sites with learnt data."""
-    sites = list(dict.fromkeys((*library.sites, *recent_sites(store, known))))[:SITES]
+    sites = list(dict.fromkeys((*library.sites, *recent_sites(store, sources))))[:SITES]
     return [row for row in (row_of(store, library, site) for site in sites) if row.templates or row.waiting or row.known_pages]
 
 
-def recent_sites(store: Store, known: Sources | None) -> list[str]:
+def recent_sites(store: Store, sources: Sources | None) -> list[str]:
     """Return the sites of sources, and of the newest stories."""
-    places = [address for source in (known.all() if known else ()) for address in addresses_of(source)]
+    places = [address for source in (sources.all() if sources else ()) for address in addresses_of(source)]
     places += [story.head.url for story in store.stories(StoryFilter(limit=LATELY)).stories]
     return sorted(sites_of(iter(places)))
 
 
 def row_of(store: Store, library: Library, site: str) -> SiteTemplates:
     branch = library.sites.get(site)
-    held = [template for here in branch.templates.values() for template in here] if branch else []
+    templates = [template for group in branch.templates.values() for template in group] if branch else []
     lines = []
     for packed in store.site_lines(site).values():
         try:
@@ -199,4 +199,4 @@ def row_of(store: Store, library: Library, site: str) -> SiteTemplates:
         except ValueError:
             lines.append(0)  # unreadable lines are learnt again
     waiting = len(branch.waiting) if branch else 0
-    return SiteTemplates(site, len(held), sum(template.pages for template in held), waiting, len(lines), sum(lines))
+    return SiteTemplates(site, len(templates), sum(template.pages for template in templates), waiting, len(lines), sum(lines))

@@ -97,8 +97,8 @@ def fetcher(sources: Sources, verify: bool = True, render: bool = False, *, foll
         from newsportal.net.rendering import Limits, standalone
         from newsportal.net.rendering.chromium import Setup
 
-        given = sources.rendering.model_dump()
-        setup = Setup(browser=given.pop("browser"), limits=Limits(**given))
+        options = sources.rendering.model_dump()
+        setup = Setup(browser=options.pop("browser"), limits=Limits(**options))
         return lambda url: standalone.fetch(url, policy, setup, headers=headers, verify=verify, sign_in=sign_in)
     return lambda url: egress.fetch(
         url, policy, max_bytes=polite.max_size, timeout=polite.timeout, headers=headers, verify=verify, follow=follow, sign_in=sign_in
@@ -126,7 +126,7 @@ def engine_trial(name: str, sources: Sources, fetch: Fetch, query: str) -> Trial
     found = _trial(key, engine.request(query), lambda page: _engine_links(key, engine, page), fetch)
     if declared is None or not engine.described or found.failure is not None:
         return found
-    addresses = [engine.request(asked, page) for asked in (query, USUAL) for page in range(2 if engine.paged else 1)]
+    addresses = [engine.request(term, page) for term in (query, USUAL) for page in range(2 if engine.paged else 1)]
     pages, notes = [], list(found.notes)
     for address in dict.fromkeys(addresses):
         try:
@@ -203,39 +203,39 @@ def _sitemap_links(source: Sitemap, page: Page, fetch: Fetch, depth: int = 0) ->
         found = sitemap.parse(page.body, page.url, page.content_type, page.fetched)
     if found.kind == "index":
         others = [entry for entry in found.entries if entry.url not in (source.url, page.url)]  # an index may list itself
-        named = children(others, page.url, timedelta(days=source.max_age), page.fetched, 1).entries
-        following = named[0].url if named else None
+        newest = children(others, page.url, timedelta(days=source.max_age), page.fetched, 1).entries
+        following = newest[0].url if newest else None
         note = Message("look.index", number=len(found.entries), url=mask(page.url))
         if following is None or depth >= MAX_TRIED:
             return (), (note, *warned(found.warnings))
         links, notes = _sitemap_links(source, page_of(following, fetch), fetch, depth + 1)
         return links, (note, Message("look.newest", url=mask(following)), *notes)
     rules = hub.HubRules(allow=source.allow, deny=source.deny)
-    chosen = choose(found.entries, page.url, rules, timedelta(days=source.max_age), page.fetched)
-    left = (Message(f"left.{why}", number=number) for why, number in sorted(chosen.left.items()))
-    listed = (Link(entry.url, source.key, entry.title, None, source.publisher, entry.moment) for entry in chosen.entries)
-    return tuple(listed), (Message("look.entries", number=len(found.entries)), *left, *warned(found.warnings))
+    choice = choose(found.entries, page.url, rules, timedelta(days=source.max_age), page.fetched)
+    skipped = (Message(f"left.{reason}", number=number) for reason, number in sorted(choice.left.items()))
+    selected = (Link(entry.url, source.key, entry.title, None, source.publisher, entry.moment) for entry in choice.entries)
+    return tuple(selected), (Message("look.entries", number=len(found.entries)), *skipped, *warned(found.warnings))
 
 
 def _region_links(source: Region, page: Page, fetch: Fetch) -> Links:
     rules = hub.HubRules(prefix=source.prefix, allow=source.allow, deny=source.deny)
-    sorted_ = hub.links(dom.document(page), rules, page.fetched)
-    links = (Link(link.url, source.key, link.text or None, published=link.published) for link in sorted_ if link.kind == "article")
-    more = sum(link.kind == "hub" for link in sorted_)
-    return tuple(links), (Message("look.links", number=len(sorted_), more=more),)
+    classified = hub.links(dom.document(page), rules, page.fetched)
+    links = (Link(link.url, source.key, link.text or None, published=link.published) for link in classified if link.kind == "article")
+    more = sum(link.kind == "hub" for link in classified)
+    return tuple(links), (Message("look.links", number=len(classified), more=more),)
 
 
 def _engine_links(key: str, engine: engines.Engine, page: Page) -> Links:
     found = read_results(engine, dom.document(page), page.fetched)
-    links = (Link(target_of(one), key, one.title, one.summary, one.site, one.published) for one in found.results)
+    links = (Link(target_of(result), key, result.title, result.summary, result.site, result.published) for result in found.results)
     changed = (Message("look.layout"),) if found.changed else ()
     return tuple(links), (Message("look.read-by", way=found.by), *changed)
 
 
 def _list_links(source: HotList, page: Page, fetch: Fetch) -> Links:
     found = boards.read_board(page, source.rules)
-    links = tuple(Link(one.url, source.key, f"{one.rank}. {one.title}", site=source.publisher) for one in found)
-    return links, (Message("look.ranked", number=len(found), heats=sum(one.heat is not None for one in found)),)
+    links = tuple(Link(entry.url, source.key, f"{entry.rank}. {entry.title}", site=source.publisher) for entry in found)
+    return links, (Message("look.ranked", number=len(found), heats=sum(entry.heat is not None for entry in found)),)
 
 
 READERS: Mapping[type[Source], Callable[[Any, Page, Fetch], Links]] = {
@@ -249,20 +249,20 @@ def forum_trial(source: Forum, fetch: Fetch) -> tuple[Trial, ArticleTrial | None
     url = source.boards[0] if source.boards else source.url
     notes: list[Message] = []
     try:
-        front = listed = _forum_page(url, fetch)
+        front = page = _forum_page(url, fetch)
         if front.boards:
             titles = tuple(board.title for board in front.boards[:MAX_BOARDS])
             notes.append(Message("look.boards", number=len(front.boards), names=titles))
         for board in front.boards[:MAX_TRIED]:
-            if listed.threads:
+            if page.threads:
                 break
-            url, listed = board.url, _forum_page(board.url, fetch)
-            code = "look.members" if listed.kind == "login" else "look.threads"
-            notes.append(Message(code, name=board.title, number=len(listed.threads)))
+            url, page = board.url, _forum_page(board.url, fetch)
+            code = "look.members" if page.kind == "login" else "look.threads"
+            notes.append(Message(code, name=board.title, number=len(page.threads)))
     except Unread as error:
         return Trial(source.key, mask(url), failure=error.message), None
-    links = tuple(Link(one.url, source.key, one.title, published=one.last) for one in listed.threads)
-    failure = None if links else Message("find.members" if listed.kind == "login" else "find.no-threads")
+    links = tuple(Link(thread.url, source.key, thread.title, published=thread.last) for thread in page.threads)
+    failure = None if links else Message("find.members" if page.kind == "login" else "find.no-threads")
     trial = Trial(source.key, mask(url), links, tuple(notes), failure)
     return trial, first_reading(trial, lambda link: _read_thread(link, fetch))
 
@@ -277,8 +277,8 @@ def _read_thread(link: Link, fetch: Fetch) -> ArticleTrial:
     found = read_page(dom.document(page), poster("best"), page.fetched, asked=link.url)
     first = found.posts[0]
     text = "\n".join(f"[{post.author or '?'}] {post.text}" for post in found.posts[:SHOWN])
-    read = Extraction(link.title or found.title, text, published=first.published, author=first.author, algorithm="forum best")
-    return ArticleTrial(page.url, read, note=Message("look.posts", number=len(found.posts)))
+    result = Extraction(link.title or found.title, text, published=first.published, author=first.author, algorithm="forum best")
+    return ArticleTrial(page.url, result, note=Message("look.posts", number=len(found.posts)))
 
 
 def gallery_trial(source: Gallery, fetch: Fetch) -> tuple[Trial, ArticleTrial | None]:
@@ -286,11 +286,11 @@ def gallery_trial(source: Gallery, fetch: Fetch) -> tuple[Trial, ArticleTrial | 
 
     def read(page: Page) -> Links:
         found = entries(dom.document(page), page.fetched, seed=source.seed, banned=source.banned_seed)
-        links = tuple(Link(one.url, source.key, one.title, published=one.published) for one in found)
+        links = tuple(Link(entry.url, source.key, entry.title, published=entry.published) for entry in found)
         return links, (Message("look.galleries", number=len(links)),)
 
-    why = Message("find.no-seed", seed=repr(source.seed)) if source.seed else Message("find.no-galleries")
-    trial = _trial(source.key, source.seeds[0], read, fetch, why)
+    failure = Message("find.no-seed", seed=repr(source.seed)) if source.seed else Message("find.no-galleries")
+    trial = _trial(source.key, source.seeds[0], read, fetch, failure)
     return trial, first_reading(trial, lambda link: _read_gallery(link, source.pattern, fetch))
 
 
@@ -298,8 +298,8 @@ def _read_gallery(link: Link, pattern: str | None, fetch: Fetch) -> ArticleTrial
     first = page_of(link.url, fetch)
     pages = [gallery.read(dom.document(first), link=link, now=first.fetched)]
     ended: set[str] = set()
-    while len(pages) + len(ended) < MAX_STORY_PAGES and (wanted := gallery.open_pages(pages, ended, pattern)):
-        url = wanted[0]
+    while len(pages) + len(ended) < MAX_STORY_PAGES and (open_urls := gallery.open_pages(pages, ended, pattern)):
+        url = open_urls[0]
         try:
             answer = page_of(url, fetch)
             page = gallery.read(dom.document(answer), now=answer.fetched)
@@ -312,7 +312,7 @@ def _read_gallery(link: Link, pattern: str | None, fetch: Fetch) -> ArticleTrial
             ended.add(url)
     story = gallery.assemble(pages, link=link, pattern=pattern, ended=ended)
     captions = " / ".join([image.caption for image in story.images if image.caption][:SHOWN])
-    read = Extraction(story.title, captions, published=story.published, author=story.author, origin=story.origin, algorithm="gallery")
+    result = Extraction(story.title, captions, published=story.published, author=story.author, origin=story.origin, algorithm="gallery")
     size: dict[str, Value] = {"number": len(story.images), "pages": len(pages)}
     if story.complete:
         note = Message("look.pictures", **size)
@@ -320,4 +320,4 @@ def _read_gallery(link: Link, pattern: str | None, fetch: Fetch) -> ArticleTrial
         note = Message("look.pictures-first", **size)
     else:
         note = Message("look.pictures-lacking", missing=str(story.missing or "–"), **size)
-    return ArticleTrial(first.url, read, note=note)
+    return ArticleTrial(first.url, result, note=note)

@@ -360,9 +360,9 @@ def responding(status: int, body: bytes) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("status", "body", "kind", "text"),
     [
-        (401, b'{"error": {"type": "security_exception", "reason": "x"}}', TargetUnfit, "user or password is wrong"),
-        (403, b'{"error": {"type": "security_exception", "reason": "is unauthorized"}}', TargetUnfit, "this user lacks the permission"),
-        (503, b'{"error": "starting"}', TargetAway, "overloaded or starting"),
+        (401, b'{"error": {"type": "security_exception", "reason": "x"}}', TargetUnfit, "wrong user or password"),
+        (403, b'{"error": {"type": "security_exception", "reason": "is unauthorized"}}', TargetUnfit, "not permitted"),
+        (503, b'{"error": "starting"}', TargetAway, "too much to do, or is starting"),
         (429, b'{"error": {"type": "x", "reason": "flood-stage watermark"}}', TargetAway, "disk is nearly full"),
         (
             200,

@@ -6,7 +6,7 @@ local HOME = Q
 local ctx = cjson.decode(ARGV[1])
 local ME, P = ctx.me, ctx.frontier
 local call = redis.call
-local calls, given = {}, {}  -- functions by name; the arguments of the current call
+local calls, args = {}, {}  -- functions by name; the arguments of the current call
 
 local FORM = '4'
 local READABLE = {['3'] = true, [FORM] = true}  -- in form 3 each task had its body here; later a table keeps the bodies of its tasks
@@ -33,9 +33,9 @@ if ctx.away then  -- Redis was unreachable, so no worker could send a heartbeat
   redis.pcall('HSET', P .. 'clock', 'grace', grace)
 end
 
-local function record(worker) return P .. 'worker:' .. worker end
+local function worker_key(worker) return P .. 'worker:' .. worker end
 
-local function lives(worker)
+local function is_alive(worker)
   local until_ = call('ZSCORE', P .. 'workers', worker)
   return until_ and tonumber(until_) > NOW
 end
@@ -45,7 +45,7 @@ end
 local function idle()
   if call('ZCARD', Q) > 0 or call('HLEN', Q .. ':tasks') > 0 then return false end
   for _, worker in ipairs(call('SMEMBERS', Q .. ':workers')) do
-    if lives(worker) then return false end
+    if is_alive(worker) then return false end
   end
   return true
 end
@@ -73,26 +73,26 @@ local function begin(despite_memory)
   redis.pcall('HSET', P .. 'clock', 'last', WALL, 'offset', offset)  -- if it fails, the next call writes it
 end
 
-local function sign_of_life()
+local function heartbeat()
   if call('ZADD', P .. 'workers', NOW + ctx.lease, ME) == 1 then
     claim_queue()
-    call('HSET', record(ME), 'name', ctx.name, 'queue', Q, 'since', WALL)
+    call('HSET', worker_key(ME), 'name', ctx.name, 'queue', Q, 'since', WALL)
     call('HSET', P .. 'machines', ME, ctx.machine)
     call('SADD', Q .. ':workers', ME)
     call('SADD', P .. 'queues', Q)
   end
-  call('HSET', record(ME), 'beat', WALL)
+  call('HSET', worker_key(ME), 'beat', WALL)
 end
 
 -- Tasks. Stored under its id: its number and tries (14 hexadecimal digits), a JSON array of its fields, a newline, its body.
 
-local function some(text) return text ~= '' and text or nil end
+local function non_empty(text) return text ~= '' and text or nil end
 
 local function unpack_task(text)
   local head = cjson.decode(string.sub(text, 15, string.find(text, '\n', 15, true) - 1))
   return {
     seq = tonumber(string.sub(text, 1, 10), 16), tries = tonumber(string.sub(text, 11, 14), 16), text = string.sub(text, 15),
-    host = head[1], priority = head[2], lane = some(head[3]), source = some(head[4]), at = tonumber(head[5]),
+    host = head[1], priority = head[2], lane = non_empty(head[3]), source = non_empty(head[4]), at = tonumber(head[5]),
   }
 end
 
@@ -110,8 +110,8 @@ local function rank(t)
   return string.format('%06x|%010x|', 8388608 - priority, t.seq)
 end
 
-local function line(host) return (string.gsub(host, '[%%|}]', { ['%'] = '%25', ['|'] = '%7C', ['}'] = '%7D' })) end
-local function siding(lane) return '~' .. line(lane) end
+local function place_of(host) return (string.gsub(host, '[%%|}]', { ['%'] = '%25', ['|'] = '%7C', ['}'] = '%7D' })) end
+local function lane_place(lane) return '~' .. place_of(lane) end
 local SUSPECTS = '!'
 
 local function member(place, id, t) return place .. '|' .. rank(t) .. id end
@@ -138,17 +138,17 @@ end
 
 local function holder(host) return call('HGET', P .. 'holders', host) or nil end
 
-local function wished(host)  -- the living worker that requested a host, and the time at which its request expires
+local function requester(host)  -- the living worker that requested a host, and the time at which its request expires
   local until_, worker = string.match(call('HGET', P .. 'wanted', host) or '', '^(%S+) (.*)$')
-  if worker and (tonumber(until_) <= NOW or not lives(worker)) then
+  if worker and (tonumber(until_) <= NOW or not is_alive(worker)) then
     call('HDEL', P .. 'wanted', host)
     return nil
   end
   return worker, tonumber(until_ or 0)
 end
 
-local function wish(host)
-  local worker = wished(host)
+local function request_host(host)
+  local worker = requester(host)
   if worker and worker ~= ME then return end
   call('HSET', P .. 'wanted', host, string.format('%.3f ', NOW + WANT) .. ME)
 end
@@ -163,13 +163,13 @@ end
 
 -- Lists a host with waiting tasks in a queue: as ready, as resting until a time after `soon`, or as held for another queue.
 local function list_host(queue, host, soon)
-  local found, held = first(queue, line(host), 1)[1], holder(host)
+  local found, owner = first(queue, place_of(host), 1)[1], holder(host)
   if not found then return end
-  if held then
-    if call('HGET', record(held), 'queue') ~= queue then call('SADD', queue .. ':blocked', host) end
+  if owner then
+    if call('HGET', worker_key(owner), 'queue') ~= queue then call('SADD', queue .. ':blocked', host) end
     return
   end
-  local from, worker, until_ = free_at(host), wished(host)
+  local from, worker, until_ = free_at(host), requester(host)
   if worker then from = math.max(from, math.min(until_, NOW + RESERVE)) end
   if from > (soon or NOW) then
     call('ZREM', queue .. ':ready', host)
@@ -180,19 +180,19 @@ local function list_host(queue, host, soon)
   end
 end
 
-local function grab(host)
+local function hold_host(host)
   call('HSET', P .. 'holders', host, ME)
-  call('HSET', record(ME) .. ':hosts', host, 0)
-  if wished(host) == ME then call('HDEL', P .. 'wanted', host) end
+  call('HSET', worker_key(ME) .. ':hosts', host, 0)
+  if requester(host) == ME then call('HDEL', P .. 'wanted', host) end
   for _, queue in ipairs(call('SMEMBERS', P .. 'queues')) do
-    local was = call('ZREM', queue .. ':ready', host) + call('ZREM', queue .. ':resting', host)
-    if was > 0 and queue ~= Q then call('SADD', queue .. ':blocked', host) end
+    local listed = call('ZREM', queue .. ':ready', host) + call('ZREM', queue .. ':resting', host)
+    if listed > 0 and queue ~= Q then call('SADD', queue .. ':blocked', host) end
   end
 end
 
-local function let_go(worker, host, moment)
+local function release_host(worker, host, moment)
   moment = math.max(moment, free_at(host), NOW)  -- it may have been taken before its time, and released without a request
-  call('HDEL', record(worker) .. ':hosts', host)
+  call('HDEL', worker_key(worker) .. ':hosts', host)
   call('HDEL', P .. 'holders', host)
   call('ZREMRANGEBYSCORE', P .. 'free', '-inf', NOW)
   if moment > NOW then call('ZADD', P .. 'free', moment, host) end
@@ -202,15 +202,15 @@ local function let_go(worker, host, moment)
   end
 end
 
--- Lanes: one task of each is in flight (`Q:in_flight`). Others that come up at their hosts meanwhile move to the lane's siding.
+-- Lanes: one task of each is in flight (`Q:in_flight`). Others that come up at their hosts meanwhile wait at the place of the lane.
 
-local function advance(lane)  -- unless one is in flight, the first task of the siding returns to its host
-  local best = first(Q, siding(lane), 1)[1]
+local function advance(lane)  -- unless one is in flight, the first task at its place returns to its host
+  local best = first(Q, lane_place(lane), 1)[1]
   if not best or call('HEXISTS', Q .. ':in_flight', lane) == 1 then return end
   local id = id_of(best)
   local t = task(id)
   call('ZREM', Q, best)
-  call('ZADD', Q, 0, member(line(t.host), id, t))
+  call('ZADD', Q, 0, member(place_of(t.host), id, t))
   list_host(Q, t.host)
 end
 
@@ -221,7 +221,7 @@ local function enter(id, t)  -- queue a task
   if t.tries >= SUSPECT then
     call('ZADD', Q, 0, member(SUSPECTS, id, t))
   else
-    call('ZADD', Q, 0, member(line(t.host), id, t))
+    call('ZADD', Q, 0, member(place_of(t.host), id, t))
     list_host(Q, t.host)
   end
 end
@@ -237,10 +237,10 @@ local function promote()  -- queue tasks whose time has come, up to 200 per call
   end
 end
 
-local function unwait(id, t)  -- remove a task from wherever it waits; false if it does not wait
+local function remove_waiting(id, t)  -- remove a task from wherever it waits; false if it does not wait
   if call('ZREM', Q .. ':later', id) == 1 then return true end
   local found = false
-  for _, place in ipairs({ line(t.host), SUSPECTS, t.lane and siding(t.lane) or nil }) do
+  for _, place in ipairs({ place_of(t.host), SUSPECTS, t.lane and lane_place(t.lane) or nil }) do
     found = found or call('ZREM', Q, member(place, id, t)) == 1
   end
   if not found then return false end
@@ -250,11 +250,11 @@ local function unwait(id, t)  -- remove a task from wherever it waits; false if 
   return true
 end
 
-local function unlease(worker, id)  -- end a worker's lease; returns the task, or nil if there was none
-  if call('SREM', record(worker) .. ':leased', id) == 0 then return nil end
+local function end_lease(worker, id)  -- end a worker's lease; returns the task, or nil if there was none
+  if call('SREM', worker_key(worker) .. ':leased', id) == 0 then return nil end
   local t = task(id)
   if not t then return nil end
-  if call('HEXISTS', record(worker) .. ':hosts', t.host) == 1 then call('HINCRBY', record(worker) .. ':hosts', t.host, -1) end
+  if call('HEXISTS', worker_key(worker) .. ':hosts', t.host) == 1 then call('HINCRBY', worker_key(worker) .. ':hosts', t.host, -1) end
   if t.lane then
     if call('HGET', Q .. ':in_flight', t.lane) == id then call('HDEL', Q .. ':in_flight', t.lane) end
     advance(t.lane)
@@ -264,12 +264,12 @@ end
 
 -- Removes a worker and returns its leases to the queue. `died`: 1, or 0 for a worker that leaves: its tasks count no try.
 local function bury(worker, died)
-  local key = record(worker)
+  local key = worker_key(worker)
   local about = call('HMGET', key, 'queue', 'delay', 'name')
   Q = about[1] or Q
   call('ZREM', P .. 'workers', worker)
   for _, id in ipairs(call('SMEMBERS', key .. ':leased')) do
-    local t = unlease(worker, id)
+    local t = end_lease(worker, id)
     if t then
       t.tries = t.tries + died
       keep(id, t)
@@ -282,7 +282,7 @@ local function bury(worker, died)
       end
     end
   end
-  for _, host in ipairs(call('HKEYS', key .. ':hosts')) do let_go(worker, host, NOW + (tonumber(about[2]) or 0)) end
+  for _, host in ipairs(call('HKEYS', key .. ':hosts')) do release_host(worker, host, NOW + (tonumber(about[2]) or 0)) end
   call('DEL', key, key .. ':leased', key .. ':hosts')
   call('HDEL', P .. 'machines', worker)
   call('SREM', Q .. ':workers', worker)

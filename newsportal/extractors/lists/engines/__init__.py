@@ -150,7 +150,7 @@ def _build(type_: type[Described], values: Mapping[str, Any], **more: Any) -> De
 def _engines() -> dict[str, Engine]:
     return {
         name: _build(
-            Engine, {"hosts": provider["hosts"], **values}, name=name, wrappers=[_build(Wrapper, one) for one in values.get("wrappers", ())]
+            Engine, {"hosts": provider["hosts"], **values}, name=name, wrappers=[_build(Wrapper, raw) for raw in values.get("wrappers", ())]
         )
         for provider in _providers()
         for name, values in provider["engines"].items()
