@@ -29,7 +29,7 @@ def classify(
     version: Annotated[int | None, typer.Option(help="Another version.")] = None,
     by_lexicon: Annotated[bool, typer.Option("--lexicon", help="Use the lexicon, with the words of sources.yaml.")] = False,
     always: Annotated[bool, typer.Option("--always", help="Give the best label even where none fits.")] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Also name the words that decided.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Also name the decisive words.")] = False,
     out: OutFile = None,
     sources: SourcesFile = None,
 ) -> None:

@@ -22,7 +22,7 @@ def events(
 ) -> None:
     """Group documents {"id", "title", "text", "published"}, in time order, into events.
 
-    Out comes {"id", "event", "score", "words"}: the event by the id of its first document, the cosine, the words that decided.
+    Out comes {"id", "event", "score", "words"}: the event by the id of its first document, the cosine, the decisive words.
     Another line gives "error".
     """
     answer_file(file, lambda lines: answers(lines, EventClusters()), out, "clustering")

@@ -127,7 +127,7 @@ def test_messages_are_hashable_and_rendered_in_any_language() -> None:
         Message("why.weight", weight=2.0, wait=5)
     }
     both = joined(Message("why.interval", wait=30.0), Message("why.hours"))
-    assert str(both) == "every 30 minutes; its hours begin then"
+    assert str(both) == "every 30 minutes; its visiting hours begin then"
     assert render(both, ZH).startswith("每 30 分钟")
     assert str(Message("of-a-later-version", number=3)) == "of-a-later-version 3"
     assert "at eight" in render(Message("health.resting", until=datetime(2026, 3, 1, tzinfo=UTC), why="x"), ZH, lambda moment: "at eight")

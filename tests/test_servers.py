@@ -157,7 +157,7 @@ class TestMissing:
     def test_unknown_server_is_reported(self, capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(SystemExit):
             commands.main(["start", "oracle"])
-        assert "no server 'oracle'; these exist: redis, postgresql" in capsys.readouterr().err
+        assert "no server 'oracle'; supported: redis, postgresql" in capsys.readouterr().err
 
     def test_archive_with_wrong_checksum_is_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(elasticsearch, "cache", lambda: tmp_path)

@@ -94,4 +94,4 @@ def test_commands_print_configured_zone(file: Path) -> None:
     assert "next (+0530)" in planned.stdout, planned.stderr
     visit = run("source", "visit", "region:甲", "--sources", str(file))
     told = rest.astimezone(ZoneInfo(ZONE))
-    assert visit.stdout == f"region:甲 is due at {told:%Y-%m-%d %H:%M}+05:30: the site requested a pause\n", visit.stderr
+    assert visit.stdout == f"region:甲 is due at {told:%Y-%m-%d %H:%M}+05:30: it sent Retry-After\n", visit.stderr

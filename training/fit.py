@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors.article.best import described
+from newsportal.extractors.article.best import longest_description
 from newsportal.extractors.article.block_features import Table, features
 from newsportal.extractors.article.blocks import Blocks, read_blocks
 from newsportal.extractors.article.body import VERSION, BlockModel, decide, from_dict
@@ -144,7 +144,7 @@ def example_of(document: dom.Document, gold: str, weight: float, folder: str) ->
     if page is None or not page.blocks:
         return None
     meta = read_metadata(document)
-    table = features(page, title.best_title(document, meta, None), described(meta, None), meta.article("articleBody"))
+    table = features(page, title.best_title(document, meta, None), longest_description(meta, None), meta.article("articleBody"))
     right = label(page.texts, gold)
     text = max(float(table.length[right].sum()), 200.0)
     weights = weight * np.minimum(table.length.astype(np.float64) / text, 0.25) ** 0.7

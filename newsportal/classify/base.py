@@ -109,7 +109,7 @@ class Classifier(Protocol):
         """Classify an article; title or text may be empty."""
 
     def explain(self, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
-        """Return the words that decided about ``label`` (default: the best one), largest weight first; empty if none did."""
+        """Return the decisive words about ``label`` (default: the best one), largest weight first; empty if none did."""
 
     def saved(self) -> bytes:
         """Serialise the model without pickle; :func:`restore` reads it."""

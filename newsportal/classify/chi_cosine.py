@@ -48,7 +48,7 @@ class ChiCosine:
     def train(cls, examples: Sequence[Example], *, several: bool, progress: Progress, seed: int, trained: datetime | None) -> ChiCosine:
         """See :func:`newsportal.classify.base.train`. Training is deterministic: ``seed`` is not used."""
         if several:
-            raise ModelError("chi_cosine gives one label a text; for labels that do not exclude one another train linear")
+            raise ModelError("chi_cosine assigns one label per text; for several labels train linear")
         labels = tuple(sorted({example.labels[0] for example in examples}))
         counts = []
         for done, example in enumerate(examples):
@@ -110,7 +110,7 @@ class ChiCosine:
             raise ModelError("the model is damaged: a part is missing") from error
         numbers = idf.dtype.kind == vectors.dtype.kind == "f" and bool(np.isfinite(vectors).all() and np.isfinite(idf).all())
         if not numbers or idf.shape != (len(words),) or vectors.shape != (len(words), len(labels)):
-            raise ModelError("the model is damaged: its parts do not fit together")
+            raise ModelError("the model is damaged: its parts are inconsistent")
         return cls._made(labels, Facts.from_json(facts), words, idf, vectors)
 
     def _document(self, title: str, text: str) -> tuple[NDArray[np.intp], NDArray[np.float32]]:

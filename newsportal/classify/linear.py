@@ -91,7 +91,7 @@ class Linear:
         return self.brief.factor ** (1 - share) * self.factor**share, self.brief.least + (self.least - self.brief.least) * share
 
     def explain(self, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
-        """Return the words that decided: their contribution to the label's score minus the mean of the other labels."""
+        """Return the decisive words: their contribution to the label's score minus the mean of the other labels."""
         at, values = self.vocabulary.vector(*counted(title, text))
         if len(at) < FEWEST or (label is not None and label not in self.labels):
             return ()

@@ -32,7 +32,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "source": "List, check, test, add, change and schedule sources.",
         "topic": "Preview topics and apply them to stored articles.",
         "category": "List categories and change them in sources.yaml.",
-        "gallery": "Read one photo story from its address.",
+        "gallery": "Read one photo story from its URL.",
     },
     "Articles": {
         "story": "Show a story and its versions; fold and unfold versions.",
@@ -52,7 +52,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "retrain": "Train the models of categories and topics again.",
         "recommend": "Fit and inspect recommendations.",
         "alert": "List, preview, test and send alerts.",
-        "assistant": "Check the language model that people may ask.",
+        "assistant": "Check the configured language model.",
     },
     "Operations": {
         "worker": "Crawl due sources, together with other workers, until stopped.",
@@ -104,7 +104,7 @@ MODULES = {
 """Command -> module:function, unless it is ``group`` or the function of its name in the module of its name here. The lab is a separate
 package, which no other code loads."""
 
-REFUSED = "; only public http(s) addresses are, and those that politeness.allow_private in sources.yaml lists"
+REFUSED = "; allowed are public http(s) URLs and those listed under politeness.allow_private in sources.yaml"
 """Advice to an editor for a URL that the egress guard refuses."""
 
 

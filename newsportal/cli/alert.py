@@ -25,7 +25,7 @@ from newsportal.services.alerts.run import Work, follow_conditions, send_test, s
 from newsportal.services.events.following import EventFollower
 from newsportal.services.publishing.base import PutOff, Refused
 
-Which = Annotated[str, typer.Argument(metavar="ID", help="An alert, by its name or how its id begins.")]
+Which = Annotated[str, typer.Argument(metavar="ID", help="An alert: its name or the beginning of its id.")]
 
 YEAR: Final = 366
 
@@ -62,7 +62,7 @@ def list_(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
         return
     columns = ("id", "name", "about", "to", "owner", "on", "sent", "waiting", "failed")
     table = make_table(columns, ([row[name] for name in columns] for row in rows))
-    Console(markup=False).print(table if rows else "no alerts yet; people set them up in the portal, at /alerts")
+    Console(markup=False).print(table if rows else "no alerts yet; users create them in the portal at /alerts")
 
 
 def preview_(
@@ -99,7 +99,7 @@ def _test(which: Which, sources: SourcesFile = None) -> None:
             send_test(work, alert)
         except (Refused, PutOff, Unclear) as error:
             raise NewsportalError(f"{alert.name}: {error}") from error
-    typer.echo("sent; check that it arrived")
+    typer.echo("sent; check whether it arrived")
 
 
 def send(

@@ -79,7 +79,7 @@ def rising(
     topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
     days: Annotated[int, typer.Option(min=1, max=MOST_DAYS, help="Days to compare with the four weeks before.")] = 1,
     at: Annotated[str | None, typer.Option(help="End of the period: a day or a time (2026-03-01T08:30); default: now.")] = None,
-    count: Annotated[int, typer.Option(min=1, max=200, help="Events, and words, at most.")] = ENTRIES,
+    count: Annotated[int, typer.Option(min=1, max=200, help="Maximum number of events and of words.")] = ENTRIES,
     as_json: AsJsonLine = False,
     sources: SourcesFile = None,
 ) -> None:
@@ -108,7 +108,7 @@ def show_rising(board: RisingBoard) -> None:
     if rows:
         print_table(make_table(("kind", "title", "stories", "expected", "surprise", "sites"), rows), width=WIDEST)
     elif board.past < board.stories:
-        typer.echo("the days before have too few stories to compare with: wait, or ask for an earlier time with --at")
+        typer.echo("too few stories on the days before to compare with: wait, or choose an earlier time with --at")
     else:
         typer.echo("nothing rises")
 

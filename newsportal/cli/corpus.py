@@ -24,20 +24,20 @@ from newsportal.store.store import Store
 from newsportal.text import clean
 
 LEFT = {
-    "earlier": "of stories that are in the corpus",
-    "repost": "that repeat a story which was taken",
+    "earlier": "of stories already in the corpus",
+    "repost": "that repeat an added story",
     "short": "that are too short",
-    "disputed": "of stories to which sources give different categories",
-    "dominant": "of sites that give enough of their label",
-    "plenty": "of labels that have enough",
+    "disputed": "of stories with different categories by source",
+    "dominant": "of sites with enough articles of their label",
+    "plenty": "of labels with enough articles",
 }  # ``gathering.Reason`` in words.
 
 
 def import_(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The corpus, made if it is new.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The corpus; created if it does not exist.")],
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Files or folders; -: standard input.")],
-    form: Annotated[str, typer.Option("--format", help=f"{', '.join(FORMS)}; auto goes by the name.")] = "auto",
-    encoding: Annotated[str, typer.Option(help="Their encoding, such as gb18030.")] = UTF8,
+    form: Annotated[str, typer.Option("--format", help=f"{', '.join(FORMS)}; auto: by file name.")] = "auto",
+    encoding: Annotated[str, typer.Option(help="Encoding of the files, such as gb18030.")] = UTF8,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
@@ -64,9 +64,9 @@ def import_(
                     "added": "added",
                     "relabelled": "given another label",
                     "same": "there already",
-                    "kept": "there already under a label that stays",
+                    "kept": "already there with a label of higher rank",
                     "repeated": "repeated in the file",
-                    "contradicted": "repeated in the file under another label (the first one counts)",
+                    "contradicted": "repeated in the file with another label (the first is used)",
                     "empty": "empty",
                 }
                 parts = [f"{row[key]} {words}" for key, words in counts.items() if row[key] or key == "added"]
@@ -100,10 +100,10 @@ def _import_file(store: Store, name: str, file: str, form: str, encoding: str) -
 
 
 def from_store(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The corpus, made if it is new.")] = CATEGORIES,
-    least: Annotated[int, typer.Option("--min-chars", min=1, help="Shorter texts are left out.")] = LEAST_CHARS,
-    most: Annotated[int, typer.Option("--per-label", min=1, help="Documents of a label at most.")] = PER_LABEL,
-    since: Annotated[str | None, typer.Option(help="Only since then: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The corpus; created if it does not exist.")] = CATEGORIES,
+    least: Annotated[int, typer.Option("--min-chars", min=1, help="Minimum length of a text in characters.")] = LEAST_CHARS,
+    most: Annotated[int, typer.Option("--per-label", min=1, help="Maximum number of documents per label.")] = PER_LABEL,
+    since: Annotated[str | None, typer.Option(help="Only since this date or time: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
@@ -120,17 +120,15 @@ def from_store(
             typer.echo(f"  left: {count} {LEFT[reason]}")
     if found.choice.single_site:
         names = ", ".join(found.choice.single_site)
-        typer.echo(
-            f"only one site has articles of {names}: the model may learn the site instead of the subject; add another source", err=True
-        )
+        typer.echo(f"so far only one site has articles of {names}: the model may learn the site instead; add another source", err=True)
 
 
 def label(
-    id: Annotated[str, typer.Argument(metavar="ID", help="A stored article, or a document of the corpus.")],
+    id: Annotated[str, typer.Argument(metavar="ID", help="Id of a stored article or of a document of the corpus.")],
     label: Annotated[str | None, typer.Argument(metavar="[LABEL]", help="Its label.")] = None,
-    corpus: Annotated[str, typer.Option(help="The corpus, made if it is new.")] = CATEGORIES,
-    by: Annotated[str | None, typer.Option(help="The name of the editor; default: this machine's user.")] = None,
-    leave_out: Annotated[bool, typer.Option("--leave-out", help="No label: never train on it.")] = False,
+    corpus: Annotated[str, typer.Option(help="The corpus; created if it does not exist.")] = CATEGORIES,
+    by: Annotated[str | None, typer.Option(help="Name of the editor; default: the current user of this machine.")] = None,
+    leave_out: Annotated[bool, typer.Option("--leave-out", help="Remove the label; never train on it.")] = False,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
@@ -157,15 +155,15 @@ def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
         corpora = store.corpora.all()
     rows = [{"corpus": row.pop("name"), **row} for row in map(asdict, corpora)]
     if not rows and not as_json:
-        typer.echo("no corpus yet; `newsportal corpus from-store` makes one of stored articles, `newsportal corpus import` of files")
+        typer.echo("no corpus yet; create one with `newsportal corpus from-store` or `newsportal corpus import`")
         return
     print_rows(rows, ("corpus", "documents", "labels", "versions", "active", "created", "note"), as_json)
 
 
 def show(
     name: CorpusName,
-    label: Annotated[str | None, typer.Option(help="List documents of this label.")] = None,
-    limit: Annotated[int | None, typer.Option(min=0, help="Documents to list; default: none, with --label 20.")] = None,
+    label: Annotated[str | None, typer.Option(help="List only documents with this label.")] = None,
+    limit: Annotated[int | None, typer.Option(min=0, help="Number of documents to list; default: none, 20 with --label.")] = None,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
@@ -214,4 +212,4 @@ def delete(name: CorpusName, yes: Yes = False, sources: SourcesFile = None) -> N
     typer.echo(f"{name}: deleted")
 
 
-group = command_group("Labelled texts that a classifier learns from.", import_, from_store, label, list_, show, export, delete)
+group = command_group("Labelled texts for training classifiers.", import_, from_store, label, list_, show, export, delete)

@@ -180,20 +180,20 @@ def crawl(
     spider: Annotated[str | None, typer.Argument(help=f"One of {', '.join(SPIDERS)}; default: all with work.")] = None,
     topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
     source: Annotated[str | None, typer.Option(help="Only this source.")] = None,
-    once: Annotated[bool, typer.Option("--once", help="Every source, due or not (default).")] = False,
-    due: Annotated[bool, typer.Option("--due", help="Only sources that are due.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Visit every source, due or not (default).")] = False,
+    due: Annotated[bool, typer.Option("--due", help="Visit only sources that are due.")] = False,
     sources: SourcesFile = None,
-    replay: Annotated[Path | None, typer.Option(help="Answer requests from this WARC file.")] = None,
-    archive: Annotated[Path | None, typer.Option(help="Write all that is fetched to this WARC file.")] = None,
+    replay: Annotated[Path | None, typer.Option(help="Replay this WARC file instead of using the network.")] = None,
+    archive: Annotated[Path | None, typer.Option(help="Write all responses to this WARC file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the run report as one line of JSON.")] = False,
     log_level: LogLevel = "WARNING",
     log_file: LogFile = None,
     log_format: LogFormat = "text",
-    run_id: Annotated[str | None, typer.Option(help="The run report's name; default: random.")] = None,
+    run_id: Annotated[str | None, typer.Option(help="Id of the run report; default: random.")] = None,
 ) -> None:
     """Crawl into the store, and print the run report."""
     if once and due:
-        raise typer.BadParameter("--once visits everything, --due only what is due: give one of them")
+        raise typer.BadParameter("--once and --due exclude each other")
     level = log_level_of(log_level)
     config = load(sources)
     names = select_spiders(spider, topic, source, config)
@@ -210,7 +210,7 @@ def crawl(
 
         after_crawl(config, lambda line: typer.echo(line, err=True))
     if broken := failures(result):
-        raise NewsportalError(f"the crawl failed: {', '.join(broken)}; correct the cause and run it again, nothing is lost")
+        raise NewsportalError(f"the crawl failed: {', '.join(broken)}; fix the cause and run it again: nothing is lost")
 
 
 def progress_table(crawlers: Sequence[Crawler]) -> Table:

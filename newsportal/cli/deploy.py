@@ -33,7 +33,7 @@ ENTRY = "newsportal_deployed"
 """The module that scrapyd loads, with a unique name: an installed newsportal precedes the egg on Python's path (pkg_resources appends
 eggs), so this module moves the egg to the front."""
 
-ENTRY_SOURCE = f'''"""Settings of a deployed newsportal: those of the package in this egg, with the sources file that lies in it."""
+ENTRY_SOURCE = f'''"""Settings of a deployed newsportal: those of the package in this egg, with its sources file."""
 
 import sys
 
@@ -102,8 +102,8 @@ def stored_version(version: str) -> str:
 
 
 PLACE = (
-    "store: a relative path in it starts from NEWSPORTAL_HOME in the server's environment, by default from scrapyd's working folder; "
-    "each job's log begins with where that is"
+    "store: relative paths start at NEWSPORTAL_HOME in the server's environment (default: scrapyd's working folder); "
+    "the log of each job begins with the resulting path"
 )  # settings with destinations: a local path says nothing about the server
 
 
@@ -142,11 +142,11 @@ def _delete_version(server: Server, version: str) -> None:
 def check(found: Deployed) -> None:
     """Raises ``NewsportalError`` for an egg that was accepted but does not work."""
     if not found.spiders:
-        raise NewsportalError(f"{found.url} found no spider in the egg and still runs the previous version: is it an egg of newsportal?")
+        raise NewsportalError(f"{found.url} found no spider in the egg and still runs the previous version; is it an egg of newsportal?")
     if found.runs != found.version:
         raise NewsportalError(
             f"{found.url} accepted version {found.version} but still runs {found.runs}, which sorts after it: "
-            "choose a later version (without --version it is the time), or delete the other (delversion.json)"
+            "choose a later version (default: the time), or delete the other one (delversion.json)"
         )
 
 
@@ -154,8 +154,8 @@ def deploy(
     to: Annotated[str, typer.Argument(metavar="TARGET", help="A target of scrapy.cfg, or the server's URL.")] = DEFAULT,
     version: Annotated[str | None, typer.Option(help="The version; default: the time.")] = None,
     project: Annotated[str | None, typer.Option(help="The project; default: scrapy.cfg's, else newsportal.")] = None,
-    egg: Annotated[Path | None, typer.Option(help="Send this egg instead of making one.")] = None,
-    build_only: Annotated[Path | None, typer.Option("--build-egg", help="Write the egg there; send nothing.")] = None,
+    egg: Annotated[Path | None, typer.Option(help="Upload this egg instead of building one.")] = None,
+    build_only: Annotated[Path | None, typer.Option("--build-egg", help="Write the egg to this file without uploading it.")] = None,
     sources: Annotated[Path | None, typer.Option(help="The sources file for the egg; default: the nearest sources.yaml.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the state of the server as one line of JSON.")] = False,
 ) -> None:
@@ -172,7 +172,7 @@ def deploy(
         except OSError as error:
             raise NewsportalError(f"{egg} cannot be read: {error.strerror or error}") from error
         if not is_zipfile(BytesIO(content)):  # scrapyd accepts any zip
-            raise NewsportalError(f"{egg} is no egg; make one with: newsportal deploy --build-egg {egg}")
+            raise NewsportalError(f"{egg} is not an egg; build one with: newsportal deploy --build-egg {egg}")
     if build_only is not None:
         with writable(build_only) as part:
             part.write_bytes(content)

@@ -39,7 +39,7 @@ from newsportal.text import words
 
 MIN_FREE = 200 * 1024 * 1024  # bytes: with less, a day's crawl may fill the disk
 
-FILE_REMEDY: Final = "correct it; to write an example file to compare with: newsportal source init example/sources.yaml"
+FILE_REMEDY: Final = "fix it; for an example to compare with: newsportal source init example/sources.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,8 @@ class Finding:
 
 def doctor(
     sources: SourcesFile = None,
-    network: Annotated[bool, typer.Option(help="Resolve some of the sources' hosts.")] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="One finding a line as JSON.")] = False,
+    network: Annotated[bool, typer.Option(help="Also resolve the names of some sources' hosts.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per check.")] = False,
 ) -> None:
     """Check this machine and sources.yaml; exit status 1 if a check fails."""
     console = Console(emoji=False, highlight=False, markup=True, soft_wrap=True)
@@ -180,7 +180,7 @@ def _queue(sources: Sources) -> Result:
     with open_queues(sources, None) as found:
         states = [queue.state(1) for _, queue in found.queues]
     if not states:
-        return Result(None, f"{found.place}: none yet; the first crawl begins it")
+        return Result(None, f"{found.place}: none yet; the first crawl creates it")
     waiting, aside = sum(state.waiting + state.later for state in states), sum(state.aside for state in states)
     requests = f"{counted(waiting, 'request')} wait{'s' if waiting == 1 else ''}"
     workers = counted(sum(len(state.workers) for state in states), "worker")
@@ -201,7 +201,7 @@ def _browser(sources: Sources) -> Result:
     try:
         return Result(True, standalone.tried(Setup(Limits(), sources.rendering.browser)))
     except RenderFailed as error:
-        return Result(False, error.detail or error.reason, "start it once by hand, as the crawl's user, to see what it lacks")
+        return Result(False, error.detail or error.reason, "start it by hand as the crawl's user to see what is missing")
 
 
 def _disk(sources: Sources) -> Result:
@@ -214,8 +214,8 @@ def _agent(sources: Sources) -> Result:
     """Check that site owners find a contact before they block the crawler."""
     if "+" in sources.user_agent or "@" in sources.user_agent:
         return Result(True, sources.user_agent)
-    remedy = "name a page or an address under politeness.contact in sources.yaml; some sites shut out crawlers without one"
-    return Result(None, f"{sources.user_agent}: it has no contact address for site owners", remedy)
+    remedy = "set politeness.contact in sources.yaml to a URL or an e-mail address; some sites block crawlers without one"
+    return Result(None, f"{sources.user_agent}: it names no contact for the owners of sites", remedy)
 
 
 def _proxy(sources: Sources) -> Result | None:
@@ -227,8 +227,8 @@ def _proxy(sources: Sources) -> Result | None:
         return Result(True, f"{url}, behind {', '.join(map(str, sources.portal.proxies))}")
     detail = f"{url} is served by a proxy that portal.proxies does not name: every reader seems to come from it, and over http"
     remedy = (
-        "name its address under portal.proxies in sources.yaml; until then tries to sign in are bounded for all together, and cookies are"
-        " not kept to https"
+        "add its address to portal.proxies in sources.yaml; until then sign-in attempts are limited for all together, and cookies are"
+        " not restricted to https"
     )
     return Result(None, detail, remedy)
 
@@ -242,13 +242,13 @@ def _network(sources: Sources) -> Result:
 
 
 CHECKS: Final[Mapping[str, tuple[Callable[[Sources], Result | None], str | None]]] = {
-    "store": (_store, "name another place under store: in sources.yaml"),
-    "search index": (_index, "start the server given under index:, or delete the index file; it will be rebuilt"),
+    "store": (_store, "set another URI as store: in sources.yaml"),
+    "search index": (_index, "start the server set as index, or delete the index file, which is then rebuilt"),
     "sources' health": (_health, None),
-    "sign-ins": (_sign_ins, "see the finding for the store"),
-    "mailboxes": (_mailboxes, "see the finding for the store"),
-    "known addresses": (_filter, "start that Redis, or correct url_filter.redis in sources.yaml; until then the store is used instead"),
-    "queue of requests": (_queue, "start that Redis, or correct frontier in sources.yaml; nothing is lost: the store knows its links"),
+    "sign-ins": (_sign_ins, "see the result for the store"),
+    "mailboxes": (_mailboxes, "see the result for the store"),
+    "known addresses": (_filter, "start Redis, or correct url_filter.redis in sources.yaml; until then the store is used instead"),
+    "queue of requests": (_queue, "start Redis, or correct frontier in sources.yaml; nothing is lost: the links are in the store"),
     "browser": (_browser, None),
     "disk": (_disk, None),
     "user agent": (_agent, None),
@@ -279,4 +279,4 @@ def check_assistant(sources: SourcesFile = None, as_json: AsJsonLine = False) ->
     typer.echo(f"today: {calls} of {settings.calls} calls, {tokens}{allowed} tokens")
 
 
-assistant_group = command_group("Check the language model that people may ask.", check=check_assistant)
+assistant_group = command_group("Check the configured language model.", check=check_assistant)

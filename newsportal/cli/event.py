@@ -21,14 +21,14 @@ from newsportal.services.events.timeline import EventView, view
 from newsportal.store.events import Event
 from newsportal.text import clean
 
-Id = Annotated[str, typer.Argument(metavar="EVENT", help="As `event list` shows it.")]
-Stories = Annotated[list[str], typer.Argument(metavar="STORY...", help="As `event show` lists them.")]
+Id = Annotated[str, typer.Argument(metavar="EVENT", help="Id of an event, from `event list`.")]
+Stories = Annotated[list[str], typer.Argument(metavar="STORY...", help="Ids of stories, from `event show`.")]
 COLUMNS = ("id", "title", "stories", "sites", "first", "last", "pinned")
 
 
 def list_(
     topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
-    since: Annotated[str | None, typer.Option(help="Only since then: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
+    since: Annotated[str | None, typer.Option(help="Only since this date or time: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
     least: Annotated[int, typer.Option(min=1, help="Stories at least.")] = 2,
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of events to list.")] = 30,
     newest: Annotated[bool, typer.Option("--newest", help="Newest first.")] = False,
@@ -78,7 +78,7 @@ def revise(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
 
 def rename(
     id: Id,
-    title: Annotated[str, typer.Argument(help="Empty: that of its most reported story.")],
+    title: Annotated[str, typer.Argument(help="The title; empty: that of its most reported story.")],
     as_json: AsJsonLine = False,
     sources: SourcesFile = None,
 ) -> None:
@@ -104,7 +104,7 @@ def split(id: Id, stories: Stories, as_json: AsJsonLine = False, sources: Source
 
 def join(
     id: Id,
-    other: Annotated[str, typer.Argument(metavar="OTHER", help="Its stories move to EVENT.")],
+    other: Annotated[str, typer.Argument(metavar="OTHER", help="The event whose stories are moved to EVENT.")],
     as_json: AsJsonLine = False,
     sources: SourcesFile = None,
 ) -> None:
@@ -114,7 +114,7 @@ def join(
 
 
 def undo(
-    number: Annotated[int, typer.Argument(min=1, help="As `event show` lists it.")],
+    number: Annotated[int, typer.Argument(min=1, help="Number of an edit, from `event show`.")],
     as_json: AsJsonLine = False,
     sources: SourcesFile = None,
 ) -> None:
@@ -128,7 +128,7 @@ def edited_now(log: Log) -> dict[str, Any]:
 
 
 def print_edit(event: str, number: int, as_json: bool) -> None:
-    sentence = f"event {event}, edit {number}; undo it with: newsportal event undo {number}"
+    sentence = f"event {event}, edit {number}; to undo it: newsportal event undo {number}"
     print_result({"event": event, "edit": number}, sentence, as_json)
 
 

@@ -69,9 +69,9 @@ def export(
     topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
     category: Annotated[str | None, typer.Option(help="Only this category.")] = None,
     source: Annotated[str | None, typer.Option(help="Only this source: its name, or feed:NAME.")] = None,
-    since: Annotated[str | None, typer.Option(help="Only since then: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
+    since: Annotated[str | None, typer.Option(help="Only since this date or time: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
     until: Annotated[str | None, typer.Option(help="Only before this date or time.")] = None,
-    bom: Annotated[bool, typer.Option("--bom/--no-bom", help="Begin CSV with a byte order mark, for Excel.")] = True,
+    bom: Annotated[bool, typer.Option("--bom/--no-bom", help="Write a byte order mark at the start of CSV, for Excel.")] = True,
     schema: Annotated[bool, typer.Option("--schema", help="Only print the JSON Schema of an article.")] = False,
     sources: SourcesFile = None,
 ) -> None:
@@ -225,10 +225,10 @@ SHOWN: Final = 20  # invalid rows that are printed; --json prints all
 
 
 def import_files(
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Files in a form of export; -: standard input.")],
-    format: Annotated[Format | None, typer.Option(help="Their form; default: by their names.")] = None,
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Files in a format of export; -: standard input.")],
+    format: Annotated[Format | None, typer.Option(help="Format of the files; default: by file name.")] = None,
     store: Annotated[str | None, typer.Option(help="The store to use; default: that of sources.yaml.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="A line of JSON for each row, and one of all.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per row, and one with the totals.")] = False,
     sources: SourcesFile = None,
 ) -> None:
     """Store articles from JSON lines, CSV, Parquet or WARC, none twice, reposts folded. A row that is no article is reported.
@@ -241,7 +241,7 @@ def import_files(
     for file in files:
         form = format or next((form for ending, form in ENDINGS.items() if file.lower().endswith(ending)), None)
         if form is None:
-            raise typer.BadParameter(f"{file}: unknown format; use --format", param_hint="--format")
+            raise typer.BadParameter(f"{file}: unknown format; set it with --format", param_hint="--format")
         forms.append((file, form))
     broken: list[str] = []
     counts: Counter[str] = Counter()
@@ -277,7 +277,7 @@ def _read_file(file: str, form: Format) -> Iterator[tuple[int, Any]]:
     """Yield (line, row); an invalid row is a ``ValueError``. Raises ``OSError``, ``ValueError`` and ``NewsportalError``."""
     if form is Format.warc:
         if file == "-":
-            raise NewsportalError("a WARC file cannot be read from standard input; save it and give its name")
+            raise NewsportalError("WARC cannot be read from standard input; save it to a file")
         yield from read_warc(Path(file))
         return
     with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:
@@ -300,11 +300,11 @@ def _lines(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:
         if len(line) == LONGEST and not line.endswith(b"\n"):
             while (rest := stream.readline(LONGEST)) and not rest.endswith(b"\n"):
                 pass
-            yield number, ValueError(f"a line of more than {LONGEST} bytes")
+            yield number, ValueError(f"a line longer than {LONGEST} bytes")
         elif line.strip():
             try:
                 yield number, json.loads(line.decode("utf-8-sig"))
             except RecursionError:
-                yield number, ValueError("JSON that is nested too deep")
+                yield number, ValueError("JSON is nested too deeply")
             except ValueError as error:
                 yield number, ValueError(str(error))

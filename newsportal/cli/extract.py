@@ -39,7 +39,7 @@ from newsportal.services.trying import templates
 from newsportal.text import clean, dom
 
 Rows = Iterable[dict[str, Any]]
-Format = Annotated[str, typer.Option("--format", "-f", help="json: a line a page; markdown, text, html: bodies alone.")]
+Format = Annotated[str, typer.Option("--format", "-f", help="json: one line per page; markdown, text, html: only the bodies.")]
 Out = Annotated[
     Path | None, typer.Option("--out", "-o", help="The file to write, or a folder for the bodies of a folder; default: standard output.")
 ]
@@ -50,11 +50,11 @@ BODIES: Final[dict[str, tuple[str, Callable[[dict[str, Any]], str]]]] = {
 }  # Format → file ending, and the function that formats an answer
 
 DELAY = 1.0  # seconds between two requests to one host, as in the crawl
-PUBLIC_ONLY = "this command asks public http(s) addresses alone; save the page with a browser and name the file"
+PUBLIC_ONLY = "this command fetches only public http(s) URLs; save the page with a browser and name the file"
 LATER = "try again later"
 REMEDIES = {
     "egress-denied": PUBLIC_ONLY,
-    "too-many": f"an article is read over {MAX_FETCHED} pages at most",
+    "too-many": f"an article may have at most {MAX_FETCHED} pages",
     **dict.fromkeys(("connection", "dns", "timeout", "http-429", "http-500", "http-502", "http-503", "http-504"), LATER),
 }  # advice for a missing page, if any
 
@@ -133,7 +133,7 @@ def extract(
     library: Annotated[
         Path | None, typer.Option("--library", help="The file in which best or url_tree saves what it learns about sites.")
     ] = None,
-    render: Annotated[bool, typer.Option("--render", help="Render an address in a browser.")] = False,
+    render: Annotated[bool, typer.Option("--render", help="Render the URL in a browser.")] = False,
 ) -> None:
     """Read the main content of pages, one JSON line each; from an address over all its pages. A page without content gives "error"."""
     write = writer(form, source, out)
@@ -144,7 +144,7 @@ def extract(
     refuse_for_folder(url, source)
     require_source(source)
     if render and not source.startswith(WEB):
-        raise typer.BadParameter("a saved page is read as it is; name an address", param_hint="--render")
+        raise typer.BadParameter("saved pages are not rendered; name a URL", param_hint="--render")
     fetch: Callable[[str], Page] = fetch_public
     if render:
         from newsportal.net import egress
@@ -156,15 +156,15 @@ def extract(
         write(answers(source, url, algorithm, run, fetch=fetch))
         return
     if not isinstance(run, PersistentLearner):
-        raise typer.BadParameter(f"{algorithm} keeps nothing from run to run", param_hint="--library")
+        raise typer.BadParameter(f"{algorithm} saves nothing between runs", param_hint="--library")
     if not library.parent.is_dir():
-        raise typer.BadParameter(f"there is no folder {library.parent}; make it first", param_hint="--library")
+        raise typer.BadParameter(f"there is no folder {library.parent}; create it first", param_hint="--library")
     if library.exists():
         text = templates.read(library)
         try:
             run.restore(text)
         except LibraryError as error:
-            raise LibraryError(f"{library}: {error}; name another file: every algorithm keeps one of its own") from error
+            raise LibraryError(f"{library}: {error}; name another file: each algorithm has its own") from error
     write(answers(source, url, algorithm, run, keeping=True, fetch=fetch))
     templates.save(run.dump(), library)
 
@@ -257,7 +257,7 @@ def writer(form: str, source: str, out: Path | None) -> Callable[[Rows], None]:
         raise typer.BadParameter(f"no format is called {form!r}; there are: json, {', '.join(BODIES)}", param_hint="--format")
     (ending, body), folder = BODIES[form], Path(source).is_dir()
     if folder and (out is None or (out.exists() and not out.is_dir())):
-        raise typer.BadParameter(f"{source} is a folder: name a folder with --out, which gets a file a page", param_hint="--format")
+        raise typer.BadParameter(f"{source} is a folder: name a folder with --out for its bodies", param_hint="--format")
 
     def write(rows: Rows) -> None:
         if folder and out is not None:

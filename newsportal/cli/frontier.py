@@ -26,7 +26,7 @@ from newsportal.sources.uris import mask
 
 ASIDE = 1000  # requests set aside that are searched for a given one; more are a bug rather than an accident
 Spider = Annotated[str | None, typer.Option(help="Only this spider's queue.")]
-Ids = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Ids, their beginnings, or addresses; default: all.")]
+Ids = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Ids or their beginnings, or URLs; default: all.")]
 Hosts = Annotated[int, typer.Option(min=1, max=10_000, help="Hosts to list.")]
 
 
@@ -59,7 +59,7 @@ def status(spider: Spider = None, hosts: Hosts = 10, sources: SourcesFile = None
 
 def aside(
     spider: Spider = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="Requests to list, of each queue.")] = 100,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="Maximum number of requests to list per queue.")] = 100,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
@@ -80,7 +80,7 @@ def aside(
         return
     cells = ((row["queue"], row["id"], row["since"], row["reason"], row["url"] or row["host"]) for row in rows)
     console.print(make_table(("queue", "id", "since", "reason", "address"), cells))
-    console.print("to try them again: newsportal frontier again; to forget them: newsportal frontier drop", markup=False)
+    console.print("to retry them: newsportal frontier again; to drop them: newsportal frontier drop", markup=False)
 
 
 def again(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
@@ -212,13 +212,13 @@ def _show(found: Queues) -> None:
         (row.name, row.queue, _iso(row.since), f"{max(0.0, (now - row.beat).total_seconds()):.0f} s ago", row.leased, row.hosts, row.doing)
         for row in found.workers
     )
-    show(("worker", "queue", "since", "last sign of life", "in hand", "hosts", "doing"), workers, ("in hand", "hosts"))
+    show(("worker", "queue", "since", "last heartbeat", "in hand", "hosts", "doing"), workers, ("in hand", "hosts"))
     hosts = ((row.host, row.queue, row.waiting, row.holder or "", f"{row.free_in:.1f} s") for row in found.hosts)
     show(("host", "queue", "waiting", "held by", "next request in"), hosts, ("waiting", "next request in"))
     retries = ((row.reason, row.source, row.links, "" if row.next is None else _iso(row.next)) for row in found.retries)
-    show(("links that failed in passing", "source", "links", "next try"), retries, ("links",))
+    show(("links that failed temporarily", "source", "links", "next try"), retries, ("links",))
     if any(row.aside for row in found.queues):
-        console.print("\nwhat was set aside, and why: newsportal frontier aside", markup=False)
+        console.print("\nfor requests set aside: newsportal frontier aside", markup=False)
 
 
 def _iso(moment: datetime) -> str:

@@ -30,9 +30,9 @@ def gallery(
     pattern: Annotated[
         str | None, typer.Option("--pattern", "-p", help="Names of further pages, as in sources.yaml: {id}_{n}.html.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON line a page or story.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object per page or story.")] = False,
 ) -> None:
-    """Read a photo story: its pictures in order, with captions; from an address over all its pages. A page without one gives "error"."""
+    """Read a photo story: its pictures, in order, with captions; from an address over all its pages. A page without one gives "error"."""
     refuse_for_folder(url, source)
     if pattern is not None:
         try:

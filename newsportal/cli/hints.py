@@ -13,7 +13,7 @@ from newsportal.sources.places import Place
 UNREACHED = frozenset({"robots-unreachable", "dns", "connection", "timeout"})
 """Reasons without any response of a host. If all list pages fail so, probably our network is down."""
 
-NO_NETWORK = "nothing could be reached: is there a network? `newsportal doctor` looks closer"
+NO_NETWORK = "no host could be reached: is there a network? Diagnose it with `newsportal doctor`"
 
 
 def counted(number: int, noun: str) -> str:

@@ -48,7 +48,7 @@ def list_(name: CorpusName, sources: SourcesFile = None, as_json: AsJson = False
         print_json(*({"corpus": name, **row} for row in rows))
         return
     if not rows:
-        typer.echo(f"{name}: no model yet; `newsportal train --corpus {name}` trains one")
+        typer.echo(f"{name}: no model yet; train one with `newsportal train --corpus {name}` trains one")
         return
     for row in rows:
         row |= {heading: None if row[figure] is None else format_figure(figure, row[figure]) for figure, heading in FIGURES.items()}
@@ -80,7 +80,7 @@ def show(
 
 def compare(
     name: CorpusName,
-    versions: Annotated[list[int] | None, typer.Argument(metavar="[VERSION...]", help="Default: all that are kept.")] = None,
+    versions: Annotated[list[int] | None, typer.Argument(metavar="[VERSION...]", help="Default: all stored versions.")] = None,
     report: ReportFile = None,
     sources: SourcesFile = None,
     as_json: AsJson = False,
@@ -134,18 +134,18 @@ group = command_group("Versions of a corpus' model: their figures, and the activ
 
 
 def train(
-    file: Annotated[str | None, typer.Argument(metavar="[FILE|-]", help="Labelled texts, as `corpus import` reads them.")] = None,
+    file: Annotated[str | None, typer.Argument(metavar="[FILE|-]", help="Labelled texts in a format of `corpus import`.")] = None,
     model: Annotated[Path | None, typer.Option("--model", "-m", help="Write the model there.")] = None,
     corpus: Annotated[str | None, typer.Option(help="Train its next version.")] = None,
     algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"{', '.join(CLASSIFIERS)}.")] = DEFAULT,
-    held_out: Annotated[float, typer.Option(min=0, max=0.5, help="Share of each label held back for measuring.")] = SHARE,
+    held_out: Annotated[float, typer.Option(min=0, max=0.5, help="Share of each label held out for evaluation.")] = SHARE,
     report: Annotated[Path | None, typer.Option(help="Also write an HTML report there.")] = None,
     activate: Annotated[
-        bool | None, typer.Option("--activate/--no-activate", help="Use the version; default: unless it is worse than the present one.")
+        bool | None, typer.Option("--activate/--no-activate", help="Activate the version; default: unless it is worse than the active one.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     form: Annotated[str, typer.Option("--format", help=f"Of FILE; one of: {', '.join(FORMS)}.")] = "auto",
-    encoding: Annotated[str, typer.Option(help="Its encoding, such as gb18030.")] = UTF8,
+    encoding: Annotated[str, typer.Option(help="Encoding of the file, such as gb18030.")] = UTF8,
     sources: SourcesFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one line of JSON.")] = False,
 ) -> None:
@@ -198,7 +198,7 @@ def _print_result(row: dict[str, Any], trained: Trained, report: Path | None, as
 
 
 def retrain(
-    force: Annotated[bool, typer.Option("--force", help="Even where few articles are new.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Train even if there are few new articles.")] = False,
     algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"{', '.join(CLASSIFIERS)}.")] = DEFAULT,
     gently: Annotated[bool, typer.Option("--gently", help="Run at low priority.")] = False,
     sources: SourcesFile = None,

@@ -25,12 +25,12 @@ if TYPE_CHECKING:  # not imported by commands without a store
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 SourcesFile = Annotated[Path | None, typer.Option("--sources", help="The sources file; default: the nearest sources.yaml.")]
-AsJson = Annotated[bool, typer.Option("--json", help="One line of JSON for each.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
 AsJsonLine = Annotated[bool, typer.Option("--json", help="One line of JSON.")]
 AsJsonRows = Annotated[bool, typer.Option("--json", help="One JSON line a row.")]
-Algorithms = Annotated[list[str] | None, typer.Option("--algorithm", "-a", help="Which to score; repeatable; default: all.")]
+Algorithms = Annotated[list[str] | None, typer.Option("--algorithm", "-a", help="What to score; repeatable; default: all.")]
 LogLevel = Annotated[str, typer.Option(help="DEBUG, INFO, WARNING or ERROR.")]
-LogFile = Annotated[Path | None, typer.Option(help="Write the log there; at 16 MB it becomes FILE.1, then FILE.2 to FILE.5.")]
+LogFile = Annotated[Path | None, typer.Option(help="Write the log to this file; it is rotated at 16 MB (FILE.1 to FILE.5).")]
 OutFile = Annotated[Path | None, typer.Option("--out", "-o", help="The file to write; default: standard output.")]
 CorpusName = Annotated[str, typer.Argument(metavar="NAME", help="A corpus.")]
 Days = Annotated[int, typer.Option(min=1, max=36_500, help="Only articles of the last days.")]  # up to a hundred years
@@ -136,7 +136,7 @@ def log_format_of(value: str) -> str:
     return value
 
 
-LogFormat = Annotated[str, typer.Option(metavar="FORMAT", callback=log_format_of, help="text, or json: one object a line.")]
+LogFormat = Annotated[str, typer.Option(metavar="FORMAT", callback=log_format_of, help="text or json (one object per line).")]
 
 
 def check_names(kind: str, names: Iterable[str], allowed: Collection[str], option: str) -> None:

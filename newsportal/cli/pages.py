@@ -24,7 +24,7 @@ MAX_SIDECAR_BYTES = 4 * 1024 * 1024  # a larger <id>.json does not describe one 
 WEB = ("http://", "https://")
 UNKNOWN = "about:blank"  # the URL of a page whose URL is unknown
 PageSource = Annotated[
-    str, typer.Argument(metavar="FILE|URL|DIR|-", help="A page, its address, a folder of <id>.html(.gz), or standard input.")
+    str, typer.Argument(metavar="FILE|URL|DIR|-", help="A page, its URL, a folder of <id>.html(.gz), or standard input.")
 ]
 PAGE_SUFFIXES = (".html", ".htm", ".xhtml")
 PAGE_ENDINGS = tuple(suffix + packed for suffix in PAGE_SUFFIXES for packed in ("", ".gz"))
@@ -87,17 +87,17 @@ def addresses(path: str | Path) -> Iterator[str]:
 def web_address(url: str | None) -> str | None:
     """Check a ``url`` of the command line. Raises ``typer.BadParameter`` for other schemes."""
     if url is not None and not url.startswith(WEB):
-        raise typer.BadParameter(f"{url!r} is no address of a page: those begin with http:// or https://")
+        raise typer.BadParameter(f"{url!r} is not the URL of a page: URLs begin with http:// or https://")
     return url
 
 
-SavedFrom = Annotated[str | None, typer.Option("--url", "-u", callback=web_address, help="A saved page's address; not for a folder.")]
+SavedFrom = Annotated[str | None, typer.Option("--url", "-u", callback=web_address, help="URL of a saved page; not for a folder.")]
 
 
 def require_source(source: str) -> None:
     """End the command with status 1 if ``source`` is neither ``-``, a URL nor an existing path."""
     if source != "-" and not source.startswith(WEB) and not Path(source).exists():
-        typer.echo(f"no such file or folder: {source}; an address begins with http:// or https://", err=True)
+        typer.echo(f"no such file or folder: {source}; a URL begins with http:// or https://", err=True)
         raise typer.Exit(1)
 
 
@@ -105,7 +105,7 @@ def refuse_for_folder(url: str | None, path: str | Path) -> None:
     """Reject a URL for a folder of pages. Raises ``typer.BadParameter``."""
     if url is not None and Path(path).is_dir():
         raise typer.BadParameter(
-            f'{path} is a folder, whose pages have an address each: write it beside the page, in <id>.json, as {{"url": …}}',
+            f'{path} is a folder: give the URL of each page in <id>.json, as {{"url": …}}',
             param_hint="--url",
         )
 
@@ -151,7 +151,7 @@ def read_bounded(stream: BinaryIO, limit: int = MAX_BYTES) -> bytes:
         except zlib.error as error:
             raise BadPage(f"broken gzip: {error}") from error
         if not inflate.eof and len(body) <= limit:
-            raise BadPage("broken gzip: it ends too early")
+            raise BadPage("broken gzip: truncated")
     if len(body) > limit:
         raise BadPage(f"larger than {limit} bytes")
     return body

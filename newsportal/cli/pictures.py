@@ -32,7 +32,7 @@ NONE = "no photo stories are stored; name a channel (newsportal source add --gal
 
 
 def photos(
-    incomplete: Annotated[bool, typer.Option("--incomplete", help="Only those that lack pages, latest visit first.")] = False,
+    incomplete: Annotated[bool, typer.Option("--incomplete", help="Only those with missing pages, latest visit first.")] = False,
     order: Annotated[Order, typer.Option(help="By score (ranked), or newest.")] = Order.ranked,
     topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
     source: Annotated[str | None, typer.Option(help="Only this source.")] = None,
@@ -55,7 +55,7 @@ def photos(
         print_json(*(plain(article, gallery) for article, gallery in found))
         return
     if not found:
-        typer.echo("no photo story lacks pages" if incomplete else NONE)
+        typer.echo("no photo story has missing pages" if incomplete else NONE)
         return
     rows = ((article.id, article.title, summary(gallery), article.url) for article, gallery in found)
     print_table(make_table(("article", "title", "pictures", "address"), rows), width=WIDEST)
@@ -134,7 +134,7 @@ def _mark(store: Store, url: str, reason: str) -> int:
     """Mark an image as kept or excluded; return the number of changed images of stories. Raises ``NewsportalError``."""
     name, now = key(url), datetime.now(UTC)
     if name not in store.pictures.find_stored([name]):
-        raise NewsportalError(f"{url}: no photo story shows this picture; `newsportal pictures` lists those that many show")
+        raise NewsportalError(f"{url}: no photo story has this picture; `newsportal pictures` lists frequent ones")
     store.pictures.mark({name: reason}, now=now)
     ids = store.pictures.addresses([name]).get(name, frozenset())
     stored = {picture.image.url for id in ids for picture in store.galleries.pictures(id, dropped=True)}
@@ -149,10 +149,10 @@ def _print(row: dict[str, Any]) -> None:
     if "cleared" in row:
         out.print(f"removed from the cache: {row['cleared']['files']} pictures, {_megabytes(row['cleared']['bytes'])}")
     out.print(
-        f"{row['pictures']} pictures of {row['stories']} photo stories; inspected: {row['looked_at']}, "
-        f"not pictures: {row['refused']}, left out: {row['left_out']}"
+        f"{row['pictures']} pictures of {row['stories']} photo stories; examined: {row['looked_at']}, "
+        f"invalid: {row['refused']}, not of stories: {row['left_out']}"
     )
-    cached = "cache: none (set pictures.cache in sources.yaml to a folder)"
+    cached = "cache: none (set a folder as pictures.cache in sources.yaml)"
     if cache := row["cache"]:
         cached = f"cache: {cache['files']} pictures, {_megabytes(cache['bytes'])} of {_megabytes(cache['limit'])} in {cache['folder']}"
     out.print(cached, markup=False)

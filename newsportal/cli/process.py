@@ -34,7 +34,7 @@ SHOWN: Final = 20  # pages without an article that are printed; --json prints al
 
 
 def process(
-    files: Annotated[list[Path], typer.Argument(metavar="WARC...", help="Archives of `crawl --archive` or any other crawler.")],
+    files: Annotated[list[Path], typer.Argument(metavar="WARC...", help="WARC archives of `crawl --archive` or any other crawler.")],
     out: Annotated[Path | None, typer.Option(help="The file to write; default: standard output.")] = None,
     format: Annotated[Format, typer.Option(help="jsonl, csv or parquet.")] = Format.jsonl,
     into: Annotated[bool, typer.Option("--into", help="Add them to the store and its stories instead.")] = False,
@@ -42,7 +42,7 @@ def process(
     spark: Annotated[str | None, typer.Option(metavar="MASTER", help="Spark master: local[*] or spark://HOST:7077; needs Java.")] = None,
     workers: Annotated[int | None, typer.Option(min=1, max=1024, help="Reading processes here; default: one a core.")] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="A line of JSON for each page, and one of all; with --out FILE or --into.")
+        bool, typer.Option("--json", help="Print one JSON object per page, and one with the totals; with --out FILE or --into.")
     ] = False,
     sources: SourcesFile = None,
 ) -> None:
@@ -52,7 +52,7 @@ def process(
     """
     path = None if out == Path("-") else out
     if into and out is not None:
-        raise typer.BadParameter("the articles go into the store or into a file", param_hint="--into")
+        raise typer.BadParameter("--into and --out exclude each other", param_hint="--into")
     if format is Format.warc:
         raise typer.BadParameter("archives are WARC already; it is one of jsonl, csv, parquet", param_hint="--format")
     if as_json and not (into or path):
@@ -121,6 +121,6 @@ def _print_summary(summary: Summary, seconds: float, as_json: bool, *, beside_ar
     typer.echo(
         f"{summary.pages} pages in {seconds} s: {summary.stored} stored, {summary.folded} folded, {summary.same} known"
         + (failed if summary.failed else "")
-        + (f"; {summary.missing} pages that list pages name are not in the archives" if summary.missing else ""),
+        + (f"; {summary.missing} pages linked from list pages are not in the archives" if summary.missing else ""),
         err=beside_articles,
     )

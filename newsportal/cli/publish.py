@@ -41,7 +41,7 @@ def publish(
     context: typer.Context,
     target: Named = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
-    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Articles of each target, at most.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Maximum number of articles per target.")] = None,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
@@ -64,7 +64,7 @@ def publish(
                     for name, value in step.values.items():
                         typer.echo(f"    {name}: {clean(str(value))[:200]}")
             if not as_json:
-                typer.echo(f"{settings.name}: {counted(number, 'article')} would be written; nothing was")
+                typer.echo(f"{settings.name}: {counted(number, 'article')} would be written (dry run)")
 
 
 def status(
@@ -99,11 +99,11 @@ def status(
             for row in entries
         ]  # fmt: skip
         print_rows(failed, ("target", "article", "title", "since", "reason"), False)
-        typer.echo("to try them again: newsportal publish again" if "failed" in states else "")
+        typer.echo("to retry them: newsportal publish again" if "failed" in states else "")
 
 
 def again(
-    article: Annotated[list[str] | None, typer.Argument(metavar="[ARTICLE]...", help="Ids or addresses; default: all that failed.")] = None,
+    article: Annotated[list[str] | None, typer.Argument(metavar="[ARTICLE]...", help="Ids or URLs; default: all that failed.")] = None,
     target: Named = None,
     sources: SourcesFile = None,
     as_json: AsJson = False,
@@ -116,7 +116,7 @@ def again(
         if ids:
             number = sum(store.outbox.ask(name, list(store.outbox.of(name, ids)), "there", now=now) for name in names)
         else:
-            number = sum(store.outbox.again(name, now=now) for name in names)
+            number = sum(store.outbox.retry(name, now=now) for name in names)
         finish(store, targets, None, as_json, f"{counted(number, 'article')} tried again")
 
 
@@ -164,7 +164,7 @@ def article_named(store: Store, name: str) -> str:
         return name
     found = store.declared_by(identity(name)) if "." in name else []
     if not found:
-        raise NewsportalError(f"no article {name!r} is stored, and none was published; give its id, or its address")
+        raise NewsportalError(f"no article {name!r} is stored or was published; give its id or its URL")
     return found[0].id
 
 
@@ -188,7 +188,7 @@ def finish(store: Store, targets: Sequence[tuple[Settings, Target]], limit: int 
 
 def run(store: Store, settings: Settings, target: Target, limit: int | None, *, shown: bool) -> Tally:
     with progress(TimeElapsedColumn(), quiet=not shown) as bar:
-        task = bar.add_task(f"{settings.name}: looking for what is new", total=None)
+        task = bar.add_task(f"{settings.name}: looking for new articles", total=None)
 
         def report(tally: Tally) -> None:
             if bar.tasks[task].total is None:

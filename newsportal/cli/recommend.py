@@ -94,7 +94,7 @@ def _jsonl(lines: TextIOWrapper, name: str) -> Iterator[tuple[int, Mapping[str, 
 def _csv(lines: TextIOWrapper, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     rows = csv.DictReader(lines, strict=True)
     if missing := [field for field in NEEDED if field not in (rows.fieldnames or ())]:
-        raise ClicksError(f"{name}: line 1: no column {', '.join(missing)}; the first line names the columns: {','.join(FIELDS)}")
+        raise ClicksError(f"{name}: line 1: no column {', '.join(missing)}; the first line must name the columns: {','.join(FIELDS)}")
     for row in rows:
         yield rows.line_num, row
 
@@ -106,7 +106,7 @@ def _view(row: Mapping[str, Any]) -> View:
     for field in ("seen", "pictures"):
         value = 1 if row.get(field) in (None, "") else row[field]
         if isinstance(value, bool) or not str(value).isdecimal() or (field == "pictures" and int(value) < 1):
-            raise ValueError(f"{field} is {value!r}; allowed: a whole number{' from 1 on' if field == 'pictures' else ''}")
+            raise ValueError(f"{field} is {value!r}; allowed: an integer{' from 1 on' if field == 'pictures' else ''}")
         numbers.append(int(value))
     seen, pictures = numbers
     return View(str(row["reader"]), str(row["story"]), min(seen, pictures), pictures, view_moment(row["at"]))
@@ -151,7 +151,7 @@ def fit(
 
 
 def import_(
-    file: Annotated[str, typer.Argument(metavar="FILE|-", help="Views; -: standard input.")],
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="Files of views; -: standard input.")],
     form: Annotated[str, typer.Option("--format", help="jsonl, csv, or auto: by its name.")] = "auto",
     sources: SourcesFile = None,
     as_json: AsJson = False,
@@ -188,8 +188,8 @@ def import_(
 
 def export(
     form: Annotated[str, typer.Option("--format", help=f"{', '.join(FORMS)}.")] = "jsonl",
-    since: Annotated[str | None, typer.Option(help="Only since then: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
-    anonymous: Annotated[bool, typer.Option("--anonymous", help="Readers get new names, others each time.")] = False,
+    since: Annotated[str | None, typer.Option(help="Only since this date or time: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
+    anonymous: Annotated[bool, typer.Option("--anonymous", help="Replace names of readers by random ones.")] = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The file to write; default: standard output.")] = None,
     sources: SourcesFile = None,
 ) -> None:
@@ -223,17 +223,15 @@ STEP: Final = 2  # hours per line of the plot
 WIDTH: Final = 50
 
 BY: Final = {
-    "neighbours": "viewed by similar readers",
+    "neighbours": "readers of the same stories",
     "content": "similar to viewed stories",
-    "popular": "popular",
+    "popular": "looked at much",
     "fresh": "new",
     "explore": "to find out",
 }  # slugs of ``Recommendation.by`` in words; others are printed as they are.
 
 
-def show(
-    sources: SourcesFile = None, as_json: Annotated[bool, typer.Option("--json", help="Everything as one line of JSON.")] = False
-) -> None:
+def show(sources: SourcesFile = None, as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
     """Show the figures of the latest fit, reading by month, how interest fades."""
     with open_record(sources) as (_, store):
         fits = store.readers.fits()
@@ -291,7 +289,7 @@ def plot(ages: Sequence[int], rate: float | None) -> list[str]:
 
 
 def for_(
-    reader: Annotated[str | None, typer.Argument(metavar="[READER]", help="A reader, as cookie or imported log names him.")] = None,
+    reader: Annotated[str | None, typer.Argument(metavar="[READER]", help="Id of a reader, from the cookie or an imported log.")] = None,
     new: Annotated[bool, typer.Option("--new", help="A new reader.")] = False,
     number: Annotated[int, typer.Option("--n", "-n", min=1, max=1000, help="How many to list.")] = 20,
     sources: SourcesFile = None,
@@ -310,7 +308,7 @@ def for_(
             reason = BY.get(recommendation.by, recommendation.by) + (f", because of 《{clean(cause.head.title)}》" if cause else "")
             typer.echo(f"{index:3d}. {clean(story.head.title)}\n     {story.id}, {reason}")
     if not found and not as_json:
-        typer.echo("nothing to recommend: no story of the last days is stored that this reader has not seen")
+        typer.echo("nothing to recommend: the store has no recent story that this reader has not seen")
 
 
-group = command_group("Fit recommendations; show the fit, and what a reader is recommended.", fit, show, for_, import_, export)
+group = command_group("Fit recommendations; show the fit and a reader's recommendations.", fit, show, for_, import_, export)

@@ -101,7 +101,7 @@ def brought(job: Mapping[str, Any]) -> str:
     if outcome is None or "stored" not in outcome:
         return "no report; see its log"
     if not outcome["finished"]:
-        return f"it broke off: {summary(outcome)}"
+        return f"it failed: {summary(outcome)}"
     return summary(outcome) if outcome["reason"] == "finished" else f"{outcome['reason']}: {summary(outcome)}"
 
 
@@ -131,9 +131,9 @@ JOBS, BATCH, EVERY = 2, 50, 10.0
 Seconds between two polls: a store of 5,000 sources is read within one."""
 
 Where = Annotated[str | None, typer.Option("--scrapyd", metavar="TARGET", help="A scrapyd: its target in scrapy.cfg, or its URL.")]
-Local = Annotated[bool, typer.Option("--local", help="Processes of this machine (default).")]
+Local = Annotated[bool, typer.Option("--local", help="Processes on this machine (default).")]
 Project = Annotated[str | None, typer.Option(help="Its project; default: scrapy.cfg's, or the only one.")]
-Id = Annotated[str, typer.Argument(metavar="JOB", help="A job's id or its beginning.")]
+Id = Annotated[str, typer.Argument(metavar="JOB", help="Id of a job, or its beginning.")]
 
 
 def runner_of(
@@ -141,7 +141,7 @@ def runner_of(
 ) -> tuple[Runner, Records]:  # fmt: skip
     """Return where jobs run according to the options. Raises ``NewsportalError``."""
     if scrapyd is not None and local:
-        raise typer.BadParameter("--scrapyd runs jobs on a server, --local on this machine: give one of them")
+        raise typer.BadParameter("--scrapyd and --local exclude each other")
     records = Records(sources.jobs_folder)
     if scrapyd is not None:
         server = Server(target(scrapyd, Path.cwd(), os.environ))
@@ -160,8 +160,8 @@ def schedule(
     local: Local = False,
     project: Project = None,
     setting: Settings = None,
-    most: Annotated[int, typer.Option("--jobs", min=1, max=1000, help="Jobs at the same time.")] = JOBS,
-    batch: Annotated[int, typer.Option(min=1, max=1000, help="Sources of a job, at most.")] = BATCH,
+    most: Annotated[int, typer.Option("--jobs", min=1, max=1000, help="Maximum number of concurrent jobs.")] = JOBS,
+    batch: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of sources per job.")] = BATCH,
     every: Annotated[float, typer.Option(min=0.1, help="Seconds between checks for due sources.")] = EVERY,
     once: Annotated[bool, typer.Option("--once", help="Visit the sources that are due now, and exit.")] = False,
     sources: SourcesFile = None,
@@ -244,8 +244,8 @@ def cancel(id: Id, scrapyd: Where = None, local: Local = False, project: Project
     """Stop a job gracefully; a second call kills it."""
     runner, job = _job(id, scrapyd, local, project, sources)
     if not runner.cancel(job.id):
-        raise NewsportalError(f"job {job.id} does not run any more")
-    typer.echo(f"job {job.id} is being stopped")
+        raise NewsportalError(f"job {job.id} is no longer running")
+    typer.echo(f"job {job.id} was told to stop")
 
 
 def _job(id: str, scrapyd: str | None, local: bool, project: str | None, sources: Path | None) -> tuple[Runner, Job]:
@@ -267,7 +267,7 @@ def as_row(job: Job) -> dict[str, Any]:
     elif not job.active:
         row["brought"] = brought(row)
     elif job.outcome:
-        row["brought"] = "so far: " + brought(row).removeprefix("it broke off: ")
+        row["brought"] = "so far: " + brought(row).removeprefix("it failed: ")
     return row
 
 

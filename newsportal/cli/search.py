@@ -25,7 +25,7 @@ MARK = re.compile(r"<mark>(.*?)</mark>", re.DOTALL)
 Topic = Annotated[str | None, typer.Option(help="Only this topic.")]
 Site = Annotated[str | None, typer.Option(help="Only this site: its full name.")]
 Category = Annotated[str | None, typer.Option(help="Only this category.")]
-Since = Annotated[str | None, typer.Option(help="Only since then: 2026-03-01, 2026-03-01T08:30+08:00.")]
+Since = Annotated[str | None, typer.Option(help="Only since this date or time: 2026-03-01, 2026-03-01T08:30+08:00.")]
 Until = Annotated[str | None, typer.Option(help="Only to the end of this date, or before this time.")]
 Sort = Annotated[Literal["relevance", "time"], typer.Option(help="relevance or time.")]
 
@@ -43,7 +43,7 @@ def search(
     since: Since = None,
     until: Until = None,
     sort: Sort = "relevance",
-    collapse: Annotated[bool, typer.Option(help="Each story once, or every version.")] = True,
+    collapse: Annotated[bool, typer.Option(help="One hit per story, or every version.")] = True,
     facets: Annotated[bool, typer.Option("--facets", help="Count sites, categories, topics and days instead.")] = False,
     suggest: Annotated[bool, typer.Option("--suggest", help="Complete the query instead.")] = False,
     sources: SourcesFile = None,
@@ -98,7 +98,7 @@ def plain(hit: Hit) -> dict[str, Any]:
 def show(results: Results, console: Console) -> None:
     """Print the results as a list. Text from sites is cleaned first: a title must not control the terminal."""
     if results.loose:
-        console.print(Text('no article holds all the words; these hold some of them ("in quotes" for exactly these)', style="yellow"), "")
+        console.print(Text('no article has all the words; these have some of them (use "quotes" for exact phrases)', style="yellow"), "")
     for hit in results.hits:
         console.print(styled(hit.title_html, "bold"))
         more = f" +{hit.folded}" if hit.folded else ""

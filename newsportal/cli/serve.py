@@ -44,8 +44,8 @@ def serve(
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0: all.")] = DEFAULT_HOST,
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port; default: the first free one from 8000 on.")] = None,
     sources: SourcesFile = None,
-    open_: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
-    allow_host: Annotated[list[str] | None, typer.Option(help="A further name of the portal, such as news.example.org.")] = None,
+    open_: Annotated[bool, typer.Option("--open", help="Open the portal in a browser.")] = False,
+    allow_host: Annotated[list[str] | None, typer.Option(help="An additional host name of the portal, such as news.example.org.")] = None,
     log_file: LogFile = None,
     log_format: LogFormat = "text",
     access: AccessLog = False,
@@ -90,7 +90,7 @@ def run(
             person, password = created
             accounts.trail.add(None, "person.first", person.name, now=datetime.now(UTC))
             console.print(f"sign in at {address}/login as {person.name} with the password {password}")
-            console.print(f"(it is shown this once; another one: newsportal user password {person.name})")
+            console.print(f"(shown only once; for a new one: newsportal user password {person.name})")
         console.file.flush()  # the output may be a service's log: print it now and not at the end
         once_open()
         if open_browser:
@@ -133,9 +133,7 @@ def settling(sources: Sources) -> Settle:
     return settle
 
 
-Token = Annotated[
-    str | None, typer.Option(envvar="NEWSPORTAL_TOKEN", help="A token of `token add`; without: reading only.", show_envvar=True)
-]
+Token = Annotated[str | None, typer.Option(envvar="NEWSPORTAL_TOKEN", help="A token of `token add`; default: read only.", show_envvar=True)]
 
 
 def mcp(token: Token = None, sources: SourcesFile = None) -> None:
@@ -151,7 +149,7 @@ def mcp(token: Token = None, sources: SourcesFile = None) -> None:
         closing(open_accounts(found.accounts_uri)) as accounts,
     ):
         if token is not None and accounts.tokens.signed(token, now=datetime.now(UTC)) is None:
-            raise NewsportalError("the token is not valid: create one with `newsportal token add NAME assistant --right edit`")
+            raise NewsportalError("the token is invalid or was revoked: create one with `newsportal token add NAME assistant --right edit`")
         app = create_app(store, index, found, accounts)
         follower = Follower(index, store)
         follower.start()

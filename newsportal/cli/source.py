@@ -77,14 +77,14 @@ def schema() -> None:
 def init(
     path: Annotated[Path, typer.Argument(help="The file to write.")] = Path(FILE_NAME),
     preset: Annotated[str | None, typer.Option(help=f"A paper's system: {', '.join(PRESETS)}.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
     """Write a sources.yaml to start from, its schema, and a scrapy.cfg."""
     if preset is not None and preset not in PRESETS:
         near = did_you_mean(preset, PRESETS)
         raise typer.BadParameter(f"no preset is called {preset!r}; there are: {', '.join(PRESETS)}" + (f"; {near}" if near else ""))
     if path.exists() and not force:
-        raise NewsportalError(f"{path} is there already; --force writes over it")
+        raise NewsportalError(f"{path} already exists; --force replaces it")
     text = files("newsportal").joinpath(f"sources/presets/{preset}.yaml" if preset else FILE_NAME).read_text("utf-8")
     text = text.partition("\n")[2] if text.startswith(SCHEMA_LINE) else text
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -119,7 +119,7 @@ Names = Annotated[list[str], typer.Argument(metavar="NAME...", help="Sources' na
 
 
 def enable(names: Names, sources: SourcesFile = None) -> None:
-    """Switch sources on that were switched off."""
+    """Enable disabled sources."""
     _change(sources, names, "enable", "is on, in {path}")
 
 
@@ -140,7 +140,7 @@ def interval(
 
 def remove(names: Names, sources: SourcesFile = None) -> None:
     """Take sources out of sources.yaml; their articles stay."""
-    _change(sources, names, "remove", "was removed from {path}; to have it back: newsportal source undo")
+    _change(sources, names, "remove", "was removed from {path}; to undo it: newsportal source undo")
 
 
 def visit(name: Name, sources: SourcesFile = None) -> None:
@@ -170,7 +170,7 @@ def undo(
         return
     version = earlier(path, steps)
     go_back(path, version)
-    typer.echo(f"{path} is as it was until {local(version.at):%Y-%m-%d %H:%M:%S%z}; another undo reverts this")
+    typer.echo(f"{path} is restored to its state until {local(version.at):%Y-%m-%d %H:%M:%S%z}; undo again to revert this")
 
 
 def _change(sources: Path | None, names: Sequence[str], way: Way, sentence: str, minutes: float | None = None) -> None:
@@ -221,7 +221,7 @@ def health(
             success = verdict.figures.last_success
             line = Text(f"{verdict.state:{width}}  ", style=COLOURS.get(verdict.state, "red"))
             line.append(f"{day_bars(row.days)}  ", style="dim").append(row.source.key, style="bold")
-            line.append(f"  last success {local(success):%m-%d %H:%M %z}" if success else "  never answered yet", style="dim")
+            line.append(f"  last success {local(success):%m-%d %H:%M %z}" if success else "  no answer yet", style="dim")
             out.print(line)
             if verdict.state != "healthy":
                 out.print(f"    {verdict.reason()}", markup=False)
@@ -283,6 +283,6 @@ def hour_bars(expected: tuple[float, ...] | list[float]) -> str:
 
 
 group = command_group(
-    "Look at sources.yaml, check it, try its sources, add to it.",
+    "Show, check and change sources.yaml, and test its sources.",
     list_, check, schema, init, add, suggest, import_, export, _test, enable, disable, interval, remove, visit, undo, health, schedule,
 )  # fmt: skip

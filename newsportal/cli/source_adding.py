@@ -39,13 +39,13 @@ LINKS_SHOWN = 5
 
 
 def add(
-    url: Annotated[str, typer.Argument(help="Any address of a site: feed, sitemap, list page, article.")],
+    url: Annotated[str, typer.Argument(help="Any URL of a site: feed, sitemap, list page, article.")],
     name: Annotated[str | None, typer.Option(help="Its name; default: its title.")] = None,
     category: Annotated[str | None, typer.Option(help="Its articles' category.")] = None,
     forum: Annotated[bool, typer.Option("--forum", help="A forum's front page, or a board.")] = False,
     gallery: Annotated[bool, typer.Option("--gallery", help="An index page of photo stories.")] = False,
     kind: Annotated[Family | None, typer.Option(help="Only a feed, sitemap, region, forum or gallery.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Look for all sources, and add each.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Find and add all sources.")] = False,
     yes: Yes = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
     sources: SourcesFile = None,
@@ -212,8 +212,8 @@ SHOWN = 20
 
 def import_(
     source: Annotated[str, typer.Argument(metavar="FILE|URL", help="OPML; -: standard input.")],
-    category: Annotated[str | None, typer.Option(help="Their category; default: their folder.")] = None,
-    disabled: Annotated[bool, typer.Option("--disabled", help="Add them switched off.")] = False,
+    category: Annotated[str | None, typer.Option(help="Category of the feeds; default: their folder.")] = None,
+    disabled: Annotated[bool, typer.Option("--disabled", help="Add them disabled.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
     yes: Yes = False,
     sources: SourcesFile = None,
@@ -251,9 +251,9 @@ def import_(
 
 
 def export(
-    opml: Annotated[bool, typer.Option("--opml", help="As OPML (the only form).")] = True,
+    opml: Annotated[bool, typer.Option("--opml", help="As OPML (the only format).")] = True,
     out: Annotated[Path | None, typer.Option(help="The file to write; default: standard output.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Also feeds that are switched off.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Include disabled feeds.")] = False,
     sources: SourcesFile = None,
 ) -> None:
     """Write the feeds as an OPML list; categories become folders."""

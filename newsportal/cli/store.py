@@ -77,9 +77,9 @@ def copy(
         equal = "equal" if done.equal else "NOT equal"
         typer.echo(f"{done.written} rows written, {done.deleted} deleted; {equal} up to change {done.until}")
         if not done.equal:
-            typer.echo("the two stores differ; if nothing else writes to either of them, run it again with --again", err=True)
+            typer.echo("the two stores differ; if nothing else writes to them, run the command again with --again", err=True)
         if done.behind:
-            typer.echo(f"{done.behind} changes were made meanwhile; to copy them, run it again with --again", err=True)
+            typer.echo(f"{done.behind} changes arrived meanwhile; to copy them, run the command again with --again", err=True)
     if not done.equal:
         raise typer.Exit(1)
 
@@ -107,7 +107,7 @@ def masked(uri: str) -> str:
 
 WHY = {
     "marked": "readers marked their stories",
-    "published": "they are published; retention.withdraw deletes them",
+    "published": "they are published (retention.withdraw would withdraw them)",
     "edited": "editors changed them or their stories",
     "younger": "a version of their story is not old",
 }
@@ -115,7 +115,7 @@ WHY = {
 
 def prune(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
-    vacuum: Annotated[bool, typer.Option("--vacuum", help="Rewrite SQLite files of earlier versions; crawls wait meanwhile.")] = False,
+    vacuum: Annotated[bool, typer.Option("--vacuum", help="Rewrite SQLite files to release space; crawls wait meanwhile.")] = False,
     as_json: AsJsonLine = False,
     sources: SourcesFile = None,
 ) -> None:
@@ -133,10 +133,10 @@ def prune(
     for reason, number in sorted(done.retained.items()):
         typer.echo(f"{number} old articles stay: {WHY[reason]}")
     if done.freed:
-        typer.echo(f"{done.freed / 2**20:.1f} MiB given back to the disk")
+        typer.echo(f"{done.freed / 2**20:.1f} MiB of disk space released")
 
 
-group = command_group("Look at a store, check it, copy it into another.", info, copy, check)
+group = command_group("Show, check and copy a store.", info, copy, check)
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object.")]
 
@@ -179,8 +179,8 @@ FORM = "newsportal-%Y%m%d-%H%M%S.tar.zst"  # name of a backup in a folder, by th
 
 
 def backup(
-    place: Annotated[Path, typer.Argument(metavar="FILE", help="A .tar.zst or .zip file, or a folder, where its name is the time.")],
-    keep: Annotated[int | None, typer.Option(min=1, help="In a folder: the number of newest backups to keep.")] = None,
+    place: Annotated[Path, typer.Argument(metavar="FILE", help="A .tar.zst or .zip file, or a folder (named by time).")],
+    keep: Annotated[int | None, typer.Option(min=1, help="Number of backups to keep in the folder.")] = None,
     store: Annotated[str | None, typer.Option(help="The store to use; default: that of sources.yaml.")] = None,
     sources: SourcesFile = None,
     as_json: AsJsonLine = False,
@@ -191,7 +191,7 @@ def backup(
     uri = config.store if config else store or ""
     folder = place.is_dir()
     if keep is not None and not folder:
-        raise typer.BadParameter(f"{place} is no folder, but --keep needs one: create it, or omit --keep", param_hint="FILE")
+        raise typer.BadParameter(f"{place} is not a folder, which --keep needs: create it, or omit --keep", param_hint="FILE")
     path = place / local(datetime.now(UTC)).strftime(FORM) if folder else place
     try:
         saved = file.read_bytes() if file is not None else None
@@ -228,7 +228,7 @@ def restore(
     to: Annotated[str | None, typer.Option(help="An empty store; default: that of sources.yaml.")] = None,
     sources: Annotated[
         Path | None,
-        typer.Option(help="The sources file; default: the nearest sources.yaml, else that of the backup, which is written here."),
+        typer.Option(help="The sources file; default: the nearest sources.yaml, else that of the backup, written to this folder."),
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Only check the backup.")] = False,
     as_json: AsJsonLine = False,
@@ -254,7 +254,7 @@ def restore(
         return
     typer.echo(f"{file}: {manifest.rows} rows, made {manifest.made} by newsportal {manifest.newsportal}: sound")
     if not check:
-        without = f" without {row['left_out']} rows that came while it was made" if row["left_out"] else ""
+        without = f" without {row['left_out']} rows added while it was written" if row["left_out"] else ""
         typer.echo(f"restored to {row['store']}{without}")
 
 

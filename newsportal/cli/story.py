@@ -29,7 +29,7 @@ from newsportal.store.store import Store
 from newsportal.text import clean
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the story as JSON.")]
-Id = Annotated[str, typer.Argument(metavar="ID", help="A story's or article's id.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="Id of a story or article.")]
 
 
 def show(id: Id, as_json: AsJson = False, sources: SourcesFile = None) -> None:
@@ -40,7 +40,7 @@ def show(id: Id, as_json: AsJson = False, sources: SourcesFile = None) -> None:
 
 def fold(
     article: Annotated[str, typer.Argument(metavar="ARTICLE", help="Its id.")],
-    story: Annotated[str, typer.Argument(metavar="STORY", help="A story's or article's id.")],
+    story: Annotated[str, typer.Argument(metavar="STORY", help="Id of a story or article.")],
     as_json: AsJson = False,
     sources: SourcesFile = None,
 ) -> None:
@@ -64,7 +64,7 @@ def story_of(store: Store, id: str) -> Story:
     if found is None and (article := store.article(id)):
         found = store.story(article.story_id, hidden=True)
     if found is None:
-        raise StoreError(f"no story or article {id!r}; ids stand in the portal's addresses (/story/ID) and in `newsportal search --json`")
+        raise StoreError(f"no story or article {id!r}; ids are in the portal's URLs (/story/ID) and in `newsportal search --json`")
     return found
 
 
@@ -150,7 +150,7 @@ def correct(
     title: Annotated[str | None, typer.Option(help="Its title.")] = None,
     author: Annotated[str | None, typer.Option(help="Its author; empty: none.")] = None,
     published: Annotated[str | None, typer.Option(help="2026-03-01T08:30+08:00; empty: unknown.")] = None,
-    text: Annotated[Path | None, typer.Option(help="A file: a paragraph a line.")] = None,
+    text: Annotated[Path | None, typer.Option(help="A file with one paragraph per line.")] = None,
     as_json: ChangeAsJson = False,
     sources: SourcesFile = None,
 ) -> None:
@@ -180,7 +180,7 @@ def withdraw(article: Named, as_json: ChangeAsJson = False, sources: SourcesFile
     """Withdraw all corrections of an article."""
     with editing(sources) as editor:
         number = editor.withdraw(_article(editor.store, article))
-        _print_article(_article(editor.store, article), as_json, f"revision {number}, as its page says")
+        _print_article(_article(editor.store, article), as_json, f"revision {number}, as published")
 
 
 def hide(
@@ -206,7 +206,7 @@ def reveal(article: Several, whole: Whole = False, as_json: ChangeAsJson = False
 def _article(store: Store, id: str) -> StoredArticle:
     found = store.article(id)
     if found is None:
-        raise StoreError(f"no article {id!r}; ids stand in the portal's addresses (/story/ID/ARTICLE) and in `newsportal story show ID`")
+        raise StoreError(f"no article {id!r}; ids are in the portal's URLs (/story/ID/ARTICLE) and in `newsportal story show ID`")
     return found
 
 

@@ -69,7 +69,7 @@ def preview_(
         print_json({"topic": name, "stories": found.stories, "comes": found.comes, "capped": found.capped, "newest": rows, "goes": removed})
         return
     stories = f"{'at least ' if found.capped else ''}{found.stories} stories"
-    typer.echo(f"{name}: {stories}, {found.comes} of them new to it, {len(found.goes)} would be removed")
+    typer.echo(f"{name}: {stories}, {found.comes} of them new to the topic, {len(found.goes)} would be removed")
     print_rows([{**row, "": "+" if row["new"] else ""} for row in rows], ("moment", "", "words", "title"), False)
     for article in found.goes:
         typer.echo(clean(f"- {article.title}"))
@@ -108,8 +108,8 @@ group = command_group(
 )
 
 CategoryName = Annotated[str, typer.Argument(metavar="NAME", help="A category.")]
-Words = Annotated[list[str] | None, typer.Option("--word", help="A word that nearly decides alone; repeatable; '': none.")]
-Hints = Annotated[list[str] | None, typer.Option("--hint", help="A word that hints at it; repeatable; '': none.")]
+Words = Annotated[list[str] | None, typer.Option("--word", help="A nearly decisive word; repeatable; '': none.")]
+Hints = Annotated[list[str] | None, typer.Option("--hint", help="A word that suggests it; repeatable; '': none.")]
 
 
 def list_all(sources: SourcesFile = None, as_json: AsJson = False) -> None:
@@ -126,7 +126,7 @@ def set_(
     name: CategoryName,
     word: Words = None,
     hint: Hints = None,
-    rename: Annotated[str | None, typer.Option(help="Its new name, in sources too.")] = None,
+    rename: Annotated[str | None, typer.Option(help="New name, also in sources.")] = None,
     enabled: Annotated[bool | None, typer.Option("--on/--off", help="Whether the lexicon uses it.")] = None,
     sources: SourcesFile = None,
 ) -> None:
@@ -151,11 +151,11 @@ def remove(name: CategoryName, sources: SourcesFile = None) -> None:
         near = did_you_mean(name, names)
         raise NewsportalError(f"sources.yaml has no category {name!r}{f'; {near}' if near else ''}")
     edit(path, drop(name))
-    typer.echo(f"{name} was removed from {path}; to have it back: newsportal source undo")
+    typer.echo(f"{name} was removed from {path}; to undo it: newsportal source undo")
 
 
 category_group = command_group(
-    "The categories that come with newsportal, and those and the words of one's own in sources.yaml.",
+    "Built-in categories, and the categories and words of sources.yaml.",
     list=list_all,
     set=set_,
     remove=remove,

@@ -171,11 +171,11 @@ def add_token(
     if as_json:
         print_json({**token_values(token, person.name), "token": secret})
         return
-    typer.echo(f"token {token.id} of {person.name}, for {token.name}; it is shown this once:")
+    typer.echo(f"token {token.id} of {person.name}, for {token.name}; shown only once:")
     typer.echo(secret)
 
 
-def revoke(token_id: Annotated[str, typer.Argument(metavar="ID", help="As `token list` shows it.")], sources: SourcesFile = None) -> None:
+def revoke(token_id: Annotated[str, typer.Argument(metavar="ID", help="From `token list`.")], sources: SourcesFile = None) -> None:
     """Revoke a token."""
     with accounts_of(sources) as accounts:
         token = next((token for token in accounts.tokens.of() if token.id == token_id), None)
@@ -185,4 +185,4 @@ def revoke(token_id: Annotated[str, typer.Argument(metavar="ID", help="As `token
     typer.echo(f"token {token_id}, for {token.name}, is revoked")
 
 
-token_group = command_group("Ways in for programs: the API, feeds, metrics.", list=list_tokens, add=add_token, revoke=revoke)
+token_group = command_group("Access tokens for the API, feeds and metrics.", list=list_tokens, add=add_token, revoke=revoke)

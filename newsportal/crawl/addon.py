@@ -82,7 +82,7 @@ class SourcesAddon:
             if self.spider.__module__.startswith(COMMANDS):
                 settings.update(BENCH, ABOVE_PROJECT)
         elif settings.get("JOBDIR"):
-            logger.warning("JOBDIR is not used for requests: they wait in the store, and each crawl resumes where the last one stopped")
+            logger.warning("JOBDIR is not used for requests: they are in the store, and each crawl resumes where the last one stopped")
 
 
 def is_single_page(spider: type[Spider]) -> bool:

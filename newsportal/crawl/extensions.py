@@ -101,5 +101,5 @@ class RunReport:
                 await asyncio.wait_for(self._ending.wait(), SAVE_EVERY)
 
     async def _save(self) -> None:
-        with warned(logger, "the run report is not saved"):
+        with warned(logger, "the run report could not be saved"):
             await asyncio.to_thread(self.tracker.store.save_run, self.run)

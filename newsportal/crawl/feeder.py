@@ -198,7 +198,7 @@ class Feeder:
         if last:
             return order
         now = time.monotonic()
-        order.hold = list(dict.fromkeys([*self.host_locks.waiters, *self.host_queues.unheld()]))[:HOLDS]
+        order.hold = list(dict.fromkeys([*self.host_locks.waiters, *self.host_queues.unlocked_hosts()]))[:HOLDS]
         if now - self._last_beat >= self.beat_seconds:
             order.beat, self._last_beat = dict(self.activity), now
         places = max(self.prefetch - self.host_queues.waiting, 0)
@@ -249,7 +249,7 @@ class Feeder:
                 self._next.push.append(lease.task)
         if lost:
             self.crawl.count("lost", len(lost))
-            logger.warning("%d leases were lost: this process stood still, or the queue was emptied", len(lost))
+            logger.warning("%d leases were lost: this process was suspended, or the queue was emptied", len(lost))
             self.changed()
         if taken:
             await self._apply_taken(answer, changes, now)

@@ -78,7 +78,7 @@ class HostQueues:
         host.since = ready
         self._queue(host)
 
-    def loose(self, name: str) -> None:
+    def release(self, name: str) -> None:
         if (host := self.hosts.get(name)) is not None:
             host.held = host.yields = False
             if not host.waiting:
@@ -119,7 +119,7 @@ class HostQueues:
         host = self.host(name)
         host.ready, host.pause_until = max(host.ready, until), max(host.pause_until, until)
 
-    def out_of(self, name: str, matches: Callable[[WaitingRequest], bool]) -> list[WaitingRequest]:
+    def remove(self, name: str, matches: Callable[[WaitingRequest], bool]) -> list[WaitingRequest]:
         """Remove and return the waiting entries of a host that match."""
         host = self.hosts.get(name)
         if host is None:
@@ -130,12 +130,12 @@ class HostQueues:
             self.waiting -= len(removed)
         return removed
 
-    def hurry(self, entries: Sequence[WaitingRequest]) -> None:
+    def prioritise(self, entries: Sequence[WaitingRequest]) -> None:
         """Return these entries from :meth:`take` at once, so that they fail: their host is paused for too long."""
         self._at_once.extend(entries)
         self.waiting += len(entries)
 
-    def unheld(self) -> Iterator[str]:
+    def unlocked_hosts(self) -> Iterator[str]:
         """Yield hosts to acquire: those with waiting requests that this worker does not hold."""
         return (host.name for host in self.hosts.values() if host.waiting and not host.held)
 
@@ -158,7 +158,7 @@ class HostPaused(Exception):
     """Raised by :meth:`HostLocks.acquire` for a host paused for ``seconds``, longer than ``PATIENCE``."""
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(f"it asked to be left alone for {seconds:.0f} s")
+        super().__init__(f"it sent a Retry-After of {seconds:.0f} s")
 
 
 @dataclass(slots=True)
@@ -194,7 +194,7 @@ class HostLocks:
         """Apply the queue's answer: the hosts that this worker now holds."""
         for name, host in list(self.host_queues.hosts.items()):
             if host.held and name not in answer.held:
-                self.host_queues.loose(name)
+                self.host_queues.release(name)
         for name, seconds in answer.held.items():
             host = self.host_queues.host(name)
             if not host.held:
@@ -216,7 +216,7 @@ class HostLocks:
         for name, host in list(self.host_queues.hosts.items()):
             pause = host.pause_until - now
             if pause > SHORT or host.yields:
-                entries = self.host_queues.out_of(host.name, lambda entry: entry.own and self.leases.single(entry.lease))
+                entries = self.host_queues.remove(host.name, lambda entry: entry.own and self.leases.single(entry.lease))
                 ids = [entry.lease for entry in entries if entry.lease]
                 for id in ids:
                     self.leases.drop(id)
@@ -224,7 +224,7 @@ class HostLocks:
                     order.back.append((ids, time.time() + pause if pause > SHORT else None))
                     returned = True
             if host.ready - now > PATIENCE:  # longer than any request waits: fail its requests now; their links wait in the table
-                self.host_queues.hurry(self.host_queues.out_of(name, lambda _: True))
+                self.host_queues.prioritise(self.host_queues.remove(name, lambda _: True))
                 self._release(name)
             if host.held and not self.crawl.busy(name):
                 self._idle(host, now, pause, order)
@@ -240,7 +240,7 @@ class HostLocks:
                 return
         order.free[host.name] = max(self.crawl.wait_after(host.name), pause, 0.0)
         host.pause_until = 0.0
-        self.host_queues.loose(host.name)
+        self.host_queues.release(host.name)
 
     def cancel_waiters(self) -> None:
         """Raise :class:`Ending` in all waiting calls."""

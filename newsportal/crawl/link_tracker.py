@@ -24,7 +24,7 @@ from newsportal.crawl.record import record_of
 from newsportal.crawl.requests import NO_ADDRESS, ROW, can_request, id_of, is_entry, is_readable, name_of, task_of
 from newsportal.crawl.visit_counters import OUTAGE, PREFIX, SourceStates
 from newsportal.crawl.visit_counters import utcnow as utcnow  # the clock of all parts of a crawl
-from newsportal.dedup.canonical import identity, set_apart, shared, spellings
+from newsportal.dedup.canonical import identity, separate_collisions, shared, spellings
 from newsportal.errors import StoreError
 from newsportal.items import TopicMark
 from newsportal.logs import warned
@@ -77,7 +77,7 @@ def tracker_of(crawler: Crawler) -> LinkTracker:
     if tracker is None:
         addon = crawler.get_addon(SourcesAddon)
         if addon is None:
-            raise RuntimeError("the setting ADDONS lacks newsportal.crawl.addon.SourcesAddon")
+            raise RuntimeError("newsportal.crawl.addon.SourcesAddon is missing in the setting ADDONS")
         tracker = _TRACKERS[crawler] = LinkTracker(crawler, addon.sources)
     return tracker
 
@@ -176,7 +176,7 @@ class LinkTracker(SourceStates):
         known = await asyncio.to_thread(self.stored_urls.find_stored, others) if others else set()
         if shared(links):
             self.note(links[0].source, ONE_ADDRESS)
-        return set_apart(links, known)
+        return separate_collisions(links, known)
 
     async def follow_redirect(self, link: Link, target: str, spider: Spider, ask: Ask) -> Request | None:
         """Follow the redirect of ``link`` to ``target``; return the request to send, if any. Raises ``StoreError``; then ``link`` waits."""
@@ -207,7 +207,7 @@ class LinkTracker(SourceStates):
     async def count_taken(self, links: Sequence[Link], *, settled: bool = True) -> list[bool]:
         """Return for each leased link whether to fetch it: not if stored (``settled``). Links of other processes are counted here."""
         known = set[str]()
-        with warned(logger, "%d links are asked for although they may be stored", len(links)):
+        with warned(logger, "%d links are requested although they may be stored", len(links)):
             if settled:
                 known = await asyncio.to_thread(self.stored_urls.find_stored, [name_of(link) for link in links])
         for link in links:
@@ -287,12 +287,12 @@ class LinkTracker(SourceStates):
         row = await self._row(link)
         wait = min(FIRST_RETRY * 2 ** min(row.failures if row else 0, 10), LAST_RETRY)
         at = None if reason == "shutdown" else (utcnow() + wait).timestamp()
-        with warned(logger, "%s will be asked for once more", link.url, url=link.url):
+        with warned(logger, "%s will be requested once more", link.url, url=link.url):
             await asyncio.to_thread(self.store.links.postpone, id_of(link), reason, at)
 
     async def _finish(self, link: Link, state: str = STORED, reason: str | None = None) -> None:
         """Record the outcome of a link. If the store fails, the next try finds its article stored."""
-        with warned(logger, "%s will be asked for once more", link.url, url=link.url):
+        with warned(logger, "%s will be requested once more", link.url, url=link.url):
             await asyncio.to_thread(self.store.links.finish, [id_of(link)], state, reason)
 
     @property

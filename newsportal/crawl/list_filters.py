@@ -91,6 +91,6 @@ async def filter_galleries(tracker: LinkTracker, links: Sequence[Link], spider: 
 
 async def refuse(tracker: LinkTracker, link: Link, reason: str) -> None:
     """Record that ``link`` is not a photo story: it failed and is not visited for six hours."""
-    with warned(logger, "%s will be asked for on the next visit", link.url, url=link.url):
+    with warned(logger, "%s will be requested on the next visit", link.url, url=link.url):
         await asyncio.to_thread(tracker.store.galleries.refuse, name_of(link), reason, now=utcnow())
     await tracker.fail(link, reason)

@@ -71,7 +71,7 @@ def _plain(value: Any, parts: list[bytes]) -> Any:
         return ["function", f"{value.__module__}:{value.__qualname__}"]
     if is_dataclass(kind) or isinstance(value, tuple):
         return [f"{kind.__module__}:{kind.__qualname__}", *(_plain(getattr(value, name), parts) for name in _fields(kind))]
-    raise TypeError(f"no value for another process: {kind.__module__}.{kind.__qualname__}")
+    raise TypeError(f"not a value that can be passed to another process: {kind.__module__}.{kind.__qualname__}")
 
 
 def _value(data: Any, parts: Sequence[bytes], functions: bool) -> Any:
@@ -115,5 +115,5 @@ def _named(name: str) -> Any:
     for part in path.split("."):
         found = getattr(found, part, None)
     if found is None or getattr(found, "__module__", None) != module:
-        raise ValueError(f"nothing of ours: {name}")
+        raise ValueError(f"unknown class: {name}")
     return found

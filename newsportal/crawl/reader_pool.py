@@ -137,7 +137,7 @@ class ReaderPool:
         if ending() is not None:
             raise Interrupted
         reason = REASONS.get(status, "reading-crash")
-        raise NotApplicable(reason, f"its reader ended with {status}")
+        raise NotApplicable(reason, f"its reader process ended with {status}")
 
     def _exchange(self, reader: _Reader, task: list[bytes], ending: Callable[[], float | None]) -> list[bytes] | None:
         """Return the answer; ``None`` if the reader has exited."""
@@ -180,7 +180,7 @@ class ReaderPool:
                     send_handle(self._control, target.fileno(), self.server)
                 return int(self._control.recv_bytes())
             except (EOFError, OSError) as error:
-                logger.error("pages are read in the crawl's own process from now on, the one that forks readers is gone: %s", error)
+                logger.error("pages are now read in the crawl's own process, since the one that forks readers has ended: %s", error)
                 self._control = None
                 return None
 

@@ -82,7 +82,7 @@ class Models:
         return cached.trouble if cached else None
 
     def _refresh(self, corpus: str, cached: _Cached) -> None:
-        with warned(logger, "the model of %s was not asked for", corpus):  # on failure keep the loaded model; the next check retries
+        with warned(logger, "the model of %s could not be loaded", corpus):  # on failure keep the loaded model; the next check retries
             version = self._store.corpora.active(corpus)
             if version == cached.version:
                 return
@@ -152,9 +152,9 @@ class SiteMemory:
             except ValueError as error:
                 logger.warning("the stored knowledge of %s is damaged and is learnt again: %s", site, error)
 
-    def keep(self, now: datetime) -> None:
+    def save(self, now: datetime) -> None:
         """Save the lines of the sites met in this crawl, and the state of learning extractors."""
-        with warned(logger, "the knowledge learnt about sites could not be saved"):
+        with warned(logger, "the knowledge learned about sites could not be saved"):
             self._store.save_site_lines(self._packed_sites(), now=now, most=MAX_SITES)
             for (method, _), extract in list(self._extractors.items()):
                 if isinstance(extract, PersistentLearner) and not isinstance(extract, Best):

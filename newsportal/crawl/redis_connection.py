@@ -28,14 +28,14 @@ SEEN_KEY: Final = "%(spider)s:dupefilter"  # scrapy-redis' defaults of SCHEDULER
 SHARED: Final = "newsportal:"  # prefix of the keys shared by all queues in one Redis
 
 REMEDIES: Final = {
-    ("OOM", "OutOfMemoryError"): "its memory is full (maxmemory): give it more, or take tasks out with: newsportal frontier clear",
+    ("OOM", "OutOfMemoryError"): "its memory is full (maxmemory): increase it, or remove tasks with: newsportal frontier clear",
     ("READONLY", "ReadOnlyError"): "it is a read-only replica: use the URL of the primary",
-    ("MISCONF",): "it cannot save to its disk and refuses writes: look at its log, free its disk",
-    ("LOADING", "BusyLoadingError"): "it is reading its data; it will answer in a moment",
-    ("BUSY",): "another script keeps it busy; redis-cli SCRIPT KILL ends that",
-    ("NOAUTH",): "it asks for a password: redis://:PASSWORD@HOST:PORT/0",
-    ("WRONGPASS", "AuthenticationError", "AuthenticationWrongNumberOfArgsError"): "it refuses the password or the user's name",
-    ("NOPERM", "NoPermissionError"): "its user may not run what is needed: allow scripts (@scripting) and the keys of the queue",
+    ("MISCONF",): "it cannot save to its disk and refuses writes: see its log, free disk space",
+    ("LOADING", "BusyLoadingError"): "it is loading its data; try again in a moment",
+    ("BUSY",): "another script keeps it busy; stop it with redis-cli SCRIPT KILL",
+    ("NOAUTH",): "it requires a password: redis://:PASSWORD@HOST:PORT/0",
+    ("WRONGPASS", "AuthenticationError", "AuthenticationWrongNumberOfArgsError"): "the user name or password is wrong",
+    ("NOPERM", "NoPermissionError"): "its user lacks permissions: allow scripts (@scripting) and the keys of the queue",
     ("MOVED", "MovedError", "CROSSSLOT", "ClusterCrossSlotError"): "it is a cluster: use redis+cluster://HOST:PORT",
     ("CLUSTERDOWN", "ClusterDownError"): (
         "a part of the cluster is down and cluster-require-full-coverage is yes: set it to no and start the missing nodes"
@@ -82,7 +82,7 @@ def connect(settings: BaseSettings) -> Any:
         return connection.get_redis(**{**usual, **PATIENCE, "retry": retry, **settings.getdict("REDIS_PARAMS"), **options})
     except (ValueError, TypeError) as error:
         allowed = "redis://[:PASSWORD@]HOST[:PORT][/NUMBER], redis+cluster://[:PASSWORD@]HOST:PORT[,HOST:PORT…]"
-        raise StoreError(f"no Redis can be at {address(settings)}: {error}; allowed: {allowed}") from error
+        raise StoreError(f"invalid URL of a Redis: {address(settings)}: {error}; allowed: {allowed}") from error
     except faults() as error:
         single = "Cluster mode is not enabled" in str(error)
         reason = "it is a single Redis, not a cluster: use redis://HOST:PORT" if single else f"no node of the cluster answers: {error}"
@@ -112,13 +112,13 @@ def explained(error: Exception, where: str, key: str) -> FrontierUnavailable | F
     code, _, rest = refusal.partition(" ")
     if code == "FOREIGN":
         return FrontierRefused(
-            f"Redis at {where}: {rest} is not of newsportal (scrapy-redis' own requests, say, which are pickled and never read); "
-            f"finish that crawl first, or remove the key: redis-cli DEL {rest}; or take another database: redis://HOST:PORT/1"
+            f"Redis at {where}: {rest} was not written by newsportal (perhaps pickled requests of scrapy-redis, which are never read); "
+            f"finish that crawl first, or remove the key: redis-cli DEL {rest}; or use another database: redis://HOST:PORT/1"
         )
     if code == "OWNER":
         return FrontierRefused(
-            f"Redis at {where}: {key} belongs to another portal ({rest}), whose tasks wait there; "
-            "take another database of that Redis: redis://HOST:PORT/1"
+            f"Redis at {where}: {key} belongs to another portal ({rest}), whose tasks are there; "
+            "use another database of that Redis: redis://HOST:PORT/1"
         )
     if code:
         return FrontierRefused(f"Redis at {where}: {key} was written by another version of newsportal (form {rest}): update the older one")

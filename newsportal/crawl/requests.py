@@ -166,7 +166,7 @@ def _name(method: Any, spider: Spider) -> str:
     method = method.errback if isinstance(method, Errback) else method
     name = getattr(method, "__name__", "")
     if getattr(method, "__self__", None) is not spider or getattr(spider, name, None) != method:
-        raise Unwritable(f"{method!r} is no method of the spider")
+        raise Unwritable(f"{method!r} is not a method of the spider")
     return str(name)
 
 

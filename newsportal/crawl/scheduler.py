@@ -215,7 +215,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
                 if self._crawler.engine is not None:
                     self._crawler.engine.crawl(request)
 
-    def stir(self) -> None:
+    def wake_engine(self) -> None:
         """Make the engine call :meth:`next_request` now."""
         engine = self._crawler.engine
         if engine is not None and engine._slot is not None and engine._slot.closing is None:
@@ -290,7 +290,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
             self._timer.cancel()
             self._timer = None
         if soonest is not None:
-            self._timer = asyncio.get_running_loop().call_later(max(soonest - now, 0.0), self.stir)
+            self._timer = asyncio.get_running_loop().call_later(max(soonest - now, 0.0), self.wake_engine)
         if self.feeder is not None:
             self.feeder.request_work()
             if self.feeder.away_since is None or self._standing:
@@ -299,7 +299,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
                 logger.error("the crawl ends: the store accepts no writes")
                 self._end(STORE_FAILS)
             elif now - self.feeder.away_since > AWAY_SECONDS:
-                logger.error("the crawl ends: its queue of requests has not served for %.0f minutes", AWAY_SECONDS / 60)
+                logger.error("the crawl ends: its queue of requests has been unavailable for %.0f minutes", AWAY_SECONDS / 60)
                 self._end(AWAY)
 
     def _on_failure(self, error: BaseException) -> None:
@@ -308,7 +308,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
             if self._crawler.stats is not None:
                 self._crawler.stats.set_value(REFUSED, str(error))
         else:
-            logger.error("the scheduler broke off: %s", error, exc_info=error)
+            logger.error("the scheduler failed: %s", error, exc_info=error)
         self._end(BROKEN)
 
     def _end(self, reason: str) -> None:

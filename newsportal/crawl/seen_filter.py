@@ -99,7 +99,7 @@ class LocalFilter(StoredUrls):
             replace_file(self._file, packed(self._bloom, self._position))
         except (OSError, StoreError) as error:
             logger.warning(
-                "%s: the filter of known URLs could not be written, the next start reads them from the store: %s", self._file, error
+                "%s: the filter of known URLs could not be written; the next start refills it from the store: %s", self._file, error
             )
 
     def _catch_up(self) -> None:
@@ -167,11 +167,11 @@ class RedisFilter(StoredUrls):
             self._away_until, self._caught_up_at = monotonic() + AWAY, None
             if not self._is_away:
                 self._is_away = True
-                logger.warning("Redis at %s is unavailable (%s): every URL is looked up in the store until it is back", self._where, error)
+                logger.warning("Redis at %s is unavailable (%s): URLs are looked up in the store until it is available", self._where, error)
             return otherwise
         if self._is_away:
             self._is_away = False
-            logger.warning("Redis at %s answers again", self._where)
+            logger.warning("Redis at %s is available again", self._where)
         return answer
 
     def _catch_up(self) -> None:
@@ -238,7 +238,7 @@ def filter_status(sources: Sources) -> FilterStatus:
         return FilterStatus(f"Redis at {address(settings)} answers; {_described(fill)}", fill)
     file, options = sources.seen_file, sources.url_filter
     if file is None or not file.exists():
-        return FilterStatus("no filter is kept yet; the first crawl makes it from the store")
+        return FilterStatus("no filter yet; the first crawl fills it from the store")
     try:
         bloom, position = unpacked(file.read_bytes(), options.capacity, options.error_rate)
     except (OSError, Unusable) as error:

@@ -52,7 +52,7 @@ class Timing:
 
     async def pages(self, source: str, *, usual: int) -> int:
         """Return how many result pages of a search engine are worth fetching at this hour."""
-        with warned(logger, "how many pages of %s are worth reading is not known", source, source=source):
+        with warned(logger, "the number of useful result pages of %s is unknown", source, source=source):
             visits = await asyncio.to_thread(self._tracker.store.visits.of, source, limit=timing.LOOKED_BACK)
             return policies.pages(visits, utcnow(), ZoneInfo(self._tracker.sources.portal.timezone), usual=usual)
         return usual
@@ -60,7 +60,7 @@ class Timing:
     async def plan(self, sources: Iterable[Any], now: datetime) -> None:
         """Save the next visit of each source after a visit. Without a plan the configured interval applies."""
         for source in sources:
-            with warned(logger, "the next visit of %s is not planned", source.key, source=source.key):
+            with warned(logger, "the next visit of %s could not be planned", source.key, source=source.key):
                 await asyncio.to_thread(self._plan, source, now)
 
     def _plan(self, source: Any, now: datetime) -> None:
@@ -90,7 +90,7 @@ FOR_EVER = frozenset({301, 308})  # permanent redirects (RFC 9110, 15.4.2 and 15
 async def note_health(tracker: LinkTracker, sources: Iterable[str], now: datetime) -> None:
     """After a visit: log sources whose health changed, and pause those in quarantine."""
     for source in sources:
-        with warned(logger, "the health of %s is not looked at", source, source=source):
+        with warned(logger, "the health of %s could not be checked", source, source=source):
             await asyncio.to_thread(_note_health, tracker, source, now)
 
 
@@ -132,7 +132,7 @@ async def note_hub(tracker: LinkTracker, source: str, response: Response, hub: s
     if not hub or not _is_hub_url(hub) or not _is_hub_url(topic) or not sources.schedule.websub or not sources.portal.url:
         return
     tracker.visit_counts.hub(source, hub)
-    with warned(logger, "the hub of %s is not remembered", source, source=source):
+    with warned(logger, "the hub of %s could not be stored", source, source=source):
         await asyncio.to_thread(_save_subscription, tracker, source, hub, topic)
 
 

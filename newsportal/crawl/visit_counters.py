@@ -215,7 +215,7 @@ class SourceStates:
 
     async def pause_now(self, source: str, until: datetime) -> None:
         self.pause(source, until)
-        with warned(logger, "other workers are not told that %s rests", source, source=source):
+        with warned(logger, "the Retry-After of %s could not be shared with other workers", source, source=source):
             await asyncio.to_thread(lambda: self.store.save_source_state(replace(self.store.source_state(source), rest_until=until)))
 
     async def is_paused(self, source: str) -> bool:

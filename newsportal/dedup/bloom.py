@@ -118,7 +118,7 @@ def packed(bloom: UrlBloom, position: int) -> bytes:
 def unpacked(data: bytes, capacity: int, error_rate: float) -> tuple[UrlBloom, int]:
     """Restore what :func:`packed` wrote. Raises :class:`Unusable` for anything else, and if capacity or error rate differ."""
     if not data.startswith(MAGIC):
-        raise Unusable("it is of another version")
+        raise Unusable("it has another version")
     if len(data) < len(MAGIC) + HEAD.size + DIGEST or _digest(data[:-DIGEST]) != data[-DIGEST:]:
         raise Unusable("it is damaged")
     was_capacity, was_rate, position, dialect = HEAD.unpack_from(data, len(MAGIC))

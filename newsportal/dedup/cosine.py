@@ -34,7 +34,7 @@ class Cosine:
     def __init__(self, *, threshold: float = THRESHOLD, span: timedelta | None = None, capacity: int = CAPACITY) -> None:
         """``span``: how far back documents are compared; the paper gives no limit."""
         if not 0 < threshold <= 1:
-            raise ValueError(f"threshold must lie above 0 and not above 1, not {threshold}")
+            raise ValueError(f"threshold must be above 0 and at most 1, not {threshold}")
         self._threshold = threshold - ROUNDING
         self._window: Window[int] = Window(span, capacity)
         self._documents: dict[int, tuple[tuple[str, ...], str, float]] = {}

@@ -92,7 +92,7 @@ class FeatureStrings:
         compared: int = COMPARED,
     ) -> None:
         if not 0 < ratio < 1:
-            raise ValueError(f"ratio must lie between 0 and 1, not {ratio}")
+            raise ValueError(f"ratio must be between 0 and 1, not {ratio}")
         self._ratio = ratio
         self._lengths_differ = lengths_differ
         self._compared = compared

@@ -72,7 +72,7 @@ class Image:
     """A picture of an article or gallery. Sizes are in pixels.
 
     ``format`` is detected from the first bytes (``jpeg``, ``png``, ``gif``, ``webp``, ``avif``). ``page``: the page that shows it, if not
-    the article's own: the Referer its server expects. ``print``: its perceptual hash, 16 hexadecimal digits. ``dropped``: why it is hidden
+    the article's own: the Referer its server expects. ``print``: perceptual hash, 16 hexadecimal digits. ``dropped``: why it is hidden
     (a slug: a logo, an advertisement, missing); it keeps its position in its gallery.
     """
 
@@ -176,18 +176,18 @@ class Article:
     html: str | None = field(default=None, repr=False)
     published: datetime | None = None
     author: str | None = page_text("who wrote it")
-    origin: str | None = page_text("who published it first, as the page says")
+    origin: str | None = page_text("the first publisher, as named on the page")
     site: str | None = None
     images: tuple[Image, ...] = ()
     language: str | None = page_text("BCP 47: zh, zh-Hant, en")
     category: str | None = None
     category_by: str | None = None  # source, lexicon, model VERSION, editor
     category_score: float | None = None  # confidence of the classifier, from 0 to 1
-    category_reason: str | None = None  # the words that decided
+    category_reason: str | None = None  # the decisive words
     topics: tuple[str, ...] = ()
     topic_marks: tuple[TopicMark, ...] = ()
     keywords: tuple[str, ...] = ()  # the most important first
-    algorithm: str | None = page_text("which extractor read it")
+    algorithm: str | None = page_text("the extractor")
     keys: tuple[FoldKey, ...] = ()
     pages: tuple[str, ...] = ()
     canonical: str | None = None  # the URL that its page declares; after the URL filter, an identity that it claims unverified
@@ -282,7 +282,7 @@ class GalleryPage:
 class Gallery:
     """A photo story (套图) with one or many pages; ``complete`` once every page was read.
 
-    ``images``: all its pictures in order, including hidden ones (``Image.dropped``); ``visible_images``: those shown. ``total``: number of
+    ``images``: all its pictures, in order, including hidden ones (``Image.dropped``); ``visible_images``: those shown. ``total``: number of
     pages, if known; ``missing``: numbers of the pages that could not be fetched, ``failure``: the reason, and ``later``: whether it is
     temporary. ``weight``: of its source, from 1 to 10.
     ``looked``: URLs of the pictures whose first bytes this visit has read.

@@ -119,7 +119,7 @@ class Outage:
             self._ending = asyncio.ensure_future(engine.close_spider_async(reason=STORE_FAILS))
 
     async def _wait(self, engine: ExecutionEngine) -> None:
-        logger.warning("the crawl waits: its store takes nothing just now")
+        logger.warning("the crawl waits: its store accepts no writes at present")
         engine.pause()
         store = tracker_of(self._crawler).store
         soon = monotonic() - self._served < LONGEST_PAUSE

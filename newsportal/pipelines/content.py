@@ -69,7 +69,7 @@ class ContentPipeline(Stage):
 
     async def close_spider(self) -> None:
         """Save what was learned of sites for the next crawl."""
-        await asyncio.to_thread(self.tracker.sites.keep, utcnow())
+        await asyncio.to_thread(self.tracker.sites.save, utcnow())
 
 
 def doubts(article: Article, extraction: Extraction) -> list[str]:

@@ -52,7 +52,7 @@ class PicturesPipeline(Stage):
             async with self._counting:
                 reasons = await asyncio.to_thread(self._count, gallery)
         except StoreError as error:  # the stage that stores the story reports an outage
-            logger.error("the pictures of %s are not counted: %s", gallery.url, error, extra={"url": gallery.url})
+            logger.error("the pictures of %s could not be counted: %s", gallery.url, error, extra={"url": gallery.url})
             return gallery
         gallery = replace(gallery, images=rules.mark_dropped(gallery.images, reasons))
         self._dropped[gallery.link.source] += Counter(rules.left_out(gallery.images))
@@ -98,7 +98,7 @@ class PicturesPipeline(Stage):
             marked = await asyncio.to_thread(self.tracker.store.pictures.marked, since=self._began - LATELY)
             await asyncio.to_thread(self._take_out, {picture.key: picture.frequent for picture in marked if picture.frequent})
         except StoreError as error:
-            logger.error("pictures of no story stay in some stories until the next crawl: %s", error)
+            logger.error("some stories keep pictures that are not theirs until the next crawl: %s", error)
 
 
 def _facts_of(image: Image, now: datetime) -> Picture:
@@ -119,7 +119,7 @@ class GalleryPipeline(Stage):
         """Return the story with its topics after storing it and settling its link."""
         if not gallery.visible_images and gallery.complete:  # only logos and advertisements
             await refuse(self.tracker, gallery.link, NO_PICTURES)
-            raise ItemDone(f"{gallery.url}: no picture is left of it")
+            raise ItemDone(f"{gallery.url}: no pictures left")
         captions = dict.fromkeys(image.caption for image in gallery.visible_images if image.caption)
         text = "\n".join(filter(None, (gallery.text, *captions)))
         article = Article(gallery.url, gallery.link, gallery.fetched, gallery.identity, title=gallery.title, text=text)

@@ -70,7 +70,7 @@ class BatchWriter:
             added = await retry(self.add_and_enter, [entry.article for entry in batch])
         except Exception as error:  # noqa: BLE001  raised in the waiting stage
             if len(batch) > 1 and not isinstance(error, StoreUnavailable):
-                logger.info("%d articles are stored one by one, for together they cannot be: %s", len(batch), error)
+                logger.info("%d articles are stored one by one, since storing them together failed: %s", len(batch), error)
                 return False
             for entry in batch:
                 if not entry.added.done():  # the waiting task may be cancelled

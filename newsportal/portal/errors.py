@@ -28,10 +28,10 @@ def error_page(request: Request, status: int, texts: tuple[str, str] | None = No
     """Return the page for ``status`` in the reader's language; ``texts`` replaces its heading and advice."""
     say = Visit(request).say
     pages = {
-        400: (say("The request could not be understood"), say("The data sent has a mistake. Please go back and try again.")),
-        403: (say("You do not have permission"), say("Your account may not do this. An administrator can change its role.")),
-        404: (say("Page not found"), say("The story may have been folded into another, or the address has a mistake.")),
-        405: (say("This address can only be viewed"), say("It accepts no data.")),
+        400: (say("The request could not be understood"), say("The data sent is invalid. Please go back and try again.")),
+        403: (say("You do not have permission"), say("Your account lacks the right to do this. An administrator can change your role.")),
+        404: (say("Page not found"), say("The story may have been folded into another, or the URL is wrong.")),
+        405: (say("This URL is read-only"), say("It accepts no data.")),
         429: (say("Too many requests"), say("Please wait a minute, then load the page again.")),
         503: (say("The store is busy"), say("It is unavailable or locked at the moment. Please load the page again in a few seconds.")),
     }

@@ -85,7 +85,7 @@ def unpack(data: bytes) -> tuple[Learnt, Weights, dict[str, Any]]:
         lengths = {name: len(ALWAYS) if name == "new" else len(ALWAYS) + len(PERSONAL) for name in weights}
         return learnt, {name: _floats(value, (lengths[name],)) for name, value in weights.items()}, dict(text["facts"])
     except (ValueError, KeyError, TypeError, IndexError, OverflowError, OSError) as error:
-        raise ModelError("the model of recommendations is damaged: fit it again") from error
+        raise ModelError("the recommendation model is damaged: fit it again") from error
 
 
 def _read(name: str, arrays: Mapping[str, Any], stories: int) -> Table:
@@ -104,13 +104,13 @@ def _floats(value: Any, shape: tuple[int, ...]) -> Any:
 
 def _stories(value: Any, stories: int) -> Any:
     if value.ndim != 1 or value.dtype.kind != "i" or (len(value) and not 0 <= value.min() <= value.max() < stories):
-        raise ValueError("a story that the model does not have")
+        raise ValueError("a story that is not in the model")
     return value.astype(np.int64)
 
 
 def _starts(value: Any, end: int) -> Any:
     if value.ndim != 1 or value.dtype.kind != "i" or not len(value) or value[0] != 0 or value[-1] != end or (np.diff(value) < 0).any():
-        raise ValueError("rows that do not follow one another")
+        raise ValueError("rows out of order")
     return value.astype(np.int64)
 
 

@@ -21,7 +21,7 @@ def open_index(uri: str) -> Index:
     scheme = uri.partition(":")[0].partition("+")[0].lower()
     if scheme not in INDEXES:
         raise SearchError(
-            f"no search index for {scheme or uri!r}; these exist: {', '.join(sorted(INDEXES))} (for example sqlite:///data/index.db)"
+            f"unsupported search index: {scheme or uri!r}; supported: {', '.join(sorted(INDEXES))} (for example sqlite:///data/index.db)"
         )
     module, _, name = INDEXES[scheme].partition(":")
     try:

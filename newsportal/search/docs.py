@@ -98,7 +98,7 @@ def renew(index: Index, store: Store) -> None:
     if not index.needs_rebuild():
         return
     log.warning(
-        "the search index is rebuilt: the segmenter or the own words have changed, or most of its entries are of deleted articles; "
+        "the search index is rebuilt: the segmenter or the custom words have changed, or most of its entries are of deleted articles; "
         "searches continue meanwhile"
     )
     try:

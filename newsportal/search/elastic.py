@@ -234,7 +234,7 @@ class ElasticIndex:
         stats = self._connection.ask(client.indices.stats, index=index, metric="store")
         size = stats["_all"]["primaries"]["store"]["size_in_bytes"]
         plugin = notes.get("plugin")
-        analyser = f"its {plugin} cuts titles and texts too" if plugin else "no Chinese analyser of its own, none is needed"
+        analyser = f"its {plugin} cuts titles and texts too" if plugin else "no Chinese analyser; none is needed"
         says = f"Elasticsearch {self._generations.version()}, {index}; {analyser}"
         return Status(self._generations.place().position, count, size, says)
 
@@ -264,7 +264,7 @@ class ElasticIndex:
         if self._prepared:
             return
         if not self._preparing.acquire(timeout=SEARCH_SECONDS):  # waiting behind another request that times out
-            raise ServerUnavailable(f"{self._connection.place}: the server does not answer in time; see whether it is overloaded")
+            raise ServerUnavailable(f"{self._connection.place}: the server does not answer in time; check whether it is overloaded")
         try:
             if not self._prepared:
                 self._generations.prepare()

@@ -36,7 +36,7 @@ def explained(error: TransportError | ApiError | UnsupportedProductError, place:
     if isinstance(error, ApiError):
         return answered(error.status_code, cause(error.body), place)
     if isinstance(error, ConnectionTimeout):
-        return ServerUnavailable(f"{place}: the server does not answer in time; see whether it is overloaded, and try again")
+        return ServerUnavailable(f"{place}: the server does not answer in time; check whether it is overloaded, and try again")
     if isinstance(error, TlsError):
         return StoreError(f"{place}: no secure connection ({error}); name the server's certificate in the URI: ?ca_certs=FILE")
     if isinstance(error, Lost):
@@ -49,7 +49,7 @@ def explained(error: TransportError | ApiError | UnsupportedProductError, place:
 def answered(status: int, reason: str, place: str) -> StoreError:
     if FULL in reason:
         return StoreUnavailable(
-            f"{place}: the disk is nearly full, so nothing can be written; make room on the disk, then Elasticsearch accepts writes again"
+            f"{place}: the disk is nearly full, so nothing can be written; free space, and Elasticsearch accepts writes again"
         )
     if "blocked by" in reason or "read-only" in reason:
         return StoreUnavailable(
@@ -61,7 +61,7 @@ def answered(status: int, reason: str, place: str) -> StoreError:
     if status == 403:
         return StoreUnavailable(f"{place}: not permitted ({reason[:SHOWN]}); grant the user the privilege `all` on the indices PREFIX-*")
     if status == 413:
-        return StoreError(f"{place}: what was sent is too large; raise http.max_content_length of the server, or leave the article out")
+        return StoreError(f"{place}: the request is too large; raise http.max_content_length of the server, or leave the article out")
     if status in BUSY:
         unavailable = StoreUnavailable if status == REJECTED else ServerUnavailable
         return unavailable(f"{place}: the server has too much to do, or is starting ({reason[:SHOWN]}); try again")
@@ -118,7 +118,7 @@ def place_of(uri: str) -> ServerAddress:
     if not hosts or prefix != prefix.lower() or prefix[0] in "-_+." or FORBIDDEN & set(prefix):
         raise no_uri(uri, "Elasticsearch", EXAMPLE)
     if unknown := sorted(parameters.keys() - PARAMETERS):
-        raise StoreError(f"{mask_uri(uri)}: {', '.join(unknown)} is no parameter here; these are: {', '.join(PARAMETERS)}")
+        raise StoreError(f"{mask_uri(uri)}: {', '.join(unknown)} is not a parameter; allowed: {', '.join(PARAMETERS)}")
     name, _, password = user.partition(":")
     return ServerAddress(nodes, prefix, mask_uri(uri), (unquote(name), unquote(password)) if user else None, parameters.get("api_key"))
 
@@ -143,7 +143,7 @@ class Connection:
         self.place = place.masked
         self.prefix = place.prefix
         if place.user and place.api_key:
-            raise StoreError(f"{self.place}: names a user and an api_key; leave one of them out")
+            raise StoreError(f"{self.place}: has both a user and an api_key; remove one")
         self.client = Elasticsearch(
             list(place.nodes),
             basic_auth=place.user,
@@ -174,7 +174,7 @@ class Connection:
         except (TransportError, ApiError, UnsupportedProductError) as error:
             raise explained(error, self.place) from error
         except (ValueError, OverflowError) as error:
-            raise StoreError(f"{self.place}: a row holds what JSON cannot say ({error})") from error
+            raise StoreError(f"{self.place}: a row has a value that JSON cannot represent ({error})") from error
 
     def close(self) -> None:
         self.client.close()

@@ -48,8 +48,8 @@ def session(master: str, command: str) -> Iterator[Any]:
         raise DependencyMissing(f"{command} --spark", "spark") from error
     if not java():
         raise SparkFailed(
-            "Spark needs Java 17 or later, and there is none: sudo apt install openjdk-17-jre-headless, or set JAVA_HOME; "
-            "without --spark the same is done on this machine"
+            "Spark needs Java 17 or later, which was not found: sudo apt install openjdk-17-jre-headless, or set JAVA_HOME; "
+            "without --spark, this machine does the work"
         )
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(master).appName(f"newsportal {command}").config("spark.ui.enabled", "false")
@@ -64,7 +64,7 @@ def session(master: str, command: str) -> Iterator[Any]:
         finally:
             spark.stop()
     except (PySparkException, Py4JError) as error:
-        raise SparkFailed(f"Spark at {master} gave up: {why(str(error)) or type(error).__name__}") from error
+        raise SparkFailed(f"Spark at {master} failed: {why(str(error)) or type(error).__name__}") from error
 
 
 def why(text: str) -> str:

@@ -119,14 +119,14 @@ class EditConflict(NewsportalError):
     """Raised by :func:`edit` when the file has changed since it was read. The caller shows the new state and asks again."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(f"{path.name} was changed by somebody else meanwhile; nothing was written: look at it again")
+        super().__init__(f"{path.name} was changed by someone else meanwhile; nothing was written: reload it")
 
 
 class OtherKeys(NewsportalError):
     """Raised by :func:`go_back` when top-level ``keys`` would change that must not. The caller names them, and who may restore them."""
 
     def __init__(self, keys: Collection[str]) -> None:
-        super().__init__(f"that version differs in more than may be changed: {', '.join(keys)}")
+        super().__init__(f"that version also differs in keys that you may not change: {', '.join(keys)}")
         self.keys = tuple(keys)
 
 

@@ -59,7 +59,7 @@ class Newsletter(ArticlePlace):
     max_age: Annotated[float, Field(gt=0, le=3650)] = 30.0
     """Maximum age in days of mails at the first visit; of a folder of files all are read."""
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
-    """Maximum number of mails per visit; the others wait for the next."""
+    """Maximum mails per visit; the others wait for the next."""
     articles: bool = False
     """true: the pages to which a mail links are fetched as articles, in place of the mail; false: the mail itself is the article."""
 

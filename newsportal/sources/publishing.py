@@ -24,32 +24,32 @@ from newsportal.sources.uris import mask
 from newsportal.sources.values import Filled, Line, Name, Names, TimeZone, Word, Words, checked, folder_of, mistake
 
 FIELDS: Final[Mapping[str, str]] = {
-    "id": "the article's id: 20 letters and digits, the same for ever",
-    "story": "the id of the story that it is a version of",
-    "identity": "the address by which it is known",
+    "id": "the article's id: 20 letters and digits, never changed",
+    "story": "the id of its story",
+    "identity": "the canonical URL that identifies it",
     "url": "its address",
     "title": "its title",
-    "text": "its text, one paragraph a line",
+    "text": "its text, one paragraph per line",
     "html": "its body as safe HTML",
-    "summary": "what a feed or result page said of it, else how the text begins",
+    "summary": "summary from a feed or result page, else the beginning of the text",
     "published": "when it was published",
-    "first_seen": "when it was seen first",
+    "first_seen": "when it was first seen",
     "moment": "published, else first_seen",
     "day": "the day of moment, as 2026-03-01",
     "author": "its author",
-    "origin": "who published it first, as its page says",
+    "origin": "who published it first, as published",
     "site": "its site's name, else the host",
-    "source": "the source that brought it, as feed:NAME",
+    "source": "the source that found it, as feed:NAME",
     "kind": "article, thread or photos",
     "language": "zh, zh-Hant, en …",
     "category": "its category",
     "topics": "its topics",
     "topic": "the first of them",
     "keywords": "its keywords",
-    "images": "the addresses of its pictures",
+    "images": "the URLs of its pictures",
     "image": "the first of them",
-    "revision": "1, and one more for each change of title or text",
-    "chars": "how many characters its text has",
+    "revision": "1, increased by each change of title or text",
+    "chars": "length of its text in characters",
 }
 """Field name → description. ``newsportal.services.publishing.fields`` has the values (a test compares the two)."""
 
@@ -160,7 +160,7 @@ def _since(value: Any) -> Any:
 def _unpublish(value: Any) -> Any:
     if value == "delete" or (isinstance(value, dict) and value and all(isinstance(item, Scalar) for item in value.values())):
         return value
-    raise mistake("allowed: delete, or columns and what they are set to, as {status: trash}")
+    raise mistake("allowed: delete, or columns with their new values, as {status: trash}")
 
 
 Template = Annotated[str, StringConstraints(min_length=1), AfterValidator(checked(template_parts))]
@@ -287,19 +287,19 @@ class Target(Part):
     def _check_keys(self) -> Target:
         for key in sorted(self.model_fields_set & OWN.keys()):
             if self.way != OWN[key]:
-                raise mistake(f"{key} is for {CALLED[OWN[key]]}, and this is {CALLED[self.way]}; leave it out", at=(key,))
+                raise mistake(f"{key} is for {CALLED[OWN[key]]}, but this is {CALLED[self.way]}; remove it", at=(key,))
         if self.way != "database" and self.unpublish != "delete":
             raise mistake(f"columns are for a database, and this is {CALLED[self.way]}; allowed: delete", at=("unpublish",))
         if self.way == "database":
             self._is_whole_database()
         if self.way in ("mongodb", "elasticsearch") and not urlsplit(self.to).netloc.rpartition("@")[2]:
-            raise mistake(f"{mask(self.to)!r} names no host; allowed: mongodb://HOST/DATABASE, elasticsearch://HOST:9200/INDEX", at=("to",))
+            raise mistake(f"{mask(self.to)!r} has no host; allowed: mongodb://HOST/DATABASE, elasticsearch://HOST:9200/INDEX", at=("to",))
         if self.way == "elasticsearch" and (not INDEX.fullmatch(index := index_of(self.to)) or index != index.lower()):
-            raise mistake(f"{index!r} is not a valid index name; allowed: letters in lower case, digits, - and _", at=("to",))
+            raise mistake(f"{index!r} is not a valid index name; allowed: lower-case letters, digits, - and _", at=("to",))
         if self.way == "webhook" and not self.secret:
-            raise mistake("a webhook needs a secret, by which the receiver knows who speaks", "secret: ${NAME}")
+            raise mistake("a webhook needs a secret, with which the receiver verifies the sender", "secret: ${NAME}")
         if self.way == "folder" and "id" not in template_names(self.file):
-            raise mistake(f"found {self.file!r}; allowed: a template with {{id}} in it, else two articles may have one file", at=("file",))
+            raise mistake(f"found {self.file!r}; allowed: a template with {{id}}, since two articles must not share a file", at=("file",))
         return self
 
     def _is_whole_database(self) -> None:
@@ -310,7 +310,7 @@ class Target(Part):
                 f"found {missing[0]!r}, which is not among the columns: publishing it again would not set it back", at=("unpublish",)
             )
         if self.key is None and self.marks == "key":
-            raise mistake("marks: key needs key: the column that names an article")
+            raise mistake("marks: key needs key: the column that identifies an article")
         if self.key is None:
             return
         column = self.columns.get(self.key)

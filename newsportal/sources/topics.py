@@ -102,7 +102,7 @@ class Topic(Source):
     engines: Names = ()
     """Its search engines: built-in names, or names declared under engines."""
     breadth: Breadth = Breadth()
-    """Result pages of each engine: a number, or a mapping of hours of the day to numbers; by default learned from each hour's repeats."""
+    """Result pages per engine: a number, or a mapping of hours of the day to numbers; by default learned from each hour's repeats."""
     auto_classify: bool = False
     """true: the classifier assigns a category to articles found by engines."""
 

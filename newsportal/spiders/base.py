@@ -83,7 +83,7 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
         if scheduler is None or scheduler.feeder is None:
             return None
         if scheduler.queue is None:
-            raise FrontierUnavailable("the queue of requests is not open yet")
+            raise FrontierUnavailable("the queue of requests is not yet open")
         return scheduler.queue
 
     # overridden by subclasses
@@ -115,12 +115,12 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
             async for output in outputs:
                 yield output
         except StoreError as error:
-            logger.error("the crawl ends, its store fails: %s", error)
+            logger.error("the crawl ends: its store fails: %s", error)
             raise CloseSpider(STORE_FAILS) from error
         except FrontierRefused as error:
             raise CloseSpider(FRONTIER_FAILS) from error  # logged by the scheduler
         except Exception as error:  # Scrapy would only log it, and end with "finished"
-            logger.exception("the crawl ends, visits cannot begin")
+            logger.exception("the crawl ends: visits cannot begin")
             raise CloseSpider(START_FAILS) from error
 
     async def _visit_once(self, sources: Sequence[Any]) -> AsyncIterator[Any]:
@@ -270,7 +270,7 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
         try:
             await self.tracker.close(keys, utcnow(), finished=finished)
         except StoreError as error:
-            logger.error("the state of the sources is not saved, list pages will be read in full next time: %s", error)
+            logger.error("the state of the sources could not be saved; the next visit reads all list pages: %s", error)
         await self.timing.plan([source for key in keys if (source := self.by_key(key)) is not None], utcnow())
         await self.tracker.note_waiting(keys)
         for key in keys:

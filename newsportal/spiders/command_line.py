@@ -28,15 +28,13 @@ SAMPLE = "sample"  # Name of the source for a page that belongs to none of the f
 class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    source: str | None = Field(None, description="Visit this source only: its name, or its key as reports have it.")
-    sources: Json[frozenset[str]] | None = Field(None, description="Visit the sources of these keys only: a JSON list.")
-    due: Annotated[bool, BeforeValidator(lambda value: value or False)] = Field(
-        False, description="Visit only the sources whose time has come."
-    )
+    source: str | None = Field(None, description="Visit only this source: its name, or its key as in reports.")
+    sources: Json[frozenset[str]] | None = Field(None, description="Visit only the sources with these keys: a JSON list.")
+    due: Annotated[bool, BeforeValidator(lambda value: value or False)] = Field(False, description="Visit only sources that are due.")
 
 
 class TopicArguments(Arguments):
-    topic: str | None = Field(None, description="Ask the search engines for this topic only.")
+    topic: str | None = Field(None, description="Query the search engines only for this topic.")
 
 
 class ValidatedArguments:

@@ -153,7 +153,7 @@ class ForumSpider(NewsSpider):
         if self._has_next_page(found, source, filtered, page, old) and found.next:
             yield self.list_page(found.next, source, self.parse_forum, page=page + 1, level=level, board=board)
         if root and not entries and not found.boards and not old:
-            raise NotApplicable("no-threads", "neither boards nor threads are found there")
+            raise NotApplicable("no-threads", "no boards and no threads found")
 
     def _to_boards(self, found: ForumPage, source: Forum, level: int) -> Iterable[Request]:
         """Yield requests for boards not visited yet; none if the file lists the boards."""

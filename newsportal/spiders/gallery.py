@@ -138,7 +138,7 @@ class GallerySpider(NewsSpider):
         await fetch_pages(reading, fetch, MAX_SECONDS, lambda: self._store_pages(reading))
         if reading.met:
             self._count(reading)
-            with warned(logger, "%s is assembled without the pages of other workers", link.url, url=link.url):
+            with warned(logger, "%s is assembled without the pages stored by other workers", link.url, url=link.url):
                 reading.join(await asyncio.to_thread(self.tracker.store.galleries.pages, reading.name))
             return await self.images.complete(await asyncio.to_thread(reading.story))
         # not even the first page could be read; an index page among stories is counted and skipped
@@ -164,7 +164,7 @@ class GallerySpider(NewsSpider):
         """Store the pages at once, unless the story is complete or has a single page: then it is stored in a moment."""
         if reading.whole or (len(reading.met) == 1 and not reading.open and not reading.pending):
             return
-        with warned(logger, "pages of %s are not kept before it is complete", reading.link.url, url=reading.link.url):
+        with warned(logger, "pages of %s could not be stored before it is complete", reading.link.url, url=reading.link.url):
             for page in [page for page in reading.met if page.url not in reading.earlier]:
                 reading.earlier.add(page.url)
                 await asyncio.to_thread(self.tracker.store.galleries.put, reading.name, page, now=utcnow())

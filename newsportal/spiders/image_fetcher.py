@@ -212,7 +212,7 @@ class StoryImages:
         try:
             stored = dict(await asyncio.to_thread(self._store.pictures.find_stored, {key(image.url) for image in gallery.images}))
         except StoreError as error:  # the pipelines report an outage
-            logger.error("the pictures of %s are not inspected: %s", gallery.url, error, extra={"url": gallery.url})
+            logger.error("the pictures of %s could not be examined: %s", gallery.url, error, extra={"url": gallery.url})
             return gallery
         if self._images is None:
             return with_facts(gallery, stored)

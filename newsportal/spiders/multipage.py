@@ -84,7 +84,7 @@ async def _fetch_page(
     except NotApplicable as error:
         pages.refuse(url, error.reason)
     except Exception as error:  # fetched pages are kept in any case
-        logger.exception("a further page broke its reader: %s", url, extra={"url": url})
+        logger.exception("reading a further page failed: %s", url, extra={"url": url})
         pages.refuse(url, f"error: {type(error).__name__}")
     return True
 
@@ -162,5 +162,5 @@ def _reason_of(url: str, error: Exception) -> str:
         return error.outcome.reason
     if isinstance(error, NotApplicable):
         return error.reason
-    logger.error("a further page broke its reader: %s", url, exc_info=error, extra={"url": url})
+    logger.error("reading a further page failed: %s", url, exc_info=error, extra={"url": url})
     return f"error: {type(error).__name__}"

@@ -109,7 +109,7 @@ class PageRequests:
         try:
             found = await item
         except Interrupted:
-            logger.info("%s waits for the next run: the crawl ends before its further pages are read", link.url, extra={"url": link.url})
+            logger.info("%s waits for the next run: the crawl ends before its further pages are fetched", link.url, extra={"url": link.url})
         except PageUnavailable as error:
             await self.tracker.fail(link, error.outcome.reason, later=error.outcome.passing)
         except NotApplicable as error:
@@ -176,7 +176,7 @@ class ListPages(PageRequests):
         note_moved(self.tracker, key, response)
         if response.status == 304:
             if CONDITIONAL.isdisjoint(response.request.headers.keys() if response.request else ()):
-                self.tracker.list_failed(key, "http-304", f"{response.url}: 304 Not Modified for an unconditional request")
+                self.tracker.list_failed(key, "http-304", f"{response.url}: the server answers «not modified» to any request")
             else:
                 self.tracker.count(key, "not_modified")
             return
@@ -188,7 +188,7 @@ class ListPages(PageRequests):
         except NotApplicable as error:
             self.tracker.list_failed(key, error.reason, f"{response.url}: {error.detail}")
         except StoreError as error:
-            logger.error("%s: no links are stored from %s: %s", key, response.url, error, extra={"source": key, "url": response.url})
+            logger.error("%s: nothing extracted from %s: %s", key, response.url, error, extra={"source": key, "url": response.url})
             self.tracker.list_failed(key, STORE_FAILS, f"{response.url}: {error}")
         except Exception as error:  # a page that breaks its reader must not be lost silently
             logger.exception("reading failed on %s", response.url, extra={"url": response.url})
@@ -211,7 +211,7 @@ class ListPages(PageRequests):
         if seconds := retry_after(failure, utcnow()):
             self.tracker.pause(source, utcnow() + timedelta(seconds=seconds))
 
-    def goes_on(self, source: Source, found: Filtered) -> bool:
+    def continues(self, source: Source, found: Filtered) -> bool:
         """Return whether to fetch a further list page: this one had new entries, or an earlier visit was interrupted."""
         return not found.stale or source.key in self.thorough
 

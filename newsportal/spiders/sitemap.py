@@ -104,7 +104,7 @@ class SitemapSpider(NewsSpider):
     async def _read_entries(self, response: Response, source: Sitemap, found: sitemap.Sitemap) -> AsyncIterator[Any]:
         if not found.entries:
             if found.broken:
-                raise NotApplicable("no-entries", f"{found.broken} entries, none with a usable address")
+                raise NotApplicable("no-entries", f"{found.broken} entries, none with a usable URL")
             return  # a news sitemap is empty when nothing was published for two days
         # changed dates without added or removed pages since the previous visit are no sign of changed articles
         dates = [entry.changed for entry in found.entries if entry.changed]

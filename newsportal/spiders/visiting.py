@@ -133,7 +133,7 @@ class Visiting:
             seconds = ((opened.idle_since or now) - opened.began).total_seconds()
             self._tracker.add_seconds(source, seconds)
             parts.append(Visit(source, now, seconds=seconds))
-        with warned(logger, "the results of %d visits are not saved", len(parts)):
+        with warned(logger, "the results of %d visits could not be stored", len(parts)):
             if parts:
                 await asyncio.to_thread(self._tracker.store.visits.join, parts)
 
@@ -151,7 +151,7 @@ class Visiting:
 
     async def forget(self) -> None:
         """Delete old visits."""
-        with warned(logger, "old visits are not forgotten"):
+        with warned(logger, "old visits could not be deleted"):
             await asyncio.to_thread(self._tracker.store.visits.forget, utcnow() - MAX_AGE)
 
     async def _watch(self) -> None:
@@ -172,7 +172,7 @@ class Visiting:
                         self._forget_visit(source)
                 except Exception:  # do not block other visits; the source stays claimed, so that it is not visited repeatedly
                     logger.exception(
-                        "%s: its visit cannot be ended; no other can begin for %g hours", source, CLAIM / 3600, extra={"source": source}
+                        "%s: its visit cannot be finished; none is begun for %g hours", source, CLAIM / 3600, extra={"source": source}
                     )
                     self._open.pop(source, None)
 

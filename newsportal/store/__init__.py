@@ -46,7 +46,7 @@ def open_store(uri: str, *, create: bool = True, unfinished: bool = False) -> St
         raise StoreError(instead)
     if scheme not in STORES:
         raise StoreError(
-            f"no store for {scheme or uri!r}; these exist: {', '.join(sorted(STORES))} (for example sqlite:///data/newsportal.db)"
+            f"no store for {scheme or uri!r}; supported: {', '.join(sorted(STORES))} (for example sqlite:///data/newsportal.db)"
         )
     from newsportal.store.store import Store
 

@@ -142,7 +142,7 @@ def checked(path: Path, tell: OnProgress = nothing) -> Manifest:
                 sums[form.name].add(form, row)
         tell("checking", len(found), len(found))
     if manifest is None:
-        raise BackupError(f"{path}: has no manifest: cut off, or no backup; nothing was restored")
+        raise BackupError(f"{path}: has no manifest: truncated, or not a backup; nothing was restored")
     if found != manifest.files:
         wrong = sorted(name for name in {*found, *manifest.files} if found.get(name) != manifest.files.get(name))
         raise BackupError(f"{path}: damaged: {', '.join(wrong)[:200]} are not what the manifest says; nothing was restored")
@@ -160,7 +160,7 @@ def _manifest(path: Path, content: bytes) -> Manifest:
         if values["format"] != FORMAT:
             raise ValueError(f"not {FORMAT}")  # noqa: TRY301  caught below
         if (version := int(values["version"])) > VERSION:
-            _raise_newer(path, f"form {version}, this one knows {VERSION}")
+            _raise_newer(path, f"format {version}; supported: {VERSION}")
         tables = {name: table for name, table in values["tables"].items() if name not in FORMER}
         if unknown := sorted(set(tables) - set(BY_NAME)):
             _raise_newer(path, f"tables {', '.join(unknown)[:100]}")
@@ -171,7 +171,7 @@ def _manifest(path: Path, content: bytes) -> Manifest:
                 raise TypeError(f"rows and digest of {name}")  # noqa: TRY301
         return Manifest(str(values["made"]), str(values["newsportal"]), int(values["last_change"]), tables, dict(values["files"]))
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-        raise BackupError(f"{path}: its manifest is none ({error}); nothing was restored") from error
+        raise BackupError(f"{path}: its manifest is invalid ({error}); nothing was restored") from error
 
 
 def _raise_newer(path: Path, detail: str) -> NoReturn:
@@ -183,7 +183,7 @@ def _form(path: Path, name: str) -> Form | None:
     table = name.split("/")[1]
     form = BY_NAME.get(table)
     if form is None and table not in FORMER:
-        raise BackupError(f"{path}: holds {name!r}, a table that this newsportal does not know: a later one wrote it; nothing was restored")
+        raise BackupError(f"{path}: holds {name!r}, an unknown table of a later version of newsportal; nothing was restored")
     return form
 
 
@@ -221,12 +221,12 @@ def restore(path: Path, store: Store, *, manifest: Manifest, tell: OnProgress = 
     interrupted = store.records.restoring()  # rows of this backup that were restored before are written again: the same rows
     if interrupted is not None and interrupted != manifest.name:
         raise BackupError(
-            "the store to restore to holds a part of another backup, whose restore was broken off, and nothing of it was touched; restore "
+            "the target store has an interrupted restore of another backup and was not changed; restore "
             "that one again, delete this store by hand, or name another one: --to URI"
         )
     if interrupted is None:
         if not is_empty(store.records):
-            raise BackupError("the store to restore to is not empty, and nothing of it was touched; name another one: --to URI")
+            raise BackupError("the target store is not empty and was not changed; name another one: --to URI")
         store.records.mark(manifest.name)
     try:
         written = _write_rows(path, store.records, manifest.rows, tell)

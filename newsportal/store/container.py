@@ -55,7 +55,7 @@ def new_file(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
             part.unlink()
 
 
-def leavings(path: Path) -> list[Path]:
+def leftovers(path: Path) -> list[Path]:
     """Return the temporary files of backups beside ``path``, by their names; some may be in use."""
     found = ((part, PART.fullmatch(part.name)) for part in path.parent.iterdir())
     return sorted(part for part, match in found if match and (match["name"] == path.name or DATED.fullmatch(match["name"])))
@@ -130,7 +130,7 @@ def is_zip(path: Path) -> bool:
         return True
     if path.name.endswith((".tar.zst", ".tzst")):
         return False
-    raise BackupError(f"{path}: what kind of file? end its name in .tar.zst or .zip")
+    raise BackupError(f"{path}: unknown type of file; its name must end in .tar.zst or .zip")
 
 
 def files(path: Path) -> Iterator[tuple[str, bytes]]:
@@ -145,16 +145,16 @@ def files(path: Path) -> Iterator[tuple[str, bytes]]:
                 total += size
                 if not is_file or not NAME.fullmatch(name):
                     raise BackupError(
-                        f"{path}: holds {name[:100]!r}, which no backup does (a link, or a place elsewhere); nothing was restored"
+                        f"{path}: holds {name[:100]!r}, which is not allowed in a backup (a link, or a path outside); nothing was restored"
                     )
                 if name in names:
                     raise BackupError(f"{path}: holds {name!r} twice; nothing was restored")
                 if not 0 <= size <= LONGEST or total > most or len(names) >= MOST:
-                    raise BackupError(f"{path}: {name} would unpack to more than a backup of this size holds; nothing was restored")
+                    raise BackupError(f"{path}: {name} would be unpacked to more than a backup of this size may have; nothing was restored")
                 names.add(name)
                 yield name, content()
     except DAMAGED as error:
-        raise BackupError(f"{path}: damaged, or no backup ({error}); nothing was restored") from error
+        raise BackupError(f"{path}: damaged, or not a backup ({error}); nothing was restored") from error
     except OSError as error:
         raise BackupError(f"{path}: cannot be read: {error.strerror or error}") from error
 
@@ -202,7 +202,7 @@ def _read_exactly(stream: Any, size: int) -> bytes:
 def countable(line: bytes) -> None:
     """Check the number of values in a row, which could fill the memory. Raises ``ValueError``."""
     if _count_values(line) > MOST_VALUES and _count_values(STRINGS.sub(b"", line)) > MOST_VALUES:
-        raise ValueError("more values than a row has")
+        raise ValueError("too many values for a row")
 
 
 def _count_values(line: bytes) -> int:

@@ -77,8 +77,7 @@ def copy(source: Store, target: Store, *, again: bool = False, tell: OnProgress 
             )
         if not again:
             raise StoreError(
-                "the store to copy to is not empty: it holds a copy of this one, whole or in part; to go on with it, or bring it up to "
-                "date, say: --again"
+                "the target store is not empty: it has a complete or partial copy of this one; to continue or update it, use --again"
             )
     written = deleted = 0
     for _ in range(PASSES):
@@ -190,10 +189,10 @@ def _stories(connection: Connection) -> Iterator[Fault]:
     head = and_(ARTICLES.c.id == STORIES.c.head_id, ARTICLES.c.story_id == STORIES.c.id)
     headless = select(STORIES.c.id, STORIES.c.head_id).outerjoin(ARTICLES, head).where(ARTICLES.c.id.is_(None)).order_by(STORIES.c.id)
     for row in connection.execute(headless).all():
-        yield Fault("stories", row.id, f"its original {row.head_id!r} is none of its versions")
+        yield Fault("stories", row.id, f"its original {row.head_id!r} is not one of its versions")
     visible = select(ARTICLES.c.story_id, func.count().label("number")).where(ARTICLES.c.hidden.is_(None))
     counts = visible.group_by(ARTICLES.c.story_id).subquery()
     number = func.coalesce(counts.c.number, 0)
     wrong = select(STORIES.c.id, STORIES.c.count, number).outerjoin(counts, counts.c.story_id == STORIES.c.id)
     for id, count, versions in connection.execute(wrong.where(STORIES.c.count != number).order_by(STORIES.c.id)).all():
-        yield Fault("stories", id, f"it counts {count} versions and has {versions}")
+        yield Fault("stories", id, f"its count is {count} versions, but it has {versions}")

@@ -49,7 +49,7 @@ class Dialect:
     ``insert``: insert rows; on a conflict of primary keys update the named columns, or keep the row. ``counts``: whether its row count
     reports new rows. ``write_options``: execution options of a write transaction; ``release`` is called with its connection at the end.
     ``rest``: allow a reader to be idle for :data:`REST_SECONDS`; returns whether its session must be closed afterwards.
-    ``give_back``: return free space to the disk (``Pruning.give_back``); servers do that themselves.
+    ``release_space``: return free space to the disk (``Pruning.release_space``); servers do that themselves.
     ``explain``: convert an error of the driver to a ``StoreError``.
     """
 

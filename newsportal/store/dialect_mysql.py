@@ -21,13 +21,13 @@ OLDEST: Final = {"mysql": (8, 0, 17), "mariadb": (10, 6)}  # Older versions lack
 MODE: Final = "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,ONLY_FULL_GROUP_BY,NO_ENGINE_SUBSTITUTION"
 """SQL modes under which values are never truncated or converted silently."""
 
-AGAIN: Final = "try again; nothing was half written"
-FULL: Final = ("the server's disk is full", "make room there; nothing was half written")
+AGAIN: Final = "try again; nothing was partly written"
+FULL: Final = ("the server's disk is full", "free space there;  nothing was partly written")
 DENIED: Final = (
-    "the server does not let this user in",
+    "the server rejects this user",
     "check user, password and database in the store URI, and the user's host on the server",
 )
-FORBIDDEN: Final = ("this user may not do that", "let the user create and write tables there: GRANT ALL ON database.* TO …")
+FORBIDDEN: Final = ("this user lacks the permission", "grant the user the right to create and write tables: GRANT ALL ON database.* TO …")
 READ_ONLY: Final = ("it cannot be written to", "the server is read-only: name the primary in the store URI, or switch read_only off there")
 BROKE: Final = ("the connection broke", AGAIN)
 AWAY: Final = ("the server does not answer", "start it, or check host and port in the store URI, then try again")
@@ -40,16 +40,14 @@ REMEDIES: Final[Mapping[int, tuple[str, str]]] = {
     **dict.fromkeys((1290, 1792, 1836, 3100), READ_ONLY),
     **dict.fromkeys((3, 28, 1021, 1114), FULL),
     **dict.fromkeys((1317, 1969, 3024, 4031), SLOW),
-    **dict.fromkeys(
-        (126, 127, 144, 145, 1034, 1035, 1194, 1195), ("a table is damaged", "look into the server's log, and restore a backup")
-    ),
-    1040: ("the server has too many connections", "end some, or raise max_connections there, then try again"),
-    1203: ("this user has too many connections", "end some, or raise max_user_connections there, then try again"),
-    1226: ("this user has used up what the server allows", "wait, or raise the user's limits there"),
-    1049: ("there is no such database", "make it, or check its name in the store URI"),
+    **dict.fromkeys((126, 127, 144, 145, 1034, 1035, 1194, 1195), ("a table is damaged", "see the server's log, and restore a backup")),
+    1040: ("the server has too many connections", "close some, or raise max_connections there, then try again"),
+    1203: ("this user has too many connections", "close some, or raise max_user_connections there, then try again"),
+    1226: ("this user has reached a limit of the server", "wait, or raise the user's limits there"),
+    1049: ("there is no such database", "create it, or check its name in the store URI"),
     1129: ("the server blocks this host after many broken connections", "run FLUSH HOSTS there"),
-    1153: ("what is written is larger than the server accepts", "raise max_allowed_packet there (64M and more for models)"),
-    1205: ("another process has held a lock too long", "wait for that process or end it, then try again"),
+    1153: ("the data is larger than the server accepts", "raise max_allowed_packet there (at least 64M for models)"),
+    1205: ("another process has held a lock for too long", "wait for that process or stop it, then try again"),
     1213: ("another transaction waited for this one (deadlock)", AGAIN),
     1020: ("another transaction changed the same rows", AGAIN),
 }
@@ -98,8 +96,8 @@ def _detect_kind(url: URL, create: bool, defaults: Mapping[str, Any]) -> str:
         raise explained(error, place_of(url)) from error
     except (TypeError, ValueError, AttributeError, OSError) as error:  # raised by PyMySQL for unknown parameters
         raise StoreError(
-            f"{place_of(url)}: PyMySQL cannot make anything of the store URI ({type(error).__name__}); "
-            "check the parameters behind the ? and their files; a user and password are of Western letters there"
+            f"{place_of(url)}: PyMySQL cannot parse the store URI ({type(error).__name__}); "
+            "check the parameters after the ? and their files; user and password must be in Latin-1"
         ) from error
     kind = "mariadb" if "mariadb" in greeting.lower() else "mysql"
     check_version(kind, greeting, place_of(url))
@@ -134,7 +132,7 @@ def _create_database(url: URL, options: Mapping[str, Any]) -> None:
             cursor.execute(statement)
     except pymysql.err.MySQLError as error:
         raise StoreUnavailable(
-            f"{place_of(url)}: there is no such database and this user may not make it ({_message(error)}); "
+            f"{place_of(url)}: there is no such database and this user may not create it ({_message(error)}); "
             f"let an administrator run: {statement}"
         ) from error
 
@@ -154,8 +152,8 @@ def _begin(waits: Waits, connection: Connection) -> None:
         return
     if connection.exec_driver_sql("SELECT GET_LOCK(%s, %s)", (_lock_name(connection), waits.busy)).scalar() != 1:
         raise StoreUnavailable(
-            f"{place_of(connection.engine.url)}: another process has held the write lock too long; "
-            "wait for that process or end it, then try again"
+            f"{place_of(connection.engine.url)}: another process has held the write lock for too long; "
+            "wait for that process or stop it, then try again"
         )
 
 

@@ -22,27 +22,27 @@ MAINTENANCE_SECONDS: Final = 10  # connection timeout for it, unless the URI set
 KEPT_ALIVE: Final = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 """TCP keepalives: a dead peer is noticed within a minute."""
 
-AGAIN: Final = "try again; nothing was half written"
+AGAIN: Final = "try again; nothing was partly written"
 REMEDIES: Final[Mapping[str, tuple[str, str]]] = {
-    "53100": ("the server's disk is full", "make room there; nothing was half written"),
-    "53200": ("the server is out of memory", "give it more, or end something there, then try again"),
-    "53300": ("the server has too many connections", "end some, or raise max_connections there, then try again"),
+    "53100": ("the server's disk is full", "free space there;  nothing was partly written"),
+    "53200": ("the server is out of memory", "give it more, or stop something there, then try again"),
+    "53300": ("the server has too many connections", "close some, or raise max_connections there, then try again"),
     "25006": (
         "it cannot be written to",
         "the server is read-only (a standby, or default_transaction_read_only): name the primary in the store URI",
     ),
-    "55P03": ("another process has held the write lock too long", "wait for that process or end it, then try again"),
+    "55P03": ("another process has held the write lock for too long", "wait for that process or stop it, then try again"),
     "57014": ("the server took too long to answer, or an administrator cancelled the statement", AGAIN),
-    "25P03": ("the transaction rested too long and was ended", AGAIN),
+    "25P03": ("the transaction was idle too long and was aborted", AGAIN),
     "40001": ("another transaction changed the same rows", AGAIN),
     "40P01": ("another transaction waited for this one (deadlock)", AGAIN),
-    "42501": ("this user may not do that", "let the user create and write tables there: GRANT ALL ON SCHEMA public TO …"),
-    "3D000": ("there is no such database", "make it, or check its name in the store URI"),
-    "28": ("the server does not let this user in", "check user and password in the store URI, and pg_hba.conf on the server"),
-    "57P": ("the server is going down or coming up", "wait for it, then try again"),
+    "42501": ("this user lacks the permission", "grant the user the right to create and write tables: GRANT ALL ON SCHEMA public TO …"),
+    "3D000": ("there is no such database", "create it, or check its name in the store URI"),
+    "28": ("the server rejects this user", "check user and password in the store URI, and pg_hba.conf on the server"),
+    "57P": ("the server is starting or stopping", "wait for it, then try again"),
     "58": ("the server's disk failed to read or write", "check the disk there"),
-    "XX000": ("the server met a fault of its own", "look into its log"),
-    "XX": ("the database is damaged", "look into the server's log, and restore a backup"),
+    "XX000": ("the server had an internal error", "look into its log"),
+    "XX": ("the database is damaged", "see the server's log, and restore a backup"),
     "08": ("the connection broke", AGAIN),
 }
 """Prefix of an SQLSTATE -> cause, remedy."""

@@ -17,18 +17,18 @@ from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.store.dialect import OVERFLOW, POOL, WRITES, Dialect, Waits, no_store_yet, on_conflict
 
 REMEDIES: Final[Mapping[str, tuple[str, str]]] = {
-    "SQLITE_FULL": ("the disk is full", "make room; nothing was half written"),
+    "SQLITE_FULL": ("the disk is full", "free space;  nothing was partly written"),
     "SQLITE_READONLY": (
         "it cannot be written to",
         "check the permissions of the file and of its folder, and that the disk is not mounted read-only",
     ),
-    "SQLITE_BUSY": ("another process has held it locked too long", "wait for that process or end it, then try again"),
-    "SQLITE_LOCKED": ("another connection has held it locked too long", "try again"),
+    "SQLITE_BUSY": ("another process has locked it for too long", "wait for that process or stop it, then try again"),
+    "SQLITE_LOCKED": ("another connection has locked it for too long", "try again"),
     "SQLITE_CANTOPEN": ("it cannot be opened", "check that its folder exists and that this user may read and write there"),
     "SQLITE_PERM": ("this user may not open it", "check the permissions of the file and of its folder"),
     "SQLITE_IOERR": ("the disk failed to read or write", "check the disk and its free space"),
-    "SQLITE_NOTADB": ("it is not a SQLite database", "name another file in the URI, or move this one away"),
-    "SQLITE_CORRUPT": ("the file is damaged", "restore a backup, or save what can be read: sqlite3 FILE .recover"),
+    "SQLITE_NOTADB": ("it is not an SQLite database", "name another file in the URI, or move this one away"),
+    "SQLITE_CORRUPT": ("the file is damaged", "restore a backup, or recover the readable data: sqlite3 FILE .recover"),
 }
 """Prefix of an SQLite error name -> cause, remedy."""
 
@@ -70,14 +70,14 @@ def _check_file(path: Path, create: bool) -> None:
         if path.exists():
             return
     except OSError as error:  # a name that is too long, or a folder without permission
-        raise StoreUnavailable(f"{path}: {error.strerror}; name another place in the store URI, or let this user in there") from error
+        raise StoreUnavailable(f"{path}: {error.strerror}; use another path in the store URI, or give this user access") from error
     if not create:
         raise no_store_yet(str(path))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreUnavailable(
-            f"{path.parent}: the folder cannot be made ({error.strerror}); name another place in the store URI"
+            f"{path.parent}: the folder cannot be created ({error.strerror}); use another path in the store URI"
         ) from error
 
 
@@ -134,4 +134,4 @@ def give_back(engine: Engine, rebuild: bool) -> int:
 
 INCREMENTAL: Final = 2
 
-SQLITE: Final = Dialect(open=open_sqlite, insert=partial(on_conflict, sqlite.insert), explain=explained, give_back=give_back)
+SQLITE: Final = Dialect(open=open_sqlite, insert=partial(on_conflict, sqlite.insert), explain=explained, release_space=release_space)

@@ -112,7 +112,7 @@ def dialect(name: str) -> Dialect:
 def _dialect(url: URL) -> Dialect:
     name = url.get_backend_name()
     if name not in DIALECTS:
-        raise StoreError(f"no engine for {name!r}; these exist: {', '.join(sorted(DIALECTS))}")
+        raise StoreError(f"no engine for {name!r}; supported: {', '.join(sorted(DIALECTS))}")
     driver = url.drivername.partition("+")[2]
     if driver and driver != DRIVERS[name]:
         raise StoreError(f"{place_of(url)}: no driver {driver!r} here; write {name}://, which takes {DRIVERS[name]}")

@@ -19,7 +19,7 @@ from newsportal.store.gallery_tables import GALLERIES
 from newsportal.store.reading import find_stored
 from newsportal.store.results import Marking
 from newsportal.store.tables import ARTICLES, FOLD_KEYS, TOPICS
-from newsportal.store.writing import add_topics, existing, keep, log, page_version, refresh_changed
+from newsportal.store.writing import add_topics, existing, log, page_version, refresh_changed, write_state
 
 KEYWORDS = "keywords"  # ``TopicMark.by`` of a topic matched by keywords; equals ``classify.topics.KEYWORDS`` of a higher layer
 

@@ -46,7 +46,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Assignment of a story to an event: similarity, the words that decided, and the editor who made it (``None``: the algorithm)."""
+    """Assignment of a story to an event: similarity, the decisive words, and the editor who made it (``None``: the algorithm)."""
 
     story_id: str
     event_id: str
@@ -237,7 +237,7 @@ class Events(Part):
             found.setdefault(row["event_id"], []).append(build(Assignment, row, words=tuple))
         return found
 
-    def tellers(self, event_id: str) -> list[ReportingSite]:
+    def reporting_sites(self, event_id: str) -> list[ReportingSite]:
         """Return the sites that reported on an event, earliest first."""
         first, number = func.min(ARTICLES.c.moment).label("first"), func.count().label("number")
         articles = select(ARTICLES.c.publisher, first, number).join(EVENT_STORIES, EVENT_STORIES.c.story_id == ARTICLES.c.story_id)
@@ -280,7 +280,7 @@ def _expect(connection: Connection, edit: Edit) -> None:
     same = all(found.get(story) == event for story, (event, _) in edit.moves.items())
     same = same and (edit.title is None or (row is not None and row.title == edit.title[0]))
     if not (same and (edit.pinned is None or (row is not None and (row.pinned is not None) == edit.pinned[0]))):
-        raise StoreError(f"event {edit.event_id!r} was changed meanwhile: look at it again")
+        raise StoreError(f"event {edit.event_id!r} was changed meanwhile: reload it")
 
 
 def _outdated(connection: Connection) -> set[str]:

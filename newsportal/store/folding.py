@@ -296,5 +296,5 @@ class NewRows:
                 connection.execute(statement, rows[table])
         upsert(connection, TOPICS, rows[TOPICS])
         upsert(connection, FOLD_KEYS, rows[FOLD_KEYS], update=("moment",))
-        prints.keep(connection, rows[PRINTS], now)
+        prints.save(connection, rows[PRINTS], now)
         return [row["id"] for row in rows[ARTICLES]]

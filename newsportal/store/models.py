@@ -99,7 +99,7 @@ class Models(Part):
             used = (MODELS.c.model.is_not(None), MODELS.c.activated.is_not(None))
             number = connection.scalar(select(func.max(MODELS.c.version)).where(*earlier, *used))
             if number is None:
-                raise StoreError(f"nothing to go back to: no version of {name!r} before {active} was in use and is still kept")
+                raise StoreError(f"no earlier version: none of {name!r} before {active} was active and is still stored")
             _activate(connection, name, number, now)
         return int(number)
 
@@ -108,7 +108,7 @@ class Models(Part):
         with self._write() as connection:
             corpus = corpus_id(connection, name)
             if version == _active(connection, corpus):
-                raise StoreError(f"version {version} of {name!r} is in use and cannot be deleted; put another one to use first")
+                raise StoreError(f"version {version} of {name!r} is active and cannot be deleted; activate another one first")
             emptied = {"algorithm": DELETED, "facts": {}, "size": 0, "held_out": b"", "activated": None, "model": None}
             if not connection.execute(update(MODELS).where(*_these(corpus, version), EXISTING).values(**emptied)).rowcount:
                 raise _unknown(connection, name, version)
@@ -139,7 +139,7 @@ def _versions(connection: Connection, name: str, *only: int) -> list[Model]:
 def _version(connection: Connection, name: str, version: int | None) -> Model:
     number = _active(connection, corpus_id(connection, name)) if version is None else version
     if number is None:
-        raise StoreError(f"corpus {name!r} has no model in use; train one: newsportal train --corpus {name}")
+        raise StoreError(f"corpus {name!r} has no active model; train one: newsportal train --corpus {name}")
     found = _versions(connection, name, number)
     if not found:
         raise _unknown(connection, name, number)
@@ -151,7 +151,7 @@ def _blob(connection: Connection, name: str, number: int) -> bytes:
     if row is None:
         raise _unknown(connection, name, number)
     if row[0] is None:
-        raise StoreError(f"version {number} of {name!r} was let go: only its figures are kept")
+        raise StoreError(f"version {number} of {name!r} was deleted: only its figures are stored")
     return bytes(row[0])
 
 

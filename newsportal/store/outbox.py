@@ -172,7 +172,7 @@ class Outbox(Part):
             _save(connection, requests)
             return len(requests)
 
-    def again(self, target: str | None = None, article_ids: Collection[str] | None = None, *, now: datetime) -> int:
+    def retry(self, target: str | None = None, article_ids: Collection[str] | None = None, *, now: datetime) -> int:
         """Retry failed entries: of all targets or one, all or these articles. Return their number."""
         query = select(OUTBOX).where(OUTBOX.c.state == "failed")
         if target is not None:

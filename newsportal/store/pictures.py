@@ -88,7 +88,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Census:
+class PictureTotals:
     """Totals of the dictionary: pictures, fetched ones, refused ones, frequent ones, stories."""
 
     pictures: int
@@ -176,7 +176,7 @@ class Pictures(Part):
             found[by_id[row["picture_id"]]].add(row["story_id"])
         return {key: frozenset(ids) for key, ids in found.items()}
 
-    def often(self, *, limit: int = 50) -> list[Seen]:
+    def most_frequent(self, *, limit: int = 50) -> list[Seen]:
         """Return the pictures shown by most stories."""
         number, sites = func.count(), func.count(PICTURE_STORIES.c.site.distinct())
         query = (
@@ -191,13 +191,13 @@ class Pictures(Part):
             by_key = {name_id(picture.key): picture for picture in _pictures(connection, [row.picture_id for row in rows])}
         return [Seen(by_key[row.picture_id], row.stories, row.sites) for row in rows if row.picture_id in by_key]
 
-    def census(self) -> Census:
+    def totals(self) -> PictureTotals:
         left_out = case((PICTURES.c.frequent != KEPT, 1))
         columns = [func.count(), *map(func.count, (PICTURES.c.looked, PICTURES.c.refused, left_out))]
         with self._read() as connection:
             figures = list(connection.execute(select(*columns).select_from(PICTURES)).one())
             stories = connection.scalar(select(func.count()).select_from(PICTURE_STORIES))
-        return Census(*(*figures, stories or 0))
+        return PictureTotals(*(*figures, stories or 0))
 
     def counted(self, site: str) -> int:
         return self._scalar(select(func.count()).where(PICTURE_STORIES.c.site == name(site))) or 0

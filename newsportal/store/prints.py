@@ -220,7 +220,7 @@ class TextPrint:
     made_from: tuple[str | None, str | None]
 
 
-def printed(index: PrintIndex, article: Article) -> TextPrint:
+def text_print(index: PrintIndex, article: Article) -> TextPrint:
     """Return the form made for the article's decision, unless title or text changed since."""
     made_from, text_print = (article.title, article.text), article.decision and article.decision.printed
     if isinstance(text_print, TextPrint) and text_print.index is index and text_print.made_from == made_from:
@@ -259,7 +259,7 @@ def print_rows(article_id: str, moment: datetime, new: TextPrint, now: datetime)
     return [{**row, "runs": new.fingerprint.in_order().tobytes()}]
 
 
-def keep(connection: Connection, rows: Sequence[Mapping[str, Any]], now: datetime) -> None:
+def save(connection: Connection, rows: Sequence[Mapping[str, Any]], now: datetime) -> None:
     """Write fingerprints, and prune old ones from time to time."""
     if not rows:
         return

@@ -150,7 +150,7 @@ OFFERS = sa.Table(
 """Recommendations, one row per day; ``at``: first time. ``opened``: the article by which the reader opened the story. No foreign keys: a
 story disappears when it is folded into another."""
 
-AT_ONCE: Final = 200  # maximum number of views given to :func:`import_views`: one statement looks up all of them, two values each
+AT_ONCE: Final = 200  # maximum number of views given to :func:`insert_views`: one statement looks up all of them, two values each
 
 SITUATION: Final = (
     sa.select(ARTICLES.c.story_id, SWITCHED_OFF.c.reader.label("off"), VIEWS.c.pictures, VIEWS.c.places, VIEWS.c.first, VIEWS.c.at)
@@ -180,7 +180,7 @@ def save_look(connection: sa.Connection, reader: str, article_id: str, places: C
     return True
 
 
-def import_views(connection: sa.Connection, views: Sequence[View], now: datetime) -> dict[str, int]:
+def insert_views(connection: sa.Connection, views: Sequence[View], now: datetime) -> dict[str, int]:
     """Import some of the views (``Readers.import_views``). Return the counts of :class:`ImportedViews`."""
     recent = [view for view in views if view.at >= now - VIEWS_KEPT]
     names = {view.story for view in recent}  # of articles, by id or by identity

@@ -95,7 +95,7 @@ class Readers(Part):
         with self._write() as connection:
             _forget(connection, reader_name(reader), story)
 
-    def switch(self, reader: str, on: bool, *, now: datetime) -> None:
+    def set_recording(self, reader: str, on: bool, *, now: datetime) -> None:
         """Switch a reader's profile off (its data are deleted) or on again."""
         name = reader_name(reader)
         with self._write() as connection:
@@ -191,7 +191,7 @@ class Readers(Part):
         """Return the number of views older than ``before``."""
         return self._scalar(select(func.count()).select_from(VIEWS).where(VIEWS.c.at < before)) or 0
 
-    def let_go(self, *, alpha: float, now: datetime, kept: timedelta = reader_views.VIEWS_KEPT, closing: bool = False) -> int:
+    def prune_views(self, *, alpha: float, now: datetime, kept: timedelta = reader_views.VIEWS_KEPT, closing: bool = False) -> int:
         """Delete views and offers older than promised, keeping the figures of their months. Return the number of deleted rows.
 
         ``closing``: store the figures of all past months now, because articles with views will be deleted next.

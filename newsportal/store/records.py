@@ -108,25 +108,25 @@ TYPES: Final[Mapping[Kind, tuple[type[Any], ...]]] = {
 def from_plain(form: Form, values: Any) -> dict[str, Any]:
     """Build a row from the result of :func:`plain`. Raises ``ValueError`` for an invalid row: files are not trusted."""
     if not isinstance(values, dict):
-        raise ValueError(f"no row of {form.name}: not an object")  # noqa: TRY004  a bad file, not a bad caller
+        raise ValueError(f"invalid row of {form.name}: not an object")  # noqa: TRY004  a bad file, not a bad caller
     if unknown := sorted(set(values) ^ set(form.columns)):
-        raise ValueError(f"no row of {form.name}: columns missing or unknown: {', '.join(unknown)[:200]}")
+        raise ValueError(f"invalid row of {form.name}: columns missing or unknown: {', '.join(unknown)[:200]}")
     return {name: _value(form, name, kind, values[name]) for name, kind in form.columns.items()}
 
 
 def _value(form: Form, name: str, kind: Kind, value: Any) -> Any:
     if kind == "json":
         if not is_shallow(value):
-            raise ValueError(f"no row of {form.name}: in {name}, lists or mappings lie more than {DEEPEST} deep within one another")
+            raise ValueError(f"invalid row of {form.name}: in {name}, lists or mappings are nested more than {DEEPEST} levels deep")
         return value
     if value is None:
         if name not in form.nullable:
-            raise ValueError(f"no row of {form.name}: {name} is missing")
+            raise ValueError(f"invalid row of {form.name}: {name} is missing")
         return None
     if not (isinstance(value, TYPES[kind]) and (kind == "flag" or not isinstance(value, bool))):
-        raise ValueError(f"no row of {form.name}: {name} is no {kind}")
+        raise ValueError(f"invalid row of {form.name}: {name} is no {kind}")
     if not _storable(value):
-        raise ValueError(f"no row of {form.name}: {name} is nothing that a database keeps")
+        raise ValueError(f"invalid row of {form.name}: {name} is not a value that a database can store")
     if kind == "bytes":
         return base64.b64decode(value, validate=True)
     return float(value) if kind == "float" else value

@@ -60,7 +60,7 @@ STORE = MigrationChain(
     MIGRATIONS,
     VERSION_TABLE,
     METADATA,
-    "take it over: with the newsportal that wrote it `newsportal export --out articles.jsonl` (articles) or `newsportal backup FOLDER` "
+    "to migrate it, run with the version that wrote it `newsportal export --out articles.jsonl` (articles) or `newsportal backup FOLDER` "
     "(everything), then name another store in sources.yaml and run `newsportal import articles.jsonl` or `newsportal restore FILE`",
 )
 

@@ -19,7 +19,7 @@ from newsportal.store.corrections import Written, crawled
 from newsportal.store.dialects import Part, upsert
 from newsportal.store.gallery_folding import refresh_galleries
 from newsportal.store.links import finish_stored
-from newsportal.store.prints import FinderIndex, PrintIndex, TextPrint, printed
+from newsportal.store.prints import FinderIndex, PrintIndex, TextPrint, text_print
 from newsportal.store.reading import find, find_stored
 from newsportal.store.results import Added
 from newsportal.store.tables import ALIASES, ARTICLES, CHANGES, DECLARED, EARLIEST_FIRST, FOLD_KEYS, REVISIONS, STORIES, TOPICS, UNFOLDED
@@ -126,7 +126,7 @@ def _fold_revised(connection: Connection, row: Mapping[str, Any], keys: Sequence
     return found.story_id
 
 
-def keep(connection: Connection, article_id: str, written: Written) -> None:
+def write_state(connection: Connection, article_id: str, written: Written) -> None:
     """Write a new state of an article, and the states that become revisions."""
     connection.execute(NEW_REVISION, [{"article_id": article_id, **state} for state in written.revisions])
     connection.execute(update(ARTICLES).where(ARTICLES.c.id == article_id).values(**written.columns))
@@ -245,7 +245,7 @@ class Writing(Part):
     def decide_fold(self, article: Article, *, now: datetime) -> FoldDecision:
         """Decide which stored article ``article`` repeats, as :meth:`add` does: by its text, else by its ``keys``. Nothing is written, and
         ``add`` decides again if the store changed since."""
-        new = printed(self._prints, article)
+        new = text_print(self._prints, article)
         self._read_prints()
         with self._read() as connection:
             seq = new.index.follow(connection)

@@ -19,9 +19,9 @@ MAX_CHARS: Final = 2_000
 EXPRESSION: Final = "re:"  # prefix of an expression where a substring is allowed, too
 
 MISSING: Final[Sequence[tuple[re.Pattern[str], str]]] = (
-    (re.compile(r"\(\?<?[=!]"), "look-around is not supported; name what is not wanted in a rule of its own (deny, remove)"),
+    (re.compile(r"\(\?<?[=!]"), "look-around is not supported; exclude with a separate rule (deny, remove)"),
     (re.compile(r"\\[1-9]|\(\?P="), "references to groups are not supported; write both forms out"),
-    (re.compile(r"\(\?>|[*+?}]\+"), "atomic groups and possessive repeats are not needed; leave the > or + out"),
+    (re.compile(r"\(\?>|[*+?}]\+"), "atomic groups and possessive repeats are not needed; remove the > or +"),
     (re.compile(r"\\Z"), r"write \z"),
 )  # features of Python's expressions missing in RE2, with the remedy
 

@@ -40,7 +40,7 @@ class WordTable:
         magic, entries, digest = HEAD.unpack_from(view)
         body = view[HEAD.size :]
         if magic.rstrip(b"\0") != MAGIC or len(body) != 16 * entries or digest != _digest(body):
-            raise ValueError("no table of words, or damaged")
+            raise ValueError("not a table of words, or damaged")
         self._keys, self._numbers = body[: 8 * entries].cast("Q"), body[8 * entries :].cast("d")
         self.get: Callable[[str], float | None] = lru_cache(maxsize=REMEMBERED)(self._find)
 

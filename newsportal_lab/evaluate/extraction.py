@@ -59,7 +59,7 @@ def extraction(
     if file is not None and file.is_dir():
         raise typer.BadParameter(f"{file} is a folder; name a file in it", param_hint=option)
     if file is not None and not file.parent.is_dir():
-        raise typer.BadParameter(f"there is no folder {file.parent}; make it first", param_hint=option)
+        raise typer.BadParameter(f"there is no folder {file.parent}; create it first", param_hint=option)
     surveys = {folder: survey(folder) for folder in folders}
     for folder, surveyed in surveys.items():
         _warn_left_out(folder, surveyed)

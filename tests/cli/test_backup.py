@@ -132,7 +132,7 @@ def test_marker_of_the_last_backup_is_touched(folder: Path) -> None:
     mark.unlink()
     mark.symlink_to(folder / "nowhere" / "x")
     done = run("backup", str(folder / "b.zip"))
-    assert (done.exit_code, "do not show this backup" in done.stderr) == (0, True)
+    assert (done.exit_code, "do not include this backup" in done.stderr) == (0, True)
 
 
 def test_new_backup_is_kept_if_the_clock_was_set_back(folder: Path) -> None:

@@ -94,7 +94,7 @@ def test_command_line_becomes_settings_and_arguments(tmp_path: Path, monkeypatch
 def test_once_and_due_exclude_each_other(known: Sources) -> None:
     shown = CliRunner().invoke(cli.app, ["crawl", "--once", "--due", "--sources", str(known.path)], env={"COLUMNS": "200"})
     assert shown.exit_code == 2
-    assert "give one of them" in shown.output
+    assert "exclude each other" in shown.output
 
 
 @pytest.mark.parametrize(

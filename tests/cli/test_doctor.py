@@ -54,7 +54,7 @@ def test_findings_are_json_lines(file: Path) -> None:
     found = findings_of(run_doctor(file, "--json"))
     assert found["store"]["says"] == "0 articles, 0 stories"
     assert found["sources.yaml"]["ok"] is True
-    assert found["network"] == {"what": "network", "ok": True, "says": "1 of 1 hosts have an address", "remedy": found["network"]["remedy"]}
+    assert found["network"] == {"what": "network", "ok": True, "says": "1 of 1hosts were resolved", "remedy": found["network"]["remedy"]}
     assert "network" not in findings_of(run_doctor(file, "--json", "--no-network"))
 
 
@@ -64,7 +64,7 @@ def test_missing_contact_is_reported(file: Path) -> None:
     result = run_doctor(file)
     assert result.exit_code == 0
     assert "· user agent: newsportal/" in result.output
-    assert "→ name a page or an address under politeness.contact" in result.output
+    assert "→ set politeness.contact in sources.yaml" in result.output
 
 
 def test_https_url_needs_trusted_proxies(file: Path) -> None:
@@ -101,11 +101,11 @@ def test_browser_is_required_only_by_sources_that_render(file: Path, monkeypatch
     result = run_doctor(file)
     assert result.exit_code == 1
     assert "✗ browser: feed:甲: pages cannot be rendered" in result.output
-    assert "→ there is no browser '/nowhere/chromium'; mend NEWSPORTAL_CHROMIUM or rendering.browser" in result.output
+    assert "→ there is no browser '/nowhere/chromium'; fix NEWSPORTAL_CHROMIUM or rendering.browser" in result.output
     monkeypatch.setenv("NEWSPORTAL_CHROMIUM", "/bin/false")
     finding = findings_of(run_doctor(file, "--json"))["browser"]
     assert finding["ok"] is False
-    assert "start it once by hand" in finding["remedy"]
+    assert "start it by hand" in finding["remedy"]
 
 
 @pytest.mark.parametrize("content", ["topcs: []\n", "feeds: [\n", ""])
@@ -114,7 +114,7 @@ def test_broken_sources_file_is_reported_with_lines_and_remedy(file: Path, conte
     result = run_doctor(file)
     assert result.exit_code == 1
     assert f"✗ sources.yaml: {file}:" in result.output
-    assert "→ correct it; to write an example file to compare with" in result.output
+    assert "→ fix it; for an example to compare with" in result.output
     assert "--force" not in result.output  # a remedy never destroys anything
     finding = findings_of(run_doctor(file, "--json"))["sources.yaml"]
     assert (finding["ok"], bool(finding["remedy"])) == (False, True)
@@ -178,7 +178,7 @@ def test_invalid_store_is_reported(file: Path) -> None:
     (file.parent / "data" / "newsportal.db").write_bytes("不是数据库".encode() * 1000)
     found = findings_of(run_doctor(file, "--json"))
     assert found["store"]["ok"] is False
-    assert "it is not a SQLite database" in found["store"]["says"]
+    assert "it is not an SQLite database" in found["store"]["says"]
     assert "store:" in found["store"]["remedy"]
     assert run_doctor(file).exit_code == 1
 

@@ -64,7 +64,7 @@ def test_rebuild_list_and_show(store: Store) -> None:
     text = plain("show", event["id"])
     assert "2 stories on 1 site" in text
     assert "2026-03-01  青河市老城的一家灯笼作坊3月1日夜里起火" in text
-    assert "3 changes read" in plain("rebuild")
+    assert "3 changes processed" in plain("rebuild")
 
 
 def test_edits_and_undo(store: Store) -> None:
@@ -83,6 +83,6 @@ def test_edits_and_undo(store: Store) -> None:
     other = run("list", "--least", "1", "--newest")[0]["id"]
     run("join", id, other)
     assert run("show", other)[0]["stories"][2]["title"] == "海带丰收"
-    assert "undo it with: newsportal event undo" in plain("rename", id, "")
-    with pytest.raises(StoreError, match="`newsportal event list` names them"):
+    assert "to undo it: newsportal event undo" in plain("rename", id, "")
+    with pytest.raises(StoreError, match="see: newsportal event list"):
         run("show", "nobody")

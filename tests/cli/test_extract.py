@@ -91,7 +91,7 @@ def test_folder_without_pages_is_reported(tmp_path: Path) -> None:
 
 
 def test_unwritable_output_is_reported_before_reading(folder: Path, tmp_path: Path) -> None:
-    for option, remedy in (("--library", "make it first"), ("--out", "no/such/folder")):
+    for option, remedy in (("--library", "create it first"), ("--out", "no/such/folder")):
         done = CliRunner().invoke(app, ["extract", str(folder), option, str(tmp_path / "no/such/folder/file")])
         assert done.exit_code
         assert done.stdout == ""

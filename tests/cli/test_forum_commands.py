@@ -54,7 +54,7 @@ def test_trial_of_a_forum_as_text(sources: Path) -> None:
 
 
 def test_unreadable_forum_gives_the_reason(forums: MadeUpForums, sources: Path) -> None:
-    for path, why in (("/u.php?uid=1", "Neither boards nor threads"), ("/thread.php?fid=6", "Only members"), ("/nothing", "answers 404")):
+    for path, why in (("/u.php?uid=1", "No boards or threads"), ("/thread.php?fid=6", "Only members"), ("/nothing", "answers 404")):
         sources.write_text(
             f"politeness: {{allow_private: [127.0.0.0/8]}}\nforums:\n- {{name: it, url: '{forums.url('phpwind', path)}'}}\n", "utf-8"
         )
@@ -73,7 +73,7 @@ def test_add_forum_by_url_once(forums: MadeUpForums, tmp_path: Path) -> None:
     again = run_command("source", "add", forums.url("phpbb"), "--forum", "--sources", path)
     assert "is already listed" in str(again.exception)
     nothing = run_command("source", "add", forums.url("phpbb", "/memberlist.php?mode=viewprofile&u=2"), "--forum", "--sources", path)
-    assert "Neither boards nor threads" in str(nothing.exception)
+    assert "No boards or threads" in str(nothing.exception)
 
 
 def test_threads_are_exported_with_their_posts(tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ def test_unknown_queue_is_reported(portal: Portal) -> None:
     portal.queue("rss").push([task("1")])
     result = portal.says("status", "--spider", "hub")
     assert isinstance(result.exception, NewsportalError)
-    assert "no queue of a spider 'hub'; there is: rss" in str(result.exception)
+    assert "no queue for the spider 'hub'; there is: rss" in str(result.exception)
 
 
 def test_set_aside_requests_are_listed_retried_and_dropped(portal: Portal) -> None:
@@ -153,7 +153,7 @@ def test_set_aside_requests_are_listed_retried_and_dropped(portal: Portal) -> No
     missing = portal.says("drop", "nothing", "thr")
     assert "not set aside: nothing" in str(missing.exception)
     assert [row["id"] for row in portal.lines("aside")] == ["three"]
-    assert "1 request queued again" in portal.says("again").output
+    assert "1 request will be requested again" in portal.says("again").output
     assert portal.says("aside").output.strip() == "nothing is set aside"
     assert portal.lines()[0]["waiting"] == 2
 

@@ -50,8 +50,8 @@ def test_all_sources_with_reason_and_remedy(file: Path) -> None:
     status, text = _run("--sources", str(file))
     assert status == 0
     assert text.splitlines()[0].startswith("failing")
-    assert "its page is gone (http-404)" in text
-    assert "→ Look for its new address" in text
+    assert "its page no longer exists (http-404)" in text
+    assert "→ Find its new URL" in text
     assert "1 failing, 1 new, 1 healthy, 1 off" in text
     assert "engine:baidu_news" in text
 

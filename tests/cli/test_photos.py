@@ -90,7 +90,7 @@ def test_incomplete_stories_are_listed_with_missing_pages(stored: list[str]) -> 
 
 def test_store_without_photo_stories(stored: list[str]) -> None:
     assert "newsportal crawl gallery" in run("photos", "--topic", "没有").stdout
-    assert "no photo story lacks pages" in run("photos", "--incomplete", "--topic", "没有").stdout
+    assert "no photo story has missing pages" in run("photos", "--incomplete", "--topic", "没有").stdout
 
 
 def test_story_shows_its_pictures_and_pages(stored: list[str]) -> None:

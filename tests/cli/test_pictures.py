@@ -83,7 +83,7 @@ def test_editor_keeps_and_drops_pictures(folder: Path) -> None:
 
 
 def test_unknown_picture_is_reported(folder: Path) -> None:
-    with pytest.raises(NewsportalError, match="no photo story shows this picture"):
+    with pytest.raises(NewsportalError, match="no photo story has this picture"):
         run(folder, "--keep", "https://pics.example/other.jpg")
 
 

@@ -76,7 +76,7 @@ def test_dry_run_and_run(folder: Path, store: Store) -> None:
     dry = run("publish", "--dry-run")
     assert dry.exit_code == 0, dry.output
     assert dry.output.count("INSERT INTO posts") == 2
-    assert "2 articles would be written; nothing was" in dry.output
+    assert "2 articles would be written (dry run)" in dry.output
     assert rows(folder) == []
     lines = [json.loads(line) for line in run("publish", "--dry-run", "--json", "-n", "1").output.splitlines()]
     assert [one["target"] for one in lines] == ["cms"]

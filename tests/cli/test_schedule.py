@@ -80,8 +80,8 @@ def test_log_is_shown_without_control_characters(sources: Path) -> None:
         (("log", "bbbb"), "knows no job 'bbbb'"),
         (("log", "aaaa"), "knows several jobs 'aaaa'"),
         (("log", "aaaa2222"), "has no log any more"),
-        (("cancel", "aaaa1111"), "does not run any more"),
-        (("cancel", "aaaa2222"), "does not run any more"),
+        (("cancel", "aaaa1111"), "is no longer running"),
+        (("cancel", "aaaa2222"), "is no longer running"),
     ],
 )
 def test_invalid_usage_is_reported(sources: Path, words: tuple[str, ...], why: str) -> None:
@@ -101,7 +101,7 @@ def test_job_of_a_run(id: str) -> None:
 
 def test_broken_off_run_is_distinguished_from_an_ended_one() -> None:
     for run, begins in (
-        (Run("a", NOW), "it broke off: 0 new stories"),
+        (Run("a", NOW), "it failed: 0 new stories"),
         (Run("a", NOW, NOW, "shutdown"), "shutdown: "),
         (Run("a", NOW, NOW, "finished"), "0 new stories"),
     ):

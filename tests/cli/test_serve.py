@@ -121,5 +121,5 @@ def test_invalid_log_options_prevent_the_start(folder: Path, capsys: pytest.Capt
     assert "name another file with --log-file" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["serve", "--log-format", "xml"])
-    assert "is no form of a log" in capsys.readouterr().err
+    assert "is not a log format" in capsys.readouterr().err
     assert not (folder / "data").exists()

@@ -90,7 +90,7 @@ def test_visit_makes_a_source_due_at_once(path: Path) -> None:
     assert due_at(store.source_state("feed:甲报"), rules(known, known.feeds[0]), datetime.now(UTC)) <= datetime.now(UTC)
     rest = now + timedelta(hours=3)
     store.save_source_state(SourceState("feed:甲报", last_run=now, next_visit=now + timedelta(hours=5), rest_until=rest))
-    assert "the site requested a pause" in run(path, "visit", "甲报").stdout
+    assert "sent Retry-After" in run(path, "visit", "甲报").stdout
     assert due_at(store.source_state("feed:甲报"), rules(known, known.feeds[0]), now) == rest
     store.close()
     assert run(path, "visit", "丙").exit_code == 1

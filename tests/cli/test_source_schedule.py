@@ -71,7 +71,7 @@ def test_source_with_hub(tmp_path: Path) -> None:
     store.close()
     row = json.loads(run("快报", "--sources", str(path), "--json").stdout)
     assert row["hub"] is True
-    assert "its hub sends notice" in row["why"]
+    assert "its WebSub hub notifies" in row["why"]
 
 
 def test_hours_of_paper_b(tmp_path: Path) -> None:

@@ -67,9 +67,9 @@ def test_nothing_to_suggest_and_missing_store(file: Path) -> None:
     assert isinstance(run("--sources", file).exception, StoreError)
     (file.parent / "data").mkdir(exist_ok=True)
     open_store(f"sqlite:///{file.parent}/data/newsportal.db").close()
-    assert "no article of these days is stored; run newsportal crawl" in run("--sources", file).stdout
+    assert "no recent articles are stored; run newsportal crawl" in run("--sources", file).stdout
     stored(file)
-    assert "lead to no site" in run("--sources", file).stdout
+    assert "link to no site" in run("--sources", file).stdout
 
 
 @pytest.mark.slow

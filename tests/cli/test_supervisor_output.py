@@ -33,7 +33,7 @@ def ended(kind: str, **facts: Any) -> list[str]:
         ("retrain", {"result": "cancelled"}, []),
         ("fit", {"outcome": [{"views": 9, "readers": 2, "seconds": 3.2}]}, ["recommendations learnt from 9 views of 2 readers in 3 s"]),
         ("fit", {"result": "lost"}, ["the fit of recommendations failed: lost; the previous one stays in use"]),
-        ("prune", {"outcome": [{"gone": {"articles": 4, "log": 0}}]}, ["deleted for their age: 4 articles"]),
+        ("prune", {"outcome": [{"gone": {"articles": 4, "log": 0}}]}, ["deleted as expired: 4 articles"]),
         ("prune", {"outcome": [{"gone": {"log": 0}}]}, []),
         (
             "revise",

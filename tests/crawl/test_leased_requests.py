@@ -44,7 +44,7 @@ def test_only_held_hosts_are_requested_at_their_time() -> None:
     bench = HostQueueBench()
     bench.add("a", "1")
     assert bench.taken(9.0) == []
-    assert list(bench.hand.unheld()) == ["a"]
+    assert list(bench.hand.unlocked_hosts()) == ["a"]
     bench.hand.hold("a", 10.0)
     assert bench.taken(9.0) == []
     assert bench.taken(10.0) == ["a/1"]
@@ -87,7 +87,7 @@ def test_removed_entries_are_not_sent() -> None:
     bench = HostQueueBench(pace=0.0, most=9)
     bench.add("a", "1", "2", "3")
     bench.hand.hold("a", 0.0)
-    assert [entry.lease for entry in bench.hand.out_of("a", lambda entry: entry.lease == "2")] == ["2"]
+    assert [entry.lease for entry in bench.hand.remove("a", lambda entry: entry.lease == "2")] == ["2"]
     assert bench.taken(0.0) == ["a/1", "a/3"]
     assert bench.hand.waiting == 0
 
@@ -95,7 +95,7 @@ def test_removed_entries_are_not_sent() -> None:
 def test_hurried_entries_are_sent_at_once() -> None:
     bench = HostQueueBench()
     bench.add("a", "1")
-    bench.hand.hurry(bench.hand.out_of("a", lambda _: True))
+    bench.hand.prioritise(bench.hand.remove("a", lambda _: True))
     assert bench.hand.waiting == 1
     assert bench.taken(0.0) == ["a/1"]
     assert bench.hand.waiting == 0
@@ -107,7 +107,7 @@ def test_released_host_is_forgotten_unless_entries_wait() -> None:
     bench.add("b", "1")
     bench.hand.hold("b", 0.0)
     for host in ("a", "b", "unknown"):
-        bench.hand.loose(host)
+        bench.hand.release(host)
     assert list(bench.hand.hosts) == ["b"]
     assert bench.taken(5.0) == []
     bench.hand.hold("b", 6.0)

@@ -56,19 +56,19 @@ def test_every_engine_can_be_sent(name: str) -> None:
 @pytest.mark.parametrize("value", [read_article, partial(read_article, algorithm="cevc")])
 def test_response_contains_no_functions(value: Any) -> None:
     parts = plain_values.dumps(value)
-    with pytest.raises(ValueError, match="a function where only values may be"):
+    with pytest.raises(ValueError, match="a function instead of a value"):
         plain_values.loads(parts)
     assert callable(plain_values.loads(parts, functions=True))
 
 
 @pytest.mark.parametrize("name", ["os:system", "subprocess:Popen", "newsportal.logs:install", "newsportal.nothing:Here", "builtins:print"])
 def test_only_our_dataclasses_are_created(name: str) -> None:
-    with pytest.raises(ValueError, match=r"of ours"):
+    with pytest.raises(ValueError, match=r"unknown (class|value)"):
         plain_values.loads([json.dumps([name, "touch /tmp/x"]).encode()])
 
 
 def test_unsupported_value_is_refused() -> None:
-    with pytest.raises(TypeError, match="no value for another process"):
+    with pytest.raises(TypeError, match="not a value that can be passed to another process"):
         plain_values.dumps(object())
 
 

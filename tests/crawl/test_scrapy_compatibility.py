@@ -137,7 +137,7 @@ def test_log_shows_telnet_stats_and_ignored_jobdir(customised: CompletedProcess[
     assert customised.returncode == 0
     assert "Telnet console listening on 127.0.0.1" in customised.stderr
     assert "'finish_reason': 'finished'" in customised.stderr
-    assert "JOBDIR is not used for requests: they wait in the store" in customised.stderr
+    assert "JOBDIR is not used for requests: they are in the store" in customised.stderr
 
 
 def test_unknown_argument_error_suggests_a_name(folder: Path) -> None:

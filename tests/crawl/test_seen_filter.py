@@ -157,7 +157,7 @@ class TestShared:
         redis_server.start()
         monkeypatch.setattr(shared_one, "_away_until", 0.0)
         assert known.find_stored(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}
-        assert "answers again" in caplog.text
+        assert "is available again" in caplog.text
         assert shared_one.candidates(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}, (
             "missed identities were added"
         )
@@ -227,7 +227,7 @@ def test_invalid_url_error_lists_allowed_schemes(store: Store) -> None:
 class TestTold:
     def test_status_before_the_first_crawl(self, tmp_path: Path) -> None:
         status = seen_filter.filter_status(Sources.model_validate({"store": f"sqlite:///{tmp_path}/news.db"}))
-        assert (status.fill, "no filter is kept yet" in status.says) == (None, True)
+        assert (status.fill, "no filter yet" in status.says) == (None, True)
 
     def test_status_of_a_file(self, store: Store, file: Path, tmp_path: Path) -> None:
         put(store, "a.example/1")

@@ -26,7 +26,7 @@ def crawl(store: Store, *urls: str) -> list[frozenset[str]]:
         memory.recall(url)
         knowledge.learn(url, [url, NOTICE])
         found.append(knowledge.repeated(url, BODY))
-    memory.keep(NOW)
+    memory.save(NOW)
     return found
 
 
@@ -92,7 +92,7 @@ def test_evicted_pages_stay_in_the_store(store: Store) -> None:
     memory.recall(pages("a", 6)[0])
     for url in (*pages("b", 1), *pages("a", 6, 2)):  # evicted between recall and learn
         knowledge.learn(url, [url, NOTICE])
-    memory.keep(NOW)
+    memory.save(NOW)
     assert list(store.site_lines("a.example")) == pages("a", 1, 3, 4, 5, 6, 2)
 
 
@@ -103,7 +103,7 @@ def test_last_pages_of_a_site_are_kept(store: Store) -> None:
     memory.recall(pages("a", 9)[0])
     for url in (*pages("b", 1), *pages("a", 9, 10)):
         knowledge.learn(url, [url, NOTICE])
-    memory.keep(NOW)
+    memory.save(NOW)
     assert list(store.site_lines("a.example")) == pages("a", *range(3, 11))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from newsportal.dedup.canonical import bare, set_apart, shared, spellings
+from newsportal.dedup.canonical import bare, separate_collisions, shared, spellings
 from newsportal.items import Link
 
 TITLES = ("山间古镇的路铺好了", "码头的渡船又开了", "老人学会了网上挂号", "菜市场换了新棚子")
@@ -19,14 +19,14 @@ def session_like(number: int) -> str:
 
 def test_articles_named_by_session_like_parameter_are_separated() -> None:
     links = [link(session_like(number), title) for number, title in enumerate(TITLES, 10)]
-    found = set_apart(links, set())
+    found = separate_collisions(links, set())
     assert [one.identity for one in found] == [bare(one.url) for one in links]
     assert len({one.identity for one in found}) == len(TITLES)
 
 
 def test_article_with_several_trackers_is_one() -> None:
     links = [link(f"https://a.example/1.html?utm_source={name}", TITLES[0]) for name in "abcd"]
-    assert set_apart(links, set()) == links
+    assert separate_collisions(links, set()) == links
 
 
 def test_headline_and_more_link_are_one() -> None:
@@ -35,12 +35,12 @@ def test_headline_and_more_link_are_one() -> None:
         link("https://a.example/1.html?spm=2", "详细"),
         link("https://a.example/1.html?spm=3", None),
     ]
-    assert set_apart(links, set()) == links
+    assert separate_collisions(links, set()) == links
 
 
 def test_article_stored_by_full_url_stays_separate() -> None:
     links = [link(session_like(1), TITLES[0]), link(session_like(2), TITLES[1])]
-    found = set_apart(links, {bare(session_like(1))})
+    found = separate_collisions(links, {bare(session_like(1))})
     assert [one.identity for one in found] == [bare(one.url) for one in links], "the second is not joined to the first"
     assert spellings(links) == [bare(one.url) for one in links]
 

@@ -19,7 +19,7 @@ def test_crawl_gives_up_waiting_for_queue(portal: Any) -> None:
     done = run(*portal.command("rss"), script=IMPATIENT, timeout=900)
     assert done.returncode == 1
     assert "the queue of requests is unavailable" in done.stderr
-    assert "the crawl failed: queue-unavailable; correct the cause and run it again, nothing is lost" in done.stderr
+    assert "the crawl failed: queue-unavailable; fix the cause and run it again: nothing is lost" in done.stderr
     assert "Traceback" not in done.stderr
     portal.sources.write_text(text, "utf-8")
     assert portal.crawl_report("rss")["total"]["stored"] > 10

@@ -45,7 +45,7 @@ def resumed_report(crawl: Started) -> dict[str, Any]:
     report: dict[str, Any] = json.loads(output)
     assert set(report["total"]["failed"]) <= {"store-unavailable"}, "these are retried"
     if crawl.returncode != 0:
-        assert "the crawl failed: store-unavailable; correct the cause and run it again, nothing is lost" in errors
+        assert "the crawl failed: store-unavailable; fix the cause and run it again: nothing is lost" in errors
     for row in report["sources"]:
         assert row["new"] == row["parsed"] + sum(row["failed"].values()) + row["left"], row
     return report

@@ -45,7 +45,7 @@ def own_disk(folder: Path, room: int) -> Iterator[None]:
 def broke_off(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     """Return the report of a crawl ended by its store."""
     assert done.returncode == 1
-    assert "the crawl failed: store-unavailable; correct the cause and run it again, nothing is lost" in done.stderr
+    assert "the crawl failed: store-unavailable; fix the cause and run it again: nothing is lost" in done.stderr
     report = json.loads(done.stdout)
     for row in report["sources"]:
         assert row["new"] == row["parsed"] + sum(row["failed"].values()) + row["left"], row
@@ -58,7 +58,7 @@ def test_full_disk_ends_crawl_without_loss(portal: Any, undisturbed: Any) -> Non
         done = portal.run_crawl("hub")
         total = broke_off(done)["total"]
         assert total["left"] + total["failed"].get("store-unavailable", 0) > 0  # whether pages were being processed is chance
-        assert "the disk is full; make room" in done.stderr
+        assert "the disk is full; free space" in done.stderr
         assert set(portal.identities()) < set(undisturbed["hub"])
         subprocess.run(["mount", "-o", "remount,size=50m", str(portal.database.parent)], check=True, capture_output=True)
         portal.crawl_report("hub")
@@ -147,4 +147,4 @@ def test_invalid_database_is_reported(portal: Any) -> None:
     portal.database.write_bytes("这不是数据库。".encode() * 500)
     done = portal.run_crawl("rss")
     assert (done.returncode, done.stdout) == (1, "")
-    assert "it is not a SQLite database" in done.stderr
+    assert "it is not an SQLite database" in done.stderr

@@ -55,7 +55,7 @@ def test_randomly_killed_workers_lose_and_duplicate_nothing(backend: str, tmp_pa
         assert crawled.stop() == [0, 0]
         assert "Traceback" not in crawled.log(), f"seed {seed}: {crawled.log()[-3000:]}"
     assert (found["lost"], found["stored twice"]) == (0, 0), f"seed {seed}: {found}"
-    assert found["asked for again"] < found["pages"] / 2, f"seed {seed}: {found}"
+    assert found["requested again"] < found["pages"] / 2, f"seed {seed}: {found}"
 
 
 def test_page_that_kills_workers_is_set_aside(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_unavailable_store_is_waited_for(tmp_path: Path) -> None:
         worker = crawled.start()
         crawled.wait_until(lambda: len(crawled.stored()) > 5)
         resource.prlimit(worker.pid, resource.RLIMIT_FSIZE, (256 * 1024, resource.RLIM_INFINITY))
-        crawled.wait_until(lambda: "the crawl waits: its store takes nothing just now" in crawled.log())
+        crawled.wait_until(lambda: "the crawl waits: its store accepts no writes at present" in crawled.log())
         resource.prlimit(worker.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         crawled.control("/slow?0")
         crawled.wait_until_stored(crawled.articles, 1)

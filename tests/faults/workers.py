@@ -250,7 +250,7 @@ def damage(crawled: Crawled) -> dict[str, int]:
         "killed": crawled.killed,
         "lost": len(articles - set(stored)),
         "stored twice": len(stored) - len(set(stored)),
-        "asked for again": sum(counts[url] - 1 for url in articles if counts[url]),
+        "requested again": sum(counts[url] - 1 for url in articles if counts[url]),
     }
 
 

@@ -39,7 +39,7 @@ def test_every_document_has_line_even_if_invalid() -> None:
     assert code == 0
     assert [answer["id"] for answer in answers] == ["b", 3, 4, 5, 6, 7, 8, 9]
     assert ["error" in answer for answer in answers] == [False, True, True, True, False, True, True, True]
-    assert answers[6]["error"] == "line 8: JSON that is nested too deep"
+    assert answers[6]["error"] == "line 8: JSON is nested too deeply"
     assert {word["word"] for word in answers[0]["keywords"]} == {"大桥", "青溪"}
     assert answers[0]["keywords"][0]["weight"] >= answers[0]["keywords"][1]["weight"] > 0
 

@@ -107,7 +107,7 @@ def test_usage_errors_are_reported(tmp_path: Path) -> None:
     save_pages(tmp_path / "pages", "a")
     kept = run_newsportal("extract", str(tmp_path / "pages"), "-a", "cevc", "--library", str(tmp_path / "x.json"))
     assert kept.exit_code == 2
-    assert "keeps nothing" in kept.output
+    assert "saves nothing" in kept.output
 
 
 def test_failed_write_leaves_library_unchanged(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:

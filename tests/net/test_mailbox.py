@@ -78,7 +78,7 @@ def test_wrong_password_is_reported_and_hidden(server: ImapServer) -> None:
     with pytest.raises(FetchFailed, match="mail-login") as caught:
         read(server, password="falsch")
     assert "falsch" not in str(caught.value)
-    assert "password for apps" in str(caught.value.remedy)
+    assert "app password" in str(caught.value.remedy)
 
 
 def test_long_mail_is_truncated(server: ImapServer, monkeypatch: pytest.MonkeyPatch) -> None:

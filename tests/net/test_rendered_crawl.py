@@ -70,8 +70,8 @@ def test_missing_browser_fails_its_sources_only(sources: Path, site: Any) -> Non
     rows, log = _crawled(sources, NEWSPORTAL_CHROMIUM="/nowhere/chromium")
     assert rows["feed:plain"]["stored"] == 1
     assert rows["feed:made"]["list_failed"] == {"no-browser": 1}
-    assert "mend NEWSPORTAL_CHROMIUM" in rows["feed:made"]["notes"][0]["text"]
-    assert "feed:made is not visited, its pages are to be rendered: there is no browser '/nowhere/chromium'" in log
+    assert "fix NEWSPORTAL_CHROMIUM" in rows["feed:made"]["notes"][0]["text"]
+    assert "feed:made is not visited, since its pages need rendering: there is no browser '/nowhere/chromium'" in log
     assert not any("made" in path for path in site.paths())
     store = open_store(f"sqlite:///{sources.parent / 'data' / 'newsportal.db'}")
     state = store.source_state("feed:made")

@@ -353,7 +353,7 @@ def test_browser_that_cannot_start_fails_its_pages_only(
     assert isinstance(error, RenderFailed)
     assert error.reason == "no-browser"
     monkeypatch.setenv("NEWSPORTAL_CHROMIUM", str(tmp_path / "none"))
-    assert "mend NEWSPORTAL_CHROMIUM" in str(render(story).errors[site.url(story)])
+    assert "fix NEWSPORTAL_CHROMIUM" in str(render(story).errors[site.url(story)])
 
 
 def test_frozen_browser_is_killed(render: Render, site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:

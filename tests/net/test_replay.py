@@ -79,7 +79,7 @@ def test_unusable_replay_or_archive_stops_the_crawl(crawl: Any, tmp_path: Path) 
         crawl("http://a.test/", NEWSPORTAL_ARCHIVE=str(bad))
     with pytest.raises(ArchiveError, match="cannot be replayed from the archive"):
         crawl("http://a.test/", NEWSPORTAL_ARCHIVE=str(bad), NEWSPORTAL_REPLAY=str(bad))
-    with pytest.raises(ValueError, match="neither a network"):
+    with pytest.raises(ValueError, match="not a network"):
         crawl("http://a.test/", NEWSPORTAL_ALLOW_PRIVATE=["http://x/"])
 
 

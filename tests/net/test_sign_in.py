@@ -58,7 +58,7 @@ def test_credentials_are_never_shown() -> None:
     [
         (('"${SECRET}"', "s3cr3t-word"), "the file contains a secret"),
         (('${SECRET}"}\n    cookies', '${SECRET:-s3cr3t-word}"}\n    cookies'), "the file contains a secret"),
-        (("https:", "http:"), "a sign-in would be sent over http"),
+        (("https:", "http:"), "credentials would be sent over http"),
         (('"${SECRET}"', '"${BROKEN}"'), "the variable is empty, or contains a line break"),
         (('"${SECRET}"', '"${EMPTY}"'), "the variable is empty, or contains a line break"),
         (('"${SECRET}"', '"${MISSING}"'), "the environment variable MISSING is not set"),

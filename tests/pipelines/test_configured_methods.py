@@ -85,7 +85,7 @@ def test_summary_blocks_are_saved_between_crawls(tracker: LinkTracker) -> None:
     with pytest.raises(NotApplicable):
         reader(tracker)(article("engine:站内"))  # without a summary, and before any page of the site
     reader(tracker)(article("engine:站内", summary=LEAD))
-    tracker.sites.keep(NOW)
+    tracker.sites.save(NOW)
     later = ArticleReader(tracker.sources, SiteMemory(tracker.store, SiteKnowledge()))
     assert later.first(article("engine:站内")).found.text
 
@@ -95,8 +95,8 @@ def test_concurrent_processes_merge_what_they_learned(store: Store) -> None:
     for memory, host in ((one, "a"), (other, "b")):
         page = Page(f"https://{host}.example/1", HTML.encode(), NOW, content_type="text/html; charset=utf-8")
         memory.extractor("summary_anchor", {})(dom.document(page), Link(page.url, "engine:x", summary=LEAD), NOW)
-    one.keep(NOW)
-    other.keep(NOW)
+    one.save(NOW)
+    other.save(NOW)
     (kept,) = store.site_lines("extractor:summary_anchor").values()
     assert b"a.example" in kept
     assert b"b.example" in kept
@@ -112,13 +112,13 @@ def test_templates_are_saved_between_crawls_until_forgotten(store: Store) -> Non
     for memory, host in ((one, "a"), (one, "b"), (other, "c")):
         for number in range(2):
             read(memory, host, number)
-    one.keep(NOW)
-    other.keep(NOW)
+    one.save(NOW)
+    other.save(NOW)
     assert [site for site, _, _ in library_of(store)[0]] == ["a.example", "b.example", "c.example"], "learned by two concurrent crawls"
     later = SiteMemory(store, SiteKnowledge())
     read(later, "c", 2)
     assert forget_site(store, "a.example", "templates", NOW)
-    later.keep(NOW)
+    later.save(NOW)
     assert [site for site, _, _ in library_of(store)[0]] == ["b.example", "c.example"], "a crawl without its pages does not restore it"
 
 

@@ -105,7 +105,7 @@ def test_wrapper_precedes_extractor(tracker: LinkTracker) -> None:
 def test_wrapper_without_body_is_noted_and_extractor_used(tracker: LinkTracker) -> None:
     found = apply(WrapperPipeline(tracker), article(HTML.replace("class=text", "class=other"), source="feed:甲"))
     assert found.text is None
-    assert "finds no body" in str(row(tracker, "feed:甲").notes[0])
+    assert "finds no text" in str(row(tracker, "feed:甲").notes[0])
     assert TEXT in apply(ContentPipeline(tracker), found).text
 
 

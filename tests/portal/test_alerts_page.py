@@ -208,7 +208,7 @@ def test_changed_alert_settings_apply_at_once(shelf: Store) -> None:
         disabled = {"enabled": False}
         state = State({"portal": portal_with(shelf, accounts, newsroom_now, {"alerts": disabled})})
         made = sender_thread(state)
-        accounts.alerts.keep([Message("a1", "disk:x", "", "一条", newsroom_now, newsroom_now, newsroom_now)])
+        accounts.alerts.insert([Message("a1", "disk:x", "", "一条", newsroom_now, newsroom_now, newsroom_now)])
         made.run_step()
         assert [one.state for one in accounts.alerts.messages("a1")] == ["waiting"]  # alerts are disabled
         state.portal = portal_with(shelf, accounts, newsroom_now, {})

@@ -58,7 +58,7 @@ def test_list_shows_events_with_explained_weight(client: httpx.Client) -> None:
     page = client.get("/events?lang=en").text
     assert "大桥垮塌" in page
     assert "海带丰收" not in page
-    assert re.search(r'title="Weight [\d.,]+: its reports, each counting half after 12 hours"', page)
+    assert re.search(r'title="Heat [\d.,]+: the number of reports, each counting half after 12 hours"', page)
     assert "3 stories · 3 sites" in page
     assert "大桥垮塌" in client.get("/events", params={"topic": "旅游"}).text
     assert "暂无由多条报道组成的事件" in client.get("/events", params={"topic": "别的", "lang": "zh"}).text
@@ -114,7 +114,7 @@ def test_editors_rename_pin_split_join_and_undo(editor: httpx.Client, shelf: Sto
         return editor.get("/event/bridge?lang=en").text
 
     assert "青河大桥垮塌案" in change(do="rename", title="青河大桥垮塌案")
-    assert "No longer on top" in change(do="pin")
+    assert "Unpin" in change(do="pin")
     assert "置顶" in editor.get("/events?lang=zh").text
     assert "Keep on top" in change(do="unpin")
     change(do="split", story=[second])
@@ -133,7 +133,7 @@ def test_editors_rename_pin_split_join_and_undo(editor: httpx.Client, shelf: Sto
     ("sent", "expected"),
     [
         ({"do": "split"}, "Choose some stories of the event, but not all of them."),
-        ({"do": "join", "other": "none"}, "No other event has this address."),
+        ({"do": "join", "other": "none"}, "No other event has this URL."),
         ({"do": "rename", "title": "长" * 300}, "The title is too long."),
         ({"do": "unpin"}, "The event was changed."),
     ],

@@ -193,7 +193,7 @@ def test_feedme(app: App) -> None:
 def test_capy(app: App, newsroom: ModuleType) -> None:
     """Use a saved search as a feed: read its stream, rename and remove it."""
     query = "q=%E5%B3%A1%E8%B0%B7"
-    search = app.accounts.searches.keep(app.person.id, "峡谷", query, now=newsroom.NOW)
+    search = app.accounts.searches.save(app.person.id, "峡谷", query, now=newsroom.NOW)
     app.log_in()
     id = f"feed/search/{search.id}"
     rows = {row["id"]: row for row in app.get("/subscription/list")["subscriptions"]}

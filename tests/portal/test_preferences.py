@@ -94,9 +94,9 @@ def test_dismissed_story_is_not_recommended(client: httpx.Client) -> None:
 
 def test_preferences_are_stored_separately() -> None:
     accounts = open_accounts("sqlite://", hasher=CHEAP)
-    accounts.preferences.keep("p", {"theme": "dark"})
-    accounts.preferences.keep("p", {"lang": "en"})
-    accounts.preferences.keep("p", {"theme": "light"})
+    accounts.preferences.save("p", {"theme": "dark"})
+    accounts.preferences.save("p", {"lang": "en"})
+    accounts.preferences.save("p", {"theme": "light"})
     assert accounts.preferences.of("p") == {"theme": "light", "lang": "en"}
     assert accounts.preferences.of("q") == {}
     accounts.close()

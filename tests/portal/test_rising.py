@@ -60,7 +60,7 @@ def test_topic_and_week_in_chinese(client: httpx.Client) -> None:
 
 def test_earlier_day(client: httpx.Client, newsroom: ModuleType) -> None:
     page = client.get("/rising?at=2026-05-19&lang=en").text
-    assert "Nothing rises" in page
+    assert "Nothing is rising" in page
     assert "As of that day." in page
     assert 'rel="next" href="/rising?at=2026-05-20"' in page
     assert page.count('rel="prev" href="/rising?at=2026-05-18"') == 1

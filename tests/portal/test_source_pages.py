@@ -121,7 +121,7 @@ def test_change_keeps_comments_and_is_undone(made: Any, path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "field", "zh", "en"),
     [
-        ({"url": "ftp://a.example/"}, "url", "不是网址", "is not a Web address"),
+        ({"url": "ftp://a.example/"}, "url", "不是网址", "is not a URL"),
         ({"url": ""}, "url", "缺少", "is missing"),
         ({"name": "乙报"}, "name", "已被使用", "already used in line"),
         ({"name": "甲/乙"}, "name", "斜杠", "contains a slash"),

@@ -25,11 +25,11 @@ def with_status(status: int, type: str, reason: str) -> ApiError:
 
 
 TEMPORARY = [
-    (with_status(429, "es_rejected_execution_exception", "queue full"), "too much to do, or is starting .*queue full.*; try again"),
+    (with_status(429, "es_rejected_execution_exception", "queue full"), "overloaded, or is starting .*queue full.*; try again"),
     (with_status(503, "unavailable_shards_exception", "[news-rows][0] primary shard is not active"), "try again"),
 ]
 LASTING = [
-    (with_status(429, "cluster_block_exception", FLOOD), "disk is nearly full, so nothing can be written; make room"),
+    (with_status(429, "cluster_block_exception", FLOOD), "disk is nearly full, so nothing can be written; free space"),
     (
         with_status(403, "cluster_block_exception", "index [x] blocked by: [FORBIDDEN/5/index read-only (api)];"),
         "read-only .*read_only.*null",
@@ -99,7 +99,7 @@ def test_invalid_uri_is_refused(uri: str) -> None:
         ("elasticsearch://[::1/news", "not a URI of Elasticsearch"),
         ("elasticsearch://me:SECRET", "not a URI of Elasticsearch"),
         ("elasticsearch://me:SEC/RET@h:9200/news", "not a URI of Elasticsearch.*%2F"),
-        ("elasticsearch://me:SECRET@h/news?api_key=SECRET", "leave one of them out"),
+        ("elasticsearch://me:SECRET@h/news?api_key=SECRET", "remove one"),
         ("elasticsearch://me:SECRET@h/news?ca_cert=/my.pem", "ca_cert is no parameter here.*ca_certs"),
     ],
 )

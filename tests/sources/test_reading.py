@@ -40,7 +40,7 @@ def test_readable_texts(problems_of: ProblemsOf, content: bytes) -> None:
         (b"portal: *nobody\n", 1, "alias", "quotes"),
         (b"a: \x00\n", 1, "control character", None),
         (b"version: 1\n---\nversion: 1\n", 2, "a second document", None),
-        (b"a: !!python/object/apply:os.system [ls]\n", 1, "the tag", None),
+        (b"a: !!python/object/apply:os.system [ls]\n", 1, "unknown tag", None),
         (b"? [a, b]\n: c\n", 1, "a key is a list or a mapping", "quotes"),
         (b"<<: 3\n", 1, "<< takes a mapping", None),
         (b"[" * 100_000, 1, "nested", None),

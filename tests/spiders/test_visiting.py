@@ -153,7 +153,7 @@ def test_failing_end_of_visit_does_not_block_others(
 
     asyncio.run(watched())
     assert "feed:甲" not in visits.open
-    assert "feed:甲: its visit cannot be ended" in caplog.text
+    assert "feed:甲: its visit cannot be finished" in caplog.text
     assert not worker()._queue().claim(job_of("feed:甲"), 60), "it is not visited again immediately"
 
 

@@ -55,9 +55,9 @@ def _articles(store: Store) -> None:
     store.hide([twin.id], by="陈编辑", reason="误登", now=LATER)
     store.readers.record_view("林", first.id, [1, 9], pictures=20, now=NOW)
     store.readers.record_view("陈", first.id, [1], pictures=20, now=NOW - VIEWS_KEPT * 2)
-    store.readers.let_go(alpha=0.5, now=NOW)
+    store.readers.prune_views(alpha=0.5, now=NOW)
     store.readers.offer("林", (Recommendation(first.story_id, 1.0, "neighbours"),), now=NOW)
-    store.readers.switch("off", False, now=NOW)
+    store.readers.set_recording("off", False, now=NOW)
     store.readers.save_fit(Fit(NOW, {"alpha": 0.5, "views": 3}, bytes(range(256))))
 
 

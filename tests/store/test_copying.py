@@ -57,7 +57,7 @@ def test_existing_copy_is_not_overwritten_without_again(source: Store, target: S
 def test_articles_of_another_store_are_left_alone(source: Store, target: Store) -> None:
     added = target.add(article("mine"), now=NOW)
     for again in (False, True):
-        with pytest.raises(StoreError, match="articles of its own"):
+        with pytest.raises(StoreError, match="articles that the source store does not have"):
             copy(source, target, again=again)
     assert [one.id for one in target.all_articles()] == [added.id]
 

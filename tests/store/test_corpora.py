@@ -140,9 +140,9 @@ class TestLabels:
         add_documents(store, MATCH)
         with pytest.raises(StoreError, match="must not be empty"):
             store.corpora.label(CORPUS, MATCH.id, " ", now=NOW)
-        with pytest.raises(StoreError, match="a label of 256 characters; it may have 255"):
+        with pytest.raises(StoreError, match="a label of 256 characters; the maximum is 255"):
             store.corpora.label(CORPUS, MATCH.id, "长" * 256, now=NOW)
-        with pytest.raises(StoreError, match="name of 256 characters; it may have 255"):
+        with pytest.raises(StoreError, match="name of 256 characters; the maximum is 255"):
             store.corpora.create("长" * 256, now=NOW)
         with pytest.raises(StoreError, match=f"no corpus '二'; there are: {CORPUS}"):
             store.corpora.count("二")
@@ -210,7 +210,7 @@ class TestModels:
 
     def test_one_model_is_active(self, store: Store) -> None:
         add_documents(store, MATCH)
-        with pytest.raises(StoreError, match="no model in use; train one"):
+        with pytest.raises(StoreError, match="no active model; train one"):
             store.corpora.model(CORPUS)
         assert [save(store), save(store), save(store), save(store)] == [1, 2, 3, 4]
         assert store.corpora.active(CORPUS) is None
@@ -219,7 +219,7 @@ class TestModels:
             assert store.corpora.active(CORPUS) == store.corpora.model(CORPUS).version == version
         assert [model.version for model in store.corpora.models(CORPUS) if model.active] == [4]
         assert [store.corpora.rollback(CORPUS, now=NOW), store.corpora.rollback(CORPUS, now=NOW)] == [2, 1]
-        with pytest.raises(StoreError, match="nothing to go back to"):
+        with pytest.raises(StoreError, match="no earlier version"):
             store.corpora.rollback(CORPUS, now=NOW)
         assert store.corpora.active(CORPUS) == 1
 
@@ -233,7 +233,7 @@ class TestModels:
         assert {model.version: model.size for model in store.corpora.models(CORPUS)} == {1: 5, 2: 0, 3: 0, 4: 5, 5: 5}
         assert store.corpora.models(CORPUS)[3].facts == {"macro_f1": 0.5}
         for act in (lambda: store.corpora.blob(CORPUS, 2), lambda: store.corpora.activate(CORPUS, 3, now=NOW)):
-            with pytest.raises(StoreError, match="was let go"):
+            with pytest.raises(StoreError, match="was deleted"):
                 act()
         with pytest.raises(StoreError, match="no version 9; it has 1, 2, 3, 4, 5"):
             store.corpora.model(CORPUS, 9)
@@ -243,7 +243,7 @@ class TestModels:
         assert [save(store), save(store), save(store, held_out=[MATCH.id])] == [1, 2, 3]
         for version in (1, 2):
             store.corpora.activate(CORPUS, version, now=NOW)
-        with pytest.raises(StoreError, match=r"version 2 of .* is in use and cannot be deleted"):
+        with pytest.raises(StoreError, match=r"version 2 of .* is active and cannot be deleted"):
             store.corpora.delete_model(CORPUS, 2)
         for version in (1, 3):
             store.corpora.delete_model(CORPUS, version)
@@ -252,7 +252,7 @@ class TestModels:
         for access in (store.corpora.delete_model, store.corpora.model, store.corpora.blob):
             with pytest.raises(StoreError, match="no version 3; it has 2"):
                 access(CORPUS, 3)
-        with pytest.raises(StoreError, match="nothing to go back to"):
+        with pytest.raises(StoreError, match="no earlier version"):
             store.corpora.rollback(CORPUS, now=NOW)
         assert save(store) == 4
         with store.records.reading() as look:
@@ -281,9 +281,9 @@ def test_full_disk_leaves_nothing_of_an_import(tmp_path: Path) -> None:
     add_documents(store, MATCH)
     pages = 120
     event.listen(store._engine, "begin", lambda connection: connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}"))
-    with pytest.raises(StoreUnavailable, match="disk is full; make room"):
+    with pytest.raises(StoreUnavailable, match="disk is full; free space"):
         add_documents(store, *(NewDocument("类", f"{n}" + "字" * 2000) for n in range(1000)))
-    with pytest.raises(StoreUnavailable, match="disk is full; make room"):
+    with pytest.raises(StoreUnavailable, match="disk is full; free space"):
         save(store, bytes(1_000_000))
     assert labels(store) == {MATCH.text: "体育"}
     assert store.corpora.models(CORPUS) == []

@@ -46,18 +46,18 @@ def administrator(database: Database, own: bool = True) -> Iterator[Any]:
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
-        ("DiskFull", "disk is full; make room"),
-        ("TooManyConnections", "too many connections; end some"),
+        ("DiskFull", "disk is full; free space"),
+        ("TooManyConnections", "too many connections; close some"),
         ("ReadOnlySqlTransaction", "cannot be written to; the server is read-only"),
-        ("LockNotAvailable", "another process has held the write lock too long; wait"),
+        ("LockNotAvailable", "another process has held the write lock for too long; wait"),
         ("QueryCanceled", "took too long to answer"),
         ("DeadlockDetected", r"\(deadlock\); try again"),
         ("SerializationFailure", "same rows; try again"),
-        ("InsufficientPrivilege", "may not do that; let the user"),
-        ("InvalidPassword", "does not let this user in; check user and password"),
-        ("AdminShutdown", "going down or coming up; wait"),
-        ("InternalError_", "a fault of its own; look into its log"),
-        ("DataCorrupted", "damaged; look into the server's log, and restore a backup"),
+        ("InsufficientPrivilege", "lacks the permission; grant the user"),
+        ("InvalidPassword", "rejects this user; check user and password"),
+        ("AdminShutdown", "starting or stopping; wait"),
+        ("InternalError_", "an internal error; look into its log"),
+        ("DataCorrupted", "damaged; see the server's log, and restore a backup"),
         ("OperationalError", "does not answer; start it, or check host"),
     ],
 )
@@ -71,18 +71,18 @@ def test_postgresql_errors_say_what_to_do(error: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("number", "expected"),
     [
-        (1114, "disk is full; make room"),
-        (1021, "disk is full; make room"),
-        (1040, "too many connections; end some"),
+        (1114, "disk is full; free space"),
+        (1021, "disk is full; free space"),
+        (1040, "too many connections; close some"),
         (1290, "cannot be written to; the server is read-only"),
-        (1205, "held a lock too long; wait"),
+        (1205, "held a lock for too long; wait"),
         (1213, r"\(deadlock\); try again"),
-        (1142, "may not do that; let the user"),
-        (1045, "does not let this user in; check user, password"),
+        (1142, "lacks the permission; grant the user"),
+        (1045, "rejects this user; check user, password"),
         (1153, "larger than the server accepts; raise max_allowed_packet"),
         (2003, "does not answer; start it"),
         (2013, "connection broke; try again"),
-        (1034, "damaged; look into the server's log"),
+        (1034, "damaged; see the server's log"),
         (9999, "so it was"),
     ],
 )
@@ -127,7 +127,7 @@ def test_drivers_are_imported_on_demand() -> None:
 def test_unsupported_drivers_are_refused() -> None:
     with pytest.raises(StoreError, match=r"no driver 'psycopg2' here; write postgresql://, which takes psycopg"):
         open_store("postgresql+psycopg2://127.0.0.1:9/x")
-    with pytest.raises(StoreError, match="names no database"):
+    with pytest.raises(StoreError, match="has no database name"):
         open_store("mysql://127.0.0.1:9")
 
 
@@ -142,7 +142,7 @@ def test_old_server_versions_are_refused(kind: str, version: str, right: bool) -
     if right:
         dialect_mysql.check_version(kind, version, "m")
         return
-    with pytest.raises(StoreError, match=r"too old for a store; (MariaDB 10\.6|MySQL 8\.0\.17) and later will do"):
+    with pytest.raises(StoreError, match=r"too old for a store; (MariaDB 10\.6|MySQL 8\.0\.17) or later is required"):
         dialect_mysql.check_version(kind, version, "m")
 
 
@@ -168,7 +168,7 @@ def test_user_without_right_to_create_gets_the_statement(servers: Servers) -> No
         with pytest.raises(StoreUnavailable, match='let an administrator run: CREATE DATABASE "other" ENCODING') as raised:
             open_store(database.uri.replace("postgres@", "poor:geheim@").replace(database.name, "other"))
         assert "geheim" not in str(raised.value)
-        with pytest.raises(StoreUnavailable, match=r"may not do that; let the user create and write tables there"):
+        with pytest.raises(StoreUnavailable, match=r"lacks the permission; grant the user the right to create and write tables"):
             open_store(database.uri.replace("postgres@", "poor:geheim@"))
 
 
@@ -178,7 +178,7 @@ def test_database_with_narrow_encoding_is_refused(servers: Servers) -> None:
         with administrator(database, own=False) as admin:
             admin.execute(f"CREATE DATABASE \"{database.name}_latin\" ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'")
         try:
-            with pytest.raises(StoreError, match="encoded in LATIN1, which cannot keep every text"):
+            with pytest.raises(StoreError, match="encoded in LATIN1, which cannot store every text"):
                 open_store(f"{database.uri}_latin")
         finally:
             with administrator(database, own=False) as admin:
@@ -191,7 +191,9 @@ def test_writer_waits_for_another_and_times_out(database: Database, monkeypatch:
     holder, store = open_engine(database.uri), open_store(database.uri)
     with writing(holder):
         began = time.monotonic()
-        with pytest.raises(StoreUnavailable, match="another process has held the write lock too long; wait for that process or end it"):
+        with pytest.raises(
+            StoreUnavailable, match="another process has held the write lock for too long; wait for that process or stop it"
+        ):
             store.add(article(), now=NOW)
         assert time.monotonic() - began >= 0.5
         assert store.find_stored(["news.example/a"]) == set()  # readers are not blocked

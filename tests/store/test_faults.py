@@ -81,7 +81,7 @@ def test_locked_file_is_waited_for_and_reported(tmp_path: Path, monkeypatch: pyt
     holder = sqlite3.connect(tmp_path / "news.db", isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     started = time.monotonic()
-    with pytest.raises(StoreUnavailable, match=r"news\.db: another process has held it locked too long"):
+    with pytest.raises(StoreUnavailable, match=r"news\.db: another process has locked it for too long"):
         store.add(article(), now=NOW)
     assert time.monotonic() - started >= 0.2
     assert store.find_stored(["news.example/a"]) == set()  # readers are not blocked
@@ -118,7 +118,7 @@ def test_full_disk_is_reported_and_store_consistent(tmp_path: Path) -> None:
         texts = (article(str(n), text="字" * 2000) for n in range(1000))
         ids.extend(store.add(text, [SAME_TITLE], now=NOW).id for text in texts)
 
-    with pytest.raises(StoreUnavailable, match="disk is full; make room"):
+    with pytest.raises(StoreUnavailable, match="disk is full; free space"):
         write_until_full()
     stored = len(ids)
     assert 0 < stored == store.tally().articles == len(store.changes())
@@ -152,13 +152,13 @@ def test_query_only_database_is_reported(tmp_path: Path) -> None:
 
 def test_file_that_is_not_a_database_is_reported(tmp_path: Path) -> None:
     (tmp_path / "news.db").write_text("这不是数据库" * 200, encoding="utf-8")
-    with pytest.raises(StoreUnavailable, match="not a SQLite database; name another file"):
+    with pytest.raises(StoreUnavailable, match="not an SQLite database; name another file"):
         open_store(f"sqlite:///{tmp_path}/news.db")
 
 
 def test_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreUnavailable, match="the folder cannot be made"):
+    with pytest.raises(StoreUnavailable, match="the folder cannot be created"):
         open_store(f"sqlite:///{tmp_path}/file/news.db")
     (tmp_path / "folder").mkdir()
     with pytest.raises(StoreUnavailable, match="cannot be opened; check that"):

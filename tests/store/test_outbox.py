@@ -82,8 +82,8 @@ def test_failed_entry_waits_for_request_or_change(store: Store) -> None:
     failed = outbox.entries(states=["failed"])
     assert sorted(ids(failed)) == ["a", "b"]
     assert len(failed[0].reason or "") == MAX_REASON
-    assert outbox.again("other", now=NOW) == 0
-    assert outbox.again("cms", ["a"], now=NOW) == 1
+    assert outbox.retry("other", now=NOW) == 0
+    assert outbox.retry("cms", ["a"], now=NOW) == 1
     assert ids(take(store)) == ["a"]
     outbox.follow("cms", ["b"], [], after=0, upto=9, now=NOW)
     assert ids(take(store)) == ["b"]

@@ -28,11 +28,11 @@ def test_story_is_counted_once(store: Store) -> None:
     for _ in range(3):
         save(store, shown(1, LOGO, "a/1.jpg"))
     save(store, shown(2, LOGO, "a/2.jpg"))
-    often = store.pictures.often(limit=1)
+    often = store.pictures.most_frequent(limit=1)
     assert [(one.picture.key, one.stories, one.sites) for one in often] == [(LOGO, 2, 1)]
     assert store.pictures.addresses([LOGO, "a/2.jpg", "b"]) == {LOGO: {shown(1).id, shown(2).id}, "a/2.jpg": {shown(2).id}}
-    assert store.pictures.census().stories == 2
-    assert store.pictures.census().pictures == 3
+    assert store.pictures.totals().stories == 2
+    assert store.pictures.totals().pictures == 3
 
 
 def test_growing_story_keeps_its_pictures(store: Store) -> None:
@@ -82,8 +82,8 @@ def test_picture_properties_are_kept_until_replaced(store: Store) -> None:
     assert store.pictures.find_stored(["a/1.jpg"])["a/1.jpg"] == replace(
         first, width=None, height=None, format=None, print=None, refused="gone", looked=LATER
     )
-    census = store.pictures.census()
-    assert (census.looked, census.refused) == (1, 1)
+    totals = store.pictures.totals()
+    assert (totals.looked, totals.refused) == (1, 1)
 
 
 def test_marks_keep_their_first_time(store: Store) -> None:
@@ -93,7 +93,7 @@ def test_marks_keep_their_first_time(store: Store) -> None:
     assert [(one.key, one.frequent, one.since) for one in store.pictures.marked()] == [(LOGO, "frequent", NOW)]
     assert [one.key for one in store.pictures.marked(since=NOW)] == [LOGO]
     assert store.pictures.marked(since=LATER) == []
-    assert store.pictures.census().frequent == 1
+    assert store.pictures.totals().frequent == 1
     save(store, shown(2, LOGO))
     assert store.pictures.find_stored([LOGO])[LOGO].frequent == "frequent"
     store.pictures.mark({LOGO: None}, now=LATER)
@@ -104,14 +104,14 @@ def test_empty_list_of_keys(store: Store) -> None:
     assert store.pictures.find_stored([]) == {}
     assert store.pictures.stories([], least=1, most=1) == {}
     assert store.pictures.addresses([]) == {}
-    assert store.pictures.often() == []
+    assert store.pictures.most_frequent() == []
 
 
 def test_long_and_unusual_keys(store: Store) -> None:
     odd = "http-less.example/" + "图" * 3000 + "\x00?a=1'\""
     save(store, shown(1, odd, title="t" * 300, site="s" * 600))
     save(store, shown(2, odd))
-    assert store.pictures.often()[0].stories == 2
+    assert store.pictures.most_frequent()[0].stories == 2
     assert len(store.pictures.find_stored([odd])) == 1
 
 
@@ -121,4 +121,4 @@ def test_saved_pictures_are_visible_to_another_process(store: Store, another: Ca
     save(other, shown(1, LOGO))
     save(other, shown(2, LOGO))
     other.close()
-    assert store.pictures.often()[0].stories == 2
+    assert store.pictures.most_frequent()[0].stories == 2

@@ -150,7 +150,7 @@ class TestArticles:
         store.pictures.mark({"frequent": "logo"}, now=NOW)
         store.pruning.articles(NINETY, no_marks, now=LATE)
         assert set(store.pictures.find_stored(keys)) == {"shared", "frequent"}
-        assert store.pictures.census().stories == 1
+        assert store.pictures.totals().stories == 1
 
     def test_deleted_article_leaves_no_rows(self, store: Store) -> None:
         fill(store)
@@ -266,7 +266,7 @@ def test_file_shrinks(tmp_path: Path) -> None:
         add(store, str(number), text=invented(number, 4000))
     full = size_of(file)
     store.pruning.articles(NINETY, no_marks, now=LATE)
-    freed = store.pruning.give_back()
+    freed = store.pruning.release_space()
     store.close()
     assert freed > 100_000
     assert size_of(file) < (empty + full) / 2
@@ -283,11 +283,11 @@ def test_file_of_earlier_version_shrinks_after_vacuum(tmp_path: Path) -> None:
     for number in range(60):
         add(store, str(number), text=invented(number, 4000))
     store.pruning.articles(NINETY, no_marks, now=LATE)
-    assert store.pruning.give_back() == 0
-    assert store.pruning.give_back(whole=True) > 100_000
+    assert store.pruning.release_space() == 0
+    assert store.pruning.release_space(whole=True) > 100_000
     add(store, "again", text=invented(1, 40_000))
     store.pruning.articles(NINETY, no_marks, now=LATE + 100 * DAY)
-    assert store.pruning.give_back() > 0, "incremental vacuum from now on"
+    assert store.pruning.release_space() > 0, "incremental vacuum from now on"
     store.close()
 
 

@@ -95,13 +95,13 @@ def test_reader_can_delete_profile_or_one_story(store: Store, ids: list[str]) ->
 def test_nothing_is_stored_for_a_reader_who_opted_out(store: Store, ids: list[str]) -> None:
     store.readers.record_view("林", ids[0], [1], pictures=1, now=NOW)
     store.readers.offer("林", recommendations(ids[1]), now=NOW)
-    store.readers.switch("林", False, now=NOW)
-    store.readers.switch("林", False, now=NOW)
+    store.readers.set_recording("林", False, now=NOW)
+    store.readers.set_recording("林", False, now=NOW)
     assert not store.readers.record_view("林", ids[0], [1], pictures=1, now=NOW)
     store.readers.offer("林", recommendations(ids[1]), now=NOW)
     assert store.readers.import_views([View("林", ids[0], 1, 1, NOW)], now=NOW) == ImportedViews(0, off=1)
     assert (store.readers.history("林"), store.readers.counts(), store.readers.months(alpha=0.5)) == ([], (0, 0), [])
-    store.readers.switch("林", True, now=NOW)
+    store.readers.set_recording("林", True, now=NOW)
     assert store.readers.record_view("林", ids[0], [1], pictures=1, now=NOW)
 
 
@@ -177,11 +177,11 @@ def test_expired_views_are_deleted_and_monthly_figures_kept(store: Store, ids: l
     before = store.readers.months(alpha=0.5)
     assert (before[0].views, before[0].offered, before[0].liked, before[-1].views) == (2, 1, 1, 1)
     assert len(before) == 14, "months without views are included"
-    assert store.readers.let_go(alpha=0.5, now=NOW) == 1
-    assert store.readers.let_go(alpha=0.5, now=NOW) == 0
+    assert store.readers.prune_views(alpha=0.5, now=NOW) == 1
+    assert store.readers.prune_views(alpha=0.5, now=NOW) == 0
     assert store.readers.months(alpha=0.5) == before
     assert view_shares(store.readers.history("林")) == [(ids[1], 1, 2)]
-    assert store.readers.let_go(alpha=0.9, now=NOW + OFFERS_KEPT) == 3
+    assert store.readers.prune_views(alpha=0.9, now=NOW + OFFERS_KEPT) == 3
     assert store.readers.counts() == (0, 0)
     assert store.readers.months(alpha=0.9)[0] == before[0]
 

@@ -91,7 +91,7 @@ def test_too_old_store_error_explains_the_migration(sql_uri: str) -> None:
     with engine.begin() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0011'")
     engine.dispose()
-    with pytest.raises(StoreTooOld, match=r"schema 0011, which is too old .*`newsportal export .*`newsportal import"):
+    with pytest.raises(StoreTooOld, match=r"schema 0011, which this newsportal no longer reads.*`newsportal export .*`newsportal import"):
         open_store(sql_uri)
 
 

@@ -28,7 +28,7 @@ from newsportal.store import open_store
 pytestmark = pytest.mark.slow
 
 WRITER = Path(__file__).with_name("killed_writers.py")
-REMEDY = ("start it", "try again", "check ", "correct ", "make room", "see ", "give ", "let ", "wait ", "name ")
+REMEDY = ("start it", "try again", "check ", "correct ", "free space", "see ", "give ", "grant ", "create ", "close ", "wait ", "name ")
 """Every message contains one of these."""
 
 ROOM = {"postgresql": "110m", "mariadb": "230m"}

@@ -55,7 +55,7 @@ def test_killed_restore_continues_with_the_same_file_only(backups: Path, uri: st
     with closing(open_store(uri, unfinished=True)) as store:
         assert not is_empty(store.records)
         half = sums(store)
-        with pytest.raises(BackupError, match="a part of another backup"):
+        with pytest.raises(BackupError, match="an interrupted restore of another backup"):
             restore(backups / "later.tar.zst", store, manifest=checked(backups / "later.tar.zst"))
         assert sums(store) == half
         restore(backups / "b.tar.zst", store, manifest=checked(backups / "b.tar.zst"))

@@ -245,7 +245,7 @@ class Guard(CrawlerComponent):
     def process_response(self, request: Request, response: Response) -> Response:
         """Raises ``HttpError`` for a partial response without a range request (``http-206``)."""
         if response.status == PARTIAL and "Range" not in request.headers:
-            raise HttpError(response, f"a part of {response.url}, which was asked for whole")
+            raise HttpError(response, f"a part of {response.url}, although all of it was requested")
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:

@@ -67,7 +67,7 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
             self.stats.inc_value("playwright/browser_count")
 
     async def download_request(self, request: Request) -> Response:
-        raise NotImplementedError("pages go through render(), everything else through the guarded handler")
+        raise NotImplementedError("pages are fetched by render(), everything else by the guarded handler")
 
     async def render(self, request: Request, response: Response) -> Response:
         """Return ``response`` as rendered, or a redirect to where the page navigated. Raises ``RenderFailed``."""
@@ -117,10 +117,10 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
                 rendered: Rendered = await self._download_request(Request(url, meta=meta))
         except TimeoutError as error:
             await chromium.close()
-            raise RenderFailed(url, "render-timeout", "the browser does not answer, and was ended") from error
+            raise RenderFailed(url, "render-timeout", "the browser did not respond and was stopped") from error
         except RenderFailed as error:
             if error.reason == "render-crashed" and chromium.watch.closed > closed:
-                raise RenderFailed(url, "render-memory", f"pages hold more than {self._setup.limits.memory >> 20} MiB") from error
+                raise RenderFailed(url, "render-memory", f"pages have more than {self._setup.limits.memory >> 20} MiB") from error
             raise RenderFailed(url, error.reason, error.detail, passing=error.passing) from error
         except Exception as error:
             raise RenderFailed(url, "render-crashed", str(error).partition("\n")[0]) from error
@@ -145,7 +145,7 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
             self.context_wrappers.pop(name, None)
             if chromium.connected:
                 self.stats.inc_value("render/browser_ended")
-                logging.getLogger(__name__).warning("the browser is ended, a page of it could not be closed: %s", error)
+                logging.getLogger(__name__).warning("the browser is stopped: one of its pages could not be closed: %s", error)
                 await chromium.close()
 
     async def _close(self) -> None:

@@ -64,9 +64,9 @@ class TurnsMiddleware(CrawlerComponent):
         try:
             await scheduler.acquire_host(request)
         except HostPaused as error:
-            raise NotNow("host-rests", f"{request.url} is not asked for: {error}") from error
+            raise NotNow("host-rests", f"{request.url} is not requested: {error}") from error
         except Ending as error:
-            raise NotNow("shutdown", f"{request.url} is not asked for: the crawl ends") from error
+            raise NotNow("shutdown", f"{request.url} is not requested: the crawl ends") from error
 
     def process_response(self, request: Request, response: Response) -> Response:
         if (scheduler := scheduler_of(self._crawler)) is None:

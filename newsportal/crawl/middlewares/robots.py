@@ -120,7 +120,7 @@ class RobotsMiddleware(ObeyingMiddleware):
             except EgressDenied as error:
                 if hop == 0:
                     raise  # the pages are at the same IP address
-                return self._unreachable(f"its robots.txt leads to a forbidden address ({error.reason})")
+                return self._unreachable(f"its robots.txt redirects to a forbidden address ({error.reason})")
             except CannotResolveHostError as error:
                 return self._unreachable(str(error), "dns" if hop == 0 else Rules.cause)
             except Exception as error:  # noqa: BLE001 - on any error the rules are unknown, which forbids crawling
@@ -146,7 +146,7 @@ class RobotsMiddleware(ObeyingMiddleware):
         if settings.get("crawl-delay") == rules.delay:
             return
         if (rules.crawl_delay or 0.0) > MAX_DELAY:
-            logger.warning("%s asks for a delay of %g s; it gets %g s", name, rules.crawl_delay, MAX_DELAY)
+            logger.warning("%s requests a delay of %g s; %g s is used", name, rules.crawl_delay, MAX_DELAY)
             self._count("robots/delay_capped")
         slot = downloader.slots.get(name)
         current = slot.delay if slot else self._crawler.settings.getfloat("DOWNLOAD_DELAY")

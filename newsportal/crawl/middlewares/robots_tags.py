@@ -140,9 +140,9 @@ class RobotsTagsMiddleware(ObeyingMiddleware):
         tags = tags_of(headers, response.body if any(part in kind for part in READABLE) else b"", self._token)
         if LIST_PAGE in request.meta:
             if not tags.follow:
-                raise self._denied(request, NOFOLLOW, "the list page asks robots not to follow its links")
+                raise self._denied(request, NOFOLLOW, "the robots directives of the list page forbid following its links")
         elif not tags.keeps(datetime.now(UTC)):
-            raise self._denied(request, NOINDEX, "the page asks robots not to keep it")
+            raise self._denied(request, NOINDEX, "the robots directives of the page forbid storing it")
         elif not tags.archive:
             self._count("robots/noarchive")
         return response

@@ -237,7 +237,7 @@ class Queue(Protocol):
 
     def aside(self, limit: int = 100) -> list[Aside]: ...
 
-    def again(self, ids: Collection[str] | None = None) -> int:
+    def requeue(self, ids: Collection[str] | None = None) -> int:
         """Queue tasks again that were set aside (all, or these), with tries reset."""
 
     def drop(self, ids: Collection[str] | None = None) -> int:

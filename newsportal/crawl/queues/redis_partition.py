@@ -157,7 +157,7 @@ class Partition:
         for batch in chunks(strays, BATCH):
             self.call("finish", "", *batch)
 
-    def hasten(self, tasks: Sequence[Task]) -> None:
+    def make_due(self, tasks: Sequence[Task]) -> None:
         """Let tasks that wait for a time wait for their hosts alone."""
         for batch in chunks(tasks, BATCH):
             self.call(*push_call(batch, "now"))

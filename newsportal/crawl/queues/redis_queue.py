@@ -218,7 +218,7 @@ class RedisQueue(base.Queue):
         found = [aside for batch in self._each(lambda part: part.aside(limit), strict=True) for aside in batch]
         return sorted(found, key=lambda aside: aside.since)[:limit]
 
-    def again(self, ids: Collection[str] | None = None) -> int:
+    def requeue(self, ids: Collection[str] | None = None) -> int:
         return sum(self._each(lambda part: part.settle("again", ids), strict=True))
 
     def drop(self, ids: Collection[str] | None = None) -> int:
@@ -267,7 +267,7 @@ class RedisQueue(base.Queue):
             part.away, now = True, time.monotonic()  # a node that answers with an error, e.g. with a full disk, is unavailable too
             self._nodes_away[node] = (now + max(AWAY, 5 * (now - began)), error)
             if fault is None:
-                logger.warning("node %s of the queue is unavailable (%s): its hosts wait, the others continue", node, error)
+                logger.warning("node %s of the queue is unavailable (%s): its hosts wait, others continue", node, error)
             raise
         if self._nodes_away.pop(node, None) is not None:
             logger.warning("node %s of the queue is available again", node)

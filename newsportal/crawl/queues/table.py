@@ -142,7 +142,7 @@ class TableQueue(LinksBacked):
         found = self._table(lambda tx: tx.connection.execute(query).all(), write=False)
         return [base.Aside(task_of(row), row.reason or "", row.tries, row.since) for row in found]
 
-    def again(self, ids: Collection[str] | None = None) -> int:
+    def requeue(self, ids: Collection[str] | None = None) -> int:
         return self._settle(ids, lambda tx, rows: tx.give_back([row._replace(tries=0) for row in rows], tries=0, reason=None))
 
     def drop(self, ids: Collection[str] | None = None) -> int:

@@ -73,7 +73,7 @@ def extract(document: dom.Document, link: Link | None, fetched: datetime, knowle
 def read_page(document: dom.Document, link: Link | None, knowledge: SiteKnowledge | None = None) -> Reading:
     meta = read_metadata(document)
     heading = title.best_title(document, meta, link)
-    return Reading(meta, heading, body_of(document, heading, described(meta, link), knowledge, meta.article("articleBody")))
+    return Reading(meta, heading, body_of(document, heading, longest_description(meta, link), knowledge, meta.article("articleBody")))
 
 
 def complete(document: dom.Document, link: Link | None, fetched: datetime, reading: Reading, *, any_page: bool = False) -> Extraction:
@@ -134,7 +134,7 @@ def declares_article(meta: Metadata) -> bool:
     return kind == "article" or (bool(meta.things) and kind != "website")
 
 
-def described(meta: Metadata, link: Link | None) -> str | None:
+def longest_description(meta: Metadata, link: Link | None) -> str | None:
     """Return the longest description of the article in page metadata and link."""
     return max(filter(None, (meta.get("og:description"), meta.get("description"), link.summary if link else None)), key=len, default=None)
 

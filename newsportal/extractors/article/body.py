@@ -75,7 +75,7 @@ def from_dict(plain: dict[str, Any]) -> BlockModel:
     border = np.array(plain["border"], dtype=np.float32)
     fits = len(feature) == len(border) == depth * len(leaves) and depth <= MAX_DEPTH
     if not fits or feature.min(initial=0) < 0 or feature.max(initial=0) >= len(columns):
-        raise ValueError("the tables of the block model do not fit together")
+        raise ValueError("the tables of the block model are inconsistent")
     _, distinct, place = np.unique(np.stack([feature, border]), axis=1, return_index=True, return_inverse=True)
     return BlockModel(columns, feature, border, leaves, float(plain["bias"]), depth, distinct, place.reshape(len(leaves), depth).T)
 

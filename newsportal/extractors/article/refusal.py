@@ -79,7 +79,7 @@ def refuse_list(body: Body, title: str | None) -> None:
     links = (block for block, chosen in zip(body.page.blocks, body.chosen, strict=True) if not chosen and block.linked == block.length)
     headlines = sum(block.length >= HEADLINE_CHARS * (2 if block.text.isascii() else 1) for block in links)
     if headlines >= HEADLINES:
-        raise NotApplicable("list-page", f"{headlines} headlines, and a text that is hardly one")
+        raise NotApplicable("list-page", f"{headlines} headlines and hardly any text")
 
 
 def refuse_kind(kind: PageKind) -> None:

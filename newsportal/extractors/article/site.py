@@ -198,13 +198,13 @@ def read_knowledge(text: str) -> SiteKnowledge:
     """Load the knowledge from ``text``. Raises ``LibraryError`` with the reason."""
     pages = read_saved(text, FORMAT, VERSION, "knowledge of sites").get("pages")
     if not isinstance(pages, list) or len(pages) > MAX_SITES * MAX_PAGES:
-        raise LibraryError("what is known of sites is broken: 'pages' is no list, or too long")
+        raise LibraryError("the site knowledge is damaged: 'pages' is no list, or too long")
     knowledge = SiteKnowledge()
     for place, page in enumerate(pages):
         try:
             knowledge.remember(*_page(page))
         except (KeyError, TypeError, ValueError) as error:
-            raise LibraryError(f"what is known of sites is broken: page {place + 1}: {error}") from error
+            raise LibraryError(f"the site knowledge is damaged: page {place + 1}: {error}") from error
     return knowledge
 
 
@@ -223,7 +223,7 @@ def packed(page: PageLines) -> bytes:
 def unpacked(data: bytes) -> PageLines:
     """Load the output of :func:`packed`. Raises ``ValueError`` for anything else."""
     if len(data) % 8 or not 16 <= len(data) <= 8 * (MAX_LINES + 2):
-        raise ValueError("title, text and lines are eight bytes each")
+        raise ValueError("title, text and lines must have eight bytes each")
     numbers = array("Q")
     numbers.frombytes(data)
     title, text, *_ = numbers = _swapped(numbers)

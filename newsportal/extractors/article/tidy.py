@@ -90,7 +90,7 @@ def read_fragment(html: str, base: str) -> Extraction:
     root = dom.parse_html(html)
     lines = dom.lines_of(root)
     if not lines:
-        raise NotApplicable("no-body", "the feed's entry holds no text")
+        raise NotApplicable("no-body", "the feed's entry has no text")
     sources = dict.fromkeys(filter(None, (source_of(node, base) for node in root.iter("img"))))
     images = tuple(Image(url=url) for url in sources)
     return Extraction(text="\n".join(lines), html=sanitise(markup_of(root), base), images=images, algorithm="feed")

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, tzinfo
 from email.utils import parsedate_to_datetime
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors.feeds.feed_bytes import mend_xml, read
+from newsportal.extractors.feeds.feed_bytes import read, repair_xml
 from newsportal.extractors.feeds.feed_dialects import FeedHead, RawDate, RawEntry, RawFeed, read_json, read_xml
 from newsportal.extractors.fields.date import find_dates, parse_date, plausible
 from newsportal.extractors.fields.date_forms import CHINA
@@ -201,7 +201,7 @@ def parse(body: bytes, url: str, content_type: str | None, fetched: datetime) ->
     if PAGE.match(text, start.end() if start else 0) is not None:
         found = discover(dom.from_text(text, url))
         raise NotApplicable("not-a-feed", f"an HTML page; it declares {', '.join(found)}" if found else "an HTML page")
-    mended = mend_xml(source)
+    mended = repair_xml(source)
     return finish(read_xml(mended.text, url), url, fetched, mended.warnings)
 
 

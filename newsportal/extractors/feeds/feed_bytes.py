@@ -134,7 +134,7 @@ def read(body: bytes, content_type: str | None) -> FeedText:
     return FeedText(cleaned.lstrip("\ufeff \t\r\n"), tuple(warnings))
 
 
-def mend_xml(source: FeedText) -> FeedText:
+def repair_xml(source: FeedText) -> FeedText:
     """Return XML for a strict parser: no document type (so no entities), character references decoded (HTML's names too), lone ``&``
     escaped, forbidden references dropped; cut at ``MAX_MARKS``, ``MAX_TAGS`` and ``MAX_PREFIXES``."""
     text, warnings = DECLARATION.sub("", source.text, count=1), list(source.warnings)

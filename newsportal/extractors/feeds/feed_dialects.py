@@ -268,7 +268,7 @@ def _loaded(text: str) -> tuple[dict[str, Any], bool]:
                 items.append(item)
         return {**(head if isinstance(head, dict) else {}), "items": items}, False
     if not isinstance(found, dict):
-        raise NotApplicable("not-a-feed", "JSON, but no object")
+        raise NotApplicable("not-a-feed", "JSON, but not an object")
     return found, True
 
 

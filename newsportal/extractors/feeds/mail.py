@@ -91,7 +91,7 @@ def parse(raw: bytes, received: datetime, cut: bool = False) -> Mail:
     online = _without_notices(root)
     lines = dom.lines_of(root)
     if not lines:
-        raise NotApplicable("no-body", "no text but notices")
+        raise NotApplicable("no-body", "no text except notices")
     name, address = parseaddr(headers["From"])
     matches = [ADDRESS.search(headers[key]) for key in ("Archived-At", "List-Archive")]
     message_url, archive_url = (dom.join(NOWHERE, match[0]) if match else None for match in matches)

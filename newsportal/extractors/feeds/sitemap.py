@@ -130,7 +130,7 @@ def parse(body: bytes, url: str, content_type: str | None, fetched: datetime) ->
             rest = rest[-MAX_URL:]
         _take_lines([rest], reader, text)
         if not reader.entries:
-            raise NotApplicable("not-a-sitemap", "neither XML nor a list of addresses")
+            raise NotApplicable("not-a-sitemap", "neither XML nor a list of URLs")
         kind = "text"
     if reader.broken:
         text.tell("bad-address")
@@ -266,7 +266,7 @@ def _take_lines(lines: Iterable[str], reader: _Reader, text: XmlText) -> None:
         if line.startswith(("http://", "https://")):
             reader.take({"loc": line})
         elif not reader.entries:
-            raise NotApplicable("not-a-sitemap", "neither XML nor a list of addresses")
+            raise NotApplicable("not-a-sitemap", "neither XML nor a list of URLs")
         else:
             reader.broken += 1
 

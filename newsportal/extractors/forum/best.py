@@ -64,7 +64,7 @@ def extract(document: dom.Document, now: datetime, hints: bool = True) -> tuple[
         posts = _posts(dom.from_text(comments, document.url), now, hints) if comments else ()
     if posts := posts or tuple(structured_posts(document, now)):
         return posts
-    raise NotApplicable("no-posts", "nothing on the page repeats with times, names and text")
+    raise NotApplicable("no-posts", "no repeated elements with times, names and text")
 
 
 def _comments(html: str) -> Iterator[str]:

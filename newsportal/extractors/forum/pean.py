@@ -93,7 +93,7 @@ def marked_page(document: dom.Document) -> Marked:
     body = document.root.find("body")
     page = mark(body if body is not None else document.root)
     if not page.nodes or not page.pivots[0]:
-        raise NotApplicable("no-anchors", "no node holds a post time")
+        raise NotApplicable("no-anchors", "no node has a post time")
     return page
 
 
@@ -206,7 +206,7 @@ def extract(document: dom.Document, now: datetime, alpha: float = ALPHA, beta: f
         if len(pivots) > 1 and relative_mean_deviation(pivots) < alpha and max(pivots) / sum(pivots) < beta:
             return tuple(as_post(page, at, now) for at in sorted(_records(page, children, most)))
         node = most
-    raise NotApplicable("no-records", "the post times stand in one place")
+    raise NotApplicable("no-records", "all post times are in one node")
 
 
 def relative_mean_deviation(sample: Sequence[int]) -> float:

@@ -58,7 +58,7 @@ def read_page(document: dom.Document, posts: Posts, now: datetime, *, alone: boo
         if kind == "login":
             raise NotApplicable("login", "only members may read it")
         if kind in NO_THREAD or FRONT.search(document.url):
-            raise NotApplicable("gone", f"its address leads to {document.url}, which is no thread")
+            raise NotApplicable("gone", f"its URL redirects to {document.url}, which is no thread")
     try:
         found = named(posts(document, now))
     except NotApplicable:

@@ -168,7 +168,7 @@ MAX_ITEMS = 500
 
 def read_feed(document: Document, fetched: datetime) -> list[Result]:
     """Return the entries of a feed of results; ``- Site`` is removed from titles. Raises ``NotApplicable``: ``broken-feed``."""
-    text = feed_bytes.mend_xml(feed_bytes.FeedText(document.html.lstrip("\ufeff \t\r\n"), ())).text
+    text = feed_bytes.repair_xml(feed_bytes.FeedText(document.html.lstrip("\ufeff \t\r\n"), ())).text
     return _results_of_entries(feed_dialects.parse_leniently(text, document.url)["entries"], fetched)
 
 

@@ -80,7 +80,7 @@ def answer(
     ``NotApplicable("no-body")``."""
     text = "\n".join(lines)
     if not text:
-        raise NotApplicable("no-body", f"{algorithm} finds no text that counts")
+        raise NotApplicable("no-body", f"{algorithm} finds no usable text")
     html = map(markup_of, blocks) if blocks is not None else (f"<p>{escape(line)}</p>" for line in lines)
     return Extraction(
         title=thesis_title(document),

@@ -210,9 +210,9 @@ class SummaryAnchor:
         block = find_block(source, anchor) if anchor else None
         if block is None:
             if not anchor:
-                raise NotApplicable("no-summary", "and no cached block stands on the page")
+                raise NotApplicable("no-summary", "and no cached block is on the page")
             inside = anchor in source.text
-            raise NotApplicable("no-body" if inside else "summary-not-found", "it stands in no block" if inside else None)
+            raise NotApplicable("no-body" if inside else "summary-not-found", "it is in no block" if inside else None)
         layout = layout_of(block.tag)
         if site and layout:
             self._remember(site, layout, fetched)

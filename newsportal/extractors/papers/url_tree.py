@@ -212,7 +212,7 @@ class UrlTree:
 def _read(document: dom.Document) -> tuple[Address, Survey]:
     address = address_of(document.url)
     if address is None:
-        raise NotApplicable("no-url", "a page without an address has no place in the tree")
+        raise NotApplicable("no-url", "a page without a URL has no place in the tree")
     body = next(iter(document.root.iter("body")), None)
     page = survey(body) if body is not None else None
     if page is None:
@@ -280,7 +280,7 @@ def read_library(text: str) -> Library:
         for site in _list(found, "sites", MAX_SITES):
             library.sites[_text(site, "site")] = _read_branch(site)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise LibraryError(f"a broken template library: site {len(library.sites) + 1}: {error}") from error
+        raise LibraryError(f"a damaged template library: site {len(library.sites) + 1}: {error}") from error
     return library
 
 
@@ -298,7 +298,7 @@ def _read_branch(site: dict[str, Any]) -> Branch:
         tags, parents = read_structure(_text(row, "structure"))
         texts = tuple(array("Q", (_number(mark, 1 << 64) for mark in block)) for block in _list(row, "texts", len(tags)))
         if len(texts) != len(tags):
-            raise ValueError("texts do not fit their structure")
+            raise ValueError("texts and structure are inconsistent")
         branch.waiting[_directory(row), _text(row, "leaf")] = Layout(tags, parents, texts)
     return branch
 
@@ -306,14 +306,14 @@ def _read_branch(site: dict[str, Any]) -> Branch:
 def _directory(row: dict[str, Any]) -> Directory:
     segments = _list(row, "directory", MAX_DEPTH)
     if not all(isinstance(segment, str) for segment in segments):
-        raise ValueError("a directory is a list of names")
+        raise ValueError("a directory must be a list of names")
     return tuple(segments)
 
 
 def _list(row: dict[str, Any], key: str, most: int) -> list[Any]:
     found = row[key]
     if not isinstance(found, list) or len(found) > most:
-        raise ValueError(f"{key!r} is no list of at most {most}")
+        raise ValueError(f"{key!r} is not a list of at most {most}")
     return found
 
 

@@ -177,7 +177,7 @@ class Index:
             self.unpack()
             self._read_through(progress)
         if not self._at and not self.warnings:
-            raise ReplayError(f"{self.path}: no answer of a Web server in it")
+            raise ReplayError(f"{self.path}: it contains no HTTP response")
 
     def unpack(self) -> None:
         """Decompress the file once, because records inside one gzip stream are not seekable. Raises :class:`ReplayError`."""
@@ -192,7 +192,7 @@ class Index:
         try:
             for number, record in enumerate(iterator, 1):
                 if not hasattr(record.raw_stream, "limit"):
-                    raise ArchiveLoadFailed(f"record {number} does not say how long it is")
+                    raise ArchiveLoadFailed(f"record {number} has no length")
                 iterator.read_to_end(record)
                 if record.raw_stream.limit > 0:
                     self.warnings = (f"{self.path}: ends inside record {number}; it was cut, {number - 1} records are there",)

@@ -55,7 +55,7 @@ def _one_stream(file: IO[bytes]) -> Any:
     file.seek(0)
     stream = gzip.GzipFile(fileobj=file) if zipped else file
     if not stream.read(len(BEGINNING)).startswith(BEGINNING):
-        raise ValueError("it does not begin as one")
+        raise ValueError("it does not begin like one")
     stream.seek(0)
     return stream
 

@@ -165,7 +165,7 @@ def _opening(entry: str) -> Opening:
     except ValueError:
         pass
     if not HOST_PATTERN.fullmatch(text) or text.rpartition(".")[2].isdigit():
-        raise ValueError(f"{entry!r} is neither a network, an address, a host name nor *.domain, with or without :port")
+        raise ValueError(f"{entry!r} is not a network, an IP address, a host name or *.domain, each with or without :port")
     return Opening(None, text, port)
 
 

@@ -173,7 +173,7 @@ class _Connection(imaplib.IMAP4):
 
     def read(self, size: int) -> bytes:
         if size > MAX_MAIL:
-            raise self.abort(f"an answer of {size} bytes, of which {MAX_MAIL} were asked for")
+            raise self.abort(f"an answer of {size} bytes, although {MAX_MAIL} were requested")
         self._take(size)
         return super().read(size)
 

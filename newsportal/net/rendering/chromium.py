@@ -119,7 +119,7 @@ class Chromium:
                     self._browser = await self._start()
                 except Exception as error:
                     self._failure = RenderFailed("about:blank", "no-browser", _short_message(error))
-                    logger.error("the browser does not start: %s (newsportal doctor says more)", _short_message(error))
+                    logger.error("the browser does not start: %s (see newsportal doctor)", _short_message(error))
                     await self._clear()
                     raise self._failure from error
             return self._browser

@@ -43,8 +43,8 @@ def tried(setup: Setup) -> str:
         chromium.take()
         try:
             browser = await chromium.started()
-            walls = "no network device" if chromium.isolated else "no reachable proxy and no names (the kernel leaves it its network)"
-            return f"{find_chromium(setup.browser)}, version {browser.version}, kept from the network by: {walls}"
+            walls = "no network device" if chromium.isolated else "unreachable proxy and no DNS (the kernel does not isolate the network)"
+            return f"{find_chromium(setup.browser)}, version {browser.version}, isolated from the network by: {walls}"
         finally:
             await chromium.leave()
 

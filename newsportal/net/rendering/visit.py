@@ -196,10 +196,10 @@ class Visit:
             if not self._closed:
                 raise
         except EgressDenied as error:
-            logger.info("%s asks for %s: refused (%s)", self._url, request.url, error.reason)
+            logger.info("%s requests %s: refused (%s)", self._url, request.url, error.reason)
             await self._block(route, "egress-denied")
         except Exception as error:  # noqa: BLE001 - whatever the error is, the page continues without the response
-            logger.debug("%s goes without %s: %s", self._url, request.url, error)
+            logger.debug("%s is rendered without %s: %s", self._url, request.url, error)
             await self._block(route, "failed")
         else:
             if self.tally.received + len(answer.body) > self._limits.max_bytes:  # others arrived meanwhile

@@ -170,7 +170,7 @@ def switch(request: Request, id: str, fields: Form) -> Response:
         return notify(request, f"/alerts/{id}", _("Nothing can be sent there any more. Fill in where to, save, and then switch it on."))
     accounts_of(request).alerts.save(alert)
     log_change(request, "alert.on" if enabled else "alert.off", id)
-    return notify(request, "/alerts", _("It is on again. Messages of the meantime are not sent.") if enabled else _("It is off."))
+    return notify(request, "/alerts", _("It is on again. Stories of the meantime are not sent.") if enabled else _("It is off."))
 
 
 @router.post("/alerts/{id}/again")

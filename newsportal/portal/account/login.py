@@ -122,7 +122,7 @@ def _begin_session(request: Request, accounts: Accounts, person: Person, respons
     if (name := stored.get(READER)) and WELL_FORMED.fullmatch(name):
         set_reader_cookie(response, request, name)
     elif reader.name and reader.is_recorded:
-        accounts.preferences.keep(person.id, {READER: reader.name})
+        accounts.preferences.save(person.id, {READER: reader.name})
 
 
 router = APIRouter(dependencies=KEEP)

@@ -43,7 +43,7 @@ def mark(request: Request, fields: Form) -> Response:
     try:
         record(visit, action, story_id)
     except TooManyStarred:
-        full = visit.say(_("That is as many starred stories as are kept; take the star off some first."))
+        full = visit.say(_("The maximum number of starred stories is reached; unstar some first."))
         return redirect_with(request, back, full) if wants_page(request) else Response(full, 409, media_type="text/plain")
     return RedirectResponse(back, 303) if wants_page(request) else Response(status_code=204)
 
@@ -81,7 +81,7 @@ def undo_all(request: Request, visit: Here) -> Response:
     accounts, person = accounts_and_person(visit)
     topic = visit.text("topic") or ""
     accounts.marks.undo_catch_up(person, topic)
-    return notify(request, topic_address(topic) if topic else "/latest", _("They are as they were before."))
+    return notify(request, topic_address(topic) if topic else "/latest", _("The previous marks were restored."))
 
 
 @router.get("/starred")
@@ -114,7 +114,7 @@ def renew_feed_key(request: Request, visit: Here) -> Response:
     accounts, person = accounts_and_person(visit)
     accounts.marks.feed_key(person, anew=True)
     log_change(request, "feed.renew", "starred")
-    return notify(request, "/starred", _("The feed has a new address; the former one no longer works."))
+    return notify(request, "/starred", _("The feed has a new URL; the old one no longer works."))
 
 
 @open_router.get("/starred/feed.{ending}")

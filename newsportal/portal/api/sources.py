@@ -200,7 +200,7 @@ def enable_source(request: Request, key: str, enabled: Annotated[bool, Body(embe
 @router.post("/sources/{key}/visit", status_code=202, summary="Request a visit of a source", dependencies=EDIT, responses=describe(409))
 def request_visit(request: Request, key: str) -> RequestedVisit:
     if (due := visit_now(request, key)) is None:
-        raise ApiError(409, "switched-off", "The source is switched off.", "Switch it on first.")
+        raise ApiError(409, "switched-off", "The source is disabled.", "Enable it first.")
     return RequestedVisit(key=key, due=due, crawls=is_crawling(Visit(request).portal))
 
 

@@ -28,12 +28,12 @@ Words = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Fie
 
 class TopicIn(BaseModel):
     name: str = Field(max_length=100)
-    any: Words = Field([], description="Words of which one must occur; default: the topic's name.")
+    any: Words = Field([], description="Words, one of which must occur; default: the topic's name.")
     must: Words = Field([], description="Words that must all occur.")
     never: Words = Field([], description="Words that must not occur.")
     query: Words = Field([], description="Queries for engines; default: the topic's name.")
     engines: Words = Field([], description="Search engines to query.")
-    pages: int | None = Field(None, description="Result pages of each engine; null: unchanged, or as the schedule learned.")
+    pages: int | None = Field(None, description="Result pages per engine engine; null: unchanged, or as the schedule learned.")
     enabled: bool = True
     auto_classify: bool = False
 

@@ -169,7 +169,7 @@ def fold_article(request: Request, visit: Here, article: Version, fields: Form) 
         return _fold_page(visit, article, visit.say(wrong))
     back = f"/story/{moved.story}/{article.id}"
     undo = f"{back}/fold?story={moved.back}" if moved.back else f"{back}/unfold"
-    return notify(request, f"/story/{moved.story}#versions", _("The article was put into this story."), undo=undo)
+    return notify(request, f"/story/{moved.story}#versions", _("The article was folded into this story."), undo=undo)
 
 
 @router.post("/story/{story_id}/{article_id}/unfold")
@@ -177,9 +177,9 @@ def unfold_article(request: Request, visit: Here, article: Version) -> Response:
     try:
         moved = editor(visit).unfold(article.id)
     except StoreError:
-        return notify(request, article_path(article), _("The article is a story of its own already."))
+        return notify(request, article_path(article), _("The article already is a separate story."))
     undo = f"/story/{moved.story}/{article.id}/fold?story={moved.came_from}"
-    return notify(request, f"/story/{moved.story}", _("The article is a story of its own now."), undo=undo)
+    return notify(request, f"/story/{moved.story}", _("The article is now a separate story."), undo=undo)
 
 
 def _fold_page(visit: Visit, article: StoredArticle, wrong: str | None = None) -> Response:

@@ -31,12 +31,12 @@ from newsportal.sources.values import words
 router = APIRouter(dependencies=EDIT)
 
 NAME: Final = Field(
-    "name", _("Name of the category"), "text", _("Sources that name it follow its new name; stored articles keep the old one."), needed=True
+    "name", _("Name of the category"), "text", _("Sources that use it get its new name; stored articles keep the old one."), needed=True
 )
 COMMON_FIELDS: Final = (
-    Field("words", _("Strong words"), "lines", _("One a line, or with commas; of two characters or more.")),
-    Field("hints", _("Weak words"), "lines", _("Several of them together decide.")),
-    Field("enabled", _("In use"), "switch", _("Otherwise the lexicon gives it to no article."), usual=True),
+    Field("words", _("Strong words"), "lines", _("One per line or separated by commas; at least two characters each.")),
+    Field("hints", _("Weak words"), "lines", _("Several of them are needed to decide.")),
+    Field("enabled", _("In use"), "switch", _("If off, the lexicon never assigns it."), usual=True),
 )
 
 
@@ -127,15 +127,15 @@ def _choices(model: type[Part]) -> tuple[str, ...]:
 FORM: Final[tuple[Group, ...]] = (
     (_("What is read"), EXTRACTOR),
     (_("Detection of reposts"), (
-        Field("duplicates.method", _("By what articles are folded"), "choice",
-              _("Empty: judge. With title_index reposts are not fetched, either."), choices=_choices(Duplicates)),
-        Field("duplicates.theta", _("feature_string, cosine: how alike two articles are at least (θ)"), "number"),
-        Field("duplicates.days", _("Days of articles compared"), "number", _("Not with judge.")),
+        Field("duplicates.method", _("Method for folding articles"), "choice",
+              _("Empty: judge. With title_index, reposts are not even fetched."), choices=_choices(Duplicates)),
+        Field("duplicates.theta", _("feature_string, cosine: minimum similarity of two articles (θ)"), "number"),
+        Field("duplicates.days", _("Number of days of articles to compare"), "number", _("Not with judge.")),
     )),
     (_("What is recommended"), (
-        Field("recommendation.enabled", _("Record views of readers, and recommend by them"), "switch", usual=True),
-        Field("recommendation.method", _("By what stories are recommended"), "choice",
-              _("Empty: best, all signals as the log teaches."), choices=_choices(Recommending)),
+        Field("recommendation.enabled", _("Record readers' views and recommend stories"), "switch", usual=True),
+        Field("recommendation.method", _("Method of recommendation"), "choice",
+              _("Empty: best, which weighs all signals by the log."), choices=_choices(Recommending)),
         Field("recommendation.alpha", _("paper: share of a story's pictures from which it is liked (α)"), "number"),
         Field("recommendation.lambda", _("paper: how interest fades with age (λ)"), "number"),
         Field("recommendation.unit", _("paper: ages are counted in"), "choice", choices=("hours", "days")),
@@ -166,7 +166,7 @@ def save_methods(request: Request, fields: Form) -> Response:
         return _methods_form(request, values, FormErrors({}, (visit.say(CHANGED_MEANWHILE),), _written(request)), 409)
     except WRITE_ERRORS as error:
         return _methods_form(request, values, FormErrors({}, (failure_of(request, error),)), 503)
-    text = _("The methods were saved; they count from the next visit.") if undo else _("It was the same as before.")
+    text = _("The methods were saved; they apply from the next visit.") if undo else _("There were no changes.")
     return notify(request, "/methods", text, undo=undo)
 
 

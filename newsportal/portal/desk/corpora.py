@@ -63,7 +63,7 @@ async def upload(request: Request) -> Response:
         async with request.form(max_files=1, max_fields=10) as fields:
             return await run_in_threadpool(_import_file, request, fields)
     except (ClientDisconnect, Refused):
-        text = Visit(request).say("The file is too large, or broke off: at most %(number)s MB.", number=MAX_FILE >> 20)
+        text = Visit(request).say("The file is too large or incomplete; the maximum is %(number)s MB.", number=MAX_FILE >> 20)
         return await run_in_threadpool(_list, request, (text,), "", 413)
     except MultiPartException:
         raise HTTPException(400) from None
@@ -205,14 +205,14 @@ def train(request: Request, corpus: str, fields: Form) -> Response:
 
 @router.post("/models/{corpus}/{version}/use")
 def use(request: Request, portal: ThisPortal, corpus: str, version: int) -> Response:
-    text = _("Version %(version)s is in use now.")
+    text = _("Version %(version)s is now active.")
     return _change_model(request, corpus, "model.use", version, lambda: activate_version(portal.store, corpus, version, portal.now()), text)
 
 
 @router.post("/models/{corpus}/back")
 def rollback(request: Request, portal: ThisPortal, corpus: str) -> Response:
     """Return to the version that was in use before."""
-    text = _("The version that was in use before is in use again.")
+    text = _("The previously active version is active again.")
     return _change_model(request, corpus, "model.back", None, lambda: portal.store.corpora.rollback(corpus, now=portal.now()), text)
 
 
@@ -222,7 +222,7 @@ def _change_model(request: Request, corpus: str, action: str, version: int | Non
     try:
         change()
     except (StoreError, ModelError) as error:
-        return notify(request, target, _("It cannot be put to use: %(why)s"), why=str(error))
+        return notify(request, target, _("It cannot be activated: %(why)s"), why=str(error))
     log_change(request, action, corpus, {"version": version})
     return notify(request, target, text, version=version)
 
@@ -277,10 +277,10 @@ def delete_model(request: Request, corpus: str, version: int) -> Response:
     """Delete a version, unless it is in use."""
     visit, target = Visit(request), f"/models/{quote(corpus, safe='')}"
     if model_of(request, corpus, version).active:
-        return notify(request, target, _("Version %(version)s is in use; put another one to use first."), version=version)
+        return notify(request, target, _("Version %(version)s is active; activate another one first."), version=version)
     try:
         visit.portal.store.corpora.delete_model(corpus, version)
     except StoreError:
-        return notify(request, target, _("Version %(version)s cannot be deleted any more."), version=version)
+        return notify(request, target, _("Version %(version)s can no longer be deleted."), version=version)
     log_change(request, "model.delete", corpus, {"version": version})
     return notify(request, target, _("Version %(version)s was deleted."), version=version)

@@ -37,8 +37,8 @@ MAX_TITLE: Final = 500  # characters; more is a text pasted into the wrong field
 MISTAKES: Final = {
     "title": _("An article needs a title of at most 500 characters."),
     "published": _("Write the date as 2026-03-05 08:30, or leave it empty."),
-    "body": _("The text has a part %(mark)s that is not in this article: take its line out, or write its number as it was."),
-    "empty": _("An article needs a text: to take it out of sight, hide it."),
+    "body": _("The text has a part %(mark)s that is not in this article: delete its line, or restore its number."),
+    "empty": _("An article needs a text. To keep readers from seeing it, hide it."),
 }
 
 
@@ -194,7 +194,7 @@ def _captions_page(request: Request, article: StoredArticle, fields: Mapping[str
 
 
 NO_STORIES = _("Choose some stories of the event, but not all of them.")
-NO_OTHER = _("No other event has this address.")
+NO_OTHER = _("No other event has this URL.")
 LONG_TITLE = _("The title is too long.")
 CHANGED = _("The event was changed meanwhile: check it again.")
 

@@ -43,8 +43,8 @@ def start_job(
     try:
         begin_job(request, kind, subject, words, params)
     except Busy:
-        return notify(request, back, _("Another job is running; one runs at a time. Wait until it is done, or end it."))
-    return notify(request, back, _("It has begun; this page shows how far it is."))
+        return notify(request, back, _("Another job is running; only one can run at a time. Wait until it is done, or end it."))
+    return notify(request, back, _("It has started; this page shows its progress."))
 
 
 router = APIRouter(dependencies=EDIT)

@@ -65,13 +65,13 @@ def alerts(visit: Visit) -> Task | None:
     if visit.signed_in is None:
         return None
     number = visit.portal.accounts.alerts.failing(visit.signed_in.person.id, visit.portal.now() - RECENT)
-    words = visit.say_number("alert of yours could not be sent", "alerts of yours could not be sent", number)
+    words = visit.say_number("of your alerts could not be sent", "of your alerts could not be sent", number)
     return Task(number, words, "/alerts", bad=True)
 
 
 def unsure(visit: Visit) -> Task:
     number, unit = _count_articles(visit, FILTERS["unsure"][1])
-    words = visit.say_number("article of doubtful category this week", "articles of doubtful category this week", number)
+    words = visit.say_number("article with an uncertain category this week", "articles with an uncertain category this week", number)
     return Task(number, words, "/articles?show=unsure", unit=unit)
 
 

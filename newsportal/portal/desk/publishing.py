@@ -34,7 +34,7 @@ NAMES: Final[Mapping[State, str]] = {
     "under-way": _("under way"),
     "done": _("published"),
     "failed": _("failed"),
-    "withdrawn": _("withdrawn or left out"),
+    "withdrawn": _("withdrawn or excluded"),
 }
 
 router = APIRouter(dependencies=WATCH)
@@ -45,7 +45,7 @@ LISTS: Final[Mapping[str, tuple[str, tuple[State, ...]]]] = {
     "failed": (_("What failed"), ("failed",)),
     "waiting": (_("Waiting"), OPEN),
     "done": (_("Last published"), ("done",)),
-    "withdrawn": (_("Withdrawn or left out"), ("withdrawn",)),
+    "withdrawn": (_("Withdrawn or excluded"), ("withdrawn",)),
 }  # ``?state=`` -> heading and states of a list
 
 
@@ -77,7 +77,7 @@ def again(request: Request, fields: Form) -> Response:
     visit, article, target = Visit(request), fields.get("article"), fields.get("target") or None
     number = visit.portal.store.outbox.again(target, [article] if article else None, now=visit.portal.now())
     log_change(request, "publishing.again", article or "", {"target": target, "articles": number})
-    text = visit.say_number("%(num)d article waits again.", "%(num)d articles wait again.", number)
+    text = visit.say_number("%(num)d article is waiting again.", "%(num)d articles are waiting again.", number)
     return redirect_with(request, "/publishing", text)
 
 
@@ -89,7 +89,7 @@ def ask(request: Request, fields: Form) -> Response:
     before = request_publication(portal.store, portal.site.publishes, target, article, wish or "", portal.now())
     log_change(request, "publishing.ask", article, {"target": target, "wanted": wish})
     query = urlencode({"target": target, "article": article, "wanted": before})
-    message = _("The article waits to be published there.") if wish == "there" else _("The article waits to be withdrawn there.")
+    message = _("The article is waiting to be published there.") if wish == "there" else _("The article is waiting to be withdrawn there.")
     undo = f"/publishing/ask?{query}" if before and before != wish else None
     return notify(request, address("/publishing", article=article), message, undo=undo)
 
@@ -118,18 +118,18 @@ LIST: Final = "publish"
 FIELDS: Final = (
     Field("name", _("Name of the destination"), "text", _("Publications are recorded under this name: do not change it later."),
           needed=True),
-    Field("to", _("Address of the destination"), "text",
+    Field("to", _("URI of the destination"), "text",
           _("folder:PATH, https://… (a webhook), postgresql://…, mysql://…, sqlite:///FILE, mongodb://HOST/DATABASE or "
             "elasticsearch://HOST:9200/INDEX. Passwords as ${NAME}, a variable of the environment."), needed=True),
-    Field("secret", _("Secret of the webhook"), "text", _("Messages are signed with it. Better ${NAME} than the secret itself.")),
+    Field("secret", _("Secret of the webhook"), "text", _("Messages are signed with it. Use ${NAME} rather than the secret itself.")),
     Field("only.topics", _("Only these topics"), "topics"),
-    Field("only.categories", _("Only these categories"), "lines", _("One a line. Empty: all.")),
-    Field("only.min_chars", _("Least characters of a text"), "number"),
+    Field("only.categories", _("Only these categories"), "lines", _("One per line. Empty: all.")),
+    Field("only.min_chars", _("Minimum length of a text"), "number"),
     Field("format", _("Files of a folder"), "choice", choices=("markdown", "html")),
-    Field("file", _("Names of the files"), "text", _("With {id} in it; empty: {day}-{site}-{id}.")),
+    Field("file", _("File names"), "text", _("With {id} in it; empty: {day}-{site}-{id}.")),
     Field("table", _("Table of a database"), "text"),
-    Field("columns", _("Columns of the table"), "lines", _("One a line: column: field, as headline: title.")),
-    Field("key", _("Column that names an article"), "text"),
+    Field("columns", _("Columns of the table"), "lines", _("One per line: column: field, as headline: title.")),
+    Field("key", _("Column that identifies an article"), "text"),
     Field("enabled", _("In use"), "switch", usual=True),
 )  # fmt: skip
 

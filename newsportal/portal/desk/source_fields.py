@@ -38,32 +38,32 @@ class Field:
         return f"field-{self.key.replace('.', '-')}"
 
 
-NAME = Field("name", _("Name of the source"), "text", _("Readers see it. Under a new name its figures start again."), needed=True)
-TOPICS = Field("topics", _("Topics"), "topics", _("Every article from here belongs to them."))
+NAME = Field("name", _("Name of the source"), "text", _("Visible to readers. After renaming, its figures start again."), needed=True)
+TOPICS = Field("topics", _("Topics"), "topics", _("Assigned to every article of this source."))
 CATEGORY = Field("category", _("Category"), "text", _("Of its articles."))
-CLASSIFY = Field("auto_classify", _("Let the classifier choose the category"), "switch", usual=False)
-SITE = Field("site", _("Publisher"), "text", _("If pages do not state it well."))
+CLASSIFY = Field("auto_classify", _("Assign categories by the classifier"), "switch", usual=False)
+SITE = Field("site", _("Publisher"), "text", _("If its pages do not state them."))
 INTERVAL = Field("interval", _("Minutes between visits"), "number", _("Empty: the schedule decides."))
-PRIORITY = Field("priority", _("Priority, from 1 to 9"), "number", _("Pages of 9 are fetched first, whatever their host. Empty: 5."))
-RENDER = Field("render", _("Open pages in a browser first"), "switch", _("For sites that show nothing without scripts."), usual=False)
-ROBOTS = Field("obey_robots", _("Obey robots.txt"), "exception", _("No: only where its owner allowed it."))
+PRIORITY = Field("priority", _("Priority, from 1 to 9"), "number", _("9 is fetched first, on any host. Empty: 5."))
+RENDER = Field("render", _("Open pages in a browser first"), "switch", _("For sites that need scripts."), usual=False)
+ROBOTS = Field("obey_robots", _("Obey robots.txt"), "exception", _("No: only with the owner's permission."))
 CERTIFICATE = Field("verify_certificate", _("Check the certificate"), "switch", usual=True)
-ALLOW = Field("allow", _("Only addresses with"), "lines", _("A part of the address a line, or re: and a regular expression."))
+ALLOW = Field("allow", _("Only addresses with"), "lines", _("One per line: a part of the URL, or re: and a regular expression."))
 DENY = Field("deny", _("Never addresses with"), "lines")
 AGE = Field("max_age", _("Oldest, in days"), "number")
 
 EXTRACTOR: Final = (
-    Field("extractor.method", _("Extraction method"), "choice", _("Empty: as sources.yaml says for all."),
+    Field("extractor.method", _("Extraction method"), "choice", _("Empty: the setting for all sources."),
           choices=tuple(EXTRACTORS)),
-    Field("extractor.P", _("table_stats: least characters of a block (P)"), "number"),
-    Field("extractor.T", _("table_stats: least share of an inner block (T)"), "number"),
+    Field("extractor.P", _("table_stats: minimum length of a block (P)"), "number"),
+    Field("extractor.T", _("table_stats: minimum share of an inner block (T)"), "number"),
 )  # fmt: skip
 
 TOPIC_FIELDS: Final = (TOPICS, CATEGORY)
 VISIT_FIELDS: Final = (SITE, INTERVAL, PRIORITY, RENDER, ROBOTS, CERTIFICATE)
 ARTICLE_FIELDS: Final = (
     Field("article.body", _("Body"), "text",
-          _("CSS, XPath, or re: and a regular expression, for pages that are read badly. Empty: without.")),
+          _("CSS, XPath, or re: and a regular expression, for pages with poor results. Empty: no rule.")),
     Field("article.title", _("Title"), "text"), Field("article.date", _("Date"), "text"),
     Field("article.author", _("Author"), "text"), Field("article.remove", _("Removed parts"), "lines"),
 )  # fmt: skip
@@ -83,34 +83,34 @@ def _form(
 
 FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
     "feeds": _form(
-        (NAME, Field("url", _("Address of the feed"), "address", needed=True)),
+        (NAME, Field("url", _("URL of the feed"), "address", needed=True)),
         (
-            Field("language", _("Language"), "text", _("zh, zh-Hant, en …; empty: what the pages say.")),
-            Field("fulltext", _("Take the feed's own text where a page cannot be read"), "switch", usual=False), *EXTRACTOR,
+            Field("language", _("Language"), "text", _("zh, zh-Hant, en …; empty: as declared by the pages.")),
+            Field("fulltext", _("Use the text of the feed if a page cannot be read"), "switch", usual=False), *EXTRACTOR,
         ),
     ),
     "sitemaps": _form(
-        (NAME, Field("url", _("Address of the sitemap"), "address", _("Or of the site's robots.txt."), needed=True)),
-        (ALLOW, DENY, AGE, Field("limit", _("Articles of one visit at most"), "number"), *EXTRACTOR),
+        (NAME, Field("url", _("URL of the sitemap"), "address", _("Or URL of the site's robots.txt."), needed=True)),
+        (ALLOW, DENY, AGE, Field("limit", _("Maximum articles per visit"), "number"), *EXTRACTOR),
     ),
     "regions": _form(
         (
             NAME, Field("prefix", _("Prefix of its articles' URLs"), "address", needed=True),
-            Field("seeds", _("List pages"), "lines", _("One a line. Empty: the address above.")),
+            Field("seeds", _("List pages"), "lines", _("One per line. Empty: the URL above.")),
         ),
         (
-            ALLOW, DENY, Field("pages", _("Pages of each list"), "number"),
-            Field("depth", _("Depth of hub pages"), "number", _("Links below the list pages; 0: only these are read.")),
-            Field("hubs", _("Hub pages of one visit at most"), "number"), *EXTRACTOR,
+            ALLOW, DENY, Field("pages", _("Pages per list"), "number"),
+            Field("depth", _("Depth of hub pages"), "number", _("Levels below the list pages; 0: only the list pages.")),
+            Field("hubs", _("Maximum hub pages per visit"), "number"), *EXTRACTOR,
         ),
         (Field("hours", _("Hours of the day"), "text", _("Such as 6-24 or 6-9,18-23.")), *VISIT_FIELDS),
     ),
     "forums": _form(
         (
-            NAME, Field("url", _("Front page"), "address", _("Of a board's page, that board alone is read."), needed=True),
-            Field("boards", _("Boards"), "lines", _("Their list pages, one a line. Empty: those found on the front page.")),
+            NAME, Field("url", _("Front page"), "address", _("For the page of a board, only that board is read."), needed=True),
+            Field("boards", _("Boards"), "lines", _("List pages of the boards, one per line. Empty: those found on the front page.")),
         ),
-        (AGE, Field("pages", _("Pages of each board"), "number"), Field("depth", _("Pages of a thread in one visit"), "number")),
+        (AGE, Field("pages", _("Pages per board"), "number"), Field("depth", _("Pages per thread and visit"), "number")),
         place=TOPIC_FIELDS, article=(),
     ),
     "galleries": _form(
@@ -119,10 +119,10 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
             Field("seed", _("Part of a story's URL"), "text"),
             Field("banned_seed", _("Parts that exclude a URL"), "lines"),
             Field("pattern", _("Pattern of further pages"), "text", _("Such as {id}_{n}.html.")),
-            Field("pages", _("Pages of each index"), "number"),
+            Field("pages", _("Pages per index"), "number"),
         ),
         (
-            Field("weight", _("Weight, from 1 to 10"), "number", _("The heavier, the more often it is visited.")),
+            Field("weight", _("Weight, from 1 to 10"), "number", _("Higher weights are visited more often.")),
             Field("min_period", _("Shortest time between visits, in minutes"), "number"),
             Field("max_period", _("Longest time between visits, in minutes"), "number"), *VISIT_FIELDS,
         ),
@@ -133,7 +133,7 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
             NAME,
             Field("preset", _("Known board"), "choice", _("Its address and rules; never tried on the live site."),
                   choices=tuple(presets())),
-            Field("url", _("Address of the list"), "address", _("Empty: that of the known board.")),
+            Field("url", _("URL of the list"), "address", _("Empty: that of the known board.")),
         ),
         (
             Field("articles", _("Fetch the pages of its entries as articles"), "switch", usual=False),
@@ -141,7 +141,7 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
             Field("items", _("Entries"), "text",
                   _("JMESPath in JSON; CSS, XPath or re: in HTML. Empty: as the known board.")),
             Field("title", _("Title"), "text"), Field("link", _("Link"), "text"),
-            Field("rank", _("Rank"), "text", _("Empty: the order counts.")),
+            Field("rank", _("Rank"), "text", _("Empty: the order of the list.")),
             Field("heat", _("Heat"), "text"),
             Field("limit", _("Entries at most"), "number"), *EXTRACTOR,
         ),
@@ -149,33 +149,33 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
     "newsletters": _form(
         (
             NAME,
-            Field("imap", _("Mailbox"), "text", _("imaps://USER@HOST/FOLDER. It is only read: no mail is changed, moved or marked.")),
+            Field("imap", _("Mailbox"), "text", _("imaps://USER@HOST/FOLDER. Read-only: no mail is changed, moved or marked.")),
             Field("password", _("Password"), "text", _("${NAME}, a variable of the environment; never the password itself.")),
-            Field("folder", _("Folder of mails"), "text", _("In place of a mailbox: files that end with .eml, or a maildir.")),
+            Field("folder", _("Folder of mails"), "text", _("Instead of a mailbox: .eml files, or a maildir.")),
         ),
         (
-            Field("from", _("Only mails from"), "lines", _("An address, or the part behind its @, a line. Empty: all mails.")),
-            Field("list", _("Only mails of the lists"), "lines", _("A part of the header List-Id a line.")),
+            Field("from", _("Only mails from"), "lines", _("One per line: an address, or the part after its @. Empty: all mails.")),
+            Field("list", _("Only mails of the lists"), "lines", _("One per line: a part of the List-Id header.")),
             Field("articles", _("Fetch the pages to which a mail links as articles"), "switch", _("Instead of the mail itself."),
                   usual=False),
             Field("max_age", _("Oldest, in days"), "number", _("At the first visit of a mailbox.")),
-            Field("limit", _("Mails of one visit at most"), "number"), *EXTRACTOR,
+            Field("limit", _("Maximum mails per visit"), "number"), *EXTRACTOR,
         ),
     ),
     "engines": _form(
         (
             NAME,
-            Field("url", _("Address of a result page"), "address",
-                  _("##QUERY## where the words go, ##START## where the offset goes."), needed=True),
+            Field("url", _("URL of a result page"), "address",
+                  _("With ##QUERY## in place of the words, and ##START## in place of the offset."), needed=True),
             Field("kind", _("Kind of results"), "choice", choices=("news", "web")),
             Field("encoding", _("Encoding of the words"), "text"),
             Field("first", _("Offset of the first page"), "number"),
             Field("step", _("Added for each further page"), "number"),
-            Field("rest", _("Minutes of rest after a captcha"), "number"), ROBOTS,
+            Field("rest", _("Pause after a captcha, in minutes"), "number"), ROBOTS,
         ),
         (
             Field("wrapper.block", _("Element of one result"), "lines",
-                  _("CSS selector, XPath, or re: and a regular expression; empty: found by its shape.")),
+                  _("CSS selector, XPath, or re: and a regular expression; empty: found automatically.")),
             Field("wrapper.title", _("Title"), "lines"),
             Field("wrapper.link", _("Link"), "lines"),
             Field("wrapper.site", _("Publisher"), "lines"),
@@ -195,7 +195,7 @@ KINDS: Final[Mapping[str, str]] = {
     "galleries": _("Photo stories"),
     "lists": _("Hot list"),
     "newsletters": _("Newsletter"),
-    "engines": _("Search engine of your own"),
+    "engines": _("Custom search engine"),
 }
 
 FAMILIES: Final[Mapping[str, str]] = dict(

@@ -42,7 +42,7 @@ router = APIRouter(dependencies=EDIT)
 
 VISITS_SHOWN = 8  # visits shown on a source's page
 CHANGED_MEANWHILE = _("Another editor has changed it meanwhile: both versions are shown. Save again to keep yours.")
-VARIABLES = _("Only administrators may name environment variables or a folder here, or change where a sign-in is sent.")
+VARIABLES = _("Only administrators may name environment variables or a folder here, or change where credentials are sent.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +67,9 @@ class FormErrors:
 NONE = FormErrors({})
 
 RESULT_TEXTS: Final[Mapping[Way, str]] = {
-    "enable": _("%(number)s sources were switched on."),
-    "disable": _("%(number)s sources were switched off."),
-    "interval": _("%(number)s sources have this interval now."),
+    "enable": _("%(number)s sources were enabled."),
+    "disable": _("%(number)s sources were disabled."),
+    "interval": _("The interval of %(number)s sources was set."),
     "remove": _("%(number)s sources were removed; their articles stay."),
 }
 
@@ -181,7 +181,7 @@ def undo(request: Request, version: str, digest: str) -> Response:
         undo = restore_version(request, former, digest, "sources.undo")
     except (OtherKeys, *WRITE_ERRORS) as error:
         return redirect_with(request, "/sources/versions", failure_of(request, error))
-    return notify(request, "/sources", _("It is as it was before."), undo=undo)
+    return notify(request, "/sources", _("The change was undone."), undo=undo)
 
 
 def _variable_errors(request: Request, values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, str]:

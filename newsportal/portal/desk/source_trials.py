@@ -49,9 +49,9 @@ ADDRESS = re.compile(r"https?://[^\s<>\"']+")
 NEWEST = 10  # articles of a visited source
 SHOWN = 5  # entries of a proposal; a trial shows twice as many
 BUSY = _("Too many sites are being checked at the moment. Try again in a minute.")
-NOTHING = _("Paste an address: of a site, a channel, a feed or a list.")
-NO_ADDRESS = _("%(address)s is no address: copy it from the browser, such as https://example.org/news/")
-MANY = _("At most %(number)s addresses at a time; for more, paste an OPML list.")
+NOTHING = _("Paste a URL: of a site, a channel, a feed or a list.")
+NO_ADDRESS = _("%(address)s is not a URL: copy it from the browser, such as https://example.org/news/")
+MANY = _("At most %(number)s URLs at a time; for more, paste an OPML list.")
 
 
 @router.get("/sources/new")
@@ -89,7 +89,7 @@ async def upload(request: Request) -> Response:
     except MultiPartException:
         raise HTTPException(400) from None
     if not body or len(body) > MAX_BYTES:
-        large = say("The file is too large, or broke off: at most %(number)s MB.", number=MAX_BYTES >> 20)
+        large = say("The file is too large or incomplete; the maximum is %(number)s MB.", number=MAX_BYTES >> 20)
         return await run_in_threadpool(_new_page, request, None, None, 413 if body else 422, large if body else say("Choose a file."))
     sources = config_of(request)
     return await run_in_threadpool(_begin_look, request, {"what": "new"}, lambda report: listed(body, sources), FormFields())
@@ -256,7 +256,7 @@ def owner_of(request: Request) -> str:
 def run(request: Request, visit: Here, key: str) -> Response:
     since = visit.portal.now()
     if visit_now(request, key) is None:
-        return notify(request, source_path(key), _("It is switched off: switch it on first."))
+        return notify(request, source_path(key), _("It is disabled: enable it first."))
     return RedirectResponse(address(source_path(key, "/run"), since=since.isoformat()), 303)
 
 

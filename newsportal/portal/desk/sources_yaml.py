@@ -94,9 +94,9 @@ def restore_version(request: Request, version: Version, digest: str | None, acti
 
 
 ENTRY_DELETED: Final = _("It was removed meanwhile by another editor.")
-FILE_CHANGED: Final = _("sources.yaml was changed since; see its earlier versions.")
+FILE_CHANGED: Final = _("sources.yaml was changed afterwards; see its earlier versions.")
 NOT_WRITABLE: Final = _("sources.yaml cannot be written: %(why)s")
-ADMINISTRATORS_ONLY: Final = _("Only administrators may go back here: more would change than sources, topics and categories (%(keys)s).")
+ADMINISTRATORS_ONLY: Final = _("Only administrators may restore it: it changes more than sources, topics and categories (%(keys)s).")
 
 MOST_PROBLEMS: Final = 3  # problems shown: a wrong interval is reported for each source
 
@@ -148,9 +148,7 @@ router = APIRouter(dependencies=EDIT)
 CONTEXT: Final = 3  # lines around a difference, as diff prints
 MAX_LINES: Final = 2000  # of a difference: a longer one is unreadable
 
-CONFLICT = _(
-    "Somebody else has changed the file meanwhile. Your text stands here, with what it would change; save again to put it in place."
-)
+CONFLICT = _("Someone else has changed the file meanwhile. Your text is kept below with its changes; save again to apply it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,10 +209,10 @@ def restore(request: Request, id: str, fields: Form) -> Response:
     try:
         undo = restore_version(request, former, fields.get("seen", ""), "sources.restore")
     except SourcesError as error:
-        return notify(request, "/sources/versions", _("That version would not load: %(why)s"), why=error.problems[0])
+        return notify(request, "/sources/versions", _("That version is invalid: %(why)s"), why=error.problems[0])
     except (NewsportalError, OSError) as error:
         return redirect_with(request, "/sources/versions", failure_of(request, error))
-    return notify(request, "/sources/versions", _("sources.yaml is as it was then."), undo=undo)
+    return notify(request, "/sources/versions", _("The earlier version of sources.yaml was restored."), undo=undo)
 
 
 def difference(before: bytes, after: bytes) -> Iterator[DiffLine]:

@@ -130,8 +130,8 @@ router = APIRouter(dependencies=EDIT)
 
 ASSIGN_DAYS = (7, 30, 90, 365)  # how many days back stored articles may be reassigned
 FOLLOW_DAYS = "30"  # how many days back they are reassigned when a topic is saved
-FOLLOWS = _("Stored articles of the last %(days)s days follow now.")
-FOLLOWS_NOT = _("Another job runs, so stored articles do not follow yet: let them below when it is done.")
+FOLLOWS = _("Stored articles of the last %(days)s days are being updated.")
+FOLLOWS_NOT = _("Another job is running, so stored articles are not updated yet: update them below when it is done.")
 
 
 @router.get("/topics")
@@ -183,7 +183,7 @@ def save(request: Request, visit: Here, fields: Form) -> Response:
         more = [text for key, text in by_key.items() if key not in FIELDS]
         return _form(request, replace(form, faults=faults, others=(*others, *more)), 422)
     except (EditConflict, NoEntry) as error:
-        clash = visit.say("sources.yaml was changed meanwhile. Your words stand here still; look at them and save again.")
+        clash = visit.say("sources.yaml was changed meanwhile. Your words are kept below; check them and save again.")
         deleted = isinstance(error, NoEntry)
         form = replace(form, digest=digest(path), before=None if deleted else form.before, others=(clash,))
         return _form(request, form, 409)
@@ -193,7 +193,7 @@ def save(request: Request, visit: Here, fields: Form) -> Response:
     if form.follow and form.enabled:
         former = form.before if form.before != name else None
         number = follow_preview(visit.portal, replace(form, name=name))
-        text += " " + visit.say_number("%(num)d story of the last week is in it.", "%(num)d stories of the last week are in it.", number)
+        text += " " + visit.say_number("It has %(num)d story of the last week.", "It has %(num)d stories of the last week.", number)
         try:
             begin_job(request, "assign", name, assign_command(FOLLOW_DAYS, name, former), {"days": FOLLOW_DAYS})
             text += " " + visit.say(FOLLOWS, days=FOLLOW_DAYS)

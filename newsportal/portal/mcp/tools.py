@@ -220,7 +220,7 @@ async def add_source(
 
 async def add_topic(
     name: Annotated[str, Field(min_length=1, max_length=100)],
-    any: Annotated[Words, Field(description="Words of which one must occur; default: the topic's name.")] = [],  # noqa: B006 - never changed
+    any: Annotated[Words, Field(description="Words, one of which must occur; default: the topic's name.")] = [],  # noqa: B006 - never changed
     must: Annotated[Words, Field(description="Words that must all occur.")] = [],  # noqa: B006
     never: Annotated[Words, Field(description="Words that must not occur.")] = [],  # noqa: B006
     engines: Annotated[Words, Field(description="Search engines to query, such as baidu_news.")] = [],  # noqa: B006

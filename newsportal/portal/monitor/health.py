@@ -100,7 +100,7 @@ class PortalCollector(Collector):
         numbers = Counter[tuple[str, str]]()
         for retry in queues.retries:
             numbers[retry.queue, retry.reason] += retry.links
-        retries = gauge("newsportal_links_retry", "Links that wait for another try, by why.", ("queue", "reason"), numbers)
+        retries = gauge("newsportal_links_retry", "Links waiting for a retry, by why.", ("queue", "reason"), numbers)
         workers = GaugeMetricFamily("newsportal_workers", "Workers that crawl.", len(queues.workers))
         return [family, retries, workers]
 

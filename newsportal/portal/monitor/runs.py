@@ -155,9 +155,9 @@ def aside(request: Request, fields: Form) -> Response:
     try:
         number = settle(way)
     except NewsportalError as error:
-        return notify(request, "/monitor/queues", _("The queue of requests cannot be reached: %(why)s"), why=error)
+        return notify(request, "/monitor/queues", _("The queue of requests is unavailable: %(why)s"), why=error)
     log_change(request, f"queue.{way}", "", {"requests": number})
-    text = _("%(number)s requests wait again.") if way == "again" else _("%(number)s requests were forgotten.")
+    text = _("%(number)s requests are waiting again.") if way == "again" else _("%(number)s requests were dropped.")
     return notify(request, "/monitor/queues", text, number=number)
 
 
@@ -165,8 +165,8 @@ def figure_labels(visit: Visit) -> dict[str, str]:
     """Return the names of the figures of a training; unknown figures keep their keys."""
     return {
         "by": visit.say("worked out by"), "views": visit.say("views used for training"), "readers": visit.say("readers"),
-        "stories": visit.say("stories that may be recommended"), "seconds": visit.say("seconds that it took"),
-        "let_go": visit.say("views and recommendations deleted, as promised"),
+        "stories": visit.say("stories that may be recommended"), "seconds": visit.say("duration in seconds"),
+        "let_go": visit.say("expired views and recommendations deleted"),
     }  # fmt: skip
 
 

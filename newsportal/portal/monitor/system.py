@@ -116,7 +116,7 @@ PARTS: Final = {
     "index": _("Search index"),
     "accounts": _("Accounts"),
     "queue": _("Queue of requests"),
-    "known": _("Filter of known addresses"),
+    "known": _("Filter of known URLs"),
     "archive": _("Archive"),
 }
 
@@ -125,7 +125,7 @@ LINKS: Final = {
     "/monitor/crawls": _("Crawl results"),
     "/monitor/failures": _("Why pages failed"),
     "/monitor/queues": _("Workers and queues"),
-    "/monitor/reading": _("How the portal is read"),
+    "/monitor/reading": _("Readership"),
     "/monitor/system": _("Machine and log"),
 }
 

@@ -193,15 +193,15 @@ FURTHER = 3  # stories at the end of another
 TITLE_CHARS = 40  # of the story named as the reason: enough to recognise it
 
 WHY = {
-    "neighbours": _("Readers who look at what you look at liked it"),
-    "content": _("Close to what you look at"),
-    "popular": _("Many read it these days"),
+    "neighbours": _("Liked by readers of the same stories"),
+    "content": _("Similar to stories you viewed"),
+    "popular": _("Popular at present"),
     "fresh": _("New"),
-    "explore": _("Something different, to see whether you like it"),
+    "explore": _("Something different for variety"),
 }  # reason of a recommendation, by the slug of the method that found it
 
-BECAUSE = {"content": _("Like “%(title)s”, which you looked at")}
-BECAUSE_SEEN = _("Because you looked at “%(title)s”")
+BECAUSE = {"content": _("Similar to “%(title)s”, which you viewed")}
+BECAUSE_SEEN = _("Because you viewed “%(title)s”")
 
 
 @dataclass(frozen=True, slots=True)

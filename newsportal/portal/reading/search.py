@@ -101,7 +101,7 @@ def choice_labels(visit: Visit) -> dict[str, dict[str | None, str]]:
     return {
         "when": {None: say("any time"), "day": say("24 hours"), "week": say("7 days"), "month": say("a month"), "year": say("a year")},
         "kind": {None: say("All kinds"), **kinds(visit)},
-        "folds": {None: say("one hit a story"), "open": say("every version")},
+        "folds": {None: say("one hit per story"), "open": say("every version")},
     }
 
 

@@ -27,7 +27,7 @@ MIGRATIONS: Final = files("newsportal.services.accounts") / "migrations"
 
 LINE = schema.MigrationChain(
     schema.newest(MIGRATIONS), MIGRATIONS, "accounts_version", METADATA,
-    "name another place for accounts in sources.yaml (portal: accounts), or move this one away; a new administrator is made",
+    "name another file as accounts under portal: in sources.yaml, or move this one away; a new administrator is created then",
 )  # fmt: skip
 
 
@@ -48,9 +48,9 @@ class Accounts:
         self.preferences = ChosenPreferences(self._engine)
         self.items = ItemNumbers(self._engine)
 
-    def give_back(self, *, whole: bool = False) -> int:
-        """See ``Pruning.give_back`` of the store."""
-        return dialect(self._engine.dialect.name).give_back(self._engine, whole)
+    def release_space(self, *, whole: bool = False) -> int:
+        """See ``Pruning.release_space`` of the store."""
+        return dialect(self._engine.dialect.name).release_space(self._engine, whole)
 
     def close(self) -> None:
         self._engine.dispose()

@@ -188,7 +188,7 @@ MAX_ASKED = 4_000  # characters of the percent-encoded query
 
 
 class SearchNotSaved(StoreError):
-    """Raised by :meth:`Searches.keep` and :meth:`Searches.rename`; the caller shows the message next to the form."""
+    """Raised by :meth:`Searches.save` and :meth:`Searches.rename`; the caller shows the message next to the form."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -247,9 +247,9 @@ def send_test(work: Work, alert: Alert) -> None:
 FAILS: Final = frozenset({"failing", "quarantined"})
 
 WORDS: Final = {
-    "source": {"zh": "来源「{name}」连续采集失败", "en": "The source {name} fails again and again"},
+    "source": {"zh": "来源「{name}」连续采集失败", "en": "The source {name} fails repeatedly"},
     "disk": {"zh": "磁盘空间仅剩 {free}%", "en": "Only {free}% of the disk is free"},
-    "crawl": {"zh": "已超过 {hours} 小时没有采集完成", "en": "No crawl has come to an end for {hours} hours"},
+    "crawl": {"zh": "已超过 {hours} 小时没有采集完成", "en": "No crawl has finished for {hours} hours"},
 }
 
 
@@ -300,4 +300,4 @@ def follow_conditions(work: Work) -> int:
         for condition in found
         if condition.about == alert.about
     ]
-    return work.accounts.alerts.keep(messages)
+    return work.accounts.alerts.insert(messages)

@@ -92,9 +92,9 @@ def _robot(busy: Collection[int], code: str = "errcode", words: str = "errmsg") 
             reply = json.loads(answer.body)
             number = reply.get(code, reply.get("StatusCode", 0))
         except (ValueError, RecursionError, AttributeError) as error:
-            raise Refused("the service's answer is not that of a robot") from error
+            raise Refused("the answer is not that of a robot service") from error
         if number in busy:
-            raise PutOff(f"the service says: too many for now ({number})")
+            raise PutOff(f"the service reports too many messages ({number})")
         if number:
             raise Refused(f"the service says: {number} {' '.join(str(reply.get(words, '')).split())[:200]}")
 
@@ -222,7 +222,7 @@ def _recipients(value: str) -> str | Message:
 def mail_address(fields: Mapping[str, str], setting: Setting) -> str:
     """Return the Apprise URL for mail through the operator's server."""
     if setting.mail_server is None:
-        raise Refused("this portal sends no mail: its operator has not named a mail server (alerts.mail_server)")
+        raise Refused("this portal cannot send mail: no mail server is set (alerts.mail_server)")
     parts = urlsplit(setting.mail_server)
     scheme, mode = {"smtp": ("mailto", "insecure"), "smtps": ("mailtos", "ssl")}.get(parts.scheme, ("mailtos", "starttls"))
     user = f"{parts.username}:{parts.password or ''}@" if parts.username else ""
@@ -288,8 +288,8 @@ def _by_http(service: Service, request: Request, fields: Mapping[str, str], sett
         ) from error
     except FetchFailed as error:
         if egress.never_sent(error):
-            raise PutOff(f"it cannot be reached ({error.reason})") from error
-        raise Unclear(f"no answer came ({error.reason}): perhaps it arrived") from error
+            raise PutOff(f"it is not reachable ({error.reason})") from error
+        raise Unclear(f"no answer came ({error.reason}): it may have arrived") from error
     if service.check_answer is not None:
         try:
             service.check_answer(answer)
@@ -304,7 +304,7 @@ def _by_apprise(address: str, fields: Mapping[str, str], message: AlertMessage, 
         raise DependencyMissing("sending by mail and by Apprise", "alerts") from error
     target = apprise.Apprise.instantiate(address)
     if target is None:
-        raise Refused("Apprise knows no such address")
+        raise Refused("Apprise does not support this URL")
     with apprise.LogCapture(level=logging.DEBUG, fmt="%(message)s") as capture:  # type: ignore[no-untyped-call]
         sent = target.notify(body=message.text(), title=message.title, body_format="text")
         output = capture.getvalue()
@@ -318,7 +318,7 @@ def _by_apprise(address: str, fields: Mapping[str, str], message: AlertMessage, 
         raise Refused(reason)
     if NOT_SENT.search(output):
         raise PutOff(reason)
-    raise Unclear(f"{reason}: perhaps it arrived")
+    raise Unclear(f"{reason}: it may have arrived")
 
 
 def hidden(text: str, fields: Mapping[str, str]) -> str:

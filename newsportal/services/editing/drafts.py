@@ -218,7 +218,7 @@ class MovedArticle:
     article: str
     story: str = field(metadata={"description": "Where it is now."})
     came_from: str
-    back: str | None = field(metadata={"description": "The story it may be put back into; null if that is gone: then take it out again."})
+    back: str | None = field(metadata={"description": "The story to fold it into to undo this; null if deleted: then unfold it."})
 
 
 @dataclass(frozen=True, slots=True)

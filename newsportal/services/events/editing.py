@@ -29,7 +29,7 @@ MAX_VECTOR_STORIES = 200  # latest stories whose keywords make the vector of an 
 def existing(store: Store, event_id: str) -> Event:
     event = store.events.event(event_id)
     if event is None:
-        raise StoreError(f"no event {event_id!r}; `newsportal event list` names them")
+        raise StoreError(f"no event {event_id!r}; see: newsportal event list")
     return event
 
 
@@ -71,7 +71,7 @@ def join(store: Store, event_id: str, other: str, *, by: str, now: datetime, log
     existing(store, event_id)
     moved = [member.story_id for member in store.events.members([other]).get(other, [])]
     if other == event_id or not moved:
-        raise StoreError(f"no other event {other!r} to join with; `newsportal event list` names them")
+        raise StoreError(f"no other event {other!r} to join with; see: newsportal event list")
     edit = Edit("join", event_id, now, by, dict.fromkeys(moved, (other, event_id)))
     number = store.events.edit(edit, _vectors(store, edit.moves))
     log("event.join", event_id, {"from": other})

@@ -122,7 +122,7 @@ def _checked_list(values: Mapping[str, Any], name: str, convert: Callable[[Any],
     try:
         return [convert(item) for item in value]
     except (TypeError, KeyError, AttributeError, ValueError) as error:
-        raise ValueError(f"{name}: an item is not as it should be ({error})") from error
+        raise ValueError(f"{name}: invalid item ({error})") from error
 
 
 def _on_the_web(url: str) -> bool:
@@ -170,7 +170,7 @@ def _moment(name: str, value: Any) -> datetime:
     try:
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except OverflowError as error:
-        raise ValueError(f"{name} is beyond the calendar") from error
+        raise ValueError(f"{name} is out of range") from error
 
 
 def _image(value: Any) -> Image:
@@ -237,10 +237,10 @@ IMAGE: Final[dict[str, Any]] = {
         "caption": TEXT,
         "width": _described(SIZE, "pixels"),
         "height": _described(SIZE, "pixels"),
-        "format": _described(TEXT, "what its first bytes say: jpeg, png, gif, webp, avif"),
-        "page": _described(TEXT, "where it stands, if not on the article's own page"),
-        "print": _described(TEXT, "its perceptual hash, 16 hexadecimal digits"),
-        "dropped": _described(TEXT, "why it is not shown"),
+        "format": _described(TEXT, "format by its first bytes: jpeg, png, gif, webp, avif"),
+        "page": _described(TEXT, "URL of its page, if not the article's"),
+        "print": _described(TEXT, "perceptual hash, 16 hexadecimal digits"),
+        "dropped": _described(TEXT, "why it is hidden"),
     },
 }
 
@@ -248,18 +248,18 @@ POST: Final[dict[str, Any]] = {
     "type": "object",
     "required": ["text"],
     "properties": {
-        "name": _described(TEXT, "what it is known by in its thread: the forum's number, or a hash"),
-        "place": _described(SIZE, "its place in the order of reading, from 0"),
+        "name": _described(TEXT, "key in its thread: the forum's number, or a hash"),
+        "place": _described(SIZE, "position in reading order, from 0"),
         "floor": {"type": "integer"},
         "author": TEXT,
         "published": MOMENT,
-        "date_text": _described(TEXT, "its time as written"),
+        "date_text": _described(TEXT, "time as written on the page"),
         "text": TEXT,
-        "quoted": _described(TEXT, "other people's words that it answers"),
+        "quoted": _described(TEXT, "quoted text of other posts"),
         "images": _list(IMAGE, "its pictures"),
         "first_seen": MOMENT,
-        "changed": _described(MOMENT, "when it was noticed last that it had been edited"),
-        "earlier": _list(TEXT, "texts that it had before"),
+        "changed": _described(MOMENT, "when an edit was last detected"),
+        "earlier": _list(TEXT, "earlier texts"),
     },
 }
 
@@ -269,49 +269,49 @@ MARK: Final[dict[str, Any]] = {
     "properties": {
         "topic": TEXT,
         "by": _described(TEXT, "source, search, keywords, or model VERSION"),
-        "score": {"type": ["number", "null"], "description": "how likely the topic's model holds it"},
+        "score": {"type": ["number", "null"], "description": "probability by the topic's model"},
     },
 }
 
 SCHEMA: Final[dict[str, Any]] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "An article as newsportal exports and imports it",
-    "description": "One object a line (JSON lines). What was not found is left out. An import needs url, title and text; it takes "
-    "id, story, revision, the folds and what was corrected from nobody: they are worked out anew, a correction is the text itself.",
+    "description": "One object per line (JSON lines); missing values are omitted. An import needs url, title and text; it ignores "
+    "id, story, revision, folds and corrected fields, which are computed again; corrected values are used as they are.",
     "type": "object",
     "required": ["url", "title", "text"],
     "properties": {
         "id": _described(TEXT, "hash of the identity, 20 hexadecimal digits"),
-        "story": _described(TEXT, "id of the story that it belongs to"),
-        "identity": _described(TEXT, "what it is known by: the canonical form of its address"),
-        "url": _described({"type": "string", "minLength": 1}, "its address; an import takes https, http and mid (a mail) alone"),
+        "story": _described(TEXT, "id of its story"),
+        "identity": _described(TEXT, "canonical form of its URL, which identifies it"),
+        "url": _described({"type": "string", "minLength": 1}, "its URL; an import accepts only https, http and mid (a mail)"),
         "title": TEXT,
-        "text": _described(TEXT, "one paragraph a line"),
+        "text": _described(TEXT, "one paragraph per line"),
         "html": _described(TEXT, "its body, sanitised"),
-        "summary": _described(TEXT, "what a list page or a feed said of it"),
+        "summary": _described(TEXT, "summary from a list page or a feed"),
         **{name: _described(TEXT, description) for name, description in PAGE_TEXTS.items()},
         "site": TEXT,
-        "source": _described(TEXT, "who brought it: feed:NAME, engine:NAME, region:NAME, forum:NAME, gallery:NAME …"),
+        "source": _described(TEXT, "source that found it: feed:NAME, engine:NAME, region:NAME, forum:NAME, gallery:NAME …"),
         "published": MOMENT,
-        "fetched": _described(MOMENT, "when its page was read last"),
-        "first_seen": _described(MOMENT, "when it was stored first"),
+        "fetched": _described(MOMENT, "when its page was last fetched"),
+        "first_seen": _described(MOMENT, "when it was first stored"),
         "category": TEXT,
         "category_by": _described(TEXT, "source, lexicon, model VERSION, editor"),
         "category_score": SHARE,
-        "category_reason": _described(TEXT, "the words that decided"),
-        "topics": _list(TEXT, "topics of sources.yaml that it is in"),
-        "topic_marks": _list(MARK, "how it came into each"),
-        "keywords": _list(TEXT, "its words, the weightiest first"),
-        "images": _list(IMAGE, "its pictures in order"),
-        "revision": _described({"type": "integer", "minimum": 1}, "how many states of its text were seen"),
-        "corrected": _described(MOMENT, "when an editor corrected it last"),
-        "corrected_fields": _list(TEXT, "what was corrected: title, text, published, author"),
+        "category_reason": _described(TEXT, "the decisive words"),
+        "topics": _list(TEXT, "its topics in sources.yaml"),
+        "topic_marks": _list(MARK, "how each topic was assigned"),
+        "keywords": _list(TEXT, "its keywords, by descending weight"),
+        "images": _list(IMAGE, "its pictures, in order"),
+        "revision": _described({"type": "integer", "minimum": 1}, "number of its text's revisions"),
+        "corrected": _described(MOMENT, "when an editor last corrected it"),
+        "corrected_fields": _list(TEXT, "corrected fields: title, text, published, author"),
         "fold_of": _described(TEXT, "id of the article that it repeats"),
-        "fold_reason": _described(TEXT, "why they are one story"),
+        "fold_reason": _described(TEXT, "why they belong to one story"),
         "fold_score": SHARE,
-        "board": _described(TEXT, "of a forum's thread: its board"),
-        "posts": _list(POST, "of a forum's thread: its posts in order"),
-        "complete": _described({"type": "boolean"}, "of a photo story: whether all its pages were read"),
-        "missing": _list({"type": "integer"}, "of a photo story: the numbers of pages that could not be had"),
+        "board": _described(TEXT, "board of a forum thread"),
+        "posts": _list(POST, "posts of a forum thread, in order"),
+        "complete": _described({"type": "boolean"}, "of a photo story: whether all its pages were fetched"),
+        "missing": _list({"type": "integer"}, "of a photo story: numbers of the missing pages"),
     },
 }

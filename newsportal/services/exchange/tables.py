@@ -92,7 +92,7 @@ def read_csv(stream: TextIO) -> Iterator[tuple[int, Any]]:
     header = next(_valid_rows(lines), None)
     names = [text_of(name.removeprefix(BOM)).strip() for name in header] if isinstance(header, list) else []
     if "url" not in names:
-        raise ValueError("no CSV of articles: its first line names no column url")
+        raise ValueError("not a CSV file of articles: its first line has no column url")
     for row in _valid_rows(lines):
         if isinstance(row, ValueError):
             yield lines.line_num, row
@@ -104,7 +104,7 @@ def _lines(stream: TextIO) -> Iterator[str]:
     """Yield lines. Raises ``ValueError`` for one that is too long for an article."""
     while line := stream.readline(LONGEST):
         if len(line) == LONGEST and not line.endswith("\n"):
-            raise ValueError(f"a line of more than {LONGEST} characters; is it a CSV?")
+            raise ValueError(f"a line longer than {LONGEST} characters; is it a CSV?")
         yield line
 
 
@@ -122,7 +122,7 @@ def _values_of(names: list[str], cells: list[str]) -> Any:
     if any(ESCAPED.search(cell) for cell in cells):
         return ValueError("not UTF-8")
     if len(cells) != len(names):
-        return ValueError(f"{len(cells)} cells where {len(names)} columns are")
+        return ValueError(f"{len(cells)} cells instead of {len(names)}")
     values: dict[str, Any] = {}
     for name, found in zip(names, map(text_of, cells), strict=True):
         if name == "more" and found:
@@ -233,7 +233,7 @@ def write_warc(articles: Iterable[StoredArticle], path: Path, form: Callable[[St
                 writer.write(Exchange(article.url, 200, HEADERS, body, when=article.fetched))
         part.replace(path)
     except OSError as error:
-        raise ArchiveError(f"{path}: cannot be written: {error.strerror or error}; make room or rights, or name another file") from error
+        raise ArchiveError(f"{path}: cannot be written: {error.strerror or error}; check its disk, or name another file") from error
     finally:
         with suppress(OSError):
             part.unlink()
@@ -270,7 +270,7 @@ def _from_page(record: Record) -> Any:
     try:
         found = extractor("best")(document(Page(record.url, body, record.when, 200, record.content_type)), None, record.when)
     except NotApplicable as error:
-        return ValueError(f"{record.url}: no article on it: {error}")
+        return ValueError(f"{record.url}: no article found: {error}")
     values: dict[str, Any] = {name: getattr(found, name) for name in EXTRACTED if getattr(found, name) is not None}
     images = [{name: value for name, value in asdict(image).items() if value is not None} for image in found.images]
     return {"url": record.url, "fetched": record.when, **values, "images": images}

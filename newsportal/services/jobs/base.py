@@ -78,7 +78,7 @@ class Job:
 
 
 class Runner(Protocol):
-    """Interface of runners. Raises ``RunnerUnavailable`` if it cannot be reached (retry later), ``RunnerRefused`` if it rejects a call."""
+    """Interface of runners. Raises ``RunnerUnavailable`` if it is not reachable (retry later), ``RunnerRefused`` if it rejects a call."""
 
     @property
     def where(self) -> str:

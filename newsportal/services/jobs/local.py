@@ -89,7 +89,7 @@ class LocalRunner:
                 failure = {"code": "no-process", "text": error.strerror or str(error)}
                 with suppress(RunnerRefused):
                     self._records.end(job, "failed", None, failure, self._now())
-                raise RunnerUnavailable(f"no process can be started here: {error.strerror or error}") from error
+                raise RunnerUnavailable(f"cannot start a process here: {error.strerror or error}") from error
             job = replace(job, pid=process.pid, born=born(process.pid))
             with suppress(RunnerRefused):  # it runs, and is known to this process
                 self._records.save(job)
@@ -227,7 +227,7 @@ class Busy(NewsportalError):
     """Raised by :meth:`Jobs.start` while another job of the portal is running. The caller shows that job."""
 
     def __init__(self, running: Job) -> None:
-        super().__init__(f"{running.kind} of {running.subject} is under way; one job runs at a time")
+        super().__init__(f"{running.kind} of {running.subject} is in progress; only one job runs at a time")
         self.running = running
 
 

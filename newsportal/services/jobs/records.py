@@ -152,7 +152,7 @@ class Records:
         return replace(job, state="failed" if job.error else job.state if job.state == "done" else "lost")
 
     def _unwritable(self, error: OSError) -> RunnerRefused:
-        return RunnerRefused(f"{self.folder} cannot be written: {error.strerror or error}; jobs are recorded there")
+        return RunnerRefused(f"{self.folder} cannot be written: {error.strerror or error}; job records are stored there")
 
     def _file(self, id: str) -> Path:
         return self.folder / f"{id}.json"

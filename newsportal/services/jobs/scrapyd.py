@@ -55,9 +55,9 @@ def exposed(found: Target) -> str | None:
         return None
     if not found.username:
         return (
-            f"{found.url} is used without a password: if it accepts that, anybody who can reach it can run code there (docs/operations.md)"
+            f"{found.url} is used without a password: if it accepts that, anyone who can reach it can run code there (docs/operations.md)"
         )
-    return f"{found.url}: the password goes there unencrypted; use https, or a tunnel" if parts.scheme == "http" else None
+    return f"{found.url}: the password is sent unencrypted; use https or a tunnel" if parts.scheme == "http" else None
 
 
 def target(name: str, start: Path, environ: Mapping[str, str]) -> Target:
@@ -101,7 +101,7 @@ def _checked(url: str) -> str:
         raise TargetError(f"{_without_credentials(url)!r} is not a valid URL of a scrapyd; allowed: http://HOST:PORT or https://HOST:PORT")
     if parts.username is not None or parts.password is not None:
         raise TargetError(
-            f"{_without_credentials(url)!r}: a password in an address ends up in lists of processes and in logs; "
+            f"{_without_credentials(url)!r}: a password in a URL appears in process lists and logs; "
             f"write it into {CONFIGURATION} (username, password), or set SCRAPYD_USERNAME and SCRAPYD_PASSWORD"
         )
     return url.rstrip("/")
@@ -190,15 +190,15 @@ class Server:
         if status != "ok":
             message = str(reply.get("message", status)).strip()
             if "Traceback (most recent call last)" in message:  # without its traceback
-                message = f"{message.splitlines()[-1].strip()} (its own log says more)"
-            raise RunnerRefused(f"scrapyd at {self.target.url} says: {message}")
+                message = f"{message.splitlines()[-1].strip()} (see its own log)"
+            raise RunnerRefused(f"scrapyd at {self.target.url} reports: {message}")
         return dict(reply)
 
     def _checked(self, answer: Answer) -> Answer:
         """Raise ``RunnerRefused`` or ``RunnerUnavailable`` for a status without an answer of scrapyd."""
         if answer.status == 401:
             raise RunnerRefused(
-                f"scrapyd at {self.target.url} wants another user or password: username and password in scrapy.cfg, "
+                f"scrapyd at {self.target.url} rejects the user or password: set username and password in scrapy.cfg, "
                 "or SCRAPYD_USERNAME and SCRAPYD_PASSWORD in the environment"
             )
         if answer.status >= 500:

@@ -238,7 +238,7 @@ class Supervisor:
         self._claims.beat({"does": "schedule", "jobs": str(len(self._started_jobs))})
         if self._claims.claim(CLAIM, CLAIM_SECONDS):
             return True
-        message = "another schedule is at work on these sources: standing by"
+        message = "another schedule runs with these sources: standing by"
         if message != self._last_error:
             self._say("standing by", {"message": message})
         self._last_error = message

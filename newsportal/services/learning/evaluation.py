@@ -28,7 +28,7 @@ def side_by_side(store: Store, name: str, versions: Sequence[int], say: Progress
     """Return the reports of versions, and errors of unreadable ones. Raises ``StoreError`` if no document is unseen by all."""
     models = [store.corpora.model(name, version) for version in dict.fromkeys(versions)]
     if not models:
-        raise StoreError(f"{name}: no model yet; `newsportal train --corpus {name}` trains one")
+        raise StoreError(f"{name}: no model yet; train one with `newsportal train --corpus {name}` trains one")
     unseen = frozenset.intersection(*(model.held_out for model in models))
     documents = [training_document(document) for document in store.corpora.documents(name) if document.id in unseen]
     if not documents:
@@ -59,7 +59,7 @@ EXPLAINED_WORDS: Final = 5  # words that explain one answer
 
 @dataclass(frozen=True, slots=True)
 class Mistaken:
-    """A misclassified document: the label given (``None``: none of them), its score, and the words that decided."""
+    """A misclassified document: the label given (``None``: none of them), its score, and the decisive words."""
 
     document: Document
     given: str | None

@@ -1,6 +1,6 @@
 """Read labelled texts from files: JSON lines, CSV, or a folder of ``LABEL/*.txt``; plain or gzipped.
 
-A file is imported completely, or an error names the line: training on part of a corpus would go unnoticed.
+A file is imported completely, or an error names the line: training on part of a corpus would be removed unnoticed.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def _folder(folder: Path, encoding: str) -> Iterator[NewDocument]:
     for file in files:
         label = file.parent.relative_to(folder).as_posix()
         if label == ".":
-            raise CorpusError(f"{file}: not in a folder that is called as its label")
+            raise CorpusError(f"{file}: not in a folder named as its label")
         with file.open("rb") as stream:
             text = "".join(_lines(stream, str(file), encoding))
         try:

@@ -244,7 +244,7 @@ def retrain(
         if len(found.inside) < LEAST_OF_TOPIC:
             yield Done(corpus, len(found.inside), 0, why=Message("train.needs", least=LEAST_OF_TOPIC))
             continue
-        store.corpora.create(corpus, now=_now(), note=f"articles in and outside the topic {name}")
+        store.corpora.create(corpus, now=_now(), note=f"articles with and without the topic {name}")
         store.corpora.add(corpus, found.documents(), source="from-store", now=_now())
         yield _trained(store, corpus, least, algorithm, progress)
 

@@ -54,7 +54,7 @@ class Overtaken(NewsportalError):
     """Raised if a process with a later lease has already written to the target. The caller discards its entry."""
 
     def __init__(self) -> None:
-        super().__init__("another process has published it since")
+        super().__init__("another process has published it meanwhile")
 
 
 @dataclass(frozen=True, slots=True)

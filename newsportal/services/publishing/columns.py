@@ -109,7 +109,7 @@ def _parsed(text: str, kind: Any) -> date | datetime:
     try:
         found = datetime.fromisoformat(text)
     except ValueError as error:
-        raise Refused(f"{text!r} is not a date that the column accepts; leave the format out, or write %Y-%m-%d %H:%M:%S") from error
+        raise Refused(f"{text!r} is not a date that the column accepts; omit the format, or write %Y-%m-%d %H:%M:%S") from error
     return found if isinstance(kind, DateTime) else found.date()
 
 
@@ -163,7 +163,7 @@ def mistakes(table: Table, target: Target) -> Iterator[str]:
         if existing.name not in target.columns and not _fills_itself(existing, table):
             yield f"the table's column {existing.name} may not be empty and has no default: say under columns what goes into it"
     if not table.primary_key.columns and target.key is None:
-        yield "the table has no primary key: say under key which column names an article"
+        yield "the table has no primary key: set key to the column that identifies an article"
     if _without_transactions(table) and target.key is None:
         yield "the table's engine has no transactions, so a crash may write an article twice: give key, or ALTER TABLE … ENGINE=InnoDB"
 
@@ -173,7 +173,7 @@ def notes(table: Table, target: Target) -> Iterator[str]:
     unique = [table.primary_key.columns, *(item.columns for item in table.constraints if isinstance(item, UniqueConstraint))]
     keys = [*(columns.keys() for columns in unique), *(index.columns.keys() for index in table.indexes if index.unique)]
     if target.key is not None and target.key in table.columns and [target.key] not in keys:
-        yield f"nothing in the table prevents a second row with the same {target.key}; a UNIQUE index on it would"
+        yield f"the table allows several rows with the same {target.key}; add a UNIQUE index"
     if _without_transactions(table):
         yield "the table's engine has no transactions: a row may be left partly written"
 
@@ -208,7 +208,7 @@ def _kind_mistake(kind: Kind, column: Column) -> str | None:
         if kind == "truth" and (not isinstance(value, bool) and value not in (0, 1)):
             return f"{value!r} is neither"
         if kind == "text" and not isinstance(value, str):
-            return f"{value!r} is none: put it in quotes"
+            return f"{value!r} is not a text: put it in quotes"
         if kind == "moment" and not isinstance(value, str):
             return f"{value!r} is none: write it as text, '2026-03-01 08:30:00'"
     source_kind = _field_kind(column)

@@ -71,7 +71,7 @@ class ElasticsearchTarget(DocumentTarget):
                 answer = asking.security.has_privileges(index=[{"names": [self._index], "privileges": list(PRIVILEGES)}])
                 if answer.get("has_all_requested") is False:
                     lacking = [name for name, may in answer["index"][self._index].items() if not may]
-                    raise TargetUnfit(f"{self._target.name}: this user may not write there; give it: {', '.join(lacking)}")
+                    raise TargetUnfit(f"{self._target.name}: this user may not write there; grant it: {', '.join(lacking)}")
             self._ready = self._missing(client) == {}
         return ()
 

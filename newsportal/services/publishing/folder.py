@@ -42,8 +42,8 @@ MARKS: Final = re.compile(r"([\\`*_{}\[\]<>#+!|~-])|^(\d+)([.)])")
 BREAKING: Final = re.compile(r"[\s\x00-\x20\x7f()<>\\]")  # characters that end a URL in Markdown
 
 REMEDIES: Final = {
-    errno.ENOSPC: "the disk is full; make room",
-    errno.EDQUOT: "the quota is used up; make room",
+    errno.ENOSPC: "the disk is full; free space",
+    errno.EDQUOT: "the quota is used up; free space",
     errno.EROFS: "the disk is mounted read-only",
     errno.EACCES: "this user may not write there; check its permissions",
     errno.EPERM: "this user may not write there; check its permissions",

@@ -38,21 +38,21 @@ DUPLICATE: Final = 11000
 WRITES: Final = frozenset(("insert", "update", "remove"))
 
 UNFIT: Final[Mapping[int, str]] = {
-    13: "this user may not do that; give it the role readWrite on the database",
-    18: "user or password is wrong; correct publish.to, with ?authSource=NAME if the user lives in another database",
+    13: "this user lacks the permission; give it the role readWrite on the database",
+    18: "user or password is wrong; correct publish.to, with ?authSource=NAME if the user is defined in another database",
     8000: "user or password is wrong; correct publish.to",
     13435: "the server is a secondary; name the replica set in publish.to: ?replicaSet=NAME",
 }
 AWAY: Final[Mapping[int, str]] = {
-    50: "an answer took too long; see db.currentOp()",
-    64: "the replica set did not confirm the write in time; see that most of its members run",
+    50: "an operation took too long; see db.currentOp()",
+    64: "the replica set did not confirm the write in time; check that most of its members run",
     91: "the server is shutting down",
     100: "the replica set has too few members to confirm a write",
     189: "the server has become a secondary; name the replica set in publish.to: ?replicaSet=NAME",
-    262: "an answer took too long; see db.currentOp()",
+    262: "an operation took too long; see db.currentOp()",
     10107: "the server has become a secondary; name the replica set in publish.to: ?replicaSet=NAME",
     11600: "the server is shutting down",
-    14031: "the disk is full; make room on the server",
+    14031: "the disk is full; free space on the server",
 }
 REFUSED: Final = frozenset((121, 10334, 17419))
 """Error codes of documents rejected by a validator of the collection, or too large (src/mongo/base/error_codes.yml)."""
@@ -98,7 +98,7 @@ class MongoTarget(DocumentTarget):
                 try:
                     documents[entry.article_id] = _checked_size(_document(article, entry))
                 except (BSONError, OverflowError, UnicodeError) as error:
-                    outcomes[entry.article_id] = Refused(f"MongoDB cannot keep it: {error}")
+                    outcomes[entry.article_id] = Refused(f"MongoDB cannot store it: {error}")
                 except Refused as error:
                     outcomes[entry.article_id] = error
             for id in newer & documents.keys():
@@ -232,7 +232,7 @@ def explained(error: Exception, place: str) -> NewsportalError:
     if isinstance(error, errors.ConfigurationError | errors.InvalidName):
         return TargetUnfit(f"{place}: {text}; correct publish.to, for example mongodb://localhost/newsportal")
     if isinstance(error, errors.DocumentTooLarge):
-        return Refused(f"its document is larger than the {LONGEST} bytes that MongoDB takes")
+        return Refused(f"its document is larger than the {LONGEST} bytes that MongoDB accepts")
     if isinstance(error, errors.DuplicateKeyError):
         return Overtaken()
     if isinstance(error, errors.ConnectionFailure | errors.ExecutionTimeout):
@@ -245,5 +245,5 @@ def explained(error: Exception, place: str) -> NewsportalError:
     if code in AWAY:
         return TargetAway(f"{place}: {AWAY[code]}; new articles wait")
     if NO_SPACE.search(text):
-        return TargetAway(f"{place}: it cannot be written to ({text}); see whether the server's disk is full or read-only")
+        return TargetAway(f"{place}: it cannot be written to ({text}); check whether the server's disk is full or read-only")
     return TargetUnfit(f"{place}: {text}")

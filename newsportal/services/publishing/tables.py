@@ -183,8 +183,8 @@ class TableTarget:
             except sa.exc.DBAPIError as error:
                 if error.connection_invalidated:
                     raise
-                remedy = f"let an administrator make it (docs/publishing.md), or say marks: key for {self._target.name}"
-                raise TargetUnfit(f"{self._place}: the table {NAME} cannot be made there: {error.orig}; {remedy}") from error
+                remedy = f"let an administrator create it (docs/publishing.md), or set marks: key for {self._target.name}"
+                raise TargetUnfit(f"{self._place}: the table {NAME} cannot be created there: {error.orig}; {remedy}") from error
         self._marked = True
 
     @contextmanager

@@ -109,8 +109,8 @@ class WebhookTarget:
             raise self._denied(error) from error
         except FetchFailed as error:
             if error.reason in PASSING or error.reason == "tls":
-                raise TargetAway(f"{self._target.name}: no answer: {_masked_error(error)}; start it, or correct publish.to") from error
-            raise PutOff(f"its answer cannot be read: {_masked_error(error)}") from error
+                raise TargetAway(f"{self._target.name}: no response: {_masked_error(error)}; start it, or correct publish.to") from error
+            raise PutOff(f"its response cannot be read: {_masked_error(error)}") from error
         answered = f"the receiver answered {answer.status}"
         if 200 <= answer.status < 300:
             try:
@@ -128,11 +128,11 @@ class WebhookTarget:
             answered += f": {_excerpt(answer.body)}" if answer.body else ""
             raise TargetUnfit(f"{self._target.name}: {answered}; {UNFIT_STATUSES[answer.status]}; every article waits")
         if 300 <= answer.status < 400:
-            raise Refused(f"{answered}: redirects are not followed; name the address itself in publish.to")
+            raise Refused(f"{answered}: redirects are not followed; set publish.to to the final URL")
         raise Refused(f"{answered}: {_excerpt(answer.body)}" if answer.body else answered)
 
     def _denied(self, error: EgressDenied) -> TargetAway:
-        return TargetAway(f"{self._target.name}: {_masked_error(error)}; list the host under politeness.allow_private if it is yours")
+        return TargetAway(f"{self._target.name}: {_masked_error(error)}; if the host is yours, add it to politeness.allow_private")
 
 
 def _masked_error(error: EgressDenied | FetchFailed) -> str:

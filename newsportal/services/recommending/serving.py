@@ -129,6 +129,6 @@ class Recommender:
             self.refresh(now)
         except StoreError as error:  # continue with the current model
             self._looked = self._clock()
-            log.warning("what is new is not recommended yet: %s", error)
+            log.warning("new stories are not recommended yet: %s", error)
         finally:
             self._looking.release()

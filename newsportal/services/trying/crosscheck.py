@@ -53,7 +53,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class CrossCheck:
-    """All pages, and the numbers of those read by the rule, with similar texts, the same title, the same date."""
+    """All pages, and the numbers of those extracted by the rule, with similar texts, the same title, the same date."""
 
     pages: tuple[Compared, ...]
     read: int

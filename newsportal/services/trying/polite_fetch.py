@@ -77,7 +77,7 @@ class Visitor:
         except EgressDenied as error:
             if self.requests == first:
                 raise  # the pages have the same address
-            return b"", Rules(agent=self._agent, refusal=f"robots.txt leads to a forbidden address ({error.reason})")
+            return b"", Rules(agent=self._agent, refusal=f"robots.txt redirects to a forbidden address ({error.reason})")
         except FetchFailed as error:
             if error.reason == "redirects":
                 return b"", Rules(agent=self._agent)

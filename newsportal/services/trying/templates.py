@@ -44,7 +44,7 @@ def load(file: Path) -> Library:
     try:
         return read_library(text)
     except LibraryError as error:
-        raise LibraryError(f"{file}: {error}; a library is what extract --algorithm url_tree --library FILE wrote") from error
+        raise LibraryError(f"{file}: {error}; libraries are written by extract --algorithm url_tree --library FILE") from error
 
 
 def read(file: Path) -> str:
@@ -141,10 +141,10 @@ class SiteTemplates:
 
     site: str
     templates: int
-    pages: int = field(metadata={"description": "Pages that the templates stand for."})
-    waiting: int = field(metadata={"description": "Pages that wait for one like them."})
-    known_pages: int = field(metadata={"description": "Pages of which lines are known."})
-    lines: int = field(metadata={"description": "Lines that are the site's and no article's."})
+    pages: int = field(metadata={"description": "Pages from which the templates were learned."})
+    waiting: int = field(metadata={"description": "Pages waiting for a similar one."})
+    known_pages: int = field(metadata={"description": "Pages whose lines are stored."})
+    lines: int = field(metadata={"description": "Lines found to be boilerplate."})
 
 
 def learn_saved(store: Store, sources: Sources, now: datetime) -> tuple[int, int] | None:

@@ -184,7 +184,7 @@ def test_model_versions(portal: Portal, rows: Rows) -> None:
     assert (first["version"], first["active"], first["why"]["code"]) == (1, True, "train.first")
     second = portal("train", "--corpus", "甲", *QUICK, "--json").rows[0]
     assert (second["version"], second["active"]) == (2, True)
-    assert "on 8 documents unseen by both" in second["why"]["text"]
+    assert "on 8 documents held out of both" in second["why"]["text"]
     assert portal("train", "--corpus", "甲", *QUICK, "--no-activate", "--json").rows[0]["active"] is False
     assert [(row["version"], row["state"]) for row in portal("model", "list", "甲", "--json").rows] == [
         (3, "kept"),
@@ -195,7 +195,7 @@ def test_model_versions(portal: Portal, rows: Rows) -> None:
     assert [(row["version"], row["documents"]) for row in compared] == [(1, 8), (3, 8)]
     assert portal("model", "show", "甲", "--json").rows[0]["version"] == 2
     assert "version 1 is in use again" in portal("model", "rollback", "甲").text
-    assert "nothing to go back to" in portal("model", "rollback", "甲").text
+    assert "no earlier version" in portal("model", "rollback", "甲").text
     assert portal("model", "activate", "甲", "3").code == 0
     assert "no version 9; it has 1, 2, 3" in portal("model", "activate", "甲", "9").text
     assert classify(portal, '{"text": "教练和球员在决赛进球"}'.encode(), "--corpus", "甲")[0]["label"] == "体育"
@@ -204,7 +204,7 @@ def test_model_versions(portal: Portal, rows: Rows) -> None:
         assert (done.code, "macro-F1" in done.text) == (0, True)
     assert (portal.folder / "s.html").exists()
     assert "Say --yes if so" in portal("model", "delete", "甲", "1").text
-    assert "version 3 of '甲' is in use and cannot be deleted" in portal("model", "delete", "甲", "3", "--yes").text
+    assert "version 3 of '甲' is active and cannot be deleted" in portal("model", "delete", "甲", "3", "--yes").text
     assert portal("model", "delete", "甲", "1", "2", "--yes").code == 0
     assert [row["version"] for row in portal("model", "list", "甲", "--json").rows] == [3]
     assert "version 3" in (portal.folder / "c.html").read_text("utf-8")
@@ -251,7 +251,7 @@ def test_few_documents_give_warnings(portal: Portal, rows: Rows) -> None:
     file = portal.write("a.jsonl", [*rows(10), {"text": "孤零零的一篇文章", "label": "孤"}])
     (row,) = portal("train", file, "--model", "m", *QUICK, "--json").rows
     assert any("孤 (1)" in warning["text"] for warning in row["warnings"])
-    assert any("too few documents to be measured: 孤" in warning["text"] for warning in row["warnings"])
+    assert any("too few documents for evaluation: 孤" in warning["text"] for warning in row["warnings"])
     (row,) = portal("train", file, "--model", "m", "--held-out", "0", *QUICK, "--json").rows
     assert (row["held_out"], row["report"]) == (0, None)
 

@@ -56,7 +56,7 @@ def log(readers: int = 30) -> str:
 
 
 def test_recommendations_without_readers(run: Run) -> None:
-    assert "nothing was learnt yet" in run("show")
+    assert "nothing was fitted yet" in run("show")
     rows = [json.loads(line) for line in run("for", "--new", "--n", "5", "--json").splitlines()]
     assert len(rows) == 5
     assert {row["because"] for row in rows} == {None}

@@ -50,7 +50,7 @@ def test_unknown_ids_are_not_an_error(bench: Bench) -> None:
     queue.release("nothing")
     assert queue.push([]) == set()
     assert take(queue) == []
-    assert queue.again(["nothing"]) == queue.drop(["nothing"]) == queue.again() == queue.drop() == queue.clear() == 0
+    assert queue.requeue(["nothing"]) == queue.drop(["nothing"]) == queue.requeue() == queue.drop() == queue.clear() == 0
     queue.leave()
 
 
@@ -236,7 +236,7 @@ def test_set_aside_task_can_be_retried_or_dropped(bench: Bench) -> None:
         kill(bench, queue, TERMS.tries)
     assert len(queue.aside()) == 2
     assert len(queue.aside(1)) == 1
-    assert queue.again(["1"]) == 1
+    assert queue.requeue(["1"]) == 1
     assert queue.drop() == 1
     (lease,) = queue.take(10, delay=0, ahead=1).leases
     assert (lease.task.id, lease.tries) == ("1", 0)

@@ -175,7 +175,7 @@ class Frontier(RuleBasedStateMachine):
         model = self.models[worker.name]
         tasks = {one.task.id: one.task for one in worker.queue.aside()}
         assert set(tasks) == model.aside
-        assert worker.queue.again() == len(model.aside)
+        assert worker.queue.requeue() == len(model.aside)
         for id in model.aside:
             model.tries.pop(id)
             self.wait(model, tasks[id], None)

@@ -213,7 +213,7 @@ def test_locked_file_is_waited_for_and_reported(file: Path, monkeypatch: pytest.
         queue.push(tasks(1))
         holder = sqlite3.connect(file, isolation_level=None)
         holder.execute("BEGIN IMMEDIATE")
-        with pytest.raises(FrontierUnavailable, match=r"news\.db: another process has held it locked too long; wait"):
+        with pytest.raises(FrontierUnavailable, match=r"news\.db: another process has locked it for too long; wait"):
             take(queue)
         assert queue.state().waiting == 1  # readers are not blocked
         holder.execute("ROLLBACK")
@@ -242,7 +242,7 @@ def test_full_disk_is_reported_and_queue_consistent(file: Path) -> None:
             for n in range(1000):
                 pushed += len(queue.push([task(f"{n}/{m}", "b.example", source="甲") for m in range(10)]))
 
-        with pytest.raises(FrontierUnavailable, match=r"the disk is full; make room"):
+        with pytest.raises(FrontierUnavailable, match=r"the disk is full; free space"):
             fill()
         assert queue.state().waiting == pushed
         assert queue.outstanding(["甲"])["甲"] == pushed - 1
@@ -263,7 +263,7 @@ def test_read_only_file_is_reported(file: Path) -> None:
 
 def test_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreUnavailable, match="the folder cannot be made"):
+    with pytest.raises(StoreUnavailable, match="the folder cannot be created"):
         open_table(tmp_path / "file" / "queue", "rss")
 
 

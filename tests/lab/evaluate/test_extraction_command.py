@@ -158,7 +158,7 @@ def test_report_is_self_contained_and_escaped(folders: list[Path], tmp_path: Pat
         (["-a", "nonsense"], "best"),
         (["-p", "nonsense"], "trafilatura"),
         (["--html", "."], "is a folder"),
-        (["--html", "no such folder/report.html"], "make it first"),
+        (["--html", "no such folder/report.html"], "create it first"),
         (["--sweep", "cevk.alpha=0:1:0.5"], "did you mean 'cevc'?"),
         (["--sweep", "cevc.alfa=0:1:0.5"], "did you mean 'alpha'?"),
         (["--sweep", "best.alpha=0:1:0.5"], "there are: none"),

@@ -38,7 +38,7 @@ def test_error_without_usable_folder_names_tmpdir(places: Callable[..., list[Pat
     (blocked, bare) = places("blocked", "bare")
     blocked.write_text("a file in its place")
     monkeypatch.setattr(chromium, "runs_programs", lambda place: False)
-    with pytest.raises(OSError, match="name one in TMPDIR") as caught:
+    with pytest.raises(OSError, match="name a folder in TMPDIR") as caught:
         chromium.new_folder()
     assert str(bare) in str(caught.value)
 

@@ -44,7 +44,7 @@ def test_browser_from_environment_then_file_then_system(programs: Path, monkeypa
 def test_named_browser_that_is_missing_is_not_replaced(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _program(programs, "chromium")
     assert find_chromium("/nowhere/chromium") is None
-    assert "mend NEWSPORTAL_CHROMIUM or rendering.browser" in str(missing("/nowhere/chromium"))
+    assert "fix NEWSPORTAL_CHROMIUM or rendering.browser" in str(missing("/nowhere/chromium"))
 
 
 def test_missing_parts_are_reported_with_commands(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,7 +65,7 @@ def test_unsupported_old_database_is_refused(tmp_path: Path) -> None:
     with engine.begin() as connection:
         connection.execute(text(f"UPDATE {LINE.table} SET version_num = '0002'"))
     engine.dispose()
-    with pytest.raises(StoreTooOld, match=r"too old .*name another place"):
+    with pytest.raises(StoreTooOld, match=r"no longer reads.*name another file as accounts"):
         open_accounts(uri)
 
 
@@ -198,7 +198,7 @@ def test_disabled_person_cannot_authenticate(accounts: Accounts, boss: Person, n
     assert [bool(way()) for way in ways] == [True, False, True]  # sessions were ended
     tell = Alert("one", other.id, "旅游", "topic", "旅游", "ntfy", {}, now)
     accounts.alerts.add(tell)
-    accounts.alerts.keep([Message(tell.id, "story", "article", "标题", found=now, due=now, changed=now)])
+    accounts.alerts.insert([Message(tell.id, "story", "article", "标题", found=now, due=now, changed=now)])
     accounts.people.remove(other.id)
     assert (accounts.alerts.all(), accounts.alerts.messages(tell.id), accounts.alerts.due(now)) == ([], [], set())
     assert not any(way() for way in ways)

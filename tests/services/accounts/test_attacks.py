@@ -60,7 +60,7 @@ def test_token_names_have_no_control_characters(accounts: Accounts, boss: Person
 
 
 def test_token_needs_visible_name(accounts: Accounts, boss: Person, now: datetime) -> None:
-    with pytest.raises(AccountError, match="what the token is for"):
+    with pytest.raises(AccountError, match="the purpose of the token"):
         accounts.tokens.add(boss, "\x1b\u200b \n", [Right.READ], now=now)
 
 

@@ -113,7 +113,7 @@ def test_usual_feed_paths_are_tried(web: Web) -> None:
     web.pages |= {"/": html("", articles()), "/atom.xml": rss()}
     found, _ = find(f"{SITE}/", web)
     assert kinds(found) == ["feed"]
-    assert "usual place" in str(found[0].why[0])
+    assert "usual URL" in str(found[0].why[0])
 
 
 def test_soft_404_page_is_not_a_feed(web: Web) -> None:

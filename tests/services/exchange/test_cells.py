@@ -51,7 +51,7 @@ def test_columns_in_any_order_and_bad_rows_are_reported() -> None:
     rows = list(read_csv(io.StringIO(lines, newline="")))
     assert rows[0] == (2, {"text": "正文", "url": "https://a.example/1", "title": "一"})
     assert rows[1][0] == 3
-    assert str(rows[1][1]) == "2 cells where 3 columns are"
+    assert str(rows[1][1]) == "2 cells instead of 3"
     assert rows[2] == (5, {"text": "a\r\nb", "url": "https://a.example/2", "title": "二"})
     assert len(rows) == 3
 
@@ -90,7 +90,7 @@ def field_limit() -> Iterator[None]:
 @pytest.mark.usefixtures("field_limit")
 def test_lines_and_cells_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("newsportal.services.exchange.tables.LONGEST", 100)
-    with pytest.raises(ValueError, match="a line of more than 100 characters"):
+    with pytest.raises(ValueError, match="a line longer than 100 characters"):
         list(read_csv(io.StringIO("url,title,text\n" + "u" * 101)))
     rows = list(read_csv(io.StringIO('url,title,text\nu,t,"never closed\n' + "a line\n" * 50)))
     assert isinstance(rows[0][1], ValueError)

@@ -112,7 +112,7 @@ def test_foreign_archive_is_extracted(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["import", str(path), "--store", f"sqlite:///{tmp_path}/new.db", "--sources", str(sources), "--json"])
     *fates, counts = map(json.loads, done.stdout.splitlines())
     assert counts == {"stored": 1, "failed": 1}
-    assert "no article on it" in fates[1]["error"]
+    assert "no article found" in fates[1]["error"]
     with closing(open_store(f"sqlite:///{tmp_path}/new.db")) as store:
         (found,) = store.all_articles()
     assert (found.title, found.text, found.author, found.published, found.fetched) == (TITLE, TEXT, "陈青", NOW, NOW)

@@ -75,7 +75,7 @@ def test_logs_are_limited_one_by_one_and_together(tmp_path: Path) -> None:
 
 def test_unwritable_folder_is_reported_and_record_kept_in_memory(tmp_path: Path) -> None:
     (tmp_path / "jobs").write_text("a file", "utf-8")
-    with pytest.raises(RunnerRefused, match="jobs are recorded there"):
+    with pytest.raises(RunnerRefused, match="job records are stored there"):
         (records := Records(tmp_path / "jobs")).save(record("a"))
     assert records.get("a") == record("a"), "this process keeps it in memory"
     assert records.all() == [record("a")]

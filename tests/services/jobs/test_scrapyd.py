@@ -122,13 +122,13 @@ def test_refusing_server_is_reported_with_exit_status_1(scrapyd: Any, sources: P
     shutil.make_archive(str(empty.with_suffix("")), "zip", sources.parent)
     shutil.move(empty.with_suffix(".zip"), empty)
     wrong = deploy(scrapyd, "--egg", str(empty), SCRAPYD_USERNAME="somebody")
-    assert (wrong.returncode, "wants another user or password" in wrong.stderr) == (1, True), wrong.stderr
+    assert (wrong.returncode, "rejects the user or password" in wrong.stderr) == (1, True), wrong.stderr
     broken = sources.with_name("broken.yaml")
     broken.write_text("feeds: [{name: a}]", "utf-8")
     assert deploy(scrapyd, "--sources", str(broken)).returncode == 1
     no_egg = tmp_path / "no.egg"
     no_egg.write_bytes(b"PK")
-    assert "is no egg" in deploy(scrapyd, "--egg", str(no_egg)).stderr
+    assert "is not an egg" in deploy(scrapyd, "--egg", str(no_egg)).stderr
     refused = deploy(scrapyd, "--egg", str(empty))
     assert (refused.returncode, "BadEggError" in refused.stderr) == (1, True), refused.stderr
     assert scrapyd.server.get("listversions", project="newsportal")["versions"] == [], "a broken egg is not kept"

@@ -62,7 +62,7 @@ def test_netrc_is_read_last(folder: Path, tmp_path: Path) -> None:
     [
         ("hal", "has no target 'hal'; it has: default, hall, none"),
         ("ftp://127.0.0.1/", "is not a valid URL of a scrapyd"),
-        ("http://editor:geheim@127.0.0.1:6800", "a password in an address"),
+        ("http://editor:geheim@127.0.0.1:6800", "a password in a URL"),
     ],
 )
 def test_invalid_target_error_hides_password(folder: Path, name: str, text: str) -> None:

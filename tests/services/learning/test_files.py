@@ -117,7 +117,7 @@ def test_unreadable_files_are_refused(tmp_path: Path, monkeypatch: pytest.Monkey
             read(tmp_path / "none.jsonl", encoding=encoding)
     monkeypatch.setattr("newsportal.services.learning.files.LONGEST_LINE", 100)
     (tmp_path / "c.jsonl").write_bytes(b" " * 200)
-    with pytest.raises(CorpusError, match=r"c\.jsonl:1: a line of more than"):
+    with pytest.raises(CorpusError, match=r"c\.jsonl:1: a line longer than"):
         read(tmp_path / "c.jsonl")
 
 

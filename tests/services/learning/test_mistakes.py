@@ -1,4 +1,4 @@
-"""Mistakes of a model with the words that decided, the words that speak for a label, and all errors of a file at once."""
+"""Mistakes of a model with the decisive words, the words that speak for a label, and all errors of a file at once."""
 
 from __future__ import annotations
 

@@ -444,7 +444,7 @@ def test_document_has_plain_values() -> None:
 @pytest.mark.parametrize(
     ("target", "error"),
     [
-        ("- {name: a, to: 'mongodb:///x'}", "names no host"),
+        ("- {name: a, to: 'mongodb:///x'}", "has no host"),
         ("- {name: a, to: 'elasticsearch://h/Big'}", "'Big' is not a valid index name"),
         ("- {name: a, to: 'elasticsearch://h/a/b'}", "'a/b' is not a valid index name"),
         ("- {name: a, to: 'elasticsearch+http://h/a'}", "not a supported target"),

@@ -179,7 +179,7 @@ def test_refused_row_fails_with_its_reason(store: Store, add: Add, cms: Cms, tmp
     assert "UNIQUE" in (failed.reason or "")
     cms.run("DROP INDEX one_title")
     assert run(store, tmp_path, cms.target()).done == 0
-    store.outbox.again("cms", now=NOW)
+    store.outbox.retry("cms", now=NOW)
     assert run(store, tmp_path, cms.target()).published == 1
 
 

@@ -45,22 +45,22 @@ def problems(cms: Cms, folder: Path, old: str, new: str) -> str:
         (
             "    title:",
             "    theirs: title\n    title:",
-            "theirs: the column takes 20 characters, and nothing bounds",
+            "theirs: the column takes 20 characters, and its values have no maximum",
         ),
-        ("max: 80", "max: 90", "the column takes 80 characters, and 90 characters may go into it"),
-        ("    hits: 0\n", "", "the table's column hits may not be empty and has no default"),
+        ("max: 80", "max: 90", "the column takes 80 characters, and 90-character values are possible"),
+        ("    hits: 0\n", "", "the table's column hits must have a value and has no default"),
         ("hits: 0", "hits: title", "the column holds numbers, and title is text"),
         ("旅游: 12", "旅游: twelve", "'twelve' is text: write a number without quotes"),
-        (", default: 1", "", "columns.cat_id: the column may not be empty, and some articles have nothing for it: add a default"),
+        (", default: 1", "", "columns.cat_id: the column must have a value, but some articles have none: add a default"),
         ("{field: moment, zone: Asia/Shanghai}", "{field: moment, format: unix}", "seconds since 1970 are a number"),
-        ("{field: moment, zone: Asia/Shanghai}", "{field: published, default: 0}", "0 is none: write it as text"),
-        ("constant: newsportal", "constant: 7", "7 is none: put it in quotes"),
+        ("{field: moment, zone: Asia/Shanghai}", "{field: published, default: 0}", "0 is not a time: write it as text"),
+        ("constant: newsportal", "constant: 7", "7 is not a text: put it in quotes"),
         (
             "    status:",
             "    theirs: {template: '{id}-{day}'}\n    status:",
-            "takes 20 characters, and 31 characters may",
+            "takes 20 characters, and 31-character values",
         ),
-        ('slug: {template: "{kind}-{id}"}', "slug: url", "names the article, so it may not be cut: put id into it"),
+        ('slug: {template: "{kind}-{id}"}', "slug: url", "identifies the article and must not be truncated: use id"),
     ],
 )
 def test_each_mistake_is_reported_with_its_fix(cms: Cms, tmp_path: Path, old: str, new: str, error: str) -> None:
@@ -152,10 +152,10 @@ def test_templates_allow_only_fields(bad: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "error"),
     [
-        ("key: slug", "key: title", "does not name one article for ever"),
+        ("key: slug", "key: title", "does not identify an article permanently"),
         ("key: slug", "key: nothing", "not among the columns"),
         ("  key: slug\n", "  marks: key\n", "marks: key needs key"),
-        ("key: slug", "unpublish: {theirs: x}", "would not set it back"),
+        ("key: slug", "unpublish: {theirs: x}", "would not reset it"),
         ("key: slug", "secret: x", "secret is for a webhook"),
         ("  table: posts\n", "", "a database needs table"),
     ],
